@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { keep } from './cache.ts'
+import { ensureCached } from './cache.ts'
 
 let parent: string
 beforeEach(async () => {
@@ -14,22 +14,22 @@ test('is made once', async () => {
   let made = 0
   const make = async (unfinished: string): Promise<void> =>
     writeFile(join(unfinished, 'file'), String(++made))
-  await keep(join(parent, 'a'), make)
-  await keep(join(parent, 'a'), make)
+  await ensureCached(join(parent, 'a'), make)
+  await ensureCached(join(parent, 'a'), make)
   expect(made).toBe(1)
   expect(await readdir(parent)).toEqual(['a'])
 })
 
 test('a failure leaves nothing under its name', async () => {
-  const failing = keep(join(parent, 'a'), async () => {
+  const failing = ensureCached(join(parent, 'a'), async () => {
     throw new Error('no')
   })
   await expect(failing).rejects.toThrow('no')
   expect(await readdir(parent)).toEqual([])
 })
 
-test('what a process that is gone has left is cleared away', async () => {
+test('leftovers of a process that ended are removed', async () => {
   await mkdir(join(parent, '.999999999-a'))
-  await keep(join(parent, 'a'), async () => undefined)
+  await ensureCached(join(parent, 'a'), async () => undefined)
   expect(await readdir(parent)).toEqual(['a'])
 })

@@ -2,25 +2,30 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { exists } from '../src/kit/files.ts'
+import { fileExists } from '../src/kit/files.ts'
 
-/** Where the lab keeps what is costly to make: outside the checkout, so that a clone starts warm. */
+/**
+ * Directory for expensive results. It is outside the checkout, so that a new clone starts with a warm cache.
+ */
 export function cacheDirectory(): string {
-  const { HYPERKUBE_LAB_CACHE: own, XDG_CACHE_HOME: users } = process.env
-  return resolve(own || join(users || join(homedir(), '.cache'), 'hyperkube-lab'))
+  const { HYPERKUBE_LAB_CACHE: labCache, XDG_CACHE_HOME: userCache } = process.env
+  return resolve(labCache || join(userCache || join(homedir(), '.cache'), 'hyperkube-lab'))
 }
 
-/** What a thing in the cache is made from, as the short digest that its name ends with. */
-export function recipeDigest(recipe: string): string {
+/** Short digest of everything a cache entry is made from; the entry's name ends with it. */
+export function digestRecipe(recipe: string): string {
   return createHash('sha256').update(recipe).digest('hex').slice(0, 12)
 }
 
 /**
- * Makes a directory once. Only a whole one ever bears its name: a run that was cut off is simply run again, and of
- * two runs at once the second finds the work done.
+ * Creates a directory once. It gets its name only when it is complete, so an interrupted run can simply be
+ * repeated. If two processes run at once, the second one uses the result of the first.
  */
-export async function keep(directory: string, make: (unfinished: string) => Promise<void>): Promise<string> {
-  if (await exists(directory)) return directory
+export async function ensureCached(
+  directory: string,
+  make: (unfinished: string) => Promise<void>,
+): Promise<string> {
+  if (await fileExists(directory)) return directory
   const parent = dirname(directory)
   const unfinished = join(parent, `.${process.pid}-${basename(directory)}`)
   await mkdir(parent, { recursive: true })
@@ -29,7 +34,7 @@ export async function keep(directory: string, make: (unfinished: string) => Prom
   try {
     await make(unfinished)
     await rename(unfinished, directory).catch(async (error: unknown) => {
-      if (!(await exists(directory))) throw error
+      if (!(await fileExists(directory))) throw error
     })
   } finally {
     await rm(unfinished, { recursive: true, force: true })
@@ -37,11 +42,11 @@ export async function keep(directory: string, make: (unfinished: string) => Prom
   return directory
 }
 
-/** What processes that are gone have left half-made. */
+/** Deletes unfinished directories of processes that no longer exist. */
 async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = /^\.(\d+)-/.exec(name)?.[1]
-    if (pid !== undefined && (pid === String(process.pid) || !(await exists(`/proc/${pid}`)))) {
+    if (pid !== undefined && (pid === String(process.pid) || !(await fileExists(`/proc/${pid}`)))) {
       await rm(join(parent, name), { recursive: true, force: true })
     }
   }

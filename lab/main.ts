@@ -1,10 +1,10 @@
 import { Command } from 'commander'
-import { describe, HyperkubeError } from '../src/kit/errors.ts'
+import { formatError, HyperkubeError } from '../src/kit/errors.ts'
 import { benchCommand } from './commands/bench.ts'
 import { clusterCommand } from './commands/cluster.ts'
 import { crashCommand } from './commands/crash.ts'
 import { downCommand } from './commands/down.ts'
-import { engineCommand } from './commands/components.ts'
+import { componentsCommand } from './commands/components.ts'
 import { fillDiskCommand } from './commands/fill-disk.ts'
 import { flagsCommand } from './commands/flags.ts'
 import { kubectlCommand } from './commands/kubectl.ts'
@@ -20,14 +20,14 @@ import { startCommand } from './commands/start.ts'
 import { statusCommand } from './commands/status.ts'
 import { upCommand } from './commands/up.ts'
 import { wineCommand } from './commands/wine.ts'
-import { requireForEngine, requireForHosts } from './prerequisites.ts'
+import { requireBuildTools, requireHostTools } from './prerequisites.ts'
 
 const lab = new Command('lab')
-  .description('the engine built from source, and hosts to run it on')
+  .description('upstream components built from source, and hosts to run them on')
   .option('--lab <name>', 'which lab', process.env['HYPERKUBE_LAB'] ?? 'lab')
   .enablePositionalOptions()
 
-const engineCommands = [engineCommand, pinCommand, flagsCommand]
+const componentCommands = [componentsCommand, pinCommand, flagsCommand]
 const clusterCommands = [mirrorCommand, clusterCommand, kubectlCommand, benchCommand]
 const hostCommands = [
   upCommand,
@@ -43,8 +43,11 @@ const hostCommands = [
   fillDiskCommand,
 ]
 
-/** Adds commands, each of which first makes sure that the machine has what it needs. */
-function add(commands: readonly ((parent: Command) => void)[], ...needs: (() => Promise<void>)[]): void {
+/** Adds commands that check the prerequisites in `needs` before they run. */
+function addCommands(
+  commands: readonly ((parent: Command) => void)[],
+  ...needs: (() => Promise<void>)[]
+): void {
   const before = lab.commands.length
   for (const command of commands) command(lab)
   for (const command of lab.commands.slice(before)) {
@@ -54,16 +57,16 @@ function add(commands: readonly ((parent: Command) => void)[], ...needs: (() => 
   }
 }
 
-add([setupCommand, wineCommand])
-add(engineCommands, requireForEngine)
-add(clusterCommands, requireForHosts, requireForEngine)
-add(hostCommands, requireForHosts)
+addCommands([setupCommand, wineCommand])
+addCommands(componentCommands, requireBuildTools)
+addCommands(clusterCommands, requireHostTools, requireBuildTools)
+addCommands(hostCommands, requireHostTools)
 
 try {
   await lab.parseAsync()
 } catch (error) {
   const { code, hint } = error instanceof HyperkubeError ? error : { code: 'UNEXPECTED', hint: undefined }
-  process.stderr.write(`${code}: ${describe(error)}\n${hint === undefined ? '' : `  → ${hint}\n`}`)
+  process.stderr.write(`${code}: ${formatError(error)}\n${hint === undefined ? '' : `  → ${hint}\n`}`)
   if (!(error instanceof HyperkubeError) && error instanceof Error) process.stderr.write(`${error.stack}\n`)
   process.exitCode = code === 'INTERRUPTED' ? 130 : 1
 }

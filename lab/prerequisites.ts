@@ -1,16 +1,16 @@
-import { run } from '../src/kit/command.ts'
+import { runProgram } from '../src/kit/command.ts'
 import { HyperkubeError } from '../src/kit/errors.ts'
-import { exists } from '../src/kit/files.ts'
+import { fileExists } from '../src/kit/files.ts'
 import type { Report } from './report.ts'
 
-/** What the lab uses of the machine: a file that shows it is there, and the Debian package that brings it. */
-interface Need {
+/** A file that proves that a tool is installed, and the Debian package that contains it. */
+interface Prerequisite {
   readonly file: string
   readonly debian: string
 }
 
-/** To compile and lay out the engine. */
-const engineNeeds: readonly Need[] = [
+/** To compile and publish the upstream components. */
+const buildPrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/gcc', debian: 'gcc' },
   { file: '/usr/include/stdio.h', debian: 'libc6-dev' },
   { file: '/usr/include/seccomp.h', debian: 'libseccomp-dev' },
@@ -20,8 +20,8 @@ const engineNeeds: readonly Need[] = [
   { file: '/usr/sbin/conntrack', debian: 'conntrack' },
 ]
 
-/** To make hosts and take them away again. */
-const hostNeeds: readonly Need[] = [
+/** To create and remove hosts. */
+const hostPrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/systemd-nspawn', debian: 'systemd-container' },
   { file: '/usr/sbin/debootstrap', debian: 'debootstrap' },
   { file: '/usr/sbin/nft', debian: 'nftables' },
@@ -33,22 +33,22 @@ const hostNeeds: readonly Need[] = [
   { file: '/usr/bin/perl', debian: 'perl' },
 ]
 
-/** For hosts with a kernel of their own, which few want: installed when one is made. */
-const virtualMachineNeeds: readonly Need[] = [
+/** For hosts with their own kernel. Rarely used, so installed only when such a host is created. */
+const virtualMachinePrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/qemu-system-x86_64', debian: 'qemu-system-x86' },
 ]
 
-/** Windows' programs without Windows: a package of some hundred MB, installed when it is asked for. */
-const wineNeeds: readonly Need[] = [{ file: '/usr/lib/wine/wine64', debian: 'wine64' }]
+/** To run Windows programs. The package has some hundred MB, so it is installed on request only. */
+const winePrerequisites: readonly Prerequisite[] = [{ file: '/usr/lib/wine/wine64', debian: 'wine64' }]
 
-/** Only for the suites: the shells that completion is tried in, and a terminal that can be looked at. */
-const suiteNeeds: readonly Need[] = [
+/** For the test suites only: shells for completion tests, and a terminal whose screen can be read. */
+const suitePrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/zsh', debian: 'zsh' },
   { file: '/usr/bin/fish', debian: 'fish' },
   { file: '/usr/bin/tmux', debian: 'tmux' },
 ]
 
-/** The newest that any part's go.mod asks for. */
+/** The newest version that a go.mod requires. */
 const goVersion = '1.26.8'
 
 function requireRoot(): void {
@@ -58,24 +58,24 @@ function requireRoot(): void {
   })
 }
 
-export async function requireForHosts(): Promise<void> {
+export async function requireHostTools(): Promise<void> {
   requireRoot()
-  await requirePackages(hostNeeds)
+  await requirePackages(hostPrerequisites)
 }
 
-export async function requireForEngine(): Promise<void> {
-  await requirePackages(engineNeeds)
+export async function requireBuildTools(): Promise<void> {
+  await requirePackages(buildPrerequisites)
   await requireGo()
 }
 
-async function missing(needs: readonly Need[]): Promise<string[]> {
-  const found = await Promise.all(needs.map(async ({ file }) => exists(file)))
-  return [...new Set(needs.filter((_, index) => found[index] !== true).map(({ debian }) => debian))]
+async function listMissingPackages(prerequisites: readonly Prerequisite[]): Promise<string[]> {
+  const found = await Promise.all(prerequisites.map(async ({ file }) => fileExists(file)))
+  return [...new Set(prerequisites.filter((_, index) => found[index] !== true).map(({ debian }) => debian))]
 }
 
-/** Refuses early, with all that is missing at once. */
-async function requirePackages(needs: readonly Need[]): Promise<void> {
-  const packages = await missing(needs)
+/** Fails early, with all missing packages in one message. */
+async function requirePackages(prerequisites: readonly Prerequisite[]): Promise<void> {
+  const packages = await listMissingPackages(prerequisites)
   if (packages.length === 0) return
   throw new HyperkubeError('LAB_PACKAGES_MISSING', `this machine lacks ${packages.join(', ')}`, {
     hint: 'npm run lab -- setup',
@@ -83,35 +83,35 @@ async function requirePackages(needs: readonly Need[]): Promise<void> {
 }
 
 async function requireGo(): Promise<void> {
-  const asked = await run(['go', 'env', 'GOVERSION'], { allowFailure: true }).catch(() => undefined)
-  const installed = /^go([\d.]+)/.exec(asked?.stdout ?? '')?.[1]
+  const result = await runProgram(['go', 'env', 'GOVERSION'], { allowFailure: true }).catch(() => undefined)
+  const installed = /^go([\d.]+)/.exec(result?.stdout ?? '')?.[1]
   if (installed !== undefined && installed.localeCompare(goVersion, 'en', { numeric: true }) >= 0) return
   throw new HyperkubeError(
     'LAB_GO_MISSING',
-    `the engine is compiled with Go ${goVersion} or newer; ${installed ?? 'none'} is installed`,
+    `the components need Go ${goVersion} or newer; ${installed ?? 'none'} is installed`,
     { hint: 'install Go from its own site or your distribution, then try again' },
   )
 }
 
 export async function installPackages(report: Report): Promise<void> {
-  await install([...engineNeeds, ...hostNeeds, ...suiteNeeds], report)
+  await install([...buildPrerequisites, ...hostPrerequisites, ...suitePrerequisites], report)
 }
 
-export async function installForVirtualMachines(report: Report): Promise<void> {
-  await install(virtualMachineNeeds, report)
+export async function installVirtualMachineTools(report: Report): Promise<void> {
+  await install(virtualMachinePrerequisites, report)
 }
 
 export async function installWine(report: Report): Promise<void> {
-  await install(wineNeeds, report)
+  await install(winePrerequisites, report)
 }
 
-async function install(needs: readonly Need[], report: Report): Promise<void> {
+async function install(prerequisites: readonly Prerequisite[], report: Report): Promise<void> {
   requireRoot()
-  const packages = await missing(needs)
+  const packages = await listMissingPackages(prerequisites)
   if (packages.length === 0) return
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   await report.step(`install ${packages.join(', ')}`, async () => {
-    await run(['apt-get', 'update', '-q'], { env })
-    await run(['apt-get', 'install', '-y', '-q', '--no-install-recommends', ...packages], { env })
+    await runProgram(['apt-get', 'update', '-q'], { env })
+    await runProgram(['apt-get', 'install', '-y', '-q', '--no-install-recommends', ...packages], { env })
   })
 }

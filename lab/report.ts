@@ -1,36 +1,36 @@
-import { duration } from '../src/kit/duration.ts'
+import { formatDuration } from '../src/kit/duration.ts'
 
-/** Where the lab says what it does while it does it: standard error, one line a step. */
+/** Progress output of the lab: standard error, one line per step. */
 export interface Report {
   line(text: string): void
-  /** Runs a step and says how long it took; what is going on inside shows while it runs. */
+  /** Runs a step and prints its duration; notes of the step are shown while it runs. */
   step<T>(title: string, work: (note: (text: string) => void) => Promise<T>): Promise<T>
 }
 
-const quietSpell = 60_000
+const lineIntervalMs = 60_000
 
 export function terminalReport(stream: NodeJS.WriteStream = process.stderr): Report {
-  const live = stream.isTTY && process.env['CI'] === undefined
+  const isTerminal = stream.isTTY && process.env['CI'] === undefined
   const line = (text: string): void => void stream.write(`${text}\n`)
   return {
     line,
     async step(title, work) {
       const started = Date.now()
-      const elapsed = (): string => duration(Date.now() - started)
-      let noted = ''
+      const elapsed = (): string => formatDuration(Date.now() - started)
+      let lastNote = ''
       const show = (): void => {
-        if (live)
-          stream.write(`\r\u001B[2K${`… ${title} ${elapsed()} ${noted}`.slice(0, stream.columns - 1)}`)
-        else line(`… ${title}: ${elapsed()} ${noted}`.trimEnd())
+        if (isTerminal)
+          stream.write(`\r\u001B[2K${`… ${title} ${elapsed()} ${lastNote}`.slice(0, stream.columns - 1)}`)
+        else line(`… ${title}: ${elapsed()} ${lastNote}`.trimEnd())
       }
-      const timer = setInterval(show, live ? 250 : quietSpell)
+      const timer = setInterval(show, isTerminal ? 250 : lineIntervalMs)
       try {
-        const result = await work((text) => (noted = text))
-        if (live) stream.write('\r\u001B[2K')
+        const result = await work((text) => (lastNote = text))
+        if (isTerminal) stream.write('\r\u001B[2K')
         line(`✓ ${title}  ${elapsed()}`)
         return result
       } catch (error) {
-        if (live) stream.write('\r\u001B[2K')
+        if (isTerminal) stream.write('\r\u001B[2K')
         line(`✗ ${title}  ${elapsed()}`)
         throw error
       } finally {
@@ -40,7 +40,7 @@ export function terminalReport(stream: NodeJS.WriteStream = process.stderr): Rep
   }
 }
 
-/** For tests, which have their own way to show what went wrong. */
+/** For tests, which report failures themselves. */
 export const silentReport: Report = {
   line: () => undefined,
   step: async (_title, work) => work(() => undefined),

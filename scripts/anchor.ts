@@ -1,5 +1,5 @@
-/** What a heading can be linked by, as GitHub makes it. */
-export function anchor(title: string): string {
+/** The anchor of a heading, as GitHub generates it. */
+export function formatAnchor(title: string): string {
   return title
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')

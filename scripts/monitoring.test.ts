@@ -32,18 +32,20 @@ const expressions = [
   ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
 ]
 
-test('alerts and the dashboard ask for what agents and proxies tell', () => {
-  const told = globSync('src/{agent,proxy}/**/metrics.ts', { cwd: root }).map(read).join('')
-  const asked = expressions.flatMap((text) => text.match(/\bhyperkube_[a-z_]+/g) ?? [])
-  expect(asked.length).toBeGreaterThan(20)
-  const names = [...new Set(asked)].map((name) => name.replace(/^hyperkube_(?:agent|apiserver_proxy)_/, ''))
-  // Names are put together from a prefix and the rest.
-  expect(names.filter((name) => !new RegExp(`[_']${name}[\`']`).test(told))).toEqual([])
+test('alerts and the dashboard use metrics that agents and proxies export', () => {
+  const metricsSource = globSync('src/{agent,proxy}/**/metrics.ts', { cwd: root }).map(read).join('')
+  const requested = expressions.flatMap((text) => text.match(/\bhyperkube_[a-z_]+/g) ?? [])
+  expect(requested.length).toBeGreaterThan(20)
+  const names = [...new Set(requested)].map((name) =>
+    name.replace(/^hyperkube_(?:agent|apiserver_proxy)_/, ''),
+  )
+  // Metric names are composed of a prefix and the rest.
+  expect(names.filter((name) => !new RegExp(`[_']${name}[\`']`).test(metricsSource))).toEqual([])
 })
 
-test('every command that an alert names is one', () => {
+test('every command that an alert names exists', () => {
   const commands = new Set(
-    [...read('src/cli/commands.ts').matchAll(/name: '([a-z-]+)'/g)].map(([, name]) => name),
+    [...read('src/cli/command-table.ts').matchAll(/name: '([a-z-]+)'/g)].map(([, name]) => name),
   )
   const named = rules.flatMap(({ annotations }) => [
     ...annotations.description.matchAll(/\bhyperkube ([a-z-]+)/g),
@@ -51,7 +53,7 @@ test('every command that an alert names is one', () => {
   expect(named.map(([, name]) => name).filter((name) => !commands.has(name))).toEqual([])
 })
 
-test('the collector is of valid documents, and listens for nobody else', () => {
+test('the collector has valid documents, and listens on the loopback address only', () => {
   const documents = parseAllDocuments(read(`${directory}/scrape.yml`))
   const kinds = documents.map((document) => {
     expect(document.errors).toEqual([])

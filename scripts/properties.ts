@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import packageFile from '../package.json' with { type: 'json' }
-import { run } from '../src/kit/command.ts'
+import { runProgram } from '../src/kit/command.ts'
 
-/** Takes every property thousands of turns, and writes down what came of it. */
-const turns = Number(process.argv[2] ?? 3000)
+/** Runs every property test thousands of times, and writes the results to docs/evidence. */
+const runCount = Number(process.argv[2] ?? 3000)
 const root = join(import.meta.dirname, '..')
 
 const report = z.object({
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   try {
     const output = join(work, 'report.json')
     const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-    const { code } = await run(
+    const { code } = await runProgram(
       [
         process.execPath,
         vitest,
@@ -42,13 +42,13 @@ async function main(): Promise<void> {
         `--outputFile=${output}`,
         'property',
       ],
-      { cwd: root, env: { ...process.env, PROPERTY_RUNS: String(turns) }, allowFailure: true },
+      { cwd: root, env: { ...process.env, PROPERTY_RUNS: String(runCount) }, allowFailure: true },
     )
     const found = report.parse(JSON.parse(await readFile(output, 'utf8')))
-    // With the seed, by which it can be seen again.
+    // The message contains the seed with which the failure can be repeated.
     for (const { failureMessages } of found.testResults.flatMap(({ assertionResults }) => assertionResults))
       for (const message of failureMessages) process.stderr.write(`${message}\n`)
-    const text = evidence(found)
+    const text = renderEvidence(found)
     await writeFile(join(root, 'docs/evidence/properties.md'), text)
     process.stdout.write(text)
     process.exitCode = code
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
   }
 }
 
-function evidence({ startTime, testResults }: z.infer<typeof report>): string {
+function renderEvidence({ startTime, testResults }: z.infer<typeof report>): string {
   const rows = testResults
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap(({ name, assertionResults }) => {
@@ -70,7 +70,7 @@ function evidence({ startTime, testResults }: z.infer<typeof report>): string {
   return `# Properties
 
 Written by \`npm run test:full\` on ${new Date(startTime).toISOString().slice(0, 10)}, hyperkube ${packageFile.version},
-Node ${process.versions.node}; ${turns} turns each with new seeds, unless a test says its own number.
+Node ${process.versions.node}; ${runCount} turns each with new seeds, unless a test says its own number.
 
 | file | property | | |
 |---|---|---|---|

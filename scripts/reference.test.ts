@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { committedReference, references } from './reference.ts'
+import { readCommittedReference, references } from './reference.ts'
 
-test.each(Object.entries(references))('docs/%s is what npm run reference makes', async (file, text) => {
-  expect(await committedReference(file)).toBe(text())
+test.each(Object.entries(references))('docs/%s is what npm run reference generates', async (file, text) => {
+  expect(await readCommittedReference(file)).toBe(text())
 })

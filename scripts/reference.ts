@@ -1,18 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clusterJsonSchema } from '../src/spec/json-schema.ts'
-import { controllersReference } from './controllers-reference.ts'
-import { errorsReference } from './errors-reference.ts'
-import { troubleshooting } from './troubleshooting.ts'
+import { renderControllersReference } from './controllers-reference.ts'
+import { renderErrorsReference } from './errors-reference.ts'
+import { renderTroubleshooting } from './troubleshooting.ts'
 
 type Schema = ReturnType<typeof clusterJsonSchema>
 
-/** docs/reference/cluster.md, from the schema itself: every setting there is, and none that is not. */
-export function clusterReference(): string {
+/** Renders docs/reference/cluster.md from the schema, so that it lists every setting and no other. */
+export function renderClusterReference(): string {
   const root = clusterJsonSchema()
   const named = Object.entries(root.$defs ?? {}).filter(([name]) => !name.startsWith('__'))
   const sections = named.flatMap(([name, schema]) =>
-    schema.properties === undefined ? [] : [section(name, schema)],
+    schema.properties === undefined ? [] : [renderSection(name, schema)],
   )
   const values = named.filter(([, schema]) => schema.properties === undefined)
   return `# cluster.yml
@@ -29,27 +29,27 @@ ${values.map(([name, schema]) => `| <a id="${name.toLowerCase()}"></a>${name} | 
 `
 }
 
-function section(name: string, schema: Schema): string {
+function renderSection(name: string, schema: Schema): string {
   return `## ${name}
 
 ${schema.description ?? ''}
 
-${table(schema)}
-${nested(schema)}`
+${renderTable(schema)}
+${renderNested(schema)}`
 }
 
-/** Maps without a name of their own are shown below the one they stand in. */
-function nested(schema: Schema, prefix = ''): string {
+/** Maps without a name of their own are shown below the setting that contains them. */
+function renderNested(schema: Schema, prefix = ''): string {
   return Object.entries(properties(schema))
     .filter(([, field]) => field.properties !== undefined)
     .map(
       ([name, field]) =>
-        `### ${prefix}${name}\n\n${field.description ?? ''}\n\n${table(field)}\n${nested(field, `${prefix}${name}.`)}`,
+        `### ${prefix}${name}\n\n${field.description ?? ''}\n\n${renderTable(field)}\n${renderNested(field, `${prefix}${name}.`)}`,
     )
     .join('')
 }
 
-function table(schema: Schema): string {
+function renderTable(schema: Schema): string {
   const required = new Set(schema.required)
   const rows = Object.entries(properties(schema)).map(([name, field]) => {
     const fallback = field.default === undefined ? '' : `\`${JSON.stringify(field.default)}\``
@@ -84,15 +84,15 @@ function refText(name: string): string {
   return name.startsWith('__') ? 'anything' : `[${name}](#${name.toLowerCase()})`
 }
 
-/** Every document that is made from code, by its file in docs. */
+/** Every document that is generated from code, by its file in docs. */
 export const references: Readonly<Record<string, () => string>> = {
-  'reference/cluster.md': clusterReference,
-  'reference/controllers.md': controllersReference,
-  'reference/errors.md': errorsReference,
-  'troubleshooting.md': troubleshooting,
+  'reference/cluster.md': renderClusterReference,
+  'reference/controllers.md': renderControllersReference,
+  'reference/errors.md': renderErrorsReference,
+  'troubleshooting.md': renderTroubleshooting,
 }
 
-export async function committedReference(file: string): Promise<string> {
+export async function readCommittedReference(file: string): Promise<string> {
   return readFile(join(directory, file), 'utf8')
 }
 

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { importsOf } from './arrows.ts'
+import { listImports } from './arrows.ts'
 import { isProduct, readRepository } from './words.ts'
 
 export interface Shape {
@@ -24,9 +24,12 @@ const isTable = (file: string) => /^src\/(?:catalog\/flags|error-codes|findings)
 export function measureShape(modules: ReadonlyMap<string, string>): Shape {
   const product = new Map([...modules].filter(([file]) => isProduct(file)))
   const imports = new Map(
-    [...product].map(([file, text]) => [file, importsOf(file, text).filter((target) => product.has(target))]),
+    [...product].map(([file, text]) => [
+      file,
+      listImports(file, text).filter((target) => product.has(target)),
+    ]),
   )
-  const reached = reach('src/main.ts', imports)
+  const reached = findReachable('src/main.ts', imports)
   return {
     reachable: [...reached].toSorted(),
     unreachable: [...product.keys()].filter((file) => !reached.has(file)),
@@ -38,7 +41,7 @@ export function measureShape(modules: ReadonlyMap<string, string>): Shape {
   }
 }
 
-function reach(start: string, imports: ReadonlyMap<string, readonly string[]>): Set<string> {
+function findReachable(start: string, imports: ReadonlyMap<string, readonly string[]>): Set<string> {
   const reached = new Set([start])
   for (const file of reached) for (const target of imports.get(file) ?? []) reached.add(target)
   return reached

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 
-/** What we read of a vitest report in JSON. */
+/** The fields we read of a vitest JSON report. */
 interface Report {
   readonly numPassedTests: number
   readonly numFailedTests: number
   readonly numFailedTestSuites: number
 }
 
-/** One line over several test reports; a suite that could not even start counts as one failure. */
+/** One summary line for several test reports; a suite that could not start counts as one failure. */
 export function tally(reports: readonly Report[]): string {
   const passed = sum(reports.map(({ numPassedTests }) => numPassedTests))
   const failed = sum(

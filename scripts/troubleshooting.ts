@@ -1,24 +1,24 @@
-import { catalogue } from '../src/error-codes/error-codes.ts'
-import type { Entry } from '../src/error-codes/entry.ts'
+import { errorCodes } from '../src/error-codes/error-codes.ts'
+import type { ErrorCodeEntry } from '../src/error-codes/entry.ts'
 import { symptoms } from '../src/error-codes/symptoms.ts'
-import { anchor } from './anchor.ts'
+import { formatAnchor } from './anchor.ts'
 
-/** docs/troubleshooting.md, from the catalogue: from what a person sees to what it may be and what to type. */
-export function troubleshooting(): string {
+/** Renders docs/troubleshooting.md from the error codes: from the symptom to possible causes and commands. */
+export function renderTroubleshooting(): string {
   return `# Troubleshooting
 
-Made by \`npm run reference\` from src/findings; do not edit.
+Made by \`npm run reference\` from src/error-codes; do not edit.
 
 \`hyperkube doctor\` says what is wrong with a cluster that runs: the cause first, what was seen of it, what it means, and what to type. It
 works when the API is down and when hosts are. Every message of every command has a code, and
 [the errors reference](reference/errors.md) says of each what it means and what to do. Here is the way in from what you see. Nothing
 below is made worse by typing the same command again: what is done already is not done twice.
 
-${symptoms.map(([, { title }]) => `- [${title}](#${anchor(title)})`).join('\n')}
+${symptoms.map(([, { title }]) => `- [${title}](#${formatAnchor(title)})`).join('\n')}
 - [You want to stop](#you-want-to-stop)
 - [Nothing of this](#nothing-of-this)
 
-${symptoms.map(([id, { title, first, more }]) => section(id, title, first, more)).join('\n')}
+${symptoms.map(([id, { title, first, more }]) => renderSection(id, title, first, more)).join('\n')}
 ## You want to stop
 
 Ctrl-C once: hosts finish what they are at, the claim is given back, exit code 130; \`hyperkube up\` goes on from there. Twice: the
@@ -28,27 +28,27 @@ machine it is free after a minute.
 ## Nothing of this
 
 \`hyperkube status\` says how every host and part is, \`hyperkube logs COMPONENT\` what a component says on all hosts, merged by time. The log
-of the last run is the newest file in \`~/.local/state/hyperkube/runs/CLUSTER/\`, one event a line. \`hyperkube support\` makes a bundle for
-whoever helps you, without secrets. [Exit codes](reference/exit-codes.md) are for scripts.
+of the last run is the newest file in \`~/.local/state/hyperkube/runs/CLUSTER/\`, one event a line. \`hyperkube support\` makes a bundle without secrets for
+the people who help you. [Exit codes](reference/exit-codes.md) are for scripts.
 `
 }
 
-function section(id: string, title: string, first: string, more: string | undefined): string {
-  const rows = Object.entries(catalogue).filter(([, entry]) => entry.symptoms?.some((one) => one === id))
+function renderSection(id: string, title: string, first: string, more: string | undefined): string {
+  const rows = Object.entries(errorCodes).filter(([, entry]) => entry.symptoms?.some((one) => one === id))
   return `## ${title}
 
 ${first}
 
 | it may be | that is | do |
 |---|---|---|
-${rows.map(([code, entry]) => row(code, entry)).join('\n')}
+${rows.map(([code, entry]) => renderRow(code, entry)).join('\n')}
 ${more === undefined ? '' : `\n${more}\n`}`
 }
 
-function row(code: string, { summary, remedy }: Entry): string {
-  return `| [\`${code}\`](reference/errors.md#${code.toLowerCase()}) | ${cell(summary)} | ${cell(remedy)} |`
+function renderRow(code: string, { summary, remedy }: ErrorCodeEntry): string {
+  return `| [\`${code}\`](reference/errors.md#${code.toLowerCase()}) | ${escapeCell(summary)} | ${escapeCell(remedy)} |`
 }
 
-function cell(text: string): string {
+function escapeCell(text: string): string {
   return text.replaceAll('|', String.raw`\|`)
 }

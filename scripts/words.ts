@@ -21,9 +21,9 @@ export interface WordsInput {
 }
 
 /** Reads the two tables that this check enforces: retired words, and foreign names that may contain one. */
-export function readVocabulary(page: string): { retired: RetiredWord[]; foreign: Set<string> } {
+export function readVocabulary(vocabularyPage: string): { retired: RetiredWord[]; foreign: Set<string> } {
   const rows = (heading: string) =>
-    (page.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '')
+    (vocabularyPage.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '')
       .split('\n')
       .filter((line) => line.startsWith('| '))
       .slice(1)
@@ -64,24 +64,24 @@ export function findRetiredWords({ modules, documents, retired, foreign }: Words
       const row = rows.get(word)
       return row === undefined ? [] : [`${where}: "${word}" is retired; use: ${row.use}`]
     })
-  const wordsOfText = (text: string) => text.toLowerCase().split(/[^a-z]+/)
-  const ofModules = [...modules].flatMap(([file, source]) => [
+  const splitText = (text: string) => text.toLowerCase().split(/[^a-z]+/)
+  const inModules = [...modules].flatMap(([file, source]) => [
     ...report(file, splitName(file), inNames),
     ...readSourceText(file, source).flatMap(({ kind, text, line }) => {
       const where = `${file}:${line}`
       if (kind === 'name') return foreign.has(text) ? [] : report(where, splitName(text), inNames)
       if (kind === 'string' && isName(text))
         return foreign.has(text) ? [] : report(where, splitName(text), inNames)
-      return report(where, wordsOfText(text), inText)
+      return report(where, splitText(text), inText)
     }),
   ])
-  const ofDocuments = [...documents].flatMap(([file, text]) =>
-    text.split('\n').flatMap((line, index) => report(`${file}:${index + 1}`, wordsOfText(line), inText)),
+  const inDocuments = [...documents].flatMap(([file, text]) =>
+    text.split('\n').flatMap((line, index) => report(`${file}:${index + 1}`, splitText(line), inText)),
   )
-  return [...ofModules, ...ofDocuments]
+  return [...inModules, ...inDocuments]
 }
 
-/** A code, a kind or a value of a protocol, and not a sentence. */
+/** True for a code, a kind or a protocol value; false for a sentence. */
 function isName(text: string): boolean {
   return /^[A-Za-z][\w]*(?:[-.][\w]+)*$/.test(text)
 }
@@ -109,7 +109,7 @@ export function readRepository(root: string): Pick<WordsInput, 'modules' | 'docu
     modules: read('{src,lab,test,scripts}/**/*.ts', () => false),
     documents: read(
       '{*.md,docs/**/*.md,examples/**/*}',
-      (path) => !/\.(?:md|ya?ml)$/.test(path) || path === page,
+      (path) => !/\.(?:md|ya?ml)$/.test(path) || path === vocabularyPage,
     ),
   }
 }
@@ -118,12 +118,15 @@ export function isProduct(file: string): boolean {
   return file.startsWith('src/') && !file.endsWith('.test.ts') && !file.includes('/testing/')
 }
 
-const page = 'docs/contributing/vocabulary.md'
+const vocabularyPage = 'docs/contributing/vocabulary.md'
 
 if (import.meta.main) {
   const root = join(import.meta.dirname, '..')
   const repository = readRepository(root)
-  const words = findRetiredWords({ ...repository, ...readVocabulary(readFileSync(join(root, page), 'utf8')) })
+  const words = findRetiredWords({
+    ...repository,
+    ...readVocabulary(readFileSync(join(root, vocabularyPage), 'utf8')),
+  })
   const product = [...repository.modules].filter(([file]) => isProduct(file))
   const repeated = findRepeatedExports(new Map(product))
   for (const line of [...words, ...repeated]) process.stderr.write(`${line}\n`)

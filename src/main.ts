@@ -3,50 +3,50 @@ import { isSea } from 'node:sea'
 import { styleText } from 'node:util'
 import { bundleDisk } from './bundle/disk.ts'
 import { httpFetcher } from './catalog/http-fetcher.ts'
-import { httpWeb } from './catalog/registry/http-transport.ts'
-import { retryingWeb } from './catalog/registry/retrying-transport.ts'
-import { retrying } from './catalog/retrying-fetcher.ts'
-import { cacheDirectory } from './cli/cache-directory.ts'
-import { configDirectory } from './cli/config-directory.ts'
-import { disk } from './cli/local-files.ts'
-import { ownRelease } from './cli/agent-release.ts'
-import { diskRunLogs } from './cli/command-log.ts'
+import { httpRegistryTransport } from './catalog/registry/http-transport.ts'
+import { retryingRegistryTransport } from './catalog/registry/retrying-transport.ts'
+import { retryingFetcher } from './catalog/retrying-fetcher.ts'
+import { findCacheDirectory } from './cli/cache-directory.ts'
+import { findConfigDirectory } from './cli/config-directory.ts'
+import { createLocalFiles } from './cli/local-files.ts'
+import { findAgentRelease } from './cli/agent-release.ts'
+import { createCommandLogStore } from './cli/command-log.ts'
 import { runCommandLine } from './cli/run-command-line.ts'
-import { stateDirectory } from './cli/state-directory.ts'
-import { terminalQuestions } from './cli/terminal-prompts.ts'
-import { describe } from './kit/errors.ts'
+import { findStateDirectory } from './cli/state-directory.ts'
+import { createTerminalPrompts } from './cli/terminal-prompts.ts'
+import { formatError } from './kit/errors.ts'
 
-// As one executable the program is called by its own name or a link's; otherwise Node is, with us as a file.
-const called = isSea() ? process.argv0 : (process.argv[1] ?? 'hyperkube')
+// A single executable is called by its own name or by a link. Otherwise Node runs this file.
+const programPath = isSea() ? process.argv0 : (process.argv[1] ?? 'hyperkube')
 
-// Once: who interrupts a second time does not want to wait for us.
+// Only the first Ctrl-C is handled: the second one ends the process at once.
 const interruption = new AbortController()
 process.once('SIGINT', () => interruption.abort())
 
 const { stdin, stdout, stderr, platform, env } = process
-// A terminal that does not know its size says that it has none.
-const screenOf = (stream: typeof stdout | typeof stderr) =>
+// A terminal that does not know its size reports 0.
+const createScreen = (stream: typeof stdout | typeof stderr) =>
   stream.isTTY && env['TERM'] !== 'dumb'
     ? { size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }) }
     : undefined
 const terminal = stdin.isTTY && stderr.isTTY ? { input: stdin, output: stderr } : undefined
 
-runCommandLine(called, process.argv.slice(2), {
-  ...disk(),
+runCommandLine(programPath, process.argv.slice(2), {
+  ...createLocalFiles(),
   stdout,
   stderr,
-  // It heeds NO_COLOR, and that a file wants none.
+  // styleText respects NO_COLOR and writes no colours to files.
   paint: (colour, text) => styleText(colour, text, { stream: stdout }),
   paintProgress: (colour, text) => styleText(colour, text, { stream: stderr }),
-  screen: screenOf(stderr),
-  resultScreen: screenOf(stdout),
-  every(milliseconds, act) {
-    const timer = setInterval(act, milliseconds).unref()
+  screen: createScreen(stderr),
+  resultScreen: createScreen(stdout),
+  repeat(milliseconds, callback) {
+    const timer = setInterval(callback, milliseconds).unref()
     return () => clearInterval(timer)
   },
-  runLogs: diskRunLogs(() => stateDirectory({ platform, env, home: homedir })),
-  fetcher: retrying(httpFetcher()),
-  web: retryingWeb(httpWeb()),
+  commandLogs: createCommandLogStore(() => findStateDirectory({ platform, env, home: homedir })),
+  fetcher: retryingFetcher(httpFetcher()),
+  web: retryingRegistryTransport(httpRegistryTransport()),
   bundles: bundleDisk(),
   now: () => new Date(),
   operator: {
@@ -55,15 +55,15 @@ runCommandLine(called, process.argv.slice(2), {
     machine: hostname(),
     sshAgent: env['SSH_AUTH_SOCK'],
   },
-  release: async (arch, os) => ownRelease(arch, os, isSea() ? process.execPath : undefined),
-  configDirectory: () => configDirectory({ platform, env, home: homedir }),
-  cacheDirectory: () => cacheDirectory({ platform, env, home: homedir }),
-  questions: terminal && ((signal) => terminalQuestions(terminal, signal)),
+  findRelease: async (arch, os) => findAgentRelease(arch, os, isSea() ? process.execPath : undefined),
+  configDirectory: () => findConfigDirectory({ platform, env, home: homedir }),
+  cacheDirectory: () => findCacheDirectory({ platform, env, home: homedir }),
+  openPrompts: terminal && ((signal) => createTerminalPrompts(terminal, signal)),
   signal: interruption.signal,
 }).then(
   (code) => (process.exitCode = code),
   (error: unknown) => {
-    process.stderr.write(`UNEXPECTED: ${describe(error)}\n`)
+    process.stderr.write(`UNEXPECTED: ${formatError(error)}\n`)
     process.exitCode = 1
   },
 )

@@ -1,75 +1,88 @@
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Document, parseAllDocuments } from 'yaml'
-import { run } from '../../src/kit/command.ts'
-import { until } from '../../src/kit/poll-until.ts'
+import { runProgram } from '../../src/kit/command.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 import { cacheDirectory } from '../cache.ts'
-import { kubeconfig } from '../cluster/configs.ts'
-import type { Access, Ground } from '../cluster/contender.ts'
+import { renderKubeconfig } from '../cluster/configs.ts'
+import type { Access, SetupContext } from '../cluster/contender.ts'
 import { KubeApi } from '../cluster/kube-api.ts'
-import { buildEngine } from '../components/build.ts'
+import { buildComponents } from '../components/build.ts'
 import { selectParts } from '../components/parts.ts'
-import { deskOf, layDesk } from '../hyperkube/workspace.ts'
+import { createWorkspace, prepareWorkspace } from '../hyperkube/workspace.ts'
 import { silentReport } from '../report.ts'
 import { Pki } from './pki.ts'
 
-/** What a person has who applies addons by hand: the very manifests that hyperkube applies, and kubectl. */
-function placesOf(ground: Ground): { readonly [name in 'manifests' | 'kubectl' | 'config']: string } {
-  const { directory } = deskOf(ground, 'bare')
-  const at = (name: string): string => join(directory, name)
-  return { manifests: at('addons.yml'), kubectl: at('kubectl'), config: at('kubeconfig') }
+/**
+ * Files of an operator who applies addons by hand: the manifests that hyperkube applies, kubectl and a
+ * kubeconfig.
+ */
+function buildAddonPaths(context: SetupContext): {
+  readonly [name in 'manifests' | 'kubectl' | 'config']: string
+} {
+  const { directory } = createWorkspace(context, 'bare')
+  const toPath = (name: string): string => join(directory, name)
+  return { manifests: toPath('addons.yml'), kubectl: toPath('kubectl'), config: toPath('kubeconfig') }
 }
 
-/** Before the clock starts, as keys and digests are there for all. */
-export async function writeAddons(ground: Ground): Promise<void> {
-  const desk = deskOf(ground, 'bare')
-  await layDesk(ground, desk)
-  const { manifests, kubectl } = placesOf(ground)
-  const { stdout } = await desk.type('addon', 'show')
-  await writeFile(manifests, await withCertificate(stdout, ground.directory), { mode: 0o600 })
-  const [built] = await buildEngine(selectParts([`kubernetes@${ground.versions.kubernetes}`]), {
+/** Runs before the clock starts, like the creation of keys and digests for every contender. */
+export async function writeAddons(context: SetupContext): Promise<void> {
+  const workspace = createWorkspace(context, 'bare')
+  await prepareWorkspace(context, workspace)
+  const { manifests, kubectl } = buildAddonPaths(context)
+  const { stdout } = await workspace.runHyperkube('addon', 'show')
+  await writeFile(manifests, await addCertificate(stdout, context.directory), { mode: 0o600 })
+  const [built] = await buildComponents(selectParts([`kubernetes@${context.versions.kubernetes}`]), {
     cache: cacheDirectory(),
     report: silentReport,
   })
   await symlink(join(built?.directory ?? '', 'kubectl'), kubectl)
 }
 
-/** The moment the first API server is ready. What it does not take yet, it is asked again for. */
-export async function applyAddons(ground: Ground, access: Access, signal: AbortSignal): Promise<void> {
-  const { manifests, kubectl, config } = placesOf(ground)
-  const server = `https://${ground.cast.controlPlanes[0]?.address}:6443`
-  await writeFile(config, kubeconfig(server, access.api.authority, access.api), { mode: 0o600 })
+/**
+ * Starts when the first API server is ready, and repeats `kubectl apply` until the server accepts all
+ * manifests.
+ */
+export async function applyAddons(context: SetupContext, access: Access, signal: AbortSignal): Promise<void> {
+  const { manifests, kubectl, config } = buildAddonPaths(context)
+  const server = `https://${context.clusterHosts.controlPlanes[0]?.address}:6443`
+  await writeFile(config, renderKubeconfig(server, access.api.ca, access.api), { mode: 0o600 })
   const api = new KubeApi(server, access.api)
-  const patience = { within: 300_000, signal }
+  const pollOptions = { timeoutMs: 300_000, signal }
   try {
-    await until('an API server to be ready', async () => (await api.text('/readyz')) === 'ok', patience)
+    await pollUntil(
+      'an API server to be ready',
+      async () => (await api.text('/readyz')) === 'ok',
+      pollOptions,
+    )
   } finally {
     api.close()
   }
-  const env = { HOME: deskOf(ground, 'bare').directory, KUBECONFIG: config }
-  await until(
+  const env = { HOME: createWorkspace(context, 'bare').directory, KUBECONFIG: config }
+  await pollUntil(
     'kubectl to apply all addons',
-    async (either) => run([kubectl, 'apply', '--server-side', '-f', manifests], { env, signal: either }),
-    patience,
+    async (stopSignal) =>
+      runProgram([kubectl, 'apply', '--server-side', '-f', manifests], { env, signal: stopSignal }),
+    pollOptions,
   )
 }
 
-/** Of metrics-server, whose Secret is shown without its values. */
-async function withCertificate(text: string, directory: string): Promise<string> {
+/** Fills in the certificate of metrics-server: `addon show` prints its Secret without values. */
+async function addCertificate(text: string, directory: string): Promise<string> {
   const server = ['metrics-server.kube-system.svc']
-  const { authority, own } = await Pki.within(directory, async (pki) => {
-    const made = await pki.authority('metrics-ca')
-    return { authority: made, own: await pki.sign(made, { commonName: 'metrics-server', server }) }
+  const { ca, own: serving } = await Pki.withTemporary(directory, async (pki) => {
+    const metricsCa = await pki.createCa('metrics-ca')
+    return { ca: metricsCa, own: await pki.sign(metricsCa, { commonName: 'metrics-server', server }) }
   })
   const fill = (document: Document, path: readonly string[], pem: string): void =>
     document.setIn(path, Buffer.from(pem).toString('base64'))
   const documents = parseAllDocuments(text, { version: '1.1' })
   for (const document of documents) {
     if (document.get('kind') === 'Secret') {
-      fill(document, ['data', 'tls.crt'], own.certificate)
-      fill(document, ['data', 'tls.key'], own.key)
+      fill(document, ['data', 'tls.crt'], serving.certificate)
+      fill(document, ['data', 'tls.key'], serving.key)
     }
-    if (document.get('kind') === 'APIService') fill(document, ['spec', 'caBundle'], authority.certificate)
+    if (document.get('kind') === 'APIService') fill(document, ['spec', 'caBundle'], ca.certificate)
   }
   return documents.map(String).join('---\n')
 }

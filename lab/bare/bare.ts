@@ -1,53 +1,59 @@
 import { settleAll } from '../../src/kit/settle-all.ts'
 import { archiveFetch, type Fetch, fetchScript, nodeFetches, programFetch } from '../cluster/artifacts.ts'
-import { type Access, attempt, type Contender, type Ground } from '../cluster/contender.ts'
+import { type Access, startAttempt, type Contender, type SetupContext } from '../cluster/contender.ts'
 import { importImages } from '../cluster/import-images.ts'
 import type { Files } from '../cluster/node-files.ts'
-import { grantRights } from '../cluster/rbac.ts'
+import { grantPermissions } from '../cluster/rbac.ts'
 import { sendFiles } from '../cluster/send-files.ts'
 import { machineArch } from '../components/build.ts'
 import type { Host } from '../hosts/host.ts'
 import { applyAddons, writeAddons } from './addons.ts'
-import { controlPlaneFiles, makeAuthorities, nodeFiles, sharedControlPlaneFiles } from './files.ts'
+import { controlPlaneFiles, createCas, nodeFiles, sharedControlPlaneFiles } from './files.ts'
 import { Pki } from './pki.ts'
 
 /**
- * The engine alone: the same binaries as everyone's, started by systemd on all hosts at once, each service
- * waiting for what it needs. No tool can be faster; all are measured against it.
+ * The upstream components alone: the same binaries as every contender's, started by systemd on all hosts at
+ * once. Each service waits for what it needs. No tool can be faster; all are measured against this.
  */
 export const bare: Contender = {
   name: 'bare',
   addons: true,
-  async prepare(ground) {
-    if (ground.addons) await writeAddons(ground)
+  async prepare(context) {
+    if (context.addons) await writeAddons(context)
   },
-  begin: (ground, signal) => attempt(async (known) => setUp(ground, signal, known)),
+  begin: (context, signal) => startAttempt(async (reportAccess) => setUp(context, signal, reportAccess)),
 }
 
-async function setUp(ground: Ground, signal: AbortSignal, known: (access: Access) => void): Promise<void> {
-  const { cast } = ground
-  const hosts = [...cast.controlPlanes, ...cast.workers]
-  const fetched = new Map(hosts.map((host) => [host, fetchAll(host, ground, signal)]))
+async function setUp(
+  context: SetupContext,
+  signal: AbortSignal,
+  reportAccess: (access: Access) => void,
+): Promise<void> {
+  const { clusterHosts } = context
+  const hosts = [...clusterHosts.controlPlanes, ...clusterHosts.workers]
+  const fetched = new Map(hosts.map((host) => [host, fetchAll(host, context, signal)]))
   // Awaited below; a failure before that must not count as unhandled.
   for (const fetching of fetched.values()) fetching.catch(() => undefined)
-  const { access, files } = await Pki.within(ground.directory, async (pki) => writeFiles(pki, ground))
-  known(access)
+  const { access, files } = await Pki.withTemporary(context.directory, async (pki) =>
+    writeFiles(pki, context),
+  )
+  reportAccess(access)
   await settleAll([
     ...hosts.map(async (host) => {
       await sendFiles(host, files.get(host) ?? {})
       await fetched.get(host)
-      await host.script(startScript(cast.controlPlanes.includes(host)), { signal })
+      await host.script(startScript(clusterHosts.controlPlanes.includes(host)), { signal })
     }),
-    grantRights(ground, access, signal),
-    ...(ground.addons ? [applyAddons(ground, access, signal)] : []),
+    grantPermissions(context, access, signal),
+    ...(context.addons ? [applyAddons(context, access, signal)] : []),
   ])
 }
 
-async function fetchAll(host: Host, ground: Ground, signal: AbortSignal): Promise<void> {
-  const { cast, versions } = ground
+async function fetchAll(host: Host, context: SetupContext, signal: AbortSignal): Promise<void> {
+  const { clusterHosts, versions } = context
   const arch = machineArch()
   const kubernetes = `kubernetes@${versions.kubernetes}`
-  const own: Fetch[] = cast.controlPlanes.includes(host)
+  const specific: Fetch[] = clusterHosts.controlPlanes.includes(host)
     ? [
         archiveFetch(`etcd@${versions.etcd}`, '/usr/local/bin', 1, arch),
         programFetch(kubernetes, 'kube-apiserver', arch),
@@ -55,38 +61,38 @@ async function fetchAll(host: Host, ground: Ground, signal: AbortSignal): Promis
         programFetch(kubernetes, 'kube-scheduler', arch),
       ]
     : []
-  const all = [...own, ...nodeFetches(versions, arch), programFetch(kubernetes, 'kube-proxy', arch)]
-  await host.script(fetchScript(ground, all), { signal })
+  const all = [...specific, ...nodeFetches(versions, arch), programFetch(kubernetes, 'kube-proxy', arch)]
+  await host.script(fetchScript(context, all), { signal })
 }
 
 async function writeFiles(
   pki: Pki,
-  { cast, versions, mirror }: Ground,
+  { clusterHosts, versions, mirror }: SetupContext,
 ): Promise<{ access: Access; files: ReadonlyMap<Host, Files> }> {
-  const authorities = await makeAuthorities(pki)
+  const cas = await createCas(pki)
   const [admin, etcdAdmin, shared] = await Promise.all([
-    pki.sign(authorities.kubernetes, { commonName: 'admin', organization: 'system:masters' }),
-    pki.sign(authorities.etcd, { commonName: 'admin' }),
-    sharedControlPlaneFiles(pki, authorities),
+    pki.sign(cas.kubernetes, { commonName: 'admin', organization: 'system:masters' }),
+    pki.sign(cas.etcd, { commonName: 'admin' }),
+    sharedControlPlaneFiles(pki, cas),
   ])
-  const controlPlanes = cast.controlPlanes.map(async (host) => {
+  const controlPlanes = clusterHosts.controlPlanes.map(async (host) => {
     const node = { host, server: 'https://127.0.0.1:6443', versions, mirror, controlPlane: true }
-    const [own, common] = await Promise.all([
-      controlPlaneFiles(pki, authorities, host, cast),
-      nodeFiles(pki, authorities, node),
+    const [specific, common] = await Promise.all([
+      controlPlaneFiles(pki, cas, host, clusterHosts),
+      nodeFiles(pki, cas, node),
     ])
-    return [host, { ...shared, ...own, ...common }] as const
+    return [host, { ...shared, ...specific, ...common }] as const
   })
-  // Without a balancer, workers share the API servers out among themselves.
-  const workers = cast.workers.map(async (host, index) => {
-    const chosen = cast.controlPlanes[index % cast.controlPlanes.length]
+  // Without a load balancer, the API servers are distributed over the workers.
+  const workers = clusterHosts.workers.map(async (host, index) => {
+    const chosen = clusterHosts.controlPlanes[index % clusterHosts.controlPlanes.length]
     const node = { host, server: `https://${chosen?.address}:6443`, versions, mirror, controlPlane: false }
-    return [host, await nodeFiles(pki, authorities, node)] as const
+    return [host, await nodeFiles(pki, cas, node)] as const
   })
   return {
     access: {
-      etcd: { authority: authorities.etcd.certificate, ...etcdAdmin },
-      api: { authority: authorities.kubernetes.certificate, ...admin },
+      etcd: { ca: cas.etcd.certificate, ...etcdAdmin },
+      api: { ca: cas.kubernetes.certificate, ...admin },
     },
     files: new Map(await Promise.all([...controlPlanes, ...workers])),
   }

@@ -1,29 +1,29 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { run } from '../../src/kit/command.ts'
+import { runProgram } from '../../src/kit/command.ts'
 
 export interface KeyPair {
   readonly certificate: string
   readonly key: string
 }
 
-export interface CertificateWish {
+export interface CertificateSpec {
   readonly commonName: string
   readonly organization?: string
   readonly server?: readonly string[]
 }
 
-/** Certificates as a careful operator makes them by hand: openssl, P-256, one authority per purpose. */
+/** Certificates as a careful operator makes them by hand: openssl, P-256, one CA per purpose. */
 export class Pki {
   readonly #directory: string
-  #made = 0
+  #count = 0
 
   private constructor(directory: string) {
     this.#directory = directory
   }
 
-  /** Gives `work` a place for keys that only its owner can read and that is gone afterwards. */
-  static async within<T>(parent: string, work: (pki: Pki) => Promise<T>): Promise<T> {
+  /** Calls `work` with a PKI whose directory only its owner can read. The directory is deleted afterwards. */
+  static async withTemporary<T>(parent: string, work: (pki: Pki) => Promise<T>): Promise<T> {
     const directory = await mkdtemp(join(parent, 'pki-'))
     try {
       await writeFile(join(directory, 'openssl.cnf'), '[req]\ndistinguished_name = dn\n[dn]\n')
@@ -33,14 +33,14 @@ export class Pki {
     }
   }
 
-  async authority(commonName: string): Promise<KeyPair> {
-    return this.#make(`/CN=${commonName}`, [
+  async createCa(commonName: string): Promise<KeyPair> {
+    return this.#issue(`/CN=${commonName}`, [
       'basicConstraints=critical,CA:TRUE',
       'keyUsage=critical,keyCertSign,cRLSign,digitalSignature',
     ])
   }
 
-  async sign(authority: KeyPair, { commonName, organization, server }: CertificateWish): Promise<KeyPair> {
+  async sign(ca: KeyPair, { commonName, organization, server }: CertificateSpec): Promise<KeyPair> {
     const subject = organization === undefined ? `/CN=${commonName}` : `/O=${organization}/CN=${commonName}`
     const usage = server === undefined ? 'clientAuth' : 'serverAuth,clientAuth'
     const names = server?.map((name) => (/^[\d.]+$/.test(name) ? `IP:${name}` : `DNS:${name}`))
@@ -50,12 +50,12 @@ export class Pki {
       `extendedKeyUsage=${usage}`,
       ...(names === undefined ? [] : [`subjectAltName=${names.join(',')}`]),
     ]
-    return this.#make(subject, extensions, authority)
+    return this.#issue(subject, extensions, ca)
   }
 
-  /** A bare key with its public half, for service account tokens. */
+  /** A key pair without a certificate, for service account tokens. */
   async signingKey(): Promise<{ key: string; publicKey: string }> {
-    const { stdout: key } = await run([
+    const { stdout: key } = await runProgram([
       'openssl',
       'genpkey',
       '-algorithm',
@@ -63,17 +63,17 @@ export class Pki {
       '-pkeyopt',
       'ec_paramgen_curve:P-256',
     ])
-    const { stdout: publicKey } = await run(['openssl', 'pkey', '-pubout'], { input: key })
+    const { stdout: publicKey } = await runProgram(['openssl', 'pkey', '-pubout'], { input: key })
     return { key, publicKey }
   }
 
-  async #make(subject: string, extensions: readonly string[], authority?: KeyPair): Promise<KeyPair> {
-    const work = join(this.#directory, String(this.#made++))
+  async #issue(subject: string, extensions: readonly string[], ca?: KeyPair): Promise<KeyPair> {
+    const work = join(this.#directory, String(this.#count++))
     await mkdir(work)
-    const signer = authority === undefined ? [] : await this.#signer(work, authority)
+    const signer = ca === undefined ? [] : await this.#signer(work, ca)
     const config = join(this.#directory, 'openssl.cnf')
     const [keyFile, certificateFile] = [join(work, 'key'), join(work, 'crt')]
-    await run([
+    await runProgram([
       'openssl',
       ...['req', '-x509', '-config', config, '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'],
       ...['-nodes', '-days', '365', '-subj', subject, '-keyout', keyFile, '-out', certificateFile],

@@ -1,12 +1,12 @@
-import type { Cast } from '../cluster/shape.ts'
-import { network, renderUnit } from '../cluster/units.ts'
+import type { ClusterHosts } from '../cluster/shape.ts'
+import { clusterNetwork, renderUnit } from '../cluster/units.ts'
 import type { Host } from '../hosts/host.ts'
 
-/** The services of the bare engine, with the flags a careful operator would write. */
+/** The services of the bare cluster, with the flags a careful operator would write. */
 const pki = '/etc/kubernetes/pki'
 const kubeconfigs = '/etc/kubernetes'
 
-/** TLS 1.2 upwards with forward secrecy, as upstream recommends. */
+/** TLS 1.2 or newer with forward secrecy, as upstream recommends. */
 const ciphers = [
   'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
   'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
@@ -14,7 +14,7 @@ const ciphers = [
   'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
 ].join(',')
 
-export function etcdUnit(host: Host, { controlPlanes }: Cast): string {
+export function etcdUnit(host: Host, { controlPlanes }: ClusterHosts): string {
   const members = controlPlanes.map(({ name, address }) => `${name}=https://${address}:2380`)
   return renderUnit({
     description: 'etcd',
@@ -47,7 +47,7 @@ export function etcdUnit(host: Host, { controlPlanes }: Cast): string {
 export function apiServerUnit(host: Host): string {
   return renderUnit({
     description: 'Kubernetes API server',
-    // Also the order of stopping: an API server whose etcd went first hangs until it is killed.
+    // This is also the stop order: an API server that outlives its etcd hangs until it is killed.
     after: ['etcd.service'],
     type: 'notify',
     command: [
@@ -78,9 +78,9 @@ export function apiServerUnit(host: Host): string {
       '--service-account-issuer=https://kubernetes.default.svc',
       `--service-account-key-file=${pki}/service-account.pub`,
       `--service-account-signing-key-file=${pki}/service-account.key`,
-      `--service-cluster-ip-range=${network.services}`,
+      `--service-cluster-ip-range=${clusterNetwork.services}`,
       '--profiling=false',
-      // Without these a stop waits a minute for watches that nobody ends.
+      // Without these flags, stopping waits a minute for open watches.
       '--shutdown-send-retry-after=true',
       '--shutdown-watch-termination-grace-period=5s',
     ],
@@ -99,8 +99,8 @@ export function controllerManagerUnit(): string {
       `--authorization-kubeconfig=${kubeconfigs}/controller-manager.conf`,
       '--bind-address=127.0.0.1',
       '--allocate-node-cidrs',
-      `--cluster-cidr=${network.pods}`,
-      `--service-cluster-ip-range=${network.services}`,
+      `--cluster-cidr=${clusterNetwork.pods}`,
+      `--service-cluster-ip-range=${clusterNetwork.services}`,
       `--cluster-signing-cert-file=${pki}/ca.crt`,
       `--cluster-signing-key-file=${pki}/ca.key`,
       `--root-ca-file=${pki}/ca.crt`,

@@ -2,19 +2,19 @@ import type { KubeApi } from '../cluster/kube-api.ts'
 import type { Host } from '../hosts/host.ts'
 import { probeService } from './workload.ts'
 
-type Look = readonly [what: string, look: () => Promise<boolean>]
+type AddonCheck = readonly [description: string, check: () => Promise<boolean>]
 
-/** What a user has of the addons, one thing after the other: what is there stays. */
-export function addonsUsable(api: KubeApi, hosts: readonly Host[]): readonly Look[] {
+/** Checks, in order, that the addons work for a user. A check that passed once is not repeated. */
+export function listAddonChecks(api: KubeApi, hosts: readonly Host[]): readonly AddonCheck[] {
   return [
-    ...deployments.map((name): Look => [
+    ...deployments.map((name): AddonCheck => [
       `${name} to be available`,
       async () => isDeploymentAvailable(api, name),
     ]),
     ['traefik to be available', async () => isTraefikAvailable(api, hosts.length)],
-    ['metrics to be served', async () => areMetricsServed(api)],
-    ['a name to be known on every node', async () => probeService(api, 'name', hosts.length)],
-    ['Traefik to answer on every node', async () => doesTraefikAnswer(hosts)],
+    ['metrics to be served', async () => isMetricsApiAvailable(api)],
+    ['a service name to resolve on every node', async () => probeService(api, 'name', hosts.length)],
+    ['Traefik to be reachable on every node', async () => isTraefikReachable(hosts)],
     ['a default StorageClass', async () => hasDefaultStorageClass(api)],
   ]
 }
@@ -43,18 +43,18 @@ interface ApiService {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
-async function areMetricsServed(api: KubeApi): Promise<boolean> {
+async function isMetricsApiAvailable(api: KubeApi): Promise<boolean> {
   const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io'
   const { status } = await api.get<ApiService>(path)
   return status?.conditions?.some(({ type, status: is }) => type === 'Available' && is === 'True') === true
 }
 
-/** There is no Ingress yet, so that it knows no site; that it says so is an answer. */
-async function doesTraefikAnswer(hosts: readonly Host[]): Promise<boolean> {
-  const answers = hosts.map(async ({ address }) =>
+/** Without an Ingress, Traefik has no route; its 404 proves that it is reachable. */
+async function isTraefikReachable(hosts: readonly Host[]): Promise<boolean> {
+  const responses = hosts.map(async ({ address }) =>
     fetch(`http://${address}/`, { signal: AbortSignal.timeout(5000) }),
   )
-  return (await Promise.all(answers)).every(({ status }) => status === 404)
+  return (await Promise.all(responses)).every(({ status }) => status === 404)
 }
 
 interface StorageClasses {

@@ -1,12 +1,12 @@
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import type { Access, Attempt, Ground } from '../cluster/contender.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import type { Access, Attempt, SetupContext } from '../cluster/contender.ts'
 import { KubeApi } from '../cluster/kube-api.ts'
 import type { Host } from '../hosts/host.ts'
-import { addonsUsable } from './addon-checks.ts'
-import { probePods, probeService, probeWorkload } from './workload.ts'
+import { listAddonChecks } from './addon-checks.ts'
+import { listProbePods, probeService, createProbeWorkload } from './workload.ts'
 
-/** What a user waits for, in the order it usually comes. */
+/** What a user waits for, in the usual order. */
 export const milestones = [
   'etcd healthy',
   'an API server ready',
@@ -22,8 +22,8 @@ export type Milestone = (typeof milestones)[number]
 /** Milliseconds from the start to each milestone. */
 export type Times = ReadonlyMap<Milestone, number>
 
-const limit = 300_000
-const every = 100
+const milestoneTimeoutMs = 300_000
+const intervalMs = 100
 
 interface List<T> {
   readonly items: readonly T[]
@@ -33,65 +33,68 @@ interface Node {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
-/** Watches an attempt from outside, the same way for every contender, and notes when each milestone came. */
-export async function observe(
-  { cast, addons }: Pick<Ground, 'cast' | 'addons'>,
+/**
+ * Observes an attempt from outside, the same way for every contender, and records when each milestone is
+ * reached.
+ */
+export async function measureMilestones(
+  { clusterHosts, addons }: Pick<SetupContext, 'clusterHosts' | 'addons'>,
   attempt: Attempt,
   started: number,
   signal: AbortSignal,
   onMilestone: (milestone: Milestone) => void,
 ): Promise<Times> {
   const times = new Map<Milestone, number>()
-  const reached = (milestone: Milestone): void => {
+  const recordMilestone = (milestone: Milestone): void => {
     times.set(milestone, performance.now() - started)
     onMilestone(milestone)
   }
   const access = await attempt.access
-  const hosts = [...cast.controlPlanes, ...cast.workers]
-  const apis = cast.controlPlanes.map((host) => apiOf(host, access))
+  const hosts = [...clusterHosts.controlPlanes, ...clusterHosts.workers]
+  const apis = clusterHosts.controlPlanes.map((host) => openApi(host, access))
   const [first] = apis
   if (first === undefined) throw new Error('a cluster has at least one control plane')
-  const wait = async (what: string, look: () => Promise<boolean>): Promise<true> =>
-    until(what, look, { within: limit, every, signal })
+  const wait = async (description: string, check: () => Promise<boolean>): Promise<true> =>
+    pollUntil(description, check, { timeoutMs: milestoneTimeoutMs, intervalMs, signal })
 
   const etcd = async (): Promise<void> => {
-    await Promise.all(cast.controlPlanes.map(async (host) => waitForEtcd(host, access, wait)))
-    reached('etcd healthy')
+    await Promise.all(clusterHosts.controlPlanes.map(async (host) => waitForEtcd(host, access, wait)))
+    recordMilestone('etcd healthy')
   }
-  // Asked once of each, for all who wait for it.
+  // Each API server is polled once; all milestones share the result.
   const ready = apis.map(async (api) =>
     wait('an API server to be ready', async () => (await api.text('/readyz')) === 'ok'),
   )
   const anyReady = async (): Promise<void> => {
     await Promise.any(ready)
-    reached('an API server ready')
+    recordMilestone('an API server ready')
   }
   const allReady = async (): Promise<void> => {
     await Promise.all(ready)
-    reached('all API servers ready')
+    recordMilestone('all API servers ready')
   }
   const cluster = async (): Promise<void> => {
     await ready[0]
-    await probeWorkload(first, signal)
+    await createProbeWorkload(first, signal)
     await wait('all nodes to be Ready', async () => {
       const { items } = await first.get<List<Node>>('/api/v1/nodes')
       return items.filter(isReady).length === hosts.length
     })
-    reached('all nodes Ready')
+    recordMilestone('all nodes Ready')
   }
   const pods = async (): Promise<void> => {
     await ready[0]
-    await wait('a pod to run on every node', async () => (await probePods(first)).length === hosts.length)
-    reached('a pod Running on every node')
+    await wait('a pod to run on every node', async () => (await listProbePods(first)).length === hosts.length)
+    recordMilestone('a pod Running on every node')
     if (hosts.length > 1) {
       await wait('HTTP between all pods', async () => probeService(first, 'pods', hosts.length))
-      reached('HTTP across nodes')
+      recordMilestone('HTTP across nodes')
     }
-    await wait('the service to answer', async () => probeService(first, 'service', hosts.length))
-    reached('ClusterIP answers')
+    await wait('the service to respond', async () => probeService(first, 'service', hosts.length))
+    recordMilestone('ClusterIP answers')
     if (!addons) return
-    for (const [what, look] of addonsUsable(first, hosts)) await wait(what, look)
-    reached('addons usable')
+    for (const [description, check] of listAddonChecks(first, hosts)) await wait(description, check)
+    recordMilestone('addons usable')
   }
   try {
     await settleAll([etcd(), anyReady(), allReady(), cluster(), pods(), attempt.finished])
@@ -101,14 +104,14 @@ export async function observe(
   return times
 }
 
-function apiOf(host: Host, access: Access): KubeApi {
+function openApi(host: Host, access: Access): KubeApi {
   return new KubeApi(`https://${host.address}:6443`, access.api)
 }
 
 async function waitForEtcd(
   host: Host,
   access: Access,
-  wait: (what: string, look: () => Promise<boolean>) => Promise<true>,
+  wait: (description: string, check: () => Promise<boolean>) => Promise<true>,
 ): Promise<void> {
   const member = new KubeApi(`https://${host.address}:2379`, access.etcd)
   try {

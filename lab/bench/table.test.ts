@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
 import { milestones } from './milestones.ts'
-import { renderTable, spread } from './table.ts'
+import { renderTable, formatSpread } from './table.ts'
 
-test('a spread is the median, the least and the most', () => {
-  expect(spread([3, 1, 2])).toBe('2.0 (1.0–3.0)')
-  expect(spread([1, 2])).toBe('1.5 (1.0–2.0)')
-  expect(spread([])).toBe('–')
+test('a spread is the median, the minimum and the maximum', () => {
+  expect(formatSpread([3, 1, 2])).toBe('2.0 (1.0–3.0)')
+  expect(formatSpread([1, 2])).toBe('1.5 (1.0–2.0)')
+  expect(formatSpread([])).toBe('–')
 })
 
 test('a table has a row for each milestone and each cost', () => {
-  const trial = {
+  const result = {
     times: new Map(milestones.map((milestone, index) => [milestone, (index + 1) * 1000])),
     usage: { cpuSeconds: 12.34, peakBytes: 3 * 2 ** 30 },
   }
-  expect(renderTable([{ title: 'bare 1+1', trials: [trial] }])).toMatchInlineSnapshot(`
+  expect(renderTable([{ title: 'bare 1+1', results: [result] }])).toMatchInlineSnapshot(`
     "|                                                  | bare 1+1         |
     | ------------------------------------------------ | ---------------- |
     | etcd healthy (s)                                 | 1.0 (1.0–1.0)    |
@@ -29,9 +29,9 @@ test('a table has a row for each milestone and each cost', () => {
   `)
 })
 
-test('a milestone that nobody was asked for has no figure', () => {
-  const trial = { times: new Map([['etcd healthy', 1000] as const]), usage: { cpuSeconds: 1, peakBytes: 0 } }
-  const [, , first, ...rest] = renderTable([{ title: 'bare', trials: [trial, trial] }]).split('\n')
+test('a milestone that was not measured has no value', () => {
+  const result = { times: new Map([['etcd healthy', 1000] as const]), usage: { cpuSeconds: 1, peakBytes: 0 } }
+  const [, , first, ...rest] = renderTable([{ title: 'bare', results: [result, result] }]).split('\n')
   expect(first).toContain('| 1.0 (1.0–1.0) |')
   expect(rest[0]).toMatch(/\| – +\|$/)
 })

@@ -1,39 +1,42 @@
 import { milestones } from './milestones.ts'
-import type { Trial } from './run-bench.ts'
+import type { BenchResult } from './run-bench.ts'
 
-/** All trials of one contender in one shape. */
+/** All results of one contender in one cluster shape. */
 export interface Column {
   readonly title: string
-  readonly trials: readonly Pick<Trial, 'times' | 'usage'>[]
+  readonly results: readonly Pick<BenchResult, 'times' | 'usage'>[]
 }
 
-/** Its title, and what a trial says of it: nothing where it was not asked for. */
-type Row = readonly [title: string, value: (trial: Column['trials'][number]) => number | undefined]
+/** Title of a row, and how to read its value from a result. Undefined if the milestone was not measured. */
+type Row = readonly [title: string, value: (result: Column['results'][number]) => number | undefined]
 
-/** Every milestone and cost in a row, every column's median with its spread: a Markdown table. */
+/** Renders a Markdown table with a row per milestone and cost, and median and spread per column. */
 export function renderTable(columns: readonly Column[]): string {
   const rows: Row[] = [
-    ...milestones.map((milestone): Row => [`${milestone} (s)`, ({ times }) => seconds(times.get(milestone))]),
+    ...milestones.map((milestone): Row => [
+      `${milestone} (s)`,
+      ({ times }) => toSeconds(times.get(milestone)),
+    ]),
     ['CPU of all hosts (s)', ({ usage }) => usage.cpuSeconds],
     ['peak memory of all hosts, page cache apart (GiB)', ({ usage }) => usage.peakBytes / 2 ** 30],
   ]
   const body = rows.map(([title, value]) => [
     title,
-    ...columns.map(({ trials }) => spread(trials.flatMap((trial) => value(trial) ?? []))),
+    ...columns.map(({ results }) => formatSpread(results.flatMap((result) => value(result) ?? []))),
   ])
-  return markdown([['', ...columns.map(({ title }) => title)], ...body])
+  return renderMarkdown([['', ...columns.map(({ title }) => title)], ...body])
 }
 
-function seconds(milliseconds: number | undefined): number | undefined {
+function toSeconds(milliseconds: number | undefined): number | undefined {
   return milliseconds === undefined ? undefined : milliseconds / 1000
 }
 
-/** `12.3 (11.9–13.0)`: the median, then the least and the most. */
-export function spread(values: readonly number[]): string {
+/** `12.3 (11.9–13.0)`: median, minimum and maximum. */
+export function formatSpread(values: readonly number[]): string {
   const sorted = values.toSorted((a, b) => a - b)
-  const [least, most] = [sorted.at(0), sorted.at(-1)]
-  if (least === undefined || most === undefined) return '–'
-  return `${median(sorted).toFixed(1)} (${least.toFixed(1)}–${most.toFixed(1)})`
+  const [min, max] = [sorted.at(0), sorted.at(-1)]
+  if (min === undefined || max === undefined) return '–'
+  return `${median(sorted).toFixed(1)} (${min.toFixed(1)}–${max.toFixed(1)})`
 }
 
 function median(sorted: readonly number[]): number {
@@ -42,7 +45,7 @@ function median(sorted: readonly number[]): number {
   return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2
 }
 
-function markdown(rows: readonly (readonly string[])[]): string {
+function renderMarkdown(rows: readonly (readonly string[])[]): string {
   const [header = []] = rows
   const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>

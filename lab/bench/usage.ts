@@ -1,25 +1,25 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findCgroups, hierarchies } from '../hosts/cgroup.ts'
+import { findCgroups, readHierarchies } from '../hosts/cgroup.ts'
 import type { Host } from '../hosts/host.ts'
 
-/** What a set of hosts took from the machine. */
+/** Resources of the machine that a set of hosts used. */
 export interface Usage {
   readonly cpuSeconds: number
   /** Peak of the sum over all hosts, without page cache. */
   readonly peakBytes: number
 }
 
-const every = 250
+const sampleIntervalMs = 250
 
-/** Samples the hosts' own cgroups until it is stopped. */
-export async function meter(hosts: readonly Host[]): Promise<{ stop(): Promise<Usage> }> {
-  const mounts = await hierarchies()
-  const memory = await directories(
+/** Samples the cgroups of the hosts until stopped. */
+export async function meterUsage(hosts: readonly Host[]): Promise<{ stop(): Promise<Usage> }> {
+  const mounts = await readHierarchies()
+  const memory = await findHostCgroups(
     hosts,
     mounts.find(({ controllers }) => controllers.includes('memory'))?.mount,
   )
-  const cpu = await directories(
+  const cpu = await findHostCgroups(
     hosts,
     mounts.find(({ controllers }) => controllers.includes('cpuacct'))?.mount,
   )
@@ -30,9 +30,9 @@ export async function meter(hosts: readonly Host[]): Promise<{ stop(): Promise<U
     peakBytes = Math.max(peakBytes, await residentBytes(memory))
   }
   const timer = setInterval(() => {
-    // A host that goes away in between is told by whoever needs it.
+    // If a host disappears meanwhile, the code that uses the host reports the error.
     sampling = sampling.then(sample).catch(() => undefined)
-  }, every)
+  }, sampleIntervalMs)
   return {
     async stop() {
       clearInterval(timer)
@@ -43,9 +43,9 @@ export async function meter(hosts: readonly Host[]): Promise<{ stop(): Promise<U
   }
 }
 
-async function directories(hosts: readonly Host[], mount: string | undefined): Promise<string[]> {
+async function findHostCgroups(hosts: readonly Host[], mount: string | undefined): Promise<string[]> {
   if (mount === undefined) return []
-  const found = await Promise.all(hosts.map(async ({ mark }) => findCgroups(mark)))
+  const found = await Promise.all(hosts.map(async ({ hostId }) => findCgroups(hostId)))
   return found.flat().filter((directory) => directory.startsWith(`${mount}/`))
 }
 

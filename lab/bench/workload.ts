@@ -1,8 +1,11 @@
-import { until } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 import { testImage } from '../cluster/artifacts.ts'
 import type { KubeApi } from '../cluster/kube-api.ts'
 
-/** One web server on every node and a service over them: the smallest thing that needs all of a cluster. */
+/**
+ * One web server on every node and a service over them: the smallest workload that needs every part of a
+ * cluster.
+ */
 export const probe = {
   namespace: 'default',
   name: 'probe',
@@ -57,10 +60,10 @@ export interface ProbePod {
   readonly address: string
 }
 
-export async function probeWorkload(api: KubeApi, signal: AbortSignal): Promise<void> {
+export async function createProbeWorkload(api: KubeApi, signal: AbortSignal): Promise<void> {
   const create = async (path: string, object: unknown): Promise<void> => {
-    await until(`${path} to be created`, async () => api.ensure(path, object).then(() => true), {
-      within: 60_000,
+    await pollUntil(`${path} to be created`, async () => api.ensure(path, object).then(() => true), {
+      timeoutMs: 60_000,
       signal,
     })
   }
@@ -68,8 +71,8 @@ export async function probeWorkload(api: KubeApi, signal: AbortSignal): Promise<
   await create('/api/v1/namespaces/default/services', service)
 }
 
-/** Nothing of it stays. */
-export async function removeWorkload(api: KubeApi): Promise<void> {
+/** Deletes the DaemonSet and the Service of the probe. */
+export async function removeProbeWorkload(api: KubeApi): Promise<void> {
   await api.remove(`/apis/apps/v1/namespaces/default/daemonsets/${probe.name}`)
   await api.remove(`/api/v1/namespaces/default/services/${probe.name}`)
 }
@@ -82,8 +85,8 @@ interface PodList {
   }[]
 }
 
-/** The probe's pods that run. */
-export async function probePods(api: KubeApi): Promise<ProbePod[]> {
+/** The running pods of the probe. */
+export async function listProbePods(api: KubeApi): Promise<ProbePod[]> {
   const list = await api.get<PodList>(`/api/v1/namespaces/default/pods?labelSelector=app%3D${probe.name}`)
   return list.items.flatMap(({ metadata, spec, status }) =>
     status.phase === 'Running' && status.podIP !== undefined && spec.nodeName !== undefined
@@ -92,32 +95,34 @@ export async function probePods(api: KubeApi): Promise<ProbePod[]> {
   )
 }
 
-/** Has each of so many pods call every other, or the service by its address or its name; true when all of them are answered. */
+/**
+ * Lets each of `count` pods call all others, or the service by address or name. True if every call succeeds.
+ */
 export async function probeService(
   api: KubeApi,
   target: 'pods' | 'service' | 'name',
   count: number,
 ): Promise<boolean> {
-  const pods = await probePods(api)
+  const pods = await listProbePods(api)
   if (pods.length !== count) return false
   const calls = pods.flatMap((from) =>
     target !== 'pods'
-      ? [dial(api, from, target === 'name' ? probe.dnsName : probe.clusterIP, 80)]
-      : pods.filter((to) => to !== from).map(async (to) => dial(api, from, to.address, probe.port)),
+      ? [dialFromPod(api, from, target === 'name' ? probe.dnsName : probe.clusterIP, 80)]
+      : pods.filter((to) => to !== from).map(async (to) => dialFromPod(api, from, to.address, probe.port)),
   )
-  return (await Promise.all(calls)).every((answer) => answer !== undefined)
+  return (await Promise.all(calls)).every((response) => response !== undefined)
 }
 
-/** The name of the pod that answers `from` at that address. */
-export async function dial(
+/** Calls an address from a pod. Returns the name of the pod that responds. */
+export async function dialFromPod(
   api: KubeApi,
   from: ProbePod,
   host: string,
   port: number,
 ): Promise<string | undefined> {
   const query = `dial?host=${host}&port=${port}&request=hostname&protocol=http&tries=1`
-  const answer = await api.get<{ responses?: string[] }>(
+  const response = await api.get<{ responses?: string[] }>(
     `/api/v1/namespaces/default/pods/${from.name}:${probe.port}/proxy/${query}`,
   )
-  return answer.responses?.[0]
+  return response.responses?.[0]
 }

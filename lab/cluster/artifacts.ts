@@ -1,19 +1,22 @@
-import { type KubernetesVersion, partId, parts, selectParts } from '../components/parts.ts'
+import { type KubernetesVersion, formatPartId, parts, selectParts } from '../components/parts.ts'
 import type { Arch } from '../components/recipe.ts'
-import { imagePath } from '../mirror/images.ts'
-import { publicationsOf } from '../mirror/publication.ts'
+import { formatImagePath } from '../mirror/images.ts'
+import { listPublications } from '../mirror/publication.ts'
 
-/** The versions that run together, by Kubernetes minor. */
+/** Versions that run together, per Kubernetes minor. */
 export interface Versions {
   readonly kubernetes: KubernetesVersion
   readonly etcd: string
   readonly pause: string
 }
 
-const etcdFor: Readonly<Record<KubernetesVersion, string>> = { 'v1.37.1': 'v3.7.3', 'v1.36.4': 'v3.6.16' }
+const etcdVersions: Readonly<Record<KubernetesVersion, string>> = {
+  'v1.37.1': 'v3.7.3',
+  'v1.36.4': 'v3.6.16',
+}
 
-export function versionsFor(kubernetes: KubernetesVersion): Versions {
-  return { kubernetes, etcd: etcdFor[kubernetes], pause: 'v3.10.2' }
+export function selectVersions(kubernetes: KubernetesVersion): Versions {
+  return { kubernetes, etcd: etcdVersions[kubernetes], pause: 'v3.10.2' }
 }
 
 export const testImage = 'registry.k8s.io/e2e-test-images/agnhost:2.66.1'
@@ -22,23 +25,23 @@ export function pauseImage(versions: Versions): string {
   return `registry.k8s.io/pause:${versions.pause.slice(1)}`
 }
 
-/** One thing a host fetches from the mirror, and what becomes of it there. */
+/** One file that a host downloads from the mirror, and where it goes. */
 export interface Fetch {
   readonly path: string
-  /** A program is put in place, an archive unpacked, an image kept for containerd. */
+  /** A program or an image is stored as a file; an archive is unpacked into a directory. */
   readonly into: { readonly file: string } | { readonly directory: string; readonly strip: number }
 }
 
 export function programFetch(part: string, program: string, arch: Arch): Fetch {
-  const publication = publicationsOf(findPart(part), arch).find(
-    (one) => one.kind === 'file' && one.program === program,
+  const publication = listPublications(findPart(part), arch).find(
+    (candidate) => candidate.kind === 'file' && candidate.program === program,
   )
   if (publication === undefined) throw new Error(`${part} does not publish ${program}`)
   return { path: publication.path, into: { file: `/usr/local/bin/${program}` } }
 }
 
 export function archiveFetch(part: string, directory: string, strip: number, arch: Arch): Fetch {
-  const publication = publicationsOf(findPart(part), arch).find(({ kind }) => kind === 'archive')
+  const publication = listPublications(findPart(part), arch).find(({ kind }) => kind === 'archive')
   if (publication === undefined) throw new Error(`${part} does not publish an archive`)
   return { path: publication.path, into: { directory, strip } }
 }
@@ -46,11 +49,11 @@ export function archiveFetch(part: string, directory: string, strip: number, arc
 export const imageDirectory = '/var/lib/lab-images'
 
 export function imageFetch(name: string): Fetch {
-  const path = imagePath(name)
+  const path = formatImagePath(name)
   return { path, into: { file: `${imageDirectory}/${path.replaceAll('/', '_')}` } }
 }
 
-/** What every node needs to run pods, whoever sets it up. */
+/** What every node needs to run pods, independent of the contender. */
 export function nodeFetches(versions: Versions, arch: Arch): Fetch[] {
   return [
     archiveFetch('containerd@v2.3.7', '/usr/local/bin', 1, arch),
@@ -63,11 +66,14 @@ export function nodeFetches(versions: Versions, arch: Arch): Fetch[] {
   ]
 }
 
-/** Digests by path, as the mirror's checksum files say them; what upstream publishes none for has none here. */
+/**
+ * Digests by path, from the mirror's checksum files. Files for which upstream publishes no checksum are not
+ * listed.
+ */
 export type Digests = ReadonlyMap<string, string>
 
 export async function readDigests(mirror: string, arch: Arch): Promise<Digests> {
-  const published = selectParts().flatMap((part) => publicationsOf(part, arch))
+  const published = selectParts().flatMap((part) => listPublications(part, arch))
   const checksums = published.filter((publication) => publication.kind === 'checksum')
   return new Map(
     await Promise.all(
@@ -79,7 +85,7 @@ export async function readDigests(mirror: string, arch: Arch): Promise<Digests> 
   )
 }
 
-/** A script that fetches all of it at once, and takes nothing whose digest is wrong. */
+/** A script that downloads all files in parallel and fails on a wrong digest. */
 export function fetchScript(
   { mirror, digests }: { mirror: string; digests: Digests },
   fetches: readonly Fetch[],
@@ -105,7 +111,7 @@ export function fetchScript(
 }
 
 function findPart(id: string): (typeof parts)[number] {
-  const part = parts.find((one) => partId(one) === id)
+  const part = parts.find((candidate) => formatPartId(candidate) === id)
   if (part === undefined) throw new Error(`there is no part ${id}`)
   return part
 }

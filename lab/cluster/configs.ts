@@ -1,34 +1,35 @@
 import { stringify } from 'yaml'
-import { network } from './units.ts'
+import { clusterNetwork } from './units.ts'
 
-/** The settings that come from what a lab's host is: cgroup version 1, one shared disk. */
+/** Settings that a lab host requires: cgroup version 1, one shared disk. */
 export const hostSettings = {
   containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
   cgroupDriver: 'cgroupfs',
   failCgroupV1: false,
   failSwapOn: false,
-  // Images that nobody has used yet would be the first to go from a disk that is the machine's own.
+  // The disk belongs to the machine and may be full; image GC would first delete images that were not used
+  // yet.
   imageGCHighThresholdPercent: 100,
   evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
 }
 
-/** `maxPerCore: 0`: the limit cannot be set from inside a container, and kube-proxy would give up over it. */
+/** `maxPerCore: 0`: the limit cannot be set inside a container, and kube-proxy would exit with an error. */
 export const kubeProxyConfig = {
   apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
   kind: 'KubeProxyConfiguration',
   mode: 'nftables',
-  clusterCIDR: network.pods,
+  clusterCIDR: clusterNetwork.pods,
   conntrack: { maxPerCore: 0 },
 }
 
 export const flannelConfig: string = JSON.stringify({
-  Network: network.pods,
+  Network: clusterNetwork.pods,
   EnableNFTables: true,
   Backend: { Type: 'vxlan', VNI: 4096, Port: 4789 },
 })
 
 /** `restrict_oom_score_adj`: a lab's host lacks CAP_SYS_RESOURCE. */
-export function containerdConfig(pause: string): string {
+export function renderContainerdConfig(pause: string): string {
   return `version = 3
 
 [plugins.'io.containerd.cri.v1.images'.pinned_images]
@@ -45,16 +46,16 @@ export function containerdConfig(pause: string): string {
 `
 }
 
-export function kubeconfig(
+export function renderKubeconfig(
   server: string,
-  authority: string,
+  ca: string,
   user: { certificate: string; key: string },
 ): string {
   const encode = (text: string): string => Buffer.from(text).toString('base64')
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'lab', cluster: { server, 'certificate-authority-data': encode(authority) } }],
+    clusters: [{ name: 'lab', cluster: { server, 'certificate-authority-data': encode(ca) } }],
     users: [
       {
         name: 'user',

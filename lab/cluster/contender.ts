@@ -1,48 +1,48 @@
 import type { Digests, Versions } from './artifacts.ts'
 import type { Credentials } from './kube-api.ts'
-import type { Cast } from './shape.ts'
+import type { ClusterHosts } from './shape.ts'
 
-/** Everything a way of setting up a cluster is given: hosts with nothing on them, and a mirror. */
-export interface Ground {
-  readonly cast: Cast
+/** Everything a contender gets: empty hosts and a mirror. */
+export interface SetupContext {
+  readonly clusterHosts: ClusterHosts
   readonly mirror: string
   readonly digests: Digests
   readonly versions: Versions
-  /** Whether the cluster shall have the addons that come with hyperkube. */
+  /** Whether the cluster gets the addons that come with hyperkube. */
   readonly addons: boolean
-  /** A place for keys while they are made: it goes with the lab. */
+  /** Directory for keys while they are created; deleted with the lab. */
   readonly directory: string
 }
 
-/** How an observer reaches what was set up. */
+/** Credentials with which the benchmark observes the cluster. */
 export interface Access {
   readonly etcd: Credentials
   readonly api: Credentials
 }
 
 export interface Attempt {
-  /** Settles when the contender has nothing left to do. */
+  /** Settles when the contender has finished. */
   readonly finished: Promise<void>
-  /** Answers as soon as the credentials exist. */
+  /** Resolves as soon as the credentials exist. */
   readonly access: Promise<Access>
 }
 
-/** A way of turning hosts into a cluster. */
+/** A way to turn hosts into a cluster. */
 export interface Contender {
   readonly name: string
-  /** It can be asked for addons, too. */
+  /** Whether the contender can install addons. */
   readonly addons?: true
-  /** What is there before the clock starts, as keys and digests are for all of them. */
-  prepare?(ground: Ground): Promise<void>
-  begin(ground: Ground, signal: AbortSignal): Attempt
+  /** Runs before the clock starts, like the creation of keys and digests for every contender. */
+  prepare?(context: SetupContext): Promise<void>
+  begin(context: SetupContext, signal: AbortSignal): Attempt
 }
 
-/** Runs a set-up that says along the way how to reach what it makes. */
-export function attempt(setUp: (known: (access: Access) => void) => Promise<void>): Attempt {
+/** Starts a setup that reports the credentials as soon as they exist. */
+export function startAttempt(setUp: (reportAccess: (access: Access) => void) => Promise<void>): Attempt {
   const access = Promise.withResolvers<Access>()
   const finished = setUp(access.resolve)
   finished.catch(access.reject)
-  // Whoever awaits neither must not bring the process down.
+  // Prevents an unhandled rejection when a caller awaits neither promise.
   access.promise.catch(() => undefined)
   return { finished, access: access.promise }
 }

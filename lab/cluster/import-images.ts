@@ -1,6 +1,6 @@
 import { imageDirectory } from './artifacts.ts'
 
-/** Loads all fetched images into containerd, side by side: a piece of a script. */
+/** Script fragment that imports all downloaded images into containerd in parallel. */
 export const importImages = `jobs=
 for image in ${imageDirectory}/*; do
   ctr -n k8s.io images import --local "$image" >/dev/null & jobs="$jobs $!"

@@ -1,12 +1,12 @@
 import { Agent, request } from 'node:https'
 
 export interface Credentials {
-  readonly authority: string
+  readonly ca: string
   readonly certificate: string
   readonly key: string
 }
 
-/** An answer that is not a success. */
+/** A response with a status other than 2xx. */
 export class ApiError extends Error {
   readonly status: number
 
@@ -16,14 +16,14 @@ export class ApiError extends Error {
   }
 }
 
-/** A plain client for one HTTPS server with mutual TLS: an API server, or etcd. */
+/** Minimal client for one HTTPS server with mutual TLS: an API server or etcd. */
 export class KubeApi {
   readonly #origin: string
   readonly #agent: Agent
 
-  constructor(origin: string, { authority, certificate, key }: Credentials) {
+  constructor(origin: string, { ca, certificate, key }: Credentials) {
     this.#origin = origin
-    this.#agent = new Agent({ ca: authority, cert: certificate, key, keepAlive: true, timeout: 10_000 })
+    this.#agent = new Agent({ ca: ca, cert: certificate, key, keepAlive: true, timeout: 10_000 })
   }
 
   async get<T>(path: string): Promise<T> {
@@ -38,19 +38,19 @@ export class KubeApi {
     await this.#send('POST', path, object)
   }
 
-  /** For what is a question: what is made is the answer. */
-  async ask<T>(path: string, object: unknown): Promise<T> {
+  /** For review objects such as SubjectAccessReview: the created object holds the result. */
+  async createAndRead<T>(path: string, object: unknown): Promise<T> {
     return JSON.parse(await this.#send('POST', path, object))
   }
 
-  /** Creates it, or leaves what is there. */
+  /** Creates the object unless it exists. */
   async ensure(path: string, object: unknown): Promise<void> {
     await this.create(path, object).catch((error: unknown) => {
       if (!(error instanceof ApiError && error.status === 409)) throw error
     })
   }
 
-  /** Whether it was there or not. */
+  /** Deletes the object; a missing object is not an error. */
   async remove(path: string, options: object = {}): Promise<void> {
     await this.#send('DELETE', path, options).catch((error: unknown) => {
       if (!(error instanceof ApiError && error.status === 404)) throw error
@@ -63,7 +63,8 @@ export class KubeApi {
 
   async #send(method: string, path: string, body?: unknown): Promise<string> {
     const text = body === undefined ? '' : JSON.stringify(body)
-    // Said by ourselves: Node says no length of what goes with a DELETE, and the server takes it for the next request.
+    // Set explicitly: Node sends no length with a DELETE body, and the server would parse the body as the
+    // next request.
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
     return new Promise((resolve, reject) => {
       const outgoing = request(
@@ -74,10 +75,10 @@ export class KubeApi {
           response.on('data', (chunk: Buffer) => chunks.push(chunk))
           response.on('error', reject)
           response.on('end', () => {
-            const answer = Buffer.concat(chunks).toString('utf8')
+            const responseText = Buffer.concat(chunks).toString('utf8')
             const status = response.statusCode ?? 0
-            if (status >= 200 && status < 300) resolve(answer)
-            else reject(new ApiError(status, `${method} ${path}: ${status} ${answer.slice(0, 300)}`))
+            if (status >= 200 && status < 300) resolve(responseText)
+            else reject(new ApiError(status, `${method} ${path}: ${status} ${responseText.slice(0, 300)}`))
           })
         },
       )

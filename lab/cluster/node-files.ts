@@ -1,14 +1,14 @@
 import type { Host } from '../hosts/host.ts'
-import { containerdConfig, flannelConfig } from './configs.ts'
+import { renderContainerdConfig, flannelConfig } from './configs.ts'
 import { conflistScript, conflistUnits, containerdUnit, flanneldUnit } from './units.ts'
 
 /** Path on the host, without the leading slash, to contents. */
 export type Files = Readonly<Record<string, string>>
 
-/** With a mirror, what containerd has not been given it pulls from there. */
+/** With a mirror, containerd pulls images that were not imported from there. */
 export function runtimeFiles(pause: string, mirror?: string): Files {
   return {
-    'etc/containerd/config.toml': `${containerdConfig(pause)}${mirror === undefined ? '' : registryConfig}`,
+    'etc/containerd/config.toml': `${renderContainerdConfig(pause)}${mirror === undefined ? '' : registryConfig}`,
     'etc/systemd/system/containerd.service': containerdUnit(),
     'etc/sysctl.d/90-kubernetes.conf': 'net.ipv4.ip_forward = 1\n',
     ...(mirror === undefined ? {} : mirrorFiles(mirror)),

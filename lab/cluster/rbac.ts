@@ -1,5 +1,5 @@
-import { until } from '../../src/kit/poll-until.ts'
-import type { Access, Ground } from './contender.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import type { Access, SetupContext } from './contender.ts'
 import { KubeApi } from './kube-api.ts'
 
 interface RbacObject {
@@ -11,7 +11,10 @@ interface RbacObject {
 
 const group = '/apis/rbac.authorization.k8s.io/v1'
 
-/** The rights of flannel, and of the API server at the kubelets: without the second, logs and exec are refused. */
+/**
+ * RBAC rules for flannel, and for the API server towards kubelets: without the latter, logs and exec are
+ * refused.
+ */
 const bindings: readonly { readonly path: string; readonly object: RbacObject }[] = [
   {
     path: `${group}/clusterroles`,
@@ -25,14 +28,14 @@ const bindings: readonly { readonly path: string; readonly object: RbacObject }[
       ],
     },
   },
-  { path: `${group}/clusterrolebindings`, object: bind('flannel', 'flannel', 'flannel') },
+  { path: `${group}/clusterrolebindings`, object: buildBinding('flannel', 'flannel', 'flannel') },
   {
     path: `${group}/clusterrolebindings`,
-    object: bind('kubelet-api', 'system:kubelet-api-admin', 'kube-apiserver-kubelet-client'),
+    object: buildBinding('kubelet-api', 'system:kubelet-api-admin', 'kube-apiserver-kubelet-client'),
   },
 ]
 
-function bind(name: string, role: string, user: string): RbacObject {
+function buildBinding(name: string, role: string, user: string): RbacObject {
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRoleBinding',
@@ -42,20 +45,20 @@ function bind(name: string, role: string, user: string): RbacObject {
   }
 }
 
-/** As soon as an API server takes them. */
-export async function grantRights(
-  { cast }: Pick<Ground, 'cast'>,
+/** Creates the objects as soon as an API server accepts them. */
+export async function grantPermissions(
+  { clusterHosts }: Pick<SetupContext, 'clusterHosts'>,
   access: Access,
   signal: AbortSignal,
 ): Promise<void> {
-  const api = new KubeApi(`https://${cast.controlPlanes[0]?.address}:6443`, access.api)
+  const api = new KubeApi(`https://${clusterHosts.controlPlanes[0]?.address}:6443`, access.api)
   try {
     for (const { path, object } of bindings) {
-      await until(
+      await pollUntil(
         `${object.kind} ${object.metadata.name}`,
         async () => api.ensure(path, object).then(() => true),
         {
-          within: 300_000,
+          timeoutMs: 300_000,
           signal,
         },
       )

@@ -1,7 +1,7 @@
 import { HyperkubeError } from '../../src/kit/errors.ts'
 import type { Host } from '../hosts/host.ts'
 
-/** How many machines of each role: `3+2` is three control planes and two workers. */
+/** Number of machines per role: `3+2` is three control planes and two workers. */
 export interface Shape {
   readonly controlPlanes: number
   readonly workers: number
@@ -17,21 +17,21 @@ export function parseShape(text: string): Shape {
   return { controlPlanes: Number(controlPlanes), workers: Number(workers) }
 }
 
-export function shapeHosts({ controlPlanes, workers }: Shape): string[] {
-  return [...numbered('cp', controlPlanes), ...numbered('w', workers)]
+export function listHostNames({ controlPlanes, workers }: Shape): string[] {
+  return [...listNumberedNames('cp', controlPlanes), ...listNumberedNames('w', workers)]
 }
 
-function numbered(prefix: string, count: number): string[] {
+function listNumberedNames(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`)
 }
 
 /** The hosts of a cluster by role. */
-export interface Cast {
+export interface ClusterHosts {
   readonly controlPlanes: readonly Host[]
   readonly workers: readonly Host[]
 }
 
-export function castOf(shape: Shape, hosts: readonly Host[]): Cast {
+export function assignRoles(shape: Shape, hosts: readonly Host[]): ClusterHosts {
   return {
     controlPlanes: hosts.slice(0, shape.controlPlanes),
     workers: hosts.slice(shape.controlPlanes),

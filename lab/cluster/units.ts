@@ -1,7 +1,7 @@
 import type { Host } from '../hosts/host.ts'
 
-/** What every cluster of the lab has in common, whoever sets it up. */
-export const network = {
+/** Network settings that all clusters of the lab share. */
+export const clusterNetwork = {
   pods: '10.244.0.0/16',
   services: '10.96.0.0/16',
   firstService: '10.96.0.1',
@@ -65,7 +65,7 @@ export function flanneldUnit(host: Host): string {
   })
 }
 
-/** Runs the moment flanneld has written the host's subnet: no meta plugin is needed. */
+/** Starts when flanneld has written the host's subnet, so no meta plugin is needed. */
 export const conflistUnits: Readonly<Record<string, string>> = {
   'cni-conflist.path': `[Unit]
 Description=Wait for flannel's subnet

@@ -3,19 +3,19 @@ import { type Command, Option } from 'commander'
 import { HyperkubeError } from '../../src/kit/errors.ts'
 import { bare } from '../bare/bare.ts'
 import { type Column, renderTable } from '../bench/table.ts'
-import { runTrial, type Trial } from '../bench/run-bench.ts'
+import { runBench, type BenchResult } from '../bench/run-bench.ts'
 import { cacheDirectory } from '../cache.ts'
-import { versionsFor } from '../cluster/artifacts.ts'
+import { selectVersions } from '../cluster/artifacts.ts'
 import type { Contender } from '../cluster/contender.ts'
 import { parseShape } from '../cluster/shape.ts'
-import { type KubernetesVersion, kubernetesVersions, partId, selectParts } from '../components/parts.ts'
+import { type KubernetesVersion, kubernetesVersions, formatPartId, selectParts } from '../components/parts.ts'
 import { Lab } from '../hosts/lab.ts'
 import { hyperkube } from '../hyperkube/hyperkube.ts'
 import { kubeadm } from '../kubeadm/kubeadm.ts'
 import { openMirror } from '../mirror/open-mirror.ts'
 import { silentReport, terminalReport } from '../report.ts'
-import { interrupted } from './interrupt.ts'
-import { positiveInteger } from './numbers.ts'
+import { abortOnInterrupt } from './interrupt.ts'
+import { parsePositiveInteger } from './numbers.ts'
 
 const contenders: readonly Contender[] = [bare, kubeadm, hyperkube]
 
@@ -30,41 +30,41 @@ interface Options {
 export function benchCommand(parent: Command): void {
   parent
     .command('bench')
-    .description('measure ways of setting up a cluster against each other, in turns, in a lab of their own')
-    .argument('[contenders...]', `of ${contenders.map(({ name }) => name).join(', ')}; default: all`)
+    .description('compare contenders that set up a cluster, alternating, in a separate lab')
+    .argument('[contenders...]', `any of ${contenders.map(({ name }) => name).join(', ')}; default: all`)
     .option('--shape <shapes...>', 'control planes + workers', ['1+1', '3+2'])
-    .option('--runs <count>', 'how often each', positiveInteger, 3)
+    .option('--runs <count>', 'runs per contender', parsePositiveInteger, 3)
     .addOption(
-      new Option('--kubernetes <version>', 'which')
+      new Option('--kubernetes <version>', 'Kubernetes version')
         .choices(kubernetesVersions)
         .default(kubernetesVersions[0]),
     )
-    .option('--addons', 'with the addons that come with hyperkube; bare has them by kubectl apply')
+    .option('--addons', 'also install the addons of hyperkube; bare uses kubectl apply')
     .option('--out <file>', 'also write the table, with versions and date')
     .action(async (names: string[], options: Options) => {
       const columns = options.shape.flatMap((text) =>
-        choose(names).map((contender) => ({
+        selectContenders(names).map((contender) => ({
           contender,
           text,
           shape: parseShape(text),
-          trials: [] as Trial[],
+          results: [] as BenchResult[],
         })),
       )
-      const signal = interrupted()
+      const signal = abortOnInterrupt()
       const [cache, report] = [cacheDirectory(), terminalReport()]
       const lab = await Lab.open({ name: 'bench', cache, report: silentReport })
       const mirror = await openMirror(lab, { parts: selectParts(), cache, report, port: 0 })
-      const versions = versionsFor(options.kubernetes)
+      const versions = selectVersions(options.kubernetes)
       try {
         for (let run = 1; run <= options.runs; run++) {
-          // In turns, so that a noisy minute of the machine hurts all alike.
-          for (const { contender, text, shape, trials } of columns) {
+          // Contenders alternate, so that a noisy minute of the machine affects all of them.
+          for (const { contender, text, shape, results } of columns) {
             signal.throwIfAborted()
             await lab.clear()
             await report.step(`run ${run}: ${contender.name} ${text}`, async () => {
               const addons = options.addons === true
-              const wish = { contender, shape, lab, mirror: mirror.address, versions, addons, signal }
-              trials.push(await runTrial(wish))
+              const benchOptions = { contender, shape, lab, mirror: mirror.address, versions, addons, signal }
+              results.push(await runBench(benchOptions))
             })
           }
         }
@@ -73,17 +73,17 @@ export function benchCommand(parent: Command): void {
         await lab.down()
       }
       const table = renderTable(
-        columns.map(({ contender, text, trials }): Column => ({
+        columns.map(({ contender, text, results }): Column => ({
           title: `${contender.name} ${text}`,
-          trials,
+          results,
         })),
       )
       process.stdout.write(`${table}\n`)
-      if (options.out !== undefined) await writeFile(options.out, page(table, options))
+      if (options.out !== undefined) await writeFile(options.out, renderPage(table, options))
     })
 }
 
-function choose(names: readonly string[]): readonly Contender[] {
+function selectContenders(names: readonly string[]): readonly Contender[] {
   const unknown = names.find((name) => !contenders.some((contender) => contender.name === name))
   if (unknown !== undefined) {
     throw new HyperkubeError('UNKNOWN_CONTENDER', `there is no contender ${unknown}`, {
@@ -93,25 +93,25 @@ function choose(names: readonly string[]): readonly Contender[] {
   return names.length === 0 ? contenders : contenders.filter(({ name }) => names.includes(name))
 }
 
-const addonsPage = `
-*Addons usable*: CoreDNS, metrics-server, Traefik and local-path are available on as many nodes as they shall be, the API
-serves metrics, on every node a pod finds a service by its name and Traefik answers at port 80, and there is a default
-StorageClass. hyperkube's \`up\` puts them there by itself. The bare engine gets the very same manifests, as
-\`hyperkube addon show\` prints them, by one \`kubectl apply --server-side\` the moment its first API server is ready; its
-hosts pull their images from the same mirror when pods ask for them.
+const addonsSection = `
+*Addons usable*: CoreDNS, metrics-server, Traefik and local-path have all their replicas available, the API
+serves metrics, on every node a pod resolves a service by its name and Traefik responds at port 80, and there is a default
+StorageClass. hyperkube installs them during \`up\`. The bare cluster gets the same manifests, printed by
+\`hyperkube addon show\`, with one \`kubectl apply --server-side\` as soon as its first API server is ready; its
+hosts pull the images from the same mirror when pods need them.
 `
 
-function page(table: string, options: Options): string {
-  const parts = selectParts().map(partId).join(', ')
-  const title = options.addons === true ? 'A cluster with addons' : 'Bare engine, kubeadm and hyperkube'
+function renderPage(table: string, options: Options): string {
+  const parts = selectParts().map(formatPartId).join(', ')
+  const title = options.addons === true ? 'A cluster with addons' : 'Bare components, kubeadm and hyperkube'
   return `# ${title}
 
 Written by \`npm run lab -- bench\` on ${new Date().toISOString().slice(0, 10)}: Kubernetes ${options.kubernetes},
-${options.runs} runs of each, in turns. Median, least and most; the clock starts at hosts with nothing on them and
+${options.runs} alternating runs of each. Median, minimum and maximum; the clock starts with empty hosts and
 artifacts come from the lab's mirror. Compare columns with each other, not with other machines.
-${options.addons === true ? addonsPage : ''}
+${options.addons === true ? addonsSection : ''}
 ${table}
 
-Engine: ${parts}.
+Components: ${parts}.
 `
 }

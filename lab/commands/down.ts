@@ -4,7 +4,7 @@ import { openLab } from './open-lab.ts'
 export function downCommand(parent: Command): void {
   parent
     .command('down')
-    .description('take the lab off the machine, whatever state it is in')
+    .description('remove the lab from the machine, whatever state it is in')
     .action(async (_options: unknown, command: Command) => {
       await (await openLab(command)).down()
     })

@@ -4,9 +4,9 @@ import { findLab } from './open-lab.ts'
 export function fillDiskCommand(parent: Command): void {
   parent
     .command('fill-disk')
-    .description('take all room on a host’s disk (needs up --disk loop)')
+    .description('use all space of a host’s disk (needs up --disk loop)')
     .argument('<host>')
-    .option('--empty', 'give the room back')
+    .option('--empty', 'free the space again')
     .action(async (name: string, options: { empty?: true }, command: Command) => {
       const host = await (await findLab(command)).host(name)
       await (options.empty === true ? host.emptyDisk() : host.fillDisk())

@@ -1,13 +1,15 @@
 import { HyperkubeError } from '../../src/kit/errors.ts'
 
-/** Aborted by the first Ctrl-C, so that what was begun is ended in order; a second one ends at once. */
-export function interrupted(): AbortSignal {
+/**
+ * Signal that the first Ctrl-C aborts, so that the command can clean up. A second Ctrl-C ends the process.
+ */
+export function abortOnInterrupt(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      process.stderr.write('\ncleaning up; once more to leave at once\n')
+      process.stderr.write('\ncleaning up; press Ctrl-C again to exit at once\n')
       controller.abort(
-        new HyperkubeError('INTERRUPTED', 'stopped in the middle', { hint: 'npm run lab -- down' }),
+        new HyperkubeError('INTERRUPTED', 'interrupted before the end', { hint: 'npm run lab -- down' }),
       )
     })
   }

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { exists } from '../../src/kit/files.ts'
-import { kubeconfigFile } from '../bench/bare-cluster.ts'
+import { fileExists } from '../../src/kit/files.ts'
+import { labKubeconfigPath } from '../bench/bare-cluster.ts'
 import { cacheDirectory } from '../cache.ts'
-import { buildEngine } from '../components/build.ts'
+import { buildComponents } from '../components/build.ts'
 import { kubernetesVersions, selectParts } from '../components/parts.ts'
 import { terminalReport } from '../report.ts'
 import { findLab } from './open-lab.ts'
@@ -14,22 +14,22 @@ import { findLab } from './open-lab.ts'
 export function kubectlCommand(parent: Command): void {
   parent
     .command('kubectl')
-    .description('kubectl for the cluster of this lab')
-    .argument('[words...]')
+    .description('run kubectl for the cluster of this lab')
+    .argument('[arguments...]')
     .passThroughOptions()
     .allowUnknownOption()
     .helpOption(false)
-    .action(async (words: string[], _options: unknown, command: Command) => {
+    .action(async (args: string[], _options: unknown, command: Command) => {
       const lab = await findLab(command)
-      const config = kubeconfigFile(lab)
-      if (!(await exists(config))) {
+      const config = labKubeconfigPath(lab)
+      if (!(await fileExists(config))) {
         throw new HyperkubeError('NO_CLUSTER', `lab ${lab.name} has no cluster`, {
           hint: `npm run lab -- --lab ${lab.name} cluster 1+1`,
         })
       }
       const parts = selectParts([`kubernetes@${kubernetesVersions[0]}`])
-      const [built] = await buildEngine(parts, { cache: cacheDirectory(), report: terminalReport() })
-      const child = spawn(join(built?.directory ?? '', 'kubectl'), words, {
+      const [built] = await buildComponents(parts, { cache: cacheDirectory(), report: terminalReport() })
+      const child = spawn(join(built?.directory ?? '', 'kubectl'), args, {
         stdio: 'inherit',
         env: { ...process.env, KUBECONFIG: config },
       })

@@ -8,8 +8,10 @@ import { openLab } from './open-lab.ts'
 export function mirrorCommand(parent: Command): void {
   parent
     .command('mirror')
-    .description('serve the engine on the lab’s bridge, laid out as upstream’s download sites are')
-    .argument('[parts...]', 'as for engine; what is not built yet is built first')
+    .description(
+      'serve the upstream components on the lab’s bridge, with the paths of upstream’s download sites',
+    )
+    .argument('[parts...]', 'as for components; missing parts are built first')
     .action(async (names: string[], _options: unknown, command: Command) => {
       const parts = selectParts(names)
       const lab = await openLab(command)

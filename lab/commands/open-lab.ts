@@ -4,14 +4,14 @@ import { cacheDirectory } from '../cache.ts'
 import { Lab, type LabOptions } from '../hosts/lab.ts'
 import { terminalReport } from '../report.ts'
 
-/** The lab that `--lab` names, made known to the machine if it is new. */
+/** Opens the lab that `--lab` names, and creates it if it is new. */
 export async function openLab(command: Command): Promise<Lab> {
-  return Lab.open(options(command))
+  return Lab.open(readLabOptions(command))
 }
 
-/** The lab that `--lab` names, which must be there. */
+/** Opens the lab that `--lab` names; it must exist. */
 export async function findLab(command: Command): Promise<Lab> {
-  const { name, ...rest } = options(command)
+  const { name, ...rest } = readLabOptions(command)
   const lab = await Lab.find({ name, ...rest })
   if (lab !== undefined) return lab
   throw new HyperkubeError('NO_SUCH_LAB', `there is no lab ${name}`, {
@@ -19,7 +19,7 @@ export async function findLab(command: Command): Promise<Lab> {
   })
 }
 
-function options(command: Command): LabOptions {
+function readLabOptions(command: Command): LabOptions {
   const { lab } = command.optsWithGlobals<{ lab: string }>()
   return { name: lab, cache: cacheDirectory(), report: terminalReport() }
 }

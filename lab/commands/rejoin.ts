@@ -4,7 +4,7 @@ import { findLab } from './open-lab.ts'
 export function rejoinCommand(parent: Command): void {
   parent
     .command('rejoin')
-    .description('take back every partition')
+    .description('remove every partition')
     .action(async (_options: unknown, command: Command) => {
       await (await findLab(command)).rejoin()
     })

@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
-import { installPackages, requireForEngine, requireForHosts } from '../prerequisites.ts'
+import { installPackages, requireBuildTools, requireHostTools } from '../prerequisites.ts'
 import { terminalReport } from '../report.ts'
 
 export function setupCommand(parent: Command): void {
   parent
     .command('setup')
-    .description('install the Debian packages that the lab uses, and check the rest')
+    .description('install the Debian packages that the lab needs, and check the other prerequisites')
     .action(async () => {
       await installPackages(terminalReport())
-      await requireForHosts()
-      await requireForEngine()
+      await requireHostTools()
+      await requireBuildTools()
       process.stdout.write('this machine can run a lab\n')
     })
 }

@@ -4,7 +4,7 @@ import { findLab } from './open-lab.ts'
 export function statusCommand(parent: Command): void {
   parent
     .command('status')
-    .description('say which hosts there are and how they are')
+    .description('list hosts and their state')
     .action(async (_options: unknown, command: Command) => {
       const lab = await findLab(command)
       const hosts = await lab.hosts()
@@ -14,9 +14,10 @@ export function statusCommand(parent: Command): void {
       }
       for (const host of hosts) {
         const state = (await host.isRunning()) ? 'running' : 'stopped'
-        const unheard = await host.unheard()
-        const cut = unheard.length === 0 ? '' : `  hears nothing from ${unheard.join(', ')}`
-        process.stdout.write(`${host.name}  ${host.address}  ${state}  ${host.disk.kind}${cut}\n`)
+        const droppedSources = await host.readDroppedSources()
+        const suffix =
+          droppedSources.length === 0 ? '' : `  receives nothing from ${droppedSources.join(', ')}`
+        process.stdout.write(`${host.name}  ${host.address}  ${state}  ${host.disk.kind}${suffix}\n`)
       }
     })
 }

@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander'
 import type { DiskKind } from '../hosts/disk.ts'
-import { positiveInteger } from './numbers.ts'
+import { parsePositiveInteger } from './numbers.ts'
 import { openLab } from './open-lab.ts'
 
 export function upCommand(parent: Command): void {
   parent
     .command('up')
-    .description('make and start hosts; those that run are left as they are')
+    .description('create and start hosts; running hosts are not changed')
     .argument('<hosts...>', 'how many (h1, h2, ...), or their names')
     .addOption(
       new Option('--disk <kind>', 'loop: a disk of its own, for power cuts and disk faults').choices([
@@ -14,10 +14,10 @@ export function upCommand(parent: Command): void {
         'loop',
       ]),
     )
-    .option('--disk-size <gigabytes>', 'size of a loop disk', positiveInteger, 20)
-    .action(async (wanted: string[], options: { disk?: DiskKind; diskSize: number }, command: Command) => {
+    .option('--disk-size <gigabytes>', 'size of a loop disk', parsePositiveInteger, 20)
+    .action(async (requested: string[], options: { disk?: DiskKind; diskSize: number }, command: Command) => {
       const lab = await openLab(command)
-      const hosts = await lab.up(hostNames(wanted), {
+      const hosts = await lab.up(expandHostNames(requested), {
         ...(options.disk === undefined ? {} : { disk: options.disk }),
         diskGigabytes: options.diskSize,
       })
@@ -25,10 +25,10 @@ export function upCommand(parent: Command): void {
     })
 }
 
-/** `3` is h1, h2, h3; anything else is taken as names. */
-function hostNames(wanted: readonly string[]): readonly string[] {
-  const count = wanted.length === 1 ? Number(wanted[0]) : Number.NaN
+/** `3` is h1, h2, h3; anything else is a list of names. */
+function expandHostNames(requested: readonly string[]): readonly string[] {
+  const count = requested.length === 1 ? Number(requested[0]) : Number.NaN
   return Number.isInteger(count) && count > 0
     ? Array.from({ length: count }, (_, index) => `h${index + 1}`)
-    : wanted
+    : requested
 }

@@ -1,24 +1,24 @@
 import { copyFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { type Argv, run } from '../../src/kit/command.ts'
+import { type Argv, runProgram } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { keep } from '../cache.ts'
+import { ensureCached } from '../cache.ts'
 import type { Report } from '../report.ts'
-import { type Part, type Program, partId } from './parts.ts'
+import { type Part, type Program, formatPartId } from './parts.ts'
 import {
   type Arch,
-  cBuild,
-  goBuild,
+  buildCCommand,
+  listGoBuildCommands,
   goEnvironment,
   moduleDirectory,
-  programFile,
-  recipeKey,
+  formatProgramFile,
+  computeRecipeKey,
 } from './recipe.ts'
 
 export interface BuiltPart {
   readonly part: Part
   readonly arch: Arch
-  /** Holds one file per program. */
+  /** Contains one file per program. */
   readonly directory: string
 }
 
@@ -35,9 +35,9 @@ export function machineArch(): Arch {
   })
 }
 
-/** Builds what is not in the cache yet, one part after the other: each one already uses all cores. */
-export async function buildEngine(parts: readonly Part[], options: BuildOptions): Promise<BuiltPart[]> {
-  const compiler = (await run(['go', 'env', 'GOVERSION'])).stdout.trim()
+/** Builds parts that are not in the cache, one after the other: each build already uses all cores. */
+export async function buildComponents(parts: readonly Part[], options: BuildOptions): Promise<BuiltPart[]> {
+  const compiler = (await runProgram(['go', 'env', 'GOVERSION'])).stdout.trim()
   const built: BuiltPart[] = []
   for (const part of parts) built.push(await buildPart(part, compiler, options))
   return built
@@ -45,13 +45,15 @@ export async function buildEngine(parts: readonly Part[], options: BuildOptions)
 
 async function buildPart(part: Part, compiler: string, options: BuildOptions): Promise<BuiltPart> {
   const arch = machineArch()
-  const key = await recipeKey(part, arch, compiler)
-  const name = `${partId(part)}-${arch}-${key}`
-  const directory = await keep(join(options.cache, 'engine', name), async (unfinished) => {
-    await options.report.step(`build ${partId(part)}`, async (note) => compile(part, arch, unfinished, note))
+  const key = await computeRecipeKey(part, arch, compiler)
+  const name = `${formatPartId(part)}-${arch}-${key}`
+  const directory = await ensureCached(join(options.cache, 'engine', name), async (unfinished) => {
+    await options.report.step(`build ${formatPartId(part)}`, async (note) =>
+      compile(part, arch, unfinished, note),
+    )
   }).catch((cause: unknown) => {
-    throw new HyperkubeError('ENGINE_PART_FAILED', 'the part could not be built', {
-      component: partId(part),
+    throw new HyperkubeError('COMPONENT_BUILD_FAILED', 'the part could not be built', {
+      component: formatPartId(part),
       cause,
     })
   })
@@ -65,30 +67,33 @@ async function compile(part: Part, arch: Arch, into: string, note: (text: string
     env: { ...process.env, ...goEnvironment(part, arch) },
     onLine: (line: string) => note(`${++packages} packages, ${line}`),
   }
-  const commands: readonly Argv[] = part.language === 'c' ? await cCommands(part, into) : goBuild(part, into)
-  for (const command of commands) await run(command, options)
+  const commands: readonly Argv[] =
+    part.language === 'c' ? await listCBuildCommands(part, into) : listGoBuildCommands(part, into)
+  for (const command of commands) await runProgram(command, options)
   for (const file of part.files ?? []) {
-    await copyFile(join(await moduleSource(part), file), join(into, basename(file)))
+    await copyFile(join(await findKubernetesSource(part), file), join(into, basename(file)))
   }
 }
 
-async function cCommands(part: Part, into: string): Promise<Argv[]> {
-  const source = await moduleSource(part)
+async function listCBuildCommands(part: Part, into: string): Promise<Argv[]> {
+  const source = await findKubernetesSource(part)
   return part.programs.map((program) =>
-    cBuild(part, join(source, program.from), join(into, programFile(part, program))),
+    buildCCommand(part, join(source, program.from), join(into, formatProgramFile(part, program))),
   )
 }
 
-/** Where the sources of Kubernetes are. */
-async function moduleSource(part: Part): Promise<string> {
+/** Downloads the sources of Kubernetes and returns their directory. */
+async function findKubernetesSource(part: Part): Promise<string> {
   const cwd = moduleDirectory(part)
-  await run(['go', 'mod', 'download', 'k8s.io/kubernetes'], { cwd })
-  return (await run(['go', 'list', '-m', '-f', '{{.Dir}}', 'k8s.io/kubernetes'], { cwd })).stdout.trim()
+  await runProgram(['go', 'mod', 'download', 'k8s.io/kubernetes'], { cwd })
+  return (
+    await runProgram(['go', 'list', '-m', '-f', '{{.Dir}}', 'k8s.io/kubernetes'], { cwd })
+  ).stdout.trim()
 }
 
-/** What a built program says of its own version. */
-export async function reportedVersion(built: BuiltPart, program: Program): Promise<string> {
-  const file = join(built.directory, programFile(built.part, program))
-  const { stdout, stderr } = await run([file, ...program.ask], { allowFailure: true })
+/** The version that a built program prints. */
+export async function readReportedVersion(built: BuiltPart, program: Program): Promise<string> {
+  const file = join(built.directory, formatProgramFile(built.part, program))
+  const { stdout, stderr } = await runProgram([file, ...program.ask], { allowFailure: true })
   return `${stdout}${stderr}`.trim()
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { flagsFile } from './flags-file.ts'
-import { type FlagKind, kindOf, type PartFlags, shownFlags } from './flags.ts'
+import { renderFlagsFile } from './flags-file.ts'
+import { type FlagKind, parseFlagKind, type PartFlags, parseHelpFlags } from './flags.ts'
 import { selectParts } from './parts.ts'
 
 test('flags are found in the help texts of all kinds of programs', () => {
@@ -12,9 +12,9 @@ test('flags are found in the help texts of all kinds of programs', () => {
 `
   const go = '  -ip-masq\n    \tsetup IP masquerade rule\n  -log_backtrace_at value\n'
   const etcd = "  --name 'default'\n    Human-readable name\n  etcd --config-file\n  etcd -h | --help\n"
-  expect(shownFlags(pflag)).toEqual(['log-text-split-stream', 'v'])
-  expect(shownFlags(go)).toEqual(['ip-masq', 'log_backtrace_at'])
-  expect(shownFlags(etcd)).toEqual(['name', 'config-file', 'h'])
+  expect(parseHelpFlags(pflag)).toEqual(['log-text-split-stream', 'v'])
+  expect(parseHelpFlags(go)).toEqual(['ip-masq', 'log_backtrace_at'])
+  expect(parseHelpFlags(etcd)).toEqual(['name', 'config-file', 'h'])
 })
 
 test.each([
@@ -28,7 +28,7 @@ test.each([
   ['Error: unknown flag: --nonsense', undefined],
   ['flag provided but not defined: -nonsense\nUsage: flanneld', undefined],
 ])('%j means %s', (stderr, kind) => {
-  expect(kindOf(stderr)).toBe(kind)
+  expect(parseFlagKind(stderr)).toBe(kind)
 })
 
 test('a file of flags is formatted as the formatter does', () => {
@@ -43,9 +43,9 @@ test('a file of flags is formatted as the formatter does', () => {
     ],
     ['kube-proxy', new Map<string, FlagKind>([['v', 'value']])],
   ])
-  expect(part && flagsFile(part, flags)).toEqual({
+  expect(part && renderFlagsFile(part, flags)).toEqual({
     path: 'src/catalog/flags/etcd-3-7.ts',
-    text: `import type { ProgramFlags } from '../program.ts'
+    text: `import type { ProgramFlags } from '../program-flags.ts'
 
 /** Made by npm run flags from the programs of etcd 3.7.3; do not edit. */
 export const etcd_3_7 = {

@@ -1,22 +1,22 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import { run } from '../../src/kit/command.ts'
+import { runProgram } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { keep, recipeDigest } from '../cache.ts'
+import { ensureCached, digestRecipe } from '../cache.ts'
 import type { BuiltPart } from './build.ts'
 
-/** A boolean takes true or false only. What any other takes, a program does not say for certain. */
+/** A `boolean` accepts only true or false. For other flags, programs do not print a reliable type. */
 export type FlagKind = 'boolean' | 'value'
 
 /** The flags of each program of a part, by name without dashes. */
 export type PartFlags = ReadonlyMap<string, ReadonlyMap<string, FlagKind>>
 
 /**
- * The programs whose flags the catalog wants to know, by part; and of each the flags that it takes but does not show,
- * as its sources have them. They are asked for like all others, so that one that is gone is not claimed.
+ * Programs whose flags the catalog needs, by part, each with the flags that it accepts but does not print.
+ * The names are from the sources. They are verified like all others, so that removed flags are not listed.
  */
-const asked: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+const hiddenFlags: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   kubernetes: {
     'kube-apiserver': [
       'apiserver-count',
@@ -31,7 +31,7 @@ const asked: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     'kube-proxy': ['healthz-port', 'metrics-port'],
   },
   etcd: {
-    // Of etcd 0.4: it takes them still, and ignores them.
+    // Flags of etcd 0.4, which etcd still accepts and ignores.
     etcd: [
       'cluster-active-size',
       'cluster-remove-delay',
@@ -51,58 +51,60 @@ const asked: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   flannel: { flanneld: [] },
 }
 
-export const partsWithFlags: readonly string[] = Object.keys(asked)
+export const partsWithFlags: readonly string[] = Object.keys(hiddenFlags)
 
-const answers = z.array(z.tuple([z.string(), z.array(z.tuple([z.string(), z.enum(['boolean', 'value'])]))]))
+const flagsSchema = z.array(
+  z.tuple([z.string(), z.array(z.tuple([z.string(), z.enum(['boolean', 'value'])]))]),
+)
 
-/** The flags of a built part. A program is asked once in its life: what it takes does not change. */
-export async function flagsOf(built: BuiltPart, cache: string): Promise<PartFlags> {
-  const name = `${basename(built.directory)}-${recipeDigest(JSON.stringify(asked[built.part.name] ?? {}))}`
+/** The flags of a built part, cached: a program's flags do not change after the build. */
+export async function readFlags(built: BuiltPart, cache: string): Promise<PartFlags> {
+  const name = `${basename(built.directory)}-${digestRecipe(JSON.stringify(hiddenFlags[built.part.name] ?? {}))}`
   const file = 'flags.json'
-  const directory = await keep(join(cache, 'flags', name), async (unfinished) => {
-    const told = [...(await askAll(built))].map(([program, flags]) => [program, [...flags]])
-    await writeFile(join(unfinished, file), JSON.stringify(told))
+  const directory = await ensureCached(join(cache, 'flags', name), async (unfinished) => {
+    const entries = [...(await queryAllFlags(built))].map(([program, flags]) => [program, [...flags]])
+    await writeFile(join(unfinished, file), JSON.stringify(entries))
   })
-  const told = answers.parse(JSON.parse(await readFile(join(directory, file), 'utf8')))
-  return new Map(told.map(([program, flags]) => [program, new Map(flags)]))
+  const entries = flagsSchema.parse(JSON.parse(await readFile(join(directory, file), 'utf8')))
+  return new Map(entries.map(([program, flags]) => [program, new Map(flags)]))
 }
 
-/** Asks the programs of a built part for their flags, all programs side by side. */
-async function askAll(built: BuiltPart): Promise<PartFlags> {
-  const programs = Object.entries(asked[built.part.name] ?? {})
+/** Queries the flags of all programs of a built part in parallel. */
+async function queryAllFlags(built: BuiltPart): Promise<PartFlags> {
+  const programs = Object.entries(hiddenFlags[built.part.name] ?? {})
   const all = programs.map(
-    async ([name, unshown]) => [name, await programFlags(join(built.directory, name), unshown)] as const,
+    async ([name, hidden]) => [name, await programFlags(join(built.directory, name), hidden)] as const,
   )
   return new Map(await settleAll(all))
 }
 
-async function programFlags(file: string, unshown: readonly string[]): Promise<Map<string, FlagKind>> {
-  const { stdout, stderr } = await run([file, '--help'])
+async function programFlags(file: string, hidden: readonly string[]): Promise<Map<string, FlagKind>> {
+  const { stdout, stderr } = await runProgram([file, '--help'])
   const flags = new Map<string, FlagKind>()
-  for (const flag of [...new Set([...shownFlags(stdout + stderr), ...unshown])].toSorted()) {
-    // Help texts err: etcd 3.7 shows flags that it refuses.
-    const kind = await askFor(file, flag)
+  for (const flag of [...new Set([...parseHelpFlags(stdout + stderr), ...hidden])].toSorted()) {
+    // Help texts can be wrong: etcd 3.7 prints flags that it refuses.
+    const kind = await queryFlag(file, flag)
     if (kind !== undefined) flags.set(flag, kind)
   }
   return flags
 }
 
-/** Asks a program for one flag; --help ends it before it does anything. */
-export async function askFor(file: string, flag: string): Promise<FlagKind | undefined> {
-  return kindOf((await run([file, `--${flag}=`, '--help'], { allowFailure: true })).stderr)
+/** Tests whether a program accepts a flag; with --help the program exits before it does anything. */
+export async function queryFlag(file: string, flag: string): Promise<FlagKind | undefined> {
+  return parseFlagKind((await runProgram([file, `--${flag}=`, '--help'], { allowFailure: true })).stderr)
 }
 
-/** The flags that a help text shows, in the styles of pflag, of Go's own package and of etcd. */
-export function shownFlags(help: string): string[] {
+/** The flags in a help text, in the styles of pflag, of Go's flag package and of etcd. */
+export function parseHelpFlags(help: string): string[] {
   const names = help.matchAll(/^ {2,6}(?:etcd )?(?:-\w, )?--?([a-z][\w-]*)/gm)
   return [...new Set([...names].map(([, name = '']) => name))]
 }
 
 /**
- * What a program says to a flag with an empty value, read: nothing when it does not know the flag. Its exit code tells
- * nothing: flanneld ends with 0 also when it refuses a flag.
+ * Parses the response of a program to a flag with an empty value. Undefined if the program does not know the
+ * flag. The exit code is useless: flanneld exits with 0 even when it refuses a flag.
  */
-export function kindOf(stderr: string): FlagKind | undefined {
+export function parseFlagKind(stderr: string): FlagKind | undefined {
   if (/unknown flag: |flag provided but not defined: /.test(stderr)) return undefined
   return /strconv\.ParseBool|invalid boolean value/.test(stderr) ? 'boolean' : 'value'
 }

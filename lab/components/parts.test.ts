@@ -1,20 +1,20 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { partId, parts, selectParts } from './parts.ts'
-import { goBuild, moduleDirectory } from './recipe.ts'
+import { formatPartId, parts, selectParts } from './parts.ts'
+import { listGoBuildCommands, moduleDirectory } from './recipe.ts'
 
 test('every part has a name of its own and is pinned', () => {
-  expect(new Set(parts.map(partId)).size).toBe(parts.length)
+  expect(new Set(parts.map(formatPartId)).size).toBe(parts.length)
   for (const part of parts) {
     for (const file of ['go.mod', 'go.sum']) {
-      expect(existsSync(join(moduleDirectory(part), file)), `${partId(part)} ${file}`).toBe(true)
+      expect(existsSync(join(moduleDirectory(part), file)), `${formatPartId(part)} ${file}`).toBe(true)
     }
   }
 })
 
 test('parts are chosen by name, version, system, or all', () => {
-  const ids = (names: string[]): string[] => selectParts(names).map(partId)
+  const ids = (names: string[]): string[] => selectParts(names).map(formatPartId)
   expect(ids(['etcd'])).toEqual(['etcd@v3.7.3', 'etcd@v3.6.16'])
   expect(ids(['kubernetes@v1.36.4'])).toEqual(['kubernetes@v1.36.4'])
   expect(ids(['windows'])).toContain('kubernetes-windows@v1.36.4')
@@ -26,11 +26,11 @@ test('parts are chosen by name, version, system, or all', () => {
 
 test('programs that Go names itself are linked together, the others one by one', () => {
   const etcd = selectParts(['etcd@v3.7.3'])[0]
-  expect(etcd && goBuild(etcd, 'out').map((argv) => argv.slice(-2))).toEqual([
+  expect(etcd && listGoBuildCommands(etcd, 'out').map((argv) => argv.slice(-2))).toEqual([
     ['out/etcd', 'go.etcd.io/etcd/server/v3'],
     ['out/etcdctl', 'go.etcd.io/etcd/etcdctl/v3'],
     ['out/etcdutl', 'go.etcd.io/etcd/etcdutl/v3'],
   ])
   const kubernetes = selectParts(['kubernetes@v1.37.1'])[0]
-  expect(kubernetes && goBuild(kubernetes, 'out')).toHaveLength(1)
+  expect(kubernetes && listGoBuildCommands(kubernetes, 'out')).toHaveLength(1)
 })

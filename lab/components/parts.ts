@@ -1,16 +1,16 @@
 import { HyperkubeError } from '../../src/kit/errors.ts'
 
 /**
- * Every part of the engine: upstream's own sources, at a pinned version, compiled as ordinary Go module
- * dependencies. `go/<module>/` holds the go.mod and go.sum that pin a part; the recipe is here.
+ * Every part: one upstream component at a pinned version, compiled from unmodified sources as ordinary Go
+ * module dependencies. `go/<module>/` has the go.mod and go.sum that pin a part; this file has the recipe.
  */
 export type Os = 'linux' | 'windows'
 
 export interface Program {
   readonly name: string
-  /** The Go package, or for C the file inside the module, that it is built from. */
+  /** The Go package, or for C the file inside the module, from which the program is built. */
   readonly from: string
-  /** The arguments that make it say its version. */
+  /** The arguments that print the version. The build cache key contains this name, so it stays. */
   readonly ask: readonly string[]
 }
 
@@ -26,9 +26,9 @@ export interface Part {
   readonly tags: readonly string[]
   /** Go variables set at link time, so that a program reports its true version. */
   readonly stamps: Readonly<Record<string, string>>
-  /** Built only when asked for by name. */
+  /** Built only when requested by name. */
   readonly onRequest: boolean
-  /** Files of Kubernetes' sources that belong beside the programs. */
+  /** Files of the Kubernetes sources that are copied beside the programs. */
   readonly files?: readonly string[]
 }
 
@@ -47,16 +47,21 @@ const etcdPrograms: readonly Program[] = [
 
 export const parts: readonly Part[] = [
   ...kubernetesVersions.map((version) => kubernetes(version)),
-  ...['v3.7.3', 'v3.6.16'].map((version) => define('etcd', version, etcdPrograms)),
-  define('containerd', 'v2.3.7', containerdPrograms(['containerd', 'containerd-shim-runc-v2', 'ctr']), {
+  ...['v3.7.3', 'v3.6.16'].map((version) => definePart('etcd', version, etcdPrograms)),
+  definePart('containerd', 'v2.3.7', containerdPrograms(['containerd', 'containerd-shim-runc-v2', 'ctr']), {
     tags: containerdTags,
     stamps: { 'github.com/containerd/containerd/v2/version.Version': 'v2.3.7' },
   }),
-  define('runc', 'v1.5.2', [{ name: 'runc', from: 'github.com/opencontainers/runc', ask: ['--version'] }], {
-    cgo: true,
-    tags: ['seccomp', 'netgo', 'osusergo'],
-  }),
-  define(
+  definePart(
+    'runc',
+    'v1.5.2',
+    [{ name: 'runc', from: 'github.com/opencontainers/runc', ask: ['--version'] }],
+    {
+      cgo: true,
+      tags: ['seccomp', 'netgo', 'osusergo'],
+    },
+  ),
+  definePart(
     'cni-plugins',
     'v1.9.1',
     [
@@ -69,36 +74,38 @@ export const parts: readonly Part[] = [
     cniStamp(),
   ),
   flannel('linux'),
-  define(
+  definePart(
     'crictl',
     'v1.36.0',
     [{ name: 'crictl', from: 'sigs.k8s.io/cri-tools/cmd/crictl', ask: ['--version'] }],
     { stamps: { 'sigs.k8s.io/cri-tools/pkg/version.Version': 'v1.36.0' } },
   ),
-  define('coredns', 'v1.15.0', [{ name: 'coredns', from: 'github.com/coredns/coredns', ask: ['-version'] }]),
-  define(
+  definePart('coredns', 'v1.15.0', [
+    { name: 'coredns', from: 'github.com/coredns/coredns', ask: ['-version'] },
+  ]),
+  definePart(
     'metrics-server',
     'v0.9.0',
     [{ name: 'metrics-server', from: 'sigs.k8s.io/metrics-server/cmd/metrics-server', ask: ['--version'] }],
     { stamps: kubernetesStamps('v0.9.0') },
   ),
-  define(
+  definePart(
     'agnhost',
     'v2.66.1',
     [{ name: 'agnhost', from: `${kubernetesModule}/test/images/agnhost`, ask: ['--version'] }],
     { module: 'kubernetes/v1.37.1', stamps: { 'main.Version': '2.66.1' } },
   ),
-  define('pause', 'v3.10.2', [{ name: 'pause', from: 'build/pause/linux/pause.c', ask: ['-v'] }], {
+  definePart('pause', 'v3.10.2', [{ name: 'pause', from: 'build/pause/linux/pause.c', ask: ['-v'] }], {
     module: 'kubernetes/v1.37.1',
     language: 'c',
   }),
-  define(
+  definePart(
     'traefik',
     'v3.6.12',
     [{ name: 'traefik', from: 'github.com/traefik/traefik/v3/cmd/traefik', ask: ['version'] }],
     { stamps: { 'github.com/traefik/traefik/v3/pkg/version.Version': '3.6.12' } },
   ),
-  define(
+  definePart(
     'local-path-provisioner',
     'v0.0.30',
     [
@@ -110,18 +117,23 @@ export const parts: readonly Part[] = [
     ],
     { stamps: { 'main.VERSION': 'v0.0.30' } },
   ),
-  define('kwok', 'v0.8.0', [{ name: 'kwok', from: 'sigs.k8s.io/kwok/cmd/kwok', ask: ['--version'] }], {
+  definePart('kwok', 'v0.8.0', [{ name: 'kwok', from: 'sigs.k8s.io/kwok/cmd/kwok', ask: ['--version'] }], {
     onRequest: true,
   }),
   ...kubernetesVersions.map((version) =>
-    define('e2e', version, [{ name: 'e2e.test', from: `${kubernetesModule}/test/e2e`, ask: ['--version'] }], {
-      module: `kubernetes/${version}`,
-      language: 'go-test',
-      stamps: kubernetesStamps(version),
-      onRequest: true,
-    }),
+    definePart(
+      'e2e',
+      version,
+      [{ name: 'e2e.test', from: `${kubernetesModule}/test/e2e`, ask: ['--version'] }],
+      {
+        module: `kubernetes/${version}`,
+        language: 'go-test',
+        stamps: kubernetesStamps(version),
+        onRequest: true,
+      },
+    ),
   ),
-  define(
+  definePart(
     'test-images',
     'v1.37.1',
     ['agnhost', 'nonewprivs'].map((name) => ({
@@ -136,28 +148,28 @@ export const parts: readonly Part[] = [
       files: ['localhost.crt', 'localhost.key'].map((name) => `test/images/agnhost/porter/${name}`),
     },
   ),
-  define(
+  definePart(
     'sample-apiserver',
     'v0.29.2',
     [{ name: 'sample-apiserver', from: 'k8s.io/sample-apiserver', ask: ['--help'] }],
     { onRequest: true },
   ),
-  // The one that sample-apiserver keeps its objects in.
-  define('test-etcd', 'v3.7.0', etcdPrograms, { module: 'etcd/v3.7.0', onRequest: true }),
-  // A server of buckets, for whoever keeps something in one.
-  define(
+  // The etcd that sample-apiserver stores its objects in.
+  definePart('test-etcd', 'v3.7.0', etcdPrograms, { module: 'etcd/v3.7.0', onRequest: true }),
+  // An S3 server for tests that use buckets.
+  definePart(
     'versitygw',
     'v1.8.0',
     [{ name: 'versitygw', from: 'github.com/versity/versitygw/cmd/versitygw', ask: ['--version'] }],
     { stamps: { 'main.Version': 'v1.8.0' }, onRequest: true },
   ),
   ...kubernetesVersions.map((version) => kubernetesForWindows(version)),
-  define('containerd', 'v2.3.7', containerdPrograms(['containerd', 'ctr']), {
+  definePart('containerd', 'v2.3.7', containerdPrograms(['containerd', 'ctr']), {
     os: 'windows',
     stamps: { 'github.com/containerd/containerd/v2/version.Version': 'v2.3.7' },
     onRequest: true,
   }),
-  define(
+  definePart(
     'cni-plugins',
     'v1.9.1',
     [
@@ -170,7 +182,7 @@ export const parts: readonly Part[] = [
   flannel('windows'),
 ]
 
-/** What upstream's suite takes besides the cluster: itself, and the images of its tests. */
+/** What the upstream conformance suite needs besides the cluster: the suite and its test images. */
 export const conformanceParts: readonly string[] = [
   'e2e@v1.37.1',
   'test-images',
@@ -178,34 +190,34 @@ export const conformanceParts: readonly string[] = [
   'test-etcd',
 ]
 
-export function partId({ name, version, os }: Pick<Part, 'name' | 'version' | 'os'>): string {
+export function formatPartId({ name, version, os }: Pick<Part, 'name' | 'version' | 'os'>): string {
   return os === 'windows' ? `${name}-windows@${version}` : `${name}@${version}`
 }
 
 /**
- * The parts that a list of names asks for: `etcd`, `etcd@v3.6.16`, `windows` for all of the Windows set,
- * `all` for everything. No names: all that is not on request.
+ * Selects parts by name: `etcd`, `etcd@v3.6.16`, `windows` for the Windows set, `all` for everything. Without
+ * names: all parts that are not on request.
  */
 export function selectParts(names: readonly string[] = []): readonly Part[] {
-  const unknown = names.filter((name) => !parts.some((part) => answersTo(part, name)))
+  const unknown = names.filter((name) => !parts.some((part) => matchesName(part, name)))
   if (unknown.length > 0) {
     throw new HyperkubeError('UNKNOWN_PART', `there is no part ${unknown.join(', ')}`, {
-      hint: 'npm run lab -- engine --list',
+      hint: 'npm run lab -- components --list',
     })
   }
   return parts.filter((part) =>
-    names.length === 0 ? !part.onRequest : names.some((name) => answersTo(part, name)),
+    names.length === 0 ? !part.onRequest : names.some((name) => matchesName(part, name)),
   )
 }
 
-function answersTo(part: Part, name: string): boolean {
-  const id = partId(part)
+function matchesName(part: Part, name: string): boolean {
+  const id = formatPartId(part)
   return name === 'all' || name === part.os || name === id || id.startsWith(`${name}@`)
 }
 
 type Extra = Partial<Omit<Part, 'name' | 'version' | 'programs'>>
 
-function define(name: string, version: string, programs: readonly Program[], extra: Extra = {}): Part {
+function definePart(name: string, version: string, programs: readonly Program[], extra: Extra = {}): Part {
   return {
     name,
     version,
@@ -222,30 +234,30 @@ function define(name: string, version: string, programs: readonly Program[], ext
 }
 
 function kubernetes(version: string): Part {
-  return define(
+  return definePart(
     'kubernetes',
     version,
     [
-      component('kube-apiserver'),
-      component('kube-controller-manager'),
-      component('kube-scheduler'),
-      component('kubelet'),
-      component('kube-proxy'),
-      component('kubectl', ['version', '--client']),
-      component('kubeadm', ['version', '-o', 'short']),
+      defineKubernetesProgram('kube-apiserver'),
+      defineKubernetesProgram('kube-controller-manager'),
+      defineKubernetesProgram('kube-scheduler'),
+      defineKubernetesProgram('kubelet'),
+      defineKubernetesProgram('kube-proxy'),
+      defineKubernetesProgram('kubectl', ['version', '--client']),
+      defineKubernetesProgram('kubeadm', ['version', '-o', 'short']),
     ],
     { stamps: kubernetesStamps(version) },
   )
 }
 
 function kubernetesForWindows(version: string): Part {
-  return define(
+  return definePart(
     'kubernetes',
     version,
     [
-      component('kubelet'),
-      component('kube-proxy'),
-      component('kubectl'),
+      defineKubernetesProgram('kubelet'),
+      defineKubernetesProgram('kube-proxy'),
+      defineKubernetesProgram('kubectl'),
       { name: 'kube-log-runner', from: 'k8s.io/component-base/logs/kube-log-runner', ask: [] },
     ],
     {
@@ -256,8 +268,8 @@ function kubernetesForWindows(version: string): Part {
   )
 }
 
-function component(name: string, ask: readonly string[] = ['--version']): Program {
-  return { name, from: `${kubernetesModule}/cmd/${name}`, ask }
+function defineKubernetesProgram(name: string, versionArgs: readonly string[] = ['--version']): Program {
+  return { name, from: `${kubernetesModule}/cmd/${name}`, ask: versionArgs }
 }
 
 function kubernetesStamps(version: string): Record<string, string> {
@@ -291,13 +303,13 @@ function cniStamp(): Extra {
 }
 
 function flannel(os: Os): Part {
-  return define(
+  return definePart(
     'flannel',
     'v0.28.7',
     [{ name: 'flanneld', from: 'github.com/flannel-io/flannel', ask: ['--version'] }],
     {
       os,
-      // Its udp backend is C on Linux, and does not exist on Windows.
+      // The udp backend is C on Linux and does not exist on Windows.
       cgo: os === 'linux',
       tags: os === 'linux' ? ['netgo', 'osusergo'] : [],
       stamps: { 'github.com/flannel-io/flannel/pkg/version.Version': 'v0.28.7' },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { replacements } from './pin.ts'
+import { listReplacements } from './pin.ts'
 
 test('staging folders of Kubernetes become the modules they are published as', () => {
   const goMod = `module k8s.io/kubernetes
@@ -17,7 +17,7 @@ replace (
 
 replace example.com/old v1.2.3 => example.com/new v1.2.4
 `
-  expect(replacements(goMod, 'v1.37.1')).toEqual([
+  expect(listReplacements(goMod, 'v1.37.1')).toEqual([
     'k8s.io/api => k8s.io/api v0.37.1',
     'github.com/abbot/go-http-auth => github.com/containous/go-http-auth v0.4.1',
     'example.com/old v1.2.3 => example.com/new v1.2.4',

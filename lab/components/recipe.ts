@@ -13,14 +13,22 @@ export function moduleDirectory(part: Part): string {
   return join(modules, part.module)
 }
 
-export function programFile(part: Part, program: Program): string {
+export function formatProgramFile(part: Part, program: Program): string {
   return part.os === 'windows' ? `${program.name}.exe` : program.name
 }
 
-/** What a build of this part depends on, as one short digest: the cache is keyed by it. */
-export async function recipeKey(part: Part, arch: Arch, compiler: string): Promise<string> {
+/** Short digest of everything that a build of this part depends on; part of the cache directory's name. */
+export async function computeRecipeKey(part: Part, arch: Arch, compiler: string): Promise<string> {
   const hash = createHash('sha256')
-  hash.update(JSON.stringify([part, arch, compiler, goBuild(part, 'out'), cBuild(part, 'source', 'out')]))
+  hash.update(
+    JSON.stringify([
+      part,
+      arch,
+      compiler,
+      listGoBuildCommands(part, 'out'),
+      buildCCommand(part, 'source', 'out'),
+    ]),
+  )
   for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(moduleDirectory(part), file)))
   return hash.digest('hex').slice(0, 12)
 }
@@ -36,13 +44,13 @@ export function goEnvironment(part: Part, arch: Arch): Record<string, string> {
 }
 
 /**
- * The commands that build a part into a directory. Programs whose name Go itself would choose are linked by
- * one command, side by side.
+ * The commands that build a part into a directory. One command links all programs whose name Go would choose
+ * itself.
  */
-export function goBuild(part: Part, into: string): readonly Argv[] {
+export function listGoBuildCommands(part: Part, into: string): readonly Argv[] {
   const verb = part.language === 'go-test' ? ['test', '-c'] : ['build', '-v']
   const tags = part.tags.length === 0 ? [] : [`-tags=${part.tags.join(',')}`]
-  const flags = ['-trimpath', '-buildvcs=false', `-ldflags=${linkerFlags(part)}`, ...tags]
+  const flags = ['-trimpath', '-buildvcs=false', `-ldflags=${formatLinkerFlags(part)}`, ...tags]
   const build = (output: string, packages: readonly string[]): Argv => [
     'go',
     ...verb,
@@ -62,16 +70,16 @@ export function goBuild(part: Part, into: string): readonly Argv[] {
             natural.map(({ from }) => from),
           ),
         ]),
-    ...renamed.map((program) => build(join(into, programFile(part, program)), [program.from])),
+    ...renamed.map((program) => build(join(into, formatProgramFile(part, program)), [program.from])),
   ]
 }
 
-function linkerFlags(part: Part): string {
+function formatLinkerFlags(part: Part): string {
   const stamps = Object.entries(part.stamps).map(([variable, value]) => `-X ${variable}=${value}`)
   const linking = part.cgo ? ['-linkmode external', '-extldflags -static'] : []
   return ['-s', '-w', ...linking, ...stamps].join(' ')
 }
 
-export function cBuild(part: Part, source: string, into: string): Argv {
+export function buildCCommand(part: Part, source: string, into: string): Argv {
   return ['gcc', '-Os', '-Wall', '-Werror', '-static', `-DVERSION=${part.version}`, '-o', into, source]
 }

@@ -1,17 +1,17 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { run } from '../../src/kit/command.ts'
+import { runProgram } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { keep, recipeDigest } from '../cache.ts'
+import { ensureCached, digestRecipe } from '../cache.ts'
 import type { Report } from '../report.ts'
 
 /**
- * What hosts are made of. Containers of all labs share one root file system, read-only, under an overlay of their own;
- * a virtual machine gets a copy of another one, which has a kernel in it.
+ * What hosts are made from. All containers share one read-only root file system, each below its own overlay.
+ * A virtual machine gets a copy of another root file system that contains a kernel.
  */
 export type BaseKind = 'container' | 'virtual-machine'
 
-const suite = 'bookworm'
+const debianSuite = 'bookworm'
 
 const packages = [
   'systemd',
@@ -37,8 +37,8 @@ const machinePackages = ['linux-image-cloud-amd64', 'udev']
 
 const networkd = 'systemd-networkd.service'
 
-/** What would only wait for a network or a clock that a lab does not have. */
-const masked = [
+/** Units that would only wait for a network or a clock that a lab does not have. */
+const maskedUnits = [
   networkd,
   'systemd-resolved.service',
   'systemd-timesyncd.service',
@@ -50,8 +50,8 @@ const masked = [
 ]
 
 /**
- * nspawn hands a host its cgroup version 1 controllers read-only; a machine has them writable, and its mounts
- * shared, before anything else starts.
+ * nspawn mounts the cgroup version 1 controllers of a host read-only. This unit makes them writable and
+ * mounts shared, as on a real machine, before anything else starts.
  */
 const machineUnit = `[Unit]
 Description=Make this host look like a machine
@@ -85,47 +85,49 @@ MaxSessions 100
 MaxStartups 100
 `
 
-/** The base's directory in the cache, made first if it is not there. */
+/** Returns the directory of the base in the cache, and creates it if it is missing. */
 export async function ensureBase(
   cache: string,
   report: Report,
   kind: BaseKind = 'container',
 ): Promise<string> {
-  const { recipe, include, furnish } = bases[kind]
-  const key = recipeDigest(JSON.stringify(recipe))
-  return keep(join(cache, 'base', key), async (unfinished) => {
-    const mirror = await debianMirror()
+  const { recipe, include, configure } = bases[kind]
+  const key = digestRecipe(JSON.stringify(recipe))
+  return ensureCached(join(cache, 'base', key), async (unfinished) => {
+    const mirror = await findDebianMirror()
     await report.step(`make the base of every ${kind}`, async (note) => {
       const list = `--include=${include.join(',')}`
-      await run(['debootstrap', '--variant=minbase', list, suite, unfinished, mirror], { onLine: note })
-      await furnishHost(unfinished)
-      await furnish(unfinished)
+      await runProgram(['debootstrap', '--variant=minbase', list, debianSuite, unfinished, mirror], {
+        onLine: note,
+      })
+      await configureHost(unfinished)
+      await configure(unfinished)
     })
   })
 }
 
 interface Base {
-  /** All that it is made from: something else is another base. */
+  /** Everything the base is made from; the digest of it names the base. */
   readonly recipe: readonly unknown[]
   readonly include: readonly string[]
-  /** What it has beyond what is on every host. */
-  readonly furnish: (root: string) => Promise<void>
+  /** Configures what this kind has in addition to every host. */
+  readonly configure: (root: string) => Promise<void>
 }
 
 const bases: Readonly<Record<BaseKind, Base>> = {
   container: {
-    recipe: [suite, packages, masked, machineUnit, machineScript, sshdSettings],
+    recipe: [debianSuite, packages, maskedUnits, machineUnit, machineScript, sshdSettings],
     include: packages,
-    furnish: furnishContainer,
+    configure: configureContainer,
   },
   'virtual-machine': {
-    recipe: [suite, packages, machinePackages, masked, sshdSettings],
+    recipe: [debianSuite, packages, machinePackages, maskedUnits, sshdSettings],
     include: [...packages, ...machinePackages],
-    furnish: furnishVirtualMachine,
+    configure: configureVirtualMachine,
   },
 }
 
-async function furnishContainer(root: string): Promise<void> {
+async function configureContainer(root: string): Promise<void> {
   const units = join(root, 'etc/systemd/system')
   await mkdir(join(units, 'sysinit.target.wants'), { recursive: true })
   await writeFile(join(units, 'lab-machine.service'), machineUnit)
@@ -136,22 +138,22 @@ async function furnishContainer(root: string): Promise<void> {
   }
 }
 
-/** Its address is its own matter; the network of a container is made from outside. */
-async function furnishVirtualMachine(root: string): Promise<void> {
+/** A virtual machine configures its own address; the network of a container is configured from outside. */
+async function configureVirtualMachine(root: string): Promise<void> {
   const units = join(root, 'etc/systemd/system')
   await rm(join(units, networkd))
   await mkdir(join(units, 'multi-user.target.wants'), { recursive: true })
   await symlink(join('/lib/systemd/system', networkd), join(units, 'multi-user.target.wants', networkd))
 }
 
-async function furnishHost(root: string): Promise<void> {
+async function configureHost(root: string): Promise<void> {
   const units = join(root, 'etc/systemd/system')
-  for (const unit of masked) {
+  for (const unit of maskedUnits) {
     await rm(join(units, unit), { force: true })
     await symlink('/dev/null', join(units, unit))
   }
   await writeFile(join(root, 'etc/ssh/sshd_config.d/lab.conf'), sshdSettings)
-  await run(['sh', '-c', 'rm -f "$1"/etc/ssh/ssh_host_*', 'sh', root])
+  await runProgram(['sh', '-c', 'rm -f "$1"/etc/ssh/ssh_host_*', 'sh', root])
   await rm(join(root, 'etc/resolv.conf'), { force: true })
   for (const empty of ['etc/machine-id', 'etc/resolv.conf']) await writeFile(join(root, empty), '')
   await rm(join(root, 'var/lib/dbus/machine-id'), { force: true })
@@ -159,20 +161,24 @@ async function furnishHost(root: string): Promise<void> {
   await rm(join(root, 'var/lib/apt/lists'), { recursive: true, force: true })
 }
 
-/** Where this machine's own apt gets Debian from. */
-async function debianMirror(): Promise<string> {
-  const given = process.env['HYPERKUBE_LAB_DEBIAN']
-  if (given !== undefined) return given
+/** The Debian mirror of this machine's apt. */
+async function findDebianMirror(): Promise<string> {
+  const configured = process.env['HYPERKUBE_LAB_DEBIAN']
+  if (configured !== undefined) return configured
   const format = '$(ORIGIN) $(CODENAME) $(SITE)'
-  const asked = await run(['apt-get', 'indextargets', '--format', format, 'Created-By: Packages'], {
+  const result = await runProgram(['apt-get', 'indextargets', '--format', format, 'Created-By: Packages'], {
     allowFailure: true,
   }).catch(() => undefined)
-  // Before the first update apt does not know yet whose a source is.
-  const site = new RegExp(`^(?:Debian)? ${suite} (.+)$`, 'm').exec(asked?.stdout ?? '')?.[1]
+  // Before the first update, apt does not know the origin of a source.
+  const site = new RegExp(`^(?:Debian)? ${debianSuite} (.+)$`, 'm').exec(result?.stdout ?? '')?.[1]
   if (site === undefined) {
-    throw new HyperkubeError('NO_DEBIAN_MIRROR', `apt on this machine knows no source of Debian ${suite}`, {
-      hint: 'name one in HYPERKUBE_LAB_DEBIAN, or run apt-get update first',
-    })
+    throw new HyperkubeError(
+      'NO_DEBIAN_MIRROR',
+      `apt on this machine knows no source of Debian ${debianSuite}`,
+      {
+        hint: 'name one in HYPERKUBE_LAB_DEBIAN, or run apt-get update first',
+      },
+    )
   }
   return site
 }

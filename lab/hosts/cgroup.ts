@@ -2,22 +2,22 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
 /**
- * A host gets cgroups of its own in every hierarchy, and becomes their root: without them all kubelets of a
- * lab would share one tree and delete each other's pods.
+ * A host gets its own cgroups in every hierarchy, and sees them as the root. Otherwise all kubelets of a lab
+ * would share one tree and delete each other's pods.
  */
 export interface Hierarchy {
-  /** `memory`, `cpu`, ..., `name=systemd`, or nothing for version 2. */
+  /** `memory`, `cpu`, ..., `name=systemd`, or empty for version 2. */
   readonly controllers: readonly string[]
   readonly mount: string
-  /** Where this process stands in it: the lab stays below. */
+  /** Path of this process in the hierarchy; the lab creates cgroups below it. */
   readonly ownPath: string
 }
 
-/** From the texts of /proc/self/cgroup and /proc/self/mountinfo. */
+/** Parses the texts of /proc/self/cgroup and /proc/self/mountinfo. */
 export function parseHierarchies(cgroup: string, mountinfo: string): Hierarchy[] {
   const mounts = mountinfo.split('\n').flatMap((line) => {
-    const [place = '', source = ''] = line.split(' - ')
-    const [, , , root, mount] = place.split(' ')
+    const [mountFields = '', source = ''] = line.split(' - ')
+    const [, , , root, mount] = mountFields.split(' ')
     const [type, , options = ''] = source.split(' ')
     return root !== undefined && mount !== undefined && (type === 'cgroup' || type === 'cgroup2')
       ? [{ root, mount, version2: type === 'cgroup2', options: options.split(',') }]
@@ -31,13 +31,13 @@ export function parseHierarchies(cgroup: string, mountinfo: string): Hierarchy[]
       controllers.length === 0 ? version2 : !version2 && controllers.every((one) => options.includes(one)),
     )
     if (found === undefined) return []
-    // A container may see only a part of the hierarchy, while its own path is counted from the top.
+    // A container may see only a part of the hierarchy, while its own path starts at the top.
     const below = ownPath.startsWith(found.root) ? relative(found.root, ownPath) : ownPath
     return [{ controllers, mount: found.mount, ownPath: join('/', below) }]
   })
 }
 
-export async function hierarchies(): Promise<Hierarchy[]> {
+export async function readHierarchies(): Promise<Hierarchy[]> {
   const [cgroup, mountinfo] = await Promise.all([
     readFile('/proc/self/cgroup', 'utf8'),
     readFile('/proc/self/mountinfo', 'utf8'),
@@ -45,10 +45,10 @@ export async function hierarchies(): Promise<Hierarchy[]> {
   return parseHierarchies(cgroup, mountinfo)
 }
 
-/** Makes the cgroups of a host, below where this process stands, and answers with their directories. */
+/** Creates the cgroups of a host below those of this process, and returns their directories. */
 export async function makeCgroups(name: string): Promise<string[]> {
   return Promise.all(
-    (await hierarchies()).map(async ({ controllers, mount, ownPath }) => {
+    (await readHierarchies()).map(async ({ controllers, mount, ownPath }) => {
       const parent = join(mount, ownPath)
       const directory = join(parent, name)
       await mkdir(directory, { recursive: true })
@@ -62,56 +62,56 @@ export async function makeCgroups(name: string): Promise<string[]> {
   )
 }
 
-/** The cgroups of that name in any hierarchy, whoever made them. */
+/** The cgroups with this name in any hierarchy, no matter which process created them. */
 export async function findCgroups(name: string): Promise<string[]> {
   return searchAll((entry) => entry === name)
 }
 
-/** All cgroups whose name starts so. */
-export async function cgroupsWithPrefix(prefix: string): Promise<string[]> {
+/** All cgroups whose name starts with the prefix. */
+export async function findCgroupsByPrefix(prefix: string): Promise<string[]> {
   return searchAll((entry) => entry.startsWith(prefix))
 }
 
-async function searchAll(wanted: (name: string) => boolean): Promise<string[]> {
-  const found = await Promise.all((await hierarchies()).map(async ({ mount }) => search(mount, wanted)))
+async function searchAll(matches: (name: string) => boolean): Promise<string[]> {
+  const found = await Promise.all((await readHierarchies()).map(async ({ mount }) => search(mount, matches)))
   return found.flat()
 }
 
-async function search(directory: string, wanted: (name: string) => boolean): Promise<string[]> {
-  const names = await subdirectories(directory)
+async function search(directory: string, matches: (name: string) => boolean): Promise<string[]> {
+  const names = await listSubdirectories(directory)
   const found = await Promise.all(
     names.map(async (name) => {
       const path = join(directory, name)
-      return wanted(name) ? [path] : search(path, wanted)
+      return matches(name) ? [path] : search(path, matches)
     }),
   )
   return found.flat()
 }
 
 /** Every process in these cgroups and below. */
-export async function processesIn(directories: readonly string[]): Promise<number[]> {
+export async function listProcesses(directories: readonly string[]): Promise<number[]> {
   const pids = new Set<number>()
   for (const directory of directories) {
     const lines = await readFile(join(directory, 'cgroup.procs'), 'utf8').catch(() => '')
-    // 0 stands for a process outside our own view; it is none of ours to end.
+    // 0 stands for a process outside our PID namespace, which the lab must not kill.
     for (const line of lines.split('\n')) if (Number(line) > 0) pids.add(Number(line))
-    const below = (await subdirectories(directory)).map((name) => join(directory, name))
-    for (const pid of await processesIn(below)) pids.add(pid)
+    const below = (await listSubdirectories(directory)).map((name) => join(directory, name))
+    for (const pid of await listProcesses(below)) pids.add(pid)
   }
   return [...pids]
 }
 
-/** Removes empty cgroups, the inner ones first. */
+/** Removes empty cgroups, the innermost first. */
 export async function removeCgroups(directories: readonly string[]): Promise<void> {
   for (const directory of directories) {
-    await removeCgroups((await subdirectories(directory)).map((name) => join(directory, name)))
+    await removeCgroups((await listSubdirectories(directory)).map((name) => join(directory, name)))
     await rmdir(directory).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
     })
   }
 }
 
-async function subdirectories(directory: string): Promise<string[]> {
+async function listSubdirectories(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
   return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
 }

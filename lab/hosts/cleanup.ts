@@ -1,54 +1,58 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { run } from '../../src/kit/command.ts'
-import { exists } from '../../src/kit/files.ts'
+import { runProgram } from '../../src/kit/command.ts'
+import { fileExists } from '../../src/kit/files.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { until } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 import { killHost } from './boot.ts'
-import { cgroupsWithPrefix, processesIn } from './cgroup.ts'
-import { claimant, releaseNetwork } from './network-claim.ts'
-import { forgetSlowness, mountsBelow, unmountBelow } from './disk.ts'
-import { hostMark, labDirectory, networkName } from './names.ts'
-import { links, namespaces, removeBridge, tables, unplug } from './network.ts'
+import { findCgroupsByPrefix, listProcesses } from './cgroup.ts'
+import { findNetworkOwner, releaseNetwork } from './network-claim.ts'
+import { clearWriteLimit, listMountsBelow, unmountBelow } from './disk.ts'
+import { formatHostId, labDirectory, networkName } from './names.ts'
+import { listLinks, listNamespaces, removeBridge, listTables, detachHostNetwork } from './network.ts'
 import { closeConnection } from './ssh.ts'
 
 /** The socket of the connection that all commands on a host share. */
-export function controlSocket(hostDirectory: string): string {
+export function controlSocketPath(hostDirectory: string): string {
   return join(hostDirectory, 'ssh')
 }
 
-/** What is left on the machine of one host, found by name: takes it away, but for the host's own files. */
-export async function sweepHost(mark: string, directory: string): Promise<void> {
-  await killHost(mark)
-  if (await exists(controlSocket(directory))) await closeConnection(controlSocket(directory))
-  await unplug(mark)
-  await forgetSlowness({ directory: join(directory, 'disk') })
+/** Removes everything of one host from the machine, found by name, except the host's own files. */
+export async function cleanUpHost(hostId: string, directory: string): Promise<void> {
+  await killHost(hostId)
+  if (await fileExists(controlSocketPath(directory))) await closeConnection(controlSocketPath(directory))
+  await detachHostNetwork(hostId)
+  await clearWriteLimit({ directory: join(directory, 'disk') })
   await unmountBelow(directory)
-  // The kernel takes apart what the host had mounted a moment after its last process: attached before that, its disk would
-  // be the one whose power was cut.
-  await until(`the disk of ${mark} to be let go`, async () => (await loopsBelow(directory)).length === 0, {
-    within: 30_000,
-    every: 20,
-  })
+  // The kernel releases the mounts of a host a moment after its last process ends. If the disk were attached
+  // before that, it would still be the disk whose power was cut.
+  await pollUntil(
+    `the disk of ${hostId} to be released`,
+    async () => (await listLoopDevices(directory)).length === 0,
+    {
+      timeoutMs: 30_000,
+      intervalMs: 20,
+    },
+  )
 }
 
-/** What is left of a whole lab, whoever made it and however it ended. */
-export async function sweep(lab: string, network: number): Promise<void> {
-  // The number may be another lab's by now.
-  if ((await claimant(network)) !== lab) return
+/** Removes everything of a lab from the machine, however its last run ended. */
+export async function cleanUpLab(lab: string, network: number): Promise<void> {
+  // The number may belong to another lab by now.
+  if ((await findNetworkOwner(network)) !== lab) return
   const directory = labDirectory(lab)
-  await waitForOrphans(directory, network)
-  const found = await traces(lab, network)
-  const marks = new Set([
+  await waitForSetupPrograms(directory, network)
+  const found = await listTraces(lab, network)
+  const hostIds = new Set([
     ...found.cgroups.map((path) => basename(path)),
     ...found.namespaces,
     ...found.links.filter((name) => name !== networkName(network)),
     ...found.files.filter((path) => path !== directory).map((path) => basename(path)),
-    ...(await readdir(join(directory, 'hosts')).catch(() => [])).map((name) => hostMark(network, name)),
+    ...(await readdir(join(directory, 'hosts')).catch(() => [])).map((name) => formatHostId(network, name)),
   ])
   await settleAll(
-    [...marks].map(async (mark) =>
-      sweepHost(mark, join(directory, 'hosts', mark.slice(networkName(network).length + 1))),
+    [...hostIds].map(async (hostId) =>
+      cleanUpHost(hostId, join(directory, 'hosts', hostId.slice(networkName(network).length + 1))),
     ),
   )
   await removeBridge(network)
@@ -60,7 +64,7 @@ export async function sweep(lab: string, network: number): Promise<void> {
 export interface Traces {
   /** Processes of hosts. */
   readonly processes: readonly number[]
-  /** Processes beside them that work on a lab's files: connections, helpers. */
+  /** Other processes that work on a lab's files: connections, helpers. */
   readonly helpers: readonly number[]
   readonly cgroups: readonly string[]
   readonly namespaces: readonly string[]
@@ -71,63 +75,66 @@ export interface Traces {
   readonly files: readonly string[]
 }
 
-/** All that a lab has on the machine: empty lists after `down`. */
-export async function traces(lab: string, network: number): Promise<Traces> {
+/** Everything that a lab has on the machine: empty lists after `down`. */
+export async function listTraces(lab: string, network: number): Promise<Traces> {
   const bridge = networkName(network)
   const prefix = `${bridge}-`
   const directory = labDirectory(lab)
-  const cgroups = await cgroupsWithPrefix(prefix)
+  const cgroups = await findCgroupsByPrefix(prefix)
   const nspawn = '/run/systemd/nspawn/propagate'
-  const left = (await readdir(nspawn).catch(() => [])).filter((name) => name.startsWith(prefix))
+  const leftovers = (await readdir(nspawn).catch(() => [])).filter((name) => name.startsWith(prefix))
   return {
-    processes: await processesIn(cgroups),
-    helpers: await processesNaming(directory),
+    processes: await listProcesses(cgroups),
+    helpers: await findProcessesNaming(directory),
     cgroups,
-    namespaces: await namespaces(prefix),
-    links: (await links(bridge)).filter((name) => name === bridge || name.startsWith(prefix)),
-    tables: (await tables(bridge)).filter((name) => name === bridge),
-    mounts: await mountsBelow(directory),
-    loops: await loopsBelow(directory),
-    files: [...((await exists(directory)) ? [directory] : []), ...left.map((name) => join(nspawn, name))],
+    namespaces: await listNamespaces(prefix),
+    links: (await listLinks(bridge)).filter((name) => name === bridge || name.startsWith(prefix)),
+    tables: (await listTables(bridge)).filter((name) => name === bridge),
+    mounts: await listMountsBelow(directory),
+    loops: await listLoopDevices(directory),
+    files: [
+      ...((await fileExists(directory)) ? [directory] : []),
+      ...leftovers.map((name) => join(nspawn, name)),
+    ],
   }
 }
 
-/** The short-lived programs by which a lab is made. */
-const makers = new Set(['ip', 'nft', 'mount', 'umount', 'mkfs.ext4', 'ssh-keygen', 'fallocate', 'dd'])
+/** The short-lived programs that create a lab. */
+const setupPrograms = new Set(['ip', 'nft', 'mount', 'umount', 'mkfs.ext4', 'ssh-keygen', 'fallocate', 'dd'])
 
 /**
- * A lab that was killed may leave a program at work; what that is about to make must be there to be swept. One that
- * hangs must not keep us from sweeping.
+ * Waits for programs that a killed run left behind, because what they are about to create must be removed
+ * too. A program that hangs does not block the cleanup.
  */
-async function waitForOrphans(directory: string, network: number): Promise<void> {
+async function waitForSetupPrograms(directory: string, network: number): Promise<void> {
   const bridge = networkName(network)
-  const names = (word: string): boolean =>
+  const namesLab = (word: string): boolean =>
     word === bridge || word.startsWith(`${bridge}-`) || word.includes(`${directory}/`)
-  await until(
+  await pollUntil(
     'programs of an interrupted run to end',
     async () => {
       const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-      const found = await Promise.all(pids.map(async (pid) => isMaker(pid, names)))
+      const found = await Promise.all(pids.map(async (pid) => isSetupProgram(pid, namesLab)))
       return !found.includes(true)
     },
-    { within: 10_000, every: 20 },
+    { timeoutMs: 10_000, intervalMs: 20 },
   ).catch(() => undefined)
 }
 
-async function isMaker(pid: string, names: (word: string) => boolean): Promise<boolean> {
+async function isSetupProgram(pid: string, namesLab: (word: string) => boolean): Promise<boolean> {
   const read = async (file: string): Promise<string> =>
     readFile(join('/proc', pid, file), 'utf8').catch(() => '')
   const words = (await read('cmdline')).split('\0')
   // The shells that enter a host's cgroups and mounts are about to become the host.
-  return (makers.has((await read('comm')).trim()) || words[3] === 'enter') && words.some(names)
+  return (setupPrograms.has((await read('comm')).trim()) || words[3] === 'enter') && words.some(namesLab)
 }
 
-async function processesNaming(directory: string): Promise<number[]> {
-  const { stdout } = await run(['pgrep', '-f', `${directory}/`], { allowFailure: true })
+async function findProcessesNaming(directory: string): Promise<number[]> {
+  const { stdout } = await runProgram(['pgrep', '-f', `${directory}/`], { allowFailure: true })
   return stdout.split('\n').flatMap((line) => (line === '' ? [] : [Number(line)]))
 }
 
-async function loopsBelow(directory: string): Promise<string[]> {
-  const { stdout } = await run(['losetup', '--list', '--noheadings', '--output', 'NAME,BACK-FILE'])
+async function listLoopDevices(directory: string): Promise<string[]> {
+  const { stdout } = await runProgram(['losetup', '--list', '--noheadings', '--output', 'NAME,BACK-FILE'])
   return stdout.split('\n').filter((line) => line.includes(`${directory}/`))
 }

@@ -1,9 +1,9 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import { run } from '../../src/kit/command.ts'
+import { runProgram } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { boot, freezeHost } from './boot.ts'
+import { bootContainer, freezeHost } from './boot.ts'
 import {
   attachDisk,
   cutPower,
@@ -14,10 +14,10 @@ import {
   makeDisk,
   slowDisk,
 } from './disk.ts'
-import { Machine, personalize } from './machine.ts'
-import { plugIn } from './network.ts'
-import { ignoreArrivals } from './partition.ts'
-import { sweepHost } from './cleanup.ts'
+import { Machine, writeHostIdentity } from './machine.ts'
+import { attachHostNetwork } from './network.ts'
+import { dropPacketsFrom } from './partition.ts'
+import { cleanUpHost } from './cleanup.ts'
 
 const recordSchema = z.strictObject({
   apiVersion: z.literal('lab.hyperkube.dev/v1'),
@@ -26,12 +26,12 @@ const recordSchema = z.strictObject({
   network: z.int().min(0).max(255),
   address: z.ipv4(),
   disk: z.enum(['directory', 'loop']),
-  /** The base it was made on: what it wrote is only right on top of that. */
+  /** The base the host was created from; its overlay is only valid on top of that base. */
   base: z.string(),
 })
 export type HostRecord = z.infer<typeof recordSchema>
 
-/** What is kept in real directories below the disk: overlay does not carry containers on overlay. */
+/** Kept in real directories below the disk: overlayfs does not support containers on overlayfs. */
 const stateDirectories = ['containerd', 'kubelet', 'etcd']
 
 /** A container that looks like a machine. */
@@ -45,14 +45,14 @@ export class Host extends Machine {
     this.#record = record
   }
 
-  /** From powered off to answering ssh. */
+  /** Boots the host and waits until it accepts ssh connections. */
   async start(cache: string): Promise<void> {
-    await sweepHost(this.mark, this.directory)
+    await cleanUpHost(this.hostId, this.directory)
     await this.#attach(join(cache, 'base', this.#record.base))
-    await plugIn({ network: this.#record.network, host: this.name, address: this.address })
-    await ignoreArrivals(this.mark, await this.unheard())
-    await boot({
-      mark: this.mark,
+    await attachHostNetwork({ network: this.#record.network, host: this.name, address: this.address })
+    await dropPacketsFrom(this.hostId, await this.readDroppedSources())
+    await bootContainer({
+      hostId: this.hostId,
       name: this.name,
       root: join(this.directory, 'root'),
       console: this.console,
@@ -63,54 +63,54 @@ export class Host extends Machine {
     await this.connect()
   }
 
-  /** All processes end at once; the disk keeps what the kernel had taken in. */
+  /** Ends all processes at once; the disk keeps what the kernel had accepted. */
   async crash(): Promise<void> {
-    await sweepHost(this.mark, this.directory)
+    await cleanUpHost(this.hostId, this.directory)
   }
 
-  /** A crash in which all that was not synced to disk is lost. */
+  /** A crash that also loses everything that was not synced to disk. */
   async powerCut(): Promise<void> {
-    await this.#needDisk('power-cut')
-    // Or somebody would live to see that the disk is gone.
-    await freezeHost(this.mark)
+    await this.#requireDisk('power-cut')
+    // Otherwise processes would notice that the disk is gone.
+    await freezeHost(this.hostId)
     await cutPower(this.disk)
     await this.crash()
   }
 
   async slowDisk(writesPerSecond: number): Promise<void> {
-    await this.#needDisk('slow-disk')
-    await slowDisk(this.disk, this.mark, writesPerSecond)
+    await this.#requireDisk('slow-disk')
+    await slowDisk(this.disk, this.hostId, writesPerSecond)
   }
 
   async fillDisk(): Promise<void> {
-    await this.#needDisk('fill-disk')
+    await this.#requireDisk('fill-disk')
     await fillDisk(this.disk)
   }
 
   async emptyDisk(): Promise<void> {
-    await this.#needDisk('fill-disk --empty')
+    await this.#requireDisk('fill-disk --empty')
     await emptyDisk(this.disk)
   }
 
-  /** The addresses from which nothing arrives; a partition outlives a crash of the host. */
-  async unheard(): Promise<string[]> {
-    const text = await readFile(this.#unheardFile, 'utf8').catch(() => '')
+  /** The addresses whose packets the host drops; a partition outlives a crash of the host. */
+  async readDroppedSources(): Promise<string[]> {
+    const text = await readFile(this.#droppedSourcesFile, 'utf8').catch(() => '')
     return text.split('\n').filter((line) => line !== '')
   }
 
-  async setUnheard(addresses: readonly string[]): Promise<void> {
-    await writeFile(this.#unheardFile, addresses.map((address) => `${address}\n`).join(''))
-    if (await this.isRunning()) await ignoreArrivals(this.mark, addresses)
+  async setDroppedSources(addresses: readonly string[]): Promise<void> {
+    await writeFile(this.#droppedSourcesFile, addresses.map((address) => `${address}\n`).join(''))
+    if (await this.isRunning()) await dropPacketsFrom(this.hostId, addresses)
   }
 
-  /** Takes the host off the machine, with all it ever wrote. */
+  /** Removes the host and all its data from the machine. */
   async remove(): Promise<void> {
     await this.crash()
     await rm(this.directory, { recursive: true, force: true })
   }
 
-  get #unheardFile(): string {
-    return join(this.directory, 'unheard')
+  get #droppedSourcesFile(): string {
+    return join(this.directory, 'dropped-sources')
   }
 
   async #attach(base: string): Promise<void> {
@@ -121,10 +121,18 @@ export class Host extends Machine {
       workdir: join(this.disk.directory, 'work'),
     }
     const options = Object.entries(layers).map(([name, path]) => `${name}=${path}`)
-    await run(['mount', '-t', 'overlay', '-o', options.join(','), 'overlay', join(this.directory, 'root')])
+    await runProgram([
+      'mount',
+      '-t',
+      'overlay',
+      '-o',
+      options.join(','),
+      'overlay',
+      join(this.directory, 'root'),
+    ])
   }
 
-  async #needDisk(command: string): Promise<void> {
+  async #requireDisk(command: string): Promise<void> {
     if (this.disk.kind !== 'loop') {
       throw new HyperkubeError('HOST_HAS_NO_DISK', `${command} needs a host with a disk of its own`, {
         host: this.name,
@@ -140,7 +148,7 @@ export class Host extends Machine {
   }
 }
 
-export interface HostWish {
+export interface HostOptions {
   readonly name: string
   readonly network: number
   readonly address: string
@@ -150,9 +158,12 @@ export interface HostWish {
   readonly base: string
 }
 
-/** Lays out all that a host is before its first boot. Only a whole one bears a record. */
-export async function makeHost(directory: string, keyFile: string, wish: HostWish): Promise<Host> {
-  const { name, network, address, disk, diskGigabytes, base } = wish
+/**
+ * Creates the files of a host before its first boot. The record is written last, so only a complete host has
+ * one.
+ */
+export async function makeHost(directory: string, keyFile: string, options: HostOptions): Promise<Host> {
+  const { name, network, address, disk, diskGigabytes, base } = options
   const record: HostRecord = {
     apiVersion: 'lab.hyperkube.dev/v1',
     kind: 'Host',
@@ -166,21 +177,21 @@ export async function makeHost(directory: string, keyFile: string, wish: HostWis
   await mkdir(join(directory, 'root'), { recursive: true })
   await makeDisk(host.disk, diskGigabytes)
   await attachDisk(host.disk)
-  await furnish(host)
-  // A power cut right after the first boot must find the host's name and keys.
-  await run(['sync', '-f', host.disk.directory])
+  await populateDisk(host)
+  // The host's name and keys must survive a power cut right after the first boot.
+  await runProgram(['sync', '-f', host.disk.directory])
   await writeFile(join(directory, 'host.json.new'), `${JSON.stringify(record, undefined, 2)}\n`)
   await rename(join(directory, 'host.json.new'), join(directory, 'host.json'))
   return host
 }
 
-async function furnish(host: Host): Promise<void> {
+async function populateDisk(host: Host): Promise<void> {
   const upper = join(host.disk.directory, 'upper')
   await mkdir(join(host.disk.directory, 'work'), { recursive: true })
   for (const name of stateDirectories) {
     await mkdir(join(host.disk.directory, 'state', name), { recursive: true })
   }
-  await personalize(host, upper)
+  await writeHostIdentity(host, upper)
 }
 
 export async function readHost(directory: string, keyFile: string): Promise<Host | undefined> {

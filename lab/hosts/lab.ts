@@ -1,22 +1,22 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { run } from '../../src/kit/command.ts'
+import { runProgram } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { exists } from '../../src/kit/files.ts'
+import { fileExists } from '../../src/kit/files.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { installForVirtualMachines } from '../prerequisites.ts'
+import { installVirtualMachineTools } from '../prerequisites.ts'
 import { type Report, silentReport } from '../report.ts'
 import { ensureBase } from './base.ts'
-import { claimant, claimNetwork, exclusively, findNetwork } from './network-claim.ts'
+import { findNetworkOwner, claimNetwork, withLabLock, findNetwork } from './network-claim.ts'
 import type { DiskKind } from './disk.ts'
 import { type Host, makeHost, readHost } from './host.ts'
-import { gatewayAddress, hostAddress, hostMark, isHostName, isLabName, labDirectory } from './names.ts'
+import { gatewayAddress, hostAddress, formatHostId, isHostName, isLabName, labDirectory } from './names.ts'
 import { makeBridge } from './network.ts'
-import { makeKey } from './ssh.ts'
-import { sweep, sweepHost } from './cleanup.ts'
+import { generateKey } from './ssh.ts'
+import { cleanUpLab, cleanUpHost } from './cleanup.ts'
 import { VirtualMachine } from './virtual-machine.ts'
 
-/** The highest number that an address can be made of. */
+/** The highest host number that has an address. */
 const lastHost = 244
 
 export interface LabOptions {
@@ -30,11 +30,11 @@ export interface UpOptions {
   readonly diskGigabytes?: number
 }
 
-/** A set of hosts on one bridge. Several labs live on one machine without meeting. */
+/** A set of hosts on one bridge. Several labs can run on one machine without sharing anything. */
 export class Lab {
   readonly name: string
   readonly network: number
-  /** The machine's own address on the lab's bridge: where the mirror is. */
+  /** The machine's own address on the lab's bridge; the mirror listens there. */
   readonly gateway: string
   readonly directory: string
   readonly #cache: string
@@ -49,7 +49,7 @@ export class Lab {
     this.#report = options.report ?? silentReport
   }
 
-  /** The lab of that name, which gets a number on this machine if it has none yet. */
+  /** Opens the lab with this name, and assigns a network number to a new one. */
   static async open(options: LabOptions): Promise<Lab> {
     if (!isLabName(options.name)) {
       throw new HyperkubeError('LAB_NAME', `"${options.name}" cannot be the name of a lab`, {
@@ -59,49 +59,53 @@ export class Lab {
     return new Lab(options, await claimNetwork(options.name))
   }
 
-  /** The lab of that name, if there is one. */
+  /** The lab with this name, if it exists. */
   static async find(options: LabOptions): Promise<Lab | undefined> {
     const network = await findNetwork(options.name)
     return network === undefined ? undefined : new Lab(options, network)
   }
 
-  /** Makes and starts hosts of these names; those that run already are left as they are. */
-  async up(wanted: readonly string[], options: UpOptions = {}): Promise<Host[]> {
-    const names = [...new Set(wanted)]
-    const wrong = names.find((name) => !isHostName(name))
-    if (wrong !== undefined) {
-      throw new HyperkubeError('HOST_NAME', `"${wrong}" cannot be the name of a host`, {
+  /** Creates and starts hosts with these names; hosts that already run are not changed. */
+  async up(requested: readonly string[], options: UpOptions = {}): Promise<Host[]> {
+    const names = [...new Set(requested)]
+    const invalid = names.find((name) => !isHostName(name))
+    if (invalid !== undefined) {
+      throw new HyperkubeError('HOST_NAME', `"${invalid}" cannot be the name of a host`, {
         hint: 'at most nine lower-case letters and digits, a letter first',
       })
     }
     const base = await ensureBase(this.#cache, this.#report)
-    return exclusively(this.name, async () => {
+    return withLabLock(this.name, async () => {
       await this.#prepare()
       const known = new Map((await this.hosts()).map(({ name, address }) => [name, address]))
       const addresses = assignAddresses(this.network, known, names)
-      return settleAll(names.map(async (name) => this.#bring(name, addresses.get(name) ?? '', base, options)))
+      return settleAll(
+        names.map(async (name) => this.#ensureHost(name, addresses.get(name) ?? '', base, options)),
+      )
     })
   }
 
-  /** Makes and starts a machine with a kernel of its own: the only one of its lab, and no host that faults are for. */
+  /**
+   * Creates and starts a machine with its own kernel. A lab has at most one, and it does not support faults.
+   */
   async upVirtual(name: string): Promise<VirtualMachine> {
-    await installForVirtualMachines(this.#report)
+    await installVirtualMachineTools(this.#report)
     const base = await ensureBase(this.#cache, this.#report, 'virtual-machine')
-    return exclusively(this.name, async () => {
+    return withLabLock(this.name, async () => {
       await this.#prepare()
       const directory = this.#hostDirectory(name)
-      const place = { name, network: this.network, address: hostAddress(this.network, lastHost) }
-      return this.#report.step(`start ${name} (${place.address})`, async () =>
-        VirtualMachine.start({ ...place, directory, keyFile: this.#keyFile, base }),
+      const endpoint = { name, network: this.network, address: hostAddress(this.network, lastHost) }
+      return this.#report.step(`start ${name} (${endpoint.address})`, async () =>
+        VirtualMachine.start({ ...endpoint, directory, keyFile: this.#keyFile, base }),
       )
     })
   }
 
   async start(name: string): Promise<Host> {
-    return exclusively(this.name, async () => {
+    return withLabLock(this.name, async () => {
       const host = await this.host(name)
       await this.#prepare()
-      await this.#wake(host)
+      await this.#startHost(host)
       return host
     })
   }
@@ -126,59 +130,62 @@ export class Lab {
       .sort((a, b) => a.address.localeCompare(b.address, 'en', { numeric: true }))
   }
 
-  /** No packet of `from` reaches `to`; with `oneWay` those of `to` still reach `from`. */
+  /** Drops all packets from `from` to `to`; with `oneWay`, packets from `to` still reach `from`. */
   async partition(from: Host, to: readonly Host[], { oneWay = false } = {}): Promise<void> {
-    for (const host of to) await host.setUnheard([...new Set([...(await host.unheard()), from.address])])
+    for (const host of to)
+      await host.setDroppedSources([...new Set([...(await host.readDroppedSources()), from.address])])
     if (oneWay) return
-    await from.setUnheard([...new Set([...(await from.unheard()), ...to.map(({ address }) => address)])])
+    await from.setDroppedSources([
+      ...new Set([...(await from.readDroppedSources()), ...to.map(({ address }) => address)]),
+    ])
   }
 
-  /** Takes back every partition of the lab. */
+  /** Removes every partition of the lab. */
   async rejoin(): Promise<void> {
-    for (const host of await this.hosts()) await host.setUnheard([])
+    for (const host of await this.hosts()) await host.setDroppedSources([])
   }
 
-  /** Takes all hosts away and keeps the lab itself. */
+  /** Removes all hosts and keeps the lab. */
   async clear(): Promise<void> {
-    await exclusively(this.name, async () =>
+    await withLabLock(this.name, async () =>
       settleAll((await this.hosts()).map(async (host) => host.remove())),
     )
   }
 
-  /** Leaves nothing of the lab on the machine, in whatever state it is. */
+  /** Removes the lab from the machine, in whatever state it is. */
   async down(): Promise<void> {
-    await exclusively(this.name, async () => sweep(this.name, this.network))
+    await withLabLock(this.name, async () => cleanUpLab(this.name, this.network))
   }
 
-  async #bring(name: string, address: string, base: string, options: UpOptions): Promise<Host> {
+  async #ensureHost(name: string, address: string, base: string, options: UpOptions): Promise<Host> {
     const directory = this.#hostDirectory(name)
     const known = await readHost(directory, this.#keyFile)
     const disk = options.disk ?? known?.disk.kind ?? 'directory'
     if (known !== undefined && known.disk.kind !== disk) {
       throw new HyperkubeError('HOST_HAS_OTHER_DISK', `the host has a disk of kind ${known.disk.kind}`, {
         host: name,
-        hint: 'take a new name, or begin anew: npm run lab -- down',
+        hint: 'use a new name, or start over: npm run lab -- down',
       })
     }
-    const host = known ?? (await this.#make(directory, { name, address, disk }, base, options))
-    await this.#wake(host)
+    const host = known ?? (await this.#createHost(directory, { name, address, disk }, base, options))
+    await this.#startHost(host)
     return host
   }
 
-  async #make(
+  async #createHost(
     directory: string,
     { name, address, disk }: { name: string; address: string; disk: DiskKind },
     base: string,
     { diskGigabytes = 20 }: UpOptions,
   ): Promise<Host> {
-    // What an interrupted run has left of it.
-    await sweepHost(hostMark(this.network, name), directory)
+    // Removes leftovers of an interrupted run.
+    await cleanUpHost(formatHostId(this.network, name), directory)
     await rm(directory, { recursive: true, force: true })
-    const wish = { name, network: this.network, address, disk, diskGigabytes, base }
-    return makeHost(directory, this.#keyFile, wish)
+    const hostOptions = { name, network: this.network, address, disk, diskGigabytes, base }
+    return makeHost(directory, this.#keyFile, hostOptions)
   }
 
-  async #wake(host: Host): Promise<void> {
+  async #startHost(host: Host): Promise<void> {
     if (await host.isRunning()) await host.connect()
     else {
       await this.#report.step(`start ${host.name} (${host.address})`, async () => host.start(this.#cache))
@@ -186,11 +193,13 @@ export class Lab {
   }
 
   async #prepare(): Promise<void> {
-    if ((await claimant(this.network)) !== this.name) {
-      throw new HyperkubeError('LAB_IS_DOWN', `lab ${this.name} has been taken down`, { hint: 'begin anew' })
+    if ((await findNetworkOwner(this.network)) !== this.name) {
+      throw new HyperkubeError('LAB_IS_DOWN', `lab ${this.name} has been taken down`, {
+        hint: 'run the command again',
+      })
     }
     await mkdir(this.directory, { recursive: true, mode: 0o700 })
-    if (!(await exists(this.#keyFile))) await makeKey(this.#keyFile, `lab ${this.name}`)
+    if (!(await fileExists(this.#keyFile))) await generateKey(this.#keyFile, `lab ${this.name}`)
     await makeBridge(this.network)
     await raiseInotifyLimit()
   }
@@ -204,7 +213,7 @@ export class Lab {
   }
 }
 
-/** Known hosts keep their address; new ones get the lowest that is free. */
+/** Known hosts keep their address; new ones get the lowest free address. */
 export function assignAddresses(
   network: number,
   known: ReadonlyMap<string, string>,
@@ -224,10 +233,13 @@ export function assignAddresses(
   return assigned
 }
 
-/** Each host's systemd, kubelet and containerd take many of what a desktop needs few of. */
+/**
+ * systemd, kubelet and containerd of each host need many inotify instances; the default limit suits a
+ * desktop.
+ */
 async function raiseInotifyLimit(): Promise<void> {
   const file = '/proc/sys/fs/inotify/max_user_instances'
   if (Number(await readFile(file, 'utf8')) < 8192) {
-    await run(['sysctl', '-qw', 'fs.inotify.max_user_instances=8192'])
+    await runProgram(['sysctl', '-qw', 'fs.inotify.max_user_instances=8192'])
   }
 }

@@ -2,16 +2,16 @@ import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { hasCode, HyperkubeError } from '../../src/kit/errors.ts'
-import { until } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 import { networksDirectory } from './names.ts'
 
 /**
- * A lab's number on the machine: a link named by the number that points to the lab's name. Made with its content in
- * one step, so that of two labs at once each gets its own.
+ * The network number of a lab: a symbolic link named by the number that points to the lab's name. A link is
+ * created with its content in one step, so two labs never get the same number.
  */
 export async function findNetwork(lab: string): Promise<number | undefined> {
   const numbers = await readdir(networksDirectory).catch(() => [])
-  for (const number of numbers) if ((await claimant(Number(number))) === lab) return Number(number)
+  for (const number of numbers) if ((await findNetworkOwner(Number(number))) === lab) return Number(number)
   return undefined
 }
 
@@ -32,8 +32,8 @@ export async function claimNetwork(lab: string): Promise<number> {
   })
 }
 
-/** The lab that has this number now. */
-export async function claimant(network: number): Promise<string | undefined> {
+/** The lab that owns this number now. */
+export async function findNetworkOwner(network: number): Promise<string | undefined> {
   return readlink(join(networksDirectory, String(network))).catch(() => undefined)
 }
 
@@ -41,17 +41,20 @@ export async function releaseNetwork(network: number): Promise<void> {
   await rm(join(networksDirectory, String(network)), { force: true })
 }
 
-const patience = 60_000
+const lockTimeoutMs = 60_000
 
-/** Runs what changes a lab while nobody else on this machine does. The lock dies with the process that holds it. */
-export async function exclusively<T>(lab: string, work: () => Promise<T>): Promise<T> {
-  const lock = await until(`lab ${lab} to be free`, async () => takeLock(lab), { within: patience }).catch(
-    () => {
-      throw new HyperkubeError('LAB_BUSY', `another command is at work on lab ${lab}`, {
-        hint: 'wait for it, or use a lab of your own: npm run lab -- --lab NAME ...',
-      })
-    },
-  )
+/**
+ * Runs `work` while no other process on this machine changes the lab. The lock ends with the process that
+ * holds it.
+ */
+export async function withLabLock<T>(lab: string, work: () => Promise<T>): Promise<T> {
+  const lock = await pollUntil(`lab ${lab} to be free`, async () => takeLock(lab), {
+    timeoutMs: lockTimeoutMs,
+  }).catch(() => {
+    throw new HyperkubeError('LAB_BUSY', `another command is at work on lab ${lab}`, {
+      hint: 'wait for it, or use a lab of your own: npm run lab -- --lab NAME ...',
+    })
+  })
   try {
     return await work()
   } finally {
@@ -59,7 +62,7 @@ export async function exclusively<T>(lab: string, work: () => Promise<T>): Promi
   }
 }
 
-/** An address in the kernel's abstract name space: no file to be left behind. */
+/** Listens on an address in the kernel's abstract socket namespace, so no lock file is left behind. */
 async function takeLock(lab: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy())
   return new Promise((resolve, reject) => {

@@ -1,15 +1,16 @@
-import { run } from '../../src/kit/command.ts'
-import { gatewayAddress, hostMark, networkName } from './names.ts'
+import { runProgram } from '../../src/kit/command.ts'
+import { gatewayAddress, formatHostId, networkName } from './names.ts'
 
-/** One bridge per lab, made whole again whatever an earlier run has left of it. */
+/** Creates the bridge of a lab, or repairs what an earlier run has left of it. */
 export async function makeBridge(network: number): Promise<void> {
   const bridge = networkName(network)
   const gateway = gatewayAddress(network)
-  if (!(await links(bridge)).includes(bridge)) await run(['ip', 'link', 'add', bridge, 'type', 'bridge'])
-  await run(['ip', 'address', 'replace', `${gateway}/24`, 'dev', bridge])
-  await run(['ip', 'link', 'set', bridge, 'up'])
-  // Hosts reach each other and the gateway: nothing else of the machine, no other lab, and nothing beyond.
-  await run(['nft', '-f', '-'], {
+  if (!(await listLinks(bridge)).includes(bridge))
+    await runProgram(['ip', 'link', 'add', bridge, 'type', 'bridge'])
+  await runProgram(['ip', 'address', 'replace', `${gateway}/24`, 'dev', bridge])
+  await runProgram(['ip', 'link', 'set', bridge, 'up'])
+  // Hosts reach each other and the gateway, but not the rest of the machine, other labs or the internet.
+  await runProgram(['nft', '-f', '-'], {
     input: `table inet ${bridge} {}
     delete table inet ${bridge}
     table inet ${bridge} {
@@ -28,8 +29,8 @@ export async function makeBridge(network: number): Promise<void> {
 
 export async function removeBridge(network: number): Promise<void> {
   const bridge = networkName(network)
-  if ((await links(bridge)).includes(bridge)) await run(['ip', 'link', 'delete', bridge])
-  await run(['nft', 'delete', 'table', 'inet', bridge], { allowFailure: true })
+  if ((await listLinks(bridge)).includes(bridge)) await runProgram(['ip', 'link', 'delete', bridge])
+  await runProgram(['nft', 'delete', 'table', 'inet', bridge], { allowFailure: true })
 }
 
 export interface HostNetwork {
@@ -38,13 +39,13 @@ export interface HostNetwork {
   readonly address: string
 }
 
-export async function plugIn({ network, host, address }: HostNetwork): Promise<void> {
-  const mark = hostMark(network, host)
-  await run(['ip', 'netns', 'add', mark])
-  const peer = ['peer', 'name', 'eth0', 'netns', mark, 'address', hardwareAddress(address)]
-  await run(['ip', 'link', 'add', mark, 'type', 'veth', ...peer])
-  await run(['ip', 'link', 'set', mark, 'master', networkName(network), 'up'])
-  await run(['ip', '-batch', '-', '-netns', mark], {
+export async function attachHostNetwork({ network, host, address }: HostNetwork): Promise<void> {
+  const hostId = formatHostId(network, host)
+  await runProgram(['ip', 'netns', 'add', hostId])
+  const peer = ['peer', 'name', 'eth0', 'netns', hostId, 'address', hardwareAddress(address)]
+  await runProgram(['ip', 'link', 'add', hostId, 'type', 'veth', ...peer])
+  await runProgram(['ip', 'link', 'set', hostId, 'master', networkName(network), 'up'])
+  await runProgram(['ip', '-batch', '-', '-netns', hostId], {
     input: `address add ${address}/24 dev eth0
       link set lo up
       link set eth0 up
@@ -53,41 +54,44 @@ export async function plugIn({ network, host, address }: HostNetwork): Promise<v
   })
 }
 
-/** The end of a virtual machine's cable: what is at the other one, it sets itself. */
-export async function plugInVirtual({ network, host }: Omit<HostNetwork, 'address'>): Promise<void> {
-  const mark = hostMark(network, host)
-  await run(['ip', 'tuntap', 'add', 'dev', mark, 'mode', 'tap'])
-  await run(['ip', 'link', 'set', mark, 'master', networkName(network), 'up'])
+/** Creates the tap device of a virtual machine, which configures its own end. */
+export async function attachTapDevice({ network, host }: Omit<HostNetwork, 'address'>): Promise<void> {
+  const hostId = formatHostId(network, host)
+  await runProgram(['ip', 'tuntap', 'add', 'dev', hostId, 'mode', 'tap'])
+  await runProgram(['ip', 'link', 'set', hostId, 'master', networkName(network), 'up'])
 }
 
-/** A machine keeps it over a reboot: with a new one, its neighbours would not find it for half a minute. */
+/**
+ * Derived from the address, so that it stays the same over a reboot. With a new one, peers would not reach
+ * the host for half a minute.
+ */
 export function hardwareAddress(address: string): string {
   const bytes = address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'))
   return ['02', '00', ...bytes].join(':')
 }
 
-export async function unplug(mark: string): Promise<void> {
-  if ((await links(mark)).includes(mark)) await run(['ip', 'link', 'delete', mark])
-  if ((await namespaces(mark)).includes(mark)) await run(['ip', 'netns', 'delete', mark])
+export async function detachHostNetwork(hostId: string): Promise<void> {
+  if ((await listLinks(hostId)).includes(hostId)) await runProgram(['ip', 'link', 'delete', hostId])
+  if ((await listNamespaces(hostId)).includes(hostId)) await runProgram(['ip', 'netns', 'delete', hostId])
 }
 
-/** The machine's interfaces whose name starts so. */
-export async function links(prefix: string): Promise<string[]> {
-  const { stdout } = await run(['ip', '-json', 'link', 'show'])
+/** The machine's interfaces whose name starts with the prefix. */
+export async function listLinks(prefix: string): Promise<string[]> {
+  const { stdout } = await runProgram(['ip', '-json', 'link', 'show'])
   const all: { ifname: string }[] = JSON.parse(stdout)
   return all.map(({ ifname }) => ifname).filter((name) => name.startsWith(prefix))
 }
 
-/** The machine's network namespaces whose name starts so. */
-export async function namespaces(prefix: string): Promise<string[]> {
-  const { stdout } = await run(['ip', '-json', 'netns', 'list'])
+/** The machine's network namespaces whose name starts with the prefix. */
+export async function listNamespaces(prefix: string): Promise<string[]> {
+  const { stdout } = await runProgram(['ip', '-json', 'netns', 'list'])
   const all: { name: string }[] = stdout.trim() === '' ? [] : JSON.parse(stdout)
   return all.map(({ name }) => name).filter((name) => name.startsWith(prefix))
 }
 
-/** The machine's nft tables whose name starts so. */
-export async function tables(prefix: string): Promise<string[]> {
-  const { stdout } = await run(['nft', '--json', 'list', 'tables'])
+/** The machine's nft tables whose name starts with the prefix. */
+export async function listTables(prefix: string): Promise<string[]> {
+  const { stdout } = await runProgram(['nft', '--json', 'list', 'tables'])
   const { nftables }: { nftables: { table?: { name: string } }[] } = JSON.parse(stdout)
   return nftables.flatMap(({ table }) => (table?.name.startsWith(prefix) === true ? [table.name] : []))
 }

@@ -1,19 +1,23 @@
-import { run } from '../../src/kit/command.ts'
+import { runProgram } from '../../src/kit/command.ts'
 
-/** Cuts packets inside a host's own namespace, so that nothing of it is left when the host goes. */
-const table = 'lab_partition'
+/** Lives in the host's own network namespace, so it disappears with the host. */
+const tableName = 'lab_partition'
 
 /**
- * Loses all that arrives at a host from these addresses, and hears everybody else; what the host sends still
- * reaches them. Cut where packets arrive, because a sender whose own kernel refuses would be told, and a broken
- * network tells nobody.
+ * Drops all packets that arrive at a host from these addresses; packets that the host sends still arrive.
+ * Dropped at the receiver, because the kernel of a sender would report an error, and a broken network reports
+ * nothing.
  */
-export async function ignoreArrivals(mark: string, addresses: readonly string[]): Promise<void> {
-  const cut = `table ip ${table} {
-    set unheard { type ipv4_addr; elements = { ${addresses.join(', ')} }; }
-    chain arrivals { type filter hook prerouting priority -300; ip saddr @unheard drop; }
+export async function dropPacketsFrom(hostId: string, addresses: readonly string[]): Promise<void> {
+  const dropRules = `table ip ${tableName} {
+    set dropped { type ipv4_addr; elements = { ${addresses.join(', ')} }; }
+    chain arrivals { type filter hook prerouting priority -300; ip saddr @dropped drop; }
   }`
-  // Declared first, so that there is always something to delete.
-  const rules = [`table ip ${table} {}`, `delete table ip ${table}`, ...(addresses.length === 0 ? [] : [cut])]
-  await run(['ip', 'netns', 'exec', mark, 'nft', '-f', '-'], { input: rules.join('\n') })
+  // Declared first, so that the delete never fails.
+  const rules = [
+    `table ip ${tableName} {}`,
+    `delete table ip ${tableName}`,
+    ...(addresses.length === 0 ? [] : [dropRules]),
+  ]
+  await runProgram(['ip', 'netns', 'exec', hostId, 'nft', '-f', '-'], { input: rules.join('\n') })
 }

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { type Argv, run } from '../../src/kit/command.ts'
-import { until } from '../../src/kit/poll-until.ts'
+import { type Argv, runProgram } from '../../src/kit/command.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 
 export interface SshTarget {
   readonly address: string
@@ -13,10 +13,10 @@ export interface SshTarget {
 }
 
 export function sshArgv(target: SshTarget, ...command: readonly string[]): Argv {
-  return ['ssh', ...options(target), `root@${target.address}`, ...command]
+  return ['ssh', ...buildSshOptions(target), `root@${target.address}`, ...command]
 }
 
-function options({ keyFile, knownHosts, control }: SshTarget): string[] {
+function buildSshOptions({ keyFile, knownHosts, control }: SshTarget): string[] {
   return [
     ['-F', 'none'],
     ['-i', keyFile],
@@ -32,58 +32,60 @@ function options({ keyFile, knownHosts, control }: SshTarget): string[] {
 }
 
 /**
- * Waits until the host takes logins, and opens the connection that later commands share. Gives up at once when
- * `alive` says that there is nobody to wait for.
+ * Waits until the host accepts logins, and opens the connection that later commands share. Fails at once when
+ * `isAlive` returns false.
  */
 export async function openConnection(
   target: SshTarget,
-  within: number,
-  alive: () => Promise<boolean>,
+  timeoutMs: number,
+  isAlive: () => Promise<boolean>,
 ): Promise<void> {
-  const gone = new AbortController()
-  await until(
+  const stopped = new AbortController()
+  await pollUntil(
     `logins at ${target.address}`,
     async () => {
-      if (!(await alive())) gone.abort(new Error('its processes have ended'))
-      return (await greets(target.address)) && (await login(target))
+      if (!(await isAlive())) stopped.abort(new Error('its processes have ended'))
+      return (await hasSshBanner(target.address)) && (await openMasterConnection(target))
     },
-    { within, every: 50, signal: gone.signal },
+    { timeoutMs, intervalMs: 50, signal: stopped.signal },
   )
 }
 
 export async function isConnected(target: SshTarget): Promise<boolean> {
   const [ssh, ...rest] = sshArgv(target)
-  const { code } = await run([ssh, '-O', 'check', ...rest], { allowFailure: true })
+  const { code } = await runProgram([ssh, '-O', 'check', ...rest], { allowFailure: true })
   return code === 0
 }
 
-/** Not through run(): the connection stays, and would hold our pipes open for as long as it lives. */
-async function login(target: SshTarget): Promise<boolean> {
-  const master = spawn('ssh', ['-MNf', ...options(target), `root@${target.address}`], { stdio: 'ignore' })
+/** Not through runProgram(): the connection stays open, and would keep our pipes open with it. */
+async function openMasterConnection(target: SshTarget): Promise<boolean> {
+  const master = spawn('ssh', ['-MNf', ...buildSshOptions(target), `root@${target.address}`], {
+    stdio: 'ignore',
+  })
   const [code] = await once(master, 'exit')
   return code === 0
 }
 
 export async function closeConnection(control: string): Promise<void> {
-  await run(['ssh', '-F', 'none', '-o', `ControlPath=${control}`, '-O', 'exit', 'nobody'], {
+  await runProgram(['ssh', '-F', 'none', '-o', `ControlPath=${control}`, '-O', 'exit', 'nobody'], {
     allowFailure: true,
   })
 }
 
-async function greets(address: string): Promise<boolean> {
+async function hasSshBanner(address: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port: 22, timeout: 1000 })
-    const answer = (greeted: boolean): void => {
+    const finish = (isSsh: boolean): void => {
       socket.destroy()
-      resolve(greeted)
+      resolve(isSsh)
     }
-    socket.on('data', (chunk) => answer(chunk.toString().startsWith('SSH-')))
-    socket.on('error', () => answer(false))
-    socket.on('timeout', () => answer(false))
-    socket.on('close', () => answer(false))
+    socket.on('data', (chunk) => finish(chunk.toString().startsWith('SSH-')))
+    socket.on('error', () => finish(false))
+    socket.on('timeout', () => finish(false))
+    socket.on('close', () => finish(false))
   })
 }
 
-export async function makeKey(file: string, comment: string): Promise<void> {
-  await run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', comment, '-f', file])
+export async function generateKey(file: string, comment: string): Promise<void> {
+  await runProgram(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', comment, '-f', file])
 }

@@ -1,18 +1,21 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { run } from '../../src/kit/command.ts'
-import { exists } from '../../src/kit/files.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { launch } from './boot.ts'
-import { Machine, type MachinePlace, personalize } from './machine.ts'
+import { runProgram } from '../../src/kit/command.ts'
+import { fileExists } from '../../src/kit/files.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { launchHost } from './boot.ts'
+import { Machine, type MachineEndpoint, writeHostIdentity } from './machine.ts'
 import { gatewayAddress } from './names.ts'
-import { hardwareAddress, plugInVirtual } from './network.ts'
+import { hardwareAddress, attachTapDevice } from './network.ts'
 import { closeConnection } from './ssh.ts'
 
-/** With a processor that has no such thing, instructions are translated one by one: some thirteen times slower. */
+/**
+ * `tcg` translates instructions in software, for processors without virtualization: some thirteen times
+ * slower.
+ */
 export type Accelerator = 'kvm' | 'tcg'
 
-export interface VirtualMachineOptions extends MachinePlace {
+export interface VirtualMachineOptions extends MachineEndpoint {
   readonly directory: string
   readonly keyFile: string
   /** The base's directory in the cache. */
@@ -20,9 +23,9 @@ export interface VirtualMachineOptions extends MachinePlace {
 }
 
 const program = 'qemu-system-x86_64'
-const bootTime = 600_000
+const bootTimeoutMs = 600_000
 
-/** A machine with a kernel of its own: cgroup version 2, and modules that somebody must load. */
+/** A machine with its own kernel: cgroup version 2, and kernel modules that must be loaded. */
 export class VirtualMachine extends Machine {
   readonly accelerator: Accelerator
   readonly #options: VirtualMachineOptions
@@ -33,31 +36,31 @@ export class VirtualMachine extends Machine {
     this.#options = options
   }
 
-  /** Makes one and boots it, where nothing of another one is left. */
+  /** Creates and boots a machine; nothing of an earlier one may be left. */
   static async start(options: VirtualMachineOptions): Promise<VirtualMachine> {
-    const machine = new VirtualMachine(options, await bestAccelerator(options.base))
+    const machine = new VirtualMachine(options, await detectAccelerator(options.base))
     await machine.#makeDisk()
-    await plugInVirtual({ network: options.network, host: options.name })
-    await launch(machine, machine.#argv())
-    await machine.connect(bootTime)
+    await attachTapDevice({ network: options.network, host: options.name })
+    await launchHost(machine, machine.#argv())
+    await machine.connect(bootTimeoutMs)
     return machine
   }
 
-  /** Shuts down in good order, and boots again. */
+  /** Shuts the machine down cleanly and boots it again. */
   async reboot(): Promise<void> {
-    const before = await this.#bootId()
+    const previousBootId = await this.#bootId()
     await this.exec(['systemctl', 'reboot'], { allowFailure: true })
     await closeConnection(this.ssh.control)
-    await until(
+    await pollUntil(
       `${this.name} to boot again`,
       async () => {
-        await this.connect(bootTime)
-        const again = (await this.#bootId()) !== before
-        // Until it is down, logins are for the boot that ends.
-        if (!again) await closeConnection(this.ssh.control)
-        return again
+        await this.connect(bootTimeoutMs)
+        const isRebooted = (await this.#bootId()) !== previousBootId
+        // Until the shutdown is complete, logins still reach the old boot.
+        if (!isRebooted) await closeConnection(this.ssh.control)
+        return isRebooted
       },
-      { within: bootTime, every: 1000 },
+      { timeoutMs: bootTimeoutMs, intervalMs: 1000 },
     )
   }
 
@@ -69,13 +72,13 @@ export class VirtualMachine extends Machine {
     const { base, network } = this.#options
     const root = join(this.directory, 'root')
     await mkdir(root, { recursive: true })
-    await run(['mkfs.ext4', '-q', '-d', base, this.#disk, '8G'])
-    await run(['mount', '-o', 'loop', this.#disk, root])
+    await runProgram(['mkfs.ext4', '-q', '-d', base, this.#disk, '8G'])
+    await runProgram(['mount', '-o', 'loop', this.#disk, root])
     try {
-      await personalize(this, root)
-      await writeFile(join(root, 'etc/systemd/network/lab.network'), networkFile(this.address, network))
+      await writeHostIdentity(this, root)
+      await writeFile(join(root, 'etc/systemd/network/lab.network'), renderNetworkFile(this.address, network))
     } finally {
-      await run(['umount', root])
+      await runProgram(['umount', root])
     }
   }
 
@@ -85,41 +88,43 @@ export class VirtualMachine extends Machine {
 
   #argv(): string[] {
     return [
-      ...machineArgv(this.accelerator, 4096),
-      ...kernelArgv(this.#options.base, ['root=/dev/vda', 'rw', 'console=ttyS0']),
+      ...buildMachineArgs(this.accelerator, 4096),
+      ...buildKernelArgs(this.#options.base, ['root=/dev/vda', 'rw', 'console=ttyS0']),
       ['-initrd', join(this.#options.base, 'initrd.img')],
       ['-serial', 'stdio'],
-      // It is never taken down but to be thrown away.
+      // The disk never has to survive the machine, so writes need not be synced.
       ['-drive', `file=${this.#disk},if=virtio,format=raw,discard=unmap,cache=unsafe`],
-      ['-netdev', `tap,id=lab,ifname=${this.mark},script=no,downscript=no`],
+      ['-netdev', `tap,id=lab,ifname=${this.hostId},script=no,downscript=no`],
       ['-device', `virtio-net-pci,netdev=lab,mac=${hardwareAddress(this.address)}`],
     ].flat()
   }
 }
 
-function machineArgv(accelerator: Accelerator, megabytes: number): string[] {
-  const how =
+function buildMachineArgs(accelerator: Accelerator, megabytes: number): string[] {
+  const cpuArgs =
     accelerator === 'kvm' ? ['-accel', 'kvm', '-cpu', 'host'] : ['-accel', 'tcg,thread=multi', '-cpu', 'max']
-  return [program, ...how, '-smp', '2', '-m', String(megabytes), '-nodefaults', '-display', 'none']
+  return [program, ...cpuArgs, '-smp', '2', '-m', String(megabytes), '-nodefaults', '-display', 'none']
 }
 
-function kernelArgv(base: string, parameters: readonly string[]): string[] {
+function buildKernelArgs(base: string, parameters: readonly string[]): string[] {
   return ['-kernel', join(base, 'vmlinuz'), '-append', parameters.join(' ')]
 }
 
 /**
- * A device that is there may still not work, and a machine that hangs tells nobody. A kernel without a disk has nothing
- * to do but to give up: where the accelerator works, that takes it a second or two.
+ * Detects whether KVM works, because /dev/kvm may exist and still not work, and a hanging machine reports
+ * nothing. A kernel without a disk panics and exits; with a working accelerator this takes a second or two.
  */
-async function bestAccelerator(base: string): Promise<Accelerator> {
-  if (!(await exists('/dev/kvm'))) return 'tcg'
-  const trial = [...machineArgv('kvm', 512), ...kernelArgv(base, ['panic=-1']), '-no-reboot']
-  const { code } = await run(['timeout', '--kill-after=5', '20', ...trial], { allowFailure: true })
+async function detectAccelerator(base: string): Promise<Accelerator> {
+  if (!(await fileExists('/dev/kvm'))) return 'tcg'
+  const testCommand = [...buildMachineArgs('kvm', 512), ...buildKernelArgs(base, ['panic=-1']), '-no-reboot']
+  const { code } = await runProgram(['timeout', '--kill-after=5', '20', ...testCommand], {
+    allowFailure: true,
+  })
   return code === 0 ? 'kvm' : 'tcg'
 }
 
-/** By its hardware address: those of pods come and go beside it. */
-function networkFile(address: string, network: number): string {
+/** Matches the hardware address, because interfaces of pods come and go. */
+function renderNetworkFile(address: string, network: number): string {
   return `[Match]
 MACAddress=${hardwareAddress(address)}
 

@@ -1,24 +1,27 @@
 import type { Machine } from '../hosts/machine.ts'
 
-export interface DocumentOptions {
-  /** Whether the cluster shall have the addons that come with hyperkube: whoever asks for less gets it sooner. */
+export interface ClusterDocumentOptions {
+  /** Whether the cluster gets the addons that come with hyperkube; without them it is ready sooner. */
   readonly addons?: boolean
-  /** Whom CoreDNS asks for names outside the cluster, if not whom the hosts ask. */
+  /** Servers to which CoreDNS forwards names outside the cluster; by default those of the hosts. */
   readonly forward?: readonly string[]
 }
 
-/** What a person would write of a lab's hosts: those named cp are control planes, and workers too where there are no others. */
-export function clusterDocument(
+/**
+ * A cluster.yml for a lab's hosts. Hosts named cp are control planes, and also workers if there are no
+ * others.
+ */
+export function buildClusterDocument(
   kubernetes: string,
   mirror: string,
   hosts: readonly Machine[],
-  { addons = false, forward }: DocumentOptions = {},
+  { addons = false, forward }: ClusterDocumentOptions = {},
 ): object {
   const [first] = hosts
-  const alone = hosts.every(({ name }) => name.startsWith('cp'))
-  const rolesOf = ({ name }: Machine): string[] => [
+  const onlyControlPlanes = hosts.every(({ name }) => name.startsWith('cp'))
+  const chooseRoles = ({ name }: Machine): string[] => [
     ...(name.startsWith('cp') ? ['control-plane'] : []),
-    ...(alone || !name.startsWith('cp') ? ['worker'] : []),
+    ...(onlyControlPlanes || !name.startsWith('cp') ? ['worker'] : []),
   ]
   return {
     apiVersion: 'hyperkube.dev/v1',
@@ -33,7 +36,7 @@ export function clusterDocument(
           ? {}
           : { dns: { forward } }
         : { dns: 'none', metrics: 'none', ingress: 'none', storage: 'none' }),
-      // A lab's disk is the machine's own, and may be fuller than a kubelet likes.
+      // The lab uses the machine's own disk, which may exceed the default eviction thresholds of the kubelet.
       components: {
         kubelet: {
           config: {
@@ -46,7 +49,7 @@ export function clusterDocument(
         },
       },
       ssh: { user: 'root', key: first?.ssh.keyFile },
-      hosts: hosts.map((host) => ({ name: host.name, address: host.address, roles: rolesOf(host) })),
+      hosts: hosts.map((host) => ({ name: host.name, address: host.address, roles: chooseRoles(host) })),
     },
   }
 }

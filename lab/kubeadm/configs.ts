@@ -1,37 +1,37 @@
 import { stringify } from 'yaml'
 import type { Versions } from '../cluster/artifacts.ts'
 import { hostSettings, kubeProxyConfig } from '../cluster/configs.ts'
-import { network } from '../cluster/units.ts'
+import { clusterNetwork } from '../cluster/units.ts'
 import type { Host } from '../hosts/host.ts'
-import { etcdTag } from './images.ts'
+import { formatEtcdTag } from './images.ts'
 
-const version = 'kubeadm.k8s.io/v1beta4'
+const configVersion = 'kubeadm.k8s.io/v1beta4'
 
-/** Known before the start, so that joins need nothing from the output of `init`. */
+/** Generated before the start, so that joins need nothing from the output of `init`. */
 export interface JoinSecrets {
   readonly token: string
   readonly certificateKey: string
 }
 
-export function initConfig(first: Host, versions: Versions, secrets: JoinSecrets): string {
+export function renderInitConfig(first: Host, versions: Versions, secrets: JoinSecrets): string {
   const documents = [
     {
-      apiVersion: version,
+      apiVersion: configVersion,
       kind: 'InitConfiguration',
       bootstrapTokens: [{ token: secrets.token, ttl: '1h0m0s' }],
       certificateKey: secrets.certificateKey,
       localAPIEndpoint: { advertiseAddress: first.address, bindPort: 6443 },
-      nodeRegistration: registration(first),
+      nodeRegistration: buildNodeRegistration(first),
     },
     {
-      apiVersion: version,
+      apiVersion: configVersion,
       kind: 'ClusterConfiguration',
       kubernetesVersion: versions.kubernetes,
       controlPlaneEndpoint: `${first.address}:6443`,
-      networking: { podSubnet: network.pods, serviceSubnet: network.services },
-      // Whoever has a proxy on their own host calls all API servers by this address.
+      networking: { podSubnet: clusterNetwork.pods, serviceSubnet: clusterNetwork.services },
+      // Hosts with a local proxy reach all API servers by this address.
       apiServer: { certSANs: ['127.0.0.1'] },
-      etcd: { local: { imageTag: etcdTag(versions) } },
+      etcd: { local: { imageTag: formatEtcdTag(versions) } },
     },
     { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...hostSettings },
     kubeProxyConfig,
@@ -39,9 +39,14 @@ export function initConfig(first: Host, versions: Versions, secrets: JoinSecrets
   return documents.map((document) => stringify(document)).join('---\n')
 }
 
-export function joinConfig(host: Host, first: Host, secrets: JoinSecrets, controlPlane: boolean): string {
+export function renderJoinConfig(
+  host: Host,
+  first: Host,
+  secrets: JoinSecrets,
+  controlPlane: boolean,
+): string {
   return stringify({
-    apiVersion: version,
+    apiVersion: configVersion,
     kind: 'JoinConfiguration',
     discovery: {
       bootstrapToken: {
@@ -50,7 +55,7 @@ export function joinConfig(host: Host, first: Host, secrets: JoinSecrets, contro
         unsafeSkipCAVerification: true,
       },
     },
-    nodeRegistration: registration(host),
+    nodeRegistration: buildNodeRegistration(host),
     ...(controlPlane
       ? {
           controlPlane: {
@@ -62,25 +67,30 @@ export function joinConfig(host: Host, first: Host, secrets: JoinSecrets, contro
   })
 }
 
-/** A lab's host has all images beforehand, and fails checks that ask for what it cannot have. */
-const leniency = { imagePullPolicy: 'Never', ignorePreflightErrors: ['all'] }
+/** A lab's host has all images in advance, and fails checks for features that it cannot have. */
+const skippedChecks = { imagePullPolicy: 'Never', ignorePreflightErrors: ['all'] }
 
-/** For `kubeadm upgrade apply` and `kubeadm upgrade node` alike. */
-export function upgradeConfig(): string {
-  const document = { apiVersion: version, kind: 'UpgradeConfiguration', apply: leniency, node: leniency }
+/** For both `kubeadm upgrade apply` and `kubeadm upgrade node`. */
+export function renderUpgradeConfig(): string {
+  const document = {
+    apiVersion: configVersion,
+    kind: 'UpgradeConfiguration',
+    apply: skippedChecks,
+    node: skippedChecks,
+  }
   return stringify(document, { aliasDuplicateObjects: false })
 }
 
-function registration(host: Host): object {
+function buildNodeRegistration(host: Host): object {
   return {
     name: host.name,
     criSocket: hostSettings.containerRuntimeEndpoint,
-    ...leniency,
+    ...skippedChecks,
     kubeletExtraArgs: [{ name: 'node-ip', value: host.address }],
   }
 }
 
-/** The service that kubeadm's packages bring along, and that `init` and `join` start. */
+/** The service from kubeadm's packages, which `init` and `join` start. */
 export const kubeletUnit = `[Unit]
 Description=kubelet
 After=containerd.service

@@ -1,7 +1,7 @@
 import { type Fetch, imageFetch, type Versions } from '../cluster/artifacts.ts'
 
-/** What kubeadm runs in pods. Only control planes have more than kube-proxy. */
-export function imageFetches(versions: Versions, controlPlane: boolean): Fetch[] {
+/** Images that kubeadm runs in pods. Workers need only kube-proxy. */
+export function listImageFetches(versions: Versions, controlPlane: boolean): Fetch[] {
   const components = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler']
   return [
     ...(controlPlane
@@ -11,11 +11,11 @@ export function imageFetches(versions: Versions, controlPlane: boolean): Fetch[]
   ].map((name) => imageFetch(`registry.k8s.io/${name}`))
 }
 
-/** Said to kubeadm, which would take another patch of etcd by itself. */
-export function etcdTag({ etcd }: Versions): string {
+/** Set explicitly, because kubeadm would choose another patch of etcd. */
+export function formatEtcdTag({ etcd }: Versions): string {
   return `${etcd.slice(1)}-0`
 }
 
 function etcdImage(versions: Versions): string {
-  return `etcd:${etcdTag(versions)}`
+  return `etcd:${formatEtcdTag(versions)}`
 }

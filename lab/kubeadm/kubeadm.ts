@@ -4,80 +4,86 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { until } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 import { fetchScript, nodeFetches, pauseImage, programFetch } from '../cluster/artifacts.ts'
-import { type Access, attempt, type Contender, type Ground } from '../cluster/contender.ts'
+import { type Access, startAttempt, type Contender, type SetupContext } from '../cluster/contender.ts'
 import { importImages } from '../cluster/import-images.ts'
 import { flannelFiles, runtimeFiles } from '../cluster/node-files.ts'
-import { grantRights } from '../cluster/rbac.ts'
+import { grantPermissions } from '../cluster/rbac.ts'
 import { sendFiles } from '../cluster/send-files.ts'
 import { machineArch } from '../components/build.ts'
 import type { Host } from '../hosts/host.ts'
-import { initConfig, joinConfig, type JoinSecrets, kubeletUnit } from './configs.ts'
-import { imageFetches } from './images.ts'
+import { renderInitConfig, renderJoinConfig, type JoinSecrets, kubeletUnit } from './configs.ts'
+import { listImageFetches } from './images.ts'
 
 const configFile = 'etc/kubernetes/kubeadm.yaml'
-const patience = 300_000
+const setupTimeoutMs = 300_000
 
 /**
- * Upstream's kubeadm on the same hosts, with every fair chance: all is fetched and loaded in parallel, joins
- * start the moment `init` returns, no check asks for something a lab does not have, no name is looked up.
+ * Upstream's kubeadm on the same hosts, under the best conditions. Downloads and imports run in parallel and
+ * joins start when `init` returns. Checks that a lab host cannot pass are skipped, and no name is resolved.
  */
 export const kubeadm: Contender = {
   name: 'kubeadm',
-  begin: (ground, signal) => attempt(async (known) => setUp(ground, signal, known)),
+  begin: (context, signal) => startAttempt(async (reportAccess) => setUp(context, signal, reportAccess)),
 }
 
-async function setUp(ground: Ground, signal: AbortSignal, known: (access: Access) => void): Promise<void> {
-  const { cast } = ground
-  const [first, ...others] = cast.controlPlanes
+async function setUp(
+  context: SetupContext,
+  signal: AbortSignal,
+  reportAccess: (access: Access) => void,
+): Promise<void> {
+  const { clusterHosts } = context
+  const [first, ...others] = clusterHosts.controlPlanes
   if (first === undefined) throw new Error('a cluster has at least one control plane')
-  const hosts = [...cast.controlPlanes, ...cast.workers]
+  const hosts = [...clusterHosts.controlPlanes, ...clusterHosts.workers]
   const secrets: JoinSecrets = {
     token: `${randomBytes(3).toString('hex')}.${randomBytes(8).toString('hex')}`,
     certificateKey: randomBytes(32).toString('hex'),
   }
-  const prepared = new Map(hosts.map((host) => [host, prepare(host, first, ground, secrets, signal)]))
+  const prepared = new Map(hosts.map((host) => [host, prepare(host, first, context, secrets, signal)]))
   for (const preparing of prepared.values()) preparing.catch(() => undefined)
 
   await prepared.get(first)
-  const initialized = run(first, 'init --skip-phases=addon/coredns --upload-certs', signal)
-  const network = startNetwork(ground, first, prepared, signal, known)
+  const initialized = runKubeadm(first, 'init --skip-phases=addon/coredns --upload-certs', signal)
+  const network = startNetwork(context, first, prepared, signal, reportAccess)
   const joinAll = async (): Promise<void> => {
     await initialized
     await settleAll(
-      [...others, ...cast.workers].map(async (host) => {
+      [...others, ...clusterHosts.workers].map(async (host) => {
         await prepared.get(host)
-        await run(host, 'join', signal)
+        await runKubeadm(host, 'join', signal)
       }),
     )
   }
   await settleAll([joinAll(), network])
 }
 
-async function run(host: Host, verb: string, signal: AbortSignal): Promise<void> {
+async function runKubeadm(host: Host, verb: string, signal: AbortSignal): Promise<void> {
   await host.script(`kubeadm ${verb} --config /${configFile}`, { signal })
 }
 
 async function prepare(
   host: Host,
   first: Host,
-  ground: Ground,
+  context: SetupContext,
   secrets: JoinSecrets,
   signal: AbortSignal,
 ): Promise<void> {
-  const { cast, versions } = ground
-  const controlPlane = cast.controlPlanes.includes(host)
+  const { clusterHosts, versions } = context
+  const controlPlane = clusterHosts.controlPlanes.includes(host)
   const config =
-    host === first ? initConfig(first, versions, secrets) : joinConfig(host, first, secrets, controlPlane)
+    host === first
+      ? renderInitConfig(first, versions, secrets)
+      : renderJoinConfig(host, first, secrets, controlPlane)
   const arch = machineArch()
   const fetches = [
     ...nodeFetches(versions, arch),
     programFetch(`kubernetes@${versions.kubernetes}`, 'kubeadm', arch),
-    ...imageFetches(versions, controlPlane),
+    ...listImageFetches(versions, controlPlane),
   ]
   await Promise.all([
-    host.script(fetchScript(ground, fetches), { signal }),
+    host.script(fetchScript(context, fetches), { signal }),
     sendFiles(host, {
       [configFile]: config,
       'etc/systemd/system/kubelet.service': kubeletUnit,
@@ -95,25 +101,28 @@ ${importImages}`,
   )
 }
 
-/** flannel is not kubeadm's: its identity is made as soon as there is an authority, and it starts everywhere. */
+/**
+ * kubeadm does not install flannel: its client certificate is created as soon as there is a CA, and it starts
+ * on every host.
+ */
 async function startNetwork(
-  ground: Ground,
+  context: SetupContext,
   first: Host,
   prepared: ReadonlyMap<Host, Promise<void>>,
   signal: AbortSignal,
-  known: (access: Access) => void,
+  reportAccess: (access: Access) => void,
 ): Promise<void> {
-  const access = await until('kubeadm to write its credentials', async () => readAccess(first), {
-    within: patience,
+  const access = await pollUntil('kubeadm to write its credentials', async () => readAccess(first), {
+    timeoutMs: setupTimeoutMs,
     signal,
   })
-  known(access)
+  reportAccess(access)
   const { stdout: flannel } = await first.script(
     `kubeadm kubeconfig user --client-name flannel --config /${configFile}`,
     { signal },
   )
   await Promise.all([
-    grantRights(ground, access, signal),
+    grantPermissions(context, access, signal),
     ...[...prepared].map(async ([host, preparing]) => {
       await preparing
       await sendFiles(host, { 'etc/kubernetes/flannel.conf': flannel })
@@ -131,7 +140,7 @@ const kubeconfigSchema = z.object({
   ]),
 })
 
-/** Read from the host's disk, not through it: looking must not cost the contender anything. */
+/** Read from the host's disk and not through ssh, so that the observation costs the contender nothing. */
 async function readAccess(first: Host): Promise<Access> {
   const directory = join(first.disk.directory, 'upper/etc/kubernetes')
   const read = async (path: string): Promise<string> => readFile(join(directory, path), 'utf8')
@@ -140,12 +149,12 @@ async function readAccess(first: Host): Promise<Access> {
   const [{ user }] = config.users
   return {
     api: {
-      authority: decode(config.clusters[0].cluster['certificate-authority-data']),
+      ca: decode(config.clusters[0].cluster['certificate-authority-data']),
       certificate: decode(user['client-certificate-data']),
       key: decode(user['client-key-data']),
     },
     etcd: {
-      authority: await read('pki/etcd/ca.crt'),
+      ca: await read('pki/etcd/ca.crt'),
       certificate: await read('pki/apiserver-etcd-client.crt'),
       key: await read('pki/apiserver-etcd-client.key'),
     },

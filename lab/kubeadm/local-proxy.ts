@@ -1,30 +1,36 @@
 import { settleAll } from '../../src/kit/settle-all.ts'
 import type { Versions } from '../cluster/artifacts.ts'
 import type { Host } from '../hosts/host.ts'
-import { kubectl } from './upgrade.ts'
+import { formatKubectlCommand } from './upgrade.ts'
 
-const proxy = '127.0.0.1:6444'
+const proxyAddress = '127.0.0.1:6444'
 
-interface BehindProxy {
+interface LocalProxyOptions {
   readonly hosts: readonly Host[]
   readonly first: Host
-  /** Of the kubectl that is there. */
+  /** Version of the kubectl that is installed. */
   readonly versions: Versions
   readonly signal: AbortSignal
 }
 
 /**
- * Has all of a cluster that kubeadm has made speak with the API through a proxy of each host, as people do who have no load
- * balancer: nodes would otherwise know the first control plane alone. Its controllers ask their own API server as ever.
+ * Lets all nodes of a kubeadm cluster reach the API through a proxy on each host, as in clusters without a
+ * load balancer. Otherwise nodes would only know the first control plane. Controllers still use their own API
+ * server.
  */
-export async function goBehindProxy({ hosts, first, versions, signal }: BehindProxy): Promise<void> {
-  const kube = `${kubectl(versions)} -n kube-system`
+export async function switchToLocalProxy({
+  hosts,
+  first,
+  versions,
+  signal,
+}: LocalProxyOptions): Promise<void> {
+  const command = `${formatKubectlCommand(versions)} -n kube-system`
   await settleAll(
     hosts.map(async (host) =>
       host.script(
         `cd /etc/kubernetes
 for file in kubelet.conf admin.conf flannel.conf; do
-  test ! -e $file || sed -i 's#server: https://.*#server: https://${proxy}#' $file
+  test ! -e $file || sed -i 's#server: https://.*#server: https://${proxyAddress}#' $file
 done
 systemctl restart kubelet flanneld`,
         { signal },
@@ -32,11 +38,11 @@ systemctl restart kubelet flanneld`,
     ),
   )
   await first.script(
-    `${kube} get configmap kubeadm-config -o yaml |
-sed 's/controlPlaneEndpoint: .*/controlPlaneEndpoint: ${proxy}/' | ${kube} replace -f -
-${kube} get configmap kube-proxy -o yaml | sed 's#server: https://.*#server: https://${proxy}#' | ${kube} replace -f -
-${kube} rollout restart daemonset kube-proxy
-${kube} rollout status daemonset kube-proxy --timeout=300s`,
+    `${command} get configmap kubeadm-config -o yaml |
+sed 's/controlPlaneEndpoint: .*/controlPlaneEndpoint: ${proxyAddress}/' | ${command} replace -f -
+${command} get configmap kube-proxy -o yaml | sed 's#server: https://.*#server: https://${proxyAddress}#' | ${command} replace -f -
+${command} rollout restart daemonset kube-proxy
+${command} rollout status daemonset kube-proxy --timeout=300s`,
     { signal },
   )
 }

@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { versionsFor } from '../cluster/artifacts.ts'
-import { upgradeConfig } from './configs.ts'
-import { imageFetches } from './images.ts'
-import { upgradeByKubeadm } from './upgrade.ts'
+import { selectVersions } from '../cluster/artifacts.ts'
+import { renderUpgradeConfig } from './configs.ts'
+import { listImageFetches } from './images.ts'
+import { upgradeWithKubeadm } from './upgrade.ts'
 
-const [from, to] = [versionsFor('v1.36.4'), versionsFor('v1.37.1')]
+const [from, to] = [selectVersions('v1.36.4'), selectVersions('v1.37.1')]
 
-/** Hosts that note what is done on them, and an API that knows of it. */
-function scene(names: readonly string[]) {
+/** Hosts that record what is run on them, and an API that reflects it. */
+function createFakeCluster(names: readonly string[]) {
   const done: string[] = []
   const versions = new Map(names.map((name) => [name, from.kubernetes]))
   const notReady = new Set<string>()
   const hosts = names.map((name) => ({
     name,
     script: async (text: string) => {
-      const said = text
+      const output = text
         .replaceAll(/\/opt\S*kubectl \S+/g, 'kubectl')
         .split('\n')
         .filter((line) => !line.startsWith('install'))
-      done.push(`${name}: ${said.join('; ')}`)
+      done.push(`${name}: ${output.join('; ')}`)
       if (text.includes('restart kubelet')) {
         versions.set(name, to.kubernetes)
         if (name === 'cp1') notReady.add(name)
@@ -28,28 +28,28 @@ function scene(names: readonly string[]) {
     },
   }))
   const status = (ready: boolean) => [{ type: 'Ready', status: ready ? 'True' : 'False' }]
-  const answer = (path: string): object => {
+  const respond = (path: string): object => {
     if (path.includes('/pods')) return { items: [{ status: { phase: 'Succeeded' } }] }
     const name = path.slice(path.lastIndexOf('/') + 1)
-    // Only the second look finds it so.
+    // Only the second read finds the node Ready.
     const ready = !notReady.delete(name)
     done.push(`${name} ${ready ? 'is' : 'is not'} Ready`)
     return { status: { nodeInfo: { kubeletVersion: versions.get(name) }, conditions: status(ready) } }
   }
-  const api = { get: async <T>(path: string): Promise<T> => JSON.parse(JSON.stringify(answer(path))) }
+  const api = { get: async <T>(path: string): Promise<T> => JSON.parse(JSON.stringify(respond(path))) }
   return { hosts, api, done }
 }
 
-test('one node at a time, each only when the one before it is well', async () => {
-  const { hosts, api, done } = scene(['cp1', 'cp2', 'w1'])
+test('one node at a time, each only when the previous one is healthy', async () => {
+  const { hosts, api, done } = createFakeCluster(['cp1', 'cp2', 'w1'])
   const noted: string[] = []
-  await upgradeByKubeadm({
-    cast: { controlPlanes: hosts.slice(0, 2), workers: hosts.slice(2) },
+  await upgradeWithKubeadm({
+    clusterHosts: { controlPlanes: hosts.slice(0, 2), workers: hosts.slice(2) },
     api,
     from,
     to,
     signal: new AbortController().signal,
-    note: (said) => noted.push(said),
+    note: (output) => noted.push(output),
   })
   const node = (name: string, verb: string): string[] => [
     `${name}: kubeadm upgrade ${verb} --config /etc/kubernetes/upgrade.yaml`,
@@ -71,7 +71,7 @@ test('one node at a time, each only when the one before it is well', async () =>
 
 test('a worker needs kube-proxy alone', () => {
   const names = (controlPlane: boolean): string[] =>
-    imageFetches(to, controlPlane).map(({ path }) => path.replace('images/registry.k8s.io/', ''))
+    listImageFetches(to, controlPlane).map(({ path }) => path.replace('images/registry.k8s.io/', ''))
   expect(names(false)).toEqual(['kube-proxy/v1.37.1.tar'])
   expect(names(true)).toEqual([
     'kube-apiserver/v1.37.1.tar',
@@ -82,12 +82,12 @@ test('a worker needs kube-proxy alone', () => {
   ])
 })
 
-test('nothing is pulled, whichever of the two commands it is', () => {
+test('neither of the two commands pulls images', () => {
   const lenient = { imagePullPolicy: 'Never', ignorePreflightErrors: ['all'] }
-  expect(parse(upgradeConfig())).toMatchObject({
+  expect(parse(renderUpgradeConfig())).toMatchObject({
     kind: 'UpgradeConfiguration',
     apply: lenient,
     node: lenient,
   })
-  expect(upgradeConfig()).not.toContain('*')
+  expect(renderUpgradeConfig()).not.toContain('*')
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { byteRange } from './byte-range.ts'
+import { parseByteRange } from './byte-range.ts'
 
 test.each([
   ['bytes=0-', { first: 0, last: 99 }],
@@ -17,9 +17,9 @@ test.each([
   ['bytes=0-1,5-6', 'all'],
   ['lines=0-1', 'all'],
 ] as const)('%s of 100 bytes', (header, expected) => {
-  expect(byteRange(header, 100)).toEqual(expected)
+  expect(parseByteRange(header, 100)).toEqual(expected)
 })
 
-test('of an empty file no range can be had', () => {
-  expect(byteRange('bytes=0-', 0)).toBe('unsatisfiable')
+test('an empty file has no satisfiable range', () => {
+  expect(parseByteRange('bytes=0-', 0)).toBe('unsatisfiable')
 })

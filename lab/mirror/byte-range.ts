@@ -4,10 +4,13 @@ export interface ByteRange {
 }
 
 /**
- * The bytes that a Range header asks for, of a file of `size`. Whatever is not one range of bytes counts as no wish at
- * all, as HTTP has it.
+ * The bytes of a file of `size` that a Range header requests. Anything but a single byte range counts as no
+ * range, as HTTP requires.
  */
-export function byteRange(header: string | undefined, size: number): ByteRange | 'all' | 'unsatisfiable' {
+export function parseByteRange(
+  header: string | undefined,
+  size: number,
+): ByteRange | 'all' | 'unsatisfiable' {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
   if (from === '' && to === '') return 'all'
   if (from !== '' && to !== '' && Number(to) < Number(from)) return 'all'

@@ -1,77 +1,79 @@
 import type { Part } from '../components/parts.ts'
 
-/** An image is one layer of programs that need nothing else, as upstream's own are. */
+/** An image with one layer of self-contained programs, like upstream's own. */
 export interface Image {
   readonly name: string
-  /** Programs of the part, by the place where each is in the image. */
+  /** Programs of the part, with the path of each in the image. */
   readonly programs: Readonly<Record<string, string>>
   readonly entrypoint: readonly string[]
   readonly command: readonly string[]
-  /** Adds a shell and the usual small tools, from the machine's static busybox. */
+  /** Adds a shell and common small tools from the machine's static busybox. */
   readonly busybox: boolean
-  /** Small files of the image itself: path to contents. */
+  /** Small files of the image: path to contents. */
   readonly files: Readonly<Record<string, string>>
-  /** Who its process is, if not root. */
+  /** User of the process; empty for root. */
   readonly user: string
-  /** Programs of the machine that go in with the libraries they need. */
+  /** Programs of the machine, copied together with their libraries. */
   readonly machinePrograms: readonly string[]
-  /** Names that lead to other files of the image. */
+  /** Symbolic links: path to target. */
   readonly links?: Readonly<Record<string, string>>
-  /** Programs that run as their owner, whoever starts them. */
+  /** Programs with the setuid bit. */
   readonly setuid?: readonly string[]
-  /** Debian packages that go in with all that they depend on; what they bring takes the place of busybox's. */
+  /** Debian packages, installed with all their dependencies; their files replace those of busybox. */
   readonly debian?: readonly string[]
 }
 
 const kubernetesRegistry = 'registry.k8s.io'
 const testRegistry = `${kubernetesRegistry}/e2e-test-images`
 
+const unprivileged = 'nobody'
 const accounts = {
-  'etc/passwd': 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n',
+  'etc/passwd': `root:x:0:0:root:/root:/bin/sh\n${unprivileged}:x:65534:65534:${unprivileged}:/:/bin/false\n`,
   'etc/group': 'root:x:0:\nnogroup:x:65534:\n',
 }
 
-/** Debian's busybox has a shell that runs its own nc, whatever is in its path; upstream's does not. */
-const anotherShell = { 'bin/sh': 'bash' }
+/** Debian's busybox shell runs its own nc regardless of PATH; upstream's does not. */
+const bashAsShell = { 'bin/sh': 'bash' }
 
 /**
- * The same shell keeps from programs the variables that a shell could not name, which upstream's does not. Who looks for a
- * shell gets another one; who names /bin/sh gets busybox, because how it complains is looked at, too.
+ * Debian's busybox shell also hides environment variables with names invalid in a shell; upstream's does not.
+ * Programs that search PATH for `sh` get bash. /bin/sh stays busybox, because tests also check its error
+ * messages.
  */
-const foundShell = { 'usr/local/bin/sh': '/bin/bash' }
+const bashInPath = { 'usr/local/bin/sh': '/bin/bash' }
 
 /**
- * What upstream's conformance suite runs. Where upstream's images are Alpine or Debian with programs in it, these are
- * busybox with the same programs from Debian: versions of tools are Debian's, whatever a tag says.
+ * Images of upstream's conformance suite. Upstream's are Alpine or Debian with some programs; these are
+ * busybox with the same programs from Debian. Tool versions are Debian's, regardless of the tag.
  */
 const testImages: readonly Image[] = [
-  image(
+  defineImage(
     `${testRegistry}/busybox:1.37.0-2`,
     {},
-    { command: ['sh'], busybox: true, files: accounts, debian: ['bash'], links: foundShell },
+    { command: ['sh'], busybox: true, files: accounts, debian: ['bash'], links: bashInPath },
   ),
-  image(`${testRegistry}/nonroot:1.5`, {}, { command: ['id', '-u'], busybox: true, user: '1234' }),
-  // The second is the older one that upstream's suite upgrades from.
-  ...['2.66.1', '2.55'].map((tag) => fullAgnhost(`${testRegistry}/agnhost:${tag}`, 'pause')),
-  fullAgnhost(`${testRegistry}/nautilus:1.8`, 'test-webserver', {
+  defineImage(`${testRegistry}/nonroot:1.5`, {}, { command: ['id', '-u'], busybox: true, user: '1234' }),
+  // The second is the older version that upstream's suite upgrades from.
+  ...['2.66.1', '2.55'].map((tag) => defineFullAgnhost(`${testRegistry}/agnhost:${tag}`, 'pause')),
+  defineFullAgnhost(`${testRegistry}/nautilus:1.8`, 'test-webserver', {
     'data.json': '{\n  "image": "nautilus.jpg"\n}\n',
   }),
-  image(
+  defineImage(
     `${testRegistry}/nonewprivs:1.4`,
     { nonewprivs: 'usr/local/bin/nnp' },
     { entrypoint: [], command: ['nnp'], busybox: true, files: accounts, setuid: ['usr/local/bin/nnp'] },
   ),
-  image(
+  defineImage(
     `${testRegistry}/nginx:1.27.0-2`,
     {},
     {
       command: ['nginx', '-g', 'daemon off;'],
       busybox: true,
       debian: ['nginx'],
-      files: { ...accounts, 'etc/nginx/nginx.conf': nginxConfiguration(), 'var/www/index.html': 'nginx\n' },
+      files: { ...accounts, 'etc/nginx/nginx.conf': renderNginxConfig(), 'var/www/index.html': 'nginx\n' },
     },
   ),
-  image(
+  defineImage(
     `${testRegistry}/glibc-dns-testing:2.1.1`,
     {},
     {
@@ -79,27 +81,33 @@ const testImages: readonly Image[] = [
       busybox: true,
       files: accounts,
       debian: ['bash', 'bind9-dnsutils', 'hostname', 'libc-bin'],
-      links: anotherShell,
+      links: bashAsShell,
     },
   ),
 ]
 
-/** agnhost with all that upstream puts beside it for tests; pods that only need agnhost itself take the small one. */
-function fullAgnhost(name: string, command: string, files: Readonly<Record<string, string>> = {}): Image {
-  return image(
+/**
+ * agnhost with everything upstream adds for tests; pods that need only agnhost itself use the small image.
+ */
+function defineFullAgnhost(
+  name: string,
+  command: string,
+  files: Readonly<Record<string, string>> = {},
+): Image {
+  return defineImage(
     name,
     { agnhost: 'agnhost', 'localhost.crt': 'localhost.crt', 'localhost.key': 'localhost.key' },
     {
       command: [command],
       busybox: true,
       debian: ['bash', 'bind9-dnsutils', 'curl', 'iproute2', 'libc-bin', 'netcat-openbsd', 'socat'],
-      links: { ...anotherShell, 'agnhost-2': 'agnhost', 'bin/nc': 'nc.openbsd' },
+      links: { ...bashAsShell, 'agnhost-2': 'agnhost', 'bin/nc': 'nc.openbsd' },
       files: { ...accounts, 'uploads/.keep': '', ...files },
     },
   )
 }
 
-function nginxConfiguration(): string {
+function renderNginxConfig(): string {
   return `user root;
 pid /tmp/nginx.pid;
 error_log /dev/stderr;
@@ -119,14 +127,14 @@ http {
 `
 }
 
-export function imagesOf(part: Part): readonly Image[] {
+export function listImages(part: Part): readonly Image[] {
   if (part.os !== 'linux') return []
   const { name, version } = part
   const bare = version.slice(1)
   switch (name) {
     case 'kubernetes':
       return ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kube-proxy'].map((program) =>
-        image(
+        defineImage(
           `${kubernetesRegistry}/${program}:${version}`,
           { [program]: `usr/local/bin/${program}` },
           {
@@ -138,63 +146,63 @@ export function imagesOf(part: Part): readonly Image[] {
     case 'etcd':
     case 'test-etcd':
       return [
-        image(
+        defineImage(
           `${kubernetesRegistry}/etcd:${bare}-0`,
           Object.fromEntries(part.programs.map((program) => [program.name, `usr/local/bin/${program.name}`])),
           { entrypoint: [] },
         ),
       ]
     case 'pause':
-      return [image(`${kubernetesRegistry}/pause:${bare}`, { pause: 'pause' })]
+      return [defineImage(`${kubernetesRegistry}/pause:${bare}`, { pause: 'pause' })]
     case 'agnhost':
-      // The second is the older one that upstream's suite upgrades from.
+      // The second is the older version that upstream's suite upgrades from.
       return [bare, '2.55'].map((tag) =>
-        image(
+        defineImage(
           `${testRegistry}/agnhost:${tag}`,
           { agnhost: 'agnhost' },
           { command: ['pause'], busybox: true },
         ),
       )
     case 'sample-apiserver':
-      // Its tag is the version of Kubernetes that it is a sample of.
+      // The tag is the version of Kubernetes that the sample belongs to.
       return [
-        image(`${testRegistry}/sample-apiserver:1.${bare.slice(2)}`, {
+        defineImage(`${testRegistry}/sample-apiserver:1.${bare.slice(2)}`, {
           'sample-apiserver': 'sample-apiserver',
         }),
       ]
     case 'test-images':
       return testImages
     case 'coredns':
-      return [image(`${kubernetesRegistry}/coredns/coredns:${version}`, { coredns: 'coredns' })]
+      return [defineImage(`${kubernetesRegistry}/coredns/coredns:${version}`, { coredns: 'coredns' })]
     case 'metrics-server':
       return [
-        image(`${kubernetesRegistry}/metrics-server/metrics-server:${version}`, {
+        defineImage(`${kubernetesRegistry}/metrics-server/metrics-server:${version}`, {
           'metrics-server': 'metrics-server',
         }),
       ]
     case 'traefik':
-      return [image(`docker.io/library/traefik:${version}`, { traefik: 'usr/local/bin/traefik' })]
+      return [defineImage(`docker.io/library/traefik:${version}`, { traefik: 'usr/local/bin/traefik' })]
     case 'local-path-provisioner':
       return [
-        image(`docker.io/rancher/local-path-provisioner:${version}`, {
+        defineImage(`docker.io/rancher/local-path-provisioner:${version}`, {
           'local-path-provisioner': 'usr/bin/local-path-provisioner',
         }),
-        // Its helpers make and remove directories.
-        image('docker.io/library/busybox:1.37.0', {}, { command: ['sh'], busybox: true }),
+        // Its helper pods create and remove directories.
+        defineImage('docker.io/library/busybox:1.37.0', {}, { command: ['sh'], busybox: true }),
       ]
     default:
       return []
   }
 }
 
-/** Where a mirror keeps an image's archive. */
-export function imagePath(name: string): string {
+/** Path of an image's archive on a mirror. */
+export function formatImagePath(name: string): string {
   return `images/${name.replace(/:(?=[^/]*$)/, '/')}.tar`
 }
 
 type Extra = Partial<Omit<Image, 'name' | 'programs'>>
 
-function image(name: string, programs: Readonly<Record<string, string>>, extra: Extra = {}): Image {
+function defineImage(name: string, programs: Readonly<Record<string, string>>, extra: Extra = {}): Image {
   return {
     name,
     programs,

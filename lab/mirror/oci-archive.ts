@@ -14,10 +14,10 @@ import {
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { run } from '../../src/kit/command.ts'
+import { runProgram } from '../../src/kit/command.ts'
 import type { Arch } from '../components/recipe.ts'
 import type { Image } from './images.ts'
-import { plainTar } from './reproducible-tar.ts'
+import { reproducibleTarFlags } from './reproducible-tar.ts'
 import { moveToRegistry } from './registry-layout.ts'
 
 const layerType = 'application/vnd.oci.image.layer.v1.tar'
@@ -30,8 +30,8 @@ interface Blob {
 }
 
 /**
- * Writes an image twice below `root`: as an OCI archive, which is an image layout in one tar file, and as the files of a
- * registry. `programs` holds the part's files.
+ * Writes an image twice below `root`: as an OCI archive, which is an image layout in one tar file, and as
+ * files of a registry. `programs` is the directory with the part's files.
  */
 export async function writeImage(
   image: Image,
@@ -80,7 +80,7 @@ export async function writeImage(
       }),
     )
     await writeFile(join(layout, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }))
-    await run(['tar', ...plainTar, '-C', layout, '-cf', join(work, 'image.tar'), '.'])
+    await runProgram(['tar', ...reproducibleTarFlags, '-C', layout, '-cf', join(work, 'image.tar'), '.'])
     await rename(join(work, 'image.tar'), join(root, archive))
     const digests = { manifest: manifest.digest, blobs: [config.digest, layer.digest] }
     await moveToRegistry(image.name, layout, digests, root)
@@ -94,42 +94,42 @@ async function packLayer(image: Image, programs: string, work: string, layout: s
   for (const directory of ['etc', 'tmp', 'proc', 'sys', 'dev']) {
     await mkdir(join(root, directory), { recursive: true })
   }
-  await run(['chmod', '1777', join(root, 'tmp')])
-  for (const [program, place] of Object.entries(image.programs)) {
-    await mkdir(dirname(join(root, place)), { recursive: true })
-    await copyFile(join(programs, program), join(root, place))
+  await runProgram(['chmod', '1777', join(root, 'tmp')])
+  for (const [program, path] of Object.entries(image.programs)) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await copyFile(join(programs, program), join(root, path))
   }
   if (image.busybox) await addBusybox(root)
   for (const program of image.machinePrograms) await addMachineProgram(root, program)
   if (image.debian !== undefined) await addDebianPackages(root, image.debian, work)
-  for (const [place, text] of Object.entries(image.files)) {
-    await mkdir(dirname(join(root, place)), { recursive: true })
-    await writeFile(join(root, place), text)
+  for (const [path, text] of Object.entries(image.files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), text)
   }
-  for (const [place, target] of Object.entries(image.links ?? {})) {
-    await mkdir(dirname(join(root, place)), { recursive: true })
-    await rm(join(root, place), { force: true })
-    await symlink(target, join(root, place))
+  for (const [path, target] of Object.entries(image.links ?? {})) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await rm(join(root, path), { force: true })
+    await symlink(target, join(root, path))
   }
   for (const program of image.setuid ?? []) await chmod(join(root, program), 0o6755)
   const packed = join(work, 'layer.tar')
-  await run(['tar', ...plainTar, '-C', root, '-cf', packed, '.'])
+  await runProgram(['tar', ...reproducibleTarFlags, '-C', root, '-cf', packed, '.'])
   return addFile(layout, packed)
 }
 
 async function addBusybox(root: string): Promise<void> {
   await mkdir(join(root, 'bin'), { recursive: true })
   await copyFile('/bin/busybox', join(root, 'bin/busybox'))
-  const { stdout } = await run(['/bin/busybox', '--list'])
+  const { stdout } = await runProgram(['/bin/busybox', '--list'])
   for (const applet of stdout.trim().split('\n')) {
     if (applet !== 'busybox') await symlink('busybox', join(root, 'bin', applet))
   }
 }
 
-/** A dynamically linked program, with its loader and libraries in the places where it looks for them. */
+/** Copies a dynamically linked program with its loader and libraries to the same paths. */
 async function addMachineProgram(root: string, program: string): Promise<void> {
-  const path = (await run(['sh', '-c', 'command -v "$1"', 'sh', program])).stdout.trim()
-  const { stdout } = await run(['ldd', path])
+  const path = (await runProgram(['sh', '-c', 'command -v "$1"', 'sh', program])).stdout.trim()
+  const { stdout } = await runProgram(['ldd', path])
   const libraries = [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, library = '']) => library)
   for (const file of [path, ...libraries]) {
     await mkdir(dirname(join(root, file)), { recursive: true })
@@ -137,12 +137,12 @@ async function addMachineProgram(root: string, program: string): Promise<void> {
   }
 }
 
-/** Fetched as for a machine that has nothing yet, and unpacked; none of their scripts is run. */
+/** Downloads the packages as for an empty machine and unpacks them, without running their scripts. */
 async function addDebianPackages(root: string, names: readonly string[], work: string): Promise<void> {
   const archives = join(work, 'archives')
   await mkdir(join(archives, 'partial'), { recursive: true })
   await writeFile(join(work, 'status'), '')
-  await run([
+  await runProgram([
     'apt-get',
     'install',
     '--quiet',
@@ -156,10 +156,10 @@ async function addDebianPackages(root: string, names: readonly string[], work: s
     ...names,
   ])
   for (const file of (await readdir(archives)).filter((name) => name.endsWith('.deb')).toSorted()) {
-    await run(['dpkg-deb', '--extract', join(archives, file), root])
+    await runProgram(['dpkg-deb', '--extract', join(archives, file), root])
   }
-  for (const unread of ['usr/share/doc', 'usr/share/locale', 'usr/share/man']) {
-    await rm(join(root, unread), { recursive: true, force: true })
+  for (const unused of ['usr/share/doc', 'usr/share/locale', 'usr/share/man']) {
+    await rm(join(root, unused), { recursive: true, force: true })
   }
 }
 
@@ -171,13 +171,13 @@ async function addJson(layout: string, value: unknown): Promise<Blob> {
 }
 
 async function addFile(layout: string, file: string): Promise<Blob> {
-  const hex = await sha256(file)
+  const hex = await hashFile(file)
   const { size } = await stat(file)
   await rename(file, join(layout, 'blobs/sha256', hex))
   return { digest: `sha256:${hex}`, size }
 }
 
-export async function sha256(file: string): Promise<string> {
+export async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(file), hash)
   return hash.digest('hex')

@@ -1,4 +1,4 @@
-import { buildEngine } from '../components/build.ts'
+import { buildComponents } from '../components/build.ts'
 import type { Part } from '../components/parts.ts'
 import { makeBridge } from '../hosts/network.ts'
 import type { Lab } from '../hosts/lab.ts'
@@ -11,17 +11,17 @@ export interface MirrorOptions {
   readonly cache: string
   readonly report: Report
   readonly port?: number
-  /** A directory whose files are served in the place of those with the same path: a mirror that has gone wrong. */
-  readonly over?: string
+  /** A directory whose files replace those with the same path, to simulate a faulty mirror. */
+  readonly overrides?: string
 }
 
-/** Builds and lays out what is missing, then serves it on the lab's bridge. */
+/** Builds and publishes what is missing, then serves it on the lab's bridge. */
 export async function openMirror(
   lab: Lab,
-  { parts, cache, report, port, over }: MirrorOptions,
+  { parts, cache, report, port, overrides }: MirrorOptions,
 ): Promise<Mirror> {
-  const built = await buildEngine(parts, { cache, report })
-  const roots: string[] = over === undefined ? [] : [over]
+  const built = await buildComponents(parts, { cache, report })
+  const roots: string[] = overrides === undefined ? [] : [overrides]
   for (const part of built) roots.push(await publish(part, cache, report))
   await makeBridge(lab.network)
   return serveMirror(roots, lab.gateway, port)

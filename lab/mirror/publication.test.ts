@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { selectParts } from '../components/parts.ts'
-import { imagePath } from './images.ts'
-import { publicationsOf } from './publication.ts'
+import { formatImagePath } from './images.ts'
+import { listPublications } from './publication.ts'
 
 function paths(...parts: string[]): string[] {
-  return selectParts(parts).flatMap((part) => publicationsOf(part, 'amd64').map(({ path }) => path))
+  return selectParts(parts).flatMap((part) => listPublications(part, 'amd64').map(({ path }) => path))
 }
 
 test('artifacts are where upstream’s sites have them', () => {
@@ -55,8 +55,8 @@ test('artifacts are where upstream’s sites have them', () => {
 })
 
 test('an image is kept under its name and tag', () => {
-  expect(imagePath('registry.k8s.io/coredns/coredns:v1.15.0')).toBe(
+  expect(formatImagePath('registry.k8s.io/coredns/coredns:v1.15.0')).toBe(
     'images/registry.k8s.io/coredns/coredns/v1.15.0.tar',
   )
-  expect(imagePath('localhost:5000/a/b:1')).toBe('images/localhost:5000/a/b/1.tar')
+  expect(formatImagePath('localhost:5000/a/b:1')).toBe('images/localhost:5000/a/b/1.tar')
 })

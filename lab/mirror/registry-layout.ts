@@ -7,7 +7,7 @@ export interface LayoutDigests {
   readonly blobs: readonly string[]
 }
 
-/** Moves the blobs of an image layout to where a registry's clients will ask for them, below `root`. */
+/** Moves the blobs of an image layout to the paths that registry clients request, below `root`. */
 export async function moveToRegistry(
   image: string,
   layout: string,

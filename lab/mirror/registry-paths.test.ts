@@ -1,31 +1,33 @@
 import { expect, test } from 'vitest'
 import { parts } from '../components/parts.ts'
-import { imagesOf } from './images.ts'
-import { contentPath, parseWanted, tagPath, wantedFiles } from './registry-paths.ts'
+import { listImages } from './images.ts'
+import { contentPath, parseRegistryRequest, tagPath, listCandidateFiles } from './registry-paths.ts'
 
 const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
 const registries = ['docker.io', 'registry.k8s.io']
 
-function files(path: string, ns: string | null = null): string[] {
-  const wanted = parseWanted(path)
-  return wanted === undefined ? [] : wantedFiles(wanted, registries, ns)
+function findFiles(path: string, ns: string | null = null): string[] {
+  const request = parseRegistryRequest(path)
+  return request === undefined ? [] : listCandidateFiles(request, registries, ns)
 }
 
-test('what is laid out for an image is what a request for it finds', () => {
+test('the files of an image are those that a request for it finds', () => {
   const image = 'registry.k8s.io/coredns/coredns:v1.15.0'
   const repository = 'registry/registry.k8s.io/coredns/coredns'
   expect(tagPath(image)).toBe(`${repository}/_manifests/v1.15.0`)
   expect(contentPath(image, 'manifests', digest)).toBe(`${repository}/_manifests/${digest}`)
   expect(contentPath(image, 'blobs', digest)).toBe(`${repository}/_blobs/${digest}`)
-  expect(files('/v2/coredns/coredns/manifests/v1.15.0')).toContain(tagPath(image))
-  expect(files(`/v2/coredns/coredns/manifests/${digest}`)).toContain(contentPath(image, 'manifests', digest))
-  expect(files(`/v2/coredns/coredns/blobs/${digest}`)).toContain(contentPath(image, 'blobs', digest))
+  expect(findFiles('/v2/coredns/coredns/manifests/v1.15.0')).toContain(tagPath(image))
+  expect(findFiles(`/v2/coredns/coredns/manifests/${digest}`)).toContain(
+    contentPath(image, 'manifests', digest),
+  )
+  expect(findFiles(`/v2/coredns/coredns/blobs/${digest}`)).toContain(contentPath(image, 'blobs', digest))
 })
 
-test('every image of the engine can be asked for', () => {
-  for (const { name } of parts.flatMap(imagesOf)) {
+test('every image of the components can be requested', () => {
+  for (const { name } of parts.flatMap(listImages)) {
     const [, host, repository, tag] = /^([^/]+)\/(.+):(.+)$/.exec(name) ?? []
-    expect(files(`/v2/${repository}/manifests/${tag}`, host ?? ''), name).toEqual([tagPath(name)])
+    expect(findFiles(`/v2/${repository}/manifests/${tag}`, host ?? ''), name).toEqual([tagPath(name)])
   }
 })
 
@@ -34,16 +36,16 @@ test('a port belongs to the registry, not to the tag', () => {
   expect(() => tagPath('localhost:5000/a/b')).toThrow('is not a registry, a name and a tag')
 })
 
-test('ns says whose repository is meant; without it any registry’s will do', () => {
-  expect(files('/v2/pause/manifests/3.10', 'registry.k8s.io')).toEqual([
+test('ns selects the registry; without it any registry matches', () => {
+  expect(findFiles('/v2/pause/manifests/3.10', 'registry.k8s.io')).toEqual([
     'registry/registry.k8s.io/pause/_manifests/3.10',
   ])
-  expect(files('/v2/pause/manifests/3.10')).toEqual([
+  expect(findFiles('/v2/pause/manifests/3.10')).toEqual([
     'registry/docker.io/pause/_manifests/3.10',
     'registry/registry.k8s.io/pause/_manifests/3.10',
   ])
   for (const ns of ['quay.io', '', '..', '../registry/docker.io']) {
-    expect(files('/v2/pause/manifests/3.10', ns), ns).toEqual([])
+    expect(findFiles('/v2/pause/manifests/3.10', ns), ns).toEqual([])
   }
 })
 
@@ -67,6 +69,6 @@ test.each([
   `/v2/Pause/blobs/${digest}`,
   `/v2/pause/blobs/${digest}\n`,
   '/images/v2/pause/manifests/1',
-])('%j asks for nothing', (path) => {
-  expect(parseWanted(path)).toBeUndefined()
+])('%j is not a registry request', (path) => {
+  expect(parseRegistryRequest(path)).toBeUndefined()
 })

@@ -1,6 +1,7 @@
 /**
- * Where a mirror keeps an image so that it can be pulled: each repository with its manifests and blobs below the name of
- * its registry. The underscores cannot be part of a repository's name, so nothing here can be mistaken for one.
+ * Directory in which a mirror stores images for pulling: repositories with manifests and blobs, below the
+ * name of their registry. Repository names cannot start with an underscore, so `_manifests` and `_blobs` are
+ * unambiguous.
  */
 export const registryDirectory = 'registry'
 
@@ -9,41 +10,47 @@ export function tagPath(image: string): string {
   return filePath(host, { kind: 'manifests', name, reference: tag })
 }
 
-export function contentPath(image: string, kind: Wanted['kind'], digest: string): string {
+export function contentPath(image: string, kind: RegistryRequest['kind'], digest: string): string {
   const { host, name } = parseImageName(image)
   return filePath(host, { kind, name, reference: digest })
 }
 
-/** What a client wants of a repository. A manifest goes by a tag or its digest, a blob by its digest alone. */
-export interface Wanted {
+/**
+ * What a client requests from a repository. A manifest is requested by tag or digest, a blob by digest only.
+ */
+export interface RegistryRequest {
   readonly kind: 'manifests' | 'blobs'
   readonly name: string
   readonly reference: string
 }
 
-const component = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
+const nameComponent = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
 const digest = 'sha256:[a-f0-9]{64}'
-const wantedPath = new RegExp(
-  `^/v2/(?<name>${component}(?:/${component})*)/(?:manifests/(?<manifest>\\w[\\w.-]{0,127}|${digest})|blobs/(?<blob>${digest}))$`,
+const requestPattern = new RegExp(
+  `^/v2/(?<name>${nameComponent}(?:/${nameComponent})*)/(?:manifests/(?<manifest>\\w[\\w.-]{0,127}|${digest})|blobs/(?<blob>${digest}))$`,
 )
 
-/** Reads the path of a request as the OCI distribution API means it, as far as pulling goes. */
-export function parseWanted(path: string): Wanted | undefined {
-  const { name, manifest, blob } = wantedPath.exec(path)?.groups ?? {}
+/** Parses the path of a pull request of the OCI distribution API. */
+export function parseRegistryRequest(path: string): RegistryRequest | undefined {
+  const { name, manifest, blob } = requestPattern.exec(path)?.groups ?? {}
   if (name === undefined) return undefined
   if (manifest !== undefined) return { kind: 'manifests', name, reference: manifest }
   return blob === undefined ? undefined : { kind: 'blobs', name, reference: blob }
 }
 
 /**
- * The files that would answer, best first. A path names no registry: containerd says in `ns` which one the mirror
- * stands in for, and of a client that does not, any registry's repository of that name will do.
+ * The files that match a request, best first. A path names no registry: containerd sends in `ns` for which
+ * one the mirror stands in. Without `ns`, the repository of any registry matches.
  */
-export function wantedFiles(wanted: Wanted, registries: readonly string[], ns: string | null): string[] {
-  return registries.filter((host) => ns === null || host === ns).map((host) => filePath(host, wanted))
+export function listCandidateFiles(
+  request: RegistryRequest,
+  registries: readonly string[],
+  ns: string | null,
+): string[] {
+  return registries.filter((host) => ns === null || host === ns).map((host) => filePath(host, request))
 }
 
-function filePath(host: string, { kind, name, reference }: Wanted): string {
+function filePath(host: string, { kind, name, reference }: RegistryRequest): string {
   return `${registryDirectory}/${host}/${name}/_${kind}/${reference}`
 }
 

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
-import { byteRange } from './byte-range.ts'
+import { parseByteRange } from './byte-range.ts'
 
 export interface SentFile {
   readonly path: string
@@ -9,24 +9,24 @@ export interface SentFile {
   readonly headers: OutgoingHttpHeaders
 }
 
-/** Answers with a file, or with the part of it that is asked for: containerd resumes a layer where it was cut off. */
+/** Sends a file, or the requested range of it: containerd resumes the download of an interrupted layer. */
 export async function sendFile(
   { path, size, headers }: SentFile,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const range = request.method === 'GET' ? byteRange(request.headers.range, size) : 'all'
+  const range = request.method === 'GET' ? parseByteRange(request.headers.range, size) : 'all'
   if (range === 'unsatisfiable') {
     response.writeHead(416, { 'content-range': `bytes */${size}` }).end()
     return
   }
-  const always = { ...headers, 'accept-ranges': 'bytes' }
+  const commonHeaders = { ...headers, 'accept-ranges': 'bytes' }
   if (range === 'all') {
-    response.writeHead(200, { ...always, 'content-length': size })
+    response.writeHead(200, { ...commonHeaders, 'content-length': size })
   } else {
     const { first, last } = range
     response.writeHead(206, {
-      ...always,
+      ...commonHeaders,
       'content-length': last - first + 1,
       'content-range': `bytes ${first}-${last}/${size}`,
     })

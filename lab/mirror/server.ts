@@ -1,8 +1,13 @@
 import { readdir, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
 import { join, normalize } from 'node:path'
-import { manifestType, sha256 } from './oci-archive.ts'
-import { parseWanted, registryDirectory, type Wanted, wantedFiles } from './registry-paths.ts'
+import { manifestType, hashFile } from './oci-archive.ts'
+import {
+  parseRegistryRequest,
+  registryDirectory,
+  type RegistryRequest,
+  listCandidateFiles,
+} from './registry-paths.ts'
 import { sendFile } from './send-file.ts'
 
 const mirrorPort = 8080
@@ -12,7 +17,7 @@ export interface Mirror {
   close(): Promise<void>
 }
 
-/** Serves several directories as one tree, and the images in them as a registry, read-only, on one address. */
+/** Serves several directories as one read-only tree, and the images in them as a registry, on one address. */
 export async function serveMirror(
   roots: readonly string[],
   host: string,
@@ -20,16 +25,16 @@ export async function serveMirror(
 ): Promise<Mirror> {
   const registries = await listRegistries(roots)
   const server = createServer((request, response) => {
-    answer({ roots, registries }, request, response).catch(() => response.destroy())
+    respond({ roots, registries }, request, response).catch(() => response.destroy())
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
-  const bound = server.address()
-  const actual = typeof bound === 'object' && bound !== null ? bound.port : port
+  const boundAddress = server.address()
+  const actualPort = typeof boundAddress === 'object' && boundAddress !== null ? boundAddress.port : port
   return {
-    address: `http://${host}:${actual}`,
+    address: `http://${host}:${actualPort}`,
     close: async () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -38,9 +43,9 @@ export async function serveMirror(
   }
 }
 
-interface Shelf {
+interface MirrorContent {
   readonly roots: readonly string[]
-  /** The names of the registries whose images are there. */
+  /** Names of the registries whose images are available. */
   readonly registries: readonly string[]
 }
 
@@ -51,7 +56,11 @@ async function listRegistries(roots: readonly string[]): Promise<string[]> {
   return [...new Set(lists.flat())].toSorted()
 }
 
-async function answer(shelf: Shelf, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(
+  content: MirrorContent,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.writeHead(405, { allow: 'GET, HEAD' }).end()
     return
@@ -59,45 +68,50 @@ async function answer(shelf: Shelf, request: IncomingMessage, response: ServerRe
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://mirror')
   const path = decodeURIComponent(pathname)
   if (path === '/v2/') {
-    // A client asks this to learn whether it is at a registry, and whether it has to log in.
+    // Clients request this to find out whether this is a registry, and whether it requires a login.
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     return
   }
-  const wanted = parseWanted(path)
-  const file = await find(
-    shelf.roots,
-    wanted === undefined ? [path] : wantedFiles(wanted, shelf.registries, searchParams.get('ns')),
+  const registryRequest = parseRegistryRequest(path)
+  const file = await findFile(
+    content.roots,
+    registryRequest === undefined
+      ? [path]
+      : listCandidateFiles(registryRequest, content.registries, searchParams.get('ns')),
   )
   if (file !== undefined) {
-    await sendFile({ ...file, headers: await headersOf(file.path, wanted) }, request, response)
-  } else if (wanted !== undefined) sendUnknown(wanted, response)
+    await sendFile({ ...file, headers: await buildHeaders(file.path, registryRequest) }, request, response)
+  } else if (registryRequest !== undefined) sendUnknown(registryRequest, response)
   else response.writeHead(404).end()
 }
 
-async function find(
+async function findFile(
   roots: readonly string[],
   paths: readonly string[],
 ): Promise<{ path: string; size: number } | undefined> {
-  for (const path of paths.flatMap((one) => roots.map((root) => inside(root, one)))) {
+  for (const path of paths.flatMap((one) => roots.map((root) => resolveInside(root, one)))) {
     const found = await stat(path).catch(() => undefined)
     if (found?.isFile() === true) return { path, size: found.size }
   }
   return undefined
 }
 
-/** Normalized from the root on, so that no `..` leads out of it. */
-function inside(root: string, path: string): string {
+/** Normalized from the root, so that `..` cannot escape it. */
+function resolveInside(root: string, path: string): string {
   return join(root, normalize(`/${path}`))
 }
 
-/** Whoever pulls a tag learns from these alone which image it is. */
-async function headersOf(path: string, wanted: Wanted | undefined): Promise<OutgoingHttpHeaders> {
-  if (wanted?.kind !== 'manifests') return { 'content-type': 'application/octet-stream' }
-  return { 'content-type': manifestType, 'docker-content-digest': `sha256:${await sha256(path)}` }
+/** A client that pulls a tag learns the digest of the image from these headers. */
+async function buildHeaders(
+  path: string,
+  registryRequest: RegistryRequest | undefined,
+): Promise<OutgoingHttpHeaders> {
+  if (registryRequest?.kind !== 'manifests') return { 'content-type': 'application/octet-stream' }
+  return { 'content-type': manifestType, 'docker-content-digest': `sha256:${await hashFile(path)}` }
 }
 
-/** In the words of the API, which clients pass on to people. */
-function sendUnknown({ kind, name, reference }: Wanted, response: ServerResponse): void {
+/** Error in the format of the distribution API, which clients show to users. */
+function sendUnknown({ kind, name, reference }: RegistryRequest, response: ServerResponse): void {
   const code = kind === 'manifests' ? 'MANIFEST_UNKNOWN' : 'BLOB_UNKNOWN'
   const message = `the mirror has no ${reference} of ${name}`
   response

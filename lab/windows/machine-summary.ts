@@ -1,8 +1,8 @@
 import type { Machine } from './simulator/machine.ts'
 
-/** A host as it shall be again after a reset: without times, numbers of processes, and what comes and goes by itself. */
-export function lookAt(machine: Machine): object {
-  // The book of host-local is not among them: on a host it is files, which are.
+/** The state of a host that a reset must restore, without times, process ids and transient data. */
+export function summarizeMachine(machine: Machine): object {
+  // host-local's addresses are missing here, because on a host they are files, which are included.
   const { services, networks, endpoints, policies, routes, rules, environment, adapters, files } = machine
   return {
     services: [...services.values()].map(({ name, commandLine, description, state }) => ({
@@ -22,7 +22,7 @@ export function lookAt(machine: Machine): object {
     environment: [...environment],
     files: files
       .all()
-      // The login's own directory is where programs are brought to first.
+      // The login's own directory is excluded, because programs are uploaded there first.
       .filter(({ path }) => !path.startsWith('C:\\Users'))
       .map(({ path, access }) => ({ path, access })),
   }

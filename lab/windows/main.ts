@@ -1,25 +1,29 @@
-import { describe } from '../../src/kit/errors.ts'
-import { adjust } from './test-command.ts'
-import { answerLines } from './shell-server.ts'
-import { bounce } from './interrupt-network.ts'
+import { formatError } from '../../src/kit/errors.ts'
+import { formatTestCommand } from './test-command.ts'
+import { serveShell } from './shell-server.ts'
+import { interruptNetwork } from './interrupt-network.ts'
 import { agentSocket, shellSocket } from './paths.ts'
 import { runHost } from './run-host.ts'
-import { passOn } from './shell.ts'
+import { forwardLine } from './shell.ts'
 
-/** What a simulated Windows host runs: `run` is Windows, `shell` what a login gets, all else is for tests. */
-async function main([word = '', ...args]: readonly string[]): Promise<void> {
-  if (word !== 'run') return passOn(word === 'shell' ? (args[0] ?? '') : adjust(word, args), shellSocket)
+/**
+ * Program of a simulated Windows host: `run` is Windows, `shell` is what a login gets, other commands are for
+ * tests.
+ */
+async function main([command = '', ...args]: readonly string[]): Promise<void> {
+  if (command !== 'run')
+    return forwardLine(command === 'shell' ? (args[0] ?? '') : formatTestCommand(command, args), shellSocket)
   const [name = '', address = '', gateway = ''] = args
-  const ground = {
+  const hostDeps = {
     root: '/',
     agentSocket,
-    bounce: async () => bounce(gateway),
+    interruptNetwork: async () => interruptNetwork(gateway),
     signal: new AbortController().signal,
   }
-  return answerLines(await runHost({ name, address, gateway }, ground), { shellSocket, agentSocket })
+  return serveShell(await runHost({ name, address, gateway }, hostDeps), { shellSocket, agentSocket })
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`${describe(error)}\n`)
+  process.stderr.write(`${formatError(error)}\n`)
   process.exitCode = 1
 })

@@ -1,26 +1,26 @@
 import { Agent, request } from 'node:https'
 
 export interface NodeCredentials {
-  readonly authority: string
+  readonly ca: string
   readonly certificate: string
   readonly key: string
 }
 
-/** The API as a node asks it: whichever server answers, by the node's own certificate. */
+/** The API as a node uses it: the first reachable server, authenticated by the node's own certificate. */
 export class NodeApi implements Disposable {
   readonly #servers: readonly string[]
   readonly #agent: Agent
 
-  constructor(servers: readonly string[], { authority, certificate, key }: NodeCredentials) {
+  constructor(servers: readonly string[], { ca, certificate, key }: NodeCredentials) {
     this.#servers = servers
-    this.#agent = new Agent({ ca: authority, cert: certificate, key, keepAlive: true })
+    this.#agent = new Agent({ ca: ca, cert: certificate, key, keepAlive: true })
   }
 
   async get(path: string): Promise<unknown> {
     return JSON.parse((await this.#send('GET', path)).text)
   }
 
-  /** Creates it, or leaves what is there. */
+  /** Creates the object unless it exists. */
   async ensure(path: string, object: unknown): Promise<void> {
     await this.#send('POST', path, object, [409])
   }
@@ -50,25 +50,25 @@ export class NodeApi implements Disposable {
     method: string,
     path: string,
     body?: unknown,
-    also: readonly number[] = [],
+    allowedStatuses: readonly number[] = [],
   ): Promise<{ readonly text: string }> {
-    let last: unknown
+    let lastError: unknown
     for (const server of this.#servers) {
       try {
-        const { status, text } = await this.#ask(`https://${server}${path}`, method, body)
-        if ((status >= 200 && status < 300) || also.includes(status)) return { text }
+        const { status, text } = await this.#request(`https://${server}${path}`, method, body)
+        if ((status >= 200 && status < 300) || allowedStatuses.includes(status)) return { text }
         throw new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`)
       } catch (error) {
-        last = error
+        lastError = error
       }
     }
-    throw last
+    throw lastError
   }
 
-  async #ask(url: string, method: string, body: unknown): Promise<{ status: number; text: string }> {
-    const sent = body === undefined ? '' : JSON.stringify(body)
+  async #request(url: string, method: string, body: unknown): Promise<{ status: number; text: string }> {
+    const requestBody = body === undefined ? '' : JSON.stringify(body)
     const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json'
-    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(sent) }
+    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(requestBody) }
     return new Promise((resolve, reject) => {
       const outgoing = request(url, { method, agent: this.#agent, headers, timeout: 5000 }, (response) => {
         const chunks: Buffer[] = []
@@ -80,7 +80,7 @@ export class NodeApi implements Disposable {
       })
       outgoing.on('error', reject)
       outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${url}: no answer in 5 s`)))
-      outgoing.end(sent)
+      outgoing.end(requestBody)
     })
   }
 }

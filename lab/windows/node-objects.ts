@@ -1,4 +1,4 @@
-/** As a kubelet of Windows Server 2022 says it. */
+/** As a kubelet on Windows Server 2022 reports it. */
 const build = '10.0.20348'
 
 export function nodeObject(name: string): object {

@@ -1,12 +1,12 @@
-/** Where a simulated Windows host has what is not of Windows: all else of it is below /C:. */
-export const program = '/usr/local/sbin/windows-host'
-export const shell = '/usr/local/sbin/windows-shell'
+/** Linux paths of a simulated Windows host; everything else is below /C:. */
+export const hostProgram = '/usr/local/sbin/windows-host'
+export const shellProgram = '/usr/local/sbin/windows-shell'
 const runtime = '/run/windows-host'
-/** Where lines of logins are answered. */
+/** Socket that receives command lines of logins. */
 export const shellSocket = `${runtime}/shell.sock`
-/** What the pipe of the agent is on Windows. */
+/** Stands for the named pipe of the agent on Windows. */
 export const agentSocket = `${runtime}/agent.sock`
 
-export const base = String.raw`C:\hyperkube`
-export const user = 'Administrator'
-export const home = String.raw`C:\Users\Administrator`
+export const baseDirectory = String.raw`C:\hyperkube`
+export const loginUser = 'Administrator'
+export const loginHome = String.raw`C:\Users\Administrator`

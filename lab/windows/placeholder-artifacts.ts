@@ -3,46 +3,49 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { type UpstreamArtifact, upstreamArtifacts } from '../../src/catalog/artifacts.ts'
-import { catalogFor } from '../../src/catalog/catalog.ts'
-import { run } from '../../src/kit/command.ts'
+import { findKubernetesRelease } from '../../src/catalog/catalog.ts'
+import { runProgram } from '../../src/kit/command.ts'
 
-/** What is in archives, by the name of the component. */
-const archives: Readonly<Record<string, readonly string[]>> = {
+/** Files in the archive of a component, by its name. */
+const archiveMembers: Readonly<Record<string, readonly string[]>> = {
   containerd: ['bin/containerd.exe', 'bin/ctr.exe', 'bin/containerd-shim-runhcs-v1.exe'],
   'cni-plugins': ['host-local.exe', 'win-overlay.exe'],
   shawl: ['shawl.exe'],
 }
 
 /**
- * Files in the place of upstream's for Windows, laid out as a mirror has them: nobody runs them, and to build them takes
- * longer than all else of a suite.
+ * Writes placeholders for upstream's Windows files, laid out as on a mirror. They are never run, and building
+ * the real ones would take longer than the rest of a suite.
  */
-export async function layStandIns(directory: string, kubernetes: readonly string[]): Promise<void> {
+export async function writePlaceholderArtifacts(
+  directory: string,
+  kubernetes: readonly string[],
+): Promise<void> {
   for (const version of kubernetes) {
-    const release = catalogFor(version.replace(/^v/, ''))
+    const release = findKubernetesRelease(version.replace(/^v/, ''))
     for (const artifact of upstreamArtifacts(release, { os: 'windows', arch: 'amd64' }))
-      await lay(directory, artifact)
+      await writeArtifact(directory, artifact)
   }
 }
 
-async function lay(directory: string, artifact: UpstreamArtifact): Promise<void> {
-  const bytes = await bytesOf(artifact)
-  await put(directory, artifact.url, bytes)
+async function writeArtifact(directory: string, artifact: UpstreamArtifact): Promise<void> {
+  const bytes = await buildArtifactBytes(artifact)
+  await writeUrlFile(directory, artifact.url, bytes)
   if (artifact.checksum === undefined) return
   const digest = createHash('sha256').update(bytes).digest('hex')
   const { url, format } = artifact.checksum
-  await put(directory, url, format === 'bare' ? digest : `${digest}  ${basename(artifact.url)}\n`)
+  await writeUrlFile(directory, url, format === 'bare' ? digest : `${digest}  ${basename(artifact.url)}\n`)
 }
 
-async function put(directory: string, url: string, content: string | Uint8Array): Promise<void> {
+async function writeUrlFile(directory: string, url: string, content: string | Uint8Array): Promise<void> {
   const { host, pathname } = new URL(url)
   const file = join(directory, host, pathname)
   await mkdir(dirname(file), { recursive: true })
   await writeFile(file, content)
 }
 
-async function bytesOf({ component, version }: UpstreamArtifact): Promise<Uint8Array> {
-  const members = archives[component]
+async function buildArtifactBytes({ component, version }: UpstreamArtifact): Promise<Uint8Array> {
+  const members = archiveMembers[component]
   if (members === undefined) return Buffer.from(`the program ${component} ${version}`)
   const work = await mkdtemp(join(tmpdir(), 'stand-in-'))
   try {
@@ -51,7 +54,7 @@ async function bytesOf({ component, version }: UpstreamArtifact): Promise<Uint8A
       await writeFile(join(work, member), `${member} of ${component} ${version}`)
     }
     const archive = join(work, 'archive')
-    await run([
+    await runProgram([
       'tar',
       '-czf',
       archive,

@@ -1,88 +1,88 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/agent/host/clock.ts'
-import { httpFetch } from '../../src/agent/host/http-downloader.ts'
+import { createHttpDownloader } from '../../src/agent/host/http-downloader.ts'
 import { type SimulatedWindows, simulatedWindows } from './simulator/simulated-windows.ts'
-import { describe } from '../../src/kit/errors.ts'
+import { formatError } from '../../src/kit/errors.ts'
 import { AgentService } from './agent-service.ts'
-import { Kubelet } from './kubelet.ts'
-import { base, program } from './paths.ts'
+import { SimulatedKubelet } from './kubelet.ts'
+import { baseDirectory, hostProgram } from './paths.ts'
 
-export interface HostWish {
+export interface WindowsHostOptions {
   readonly name: string
   readonly address: string
   readonly gateway: string
 }
 
-/** What the host stands on, where that is not a host of the lab. */
-export interface Ground {
-  /** In which C: is a directory. */
+/** What the simulated host needs from the lab host below it. */
+export interface WindowsHostDeps {
+  /** Directory that contains C:. */
   readonly root: string
   readonly agentSocket: string
-  /** What happens to connections when the adapter goes away. */
-  readonly bounce: () => Promise<void>
+  /** Called when the adapter goes down. */
+  readonly interruptNetwork: () => Promise<void>
   readonly signal: AbortSignal
 }
 
-/** Between two looks at what shall run, in milliseconds. */
-const every = 500
+/** Interval between two checks of which programs must run, in milliseconds. */
+const tickIntervalMs = 500
 
-/** A Windows host whose state is that of the simulator, and whose time is everybody's. */
+/** Runs a Windows host with the state of the simulator and real time. */
 export async function runHost(
-  { name, address, gateway }: HostWish,
-  { root, agentSocket, bounce, signal }: Ground,
+  { name, address, gateway }: WindowsHostOptions,
+  { root, agentSocket, interruptNetwork, signal }: WindowsHostDeps,
 ): Promise<SimulatedWindows> {
   const windows = await simulatedWindows({
     root,
-    base,
+    base: baseDirectory,
     name: name.toUpperCase(),
     address,
     gateway,
-    fetch: (place) => httpFetch(place, systemClock),
+    fetch: (toLocalPath) => createHttpDownloader(toLocalPath, systemClock),
     version: '0.0.0',
-    executable: program,
+    executable: hostProgram,
     time: 'real',
   })
-  const kubelet = new Kubelet(windows, address)
-  const own: SimulatedWindows = {
+  const kubelet = new SimulatedKubelet(windows, address)
+  const simulated: SimulatedWindows = {
     ...windows,
-    // The network of pods is decided by a real cluster.
+    // The pod subnet comes from a real cluster.
     host: { ...windows.host, worker: { ...windows.host.worker, subnet: async () => kubelet.subnet } },
   }
-  const agent = new AgentService(own, name, agentSocket)
-  live(own, bounce, [agent, kubelet], signal).catch((error: unknown) => {
-    process.stderr.write(`${describe(error)}\n`)
+  const agent = new AgentService(simulated, name, agentSocket)
+  runLoop(simulated, interruptNetwork, [agent, kubelet], signal).catch((error: unknown) => {
+    process.stderr.write(`${formatError(error)}\n`)
     process.exitCode = 1
   })
-  return own
+  return simulated
 }
 
-/** A program of the host: whether it shall run is for the manager of services to say. */
-export interface Program {
+/** A program of the host; the service manager decides whether it runs. */
+export interface HostProgram {
   readonly service: string
-  /** The process that the manager has for it; 0 is none. */
-  follow(process: number): Promise<void>
+  /** Process id that the service manager has for the program; 0 is none. */
+  syncProcess(processId: number): Promise<void>
 }
 
-async function live(
+async function runLoop(
   windows: SimulatedWindows,
-  bounce: Ground['bounce'],
-  programs: readonly Program[],
+  interruptNetwork: WindowsHostDeps['interruptNetwork'],
+  programs: readonly HostProgram[],
   signal: AbortSignal,
 ): Promise<void> {
   let { breaks } = windows.machine
   while (!signal.aborted) {
-    for (const one of programs) {
-      const [seen] = await windows.host.operations.services.list({ names: [one.service] })
-      await one
-        .follow(seen?.state === 'Running' ? seen.processId : 0)
-        .catch((error: unknown) => process.stderr.write(`${one.service}: ${describe(error)}\n`))
+    for (const hostedProgram of programs) {
+      const [service] = await windows.host.operations.services.list({ names: [hostedProgram.service] })
+      await hostedProgram
+        .syncProcess(service?.state === 'Running' ? service.processId : 0)
+        .catch((error: unknown) => process.stderr.write(`${hostedProgram.service}: ${formatError(error)}\n`))
     }
     if (windows.machine.breaks !== breaks) {
       breaks = windows.machine.breaks
-      await bounce()
+      await interruptNetwork()
     }
     await windows.save()
-    await sleep(every)
+    await sleep(tickIntervalMs)
   }
-  for (const one of programs) await one.follow(0)
+  for (const hostedProgram of programs) await hostedProgram.syncProcess(0)
 }

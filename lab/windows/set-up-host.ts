@@ -2,47 +2,47 @@ import { chmod, copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Host } from '../hosts/host.ts'
 import { gatewayAddress } from '../hosts/names.ts'
-import { program, shell, shellSocket, user } from './paths.ts'
+import { hostProgram, shellProgram, shellSocket, loginUser } from './paths.ts'
 
 /**
- * Makes a host of the lab one that looks like Windows to whoever comes by ssh: its login has a shell that knows our own
- * program and nothing else, a real sftp server finds C: in the root directory, and a service is what Windows is.
+ * Makes a lab host look like Windows to ssh clients. Its login shell knows only our own program, a real sftp
+ * server finds C: in the root directory, and a service simulates Windows.
  */
-export async function furnishWindows(host: Host, network: number, executable: string): Promise<void> {
-  const target = join(host.directory, 'root', program)
+export async function setUpWindowsHost(host: Host, network: number, executable: string): Promise<void> {
+  const target = join(host.directory, 'root', hostProgram)
   await copyFile(executable, target)
   await chmod(target, 0o755)
-  // A home with a colon in its name would end the line in passwd.
+  // A home directory with a colon in its name would break the line in passwd.
   await host.script(`
-mkdir -p '/C:/Users/${user}/.ssh'
-ln -sfn '/C:/Users/${user}' /windows-home
-install -m 600 /root/.ssh/authorized_keys '/C:/Users/${user}/.ssh/authorized_keys'
-cat > ${shell} <<'EOF'
-${shellText}EOF
-chmod 755 ${shell}
-useradd --non-unique --uid 0 --gid 0 --home-dir /windows-home --no-create-home --shell ${shell} ${user}
+mkdir -p '/C:/Users/${loginUser}/.ssh'
+ln -sfn '/C:/Users/${loginUser}' /windows-home
+install -m 600 /root/.ssh/authorized_keys '/C:/Users/${loginUser}/.ssh/authorized_keys'
+cat > ${shellProgram} <<'EOF'
+${shellScript}EOF
+chmod 755 ${shellProgram}
+useradd --non-unique --uid 0 --gid 0 --home-dir /windows-home --no-create-home --shell ${shellProgram} ${loginUser}
 cat > /etc/systemd/system/windows-host.service <<'EOF'
-${unitText(host, gatewayAddress(network))}EOF
+${renderUnit(host, gatewayAddress(network))}EOF
 systemctl daemon-reload
 systemctl enable --quiet --now windows-host.service
 until [ -S ${shellSocket} ]; do sleep 0.1; done
 `)
 }
 
-/** sshd hands it a line, as that of Windows does to cmd.exe; a subsystem is a line, too. */
-const shellText = `#!/bin/sh
+/** sshd passes it a command line, as it does to cmd.exe on Windows; a subsystem is a command line, too. */
+const shellScript = `#!/bin/sh
 [ "$1" = -c ] || exit 1
 case "$2" in /usr/lib/openssh/sftp-server*) exec /usr/lib/openssh/sftp-server ;; esac
-exec ${program} shell "$2"
+exec ${hostProgram} shell "$2"
 `
 
-function unitText({ name, address }: Host, gateway: string): string {
+function renderUnit({ name, address }: Host, gateway: string): string {
   return `[Unit]
-Description=a Windows host without Windows
+Description=Simulated Windows host
 After=network.target
 
 [Service]
-ExecStart=${program} run ${name} ${address} ${gateway}
+ExecStart=${hostProgram} run ${name} ${address} ${gateway}
 RuntimeDirectory=windows-host
 RuntimeDirectoryMode=0700
 Restart=always

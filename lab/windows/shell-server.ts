@@ -1,32 +1,32 @@
 import { createServer, type Socket } from 'node:net'
 import { win32 } from 'node:path'
 import { PassThrough, type Readable } from 'node:stream'
-import { runningRelease } from '../../src/agent/host/running-release.ts'
-import { bridge } from '../../src/agent/server/bridge.ts'
-import type { CallScene } from '../../src/agent/windows/bootstrap/host-call-context.ts'
+import { createRunningRelease } from '../../src/agent/host/running-release.ts'
+import { bridgeToAgent } from '../../src/agent/server/bridge.ts'
+import type { HostCallContext } from '../../src/agent/windows/bootstrap/host-call-context.ts'
 import { serveCall } from '../../src/agent/windows/bootstrap/serve-host-call.ts'
-import { inflict } from './simulator/faults.ts'
+import { injectFault } from './simulator/faults.ts'
 import type { SimulatedWindows } from './simulator/simulated-windows.ts'
-import { windowsPlaces } from '../../src/contract/windows-paths.ts'
-import { asciiJson } from '../../src/kit/ascii.ts'
-import { exists } from '../../src/kit/files.ts'
-import { type Adjustment, adjustmentIn } from './test-command.ts'
-import { lookAt } from './machine-summary.ts'
-import { home } from './paths.ts'
+import { buildWindowsPaths } from '../../src/contract/windows-paths.ts'
+import { toAsciiJson } from '../../src/kit/ascii.ts'
+import { fileExists } from '../../src/kit/files.ts'
+import { type TestCommand, parseTestCommand } from './test-command.ts'
+import { summarizeMachine } from './machine-summary.ts'
+import { loginHome } from './paths.ts'
 
-export interface Sockets {
-  /** Where lines come to. */
+export interface HostSockets {
+  /** Socket that receives command lines. */
   readonly shellSocket: string
   readonly agentSocket: string
 }
 
-/** Answers lines of logins, each over a connection of its own: the line first, then all that is typed. */
-export async function answerLines(windows: SimulatedWindows, sockets: Sockets): Promise<void> {
+/** Serves command lines of logins, one connection each: the line first, then its standard input. */
+export async function serveShell(windows: SimulatedWindows, sockets: HostSockets): Promise<void> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined)
-    const say = (text: string): void => void socket.write(text)
-    firstLine(socket)
-      .then(async ({ line, rest }) => answerLine(windows, line, { requests: rest, say, ...sockets }))
+    const write = (text: string): void => void socket.write(text)
+    readFirstLine(socket)
+      .then(async ({ line, rest }) => runShellLine(windows, line, { requests: rest, write, ...sockets }))
       .then(
         () => socket.end(),
         (error: unknown) => socket.end(`${String(error)}\r\n`),
@@ -35,67 +35,71 @@ export async function answerLines(windows: SimulatedWindows, sockets: Sockets): 
   await new Promise<void>((resolve) => void server.listen(sockets.shellSocket, resolve))
 }
 
-export interface Talk extends Pick<Sockets, 'agentSocket'> {
-  /** All that is typed after the line. */
+export interface ShellSession extends Pick<HostSockets, 'agentSocket'> {
+  /** Standard input after the line. */
   readonly requests: Readable
-  readonly say: (text: string) => void
+  readonly write: (text: string) => void
 }
 
-export async function answerLine(windows: SimulatedWindows, line: string, talk: Talk): Promise<void> {
-  const { requests, say, agentSocket } = talk
-  const adjustment = adjustmentIn(line)
-  if (adjustment !== undefined) return say(`${JSON.stringify(adjusted(windows, adjustment))}\n`)
-  const [program = '', word = ''] = line.split(' ')
-  const file = win32.resolve(home, program)
-  if (!(await exists(windows.place(file))))
-    return say(`'${program}' is not recognized as an internal or external command\r\n`)
-  if (word === 'agent-call') {
+export async function runShellLine(
+  windows: SimulatedWindows,
+  line: string,
+  session: ShellSession,
+): Promise<void> {
+  const { requests, write, agentSocket } = session
+  const testCommand = parseTestCommand(line)
+  if (testCommand !== undefined) return write(`${JSON.stringify(runTestCommand(windows, testCommand))}\n`)
+  const [program = '', command = ''] = line.split(' ')
+  const file = win32.resolve(loginHome, program)
+  if (!(await fileExists(windows.toLocalPath(file))))
+    return write(`'${program}' is not recognized as an internal or external command\r\n`)
+  if (command === 'agent-call') {
     const { signal } = new AbortController()
-    const answer = (text: string): void => say(asciiJson(text))
-    await bridge({ path: agentSocket, requests, answer, signal }).catch(() => undefined)
-  } else if (word === 'host-call') {
-    await serveCall({ requests, answer: say, sceneAt: sceneFor(windows, file) })
+    const respond = (text: string): void => write(toAsciiJson(text))
+    await bridgeToAgent({ path: agentSocket, requests, onResponse: respond, signal }).catch(() => undefined)
+  } else if (command === 'host-call') {
+    await serveCall({ requests, respond: write, createContext: createHostCallContext(windows, file) })
   }
 }
 
-/** The host as the program that was called finds it: that is what it may make the host's agent. */
-function sceneFor({ host, place }: SimulatedWindows, file: string) {
-  return (base: string, gone: AbortSignal): CallScene => ({
-    host: { ...host, release: runningRelease(host.release.version, place, place(file)) },
-    places: windowsPlaces(base),
+/** The host as seen by the called program, which can install itself as the host's agent. */
+function createHostCallContext({ host, toLocalPath }: SimulatedWindows, file: string) {
+  return (base: string, gone: AbortSignal): HostCallContext => ({
+    host: { ...host, release: createRunningRelease(host.release.version, toLocalPath, toLocalPath(file)) },
+    paths: buildWindowsPaths(base),
     arch: 'x64',
-    used: async () => 0.5,
-    gone,
+    readDiskUsage: async () => 0.5,
+    callerGone: gone,
   })
 }
 
-function adjusted({ machine }: SimulatedWindows, adjustment: Adjustment): object | boolean {
-  switch (adjustment.lab) {
-    case 'look':
-      return lookAt(machine)
+function runTestCommand({ machine }: SimulatedWindows, testCommand: TestCommand): object | boolean {
+  switch (testCommand.lab) {
+    case 'summarize':
+      return summarizeMachine(machine)
     case 'remove-rule':
-      return machine.rules.delete(adjustment.name)
+      return machine.rules.delete(testCommand.name)
     default:
-      inflict(machine, adjustment)
+      injectFault(machine, testCommand)
       return true
   }
 }
 
-/** The line, and a stream of all that comes after it. */
-async function firstLine(socket: Socket): Promise<{ line: string; rest: PassThrough }> {
+/** The first line, and a stream of everything after it. */
+async function readFirstLine(socket: Socket): Promise<{ line: string; rest: PassThrough }> {
   const rest = new PassThrough()
   let head: Buffer = Buffer.alloc(0)
   return new Promise((resolve, reject) => {
-    const heard = (chunk: Buffer): void => {
+    const onData = (chunk: Buffer): void => {
       head = Buffer.concat([head, chunk])
       const end = head.indexOf(0x0a)
       if (end === -1) return
-      socket.off('data', heard)
+      socket.off('data', onData)
       rest.write(head.subarray(end + 1))
       socket.pipe(rest)
       resolve({ line: head.subarray(0, end).toString('utf8'), rest })
     }
-    socket.on('data', heard)
-    socket.once('close', () => reject(new Error('nobody has said anything')))
+    socket.on('data', onData)
+    socket.once('close', () => reject(new Error('the connection ended before a line was complete')))
   })
 }

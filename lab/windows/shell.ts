@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** Hands a line to the host, then all that is typed, and shows what comes back until there is no more. */
-export async function passOn(line: string, socket: string): Promise<void> {
+/** Sends a command line and standard input to the host, and prints the output until it ends. */
+export async function forwardLine(line: string, socket: string): Promise<void> {
   const connection = connect({ path: socket, allowHalfOpen: true })
   await once(connection, 'connect')
   connection.write(`${line}\n`)

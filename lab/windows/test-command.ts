@@ -1,23 +1,23 @@
 import { z } from 'zod'
-import { roles } from '../../src/agent/windows/reconcile/worker-spec.ts'
+import { nodeRoles } from '../../src/agent/windows/reconcile/worker-spec.ts'
 import { faultNames } from './simulator/faults.ts'
 
-/** What a test does to a host beside what comes by ssh, as a line that no shell of Windows would understand. */
-const adjustment = z.discriminatedUnion('lab', [
-  /** All that a reset has to give back, in one document. */
-  z.strictObject({ lab: z.literal('look') }),
+/** What a test does to a host besides its ssh commands: a JSON line that no Windows shell would accept. */
+const testCommandSchema = z.discriminatedUnion('lab', [
+  /** Reads everything a reset must restore, as one document. */
+  z.strictObject({ lab: z.literal('summarize') }),
   z.strictObject({ lab: z.literal('remove-rule'), name: z.string() }),
-  /** One of the simulator's own faults, to one of its services. */
-  z.strictObject({ lab: z.literal('inflict'), name: z.enum(faultNames), role: z.enum(roles) }),
+  /** Injects a fault of the simulator into one of its services. */
+  z.strictObject({ lab: z.literal('inflict'), name: z.enum(faultNames), role: z.enum(nodeRoles) }),
 ])
-export type Adjustment = z.infer<typeof adjustment>
+export type TestCommand = z.infer<typeof testCommandSchema>
 
-export function adjust(word: string, [name, role]: readonly string[]): string {
-  const given = { ...(name === undefined ? {} : { name }), ...(role === undefined ? {} : { role }) }
-  return JSON.stringify(adjustment.parse({ lab: word, ...given }))
+export function formatTestCommand(command: string, [name, role]: readonly string[]): string {
+  const options = { ...(name === undefined ? {} : { name }), ...(role === undefined ? {} : { role }) }
+  return JSON.stringify(testCommandSchema.parse({ lab: command, ...options }))
 }
 
-/** Undefined of a line that is none. */
-export function adjustmentIn(line: string): Adjustment | undefined {
-  return line.startsWith('{') ? adjustment.parse(JSON.parse(line)) : undefined
+/** Undefined if the line is not a test command. */
+export function parseTestCommand(line: string): TestCommand | undefined {
+  return line.startsWith('{') ? testCommandSchema.parse(JSON.parse(line)) : undefined
 }

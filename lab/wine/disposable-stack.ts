@@ -1,4 +1,7 @@
-/** Of the language since Node 24, in which the program is released: as much of it as the program uses, for Node 22. */
+/**
+ * DisposableStack for Node 22, as far as the program uses it. The program is released with Node 24, which has
+ * it built in.
+ */
 export class DisposableStack implements Disposable {
   readonly #work: (() => void)[] = []
 

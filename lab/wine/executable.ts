@@ -1,49 +1,49 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { basename, join, win32 } from 'node:path'
-import { bundleProgram, hostScript, inject, seaConfig } from '../../scripts/executable.ts'
+import { bundleProgram, hostScript, injectBlob, renderSeaConfig } from '../../scripts/executable.ts'
 import type { Argv } from '../../src/kit/command.ts'
 import { nodeVersion } from './node-for-windows.ts'
 import type { Wine } from './wine.ts'
 
-type Drive = Pick<Wine, 'place' | 'run'>
+type Drive = Pick<Wine, 'toLocalPath' | 'run'>
 
 const work = String.raw`C:\build`
 const node = win32.join(work, 'node.exe')
 const script = win32.join(work, 'host.ps1')
 
-/** A file of the repository as a program for Wine, with Node beside it: how it is started. */
+/** Bundles a file of the repository for Wine, with Node beside it, and returns the command that starts it. */
 export async function bundleInWine(
-  { place }: Pick<Wine, 'place'>,
+  { toLocalPath }: Pick<Wine, 'toLocalPath'>,
   nodeFile: string,
   entry: string,
 ): Promise<Argv> {
   const bundle = win32.join(work, `${basename(entry, '.ts')}.cjs`)
-  await mkdir(place(work), { recursive: true })
-  await bundleProgram(place(bundle), {
+  await mkdir(toLocalPath(work), { recursive: true })
+  await bundleProgram(toLocalPath(bundle), {
     entry,
     node: Number.parseInt(nodeVersion, 10),
-    missing: join(import.meta.dirname, 'disposable-stack.ts'),
+    polyfill: join(import.meta.dirname, 'disposable-stack.ts'),
   })
-  await copyFile(hostScript, place(script))
-  await copyFile(nodeFile, place(node))
+  await copyFile(hostScript, toLocalPath(script))
+  await copyFile(nodeFile, toLocalPath(node))
   return [node, bundle]
 }
 
 /**
- * hyperkube.exe as it is released, but for the Node in it. That prepares it in Wine: what a Node prepares is for its own
- * version alone.
+ * hyperkube.exe as it is released, except for the version of Node. That Node prepares the blob in Wine,
+ * because a blob is valid only for the version that prepared it.
  */
-export async function executableInWine(drive: Drive, nodeFile: string): Promise<string> {
-  const { place, run } = drive
+export async function buildExecutableInWine(drive: Drive, nodeFile: string): Promise<string> {
+  const { toLocalPath, run } = drive
   const [, bundle = ''] = await bundleInWine(drive, nodeFile, 'src/main.ts')
   const [blob, config, output] = [
     win32.join(work, 'blob'),
     win32.join(work, 'sea.json'),
     String.raw`C:\hyperkube.exe`,
   ]
-  await writeFile(place(config), seaConfig({ bundle, blob, script, own: false }))
+  await writeFile(toLocalPath(config), renderSeaConfig({ bundle, blob, script, isCurrentTarget: false }))
   await run([node, '--experimental-sea-config', config])
-  await copyFile(nodeFile, place(output))
-  await inject(place(output), place(blob))
+  await copyFile(nodeFile, toLocalPath(output))
+  await injectBlob(toLocalPath(output), toLocalPath(blob))
   return output
 }

@@ -1,95 +1,100 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, win32 } from 'node:path'
 import type { BuiltPart } from '../components/build.ts'
-import { kindOf } from '../components/flags.ts'
-import { partId } from '../components/parts.ts'
-import { programFile } from '../components/recipe.ts'
-import { importsOf, isOfWindows, librariesNamed } from './libraries.ts'
-import { standIn, standInName } from './prng-library.ts'
+import { parseFlagKind } from '../components/flags.ts'
+import { formatPartId } from '../components/parts.ts'
+import { formatProgramFile } from '../components/recipe.ts'
+import { readImports, isWindowsLibrary, findLibraryNames } from './libraries.ts'
+import { buildPrngLibrary, prngLibraryName } from './prng-library.ts'
 import type { Wine } from './wine.ts'
 
-/** What was seen of one of upstream's programs for Windows. */
+/** What was observed of one of upstream's Windows programs. */
 export interface GoProgram {
   readonly part: string
   readonly name: string
-  /** Where it is in Wine. */
+  /** Path in Wine. */
   readonly path: string
-  /** What it says of its version in Wine; nothing when it has no such question, or does not start. */
+  /** First line of its version output in Wine. Undefined if it does not start. */
   readonly version?: string
-  /** What its end was, where it does not start. */
+  /** How it ended, if it does not start. */
   readonly failure?: string
-  /** Libraries without which Windows does not start it, and those that it asks for by itself. */
+  /** Libraries in its import table, and those that it loads at run time. */
   readonly imports: readonly string[]
-  readonly asks: readonly string[]
-  /** Of its imports, what no Windows Server 2022 has. */
+  readonly runtimeLibraries: readonly string[]
+  /** Imports that Windows Server 2022 does not have. */
   readonly foreign: readonly string[]
-  /** Texts in it that may be names of libraries, and are none that we know. */
+  /** Texts that may be names of libraries, but are not known. */
   readonly unknown: readonly string[]
 }
 
-/** Programs of Go then start. */
-export async function putStandIn({ place }: Pick<Wine, 'place'>): Promise<void> {
-  await writeFile(place(`C:\\windows\\system32\\${standInName}`), standIn())
+/** Go programs need it to start in Wine. */
+export async function installPrngLibrary({ toLocalPath }: Pick<Wine, 'toLocalPath'>): Promise<void> {
+  await writeFile(toLocalPath(`C:\\windows\\system32\\${prngLibraryName}`), buildPrngLibrary())
 }
 
-/** Brings the programs of a part to a directory of its own, and looks at each of them. */
-export async function tryPrograms(
-  wine: Pick<Wine, 'place' | 'run'>,
+/** Copies the programs of a part to a directory of Wine, and runs and inspects each of them. */
+export async function tryGoPrograms(
+  wine: Pick<Wine, 'toLocalPath' | 'run'>,
   { part, directory }: BuiltPart,
 ): Promise<GoProgram[]> {
-  const engine = `C:\\engine\\${partId(part)}`
-  await mkdir(wine.place(engine), { recursive: true })
-  const seen: GoProgram[] = []
+  const targetDirectory = `C:\\components\\${formatPartId(part)}`
+  await mkdir(wine.toLocalPath(targetDirectory), { recursive: true })
+  const results: GoProgram[] = []
   for (const program of part.programs) {
-    const file = join(directory, programFile(part, program))
-    const path = win32.join(engine, programFile(part, program))
-    await copyFile(file, wine.place(path))
+    const file = join(directory, formatProgramFile(part, program))
+    const path = win32.join(targetDirectory, formatProgramFile(part, program))
+    await copyFile(file, wine.toLocalPath(path))
     const bytes = await readFile(file)
-    const imports = importsOf(bytes)
-    const { known, unknown } = librariesNamed(bytes)
-    const asks = known.filter((name) => !imports.includes(name))
+    const imports = readImports(bytes)
+    const { known, unknown } = findLibraryNames(bytes)
+    const runtimeLibraries = known.filter((name) => !imports.includes(name))
     const { code, stdout, stderr } = await wine.run([path, ...program.ask], { allowFailure: true })
-    // Plugins and runners have no such question; that they start and complain is all that they can show.
+    // Plugins and runners print no version; that they start and report an error is enough.
     const started = !/^fatal error: |^panic: /m.test(stderr) && code < 128
     const [line = ''] = `${stdout}\n${stderr}`.trim().split(/\r?\n/)
-    seen.push({
-      part: partId(part),
+    results.push({
+      part: formatPartId(part),
       name: program.name,
       path,
       ...(started ? { version: line } : { failure: line === '' ? `it ended with ${code}` : line }),
       imports,
-      asks,
-      foreign: imports.filter((name) => !isOfWindows(name)),
+      runtimeLibraries,
+      foreign: imports.filter((name) => !isWindowsLibrary(name)),
       unknown,
     })
   }
-  return seen
+  return results
 }
 
-/** What became of the flags of a command line. */
+/** Result of checking the flags of a command line. */
 export interface FlagCheck {
   readonly program: string
-  /** Whether the program itself was asked for each, or each was looked for among its texts, because it does not start. */
-  readonly by: 'asking' | 'reading'
+  /**
+   * `query`: the program was called with each flag. `search`: it does not start, so each flag was searched in
+   * its bytes.
+   */
+  readonly method: 'query' | 'search'
   readonly flags: readonly string[]
   readonly missing: readonly string[]
 }
 
-/** Whether a program takes the flags of a command line; --help ends it before it does anything. */
+/** Checks whether a program accepts the flags of a command line; --help ends it before it does anything. */
 export async function checkFlags(
-  { run, place }: Pick<Wine, 'run' | 'place'>,
+  { run, toLocalPath }: Pick<Wine, 'run' | 'toLocalPath'>,
   { name, path, failure }: GoProgram,
   args: readonly string[],
 ): Promise<FlagCheck> {
-  const flags = args.map((one) => /^--?([a-z][\w-]*)/.exec(one)?.[1] ?? '').filter((one) => one !== '')
+  const flags = args
+    .map((argument) => /^--?([a-z][\w-]*)/.exec(argument)?.[1] ?? '')
+    .filter((argument) => argument !== '')
   if (failure !== undefined) {
-    const bytes = await readFile(place(path))
-    return { program: name, by: 'reading', flags, missing: flags.filter((flag) => !bytes.includes(flag)) }
+    const bytes = await readFile(toLocalPath(path))
+    return { program: name, method: 'search', flags, missing: flags.filter((flag) => !bytes.includes(flag)) }
   }
   const missing: string[] = []
   for (const flag of flags) {
     const { stdout, stderr } = await run([path, `--${flag}=`, '--help'], { allowFailure: true })
-    if (kindOf(stdout + stderr) === undefined) missing.push(flag)
+    if (parseFlagKind(stdout + stderr) === undefined) missing.push(flag)
   }
-  return { program: name, by: 'asking', flags, missing }
+  return { program: name, method: 'query', flags, missing }
 }

@@ -1,8 +1,8 @@
 /**
- * Libraries of Windows that programs of Go ask for, all of which Windows Server 2022 has in System32; those of HCS, HNS and
- * of containers with the feature Containers.
+ * Windows libraries that Go programs load. Windows Server 2022 has all of them in System32; those of HCS, HNS
+ * and containers with the feature Containers.
  */
-const ofWindows = new Set(
+const windowsLibraries = new Set(
   `advapi32 bcrypt bcryptprimitives bindfltapi cfgmgr32 cimfs computecore computenetwork computestorage crypt32 cryptbase
   dbghelp dnsapi fltlib iphlpapi kernel32 kernelbase mpr msi mswsock ncrypt netapi32 netio ntdll ole32 oleaut32 pdh powrprof
   psapi rpcrt4 sechost secur32 setupapi shell32 shlwapi user32 userenv version virtdisk vmcompute winmm winspool wintrust
@@ -11,21 +11,26 @@ const ofWindows = new Set(
     .map((name) => `${name}.dll`),
 )
 
-/** Whether every Windows Server 2022 has it. Names of sets of functions (api-ms-win-…) stand for libraries of the system. */
-export function isOfWindows(name: string): boolean {
-  return ofWindows.has(name) || name.startsWith('api-ms-win-')
+/**
+ * Whether every Windows Server 2022 has the library. API sets (api-ms-win-…) stand for libraries of the
+ * system.
+ */
+export function isWindowsLibrary(name: string): boolean {
+  return windowsLibraries.has(name) || name.startsWith('api-ms-win-')
 }
 
-/** The libraries that Windows loads before a program begins, by the table in its headers ("PE Format" of Microsoft). */
-export function importsOf(file: Buffer): string[] {
+/**
+ * The libraries that Windows loads before a program starts, from its import table (Microsoft's "PE Format").
+ */
+export function readImports(file: Buffer): string[] {
   const pe = file.readUInt32LE(0x3c)
-  if (file.toString('latin1', pe, pe + 4) !== 'PE\0\0') throw new Error('this is no program of Windows')
+  if (file.toString('latin1', pe, pe + 4) !== 'PE\0\0') throw new Error('this is not a Windows program')
   const sections = file.readUInt16LE(pe + 6)
   const optional = pe + 24
-  if (file.readUInt16LE(optional) !== 0x20b) throw new Error('this is no program for 64 bits')
+  if (file.readUInt16LE(optional) !== 0x20b) throw new Error('this is not a 64-bit program')
   const table = optional + file.readUInt16LE(pe + 20)
-  /** Where in the file something is that has an address once it is loaded. */
-  const offsetOf = (address: number): number => {
+  /** Converts an address in memory to an offset in the file. */
+  const toFileOffset = (address: number): number => {
     for (let index = 0; index < sections; index++) {
       const section = table + 40 * index
       const [size, start] = [file.readUInt32LE(section + 8), file.readUInt32LE(section + 12)]
@@ -36,22 +41,23 @@ export function importsOf(file: Buffer): string[] {
   const directory = file.readUInt32LE(optional + 120)
   if (directory === 0) return []
   const names: string[] = []
-  for (let entry = offsetOf(directory); file.readUInt32LE(entry + 12) !== 0; entry += 20) {
-    const start = offsetOf(file.readUInt32LE(entry + 12))
+  for (let entry = toFileOffset(directory); file.readUInt32LE(entry + 12) !== 0; entry += 20) {
+    const start = toFileOffset(file.readUInt32LE(entry + 12))
     names.push(file.toString('latin1', start, file.indexOf(0, start)).toLowerCase())
   }
   return [...new Set(names)].toSorted()
 }
 
 /**
- * The libraries that are named anywhere in a program: Go asks for most of them when it runs. Its texts lie side by side
- * without an end, so that only the end of a name is certain; what ends as none of those that we know is told as it is there.
+ * The libraries that are named anywhere in a program: Go loads most of them at run time. Its strings have no
+ * terminators, so only the end of a name is certain. Text that ends with no known name is returned as
+ * `unknown`.
  */
-export function librariesNamed(file: Buffer): { readonly known: string[]; readonly unknown: string[] } {
+export function findLibraryNames(file: Buffer): { readonly known: string[]; readonly unknown: string[] } {
   const known = new Set<string>()
   const unknown = new Set<string>()
   for (const [found] of file.toString('latin1').matchAll(/[\w-]{1,40}\.dll/g)) {
-    const name = [...ofWindows]
+    const name = [...windowsLibraries]
       .filter((one) => found.toLowerCase().endsWith(one))
       .toSorted((a, b) => b.length - a.length)[0]
     if (name === undefined) unknown.add(found)

@@ -1,17 +1,17 @@
 /**
- * Programs of Go 1.21 and newer begin with random numbers from bcryptprimitives.dll, which Wine 8 lacks. This is one: a library
- * without any code, which says that its one function is another name for one of advapi32.dll that does the same.
+ * Go programs since 1.21 read random numbers from bcryptprimitives.dll, which Wine 8 lacks. This builds one
+ * without code: its only function forwards to an equivalent function of advapi32.dll.
  */
-export const standInName = 'bcryptprimitives.dll'
-const exported = 'ProcessPrng'
-const forwarded = 'advapi32.SystemFunction036'
+export const prngLibraryName = 'bcryptprimitives.dll'
+const exportedFunction = 'ProcessPrng'
+const forwardTarget = 'advapi32.SystemFunction036'
 
 const fileAlignment = 0x200
 const sectionAlignment = 0x1000
 const optionalHeaderLength = 240
 
-/** By the format of Microsoft, "PE Format": headers, and one section that holds the table of exports. */
-export function standIn(): Buffer {
+/** Follows Microsoft's "PE Format": headers, and one section with the export table. */
+export function buildPrngLibrary(): Buffer {
   const table = exportSection(sectionAlignment)
   const file = Buffer.alloc(2 * fileAlignment)
   file.write('MZ', 0, 'latin1')
@@ -21,7 +21,7 @@ export function standIn(): Buffer {
   file.writeUInt16LE(0x8664, coff)
   file.writeUInt16LE(1, coff + 2)
   file.writeUInt16LE(optionalHeaderLength, coff + 16)
-  // An image, for large addresses, and a library.
+  // An executable image, large address aware, and a DLL.
   file.writeUInt16LE(0x2022, coff + 18)
   const optional = coff + 20
   file.writeUInt16LE(0x20b, optional)
@@ -35,7 +35,7 @@ export function standIn(): Buffer {
   file.writeUInt32LE(2 * sectionAlignment, optional + 56)
   file.writeUInt32LE(fileAlignment, optional + 60)
   file.writeUInt16LE(3, optional + 68)
-  // It may lie anywhere, and has no code.
+  // Relocatable, and NX compatible.
   file.writeUInt16LE(0x140, optional + 70)
   file.writeUInt32LE(16, optional + 108)
   file.writeUInt32LE(sectionAlignment, optional + 112)
@@ -51,21 +51,24 @@ export function standIn(): Buffer {
   return file
 }
 
-/** The directory, one address, one name, one number, and the texts. An address inside of it is a name of another library's. */
+/**
+ * The export directory, one address, one name, one ordinal, and the strings. An address inside the section
+ * forwards to a function of another library.
+ */
 function exportSection(base: number): Buffer {
-  const texts = Buffer.from([standInName, exported, forwarded, ''].join('\0'), 'latin1')
+  const texts = Buffer.from([prngLibraryName, exportedFunction, forwardTarget, ''].join('\0'), 'latin1')
   const [addresses, names, numbers, start] = [40, 44, 48, 50]
-  const at = (text: string): number => base + start + texts.indexOf(text)
+  const addressOf = (text: string): number => base + start + texts.indexOf(text)
   const bytes = Buffer.alloc(start + texts.length)
-  bytes.writeUInt32LE(at(standInName), 12)
+  bytes.writeUInt32LE(addressOf(prngLibraryName), 12)
   bytes.writeUInt32LE(1, 16)
   bytes.writeUInt32LE(1, 20)
   bytes.writeUInt32LE(1, 24)
   bytes.writeUInt32LE(base + addresses, 28)
   bytes.writeUInt32LE(base + names, 32)
   bytes.writeUInt32LE(base + numbers, 36)
-  bytes.writeUInt32LE(at(forwarded), addresses)
-  bytes.writeUInt32LE(at(exported), names)
+  bytes.writeUInt32LE(addressOf(forwardTarget), addresses)
+  bytes.writeUInt32LE(addressOf(exportedFunction), names)
   bytes.set(texts, start)
   return bytes
 }

@@ -1,5 +1,5 @@
-# What the parser of this PowerShell says of a script, without running it: errors, and words that Windows PowerShell 5.1 does
-# not know. Of what came between them, only what the language itself gained: commands and their parameters are not looked at.
+# Parses a script with this PowerShell, without running it. Reports errors, and syntax that Windows PowerShell 5.1 does not know.
+# Only the language itself is checked, not commands and their parameters.
 param([Parameter(Mandatory)] [string] $Path)
 
 $tokens = $null
@@ -9,5 +9,5 @@ $tree = [System.Management.Automation.Language.Parser]::ParseInput($text, [ref] 
 $kinds = 'QuestionMark', 'QuestionQuestion', 'QuestionQuestionEquals', 'QuestionDot', 'QuestionLBracket', 'AndAnd', 'OrOr', 'Clean'
 $newer = @($tokens | Where-Object { $kinds -contains [string] $_.Kind } | ForEach-Object { [string] $_.Kind })
 $newer += @($tree.FindAll({ param($one) $one -is [System.Management.Automation.Language.PipelineAst] -and $one.Background }, $true) | ForEach-Object { 'Background' })
-$said = @{ errors = @($errors | ForEach-Object { $_.Message }); newer = $newer }
-[Console]::Out.WriteLine((ConvertTo-Json -InputObject $said -Compress))
+$report = @{ errors = @($errors | ForEach-Object { $_.Message }); newer = $newer }
+[Console]::Out.WriteLine((ConvertTo-Json -InputObject $report -Compress))

@@ -1,10 +1,10 @@
-# This is not Windows. These are stand-ins for those commands of Windows that host.ps1 runs and that neither PowerShell 7 nor
-# Wine has, so that the script can be run to its end. They keep their state in memory, and were written without a Windows to hold
-# them against: parameters of what is about adapters, addresses, routes, listeners, the firewall and features by the pages that
-# Microsoft has of them for Windows Server 2022, as many as are needed; properties and all else as they are known.
+# Stand-ins for the Windows commands that host.ps1 runs and that neither PowerShell 7 nor Wine has, so that the script can run to
+# its end. They keep their state in memory, and were not compared with a real Windows. Parameters of commands for adapters,
+# addresses, routes, listeners, the firewall and features follow Microsoft's documentation for Windows Server 2022, as far as they
+# are needed; properties and everything else follow common knowledge.
 #
-# What Wine has is Wine's: services are those of its manager, processes and the registry its own. Not so who may enter a file,
-# which it does not keep, nor what a service depends on, which it keeps and does not tell.
+# Services, processes and the registry are Wine's own. Access rights of files are not, because Wine does not keep them, nor are
+# dependencies of services, which Wine keeps and does not report.
 
 Add-Type -TypeDefinition @'
 using System;
@@ -12,15 +12,15 @@ using System.ComponentModel;
 using System.Runtime.InteropServices;
 
 namespace Hyperkube {
-    // In place of the one that the script declares with vmcompute.dll.
+    // Replaces the class that the script declares with vmcompute.dll.
     public static class Hns {
-        public static Func<string, string, string, string> Answers;
+        public static Func<string, string, string, string> Handler;
         public static void HNSCall(string method, string path, string request, out string response) {
-            response = Answers(method, path, request);
+            response = Handler(method, path, request);
         }
     }
 
-    // The manager of services, which answers for Win32_Service. A handle that stays open keeps a service from going.
+    // The service manager, source of Win32_Service. An open handle prevents the deletion of a service.
     public static class Manager {
         [DllImport("advapi32.dll", SetLastError = true, CharSet = CharSet.Unicode)]
         static extern bool ChangeServiceConfigW(SafeHandle service, uint type, uint start, uint error, string path, string group, IntPtr tag, string dependencies, string user, string password, string shown);
@@ -69,10 +69,10 @@ function New-StandInObject([string] $class, $properties) {
     $made
 }
 
-# Parameters that are a CimInstance take no other class than their own.
+# Parameters of type CimInstance accept only their own class.
 function Assert-StandInClass([string] $class, $objects) {
     foreach ($one in $objects) {
-        if ($one.PSObject.TypeNames[0] -ne 'Microsoft.Management.Infrastructure.CimInstance#' + $class) { throw ('this is no ' + $class) }
+        if ($one.PSObject.TypeNames[0] -ne 'Microsoft.Management.Infrastructure.CimInstance#' + $class) { throw ('this is not a ' + $class) }
     }
 }
 
@@ -80,7 +80,7 @@ function Assert-StandInClass([string] $class, $objects) {
 
 function Get-StandInService {
     foreach ($controller in Microsoft.PowerShell.Management\Get-Service) {
-        # Some of Wine's own are in no key.
+        # Some services of Wine have no registry key.
         $key = Get-ItemProperty -LiteralPath ($standIn.Keys + $controller.Name) -ErrorAction SilentlyContinue
         if ($null -eq $key) { continue }
         $status = [Hyperkube.Manager]::Status($controller.ServiceHandle)
@@ -145,7 +145,7 @@ function Invoke-CimMethod {
     [pscustomobject] @{ ReturnValue = [uint32] 0 }
 }
 
-# --- services, where Wine is silent
+# --- services, as far as Wine does not report them
 
 function Get-Service {
     [CmdletBinding()]
@@ -157,7 +157,7 @@ function Get-Service {
     }
 }
 
-# Wine's knows no failureflag.
+# Wine's sc.exe does not know failureflag.
 function sc.exe {
     $verb, $name, $rest = $args
     $global:LASTEXITCODE = 1639
@@ -171,9 +171,9 @@ function sc.exe {
     '[SC] ' + $global:LASTEXITCODE
 }
 
-# --- who may enter
+# --- access control
 
-# It brings the property Sddl.
+# Provides the property Sddl.
 Import-Module Microsoft.PowerShell.Security
 
 function Get-StandInAccess([string] $path) {
@@ -194,9 +194,9 @@ function Get-Acl {
 function Set-Acl {
     [CmdletBinding(SupportsShouldProcess)]
     param([Parameter(Mandatory)] [string] $LiteralPath, [Parameter(Mandatory)] [psobject] $AclObject)
-    if ($AclObject -isnot [System.Security.AccessControl.FileSystemSecurity]) { throw 'this is no FileSystemSecurity' }
+    if ($AclObject -isnot [System.Security.AccessControl.FileSystemSecurity]) { throw 'this is not a FileSystemSecurity' }
     $form = $AclObject.GetSecurityDescriptorSddlForm('All')
-    # What is not kept from it comes down from the directory above.
+    # Without protection, the file inherits the rules of its directory.
     if (-not $AclObject.AreAccessRulesProtected) {
         $above = [regex]::Matches((Get-StandInAccess (Split-Path -LiteralPath $LiteralPath)), '\(A;OICI;([^)]*)\)')
         $form = ($form -replace '\([^)]*;[A-Z]*ID[A-Z]*;[^)]*\)', '') + -join ($above | ForEach-Object { '(A;ID;' + $_.Groups[1].Value + ')' })
@@ -214,7 +214,7 @@ function Get-WindowsFeature {
     }
 }
 
-# --- HNS, in the words of real hosts
+# --- HNS, with documents of real hosts
 
 foreach ($one in @(
         '{"Flags":0,"ID":"9DD95ECE-3B9B-417B-9F43-7B58F5B390D1","IPv6":false,"ManagementIP":"10.7.0.25","Name":"External","NetworkAdapterName":"Ethernet","Policies":[],"State":1,"Subnets":[{"AddressPrefix":"192.168.255.0/30","GatewayAddress":"192.168.255.1","ObjectType":5,"Policies":[{"Type":"VSID","VSID":9999}]}],"Type":"Overlay"}',
@@ -224,24 +224,24 @@ foreach ($one in @(
 [void] $standIn.Endpoints.Add((ConvertFrom-Json -InputObject '{"ID":"b799ce1e-da48-480d-b2eb-c13436cf5653","Name":"Ethernet","VirtualNetwork":"9DD95ECE-3B9B-417B-9F43-7B58F5B390D1","VirtualNetworkName":"External","Policies":[{"Type":"L2Driver"}],"MacAddress":"00:11:22:33:44:55","IPAddress":"10.190.178.37","IsRemoteEndpoint":true}'))
 [void] $standIn.PolicyLists.Add((ConvertFrom-Json -InputObject '{"Flags":0,"ID":"D680D0E7-185B-46A7-B097-37A8B439F588","IsApplied":false,"Policies":[{"ExternalPort":55680,"InternalPort":55680,"IsDSR":true,"Protocol":6,"SourceVIP":"10.244.178.2","Type":"ELB"}],"References":["/endpoints/b799ce1e-da48-480d-b2eb-c13436cf5653"],"State":2}'))
 
-[Hyperkube.Hns]::Answers = {
+[Hyperkube.Hns]::Handler = {
     param([string] $method, [string] $path, [string] $request)
     $nothing, $kind, $id = $path.Split('/')
     $all = $standIn[$kind]
-    $well = @{ Success = $true; Output = @($all) }
+    $result = @{ Success = $true; Output = @($all) }
     $same = $all | Where-Object { $_.ID -eq $id }
-    if ($null -eq $all) { $well = @{ Success = $false; Error = 'Invalid JSON document string. ' } }
+    if ($null -eq $all) { $result = @{ Success = $false; Error = 'Invalid JSON document string. ' } }
     elseif ($method -eq 'POST') {
         $made = ConvertFrom-Json -InputObject $request
         Add-Member -InputObject $made -MemberType NoteProperty -Name ID -Value ([guid]::NewGuid().ToString().ToUpperInvariant())
         [void] $all.Add($made)
-        $well.Output = $made
-    } elseif ($id -and $null -eq $same) { $well = @{ Success = $false; Error = 'Element not found. ' } }
+        $result.Output = $made
+    } elseif ($id -and $null -eq $same) { $result = @{ Success = $false; Error = 'Element not found. ' } }
     elseif ($method -eq 'DELETE') {
         $all.Remove($same)
-        $well.Output = @{}
+        $result.Output = @{}
     }
-    ConvertTo-Json -InputObject $well -Compress -Depth 20
+    ConvertTo-Json -InputObject $result -Compress -Depth 20
 }
 
 function Get-HnsNetwork {
@@ -297,7 +297,7 @@ function New-NetRoute {
     $made
 }
 
-# It asks whether it may, which nobody would answer.
+# Prompts for confirmation by default, which would block the script.
 function Remove-NetRoute {
     [CmdletBinding(SupportsShouldProcess, ConfirmImpact = 'High')]
     param([Parameter(Mandatory, ValueFromPipeline)] [psobject[]] $InputObject)
@@ -338,7 +338,7 @@ function New-NetFirewallRule {
         Direction = $Direction
         Action = $Action
     }
-    # One port comes back as a string, several as strings.
+    # One port is returned as a string, several as an array.
     $ports = $LocalPort
     if ($LocalPort.Count -eq 1) { $ports = $LocalPort[0] }
     $filter = New-StandInObject 'root/standardcimv2/MSFT_NetProtocolPortFilter' @{ Protocol = $Protocol.ToUpperInvariant(); LocalPort = $ports }

@@ -5,16 +5,16 @@ import type { builtInAddons } from '../spec/addons.ts'
 /** An addon that comes with hyperkube. */
 export interface AddonDefinition {
   readonly name: (typeof builtInAddons)[number]
-  /** For people, in a few words. */
-  readonly about: string
-  /** Where cluster.yml has its settings. */
+  /** A few words for people. */
+  readonly description: string
+  /** Key of its settings in cluster.yml. */
   readonly setting: 'dns' | 'metrics' | 'ingress' | 'storage'
-  /** Names of its images in the catalog. The first one is the program itself. */
+  /** Names of its images in the catalog. The first image is the main program. */
   readonly images: readonly [string, ...string[]]
-  /** None where cluster.yml says `none`. */
-  readonly manifests: (input: AddonInput) => readonly Manifest[]
+  /** Empty where cluster.yml says `none`. */
+  readonly buildManifests: (input: AddonInput) => readonly Manifest[]
 }
 
-export function imageOf({ images }: Pick<AddonInput, 'images'>, name: string): string {
+export function findAddonImage({ images }: Pick<AddonInput, 'images'>, name: string): string {
   return images[name] ?? ''
 }

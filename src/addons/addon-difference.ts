@@ -13,20 +13,20 @@ const field = z.strictObject({
   path: z.string(),
   before: z.unknown().optional(),
   after: z.unknown().optional(),
-  /** It holds a secret, and is not shown. */
+  /** The field holds a secret, so its values are not shown. */
   hidden: z.literal(true).optional(),
 })
 
 const conflict = z.strictObject({ path: z.string(), manager: z.string() })
 
-const wished = z.discriminatedUnion('change', [
+const objectChangeSchema = z.discriminatedUnion('change', [
   z.strictObject({ ...reference, change: z.literal('none') }),
   z.strictObject({ ...reference, change: z.literal('create') }),
   z.strictObject({
     ...reference,
     change: z.literal('change'),
     fields: z.array(field),
-    /** Fields that others have set, and that are taken over. */
+    /** Fields of other managers that are taken over. */
     taken: z.array(conflict).optional(),
   }),
   z.strictObject({
@@ -35,34 +35,37 @@ const wished = z.discriminatedUnion('change', [
     conflicts: z.array(conflict),
     hint: z.string(),
   }),
-  /** The API does not take it as it is. */
+  /** The API refuses the manifest. */
   z.strictObject({ ...reference, change: z.literal('refused'), reason: z.string() }),
-  /** It cannot be told before it is done. */
+  /** The change cannot be predicted, because a dry run is not possible. */
   z.strictObject({ ...reference, change: z.literal('unknown'), reason: z.string() }),
 ])
-export type WishedObject = z.infer<typeof wished>
+export type DesiredObjectChange = z.infer<typeof objectChangeSchema>
 
-const unwished = z.strictObject({
+const prunedObjectSchema = z.strictObject({
   ...reference,
-  /** Removed; left alone and forgotten; or kept until it can go. */
-  act: z.enum(['remove', 'forget', 'hold']),
-  why: z.enum(['gone', 'moved', 'found', 'foreign', 'moving', 'in use']).optional(),
+  /**
+   * `remove` deletes the object; `forget` leaves it alone and drops its inventory entry; `hold` keeps it
+   * until it can be removed.
+   */
+  action: z.enum(['remove', 'forget', 'hold']),
+  reason: z.enum(['gone', 'moved', 'found', 'foreign', 'moving', 'in use']).optional(),
 })
-export type UnwishedObject = z.infer<typeof unwished>
+export type PrunedObject = z.infer<typeof prunedObjectSchema>
 
 const document = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('AddonDifference'),
   addon: z.string(),
-  /** Of all that is wished, but for what is in Secrets. */
+  /** Digest of everything desired, without the values of Secrets. */
   digest: z.string(),
-  /** A run was cut before all of it was ready. */
+  /** A run was interrupted before all objects were ready. */
   unfinished: z.literal(true).optional(),
-  objects: z.array(wished),
-  unwished: z.array(unwished),
+  objects: z.array(objectChangeSchema),
+  toPrune: z.array(prunedObjectSchema),
   findings: z.array(findingSchema),
 })
-/** What would be changed for an addon, as it is shown, kept and compared. It holds no secret. */
+/** What applying an addon would change, as it is printed, stored and compared. It holds no secret. */
 export type AddonDifference = z.infer<typeof document>
 
 export const differenceFormat: Format<AddonDifference> = {
@@ -71,13 +74,13 @@ export const differenceFormat: Format<AddonDifference> = {
   older: [],
 }
 
-/** Whether nothing of it is there yet. */
+/** True if none of the objects exists yet. */
 export function isEntirelyNew({ objects }: AddonDifference): boolean {
   return objects.length > 0 && objects.every(({ change }) => change === 'create')
 }
 
-/** Whether there is nothing to do. */
-export function isNone({ unfinished, objects, unwished: gone }: AddonDifference): boolean {
+/** True if there is nothing to change. */
+export function isEmptyDifference({ unfinished, objects, toPrune }: AddonDifference): boolean {
   if (unfinished === true) return false
-  return objects.every(({ change }) => change === 'none') && gone.every(({ act }) => act === 'hold')
+  return objects.every(({ change }) => change === 'none') && toPrune.every(({ action }) => action === 'hold')
 }

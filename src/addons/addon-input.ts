@@ -1,24 +1,27 @@
 import type { Cluster } from '../spec/cluster.ts'
 
-/** What the wished addons follow from. */
+/** Everything that the desired addons are computed from. */
 export interface AddonInput {
   readonly cluster: Cluster
-  /** As they are pinned, by name: coredns, metrics-server, traefik, local-path-provisioner, busybox. */
+  /** Pinned image references by name: coredns, metrics-server, traefik, local-path-provisioner, busybox. */
   readonly images: Readonly<Record<string, string>>
   /**
-   * Texts of the files and URLs that the user's own addons name, by the name they are given there; a directory's files
-   * by `directory/file`.
+   * Contents of the files and URLs that user addons name, by the name used in cluster.yml. Files of a
+   * directory are keyed by `directory/file`.
    */
   readonly sources: ReadonlyMap<string, string>
-  /** What the API asks metrics-server with. None where nothing is put anywhere, as when images are listed. */
+  /**
+   * Serving certificate of metrics-server, with the CA that the API server trusts. Undefined where nothing is
+   * applied, for example when images are listed.
+   */
   readonly metricsCertificate: MetricsCertificate | undefined
-  /** Of each Linux host whose facts are known: whom it asks for names. */
+  /** DNS resolvers of each Linux host whose facts are known. */
   readonly resolvers: readonly (readonly string[])[]
 }
 
-/** In PEM. */
+/** All fields are PEM. */
 export interface MetricsCertificate {
-  readonly authority: string
+  readonly ca: string
   readonly certificate: string
   readonly privateKey: string
 }

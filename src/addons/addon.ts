@@ -1,21 +1,21 @@
 import type { Manifest } from '../kube/object.ts'
 
-/** Something that is put into a cluster as a whole, kept as it is wished, and taken away as a whole. */
+/** A set of objects that is applied, kept as desired, and removed as a whole. */
 export interface Addon {
-  /** As a label may be: lower-case letters, digits and dashes. */
+  /** Valid as a label value: lower-case letters, digits and dashes. */
   readonly name: string
   readonly manifests: readonly Manifest[]
-  /** Take fields that others own. */
+  /** Take over fields that other field managers own. */
   readonly force?: boolean
-  /** False: it is enough that all of it is there. */
+  /** False: do not wait until workloads are ready; it is enough that all objects exist. */
   readonly wait?: boolean
 }
 
-/** Says on every object which addon it is of. */
+/** Label on every object with the name of its addon. */
 export const addonLabel = 'hyperkube.dev/addon'
 
-/** The manifests as they are applied: each says which addon it is of. */
-export function labelled({ name, manifests }: Pick<Addon, 'name' | 'manifests'>): Manifest[] {
+/** Adds the addon label to all manifests. */
+export function labelManifests({ name, manifests }: Pick<Addon, 'name' | 'manifests'>): Manifest[] {
   return manifests.map((manifest) => ({
     ...manifest,
     metadata: {

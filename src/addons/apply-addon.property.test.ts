@@ -11,210 +11,220 @@ import {
   uniqueArray,
 } from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
-import { testBench } from '../kube/testing/kube-test-bench.ts'
+import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import { createKubeTestBench } from '../kube/testing/kube-test-bench.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { kubeObject, type Manifest } from '../kube/object.ts'
 import { satisfies } from '../kube/satisfies.ts'
 import type { Addon } from './addon.ts'
 import { readInventories } from './inventory-store.ts'
-import { put, type PutOptions } from './apply-addon.ts'
-import { keyOf, referenceOf } from './reference.ts'
-import { TestApi } from './testing/fake-addon-api.ts'
-import { jsonOf } from './testing/field-set.ts'
-import { configMap, deployment, namespace, widget, widgets } from './testing/manifests.ts'
+import { applyAddon, type ApplyAddonOptions } from './apply-addon.ts'
+import { formatReferenceKey, toReference } from './reference.ts'
+import { FakeAddonApi } from './testing/fake-addon-api.ts'
+import { parseJsonFields } from './testing/field-set.ts'
+import {
+  buildConfigMap,
+  buildDeployment,
+  buildNamespace,
+  buildWidget,
+  widgetCrd,
+} from './testing/manifests.ts'
 
-let authority: TestAuthority
-const { serve, clientOf } = testBench(() => authority)
+let ca: TestCa
+const { serve, createClient } = createKubeTestBench(() => ca)
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
-/** By name what it is with one of two values; some need others, which are named before them. */
-const things: Readonly<Record<string, (value: number) => Manifest[]>> = {
-  a: (value) => [configMap('a', `v${value}`)],
-  b: (value) => [configMap('b', `v${value}`)],
-  d: (value) => [deployment('d', value)],
-  n: (value) => [namespace('n'), configMap('in', `v${value}`, 'n')],
-  w: (value) => [widgets, widget('w', value)],
+/** Manifests by name, for one of two values. Some need others, which come before them. */
+const manifestsByName: Readonly<Record<string, (value: number) => Manifest[]>> = {
+  a: (value) => [buildConfigMap('a', `v${value}`)],
+  b: (value) => [buildConfigMap('b', `v${value}`)],
+  d: (value) => [buildDeployment('d', value)],
+  n: (value) => [buildNamespace('n'), buildConfigMap('in', `v${value}`, 'n')],
+  w: (value) => [widgetCrd, buildWidget('w', value)],
 }
-const names = Object.keys(things)
+const names = Object.keys(manifestsByName)
 
-const wish = uniqueArray(record({ name: constantFrom(...names), value: integer({ min: 1, max: 2 }) }), {
-  selector: ({ name }) => name,
-})
-const cut = record({ at: nat({ max: 30 }), isDone: boolean() })
+const desiredObjects = uniqueArray(
+  record({ name: constantFrom(...names), value: integer({ min: 1, max: 2 }) }),
+  {
+    selector: ({ name }) => name,
+  },
+)
+const interruption = record({ at: nat({ max: 30 }), isDone: boolean() })
 const scripts = record({
-  former: wish,
-  /** The addon may become another one before a run that was cut was done again. */
-  formerCut: option(cut),
-  later: wish,
-  /** What a user has made before the addon, and anew between its runs. */
-  theirs: uniqueArray(constantFrom('a', 'b', 'd')),
-  anew: uniqueArray(constantFrom('a', 'b', 'd')),
+  previous: desiredObjects,
+  /** The addon may change before an interrupted run is repeated. */
+  previousInterruption: option(interruption),
+  later: desiredObjects,
+  /** Objects that a user created before the addon, and again between its runs. */
+  userObjects: uniqueArray(constantFrom('a', 'b', 'd')),
+  recreated: uniqueArray(constantFrom('a', 'b', 'd')),
   widget: boolean(),
-  cuts: array(cut, { maxLength: 3 }),
+  interruptions: array(interruption, { maxLength: 3 }),
 })
 type Script = typeof scripts extends { generate(...args: never[]): { value: infer T } } ? T : never
 
-function addonOf(wished: readonly { readonly name: string; readonly value: number }[]): Addon {
-  // What users have set is taken: what is asked here is not who wins.
+function buildAddon(desired: readonly { readonly name: string; readonly value: number }[]): Addon {
+  // Fields of users are taken over: this test is not about conflicts.
   return {
     name: 'it',
     force: true,
-    manifests: wished.flatMap(({ name, value }) => things[name]?.(value) ?? []),
+    manifests: desired.flatMap(({ name, value }) => manifestsByName[name]?.(value) ?? []),
   }
 }
 
-/** What a user makes bears our label, too. */
-function byUser(name: string): Manifest {
-  const [made] = things[name]?.(3) ?? []
+/** Objects of users have our label, too. */
+function buildUserObject(name: string): Manifest {
+  const [made] = manifestsByName[name]?.(3) ?? []
   if (made === undefined) throw new Error(name)
   return { ...made, metadata: { ...made.metadata, labels: { 'hyperkube.dev/addon': 'it', theirs: 'yes' } } }
 }
 
-/** Who runs. What is still on its way of one that was cut must not arrive when the next one runs. */
+/** One runner per run. Late requests of an interrupted run must not arrive during the next one. */
 interface Runner {
   readonly client: KubeClient
   readonly user: string
 }
 
-/** Puts it there once for each turn, cut at some request or not. */
-async function putThrough(
-  api: TestApi,
+/** Applies the addon once per attempt, interrupted at a request or not. */
+async function applyWithInterruptions(
+  api: FakeAddonApi,
   { client, user }: Runner,
   addon: Addon,
-  turns: readonly (Script['formerCut'] | undefined)[],
+  attempts: readonly (Script['previousInterruption'] | undefined)[],
 ): Promise<void> {
-  for (const turn of turns) {
+  for (const attempt of attempts) {
     const stop = new AbortController()
-    let left = turn?.at ?? Infinity
-    api.intercept = (asked, done) => {
-      if (asked.user !== user) return { cut: 'before' }
-      if (left-- > 0) return undefined
-      if (left === -1 && turn?.isDone === true) done()
+    let requestsLeft = attempt?.at ?? Infinity
+    api.intercept = (request, done) => {
+      if (request.user !== user) return { cut: 'before' }
+      if (requestsLeft-- > 0) return undefined
+      if (requestsLeft === -1 && attempt?.isDone === true) done()
       stop.abort(new Error('cut'))
       return { cut: 'before' }
     }
-    const options: PutOptions = {
+    const options: ApplyAddonOptions = {
       others: [],
-      tell: () => undefined,
+      emit: () => undefined,
       now: () => new Date(),
       deadline: Date.now() + 20_000,
       signal: stop.signal,
-      every: 1,
+      intervalMs: 1,
     }
-    await put(client, addon, options).catch((error: unknown) => {
+    await applyAddon(client, addon, options).catch((error: unknown) => {
       if (!stop.signal.aborted) throw error
     })
   }
 }
 
-function uidOf(api: TestApi, manifest: Manifest): unknown {
-  const object = api.find(referenceOf(manifest))
-  return object === undefined ? undefined : jsonOf(object['metadata'])['uid']
+function readUid(api: FakeAddonApi, manifest: Manifest): unknown {
+  const object = api.find(toReference(manifest))
+  return object === undefined ? undefined : parseJsonFields(object['metadata'])['uid']
 }
 
-async function wrongAfter(
-  api: TestApi,
+async function findViolations(
+  api: FakeAddonApi,
   [first, second]: readonly [Runner, Runner],
   script: Script,
 ): Promise<string[]> {
-  const theirs = new Map<string, { readonly manifest: Manifest; readonly uid: unknown }>()
+  const userObjects = new Map<string, { readonly manifest: Manifest; readonly uid: unknown }>()
   const make = (manifest: Manifest): void => {
-    api.remove(referenceOf(manifest))
+    api.remove(toReference(manifest))
     api.user('kubectl', manifest)
-    theirs.set(keyOf(referenceOf(manifest)), { manifest, uid: uidOf(api, manifest) })
+    userObjects.set(formatReferenceKey(toReference(manifest)), { manifest, uid: readUid(api, manifest) })
   }
-  for (const name of script.theirs) make(byUser(name))
-  await putThrough(api, first, addonOf(script.former), [script.formerCut])
-  for (const name of script.anew) make(byUser(name))
-  const isHeld = script.widget && api.find(referenceOf(widgets)) !== undefined
-  if (isHeld) make(widget('theirs', 3))
-  const addon = addonOf(script.later)
-  await putThrough(api, second, addon, [...script.cuts, undefined])
+  for (const name of script.userObjects) make(buildUserObject(name))
+  await applyWithInterruptions(api, first, buildAddon(script.previous), [script.previousInterruption])
+  for (const name of script.recreated) make(buildUserObject(name))
+  const isCrdKept = script.widget && api.find(toReference(widgetCrd)) !== undefined
+  if (isCrdKept) make(buildWidget('theirs', 3))
+  const addon = buildAddon(script.later)
+  await applyWithInterruptions(api, second, addon, [...script.interruptions, undefined])
   return [
-    ...notAsWished(api, addon),
-    ...touched(api, theirs),
-    ...(await notEntered(api, second.client, addon, theirs, isHeld)),
-    ...leftBehind(api, addon, theirs, isHeld),
+    ...findNotDesired(api, addon),
+    ...findTouched(api, userObjects),
+    ...(await findInventoryErrors(api, second.client, addon, userObjects, isCrdKept)),
+    ...findLeftBehind(api, addon, userObjects, isCrdKept),
   ]
 }
 
-function notAsWished(api: TestApi, { manifests }: Addon): string[] {
+function findNotDesired(api: FakeAddonApi, { manifests }: Addon): string[] {
   return manifests
-    .filter((manifest) => !satisfies(api.find(referenceOf(manifest)), manifest))
-    .map((manifest) => `${manifest.kind} ${manifest.metadata.name} is not as wished`)
+    .filter((manifest) => !satisfies(api.find(toReference(manifest)), manifest))
+    .map((manifest) => `${manifest.kind} ${manifest.metadata.name} is not as desired`)
 }
 
-function touched(
-  api: TestApi,
-  theirs: ReadonlyMap<string, { readonly manifest: Manifest; readonly uid: unknown }>,
+function findTouched(
+  api: FakeAddonApi,
+  userObjects: ReadonlyMap<string, { readonly manifest: Manifest; readonly uid: unknown }>,
 ): string[] {
-  return [...theirs]
-    .filter(([, { manifest, uid }]) => uidOf(api, manifest) !== uid)
+  return [...userObjects]
+    .filter(([, { manifest, uid }]) => readUid(api, manifest) !== uid)
     .map(([key]) => `${key} was a user’s, and is gone`)
 }
 
-async function notEntered(
-  api: TestApi,
+async function findInventoryErrors(
+  api: FakeAddonApi,
   client: KubeClient,
   addon: Addon,
-  theirs: ReadonlyMap<string, unknown>,
-  isHeld: boolean,
+  userObjects: ReadonlyMap<string, unknown>,
+  isCrdKept: boolean,
 ): Promise<string[]> {
   const [inventory] = await readInventories(client)
-  const held = isHeld && !addon.manifests.includes(widgets) ? [widgets] : []
-  const wished = [...addon.manifests, ...held].map((one) => {
-    const key = keyOf(referenceOf(one))
-    return `${key} ${String(uidOf(api, one))} ${theirs.has(key) ? 'found' : 'made'}`
+  const keptCrd = isCrdKept && !addon.manifests.includes(widgetCrd) ? [widgetCrd] : []
+  const desired = [...addon.manifests, ...keptCrd].map((one) => {
+    const key = formatReferenceKey(toReference(one))
+    return `${key} ${String(readUid(api, one))} ${userObjects.has(key) ? 'found' : 'made'}`
   })
-  const entered = inventory?.entries.map(
-    (entry) => `${keyOf(entry)} ${entry.uid ?? ''} ${entry.found === true ? 'found' : 'made'}`,
+  const recorded = inventory?.entries.map(
+    (entry) =>
+      `${formatReferenceKey(entry)} ${entry.uid ?? ''} ${entry.preexisting === true ? 'found' : 'made'}`,
   )
-  const [is, should] = [entered?.toSorted().join(', '), wished.toSorted().join(', ')]
-  return is === should ? [] : [`entered are ${is} and not ${should}`]
+  const [actual, expected] = [recorded?.toSorted().join(', '), desired.toSorted().join(', ')]
+  return actual === expected ? [] : [`entered are ${actual} and not ${expected}`]
 }
 
-/** What is there that neither the cluster had, nor a user, nor the addon wishes. */
-function leftBehind(
-  api: TestApi,
+/** Objects that neither the cluster nor a user had, and that the addon does not desire. */
+function findLeftBehind(
+  api: FakeAddonApi,
   addon: Addon,
-  theirs: ReadonlyMap<string, unknown>,
-  isHeld: boolean,
+  userObjects: ReadonlyMap<string, unknown>,
+  isCrdKept: boolean,
 ): string[] {
   const known = new Set([
-    ...addon.manifests.map((manifest) => keyOf(referenceOf(manifest))),
-    ...theirs.keys(),
-    ...[namespace('kube-system'), namespace('default'), configMap('hyperkube-addon-it')].map((one) =>
-      keyOf(referenceOf(one)),
+    ...addon.manifests.map((manifest) => formatReferenceKey(toReference(manifest))),
+    ...userObjects.keys(),
+    ...[buildNamespace('kube-system'), buildNamespace('default'), buildConfigMap('hyperkube-addon-it')].map(
+      (one) => formatReferenceKey(toReference(one)),
     ),
-    ...(isHeld ? [keyOf(referenceOf(widgets))] : []),
+    ...(isCrdKept ? [formatReferenceKey(toReference(widgetCrd))] : []),
   ])
   return api
     .all()
-    .map((object) => keyOf(referenceOf(kubeObject.parse(object))))
+    .map((object) => formatReferenceKey(toReference(kubeObject.parse(object))))
     .filter((key) => !known.has(key))
     .map((key) => `${key} was left behind`)
 }
 
-/** Each run takes some hundred requests. */
+/** Each run sends some hundred requests. */
 const numRuns = Math.ceil(Number(process.env['PROPERTY_RUNS'] ?? 100) / 4)
 
-test('wherever it is cut, it ends as wished, with nothing left behind and nothing of others touched', async () => {
-  let api = new TestApi()
-  // One for all runs: connections take longer than what is asked through them.
-  const server = await serve((asked) => api.answer(asked))
-  const { client, otherClient } = authority
+test('wherever a run is interrupted, the next one ends as desired, leaves nothing behind and touches no user objects', async () => {
+  let api = new FakeAddonApi()
+  // One server for all runs: connections take longer than the requests.
+  const server = await serve((request) => api.respond(request))
+  const { client, otherClient } = ca
   const runners = [
-    { client: clientOf([server.url], { credentials: otherClient }), user: 'other-client' },
-    { client: clientOf([server.url], { credentials: client }), user: 'client' },
+    { client: createClient([server.url], { credentials: otherClient }), user: 'other-client' },
+    { client: createClient([server.url], { credentials: client }), user: 'client' },
   ] as const
   await assert(
     asyncProperty(scripts, async (script) => {
-      api = new TestApi()
-      expect(await wrongAfter(api, runners, script)).toEqual([])
+      api = new FakeAddonApi()
+      expect(await findViolations(api, runners, script)).toEqual([])
     }),
     { numRuns, endOnFailure: true },
   )

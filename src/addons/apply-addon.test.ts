@@ -1,21 +1,33 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
-import { difference } from './diff-addon.ts'
+import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import { diffAddon } from './diff-addon.ts'
 import { readInventories } from './inventory-store.ts'
-import { isNone } from './addon-difference.ts'
-import { lay, put } from './apply-addon.ts'
-import { remove } from './remove-addon.ts'
-import { configMap, deployment, namespace, secret, widget, widgets } from './testing/manifests.ts'
-import { type Scene, testScene } from './testing/addon-test-bench.ts'
+import { isEmptyDifference } from './addon-difference.ts'
+import { applyAddonNoWait, applyAddon } from './apply-addon.ts'
+import { removeAddon } from './remove-addon.ts'
+import {
+  buildConfigMap,
+  buildDeployment,
+  buildNamespace,
+  buildSecret,
+  buildWidget,
+  widgetCrd,
+} from './testing/manifests.ts'
+import { type AddonTestBench, createAddonTestBench } from './testing/addon-test-bench.ts'
 
-let authority: TestAuthority
-const scene = testScene(() => authority)
+let ca: TestCa
+const createBench = createAddonTestBench(() => ca)
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
-const cm = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'kube-system', name })
+const toConfigMapReference = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  namespace: 'kube-system',
+  name,
+})
 const crd = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -23,29 +35,29 @@ const crd = {
 }
 
 /** As lines: PATCH a. */
-function changes({ server }: Scene): string[] {
-  return server.asked
+function listChanges({ server }: AddonTestBench): string[] {
+  return server.requests
     .filter(({ method }) => method !== 'GET')
     .map(({ method, path }) => `${method} ${path.split('/').at(-1)}`)
 }
 
-async function inventory({ client }: Scene, addon: string): Promise<string[] | undefined> {
+async function readInventory({ client }: AddonTestBench, addon: string): Promise<string[] | undefined> {
   const all = await readInventories(client)
   return all
     .find((one) => one.addon === addon)
     ?.entries.map(
-      ({ kind, name, uid, found }) =>
-        `${kind} ${name}${uid === undefined ? '?' : ''}${found ? ' found' : ''}`,
+      ({ kind, name, uid, preexisting }) =>
+        `${kind} ${name}${uid === undefined ? '?' : ''}${preexisting ? ' found' : ''}`,
     )
     .toSorted()
 }
 
-test('all of an addon is put there in waves, entered before and after', async () => {
-  const here = await scene()
-  const manifests = [widget('w', 1), deployment('d', 2, 'own'), namespace('own'), widgets]
-  const outcome = await put(here.client, { name: 'a', manifests }, here.options)
-  expect(outcome).toEqual({ removed: [], findings: [] })
-  expect(changes(here)).toEqual([
+test('an addon is applied in waves, and recorded before and after', async () => {
+  const bench = await createBench()
+  const manifests = [buildWidget('w', 1), buildDeployment('d', 2, 'own'), buildNamespace('own'), widgetCrd]
+  const result = await applyAddon(bench.client, { name: 'a', manifests }, bench.options)
+  expect(result).toEqual({ removed: [], findings: [] })
+  expect(listChanges(bench)).toEqual([
     'POST configmaps',
     'PATCH widgets.example.org',
     'PATCH own',
@@ -53,43 +65,50 @@ test('all of an addon is put there in waves, entered before and after', async ()
     'PATCH w',
     'PUT hyperkube-addon-a',
   ])
-  expect(await inventory(here, 'a')).toEqual([
+  expect(await readInventory(bench, 'a')).toEqual([
     'CustomResourceDefinition widgets.example.org',
     'Deployment d',
     'Namespace own',
     'Widget w',
   ])
-  const before = here.api.all()
-  await put(here.client, { name: 'a', manifests }, here.options)
-  expect(here.api.all()).toEqual(before)
+  const before = bench.api.all()
+  await applyAddon(bench.client, { name: 'a', manifests }, bench.options)
+  expect(bench.api.all()).toEqual(before)
 })
 
-test('what is laid is begun with and not finished; put finishes it', async () => {
-  const here = await scene()
-  const alone = deployment('alone', 1)
-  const addon = { name: 'a', manifests: [widgets, widget('w'), configMap('c'), alone, deployment('d', 2)] }
-  await lay(here.client, addon, here.options)
-  expect(here.api.find(cm('c'))).toBeDefined()
-  expect(changes(here).filter((change) => change.startsWith('PATCH'))).toEqual([
+test('applying without waiting starts an addon, and a full apply finishes it', async () => {
+  const bench = await createBench()
+  const alone = buildDeployment('alone', 1)
+  const addon = {
+    name: 'a',
+    manifests: [widgetCrd, buildWidget('w'), buildConfigMap('c'), alone, buildDeployment('d', 2)],
+  }
+  await applyAddonNoWait(bench.client, addon, bench.options)
+  expect(bench.api.find(toConfigMapReference('c'))).toBeDefined()
+  expect(listChanges(bench).filter((change) => change.startsWith('PATCH'))).toEqual([
     'PATCH widgets.example.org',
     'PATCH c',
     'PATCH alone',
   ])
-  expect(await difference(here.client, addon, here.options)).toMatchObject({ unfinished: true })
-  await put(here.client, addon, here.options)
-  expect(isNone(await difference(here.client, addon, here.options))).toBe(true)
-  await remove(here.client, 'a', here.options)
-  expect(here.api.find(cm('c'))).toBeUndefined()
+  expect(await diffAddon(bench.client, addon, bench.options)).toMatchObject({ unfinished: true })
+  await applyAddon(bench.client, addon, bench.options)
+  expect(isEmptyDifference(await diffAddon(bench.client, addon, bench.options))).toBe(true)
+  await removeAddon(bench.client, 'a', bench.options)
+  expect(bench.api.find(toConfigMapReference('c'))).toBeUndefined()
 })
 
-test('what is no longer wished goes, the last wave first', async () => {
-  const here = await scene()
-  const all = [widgets, widget('w'), configMap('a'), deployment('d', 2)]
-  await put(here.client, { name: 'a', manifests: all }, here.options)
-  const asked = changes(here).length
-  const { removed } = await put(here.client, { name: 'a', manifests: [configMap('a', 'two')] }, here.options)
+test('objects that are no longer desired are removed, the last wave first', async () => {
+  const bench = await createBench()
+  const all = [widgetCrd, buildWidget('w'), buildConfigMap('a'), buildDeployment('d', 2)]
+  await applyAddon(bench.client, { name: 'a', manifests: all }, bench.options)
+  const changeCount = listChanges(bench).length
+  const { removed } = await applyAddon(
+    bench.client,
+    { name: 'a', manifests: [buildConfigMap('a', 'two')] },
+    bench.options,
+  )
   expect(removed.map(({ kind }) => kind)).toEqual(['Widget', 'Deployment', 'CustomResourceDefinition'])
-  expect(changes(here).slice(asked)).toEqual([
+  expect(listChanges(bench).slice(changeCount)).toEqual([
     'PUT hyperkube-addon-a',
     'PATCH a',
     'DELETE w',
@@ -97,150 +116,160 @@ test('what is no longer wished goes, the last wave first', async () => {
     'DELETE widgets.example.org',
     'PUT hyperkube-addon-a',
   ])
-  expect(here.api.find(cm('a'))).toMatchObject({ data: { word: 'two' } })
-  expect(await inventory(here, 'a')).toEqual(['ConfigMap a'])
+  expect(bench.api.find(toConfigMapReference('a'))).toMatchObject({ data: { word: 'two' } })
+  expect(await readInventory(bench, 'a')).toEqual(['ConfigMap a'])
 })
 
-test('an object that was there before is kept as wished, and stays when the addon goes', async () => {
-  const here = await scene()
-  const theirs = configMap('a')
-  here.api.user('kubectl', { ...theirs, data: { word: 'one', more: 'x' } })
-  await put(here.client, { name: 'a', manifests: [theirs, configMap('b')] }, here.options)
-  expect(await inventory(here, 'a')).toEqual(['ConfigMap a found', 'ConfigMap b'])
-  const { findings } = await remove(here.client, 'a', here.options)
+test('a preexisting object is kept as desired, and stays when the addon is removed', async () => {
+  const bench = await createBench()
+  const userManifest = buildConfigMap('a')
+  bench.api.user('kubectl', { ...userManifest, data: { word: 'one', more: 'x' } })
+  await applyAddon(bench.client, { name: 'a', manifests: [userManifest, buildConfigMap('b')] }, bench.options)
+  expect(await readInventory(bench, 'a')).toEqual(['ConfigMap a found', 'ConfigMap b'])
+  const { findings } = await removeAddon(bench.client, 'a', bench.options)
   expect(findings).toMatchObject([{ code: 'ADDON_OBJECT_LEFT' }])
-  expect(here.api.find(cm('a'))).toMatchObject({ data: { word: 'one', more: 'x' } })
-  expect(here.api.find(cm('b'))).toBeUndefined()
-  expect(await inventory(here, 'a')).toBeUndefined()
+  expect(bench.api.find(toConfigMapReference('a'))).toMatchObject({ data: { word: 'one', more: 'x' } })
+  expect(bench.api.find(toConfigMapReference('b'))).toBeUndefined()
+  expect(await readInventory(bench, 'a')).toBeUndefined()
 })
 
-test('an object that somebody has made anew under its name is theirs', async () => {
-  const here = await scene()
-  await put(here.client, { name: 'a', manifests: [configMap('a'), configMap('b')] }, here.options)
-  here.api.remove(cm('a'))
+test('an object that a user created again under the same name belongs to the user', async () => {
+  const bench = await createBench()
+  await applyAddon(
+    bench.client,
+    { name: 'a', manifests: [buildConfigMap('a'), buildConfigMap('b')] },
+    bench.options,
+  )
+  bench.api.remove(toConfigMapReference('a'))
   const labels = { 'hyperkube.dev/addon': 'a' }
-  here.api.user('kubectl', { ...configMap('a'), metadata: { name: 'a', namespace: 'kube-system', labels } })
-  const { removed, findings } = await put(here.client, { name: 'a', manifests: [] }, here.options)
+  bench.api.user('kubectl', {
+    ...buildConfigMap('a'),
+    metadata: { name: 'a', namespace: 'kube-system', labels },
+  })
+  const { removed, findings } = await applyAddon(bench.client, { name: 'a', manifests: [] }, bench.options)
   expect(removed).toMatchObject([{ name: 'b' }])
   expect(findings).toMatchObject([{ code: 'ADDON_OBJECT_LEFT' }])
-  expect(here.api.find(cm('a'))).toBeDefined()
+  expect(bench.api.find(toConfigMapReference('a'))).toBeDefined()
 })
 
-test('between the look and the removal it may become somebody else’s: it is left', async () => {
-  const here = await scene()
-  await put(here.client, { name: 'a', manifests: [configMap('a')] }, here.options)
-  here.api.intercept = ({ method }) => {
+test('an object that a user replaces between the check and the removal stays', async () => {
+  const bench = await createBench()
+  await applyAddon(bench.client, { name: 'a', manifests: [buildConfigMap('a')] }, bench.options)
+  bench.api.intercept = ({ method }) => {
     if (method !== 'DELETE') return undefined
-    here.api.remove(cm('a'))
-    here.api.user('kubectl', configMap('a', 'theirs'))
-    here.api.intercept = () => undefined
+    bench.api.remove(toConfigMapReference('a'))
+    bench.api.user('kubectl', buildConfigMap('a', 'theirs'))
+    bench.api.intercept = () => undefined
     return undefined
   }
-  await put(here.client, { name: 'a', manifests: [] }, here.options)
-  expect(here.api.find(cm('a'))).toMatchObject({ data: { word: 'theirs' } })
+  await applyAddon(bench.client, { name: 'a', manifests: [] }, bench.options)
+  expect(bench.api.find(toConfigMapReference('a'))).toMatchObject({ data: { word: 'theirs' } })
 })
 
-test('what somebody makes between the look and the apply is theirs', async () => {
-  const here = await scene()
-  here.api.intercept = ({ method, path }) => {
-    if (method === 'PATCH' && path.endsWith('/a')) here.api.user('kubectl', configMap('a'))
+test('an object that a user creates between the check and the apply belongs to the user', async () => {
+  const bench = await createBench()
+  bench.api.intercept = ({ method, path }) => {
+    if (method === 'PATCH' && path.endsWith('/a')) bench.api.user('kubectl', buildConfigMap('a'))
     return undefined
   }
-  await put(here.client, { name: 'a', manifests: [configMap('a')] }, here.options)
-  expect(await inventory(here, 'a')).toEqual(['ConfigMap a found'])
+  await applyAddon(bench.client, { name: 'a', manifests: [buildConfigMap('a')] }, bench.options)
+  expect(await readInventory(bench, 'a')).toEqual(['ConfigMap a found'])
 })
 
 test.each([['before'], ['after']])(
-  'what moves between addons is the same object; the former one is put %s',
+  'an object that moves between addons stays the same; the previous owner is applied %s',
   async (when) => {
-    const here = await scene()
+    const bench = await createBench()
     const [before, after] = [
       [
-        { name: 'a', manifests: [configMap('x')] },
-        { name: 'b', manifests: [configMap('y')] },
+        { name: 'a', manifests: [buildConfigMap('x')] },
+        { name: 'b', manifests: [buildConfigMap('y')] },
       ],
       [
         { name: 'a', manifests: [] },
-        { name: 'b', manifests: [configMap('y'), configMap('x')] },
+        { name: 'b', manifests: [buildConfigMap('y'), buildConfigMap('x')] },
       ],
     ]
-    for (const addon of before) await put(here.client, addon, here.options)
-    const uid = here.api.find(cm('x'))?.['metadata']
+    for (const addon of before) await applyAddon(bench.client, addon, bench.options)
+    const uid = bench.api.find(toConfigMapReference('x'))?.['metadata']
     for (const addon of when === 'before' ? after : after.toReversed()) {
-      await put(here.client, addon, { ...here.options, others: after.filter((other) => other !== addon) })
+      await applyAddon(bench.client, addon, {
+        ...bench.options,
+        others: after.filter((other) => other !== addon),
+      })
     }
-    expect(here.api.find(cm('x'))).toMatchObject({
+    expect(bench.api.find(toConfigMapReference('x'))).toMatchObject({
       metadata: { uid: Reflect.get(Object(uid), 'uid'), labels: { 'hyperkube.dev/addon': 'b' } },
     })
-    expect(await inventory(here, 'a')).toEqual([])
-    expect(await inventory(here, 'b')).toEqual(['ConfigMap x', 'ConfigMap y'])
-    await remove(here.client, 'b', here.options)
-    expect(here.api.find(cm('x'))).toBeUndefined()
+    expect(await readInventory(bench, 'a')).toEqual([])
+    expect(await readInventory(bench, 'b')).toEqual(['ConfigMap x', 'ConfigMap y'])
+    await removeAddon(bench.client, 'b', bench.options)
+    expect(bench.api.find(toConfigMapReference('x'))).toBeUndefined()
   },
 )
 
 test('a definition stays while there are objects of its kind that are not the addon’s', async () => {
-  const here = await scene()
-  await put(here.client, { name: 'a', manifests: [widgets, widget('w')] }, here.options)
-  here.api.user('kubectl', widget('theirs'))
-  const { removed, findings } = await remove(here.client, 'a', here.options)
+  const bench = await createBench()
+  await applyAddon(bench.client, { name: 'a', manifests: [widgetCrd, buildWidget('w')] }, bench.options)
+  bench.api.user('kubectl', buildWidget('theirs'))
+  const { removed, findings } = await removeAddon(bench.client, 'a', bench.options)
   expect(removed).toMatchObject([{ name: 'w' }])
   expect(findings).toMatchObject([
     { code: 'ADDON_DEFINITION_IN_USE', message: expect.stringContaining('Widget default/theirs') },
   ])
-  expect(await inventory(here, 'a')).toEqual(['CustomResourceDefinition widgets.example.org'])
-  here.api.remove({ apiVersion: 'example.org/v1', kind: 'Widget', namespace: 'default', name: 'theirs' })
-  await remove(here.client, 'a', here.options)
-  expect(here.api.find(crd)).toBeUndefined()
-  expect(await inventory(here, 'a')).toBeUndefined()
+  expect(await readInventory(bench, 'a')).toEqual(['CustomResourceDefinition widgets.example.org'])
+  bench.api.remove({ apiVersion: 'example.org/v1', kind: 'Widget', namespace: 'default', name: 'theirs' })
+  await removeAddon(bench.client, 'a', bench.options)
+  expect(bench.api.find(crd)).toBeUndefined()
+  expect(await readInventory(bench, 'a')).toBeUndefined()
 })
 
-test('a namespace stays while somebody has something in it', async () => {
-  const here = await scene()
-  const manifests = [namespace('n'), configMap('own', 'x', 'n')]
-  await put(here.client, { name: 'a', manifests }, here.options)
-  here.api.user('kube-controller-manager', configMap('kube-root-ca.crt', 'x', 'n'))
-  expect((await difference(here.client, { name: 'a', manifests: [] }, here.options)).findings).toEqual([])
-  here.api.user('kubectl', configMap('theirs', 'x', 'n'))
-  const { findings } = await remove(here.client, 'a', here.options)
+test('a namespace stays while it has objects of users', async () => {
+  const bench = await createBench()
+  const manifests = [buildNamespace('n'), buildConfigMap('own', 'x', 'n')]
+  await applyAddon(bench.client, { name: 'a', manifests }, bench.options)
+  bench.api.user('kube-controller-manager', buildConfigMap('kube-root-ca.crt', 'x', 'n'))
+  expect((await diffAddon(bench.client, { name: 'a', manifests: [] }, bench.options)).findings).toEqual([])
+  bench.api.user('kubectl', buildConfigMap('theirs', 'x', 'n'))
+  const { findings } = await removeAddon(bench.client, 'a', bench.options)
   expect(findings).toMatchObject([
     { code: 'ADDON_NAMESPACE_IN_USE', message: expect.stringContaining('ConfigMap n/theirs') },
   ])
-  expect(here.api.find({ ...cm('theirs'), namespace: 'n' })).toBeDefined()
+  expect(bench.api.find({ ...toConfigMapReference('theirs'), namespace: 'n' })).toBeDefined()
 })
 
-test('what is not ready is waited for and told; past the deadline it is said what it is, and why', async () => {
-  const here = await scene()
+test('objects that are not ready are waited for and reported; after the deadline the error says which and why', async () => {
+  const bench = await createBench()
   const pod = {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'd-1', namespace: 'kube-system', labels: { app: 'd' } },
   }
-  here.api.user('kubelet', pod)
-  const ready = here.api.status
-  here.api.status = (object) => {
+  bench.api.user('kubelet', pod)
+  const ready = bench.api.status
+  bench.api.status = (object) => {
     if (object['kind'] === 'Deployment') return { observedGeneration: 1 }
     const waiting = { reason: 'ErrImagePull', message: 'no such host' }
     return object['kind'] === 'Pod' ? { containerStatuses: [{ state: { waiting } }] } : ready(object)
   }
-  const manifests = [deployment('d', 2), widgets, widget('w')]
-  // The time is over as soon as something was told.
-  const now = () => new Date(here.told.length * 1000)
-  const failure = put(here.client, { name: 'a', manifests }, { ...here.options, now, deadline: 500 })
+  const manifests = [buildDeployment('d', 2), widgetCrd, buildWidget('w')]
+  // The deadline passes as soon as something was reported.
+  const now = () => new Date(bench.reported.length * 1000)
+  const failure = applyAddon(bench.client, { name: 'a', manifests }, { ...bench.options, now, deadline: 500 })
   await expect(failure).rejects.toMatchObject({
     code: 'ADDON_NOT_READY',
     message:
       'addon a: Deployment kube-system/d: 0 of 2 replicas are updated (pod d-1: ErrImagePull: no such host)',
   })
-  expect(here.told[0]).toContain('Deployment kube-system/d: 0 of 2 replicas are updated')
-  expect(await inventory(here, 'a')).toEqual([
+  expect(bench.reported[0]).toContain('Deployment kube-system/d: 0 of 2 replicas are updated')
+  expect(await readInventory(bench, 'a')).toEqual([
     'CustomResourceDefinition widgets.example.org?',
     'Deployment d?',
     'Widget w?',
   ])
-  here.api.status = ready
-  await put(here.client, { name: 'a', manifests }, here.options)
-  expect(await inventory(here, 'a')).toEqual([
+  bench.api.status = ready
+  await applyAddon(bench.client, { name: 'a', manifests }, bench.options)
+  expect(await readInventory(bench, 'a')).toEqual([
     'CustomResourceDefinition widgets.example.org',
     'Deployment d',
     'Widget w',
@@ -248,7 +277,7 @@ test('what is not ready is waited for and told; past the deadline it is said wha
 })
 
 test('a volume is waited for only where the class binds at once', async () => {
-  const here = await scene()
+  const bench = await createBench()
   const storageClass = (name: string, volumeBindingMode: string) => ({
     apiVersion: 'storage.k8s.io/v1',
     kind: 'StorageClass',
@@ -263,116 +292,129 @@ test('a volume is waited for only where the class binds at once', async () => {
   })
   const classes = [storageClass('late', 'WaitForFirstConsumer'), storageClass('now', 'Immediate')]
   const manifests = [...classes, claim('a', 'late'), claim('b', '')]
-  await put(here.client, { name: 'a', manifests }, here.options)
-  const options = { ...here.options, deadline: Date.now() + 20 }
+  await applyAddon(bench.client, { name: 'a', manifests }, bench.options)
+  const options = { ...bench.options, deadline: Date.now() + 20 }
   await expect(
-    put(here.client, { name: 'a', manifests: [...manifests, claim('c', 'now')] }, options),
+    applyAddon(bench.client, { name: 'a', manifests: [...manifests, claim('c', 'now')] }, options),
   ).rejects.toThrow('PersistentVolumeClaim default/c: it has no volume yet')
 })
 
-test('what is still being removed is waited for, and made again', async () => {
-  const here = await scene()
+test('an object that is still being removed is waited for, and created again', async () => {
+  const bench = await createBench()
   const finalizers = ['example.org/tidy']
-  here.api.user('kubectl', { ...configMap('a'), metadata: { ...configMap('a').metadata, finalizers } })
-  here.api.intercept = ({ method, path }) => {
-    if (method === 'PATCH' && path.endsWith('/a') && here.told.length > 0) here.api.remove(cm('a'))
+  bench.api.user('kubectl', {
+    ...buildConfigMap('a'),
+    metadata: { ...buildConfigMap('a').metadata, finalizers },
+  })
+  bench.api.intercept = ({ method, path }) => {
+    if (method === 'PATCH' && path.endsWith('/a') && bench.reported.length > 0)
+      bench.api.remove(toConfigMapReference('a'))
     return undefined
   }
-  await askToDelete(here)
-  await put(here.client, { name: 'a', manifests: [configMap('a')] }, here.options)
-  expect(here.told).toEqual(['addon a: ConfigMap kube-system/a: the former one is still being removed'])
-  expect(await inventory(here, 'a')).toEqual(['ConfigMap a'])
+  await requestDelete(bench)
+  await applyAddon(bench.client, { name: 'a', manifests: [buildConfigMap('a')] }, bench.options)
+  expect(bench.reported).toEqual([
+    'addon a: ConfigMap kube-system/a: the previous one is still being removed',
+  ])
+  expect(await readInventory(bench, 'a')).toEqual(['ConfigMap a'])
 })
 
-async function askToDelete({ client }: Scene): Promise<void> {
+async function requestDelete({ client }: AddonTestBench): Promise<void> {
   const path = '/api/v1/namespaces/kube-system/configmaps/a'
   await client.request({ method: 'DELETE', path, body: {} })
 }
 
-test('an object with a finalizer that nobody serves is named', async () => {
-  const here = await scene()
-  const own = configMap('a')
+test('an object with a finalizer that no controller removes is named', async () => {
+  const bench = await createBench()
+  const own = buildConfigMap('a')
   const manifest = { ...own, metadata: { ...own.metadata, finalizers: ['example.org/tidy'] } }
-  await put(here.client, { name: 'a', manifests: [manifest] }, here.options)
-  const options = { ...here.options, deadline: Date.now() + 20 }
-  await expect(remove(here.client, 'a', options)).rejects.toMatchObject({
-    code: 'ADDON_NOT_GONE',
+  await applyAddon(bench.client, { name: 'a', manifests: [manifest] }, bench.options)
+  const options = { ...bench.options, deadline: Date.now() + 20 }
+  await expect(removeAddon(bench.client, 'a', options)).rejects.toMatchObject({
+    code: 'ADDON_NOT_REMOVED',
     message: 'addon a: ConfigMap kube-system/a: it is still there, with finalizers example.org/tidy',
   })
-  expect(await inventory(here, 'a')).toEqual(['ConfigMap a'])
+  expect(await readInventory(bench, 'a')).toEqual(['ConfigMap a'])
 })
 
 test('a webhook whose pods have just begun is waited for', async () => {
-  const here = await scene()
-  let left = 2
-  here.api.intercept = ({ method, path }) =>
-    method === 'PATCH' && path.endsWith('/w') && left-- > 0
+  const bench = await createBench()
+  let remaining = 2
+  bench.api.intercept = ({ method, path }) =>
+    method === 'PATCH' && path.endsWith('/w') && remaining-- > 0
       ? { status: 500, json: { kind: 'Status', reason: 'InternalError', message: 'failed calling webhook' } }
       : undefined
-  await put(here.client, { name: 'a', manifests: [widgets, widget('w')] }, here.options)
-  expect(here.told[0]).toContain('failed calling webhook')
+  await applyAddon(bench.client, { name: 'a', manifests: [widgetCrd, buildWidget('w')] }, bench.options)
+  expect(bench.reported[0]).toContain('failed calling webhook')
 })
 
-test('a field that somebody else has is not taken without force', async () => {
-  const here = await scene()
-  const addon = { name: 'a', manifests: [configMap('a', 'ours')] }
-  here.api.user('kubectl-edit', configMap('a', 'theirs'))
-  await expect(put(here.client, addon, here.options)).rejects.toMatchObject({
+test('a field of another manager is not taken over without force', async () => {
+  const bench = await createBench()
+  const addon = { name: 'a', manifests: [buildConfigMap('a', 'ours')] }
+  bench.api.user('kubectl-edit', buildConfigMap('a', 'theirs'))
+  await expect(applyAddon(bench.client, addon, bench.options)).rejects.toMatchObject({
     code: 'ADDON_CONFLICT',
     message: 'addon a: ConfigMap kube-system/a: .data.word is set by kubectl-edit',
     hint: expect.stringContaining('force: true of addon a'),
   })
-  await put(here.client, { ...addon, force: true }, here.options)
-  expect(here.api.find(cm('a'))).toMatchObject({ data: { word: 'ours' } })
+  await applyAddon(bench.client, { ...addon, force: true }, bench.options)
+  expect(bench.api.find(toConfigMapReference('a'))).toMatchObject({ data: { word: 'ours' } })
 })
 
 test('a Job is refused before anything is done', async () => {
-  const here = await scene()
+  const bench = await createBench()
   const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j', namespace: 'default' } }
   const addon = { name: 'a', manifests: [job] }
-  await expect(put(here.client, addon, here.options)).rejects.toMatchObject({ code: 'ADDON_JOB' })
-  expect(here.server.asked).toEqual([])
+  await expect(applyAddon(bench.client, addon, bench.options)).rejects.toMatchObject({ code: 'ADDON_JOB' })
+  expect(bench.server.requests).toEqual([])
 })
 
-test('an inventory that cannot be read stops it, and one that somebody else has written since', async () => {
-  const here = await scene()
-  await put(here.client, { name: 'a', manifests: [] }, here.options)
-  here.api.intercept = ({ method }) => {
+test('an unreadable inventory, or one that was changed meanwhile, stops the apply', async () => {
+  const bench = await createBench()
+  await applyAddon(bench.client, { name: 'a', manifests: [] }, bench.options)
+  bench.api.intercept = ({ method }) => {
     if (method !== 'PUT') return undefined
-    here.api.user('another', { ...here.api.find(cm('hyperkube-addon-a')), data: { inventory: '{}' } })
+    bench.api.user('another', {
+      ...bench.api.find(toConfigMapReference('hyperkube-addon-a')),
+      data: { inventory: '{}' },
+    })
     return undefined
   }
-  const addon = { name: 'a', manifests: [configMap('a')] }
-  await expect(put(here.client, addon, here.options)).rejects.toMatchObject({ code: 'KUBE_CONFLICT' })
-  await expect(put(here.client, addon, here.options)).rejects.toMatchObject({
+  const addon = { name: 'a', manifests: [buildConfigMap('a')] }
+  await expect(applyAddon(bench.client, addon, bench.options)).rejects.toMatchObject({
+    code: 'KUBE_CONFLICT',
+  })
+  await expect(applyAddon(bench.client, addon, bench.options)).rejects.toMatchObject({
     code: 'ADDON_INVENTORY_NOT_READ',
     hint: expect.stringContaining('kubectl -n kube-system delete configmap hyperkube-addon-a'),
   })
-  expect(here.api.find(cm('a'))).toBeUndefined()
+  expect(bench.api.find(toConfigMapReference('a'))).toBeUndefined()
 })
 
-test('an answer about the inventory that was lost is not taken for somebody else’s', async () => {
-  const here = await scene()
-  await put(here.client, { name: 'a', manifests: [] }, here.options)
-  let left = 1
-  here.api.intercept = ({ method }, serve) => {
-    if (method !== 'PUT' || left-- <= 0) return undefined
+test('a lost response to an inventory write is not taken for a conflict', async () => {
+  const bench = await createBench()
+  await applyAddon(bench.client, { name: 'a', manifests: [] }, bench.options)
+  let remaining = 1
+  bench.api.intercept = ({ method }, serve) => {
+    if (method !== 'PUT' || remaining-- <= 0) return undefined
     serve()
     return { cut: 'before' }
   }
-  await put(here.client, { name: 'a', manifests: [configMap('a')] }, here.options)
-  expect(await inventory(here, 'a')).toEqual(['ConfigMap a'])
+  await applyAddon(bench.client, { name: 'a', manifests: [buildConfigMap('a')] }, bench.options)
+  expect(await readInventory(bench, 'a')).toEqual(['ConfigMap a'])
 })
 
 test('what the API says of a secret that it does not take is not repeated', async () => {
-  const here = await scene()
+  const bench = await createBench()
   const message = '.data.word: expected string, got hunter2'
-  const addon = { name: 'a', manifests: [secret('keys', 'hunter2')] }
-  here.api.intercept = ({ path, method }) =>
+  const addon = { name: 'a', manifests: [buildSecret('keys', 'hunter2')] }
+  bench.api.intercept = ({ path, method }) =>
     path.endsWith('/keys') && method === 'PATCH'
       ? { status: 422, json: { kind: 'Status', reason: 'Invalid', message } }
       : undefined
-  const error: unknown = await put(here.client, addon, here.options).catch((reason: unknown) => reason)
+  const error: unknown = await applyAddon(bench.client, addon, bench.options).catch(
+    (reason: unknown) => reason,
+  )
   expect(error).toMatchObject({
     code: 'KUBE_INVALID',
     message: 'Secret kube-system/keys: the API does not take it',
@@ -381,11 +423,11 @@ test('what the API says of a secret that it does not take is not repeated', asyn
 })
 
 test('an abort ends the waiting', async () => {
-  const here = await scene()
+  const bench = await createBench()
   const stop = new AbortController()
-  here.api.status = () => undefined
-  const options = { ...here.options, signal: stop.signal, tell: () => stop.abort(new Error('enough')) }
-  await expect(put(here.client, { name: 'a', manifests: [deployment('d', 1)] }, options)).rejects.toThrow(
-    'enough',
-  )
+  bench.api.status = () => undefined
+  const options = { ...bench.options, signal: stop.signal, emit: () => stop.abort(new Error('enough')) }
+  await expect(
+    applyAddon(bench.client, { name: 'a', manifests: [buildDeployment('d', 1)] }, options),
+  ).rejects.toThrow('enough')
 })

@@ -2,118 +2,145 @@ import { z } from 'zod'
 import type { Finding } from '../contract/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject, Manifest } from '../kube/object.ts'
-import { type Addon, labelled } from './addon.ts'
+import { type Addon, labelManifests } from './addon.ts'
 import { applyWave } from './apply-wave.ts'
-import { refuseWrong } from './check-addons.ts'
-import { digestOf } from './addon-digest.ts'
-import { appliedEntry, union, wishedEntries, without } from './inventory-entries.ts'
-import type { Entry } from './inventory.ts'
+import { assertValidAddons } from './check-addons.ts'
+import { computeAddonDigest } from './addon-digest.ts'
+import { toAppliedEntry, mergeEntries, buildDesiredEntries, excludeEntries } from './inventory-entries.ts'
+import type { InventoryEntry } from './inventory.ts'
 import { readInventories, type StoredInventory, writeInventory } from './inventory-store.ts'
-import { lookAll } from './live-objects.ts'
-import { elsewhereOf } from './decide-prune.ts'
-import { keyOf, type Reference, referenceOf } from './reference.ts'
-import { sweep } from './prune-objects.ts'
-import type { Patience } from './wait-for-objects.ts'
-import { definedGroups, inWaves, needsWorkloads } from './waves.ts'
+import { findLiveObjects } from './live-objects.ts'
+import { buildUsageIndex } from './decide-prune.ts'
+import { formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
+import { pruneObjects } from './prune-objects.ts'
+import type { AddonWaitOptions } from './wait-for-objects.ts'
+import { findDefinedGroups, groupIntoWaves, needsWorkloads } from './waves.ts'
 
-export interface PutOptions extends Patience {
-  /** The other addons that are wished: what has moved to them is not removed. */
+export interface ApplyAddonOptions extends AddonWaitOptions {
+  /** The other desired addons. Objects that moved to them are not removed. */
   readonly others: readonly Addon[]
 }
 
-export interface Outcome {
-  readonly removed: readonly Reference[]
+export interface ApplyAddonResult {
+  readonly removed: readonly ObjectReference[]
   readonly findings: readonly Finding[]
 }
 
 /**
- * Makes the cluster have what an addon wishes, and nothing more of it. Whatever may be there of the addon is in its
- * inventory before it is there, so that a run that was cut is simply done again.
+ * Applies an addon and prunes objects that it no longer desires. Every object is recorded in the inventory
+ * before it is applied, so an interrupted run can simply be repeated.
  */
-export async function put(client: KubeClient, addon: Addon, options: PutOptions): Promise<Outcome> {
+export async function applyAddon(
+  client: KubeClient,
+  addon: Addon,
+  options: ApplyAddonOptions,
+): Promise<ApplyAddonResult> {
   const { others, signal } = options
-  const { inventories, wished, entries, entered } = await enter(client, addon, options)
-  const rest = await takeOver(client, inventories, addon.name, wished, signal)
-  const there = await applyWaves(client, addon, options)
-  const kept = wished.map((entry): Entry => {
-    const object = there.get(keyOf(entry))
-    return object === undefined ? entry : appliedEntry(entry, object, addon.name)
+  const { inventories, desired, entries, stored } = await recordEntries(client, addon, options)
+  const otherInventories = await takeOverEntries(client, inventories, addon.name, desired, signal)
+  const appliedObjects = await applyWaves(client, addon, options)
+  const appliedEntries = desired.map((entry): InventoryEntry => {
+    const object = appliedObjects.get(formatReferenceKey(entry))
+    return object === undefined ? entry : toAppliedEntry(entry, object, addon.name)
   })
-  const elsewhere = elsewhereOf({ addon: addon.name, kept, inventories: rest, others })
-  const swept = await sweep(client, without(entries, kept), elsewhere, options)
-  const left = { addon: addon.name, settled: digestOf(addon), entries: [...kept, ...swept.held] }
-  await writeInventory(client, left, entered, { signal })
-  return { removed: swept.removed, findings: swept.findings }
+  const usage = buildUsageIndex({
+    addon: addon.name,
+    desired: appliedEntries,
+    inventories: otherInventories,
+    others,
+  })
+  const pruned = await pruneObjects(client, excludeEntries(entries, appliedEntries), usage, options)
+  const nextInventory = {
+    addon: addon.name,
+    appliedDigest: computeAddonDigest(addon),
+    entries: [...appliedEntries, ...pruned.kept],
+  }
+  await writeInventory(client, nextInventory, stored, { signal })
+  return { removed: pruned.removed, findings: pruned.findings }
 }
 
 /**
- * Puts there what comes first of an addon, and waits for nothing that runs: what takes its time has begun then, when the
- * addon is put there as a whole.
+ * Applies the first objects of an addon without waiting for workloads, so that slow starts are already under
+ * way when the addon is applied completely.
  */
-export async function lay(client: KubeClient, addon: Addon, options: PutOptions): Promise<void> {
-  await enter(client, addon, options)
-  const defined = definedGroups(addon.manifests.map(referenceOf))
+export async function applyAddonNoWait(
+  client: KubeClient,
+  addon: Addon,
+  options: ApplyAddonOptions,
+): Promise<void> {
+  await recordEntries(client, addon, options)
+  const ownGroups = findDefinedGroups(addon.manifests.map(toReference))
   const manifests = addon.manifests.filter(
-    (manifest) => !needsWorkloads(referenceOf(manifest), defined) && !hasReplicas(manifest),
+    (manifest) => !needsWorkloads(toReference(manifest), ownGroups) && !hasMultipleReplicas(manifest),
   )
   await applyWaves(client, { ...addon, manifests, wait: false }, options)
 }
 
-/** The first node to be ready would get all of them, and they would stay there. */
-function hasReplicas(manifest: Manifest): boolean {
-  return several.safeParse(manifest).success
+/** The first ready node would get all replicas, and they would stay there. */
+function hasMultipleReplicas(manifest: Manifest): boolean {
+  return multipleReplicas.safeParse(manifest).success
 }
 
-const several = z.looseObject({ spec: z.looseObject({ replicas: z.int().min(2) }) })
+const multipleReplicas = z.looseObject({ spec: z.looseObject({ replicas: z.int().min(2) }) })
 
-interface Entered {
+interface RecordedEntries {
   readonly inventories: readonly StoredInventory[]
-  readonly wished: readonly Entry[]
-  /** With what was there before. */
-  readonly entries: readonly Entry[]
-  readonly entered: StoredInventory
+  readonly desired: readonly InventoryEntry[]
+  /** Includes the previous entries. */
+  readonly entries: readonly InventoryEntry[]
+  readonly stored: StoredInventory
 }
 
-async function enter(client: KubeClient, addon: Addon, { others, signal }: PutOptions): Promise<Entered> {
-  refuseWrong([addon, ...others])
+async function recordEntries(
+  client: KubeClient,
+  addon: Addon,
+  { others, signal }: ApplyAddonOptions,
+): Promise<RecordedEntries> {
+  assertValidAddons([addon, ...others])
   const inventories = await readInventories(client, { signal })
-  const former = inventories.find((inventory) => inventory.addon === addon.name)
-  const live = await lookAll(client, addon.manifests.map(referenceOf), { signal })
-  const wished = wishedEntries(addon, live, inventories)
-  const entries = union(wished, former?.entries ?? [])
-  const digest = digestOf(addon)
-  const settled = former?.settled === digest ? digest : undefined
-  const entered = await writeInventory(client, { addon: addon.name, settled, entries }, former, { signal })
-  return { inventories, wished, entries, entered }
+  const previous = inventories.find((inventory) => inventory.addon === addon.name)
+  const live = await findLiveObjects(client, addon.manifests.map(toReference), { signal })
+  const desired = buildDesiredEntries(addon, live, inventories)
+  const entries = mergeEntries(desired, previous?.entries ?? [])
+  const digest = computeAddonDigest(addon)
+  const appliedDigest = previous?.appliedDigest === digest ? digest : undefined
+  const stored = await writeInventory(client, { addon: addon.name, appliedDigest, entries }, previous, {
+    signal,
+  })
+  return { inventories, desired, entries, stored }
 }
 
 async function applyWaves(
   client: KubeClient,
   addon: Addon,
-  patience: Patience,
+  options: AddonWaitOptions,
 ): Promise<ReadonlyMap<string, KubeObject>> {
-  const defined = definedGroups(addon.manifests.map(referenceOf))
-  const there = new Map<string, KubeObject>()
-  for (const wave of inWaves(labelled(addon), referenceOf)) {
-    const applied = await applyWave(client, wave, { ...patience, addon, defined })
-    for (const [key, object] of applied) there.set(key, object)
+  const ownGroups = findDefinedGroups(addon.manifests.map(toReference))
+  const appliedObjects = new Map<string, KubeObject>()
+  for (const wave of groupIntoWaves(labelManifests(addon), toReference)) {
+    const applied = await applyWave(client, wave, { ...options, addon, ownGroups })
+    for (const [key, object] of applied) appliedObjects.set(key, object)
   }
-  return there
+  return appliedObjects
 }
 
-/** What has moved here leaves the inventory in which it was, now that it is in this one. */
-async function takeOver(
+/**
+ * Objects that moved to this addon leave their previous inventory, now that they are recorded in this one.
+ */
+async function takeOverEntries(
   client: KubeClient,
   inventories: readonly StoredInventory[],
   addon: string,
-  wished: readonly Entry[],
+  desired: readonly InventoryEntry[],
   signal: AbortSignal,
 ): Promise<StoredInventory[]> {
-  const rest: StoredInventory[] = []
+  const otherInventories: StoredInventory[] = []
   for (const inventory of inventories.filter((one) => one.addon !== addon)) {
-    const entries = without(inventory.entries, wished)
-    const { addon: other, settled } = inventory
-    rest.push(await writeInventory(client, { addon: other, settled, entries }, inventory, { signal }))
+    const entries = excludeEntries(inventory.entries, desired)
+    const { addon: other, appliedDigest } = inventory
+    otherInventories.push(
+      await writeInventory(client, { addon: other, appliedDigest, entries }, inventory, { signal }),
+    )
   }
-  return rest
+  return otherInventories
 }

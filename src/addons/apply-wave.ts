@@ -2,107 +2,121 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { settleAll } from '../kit/settle-all.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject, Manifest } from '../kube/object.ts'
-import { apply } from '../kube/write-objects.ts'
+import { applyObject } from '../kube/write-objects.ts'
 import type { Addon } from './addon.ts'
-import { conflictError, conflictsIn } from './conflict.ts'
-import { look } from './live-objects.ts'
-import { podTrouble } from './pod-problem.ts'
-import { unready } from './readiness.ts'
-import { describeReference, groupOf, keyOf, type Reference, referenceOf } from './reference.ts'
-import { isSecret, withoutValues } from './secret.ts'
-import { waitsForPod } from './volume-claim.ts'
-import { isDefinition, isNamespace } from './waves.ts'
-import { type Lack, type Patience, waitUntilNothingLacks } from './wait-for-objects.ts'
+import { buildConflictError, findConflicts } from './conflict.ts'
+import { findLiveObject } from './live-objects.ts'
+import { explainPodProblem } from './pod-problem.ts'
+import { findUnreadyReason } from './readiness.ts'
+import {
+  describeReference,
+  parseGroup,
+  formatReferenceKey,
+  type ObjectReference,
+  toReference,
+} from './reference.ts'
+import { isSecret, hideSecretValues } from './secret.ts'
+import { isWaitingForConsumer } from './volume-claim.ts'
+import { isCrd, isNamespace } from './waves.ts'
+import { type PendingObject, type AddonWaitOptions, waitUntilNonePending } from './wait-for-objects.ts'
 
-export interface WaveOptions extends Patience {
+export interface WaveOptions extends AddonWaitOptions {
   readonly addon: Addon
-  /** Groups whose definitions the addon brings itself: servers may take a moment to serve them. */
-  readonly defined: ReadonlySet<string>
+  /** API groups whose CRDs are part of the addon. Servers may take a moment to serve them. */
+  readonly ownGroups: ReadonlySet<string>
 }
 
-/** Applies what is of one wave, and waits until all of it is ready. The answer is what is there then, by key. */
+/**
+ * Applies the manifests of one wave and waits until all objects are ready. Returns the live objects by key.
+ */
 export async function applyWave(
   client: KubeClient,
   wave: readonly Manifest[],
   options: WaveOptions,
 ): Promise<ReadonlyMap<string, KubeObject>> {
-  const there = new Map<string, KubeObject>()
+  const appliedObjects = new Map<string, KubeObject>()
   let pending = wave
-  const lookOnce = async (): Promise<readonly Lack[]> => {
-    const looked = await settleAll(
+  const checkPending = async (): Promise<readonly PendingObject[]> => {
+    const results = await settleAll(
       pending.map(async (manifest) => {
-        const lack = await lackOf(client, manifest, there, options)
-        return lack === undefined ? [] : [{ manifest, lack }]
+        const pendingObject = await checkManifest(client, manifest, appliedObjects, options)
+        return pendingObject === undefined ? [] : [{ manifest, pendingObject }]
       }),
     )
-    pending = looked.flat().map(({ manifest }) => manifest)
-    return looked.flat().map(({ lack }) => lack)
+    pending = results.flat().map(({ manifest }) => manifest)
+    return results.flat().map(({ pendingObject }) => pendingObject)
   }
   const goal = {
     addon: options.addon.name,
     code: 'ADDON_NOT_READY',
-    hint: 'mend that, then run the same command again: it goes on where this one ended',
+    hint: 'fix that, then run the same command again: it continues where this one ended',
   } as const
-  await waitUntilNothingLacks(lookOnce, goal, options)
-  return there
+  await waitUntilNonePending(checkPending, goal, options)
+  return appliedObjects
 }
 
-/** What is not there yet is applied; what is, is looked at. */
-async function lackOf(
+/**
+ * Applies the manifest if its object does not exist yet, otherwise reads the object. Returns why it is still
+ * pending.
+ */
+async function checkManifest(
   client: KubeClient,
   manifest: Manifest,
-  there: Map<string, KubeObject>,
+  appliedObjects: Map<string, KubeObject>,
   options: WaveOptions,
-): Promise<Lack | undefined> {
+): Promise<PendingObject | undefined> {
   const { addon, signal } = options
-  const reference = referenceOf(manifest)
-  const [key, what] = [keyOf(reference), describeReference(reference)]
+  const reference = toReference(manifest)
+  const [key, name] = [formatReferenceKey(reference), describeReference(reference)]
   try {
-    const object = there.has(key)
-      ? await look(client, reference, { signal })
-      : await applied(client, manifest, options)
-    // It is applied again when it was removed, or when the former one is gone at last.
-    if (object === undefined || object.metadata.deletionTimestamp !== undefined) there.delete(key)
-    else there.set(key, object)
-    if (object === undefined) return { what, reason: 'somebody has removed it' }
-    const reason = unready(object, options.away)
-    if (reason === undefined || (addon.wait === false && !isGround(reference))) return undefined
-    if (await waitsForPod(client, object, { signal })) return undefined
-    return { what, reason, explain: async () => podTrouble(client, object, { signal }) }
+    const object = appliedObjects.has(key)
+      ? await findLiveObject(client, reference, { signal })
+      : await applyOrExplain(client, manifest, options)
+    // Apply again when the object was removed, or when the previous object is finally gone.
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) appliedObjects.delete(key)
+    else appliedObjects.set(key, object)
+    if (object === undefined) return { name, reason: 'it was removed meanwhile' }
+    const reason = findUnreadyReason(object, options.notReadyCount)
+    if (reason === undefined || (addon.wait === false && !isPrerequisite(reference))) return undefined
+    if (await isWaitingForConsumer(client, object, { signal })) return undefined
+    return { name, reason, explain: async () => explainPodProblem(client, object, { signal }) }
   } catch (error) {
-    if (mayPass(error, reference, options)) return { what, reason: error.message }
+    if (isTransientError(error, reference, options)) return { name, reason: error.message }
     throw error
   }
 }
 
-async function applied(
+async function applyOrExplain(
   client: KubeClient,
   manifest: Manifest,
   { addon, signal }: WaveOptions,
 ): Promise<KubeObject> {
   try {
-    return await apply(client, manifest, { force: addon.force ?? false, signal })
+    return await applyObject(client, manifest, { force: addon.force ?? false, signal })
   } catch (error) {
-    const conflicts = conflictsIn(error)
-    if (conflicts !== undefined) throw conflictError(addon.name, referenceOf(manifest), conflicts)
-    throw isSecret(manifest) ? withoutValues(error, referenceOf(manifest)) : error
+    const conflicts = findConflicts(error)
+    if (conflicts !== undefined) throw buildConflictError(addon.name, toReference(manifest), conflicts)
+    throw isSecret(manifest) ? hideSecretValues(error, toReference(manifest)) : error
   }
 }
 
-/** What the rest of an addon stands on, so that it is waited for in any case. */
-function isGround(reference: Reference): boolean {
-  return isDefinition(reference) || isNamespace(reference)
+/** The rest of an addon needs CRDs and namespaces, so they are always waited for. */
+function isPrerequisite(reference: ObjectReference): boolean {
+  return isCrd(reference) || isNamespace(reference)
 }
 
-/** A server that is away, a webhook whose pods have just begun, a kind that one of the servers does not serve yet. */
-function mayPass(
+/**
+ * True for an unreachable server, a webhook whose pods are still starting, or a kind that one of the servers
+ * does not serve yet.
+ */
+function isTransientError(
   error: unknown,
-  { apiVersion }: Reference,
-  { defined }: WaveOptions,
+  { apiVersion }: ObjectReference,
+  { ownGroups }: WaveOptions,
 ): error is HyperkubeError {
   if (!(error instanceof HyperkubeError)) return false
   if (error.code === 'KUBE_SERVER' || error.code === 'KUBE_UNREACHABLE' || error.code === 'KUBE_TOO_MANY')
     return true
   const isUnknown = error.code === 'KUBE_KIND_UNKNOWN' || error.code === 'KUBE_NOT_FOUND'
-  return isUnknown && defined.has(groupOf(apiVersion))
+  return isUnknown && ownGroups.has(parseGroup(apiVersion))
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { changedFields } from './changed-fields.ts'
+import { findChangedFields } from './changed-fields.ts'
 
-test('each field is told as far down as it can be', () => {
+test('each changed field is reported at the deepest path', () => {
   const before = { a: 1, same: { x: [1] }, list: [{ name: 'x' }, { name: 'y' }], gone: true, labels: {} }
   const after = { a: 2, same: { x: [1] }, list: [{ name: 'z' }], labels: { 'a.b/c': '1' }, kind: null }
-  expect(changedFields(before, after)).toEqual([
+  expect(findChangedFields(before, after)).toEqual([
     { path: 'a', before: 1, after: 2 },
     { path: 'gone', before: true },
     { path: 'kind', after: null },
@@ -14,6 +14,8 @@ test('each field is told as far down as it can be', () => {
   ])
 })
 
-test('what has become something else is told whole', () => {
-  expect(changedFields({ a: [1] }, { a: { b: 1 } })).toEqual([{ path: 'a', before: [1], after: { b: 1 } }])
+test('a value that changed its type is reported as a whole', () => {
+  expect(findChangedFields({ a: [1] }, { a: { b: 1 } })).toEqual([
+    { path: 'a', before: [1], after: { b: 1 } },
+  ])
 })

@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest'
 import { checkAddons } from './check-addons.ts'
-import { configMap } from './testing/manifests.ts'
+import { buildConfigMap } from './testing/manifests.ts'
 
 const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j', namespace: 'default' } }
 
-test('addons that are well', () => {
+test('valid addons', () => {
   const cron = { ...job, kind: 'CronJob' }
   expect(
     checkAddons([
-      { name: 'a', manifests: [configMap('a'), cron] },
+      { name: 'a', manifests: [buildConfigMap('a'), cron] },
       { name: 'b-1', manifests: [] },
     ]),
   ).toEqual([])
 })
 
-test('what is wrong is said of each', () => {
+test('each problem is reported', () => {
   const found = checkAddons([
-    { name: 'a', manifests: [configMap('a'), job] },
-    { name: 'b', manifests: [{ ...configMap('a'), apiVersion: 'v1' }] },
+    { name: 'a', manifests: [buildConfigMap('a'), job] },
+    { name: 'b', manifests: [{ ...buildConfigMap('a'), apiVersion: 'v1' }] },
     { name: 'No Name', manifests: [] },
     { name: 'x'.repeat(64), manifests: [] },
   ])
@@ -25,6 +25,6 @@ test('what is wrong is said of each', () => {
     'ADDON_NAME: "No Name" is not a name for an addon',
     expect.stringContaining('ADDON_NAME'),
     'ADDON_JOB: addon a: Job default/j: an addon has no Jobs',
-    'ADDON_OBJECT_TWICE: ConfigMap kube-system/a is in 2 manifests, of addon a and b',
+    'ADDON_OBJECT_DUPLICATE: ConfigMap kube-system/a is in 2 manifests, of addon a and b',
   ])
 })

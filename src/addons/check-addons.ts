@@ -1,25 +1,25 @@
 import type { Finding } from '../contract/finding.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Addon } from './addon.ts'
-import { describeReference, groupOf, keyOf, referenceOf } from './reference.ts'
+import { describeReference, parseGroup, formatReferenceKey, toReference } from './reference.ts'
 
-/** As a label's value and as part of an object's name. */
-const names = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+/** The name is used as a label value and as part of an object name. */
+const namePattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** What is wrong with addons by themselves, and with each other. */
+/** Checks the addons themselves and for objects that several addons have. */
 export function checkAddons(addons: readonly Addon[]): Finding[] {
-  return [...addons.flatMap(checkName), ...addons.flatMap(checkJobs), ...checkTwice(addons)]
+  return [...addons.flatMap(checkName), ...addons.flatMap(checkJobs), ...checkDuplicates(addons)]
 }
 
-/** Fails with the first of them. */
-export function refuseWrong(addons: readonly Addon[]): void {
+/** Throws the first finding of checkAddons. */
+export function assertValidAddons(addons: readonly Addon[]): void {
   const [first] = checkAddons(addons)
   if (first === undefined) return
   throw new HyperkubeError(first.code, first.message, first.hint === undefined ? {} : { hint: first.hint })
 }
 
 function checkName({ name }: Addon): Finding[] {
-  if (names.test(name)) return []
+  if (namePattern.test(name)) return []
   return [
     {
       code: 'ADDON_NAME',
@@ -30,11 +30,11 @@ function checkName({ name }: Addon): Finding[] {
   ]
 }
 
-/** A Job is done once: there is no state that it keeps, so that putting it there again would mean nothing, or too much. */
+/** Jobs run once and keep no state, so applying a Job again would have no effect or run it twice. */
 function checkJobs({ name, manifests }: Addon): Finding[] {
   return manifests
-    .map(referenceOf)
-    .filter(({ apiVersion, kind }) => kind === 'Job' && groupOf(apiVersion) === 'batch')
+    .map(toReference)
+    .filter(({ apiVersion, kind }) => kind === 'Job' && parseGroup(apiVersion) === 'batch')
     .map((job) => ({
       code: 'ADDON_JOB',
       severity: 'error',
@@ -43,19 +43,19 @@ function checkJobs({ name, manifests }: Addon): Finding[] {
     }))
 }
 
-function checkTwice(addons: readonly Addon[]): Finding[] {
+function checkDuplicates(addons: readonly Addon[]): Finding[] {
   const all = addons.flatMap(({ name, manifests }) =>
-    manifests.map(referenceOf).map((reference) => ({ name, reference })),
+    manifests.map(toReference).map((reference) => ({ name, reference })),
   )
-  const same = Map.groupBy(all, ({ reference }) => keyOf(reference))
-  return [...same.values()].flatMap(([first, ...others]) => {
+  const byKey = Map.groupBy(all, ({ reference }) => formatReferenceKey(reference))
+  return [...byKey.values()].flatMap(([first, ...others]) => {
     if (first === undefined || others.length === 0) return []
-    const wishing = [...new Set([first, ...others].map(({ name }) => name))].join(' and ')
+    const addonNames = [...new Set([first, ...others].map(({ name }) => name))].join(' and ')
     return [
       {
-        code: 'ADDON_OBJECT_TWICE',
+        code: 'ADDON_OBJECT_DUPLICATE',
         severity: 'error' as const,
-        message: `${describeReference(first.reference)} is in ${others.length + 1} manifests, of addon ${wishing}`,
+        message: `${describeReference(first.reference)} is in ${others.length + 1} manifests, of addon ${addonNames}`,
         hint: 'leave it in one of them',
       },
     ]

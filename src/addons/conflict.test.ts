@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { refused } from '../kube/kube-error.ts'
-import { conflictsIn } from './conflict.ts'
+import { buildRefusalError } from '../kube/kube-error.ts'
+import { findConflicts } from './conflict.ts'
 
 function conflict(...causes: readonly { reason: string; message: string; field: string | undefined }[]) {
-  return refused('PATCH /x', { status: 409, reason: 'Conflict', message: 'Apply failed', causes })
+  return buildRefusalError('PATCH /x', { status: 409, reason: 'Conflict', message: 'Apply failed', causes })
 }
 
 test('who has which field, as the API says it', () => {
@@ -18,15 +18,15 @@ test('who has which field, as the API says it', () => {
     { reason, field: '.data.b', message: 'conflict with "argocd"' },
     { reason, field: undefined, message: 'something new' },
   )
-  expect(conflictsIn(error)).toEqual([
+  expect(findConflicts(error)).toEqual([
     { path: '.spec.replicas', manager: 'kubectl-edit' },
     { path: '.data.a', manager: 'hpa' },
     { path: '.data.b', manager: 'argocd' },
-    { path: '', manager: 'somebody else' },
+    { path: '', manager: 'an unknown manager' },
   ])
 })
 
 test('other errors are none', () => {
-  expect(conflictsIn(conflict())).toBeUndefined()
-  expect(conflictsIn(new Error('x'))).toBeUndefined()
+  expect(findConflicts(conflict())).toBeUndefined()
+  expect(findConflicts(new Error('x'))).toBeUndefined()
 })

@@ -1,114 +1,134 @@
 import type { Finding } from '../contract/finding.ts'
-import { firstFew } from '../kit/truncate-list.ts'
+import { truncateList } from '../kit/truncate-list.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Addon } from './addon.ts'
-import type { Entry, Inventory } from './inventory.ts'
-import { isRecorded } from './ownership.ts'
-import { describeReference, groupOf, keyOf, type Reference, referenceOf } from './reference.ts'
+import type { InventoryEntry, Inventory } from './inventory.ts'
+import { isEntryObject } from './ownership.ts'
+import {
+  describeReference,
+  parseGroup,
+  formatReferenceKey,
+  type ObjectReference,
+  toReference,
+} from './reference.ts'
 import { isNamespace } from './waves.ts'
 
-/** What becomes of an object that an addon has put there and no longer wishes. */
-export type Verdict =
-  | { readonly act: 'remove'; readonly entry: Entry; readonly object: KubeObject }
-  /** It leaves the inventory, and is not touched. */
-  | { readonly act: 'forget'; readonly entry: Entry; readonly why: 'gone' | 'moved' | 'found' | 'foreign' }
-  /** It stays, and in the inventory too, until it can go. `by` is for people. */
-  | { readonly act: 'hold'; readonly entry: Entry; readonly why: 'moving' }
-  | { readonly act: 'hold'; readonly entry: Entry; readonly why: 'in use'; readonly by: readonly string[] }
+/** What to do with an object that an addon has applied and no longer desires. */
+export type PruneDecision =
+  | { readonly action: 'remove'; readonly entry: InventoryEntry; readonly object: KubeObject }
+  /** The entry is dropped, and the object is not touched. */
+  | {
+      readonly action: 'forget'
+      readonly entry: InventoryEntry
+      readonly reason: 'gone' | 'moved' | 'found' | 'foreign'
+    }
+  /** The object and its entry stay until the object can be removed. `users` is text for people. */
+  | { readonly action: 'hold'; readonly entry: InventoryEntry; readonly reason: 'moving' }
+  | {
+      readonly action: 'hold'
+      readonly entry: InventoryEntry
+      readonly reason: 'in use'
+      readonly users: readonly string[]
+    }
 
-/** What is known when it is decided. */
-export interface Circumstances {
+/** Input of buildUsageIndex. */
+export interface UsageInput {
   readonly addon: string
-  /** What the addon goes on having. */
-  readonly kept: readonly Entry[]
-  /** Of the other addons: what they have, and what they wish. */
+  /** Entries that the addon keeps. */
+  readonly desired: readonly InventoryEntry[]
+  /** Inventories and manifests of the other addons. */
   readonly inventories: readonly Inventory[]
   readonly others: readonly Addon[]
 }
 
-/** One object in a namespace, or of a kind, that would go with it. */
-export interface Inside {
+/** An object in a namespace, or of a CRD's kind, that would be deleted with it. */
+export interface ContainedObject {
   readonly uid: string | undefined
-  /** For people. */
-  readonly what: string
+  /** Text for people. */
+  readonly description: string
 }
 
-/** What is in use, and by whom: asked for many entries, worked out once. */
-export interface Elsewhere {
+/** Which objects and namespaces are in use by other addons. Built once and used for many entries. */
+export interface UsageIndex {
   readonly addon: string
   readonly uids: ReadonlySet<string>
   readonly keys: ReadonlySet<string>
-  /** By namespace one of those that are in it, or shall be. */
-  readonly namespaces: ReadonlyMap<string, Reference>
+  /** For each namespace one object that is or will be in it. */
+  readonly namespaces: ReadonlyMap<string, ObjectReference>
 }
 
-export function elsewhereOf({ addon, kept, inventories, others }: Circumstances): Elsewhere {
-  const had = inventories.filter((inventory) => inventory.addon !== addon).flatMap(({ entries }) => entries)
-  const wished = others.flatMap(({ manifests }) => manifests.map(referenceOf))
-  const all: readonly Reference[] = [...kept, ...had, ...wished]
+export function buildUsageIndex({ addon, desired, inventories, others }: UsageInput): UsageIndex {
+  const recorded = inventories
+    .filter((inventory) => inventory.addon !== addon)
+    .flatMap(({ entries }) => entries)
+  const desiredByOthers = others.flatMap(({ manifests }) => manifests.map(toReference))
+  const all: readonly ObjectReference[] = [...desired, ...recorded, ...desiredByOthers]
   return {
     addon,
-    uids: new Set([...kept, ...had].flatMap(({ uid }) => uid ?? [])),
-    keys: new Set([...had, ...wished].map(keyOf)),
+    uids: new Set([...desired, ...recorded].flatMap(({ uid }) => uid ?? [])),
+    keys: new Set([...recorded, ...desiredByOthers].map(formatReferenceKey)),
     namespaces: new Map(all.map((reference) => [reference.namespace ?? '', reference])),
   }
 }
 
 /**
- * Only what was made by the addon is removed, and only that very object. `inside` is what would go with it; what goes
- * anyway (`going`, by uid) keeps nothing.
+ * Removes only objects that the addon created itself. `contents` would be deleted with the object; contents
+ * that are removed anyway (`removing`, by uid) do not block it.
  */
-export function verdictOn(
-  entry: Entry,
+export function decidePrune(
+  entry: InventoryEntry,
   object: KubeObject | undefined,
-  inside: readonly Inside[],
-  going: ReadonlySet<string>,
-  elsewhere: Elsewhere,
-): Verdict {
-  if (object === undefined) return { act: 'forget', entry, why: 'gone' }
-  if (!isRecorded(entry, object, elsewhere.addon)) return { act: 'forget', entry, why: 'foreign' }
-  // Another inventory has it, or it is the same object under another name of its group.
-  if (elsewhere.uids.has(object.metadata.uid ?? '')) return { act: 'forget', entry, why: 'moved' }
-  if (entry.found === true) return { act: 'forget', entry, why: 'found' }
-  // Now that it is known which object it is.
-  const known: Entry = { ...entry, uid: object.metadata.uid }
-  // Who wishes it has not entered it yet: until then somebody must remember it.
-  if (elsewhere.keys.has(keyOf(entry))) return { act: 'hold', entry: known, why: 'moving' }
-  const by = [
-    ...usersOf(entry, elsewhere),
-    ...inside.filter(({ uid = '' }) => !going.has(uid)).map(({ what }) => what),
+  contents: readonly ContainedObject[],
+  removing: ReadonlySet<string>,
+  usage: UsageIndex,
+): PruneDecision {
+  if (object === undefined) return { action: 'forget', entry, reason: 'gone' }
+  if (!isEntryObject(entry, object, usage.addon)) return { action: 'forget', entry, reason: 'foreign' }
+  // Another inventory has it, or it is the same object under another API group.
+  if (usage.uids.has(object.metadata.uid ?? '')) return { action: 'forget', entry, reason: 'moved' }
+  if (entry.preexisting === true) return { action: 'forget', entry, reason: 'found' }
+  // The object is identified now, so the entry gets its uid.
+  const identified: InventoryEntry = { ...entry, uid: object.metadata.uid }
+  // The addon that desires it has not recorded it yet. Until then this inventory must keep the entry.
+  if (usage.keys.has(formatReferenceKey(entry)))
+    return { action: 'hold', entry: identified, reason: 'moving' }
+  const users = [
+    ...findUsers(entry, usage),
+    ...contents.filter(({ uid = '' }) => !removing.has(uid)).map(({ description: subject }) => subject),
   ]
-  return by.length === 0 ? { act: 'remove', entry, object } : { act: 'hold', entry: known, why: 'in use', by }
+  return users.length === 0
+    ? { action: 'remove', entry, object }
+    : { action: 'hold', entry: identified, reason: 'in use', users }
 }
 
-/** What addons have in a namespace, of whatever kind, and whether it is there already or not. */
-function usersOf(entry: Entry, { namespaces }: Elsewhere): string[] {
+/** Finds an addon object in the namespace, of any kind, existing or only desired. */
+function findUsers(entry: InventoryEntry, { namespaces }: UsageIndex): string[] {
   const user = isNamespace(entry) ? namespaces.get(entry.name) : undefined
   return user === undefined ? [] : [describeReference(user)]
 }
 
-const mostNamed = 3
+const maxNamed = 3
 
-/** What a person should know of it: what goes, goes in silence, and so does what was gone or has moved. */
-export function findingOf(verdict: Verdict, addon: string): Finding[] {
-  const { entry } = verdict
-  const what = `addon ${addon}: ${describeReference(entry)}`
-  if (verdict.act === 'forget' && (verdict.why === 'found' || verdict.why === 'foreign')) {
-    const why = verdict.why === 'found' ? 'was there before the addon' : 'was made by somebody else'
+/** Findings for objects that stay unexpectedly. Removed, missing and moved objects need none. */
+export function buildPruneFindings(decision: PruneDecision, addon: string): Finding[] {
+  const { entry } = decision
+  const subject = `addon ${addon}: ${describeReference(entry)}`
+  if (decision.action === 'forget' && (decision.reason === 'found' || decision.reason === 'foreign')) {
+    const reason = decision.reason === 'found' ? 'was there before the addon' : 'was not created by the addon'
     return [
       {
         code: 'ADDON_OBJECT_LEFT',
         severity: 'warning',
-        message: `${what} is no longer part of it and stays, because it ${why}`,
-        hint: `if nobody needs it: kubectl delete ${commandOf(entry)}`,
+        message: `${subject} is no longer part of it and stays, because it ${reason}`,
+        hint: `if it is not needed: kubectl delete ${formatDeleteArguments(entry)}`,
       },
     ]
   }
-  if (verdict.act !== 'hold' || verdict.why !== 'in use') return []
-  const by = firstFew(verdict.by, mostNamed)
+  if (decision.action !== 'hold' || decision.reason !== 'in use') return []
+  const users = truncateList(decision.users, maxNamed)
   const common = {
     severity: 'warning',
-    message: `${what} stays, because it would take others with it: ${by}`,
+    message: `${subject} stays, because it would take others with it: ${users}`,
   } as const
   return isNamespace(entry)
     ? [
@@ -121,9 +141,9 @@ export function findingOf(verdict: Verdict, addon: string): Finding[] {
     : [{ code: 'ADDON_DEFINITION_IN_USE', ...common, hint: `kubectl get ${entry.name} -A` }]
 }
 
-/** With the group, as two groups may have kinds of one name. */
-function commandOf({ apiVersion, kind, namespace, name }: Reference): string {
-  const group = groupOf(apiVersion)
+/** Includes the API group, because two groups may have kinds of the same name. */
+function formatDeleteArguments({ apiVersion, kind, namespace, name }: ObjectReference): string {
+  const group = parseGroup(apiVersion)
   const where = namespace === undefined ? '' : ` -n ${namespace}`
   return `${kind.toLowerCase()}${group === '' ? '' : `.${group}`} ${name}${where}`
 }

@@ -1,12 +1,12 @@
 import type { Addon } from './addon.ts'
 
-/** An addon that a cluster shall have. */
-export interface WishedAddon extends Addon {
-  /** Whether what comes next begins only once it is ready. */
+/** An addon that a cluster must have. */
+export interface DesiredAddon extends Addon {
+  /** Whether the next addon starts only after this one is ready. */
   readonly wait: boolean
-  /** How long for, in milliseconds. */
-  readonly timeout: number
+  /** How long to wait, in milliseconds. */
+  readonly timeoutMs: number
   readonly version?: string
-  /** For people, in a few words. */
-  readonly about: string
+  /** A few words for people. */
+  readonly description: string
 }

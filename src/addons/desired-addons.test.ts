@@ -3,17 +3,17 @@ import { parseAllDocuments, stringify } from 'yaml'
 import { z } from 'zod'
 import { hasErrors } from '../contract/finding.ts'
 import { builtInAddons } from '../spec/addons.ts'
-import { testCluster, testInput, testText } from './testing/addon-input.ts'
-import { addonImages, wishedAddons } from './desired-addons.ts'
+import { parseAddonCluster, buildAddonInputFixture, readAddonTestdata } from './testing/addon-input.ts'
+import { listAddonImages, listDesiredAddons } from './desired-addons.ts'
 
-const plain = testCluster()
-const tuned = testCluster(testText('tuned.yml'))
+const plain = parseAddonCluster()
+const tuned = parseAddonCluster(readAddonTestdata('tuned.yml'))
 
 describe.each([
   ['default', plain],
   ['tuned', tuned],
 ])('%s', (name, cluster) => {
-  const { addons, findings } = wishedAddons(testInput(cluster))
+  const { addons, findings } = listDesiredAddons(buildAddonInputFixture(cluster))
 
   test('nothing is wrong with ours', () => {
     expect(findings).toEqual([])
@@ -28,22 +28,22 @@ describe.each([
   })
 
   test('every image is one that was given, and all that are given are listed', () => {
-    const { images } = testInput(cluster)
-    const used = addons.flatMap(({ manifests }) => imagesIn(manifests))
-    expect(new Set(used)).toEqual(new Set(addonImages(cluster, images)))
+    const { images } = buildAddonInputFixture(cluster)
+    const used = addons.flatMap(({ manifests }) => listImages(manifests))
+    expect(new Set(used)).toEqual(new Set(listAddonImages(cluster, images)))
     expect(used).not.toContain('')
   })
 
   test.each(addons)('$name: services, budgets and workloads speak of the same pods', ({ manifests }) => {
-    const [template, ...none] = manifests.map(labelsOfPods).filter((labels) => labels !== undefined)
+    const [template, ...none] = manifests.map(readPodLabels).filter((labels) => labels !== undefined)
     expect(none).toEqual([])
-    const selectors = manifests.map(selectorOf).filter((selector) => selector !== undefined)
+    const selectors = manifests.map(readSelector).filter((selector) => selector !== undefined)
     expect(selectors.length).toBeGreaterThan(0)
     for (const selector of selectors) expect(template).toMatchObject(selector)
   })
 
   test.each(addons)('$name is as locked up as it can be', ({ manifests }) => {
-    for (const { securityContext, resources } of containersIn(manifests)) {
+    for (const { securityContext, resources } of listContainers(manifests)) {
       expect(securityContext).toMatchObject({
         allowPrivilegeEscalation: false,
         readOnlyRootFilesystem: true,
@@ -60,30 +60,33 @@ describe.each([
 })
 
 test('what is switched off is not there, nor are its images', () => {
-  const cluster = testCluster('  dns: none\n  metrics: none\n  ingress: none\n  storage: none\n')
-  expect(wishedAddons(testInput(cluster))).toEqual({ addons: [], findings: [] })
-  expect(addonImages(cluster, testInput(cluster).images)).toEqual([])
+  const cluster = parseAddonCluster('  dns: none\n  metrics: none\n  ingress: none\n  storage: none\n')
+  expect(listDesiredAddons(buildAddonInputFixture(cluster))).toEqual({ addons: [], findings: [] })
+  expect(listAddonImages(cluster, buildAddonInputFixture(cluster).images)).toEqual([])
 })
 
 test('versions are the tags of images, pinned or not', () => {
   const images = { coredns: 'registry.example:5000/coredns:v9@sha256:abc', traefik: 'traefik@sha256:abc' }
-  const { addons } = wishedAddons(testInput(plain, { images }))
+  const { addons } = listDesiredAddons(buildAddonInputFixture(plain, { images }))
   expect(addons.map(({ version }) => version)).toEqual(['v9', undefined, undefined, undefined])
 })
 
 test('without a certificate everything but its bytes is the same', () => {
-  const shape = (input: Parameters<typeof wishedAddons>[0]) =>
-    wishedAddons(input).addons.map(({ manifests }) =>
+  const shape = (input: Parameters<typeof listDesiredAddons>[0]) =>
+    listDesiredAddons(input).addons.map(({ manifests }) =>
       manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
     )
-  expect(shape(testInput(plain, { metricsCertificate: undefined }))).toEqual(shape(testInput(plain)))
+  expect(shape(buildAddonInputFixture(plain, { metricsCertificate: undefined }))).toEqual(
+    shape(buildAddonInputFixture(plain)),
+  )
 })
 
 test('a new certificate changes its Secret alone, and is nowhere else', () => {
-  const other = { authority: 'authority', certificate: 'another', privateKey: 'another key' }
-  const [before = [], after = []] = [testInput(plain), testInput(plain, { metricsCertificate: other })].map(
-    (input) => wishedAddons(input).addons.flatMap(({ manifests }) => manifests),
-  )
+  const other = { ca: 'authority', certificate: 'another', privateKey: 'another key' }
+  const [before = [], after = []] = [
+    buildAddonInputFixture(plain),
+    buildAddonInputFixture(plain, { metricsCertificate: other }),
+  ].map((input) => listDesiredAddons(input).addons.flatMap(({ manifests }) => manifests))
   const changed = after.filter(
     (manifest, index) => JSON.stringify(manifest) !== JSON.stringify(before[index]),
   )
@@ -91,13 +94,15 @@ test('a new certificate changes its Secret alone, and is nowhere else', () => {
 })
 
 test('an addon of one’s own comes after ours, and must not have the same objects', () => {
-  const cluster = testCluster(
+  const cluster = parseAddonCluster(
     '  addons: [{ name: mine, files: [a.yml], wait: false, timeout: 10s, force: true }]\n',
   )
   const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: coredns, namespace: kube-system }\n'
-  const { addons, findings } = wishedAddons(testInput(cluster, { sources: new Map([['a.yml', text]]) }))
-  expect(addons.at(-1)).toMatchObject({ name: 'mine', wait: false, timeout: 10_000, force: true })
-  expect(findings.map(({ code }) => code)).toEqual(['ADDON_OBJECT_TWICE'])
+  const { addons, findings } = listDesiredAddons(
+    buildAddonInputFixture(cluster, { sources: new Map([['a.yml', text]]) }),
+  )
+  expect(addons.at(-1)).toMatchObject({ name: 'mine', wait: false, timeoutMs: 10_000, force: true })
+  expect(findings.map(({ code }) => code)).toEqual(['ADDON_OBJECT_DUPLICATE'])
   expect(hasErrors(findings)).toBe(true)
 })
 
@@ -114,35 +119,35 @@ const podTemplate = z.looseObject({
   }),
 })
 
-function labelsOfPods(manifest: unknown): Record<string, string> | undefined {
+function readPodLabels(manifest: unknown): Record<string, string> | undefined {
   return podTemplate.safeParse(manifest).data?.spec.template.metadata.labels
 }
 
-function containersIn(manifests: readonly unknown[]) {
+function listContainers(manifests: readonly unknown[]) {
   return manifests.flatMap(
     (manifest) => podTemplate.safeParse(manifest).data?.spec.template.spec.containers ?? [],
   )
 }
 
-/** Those of pods, and of the helper that is text inside a ConfigMap. */
-function imagesIn(manifests: readonly unknown[]): string[] {
+/** Images of pods, and of the helper pod that is text inside a ConfigMap. */
+function listImages(manifests: readonly unknown[]): string[] {
   const helpers = manifests.flatMap((manifest) => {
     const text: unknown = Object(Object(manifest).data)['helperPod.yaml']
     return typeof text === 'string' ? parseAllDocuments(text).map((document) => document.toJS()) : []
   })
   return [
-    ...containersIn(manifests).map(({ image }) => image),
+    ...listContainers(manifests).map(({ image }) => image),
     ...helpers.flatMap((helper) => Object(helper).spec.containers[0].image),
   ]
 }
 
-const selecting = z.looseObject({
+const selectorSchema = z.looseObject({
   kind: z.enum(['Deployment', 'DaemonSet', 'PodDisruptionBudget', 'Service']),
   spec: z.looseObject({ selector: z.record(z.string(), z.unknown()) }),
 })
 
-function selectorOf(manifest: unknown): Record<string, unknown> | undefined {
-  const selector = selecting.safeParse(manifest).data?.spec.selector
+function readSelector(manifest: unknown): Record<string, unknown> | undefined {
+  const selector = selectorSchema.safeParse(manifest).data?.spec.selector
   if (selector === undefined) return undefined
   return { ...Object(selector['matchLabels'] ?? selector) }
 }

@@ -1,76 +1,82 @@
 import { settleAll } from '../kit/settle-all.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { CallOptions } from '../kube/request.ts'
+import type { KubeCallOptions } from '../kube/request.ts'
 import { satisfies } from '../kube/satisfies.ts'
-import { type Addon, labelled } from './addon.ts'
-import { refuseWrong } from './check-addons.ts'
-import type { AddonDifference, UnwishedObject } from './addon-difference.ts'
-import { digestOf } from './addon-digest.ts'
-import { wishedEntries, without } from './inventory-entries.ts'
+import { type Addon, labelManifests } from './addon.ts'
+import { assertValidAddons } from './check-addons.ts'
+import type { AddonDifference, PrunedObject } from './addon-difference.ts'
+import { computeAddonDigest } from './addon-digest.ts'
+import { buildDesiredEntries, excludeEntries } from './inventory-entries.ts'
 import { readInventories, type StoredInventory } from './inventory-store.ts'
-import { judge } from './prune-decisions.ts'
-import { type Live, lookAll } from './live-objects.ts'
-import { elsewhereOf, findingOf, type Verdict } from './decide-prune.ts'
-import { keyOf, type Reference, referenceOf } from './reference.ts'
-import { inWaves } from './waves.ts'
-import { wishedObject } from './object-change.ts'
+import { decidePrunes } from './prune-decisions.ts'
+import { type LiveObjects, findLiveObjects } from './live-objects.ts'
+import { buildUsageIndex, buildPruneFindings, type PruneDecision } from './decide-prune.ts'
+import { formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
+import { groupIntoWaves } from './waves.ts'
+import { diffManifest } from './object-change.ts'
 
-export interface DifferenceOptions extends CallOptions {
-  /** The other addons that are wished. */
+export interface AddonDiffOptions extends KubeCallOptions {
+  /** The other desired addons. */
   readonly others: readonly Addon[]
-  /** What somebody has looked at already, for many at once. */
-  readonly seen?: Seen
+  /** Observation that the caller has already read for several addons at once. */
+  readonly observed?: AddonObservation
 }
 
-export interface Seen {
+export interface AddonObservation {
   readonly inventories: readonly StoredInventory[]
-  readonly live: Live
+  readonly live: LiveObjects
 }
 
-/** What putting an addon there would change. Nothing is changed by asking. An addon without manifests is one that goes. */
-export async function difference(
+/**
+ * Computes what applying an addon would change, without changing anything. An addon without manifests is one
+ * to remove.
+ */
+export async function diffAddon(
   client: KubeClient,
   addon: Addon,
-  { others, seen, ...options }: DifferenceOptions,
+  { others, observed, ...options }: AddonDiffOptions,
 ): Promise<AddonDifference> {
-  refuseWrong([addon, ...others])
-  const manifests = labelled(addon)
-  const inventories = seen?.inventories ?? (await readInventories(client, options))
+  assertValidAddons([addon, ...others])
+  const manifests = labelManifests(addon)
+  const inventories = observed?.inventories ?? (await readInventories(client, options))
   const inventory = inventories.find(({ addon: name }) => name === addon.name)
-  const digest = digestOf(addon)
-  const isSettled = inventory?.settled === digest
-  const live = seen?.live ?? (await lookAll(client, manifests.map(referenceOf), options))
+  const digest = computeAddonDigest(addon)
+  const isApplied = inventory?.appliedDigest === digest
+  const live = observed?.live ?? (await findLiveObjects(client, manifests.map(toReference), options))
   const objects = await settleAll(
     manifests.map(async (manifest) => {
-      const [reference, object] = [referenceOf(manifest), live.get(keyOf(referenceOf(manifest)))]
-      // What was put there just so is compared here: asking the API to try it costs more than all the rest.
-      if (isSettled && satisfies(object, manifest)) return { ...reference, change: 'none' as const }
-      return wishedObject(client, addon, manifest, object, options)
+      const [reference, object] = [toReference(manifest), live.get(formatReferenceKey(toReference(manifest)))]
+      // Objects of an unchanged addon are compared locally: a dry run costs more than everything else here.
+      if (isApplied && satisfies(object, manifest)) return { ...reference, change: 'none' as const }
+      return diffManifest(client, addon, manifest, object, options)
     }),
   )
-  const kept = wishedEntries(addon, live, inventories)
-  const elsewhere = elsewhereOf({ addon: addon.name, kept, inventories, others })
-  const verdicts: Verdict[] = []
-  for (const wave of inWaves(without(inventory?.entries ?? [], kept), (entry) => entry).toReversed()) {
-    verdicts.push(...(await judge(client, wave, elsewhere, verdicts, options)))
+  const desired = buildDesiredEntries(addon, live, inventories)
+  const usage = buildUsageIndex({ addon: addon.name, desired, inventories, others })
+  const decisions: PruneDecision[] = []
+  for (const wave of groupIntoWaves(
+    excludeEntries(inventory?.entries ?? [], desired),
+    (entry) => entry,
+  ).toReversed()) {
+    decisions.push(...(await decidePrunes(client, wave, usage, decisions, options)))
   }
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'AddonDifference',
     addon: addon.name,
     digest,
-    ...(inventory !== undefined && inventory.settled === undefined ? { unfinished: true } : {}),
+    ...(inventory !== undefined && inventory.appliedDigest === undefined ? { unfinished: true } : {}),
     objects,
-    unwished: verdicts.map(unwishedOf),
-    findings: verdicts.flatMap((verdict) => findingOf(verdict, addon.name)),
+    toPrune: decisions.map(toPrunedObject),
+    findings: decisions.flatMap((decision) => buildPruneFindings(decision, addon.name)),
   }
 }
 
-function unwishedOf(verdict: Verdict): UnwishedObject {
-  const { apiVersion, kind, namespace, name }: Reference = verdict.entry
+function toPrunedObject(decision: PruneDecision): PrunedObject {
+  const { apiVersion, kind, namespace, name }: ObjectReference = decision.entry
   return {
-    ...referenceOf({ apiVersion, kind, metadata: { namespace, name } }),
-    act: verdict.act,
-    ...(verdict.act === 'remove' ? {} : { why: verdict.why }),
+    ...toReference({ apiVersion, kind, metadata: { namespace, name } }),
+    action: decision.action,
+    ...(decision.action === 'remove' ? {} : { reason: decision.reason }),
   }
 }

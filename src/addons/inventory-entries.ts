@@ -1,47 +1,58 @@
 import type { KubeObject } from '../kube/object.ts'
 import type { Addon } from './addon.ts'
-import type { Entry, Inventory } from './inventory.ts'
-import { isMarked, isRecorded } from './ownership.ts'
-import { keyOf, type Reference, referenceOf } from './reference.ts'
+import type { InventoryEntry, Inventory } from './inventory.ts'
+import { isCreatedByAddon, isEntryObject } from './ownership.ts'
+import { formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
 
 /**
- * What an addon enters before it applies anything. An object that is there and that no inventory knows was made by
- * somebody else. One that is being removed is as good as gone: another one will have its name.
+ * Entries that an addon records before it applies anything. An existing object that no inventory records was
+ * not created by hyperkube. An object under deletion counts as gone, because a new one will get its name.
  */
-export function wishedEntries(
+export function buildDesiredEntries(
   { name, manifests }: Addon,
   live: ReadonlyMap<string, KubeObject>,
   inventories: readonly Inventory[],
-): Entry[] {
-  // Its own first: others are asked about what has moved from them.
+): InventoryEntry[] {
+  // The addon's own inventory comes first; the others matter only for objects that moved from another addon.
   const ordered = inventories.toSorted((a, b) => Number(b.addon === name) - Number(a.addon === name))
-  const known = Map.groupBy(
+  const recordedByKey = Map.groupBy(
     ordered.flatMap(({ addon, entries }) => entries.map((entry) => ({ addon, entry }))),
-    ({ entry }) => keyOf(entry),
+    ({ entry }) => formatReferenceKey(entry),
   )
-  return manifests.map(referenceOf).map((reference) => {
-    const object = live.get(keyOf(reference))
+  return manifests.map(toReference).map((reference) => {
+    const object = live.get(formatReferenceKey(reference))
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return reference
-    const recorded = known.get(keyOf(reference))?.find(({ addon, entry }) => isRecorded(entry, object, addon))
-    const isMade = recorded !== undefined && recorded.entry.found === undefined
-    return { ...reference, uid: object.metadata.uid, ...(isMade ? {} : { found: true }) }
+    const recorded = recordedByKey
+      .get(formatReferenceKey(reference))
+      ?.find(({ addon, entry }) => isEntryObject(entry, object, addon))
+    const isOwn = recorded !== undefined && recorded.entry.preexisting === undefined
+    return { ...reference, uid: object.metadata.uid, ...(isOwn ? {} : { preexisting: true }) }
   })
 }
 
-/** All that may be there while a run is under way: what shall be, and what was. */
-export function union(wished: readonly Entry[], former: readonly Entry[]): Entry[] {
-  return [...wished, ...without(former, wished)]
+/** Entries for all objects that may exist during a run: the desired and the previous ones. */
+export function mergeEntries(
+  desired: readonly InventoryEntry[],
+  previous: readonly InventoryEntry[],
+): InventoryEntry[] {
+  return [...desired, ...excludeEntries(previous, desired)]
 }
 
-/** Those that the others do not name. */
-export function without(entries: readonly Entry[], others: readonly Reference[]): Entry[] {
-  const keys = new Set(others.map(keyOf))
-  return entries.filter((entry) => !keys.has(keyOf(entry)))
+/** Entries whose object is not among the others. */
+export function excludeEntries(
+  entries: readonly InventoryEntry[],
+  others: readonly ObjectReference[],
+): InventoryEntry[] {
+  const keys = new Set(others.map(formatReferenceKey))
+  return entries.filter((entry) => !keys.has(formatReferenceKey(entry)))
 }
 
-/** An entry once its object was applied. Somebody may have made the object after we had looked for it. */
-export function appliedEntry(entry: Entry, object: KubeObject, addon: string): Entry {
+/**
+ * Updates an entry after its object was applied. Another client may have created the object after it was
+ * looked up.
+ */
+export function toAppliedEntry(entry: InventoryEntry, object: KubeObject, addon: string): InventoryEntry {
   const { uid } = object.metadata
   if (uid === undefined || uid === entry.uid) return entry
-  return { ...referenceOf(object), uid, ...(isMarked(object, addon) ? {} : { found: true }) }
+  return { ...toReference(object), uid, ...(isCreatedByAddon(object, addon) ? {} : { preexisting: true }) }
 }

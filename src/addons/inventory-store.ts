@@ -4,10 +4,10 @@ import { HyperkubeError } from '../kit/errors.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeError } from '../kube/kube-error.ts'
 import { type Kind, kubeObject, type Manifest } from '../kube/object.ts'
-import { find, list } from '../kube/read-objects.ts'
-import type { CallOptions } from '../kube/request.ts'
-import { create, remove, replace } from '../kube/write-objects.ts'
-import { type Inventory, inventoryFormat, inventoryOf, inventoryText } from './inventory.ts'
+import { findObject, listObjects } from '../kube/read-objects.ts'
+import type { KubeCallOptions } from '../kube/request.ts'
+import { createObject, deleteKubeObject, replaceObject } from '../kube/write-objects.ts'
+import { type Inventory, inventoryFormat, toInventory, serializeInventory } from './inventory.ts'
 
 const namespace = 'kube-system'
 const label = 'hyperkube.dev/addon-inventory'
@@ -17,57 +17,57 @@ const schema = kubeObject.extend({ data: z.record(z.string(), z.string()).option
 type ConfigMap = z.infer<typeof schema>
 const configMap: Kind<ConfigMap> = { apiVersion: 'v1', kind: 'ConfigMap', schema }
 
-/** An inventory as it was read: it is only replaced as long as it is still that. */
+/** An inventory as it was read. It is replaced only if it has not changed since. */
 export interface StoredInventory extends Inventory {
   readonly text: string
   readonly resourceVersion: string | undefined
   readonly uid: string | undefined
 }
 
-/** Of all addons that have put something into the cluster. */
+/** Reads the inventories of all addons that have applied objects to the cluster. */
 export async function readInventories(
   client: KubeClient,
-  options: CallOptions = {},
+  options: KubeCallOptions = {},
 ): Promise<StoredInventory[]> {
-  const { items } = await list(client, configMap, { namespace, labels: label, ...options })
-  return items.map(storedOf)
+  const { items } = await listObjects(client, configMap, { namespace, labels: label, ...options })
+  return items.map(parseStored)
 }
 
 /**
- * In the place of the former one, or of none. Fails with KUBE_CONFLICT when somebody else has written it since it was
- * read: what they have put there would be forgotten.
+ * Creates the inventory or replaces the previous one. Throws KUBE_CONFLICT if it was changed since it was
+ * read, because the entries of the other writer would be lost.
  */
 export async function writeInventory(
   client: KubeClient,
   inventory: Inventory,
-  former: StoredInventory | undefined,
-  options: CallOptions = {},
+  previous: StoredInventory | undefined,
+  options: KubeCallOptions = {},
 ): Promise<StoredInventory> {
-  const text = inventoryText(inventory)
-  if (text === former?.text) return former
-  const manifest = manifestOf(inventory.addon, text, former?.resourceVersion)
+  const text = serializeInventory(inventory)
+  if (text === previous?.text) return previous
+  const manifest = buildInventoryManifest(inventory.addon, text, previous?.resourceVersion)
   try {
-    const write = former === undefined ? create : replace
-    return storedOf(schema.parse(await write(client, manifest, options)))
+    const write = previous === undefined ? createObject : replaceObject
+    return parseStored(schema.parse(await write(client, manifest, options)))
   } catch (error) {
     if (!isKubeError(error, 'KUBE_CONFLICT')) throw error
-    // It may be our own, of which the answer was lost.
-    const now = await find(client, configMap, manifest.metadata, options)
-    if (now?.data?.[field] === text) return storedOf(now)
+    // It may be our own write whose response was lost.
+    const current = await findObject(client, configMap, manifest.metadata, options)
+    if (current?.data?.[field] === text) return parseStored(current)
     throw error
   }
 }
 
-/** That very one, and not what somebody else has put in its place. */
+/** Deletes exactly the inventory that was read, not one that replaced it. */
 export async function removeInventory(
   client: KubeClient,
   { addon, uid, resourceVersion }: StoredInventory,
-  options: CallOptions = {},
+  options: KubeCallOptions = {},
 ): Promise<void> {
-  await remove(
+  await deleteKubeObject(
     client,
     configMap,
-    { namespace, name: nameOf(addon) },
+    { namespace, name: formatInventoryName(addon) },
     {
       ...options,
       ...(uid === undefined ? {} : { uid }),
@@ -76,29 +76,30 @@ export async function removeInventory(
   )
 }
 
-function nameOf(addon: string): string {
+function formatInventoryName(addon: string): string {
   return `hyperkube-addon-${addon}`
 }
 
-function manifestOf(addon: string, text: string, resourceVersion: string | undefined): Manifest {
+function buildInventoryManifest(addon: string, text: string, resourceVersion: string | undefined): Manifest {
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: nameOf(addon), namespace, labels: { [label]: addon }, resourceVersion },
+    metadata: { name: formatInventoryName(addon), namespace, labels: { [label]: addon }, resourceVersion },
     data: { [field]: text },
   }
 }
 
-function storedOf({ metadata, data }: ConfigMap): StoredInventory {
+function parseStored({ metadata, data }: ConfigMap): StoredInventory {
   const text = data?.[field] ?? ''
   try {
-    const inventory = inventoryOf(readVersioned(inventoryFormat, JSON.parse(text)))
-    if (nameOf(inventory.addon) !== metadata.name) throw new Error(`it is of addon ${inventory.addon}`)
+    const inventory = toInventory(readVersioned(inventoryFormat, JSON.parse(text)))
+    if (formatInventoryName(inventory.addon) !== metadata.name)
+      throw new Error(`it is of addon ${inventory.addon}`)
     return { ...inventory, text, resourceVersion: metadata.resourceVersion, uid: metadata.uid }
   } catch (cause) {
     const message = `ConfigMap ${namespace}/${metadata.name}: this is not what hyperkube has written there`
     throw new HyperkubeError('ADDON_INVENTORY_NOT_READ', message, {
-      hint: `restore it from a copy; or delete it, and what the addon no longer wishes will stay: kubectl -n ${namespace} delete configmap ${metadata.name}`,
+      hint: `restore it from a copy; or delete it, and objects that the addon no longer has will stay: kubectl -n ${namespace} delete configmap ${metadata.name}`,
       cause,
     })
   }

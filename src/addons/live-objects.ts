@@ -1,31 +1,31 @@
 import { settleAll } from '../kit/settle-all.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeError } from '../kube/kube-error.ts'
-import { kindOf, type KubeObject } from '../kube/object.ts'
-import { find, list } from '../kube/read-objects.ts'
-import type { CallOptions } from '../kube/request.ts'
+import { createUntypedKind, type KubeObject } from '../kube/object.ts'
+import { findObject, listObjects } from '../kube/read-objects.ts'
+import type { KubeCallOptions } from '../kube/request.ts'
 import { addonLabel } from './addon.ts'
-import { groupOf, keyOf, type Reference, referenceOf } from './reference.ts'
+import { parseGroup, formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
 
 /**
- * The object, undefined when there is none. A cluster may have ceased to serve the version in which it was put there, and
- * still have the object: it is looked for in every other one.
+ * Returns the object, or undefined if it does not exist. The cluster may no longer serve the version in which
+ * the object was applied, so all other versions of its group are tried too.
  */
-export async function look(
+export async function findLiveObject(
   client: KubeClient,
-  reference: Reference,
-  options: CallOptions = {},
+  reference: ObjectReference,
+  options: KubeCallOptions = {},
 ): Promise<KubeObject | undefined> {
   const { apiVersion, kind } = reference
   try {
-    return await find(client, kindOf(apiVersion, kind), reference, options)
+    return await findObject(client, createUntypedKind(apiVersion, kind), reference, options)
   } catch (error) {
     if (!isKubeError(error, 'KUBE_KIND_UNKNOWN')) throw error
   }
-  const others = await client.discovery.versions(groupOf(apiVersion), options)
+  const others = await client.discovery.versions(parseGroup(apiVersion), options)
   for (const other of others.filter((version) => version !== apiVersion)) {
     try {
-      return await find(client, kindOf(other, kind), reference, options)
+      return await findObject(client, createUntypedKind(other, kind), reference, options)
     } catch (error) {
       if (!isKubeError(error, 'KUBE_KIND_UNKNOWN')) throw error
     }
@@ -33,51 +33,55 @@ export async function look(
   return undefined
 }
 
-/** By key. */
-export type Live = ReadonlyMap<string, KubeObject>
+/** Live objects by key. */
+export type LiveObjects = ReadonlyMap<string, KubeObject>
 
-/** Those that are there. */
-export async function lookAll(
+/** Returns those objects that exist. */
+export async function findLiveObjects(
   client: KubeClient,
-  references: readonly Reference[],
-  options: CallOptions = {},
-): Promise<Live> {
+  references: readonly ObjectReference[],
+  options: KubeCallOptions = {},
+): Promise<LiveObjects> {
   const groups = Map.groupBy(references, ({ apiVersion, kind, namespace = '' }) =>
     [apiVersion, kind, namespace].join(' '),
   )
-  const found = await settleAll(
-    [...groups.values()].map(async (group) => lookAtGroup(client, group, options)),
-  )
-  return new Map(found.flat().map((object) => [keyOf(referenceOf(object)), object]))
+  const found = await settleAll([...groups.values()].map(async (group) => findGroup(client, group, options)))
+  return new Map(found.flat().map((object) => [formatReferenceKey(toReference(object)), object]))
 }
 
-/** Fewer are asked for one by one. */
-const worthAList = 3
+/** Smaller groups are read object by object. */
+const minGroupForList = 3
 
-/** Of one kind and namespace. What bears no label of ours in spite of all is asked for by its name. */
-async function lookAtGroup(
+/** All references have the same kind and namespace. Objects that lost the addon label are read by name. */
+async function findGroup(
   client: KubeClient,
-  group: readonly Reference[],
-  options: CallOptions,
+  group: readonly ObjectReference[],
+  options: KubeCallOptions,
 ): Promise<KubeObject[]> {
-  const labelled = group.length < worthAList ? [] : await listLabelled(client, group[0], options)
+  const labelled = group.length < minGroupForList ? [] : await listLabelled(client, group[0], options)
   const known = new Map(labelled.map((object) => [object.metadata.name, object]))
   const objects = await settleAll(
-    group.map(async (reference) => known.get(reference.name) ?? look(client, reference, options)),
+    group.map(async (reference) => known.get(reference.name) ?? findLiveObject(client, reference, options)),
   )
   return objects.flatMap((object) => object ?? [])
 }
 
 async function listLabelled(
   client: KubeClient,
-  any: Reference | undefined,
-  options: CallOptions,
+  sample: ObjectReference | undefined,
+  options: KubeCallOptions,
 ): Promise<readonly KubeObject[]> {
-  if (any === undefined) return []
-  const { apiVersion, kind, namespace } = any
-  const inside = namespace === undefined ? {} : { namespace }
+  if (sample === undefined) return []
+  const { apiVersion, kind, namespace } = sample
+  const scope = namespace === undefined ? {} : { namespace }
   try {
-    return (await list(client, kindOf(apiVersion, kind), { ...options, ...inside, labels: addonLabel })).items
+    return (
+      await listObjects(client, createUntypedKind(apiVersion, kind), {
+        ...options,
+        ...scope,
+        labels: addonLabel,
+      })
+    ).items
   } catch (error) {
     if (isKubeError(error, 'KUBE_KIND_UNKNOWN')) return []
     throw error

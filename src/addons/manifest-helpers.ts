@@ -1,25 +1,25 @@
 import type { Manifest } from '../kube/object.ts'
 import type { PodSettings } from '../spec/addons.ts'
 
-/** Where all of ours is: the one namespace that pod security leaves alone. */
-export const namespace = 'kube-system'
+/** Namespace of all built-in addons: the only one that is exempt from pod security. */
+export const addonNamespace = 'kube-system'
 
-/** What tells the pods of an addon from others. */
-export function labelsOf(app: string): Record<string, string> {
+/** Labels that select the pods of an addon. */
+export function buildAppLabels(app: string): Record<string, string> {
   return { 'app.kubernetes.io/name': app }
 }
 
-export function namespaced(name: string, app: string): Manifest['metadata'] {
-  return { name, namespace, labels: labelsOf(app) }
+export function buildNamespacedMetadata(name: string, app: string): Manifest['metadata'] {
+  return { name, namespace: addonNamespace, labels: buildAppLabels(app) }
 }
 
-/** Of an object that belongs to the whole cluster. */
-export function clusterWide(name: string, app: string): Manifest['metadata'] {
-  return { name, labels: labelsOf(app) }
+/** Metadata of a cluster-scoped object. */
+export function buildClusterMetadata(name: string, app: string): Manifest['metadata'] {
+  return { name, labels: buildAppLabels(app) }
 }
 
-/** For a pod: neither root, nor any system call that programs do not need. */
-export function unprivileged(user: number): Record<string, unknown> {
+/** Pod security context: no root, and only the default system calls. */
+export function buildPodSecurity(user: number): Record<string, unknown> {
   return {
     runAsNonRoot: true,
     runAsUser: user,
@@ -29,8 +29,8 @@ export function unprivileged(user: number): Record<string, unknown> {
   }
 }
 
-/** For a container: it cannot become more than it is, and writes nothing beside its volumes. */
-export function locked(...capabilities: readonly string[]): Record<string, unknown> {
+/** Container security context: no privilege escalation, and no writes outside volumes. */
+export function buildContainerSecurity(...capabilities: readonly string[]): Record<string, unknown> {
   return {
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,
@@ -38,40 +38,40 @@ export function locked(...capabilities: readonly string[]): Record<string, unkno
   }
 }
 
-type Amounts = Readonly<Record<string, string>>
+type ResourceAmounts = Readonly<Record<string, string>>
 
-/** What it gets of a node: as we think, unless the settings say otherwise. */
-export function resourcesOf(
+/** The default resources, overridden by the settings. */
+export function buildResources(
   { resources }: PodSettings,
-  ours: { readonly requests: Amounts; readonly limits?: Amounts },
+  defaults: { readonly requests: ResourceAmounts; readonly limits?: ResourceAmounts },
 ): Record<string, unknown> {
-  const limits = { ...ours.limits, ...resources.limits }
+  const limits = { ...defaults.limits, ...resources.limits }
   return {
-    requests: { ...ours.requests, ...resources.requests },
+    requests: { ...defaults.requests, ...resources.requests },
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   }
 }
 
-/** Where its pods may be. All of these programs are built for Linux alone. */
-export function placement(
+/** Where pods may run. All built-in addons are Linux programs. */
+export function buildPlacement(
   { tolerations, nodeSelector }: PodSettings,
-  ours: readonly Readonly<Record<string, unknown>>[],
+  defaults: readonly Readonly<Record<string, unknown>>[],
 ): Record<string, unknown> {
   return {
     nodeSelector: { 'kubernetes.io/os': 'linux', ...nodeSelector },
-    tolerations: tolerations ?? ours,
+    tolerations: tolerations ?? defaults,
     priorityClassName: 'system-cluster-critical',
   }
 }
 
-/** A cluster may have no other nodes than control planes. */
-export const onControlPlanes: readonly Readonly<Record<string, unknown>>[] = [
+/** A cluster may have only control plane nodes. */
+export const controlPlaneTolerations: readonly Readonly<Record<string, unknown>>[] = [
   { key: 'CriticalAddonsOnly', operator: 'Exists' },
   { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
 ]
 
-/** Pods of a Deployment on different hosts, as far as there are any. */
-export function spread(selector: Readonly<Record<string, string>>): Record<string, unknown> {
+/** Spreads the pods of a Deployment over hosts, as far as possible. */
+export function buildSpreadConstraints(selector: Readonly<Record<string, string>>): Record<string, unknown> {
   const labelSelector = { matchLabels: selector }
   const topologyKey = 'kubernetes.io/hostname'
   return {
@@ -81,7 +81,7 @@ export function spread(selector: Readonly<Record<string, string>>): Record<strin
         topologyKey,
         whenUnsatisfiable: 'ScheduleAnyway',
         labelSelector,
-        // Former pods of a rollout are about to go, and do not count.
+        // Pods of the previous ReplicaSet are about to end and do not count.
         matchLabelKeys: ['pod-template-hash'],
       },
     ],

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { patched } from './manifest-patches.ts'
-import { configMap, deployment } from './testing/manifests.ts'
+import { applyPatches } from './manifest-patches.ts'
+import { buildConfigMap, buildDeployment } from './testing/manifests.ts'
 
-const manifests = [configMap('settings'), deployment('web', 2)]
+const manifests = [buildConfigMap('settings'), buildDeployment('web', 2)]
 
 test('a patch changes the one object that it is for, one after the other', () => {
-  const { manifests: after, findings } = patched(
+  const { manifests: after, findings } = applyPatches(
     manifests,
     [
       { kind: 'Deployment', name: 'web', patch: { spec: { replicas: 5, paused: true } } },
@@ -14,12 +14,12 @@ test('a patch changes the one object that it is for, one after the other', () =>
     'spec.dns.patches',
   )
   expect(findings).toEqual([])
-  expect(after).toEqual([configMap('settings'), deployment('web', 5)])
+  expect(after).toEqual([buildConfigMap('settings'), buildDeployment('web', 5)])
 })
 
-test('a patch for nothing is told, with what there is', () => {
-  const wrong = [{ kind: 'Deployment', name: 'wep', patch: {} }]
-  expect(patched(manifests, wrong, 'spec.dns.patches')).toEqual({
+test('a patch for an unknown object is reported, with the objects that exist', () => {
+  const patches = [{ kind: 'Deployment', name: 'wep', patch: {} }]
+  expect(applyPatches(manifests, patches, 'spec.dns.patches')).toEqual({
     manifests,
     findings: [
       {
@@ -39,7 +39,11 @@ test.each([
   { metadata: { name: 'other' } },
   { metadata: { namespace: null } },
 ])('%j would make another object of it', (patch) => {
-  const { manifests: after, findings } = patched(manifests, [{ kind: 'Deployment', name: 'web', patch }], 'p')
+  const { manifests: after, findings } = applyPatches(
+    manifests,
+    [{ kind: 'Deployment', name: 'web', patch }],
+    'p',
+  )
   expect(after).toEqual(manifests)
-  expect(findings.map(({ code }) => code)).toEqual(['ADDON_PATCH_WRONG'])
+  expect(findings.map(({ code }) => code)).toEqual(['ADDON_PATCH_INVALID'])
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Manifest } from '../kube/object.ts'
 
-/** What makes any value an object that somebody wishes. */
+/** The fields that every manifest must have. */
 const schema = z.looseObject({
   apiVersion: z.string('must be text').min(1, 'is empty'),
   kind: z.string('must be text').min(1, 'is empty'),
@@ -14,17 +14,17 @@ const schema = z.looseObject({
   ),
 })
 
-export type ManifestReading =
+export type ManifestParseResult =
   | { readonly ok: true; readonly manifest: Manifest }
   | { readonly ok: false; readonly reason: string; readonly path: readonly (string | number)[] }
 
-/** The value as a manifest, or the first reason why it is none. */
-export function readManifest(value: unknown): ManifestReading {
+/** Parses the value as a manifest, or returns the first reason why it is none. */
+export function parseManifest(value: unknown): ManifestParseResult {
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return { ok: true, manifest: parsed.data }
   const [issue] = parsed.error.issues
   const path = (issue?.path ?? []).filter((part) => typeof part !== 'symbol')
   if (issue === undefined || path.length === 0) return { ok: false, reason: 'it is not a map', path }
-  const what = issue.input === undefined ? 'is missing' : issue.message
-  return { ok: false, reason: `${path.join('.')} ${what}`, path }
+  const problem = issue.input === undefined ? 'is missing' : issue.message
+  return { ok: false, reason: `${path.join('.')} ${problem}`, path }
 }

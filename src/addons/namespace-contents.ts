@@ -2,40 +2,42 @@ import { z } from 'zod'
 import { settleAll } from '../kit/settle-all.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeError } from '../kube/kube-error.ts'
-import { type Kind, kindOf, type KubeObject } from '../kube/object.ts'
-import { list } from '../kube/read-objects.ts'
-import type { CallOptions } from '../kube/request.ts'
-import type { Inside } from './decide-prune.ts'
-import { describeReference, referenceOf } from './reference.ts'
-import { isDefinition, isNamespace } from './waves.ts'
+import { type Kind, createUntypedKind, type KubeObject } from '../kube/object.ts'
+import { listObjects } from '../kube/read-objects.ts'
+import type { KubeCallOptions } from '../kube/request.ts'
+import type { ContainedObject } from './decide-prune.ts'
+import { describeReference, toReference } from './reference.ts'
+import { isCrd, isNamespace } from './waves.ts'
 
 const rbac = 'rbac.authorization.k8s.io/v1'
 
-/** What somebody would miss. The rest of a namespace is made anew by whoever made it. */
-const missed: readonly Kind[] = [
-  kindOf('v1', 'PersistentVolumeClaim'),
-  kindOf('v1', 'Secret'),
-  kindOf('v1', 'ConfigMap'),
-  kindOf('v1', 'Service'),
-  kindOf('v1', 'ServiceAccount'),
-  kindOf('v1', 'Pod'),
-  kindOf('apps/v1', 'Deployment'),
-  kindOf('apps/v1', 'DaemonSet'),
-  kindOf('apps/v1', 'StatefulSet'),
-  kindOf('batch/v1', 'CronJob'),
-  kindOf('batch/v1', 'Job'),
-  kindOf('networking.k8s.io/v1', 'Ingress'),
-  kindOf('networking.k8s.io/v1', 'NetworkPolicy'),
-  kindOf(rbac, 'Role'),
-  kindOf(rbac, 'RoleBinding'),
+/**
+ * User kinds that block deleting a namespace. Objects of other kinds are created again by their controllers.
+ */
+const userKinds: readonly Kind[] = [
+  createUntypedKind('v1', 'PersistentVolumeClaim'),
+  createUntypedKind('v1', 'Secret'),
+  createUntypedKind('v1', 'ConfigMap'),
+  createUntypedKind('v1', 'Service'),
+  createUntypedKind('v1', 'ServiceAccount'),
+  createUntypedKind('v1', 'Pod'),
+  createUntypedKind('apps/v1', 'Deployment'),
+  createUntypedKind('apps/v1', 'DaemonSet'),
+  createUntypedKind('apps/v1', 'StatefulSet'),
+  createUntypedKind('batch/v1', 'CronJob'),
+  createUntypedKind('batch/v1', 'Job'),
+  createUntypedKind('networking.k8s.io/v1', 'Ingress'),
+  createUntypedKind('networking.k8s.io/v1', 'NetworkPolicy'),
+  createUntypedKind(rbac, 'Role'),
+  createUntypedKind(rbac, 'RoleBinding'),
 ]
 
-/** Kubernetes puts these into every namespace. */
-const everywhere = new Set(['ConfigMap kube-root-ca.crt', 'ServiceAccount default'])
+/** Kubernetes creates these in every namespace. */
+const defaultObjects = new Set(['ConfigMap kube-root-ca.crt', 'ServiceAccount default'])
 
-const owned = z.looseObject({ ownerReferences: z.array(z.unknown()).min(1) })
+const ownedSchema = z.looseObject({ ownerReferences: z.array(z.unknown()).min(1) })
 
-const definition = z.looseObject({
+const crdSchema = z.looseObject({
   spec: z.looseObject({
     group: z.string(),
     names: z.looseObject({ kind: z.string() }),
@@ -43,43 +45,46 @@ const definition = z.looseObject({
   }),
 })
 
-/** What would go with a namespace or a definition: what is in it, or of its kind. Nothing goes with others. */
-export async function insideOf(
+/** Lists what deleting a namespace or a CRD would delete with it. Empty for other objects. */
+export async function listContents(
   client: KubeClient,
   object: KubeObject,
-  options: CallOptions = {},
-): Promise<Inside[]> {
-  const reference = referenceOf(object)
+  options: KubeCallOptions = {},
+): Promise<ContainedObject[]> {
+  const reference = toReference(object)
   if (isNamespace(reference)) {
     const all = await settleAll(
-      missed.map(async (kind) => listed(client, kind, { namespace: reference.name, ...options })),
+      userKinds.map(async (kind) => listExisting(client, kind, { namespace: reference.name, ...options })),
     )
     return all
       .flat()
-      .filter(({ kind, metadata }) => !everywhere.has(`${kind} ${metadata.name}`))
-      .filter(({ metadata }) => !owned.safeParse(metadata).success)
-      .map(insideAs)
+      .filter(({ kind, metadata }) => !defaultObjects.has(`${kind} ${metadata.name}`))
+      .filter(({ metadata }) => !ownedSchema.safeParse(metadata).success)
+      .map(toContainedObject)
   }
-  if (!isDefinition(reference)) return []
-  const { group, names, versions } = definition.parse(object).spec
+  if (!isCrd(reference)) return []
+  const { group, names, versions } = crdSchema.parse(object).spec
   const served = versions.find((version) => version.served)
-  if (served === undefined) return [{ uid: undefined, what: 'objects of versions that are not served' }]
-  return (await listed(client, kindOf(`${group}/${served.name}`, names.kind), options)).map(insideAs)
+  if (served === undefined)
+    return [{ uid: undefined, description: 'objects of versions that are not served' }]
+  return (await listExisting(client, createUntypedKind(`${group}/${served.name}`, names.kind), options)).map(
+    toContainedObject,
+  )
 }
 
-function insideAs(object: KubeObject): Inside {
-  return { uid: object.metadata.uid, what: describeReference(referenceOf(object)) }
+function toContainedObject(object: KubeObject): ContainedObject {
+  return { uid: object.metadata.uid, description: describeReference(toReference(object)) }
 }
 
-async function listed(
+async function listExisting(
   client: KubeClient,
   kind: Kind,
-  options: CallOptions & { readonly namespace?: string },
+  options: KubeCallOptions & { readonly namespace?: string },
 ): Promise<readonly KubeObject[]> {
   try {
-    return (await list(client, kind, options)).items
+    return (await listObjects(client, kind, options)).items
   } catch (error) {
-    // A definition that was never established has no objects.
+    // A CRD that was never established has no objects.
     if (isKubeError(error, 'KUBE_KIND_UNKNOWN') || isKubeError(error, 'KUBE_NOT_FOUND')) return []
     throw error
   }

@@ -1,65 +1,69 @@
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/kube-error.ts'
 import type { KubeObject, Manifest } from '../kube/object.ts'
-import type { CallOptions } from '../kube/request.ts'
-import { apply } from '../kube/write-objects.ts'
+import type { KubeCallOptions } from '../kube/request.ts'
+import { applyObject } from '../kube/write-objects.ts'
 import type { Addon } from './addon.ts'
-import { type ChangedField, changedFields } from './changed-fields.ts'
-import { conflictHint, conflictsIn, type FieldConflict } from './conflict.ts'
-import type { WishedObject } from './addon-difference.ts'
-import { groupOf, type Reference, referenceOf } from './reference.ts'
+import { type ChangedField, findChangedFields } from './changed-fields.ts'
+import { buildConflictHint, findConflicts, type FieldConflict } from './conflict.ts'
+import type { DesiredObjectChange } from './addon-difference.ts'
+import { parseGroup, type ObjectReference, toReference } from './reference.ts'
 import { isSecret } from './secret.ts'
-import { definedGroups, isNamespace } from './waves.ts'
+import { findDefinedGroups, isNamespace } from './waves.ts'
 
-/** What would become of one manifest, as the API says when it is asked to apply it without doing so. */
-export async function wishedObject(
+/** Computes what applying one manifest would change, by a server-side dry run. */
+export async function diffManifest(
   client: KubeClient,
   addon: Addon,
   manifest: Manifest,
   live: KubeObject | undefined,
-  options: CallOptions = {},
-): Promise<WishedObject> {
-  const reference = referenceOf(manifest)
-  const now = live?.metadata.deletionTimestamp === undefined ? live : undefined
-  if (now === undefined && comesAfterOthers(reference, addon)) return { ...reference, change: 'create' }
+  options: KubeCallOptions = {},
+): Promise<DesiredObjectChange> {
+  const reference = toReference(manifest)
+  const current = live?.metadata.deletionTimestamp === undefined ? live : undefined
+  if (current === undefined && needsOtherObjects(reference, addon)) return { ...reference, change: 'create' }
   try {
-    const { object, taken } = await tried(client, manifest, addon.force ?? false, options)
-    if (now === undefined) return { ...reference, change: 'create' }
-    const fields = changedFields(comparable(now), comparable(object)).map((field) => shown(field, reference))
+    const { object, taken } = await dryRunApply(client, manifest, addon.force ?? false, options)
+    if (current === undefined) return { ...reference, change: 'create' }
+    const fields = findChangedFields(stripServerFields(current), stripServerFields(object)).map((field) =>
+      hideSecretField(field, reference),
+    )
     if (fields.length === 0 && taken.length === 0) return { ...reference, change: 'none' }
     return { ...reference, change: 'change', fields, ...(taken.length === 0 ? {} : { taken }) }
   } catch (error) {
-    const conflicts = conflictsIn(error)
+    const conflicts = findConflicts(error)
     if (conflicts !== undefined)
-      return { ...reference, change: 'conflict', conflicts, hint: conflictHint(addon.name) }
-    return unapplied(error, reference)
+      return { ...reference, change: 'conflict', conflicts, hint: buildConflictHint(addon.name) }
+    return toRefusedChange(error, reference)
   }
 }
 
-/** Its namespace, or the definition of its kind, is only made when the addon is put there: nothing can be tried before. */
-function comesAfterOthers({ apiVersion, namespace }: Reference, { manifests }: Addon): boolean {
-  const references = manifests.map(referenceOf)
-  if (definedGroups(references).has(groupOf(apiVersion))) return true
+/**
+ * The namespace or the CRD of the object is created by the same addon, so a dry run is not possible before.
+ */
+function needsOtherObjects({ apiVersion, namespace }: ObjectReference, { manifests }: Addon): boolean {
+  const references = manifests.map(toReference)
+  if (findDefinedGroups(references).has(parseGroup(apiVersion))) return true
   return references.some((other) => isNamespace(other) && other.name === namespace)
 }
 
-async function tried(
+async function dryRunApply(
   client: KubeClient,
   manifest: Manifest,
   force: boolean,
-  options: CallOptions,
+  options: KubeCallOptions,
 ): Promise<{ readonly object: KubeObject; readonly taken: FieldConflict[] }> {
   try {
-    return { object: await apply(client, manifest, { ...options, dryRun: true }), taken: [] }
+    return { object: await applyObject(client, manifest, { ...options, dryRun: true }), taken: [] }
   } catch (error) {
-    const taken = conflictsIn(error)
+    const taken = findConflicts(error)
     if (taken === undefined || !force) throw error
-    return { object: await apply(client, manifest, { ...options, dryRun: true, force: true }), taken }
+    return { object: await applyObject(client, manifest, { ...options, dryRun: true, force: true }), taken }
   }
 }
 
-/** What the API writes by itself at every change, and what others report. */
-function comparable({ metadata, ...rest }: KubeObject): unknown {
+/** Drops fields that the API server writes at every change, and the status. */
+function stripServerFields({ metadata, ...rest }: KubeObject): unknown {
   const {
     managedFields: _managedFields,
     resourceVersion: _resourceVersion,
@@ -72,26 +76,29 @@ function comparable({ metadata, ...rest }: KubeObject): unknown {
   return { metadata: fields, ...object }
 }
 
-/** An annotation of a Secret may hold all of it: kubectl keeps there what it has applied. */
+/** An annotation of a Secret may hold the whole Secret: kubectl stores the last applied manifest there. */
 const secretParts = /^(?:data|stringData|metadata\.annotations)(?![A-Za-z])/
 
-function shown(field: ChangedField, reference: Reference): ChangedField & { readonly hidden?: true } {
+function hideSecretField(
+  field: ChangedField,
+  reference: ObjectReference,
+): ChangedField & { readonly hidden?: true } {
   if (!isSecret(reference) || !secretParts.test(field.path)) return field
   return { path: field.path, hidden: true }
 }
 
-function unapplied(error: unknown, reference: Reference): WishedObject {
+function toRefusedChange(error: unknown, reference: ObjectReference): DesiredObjectChange {
   if (!(error instanceof KubeError)) throw error
-  // It takes none of our word for it: some webhooks have effects that they cannot try.
-  if (error.said.includes('does not support dry run')) {
+  // The API refuses dry runs when a webhook with side effects does not support them.
+  if (error.apiMessage.includes('does not support dry run')) {
     return { ...reference, change: 'unknown', reason: 'a webhook cannot be asked without effect' }
   }
-  if (!refusals.has(error.code)) throw error
+  if (!refusalCodes.has(error.code)) throw error
   const reason = isSecret(reference) ? 'the API does not take it' : error.message
   return { ...reference, change: 'refused', reason }
 }
 
-const refusals: ReadonlySet<string> = new Set([
+const refusalCodes: ReadonlySet<string> = new Set([
   'KUBE_INVALID',
   'KUBE_FORBIDDEN',
   'KUBE_NOT_FOUND',

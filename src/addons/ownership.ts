@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { KubeObject } from '../kube/object.ts'
 import { fieldManager } from '../kube/write-objects.ts'
 import { addonLabel } from './addon.ts'
-import type { Entry } from './inventory.ts'
+import type { InventoryEntry } from './inventory.ts'
 
-const marked = z.looseObject({
+const ownedMetadata = z.looseObject({
   creationTimestamp: z.string(),
   labels: z.record(z.string(), z.string()),
   managedFields: z.array(
@@ -18,11 +18,11 @@ const marked = z.looseObject({
 })
 
 /**
- * Whether an object was made by us for an addon. A user can write the same label, but cannot apply in our name; and what
- * a user has made, and we have applied to only later, has been there before our first field was.
+ * True if hyperkube created the object for this addon. A user can set the same label, but cannot apply with
+ * our field manager. An object that a user created and hyperkube applied later is older than our first field.
  */
-export function isMarked({ metadata }: KubeObject, addon: string): boolean {
-  const parsed = marked.safeParse(metadata)
+export function isCreatedByAddon({ metadata }: KubeObject, addon: string): boolean {
+  const parsed = ownedMetadata.safeParse(metadata)
   if (!parsed.success || parsed.data.labels[addonLabel] !== addon) return false
   const { creationTimestamp, managedFields } = parsed.data
   return managedFields.some(
@@ -35,7 +35,7 @@ export function isMarked({ metadata }: KubeObject, addon: string): boolean {
   )
 }
 
-/** Whether an object is the very one that an entry of this addon's inventory is about, and no other of its name. */
-export function isRecorded(entry: Entry, object: KubeObject, addon: string): boolean {
-  return entry.uid === undefined ? isMarked(object, addon) : entry.uid === object.metadata.uid
+/** True if the entry records exactly this object, not another one of the same name. */
+export function isEntryObject(entry: InventoryEntry, object: KubeObject, addon: string): boolean {
+  return entry.uid === undefined ? isCreatedByAddon(object, addon) : entry.uid === object.metadata.uid
 }

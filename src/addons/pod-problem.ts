@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { KubeClient } from '../kube/client.ts'
 import { type Kind, kubeObject, type KubeObject } from '../kube/object.ts'
-import { list } from '../kube/read-objects.ts'
-import type { CallOptions } from '../kube/request.ts'
+import { listObjects } from '../kube/read-objects.ts'
+import type { KubeCallOptions } from '../kube/request.ts'
 
 const container = z.looseObject({
   state: z
@@ -31,39 +31,42 @@ const workload = z.looseObject({
   spec: z.looseObject({ selector: z.looseObject({ matchLabels: z.record(z.string(), z.string()) }) }),
 })
 
-/** It is on its way: no trouble, but also no more is known. */
-const usual = new Set(['ContainerCreating', 'PodInitializing'])
+/** Normal while a pod starts: no problem, but no other reason is known either. */
+const normalReasons = new Set(['ContainerCreating', 'PodInitializing'])
 
-/** What keeps the pods of a workload from running, in the words of the first that has any; undefined for other objects. */
-export async function podTrouble(
+/**
+ * Explains why the pods of a workload do not run, by the first pod with a problem. Undefined for other
+ * objects.
+ */
+export async function explainPodProblem(
   client: KubeClient,
   object: KubeObject,
-  options: CallOptions = {},
+  options: KubeCallOptions = {},
 ): Promise<string | undefined> {
   const parsed = workload.safeParse(object)
   if (!parsed.success) return undefined
   const { metadata, spec } = parsed.data
   const labels = Object.entries(spec.selector.matchLabels).map(([key, value]) => `${key}=${value}`)
   if (labels.length === 0) return undefined
-  const pods = await list(client, podKind, {
+  const pods = await listObjects(client, podKind, {
     namespace: metadata.namespace,
     labels: labels.join(','),
     ...options,
   })
-  const troubles = pods.items.flatMap((one) => {
-    const trouble = troubleOf(one)
-    return trouble === undefined ? [] : [{ name: one.metadata.name, ...trouble }]
+  const problems = pods.items.flatMap((one) => {
+    const problem = findPodProblem(one)
+    return problem === undefined ? [] : [{ name: one.metadata.name, ...problem }]
   })
-  const worst = troubles.find(({ reason }) => !usual.has(reason)) ?? troubles[0]
+  const worst = problems.find(({ reason }) => !normalReasons.has(reason)) ?? problems[0]
   if (worst === undefined) return pods.items.length === 0 ? 'it has no pods' : undefined
   return `pod ${worst.name}: ${[worst.reason, worst.message].filter((part) => part !== '').join(': ')}`
 }
 
-function troubleOf({ status }: Pod): { readonly reason: string; readonly message: string } | undefined {
+function findPodProblem({ status }: Pod): { readonly reason: string; readonly message: string } | undefined {
   const scheduled = status?.conditions.find(({ type }) => type === 'PodScheduled')
   if (scheduled?.status === 'False') return { reason: 'no node for it', message: scheduled.message ?? '' }
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
   const all = containers.flatMap(({ state }) => (state?.waiting === undefined ? [] : [state.waiting]))
-  const waiting = all.find(({ reason = '' }) => !usual.has(reason)) ?? all[0]
+  const waiting = all.find(({ reason = '' }) => !normalReasons.has(reason)) ?? all[0]
   return waiting === undefined ? undefined : { reason: waiting.reason ?? '', message: waiting.message ?? '' }
 }

@@ -1,27 +1,32 @@
 import { settleAll } from '../kit/settle-all.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { CallOptions } from '../kube/request.ts'
-import { insideOf } from './namespace-contents.ts'
-import type { Entry } from './inventory.ts'
-import { look } from './live-objects.ts'
-import { type Elsewhere, type Verdict, verdictOn } from './decide-prune.ts'
+import type { KubeCallOptions } from '../kube/request.ts'
+import { listContents } from './namespace-contents.ts'
+import type { InventoryEntry } from './inventory.ts'
+import { findLiveObject } from './live-objects.ts'
+import { type UsageIndex, type PruneDecision, decidePrune } from './decide-prune.ts'
 
-/** Looks at what entries are about, and decides on each. `former` are the verdicts on what goes before them. */
-export async function judge(
+/**
+ * Reads the objects of the entries and decides on each. `previous` are the decisions on waves that are
+ * removed before.
+ */
+export async function decidePrunes(
   client: KubeClient,
-  entries: readonly Entry[],
-  elsewhere: Elsewhere,
-  former: readonly Verdict[],
-  options: CallOptions = {},
-): Promise<Verdict[]> {
-  const going = new Set(
-    former.flatMap((verdict) => (verdict.act === 'remove' ? (verdict.object.metadata.uid ?? []) : [])),
+  entries: readonly InventoryEntry[],
+  usage: UsageIndex,
+  previous: readonly PruneDecision[],
+  options: KubeCallOptions = {},
+): Promise<PruneDecision[]> {
+  const removing = new Set(
+    previous.flatMap((decision) =>
+      decision.action === 'remove' ? (decision.object.metadata.uid ?? []) : [],
+    ),
   )
   return settleAll(
     entries.map(async (entry) => {
-      const object = await look(client, entry, options)
-      const inside = object === undefined ? [] : await insideOf(client, object, options)
-      return verdictOn(entry, object, inside, going, elsewhere)
+      const object = await findLiveObject(client, entry, options)
+      const contents = object === undefined ? [] : await listContents(client, object, options)
+      return decidePrune(entry, object, contents, removing, usage)
     }),
   )
 }

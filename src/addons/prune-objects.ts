@@ -2,44 +2,46 @@ import type { Finding } from '../contract/finding.ts'
 import { settleAll } from '../kit/settle-all.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeError } from '../kube/kube-error.ts'
-import { kindOf, type KubeObject } from '../kube/object.ts'
-import { remove } from '../kube/write-objects.ts'
-import type { Entry } from './inventory.ts'
-import { judge } from './prune-decisions.ts'
-import { look } from './live-objects.ts'
-import { type Elsewhere, findingOf, type Verdict } from './decide-prune.ts'
-import { describeReference, type Reference, referenceOf } from './reference.ts'
-import { inWaves } from './waves.ts'
-import { type Lack, type Patience, waitUntilNothingLacks } from './wait-for-objects.ts'
+import { createUntypedKind, type KubeObject } from '../kube/object.ts'
+import { deleteKubeObject } from '../kube/write-objects.ts'
+import type { InventoryEntry } from './inventory.ts'
+import { decidePrunes } from './prune-decisions.ts'
+import { findLiveObject } from './live-objects.ts'
+import { type UsageIndex, buildPruneFindings, type PruneDecision } from './decide-prune.ts'
+import { describeReference, type ObjectReference, toReference } from './reference.ts'
+import { groupIntoWaves } from './waves.ts'
+import { type PendingObject, type AddonWaitOptions, waitUntilNonePending } from './wait-for-objects.ts'
 
-export interface Swept {
-  readonly removed: readonly Reference[]
-  /** What cannot go yet, and must not be forgotten. */
-  readonly held: readonly Entry[]
+export interface PruneResult {
+  readonly removed: readonly ObjectReference[]
+  /** Entries that cannot be removed yet and must stay recorded. */
+  readonly kept: readonly InventoryEntry[]
   readonly findings: readonly Finding[]
 }
 
 /**
- * Removes what an addon no longer wishes, the last wave first; each wave is gone before the next one is looked at: a
- * workload may have to tidy up after custom resources of its own.
+ * Removes objects that an addon no longer desires, the last wave first. Each wave is gone before the next one
+ * starts, because a workload may have to clean up after its custom resources.
  */
-export async function sweep(
+export async function pruneObjects(
   client: KubeClient,
-  entries: readonly Entry[],
-  elsewhere: Elsewhere,
-  patience: Patience,
-): Promise<Swept> {
-  const verdicts: Verdict[] = []
-  for (const wave of inWaves(entries, (entry) => entry).toReversed()) {
-    const own = await judge(client, wave, elsewhere, verdicts, { signal: patience.signal })
-    verdicts.push(...own)
-    const going = own.flatMap((verdict) => (verdict.act === 'remove' ? [verdict.object] : []))
-    await removeAll(client, going, elsewhere.addon, patience)
+  entries: readonly InventoryEntry[],
+  usage: UsageIndex,
+  options: AddonWaitOptions,
+): Promise<PruneResult> {
+  const decisions: PruneDecision[] = []
+  for (const wave of groupIntoWaves(entries, (entry) => entry).toReversed()) {
+    const waveDecisions = await decidePrunes(client, wave, usage, decisions, { signal: options.signal })
+    decisions.push(...waveDecisions)
+    const toRemove = waveDecisions.flatMap((decision) =>
+      decision.action === 'remove' ? [decision.object] : [],
+    )
+    await removeAll(client, toRemove, usage.addon, options)
   }
   return {
-    removed: verdicts.flatMap(({ act, entry }) => (act === 'remove' ? [entry] : [])),
-    held: verdicts.flatMap(({ act, entry }) => (act === 'hold' ? [entry] : [])),
-    findings: verdicts.flatMap((verdict) => findingOf(verdict, elsewhere.addon)),
+    removed: decisions.flatMap(({ action, entry }) => (action === 'remove' ? [entry] : [])),
+    kept: decisions.flatMap(({ action, entry }) => (action === 'hold' ? [entry] : [])),
+    findings: decisions.flatMap((decision) => buildPruneFindings(decision, usage.addon)),
   }
 }
 
@@ -47,47 +49,48 @@ async function removeAll(
   client: KubeClient,
   objects: readonly KubeObject[],
   addon: string,
-  patience: Patience,
+  options: AddonWaitOptions,
 ): Promise<void> {
-  const { signal } = patience
+  const { signal } = options
   await settleAll(objects.map(async (object) => removeOne(client, object, signal)))
   let pending = objects
-  const lookOnce = async (): Promise<readonly Lack[]> => {
-    const looked = await settleAll(
+  const checkPending = async (): Promise<readonly PendingObject[]> => {
+    const results = await settleAll(
       pending.map(async (object) => {
-        const now = await look(client, referenceOf(object), { signal })
-        // Another one of its name is not ours.
-        if (now === undefined || now.metadata.uid !== object.metadata.uid) return []
-        if (now.metadata.deletionTimestamp === undefined) await removeOne(client, now, signal)
-        return [now]
+        const current = await findLiveObject(client, toReference(object), { signal })
+        // Another object of the same name is not ours.
+        if (current === undefined || current.metadata.uid !== object.metadata.uid) return []
+        if (current.metadata.deletionTimestamp === undefined) await removeOne(client, current, signal)
+        return [current]
       }),
     )
-    pending = looked.flat()
+    pending = results.flat()
     return pending.map((object) => ({
-      what: describeReference(referenceOf(object)),
-      reason: `it is still there${finalizersOf(object)}`,
+      name: describeReference(toReference(object)),
+      reason: `it is still there${formatFinalizers(object)}`,
     }))
   }
   const goal = {
     addon,
-    code: 'ADDON_NOT_GONE',
-    hint: 'whoever set its finalizers has to let go of it; then run the same command again',
+    code: 'ADDON_NOT_REMOVED',
+    hint: 'the controller that set its finalizers has to remove them; then run the same command again',
   } as const
-  await waitUntilNothingLacks(lookOnce, goal, patience)
+  await waitUntilNonePending(checkPending, goal, options)
 }
 
 async function removeOne(client: KubeClient, object: KubeObject, signal: AbortSignal): Promise<void> {
   const { uid } = object.metadata
-  const kind = kindOf(object.apiVersion, object.kind)
-  await remove(client, kind, object.metadata, { signal, ...(uid === undefined ? {} : { uid }) }).catch(
-    (error: unknown) => {
-      // It has changed hands, or is changing at this moment: whoever looks next sees which.
-      if (!isKubeError(error, 'KUBE_CONFLICT')) throw error
-    },
-  )
+  const kind = createUntypedKind(object.apiVersion, object.kind)
+  await deleteKubeObject(client, kind, object.metadata, {
+    signal,
+    ...(uid === undefined ? {} : { uid }),
+  }).catch((error: unknown) => {
+    // The object was replaced or is changing right now. The next check sees which.
+    if (!isKubeError(error, 'KUBE_CONFLICT')) throw error
+  })
 }
 
-function finalizersOf({ metadata }: KubeObject): string {
+function formatFinalizers({ metadata }: KubeObject): string {
   const finalizers = metadata['finalizers']
   return Array.isArray(finalizers) && finalizers.length > 0
     ? `, with finalizers ${finalizers.join(', ')}`

@@ -1,15 +1,20 @@
 import { expect, test } from 'vitest'
-import { unready } from './readiness.ts'
+import { findUnreadyReason } from './readiness.ts'
 
 function object(type: string, spec: object, status: object, metadata: object = {}) {
   const [apiVersion = '', kind = ''] = type.split(' ')
   return { apiVersion, kind, metadata: { name: 'x', generation: 2, ...metadata }, spec, status }
 }
 
-const seen = { observedGeneration: 2 }
-const wellDeployment = { ...seen, replicas: 2, updatedReplicas: 2, availableReplicas: 2 }
-const wellDaemonSet = { ...seen, desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 3 }
-const wellStatefulSet = { ...seen, replicas: 2, updatedReplicas: 2, readyReplicas: 2 }
+const observed = { observedGeneration: 2 }
+const readyDeployment = { ...observed, replicas: 2, updatedReplicas: 2, availableReplicas: 2 }
+const readyDaemonSet = {
+  ...observed,
+  desiredNumberScheduled: 3,
+  updatedNumberScheduled: 3,
+  numberAvailable: 3,
+}
+const readyStatefulSet = { ...observed, replicas: 2, updatedReplicas: 2, readyReplicas: 2 }
 const two = { replicas: 2 }
 const condition = (type: string, status: string, message?: string) => ({
   conditions: [{ type, status, message }],
@@ -18,19 +23,19 @@ const crd = 'apiextensions.k8s.io/v1 CustomResourceDefinition'
 const sts = 'apps/v1 StatefulSet'
 
 test.each([
-  ['apps/v1 Deployment', two, wellDeployment],
-  ['apps/v1 Deployment', { replicas: 0 }, seen],
-  ['apps/v1 DaemonSet', {}, wellDaemonSet],
+  ['apps/v1 Deployment', two, readyDeployment],
+  ['apps/v1 Deployment', { replicas: 0 }, observed],
+  ['apps/v1 DaemonSet', {}, readyDaemonSet],
   [
     'apps/v1 DaemonSet',
     { updateStrategy: { type: 'OnDelete' } },
-    { ...wellDaemonSet, updatedNumberScheduled: 0 },
+    { ...readyDaemonSet, updatedNumberScheduled: 0 },
   ],
-  [sts, two, wellStatefulSet],
+  [sts, two, readyStatefulSet],
   [
     sts,
     { ...two, updateStrategy: { rollingUpdate: { partition: 1 } } },
-    { ...wellStatefulSet, updatedReplicas: 1 },
+    { ...readyStatefulSet, updatedReplicas: 1 },
   ],
   [crd, {}, condition('Established', 'True')],
   ['apiregistration.k8s.io/v1 APIService', {}, condition('Available', 'True')],
@@ -38,30 +43,35 @@ test.each([
   ['v1 PersistentVolumeClaim', {}, { phase: 'Bound' }],
   ['v1 Service', {}, {}],
 ])('%s with %j is ready at %j', (type, spec, status) => {
-  expect(unready(object(type, spec, status))).toBeUndefined()
+  expect(findUnreadyReason(object(type, spec, status))).toBeUndefined()
 })
 
 test.each([
   [
     'apps/v1 Deployment',
     two,
-    { ...wellDeployment, observedGeneration: 1 },
+    { ...readyDeployment, observedGeneration: 1 },
     'its controller has not seen it yet',
   ],
   ['apps/v1 Deployment', {}, {}, 'its controller has not seen it yet'],
-  ['apps/v1 Deployment', two, { ...wellDeployment, updatedReplicas: 1 }, '1 of 2 replicas are updated'],
-  ['apps/v1 Deployment', two, { ...wellDeployment, replicas: 3 }, '1 former replicas have not ended'],
-  ['apps/v1 Deployment', two, { ...wellDeployment, availableReplicas: 0 }, '0 of 2 replicas are available'],
+  ['apps/v1 Deployment', two, { ...readyDeployment, updatedReplicas: 1 }, '1 of 2 replicas are updated'],
+  ['apps/v1 Deployment', two, { ...readyDeployment, replicas: 3 }, '1 previous replicas have not ended'],
+  ['apps/v1 Deployment', two, { ...readyDeployment, availableReplicas: 0 }, '0 of 2 replicas are available'],
   [
     'apps/v1 Deployment',
     two,
-    { ...wellDeployment, ...condition('ReplicaFailure', 'True', 'quota') },
+    { ...readyDeployment, ...condition('ReplicaFailure', 'True', 'quota') },
     'quota',
   ],
-  ['apps/v1 DaemonSet', {}, { ...wellDaemonSet, updatedNumberScheduled: 1 }, '1 of 3 nodes have the new pod'],
-  ['apps/v1 DaemonSet', {}, { ...wellDaemonSet, numberAvailable: 2 }, '2 of 3 nodes have it available'],
-  [sts, two, { ...wellStatefulSet, updatedReplicas: 1 }, '1 of 2 replicas are updated'],
-  [sts, two, { ...wellStatefulSet, readyReplicas: 1 }, '1 of 2 replicas are ready'],
+  [
+    'apps/v1 DaemonSet',
+    {},
+    { ...readyDaemonSet, updatedNumberScheduled: 1 },
+    '1 of 3 nodes have the new pod',
+  ],
+  ['apps/v1 DaemonSet', {}, { ...readyDaemonSet, numberAvailable: 2 }, '2 of 3 nodes have it available'],
+  [sts, two, { ...readyStatefulSet, updatedReplicas: 1 }, '1 of 2 replicas are updated'],
+  [sts, two, { ...readyStatefulSet, readyReplicas: 1 }, '1 of 2 replicas are ready'],
   [crd, {}, {}, 'it is not Established yet'],
   [crd, {}, condition('NamesAccepted', 'False', 'the name is taken'), 'the name is taken'],
   [
@@ -73,10 +83,10 @@ test.each([
   ['v1 Namespace', {}, { phase: 'Terminating' }, 'it is Terminating'],
   ['v1 PersistentVolumeClaim', {}, { phase: 'Pending' }, 'it has no volume yet'],
 ])('%s with %j is not ready at %j', (type, spec, status, reason) => {
-  expect(unready(object(type, spec, status))).toBe(reason)
+  expect(findUnreadyReason(object(type, spec, status))).toBe(reason)
 })
 
 test('what is being removed is not there', () => {
   const removing = object('v1 Service', {}, {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })
-  expect(unready(removing)).toBe('the former one is still being removed')
+  expect(findUnreadyReason(removing)).toBe('the previous one is still being removed')
 })

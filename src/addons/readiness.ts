@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { KubeObject } from '../kube/object.ts'
-import { groupOf } from './reference.ts'
+import { parseGroup } from './reference.ts'
 
 const count = z.int().default(0)
 
-const shape = z.looseObject({
+const observedObject = z.looseObject({
   metadata: z.looseObject({ generation: z.int().default(0), deletionTimestamp: z.string().optional() }),
   spec: z
     .looseObject({
@@ -41,89 +41,93 @@ const shape = z.looseObject({
     })
     .prefault({}),
 })
-type Shape = z.infer<typeof shape>
-type Rule = (object: Shape, away: number) => string | undefined
+type ObservedObject = z.infer<typeof observedObject>
+type ReadinessRule = (object: ObservedObject, notReadyCount: number) => string | undefined
 
-const rules: Readonly<Record<string, Rule>> = {
+const readinessRules: Readonly<Record<string, ReadinessRule>> = {
   'apiextensions.k8s.io/CustomResourceDefinition': (object) =>
-    refusal(object, 'NamesAccepted') ?? lacksCondition(object, 'Established'),
-  'apiregistration.k8s.io/APIService': (object) => lacksCondition(object, 'Available'),
+    explainFailure(object, 'NamesAccepted') ?? explainMissingCondition(object, 'Established'),
+  'apiregistration.k8s.io/APIService': (object) => explainMissingCondition(object, 'Available'),
   '/Namespace': ({ status: { phase } }) =>
     phase === 'Active' ? undefined : `it is ${phase ?? 'not active yet'}`,
   '/PersistentVolumeClaim': ({ status: { phase } }) =>
     phase === 'Bound' ? undefined : 'it has no volume yet',
-  'apps/Deployment': deployment,
-  'apps/DaemonSet': daemonSet,
-  'apps/StatefulSet': statefulSet,
+  'apps/Deployment': checkDeployment,
+  'apps/DaemonSet': checkDaemonSet,
+  'apps/StatefulSet': checkStatefulSet,
 }
 
 /**
- * Why an object does not do yet what it is for; undefined when it does. Of kinds without a rule it is enough to be there,
- * and nobody waits for nodes that are away.
+ * Returns why an object is not ready, or undefined if it is. Kinds without a rule are ready once they exist.
+ * DaemonSets do not wait for nodes that are not ready.
  */
-export function unready(object: KubeObject, away = 0): string | undefined {
-  if (object.metadata.deletionTimestamp !== undefined) return 'the former one is still being removed'
-  const kind = `${groupOf(object.apiVersion)}/${object.kind}`
-  const rule = Object.hasOwn(rules, kind) ? rules[kind] : undefined
-  return rule?.(shape.parse(object), away)
+export function findUnreadyReason(object: KubeObject, notReadyCount = 0): string | undefined {
+  if (object.metadata.deletionTimestamp !== undefined) return 'the previous one is still being removed'
+  const kind = `${parseGroup(object.apiVersion)}/${object.kind}`
+  const rule = Object.hasOwn(readinessRules, kind) ? readinessRules[kind] : undefined
+  return rule?.(observedObject.parse(object), notReadyCount)
 }
 
-function deployment(object: Shape): string | undefined {
+function checkDeployment(object: ObservedObject): string | undefined {
   const { replicas } = object.spec
   const { status } = object
   return (
-    unseen(object) ??
-    refusal(object, 'ReplicaFailure', 'True') ??
-    fewer(status.updatedReplicas, replicas, 'replicas are updated') ??
+    explainUnobserved(object) ??
+    explainFailure(object, 'ReplicaFailure', 'True') ??
+    explainShortage(status.updatedReplicas, replicas, 'replicas are updated') ??
     (status.replicas > status.updatedReplicas
-      ? `${status.replicas - status.updatedReplicas} former replicas have not ended`
+      ? `${status.replicas - status.updatedReplicas} previous replicas have not ended`
       : undefined) ??
-    fewer(status.availableReplicas, replicas, 'replicas are available')
+    explainShortage(status.availableReplicas, replicas, 'replicas are available')
   )
 }
 
-function daemonSet(object: Shape, away: number): string | undefined {
+function checkDaemonSet(object: ObservedObject, notReadyCount: number): string | undefined {
   const { status, spec } = object
-  const wanted = Math.max(status.desiredNumberScheduled - away, 0)
+  const expected = Math.max(status.desiredNumberScheduled - notReadyCount, 0)
   return (
-    unseen(object) ??
-    // Somebody else decides when its pods are replaced.
+    explainUnobserved(object) ??
+    // With OnDelete the user decides when pods are replaced.
     (spec.updateStrategy?.type === 'OnDelete'
       ? undefined
-      : fewer(status.updatedNumberScheduled, wanted, 'nodes have the new pod')) ??
-    fewer(status.numberAvailable, wanted, 'nodes have it available')
+      : explainShortage(status.updatedNumberScheduled, expected, 'nodes have the new pod')) ??
+    explainShortage(status.numberAvailable, expected, 'nodes have it available')
   )
 }
 
-function statefulSet(object: Shape): string | undefined {
+function checkStatefulSet(object: ObservedObject): string | undefined {
   const { status, spec } = object
   const partition = spec.updateStrategy?.rollingUpdate?.partition ?? 0
   return (
-    unseen(object) ??
+    explainUnobserved(object) ??
     (spec.updateStrategy?.type === 'OnDelete'
       ? undefined
-      : fewer(status.updatedReplicas, Math.max(spec.replicas - partition, 0), 'replicas are updated')) ??
-    fewer(status.readyReplicas, spec.replicas, 'replicas are ready')
+      : explainShortage(
+          status.updatedReplicas,
+          Math.max(spec.replicas - partition, 0),
+          'replicas are updated',
+        )) ??
+    explainShortage(status.readyReplicas, spec.replicas, 'replicas are ready')
   )
 }
 
-/** What is said of an older generation says nothing of this one. */
-function unseen({ metadata, status }: Shape): string | undefined {
+/** A status of an older generation says nothing about the current one. */
+function explainUnobserved({ metadata, status }: ObservedObject): string | undefined {
   return status.observedGeneration < metadata.generation ? 'its controller has not seen it yet' : undefined
 }
 
-function fewer(have: number, wanted: number, what: string): string | undefined {
-  return have < wanted ? `${have} of ${wanted} ${what}` : undefined
+function explainShortage(have: number, expected: number, what: string): string | undefined {
+  return have < expected ? `${have} of ${expected} ${what}` : undefined
 }
 
-function lacksCondition({ status }: Shape, wanted: string): string | undefined {
-  const condition = status.conditions.find(({ type }) => type === wanted)
+function explainMissingCondition({ status }: ObservedObject, expected: string): string | undefined {
+  const condition = status.conditions.find(({ type }) => type === expected)
   if (condition?.status === 'True') return undefined
-  return condition?.message ?? condition?.reason ?? `it is not ${wanted} yet`
+  return condition?.message ?? condition?.reason ?? `it is not ${expected} yet`
 }
 
-/** A condition that says that it cannot be done. */
-function refusal({ status }: Shape, wanted: string, bad = 'False'): string | undefined {
-  const condition = status.conditions.find(({ type }) => type === wanted)
-  return condition?.status === bad ? (condition.message ?? condition.reason ?? wanted) : undefined
+/** Returns the message of a condition that reports failure. */
+function explainFailure({ status }: ObservedObject, expected: string, bad = 'False'): string | undefined {
+  const condition = status.conditions.find(({ type }) => type === expected)
+  return condition?.status === bad ? (condition.message ?? condition.reason ?? expected) : undefined
 }

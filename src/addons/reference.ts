@@ -1,14 +1,13 @@
-/** Which object is meant, wherever it is. */
-export interface Reference {
+/** Identifies an object in the cluster. */
+export interface ObjectReference {
   readonly apiVersion: string
   readonly kind: string
-  /** None for those that belong to the whole cluster. */
+  /** Undefined for cluster-scoped objects. */
   readonly namespace?: string | undefined
   readonly name: string
 }
 
-/** An object or a manifest as a reference to it. */
-export function referenceOf({
+export function toReference({
   apiVersion,
   kind,
   metadata: { namespace, name },
@@ -16,22 +15,22 @@ export function referenceOf({
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: { readonly namespace?: string | undefined; readonly name: string }
-}): Reference {
+}): ObjectReference {
   return { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name }
 }
 
-/** The same for every version in which an object can be read: apps/v1 and apps/v2 would be one Deployment. */
-export function keyOf({ apiVersion, kind, namespace = '', name }: Reference): string {
-  return `${groupOf(apiVersion)}/${kind}/${namespace}/${name}`
+/** Equal for all versions of an object: apps/v1 and apps/v2 would be one Deployment. */
+export function formatReferenceKey({ apiVersion, kind, namespace = '', name }: ObjectReference): string {
+  return `${parseGroup(apiVersion)}/${kind}/${namespace}/${name}`
 }
 
-/** The first group has no name. */
-export function groupOf(apiVersion: string): string {
+/** The core group has an empty name. */
+export function parseGroup(apiVersion: string): string {
   const [group = '', version] = apiVersion.split('/')
   return version === undefined ? '' : group
 }
 
-/** For people: Deployment kube-system/coredns. */
-export function describeReference({ kind, namespace, name }: Reference): string {
+/** Text for people: Deployment kube-system/coredns. */
+export function describeReference({ kind, namespace, name }: ObjectReference): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
 }

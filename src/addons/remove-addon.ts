@@ -2,25 +2,29 @@ import type { KubeClient } from '../kube/client.ts'
 import type { Addon } from './addon.ts'
 import type { Inventory } from './inventory.ts'
 import { readInventories, removeInventory, writeInventory } from './inventory-store.ts'
-import { elsewhereOf } from './decide-prune.ts'
-import type { Outcome, PutOptions } from './apply-addon.ts'
-import { sweep } from './prune-objects.ts'
+import { buildUsageIndex } from './decide-prune.ts'
+import type { ApplyAddonResult, ApplyAddonOptions } from './apply-addon.ts'
+import { pruneObjects } from './prune-objects.ts'
 
-/** Those that have put something into the cluster, and are no longer wished. */
-export function departed(inventories: readonly Inventory[], wished: readonly Addon[]): string[] {
-  const names = new Set(wished.map(({ name }) => name))
+/** Names of addons that have an inventory and are no longer desired. */
+export function findRemovedAddons(inventories: readonly Inventory[], desired: readonly Addon[]): string[] {
+  const names = new Set(desired.map(({ name }) => name))
   return inventories.map(({ addon }) => addon).filter((addon) => !names.has(addon))
 }
 
-/** Takes an addon away: all that it has put there, in the reverse order, and its inventory once nothing is in it. */
-export async function remove(client: KubeClient, name: string, options: PutOptions): Promise<Outcome> {
+/** Removes all objects of an addon in reverse order, and its inventory once it is empty. */
+export async function removeAddon(
+  client: KubeClient,
+  name: string,
+  options: ApplyAddonOptions,
+): Promise<ApplyAddonResult> {
   const { others, signal } = options
   const inventories = await readInventories(client, { signal })
   const inventory = inventories.find(({ addon }) => addon === name)
   if (inventory === undefined) return { removed: [], findings: [] }
-  const elsewhere = elsewhereOf({ addon: name, kept: [], inventories, others })
-  const { removed, held, findings } = await sweep(client, inventory.entries, elsewhere, options)
-  if (held.length === 0) await removeInventory(client, inventory, { signal })
-  else await writeInventory(client, { addon: name, entries: held }, inventory, { signal })
+  const usage = buildUsageIndex({ addon: name, desired: [], inventories, others })
+  const { removed, kept, findings } = await pruneObjects(client, inventory.entries, usage, options)
+  if (kept.length === 0) await removeInventory(client, inventory, { signal })
+  else await writeInventory(client, { addon: name, entries: kept }, inventory, { signal })
   return { removed, findings }
 }

@@ -1,29 +1,33 @@
 import type { Manifest } from '../kube/object.ts'
-import { clusterWide, namespace, namespaced } from './manifest-helpers.ts'
+import { buildClusterMetadata, addonNamespace, buildNamespacedMetadata } from './manifest-helpers.ts'
 
-export interface Right {
+export interface ClusterRoleRule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
   readonly verbs: readonly string[]
 }
 
-export const rbac = 'rbac.authorization.k8s.io'
+export const rbacGroup = 'rbac.authorization.k8s.io'
 
-/** An account, and what it may do in the whole cluster. */
-export function account(app: string, role: string, rules: readonly Right[]): Manifest[] {
+/** Builds a service account with a cluster role. */
+export function buildServiceAccount(
+  app: string,
+  role: string,
+  rules: readonly ClusterRoleRule[],
+): Manifest[] {
   return [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: namespaced(app, app) },
-    { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: clusterWide(role, app), rules },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: buildNamespacedMetadata(app, app) },
+    { apiVersion: `${rbacGroup}/v1`, kind: 'ClusterRole', metadata: buildClusterMetadata(role, app), rules },
     {
-      apiVersion: `${rbac}/v1`,
+      apiVersion: `${rbacGroup}/v1`,
       kind: 'ClusterRoleBinding',
-      metadata: clusterWide(role, app),
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
-      subjects: [subject(app)],
+      metadata: buildClusterMetadata(role, app),
+      roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: role },
+      subjects: [buildSubject(app)],
     },
   ]
 }
 
-export function subject(app: string): Record<string, string> {
-  return { kind: 'ServiceAccount', name: app, namespace }
+export function buildSubject(app: string): Record<string, string> {
+  return { kind: 'ServiceAccount', name: app, namespace: addonNamespace }
 }

@@ -1,67 +1,67 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { waitWatchfully } from '../kit/poll-with-progress.ts'
+import { pollWithProgress } from '../kit/poll-with-progress.ts'
 
-const mostNamed = 5
+const maxNamed = 5
 
-export interface Patience {
-  /** Is told what is waited for. */
-  readonly tell: (what: { readonly type: 'waiting'; readonly for: string; readonly since: string }) => void
+export interface AddonWaitOptions {
+  /** Receives what is being waited for. */
+  readonly emit: (what: { readonly type: 'waiting'; readonly for: string; readonly since: string }) => void
   readonly now: () => Date
-  /** When it has taken too long, in the milliseconds of `now`. */
+  /** Time limit, on the clock of `now`. */
   readonly deadline: number
   readonly signal: AbortSignal
-  /** Nodes that do not answer: what shall run on every node is not waited for on them. */
-  readonly away?: number
-  /** Milliseconds between two looks. */
-  readonly every?: number
+  /** Number of nodes that are not ready. DaemonSets do not wait for them. */
+  readonly notReadyCount?: number
+  /** Milliseconds between two checks. */
+  readonly intervalMs?: number
 }
 
-/** Something that is not yet as it shall be. */
-export interface Lack {
-  readonly what: string
+/** An object that is not yet ready or not yet removed. */
+export interface PendingObject {
+  readonly name: string
   readonly reason: string
-  /** Why that is so, where it takes more than a look to find out. */
+  /** Finds the cause, where that takes additional requests. */
   readonly explain?: () => Promise<string | undefined>
 }
 
-export interface Goal {
+export interface WaitGoal {
   readonly addon: string
-  readonly code: 'ADDON_NOT_READY' | 'ADDON_NOT_GONE'
+  readonly code: 'ADDON_NOT_READY' | 'ADDON_NOT_REMOVED'
   readonly hint: string
 }
 
-/** Looks until nothing is lacking, and says meanwhile what is. */
-export async function waitUntilNothingLacks(
-  look: () => Promise<readonly Lack[]>,
-  { addon, code, hint }: Goal,
-  { tell, now, deadline, signal, every = 500 }: Patience,
+/** Checks until no object is pending, and reports meanwhile what is. */
+export async function waitUntilNonePending(
+  findPending: () => Promise<readonly PendingObject[]>,
+  { addon, code, hint }: WaitGoal,
+  { emit, now, deadline, signal, intervalMs = 500 }: AddonWaitOptions,
 ): Promise<void> {
-  let lacks: readonly Lack[] = []
-  const reasons = async (): Promise<string | undefined> => {
-    lacks = await look()
-    if (lacks.length === 0) return undefined
-    return lacks.map(({ what, reason }) => `${what}: ${reason}`).join('; ')
+  let pending: readonly PendingObject[] = []
+  const formatReasons = async (): Promise<string | undefined> => {
+    pending = await findPending()
+    if (pending.length === 0) return undefined
+    return pending.map(({ name, reason }) => `${name}: ${reason}`).join('; ')
   }
-  await waitWatchfully(reasons, {
-    tell: async (_, since) =>
-      tell({ type: 'waiting', for: `addon ${addon}: ${await inWords(lacks, 1)}`, since }),
-    late: async () =>
-      new HyperkubeError(code, `addon ${addon}: ${await inWords(lacks, mostNamed)}`, { hint }),
+  await pollWithProgress(formatReasons, {
+    report: async (_, since) =>
+      emit({ type: 'waiting', for: `addon ${addon}: ${await formatPending(pending, 1)}`, since }),
+    toTimeoutError: async () =>
+      new HyperkubeError(code, `addon ${addon}: ${await formatPending(pending, maxNamed)}`, { hint }),
     now,
     deadline,
-    every,
+    intervalMs,
     signal,
   })
 }
 
-async function inWords(lacks: readonly Lack[], most: number): Promise<string> {
+async function formatPending(pending: readonly PendingObject[], max: number): Promise<string> {
   const named = await Promise.all(
-    lacks.slice(0, most).map(async ({ what, reason, explain }) => {
-      // Nobody is helped when looking for the cause fails as well.
-      const because = await explain?.().catch(() => undefined)
-      return `${what}: ${reason}${because === undefined ? '' : ` (${because})`}`
+    pending.slice(0, max).map(async ({ name, reason, explain }) => {
+      // An error while looking for the cause must not hide the reason itself.
+      const cause = await explain?.().catch(() => undefined)
+      return `${name}: ${reason}${cause === undefined ? '' : ` (${cause})`}`
     }),
   )
-  const more = lacks.length - named.length
-  return `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+  const omittedCount = pending.length - named.length
+  return `${named.join('; ')}${omittedCount > 0 ? `; and ${omittedCount} more` : ''}`
 }

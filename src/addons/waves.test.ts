@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest'
-import { referenceOf } from './reference.ts'
-import { configMap, deployment, namespace, widget, widgets } from './testing/manifests.ts'
-import { inWaves } from './waves.ts'
+import { toReference } from './reference.ts'
+import {
+  buildConfigMap,
+  buildDeployment,
+  buildNamespace,
+  buildWidget,
+  widgetCrd,
+} from './testing/manifests.ts'
+import { groupIntoWaves } from './waves.ts'
 
-const of = (apiVersion: string, kind: string) => ({
+const buildManifest = (apiVersion: string, kind: string) => ({
   apiVersion,
   kind,
   metadata: { name: kind.toLowerCase() },
@@ -11,19 +17,19 @@ const of = (apiVersion: string, kind: string) => ({
 
 test('what others need comes before them, and what an addon defines itself last', () => {
   const manifests = [
-    widget('w'),
-    of('apiregistration.k8s.io/v1', 'APIService'),
-    deployment('d', 1),
-    of('cert-manager.io/v1', 'Certificate'),
-    of('v1', 'PersistentVolumeClaim'),
-    configMap('c'),
-    of('storage.k8s.io/v1', 'StorageClass'),
-    of('rbac.authorization.k8s.io/v1', 'ClusterRole'),
-    of('scheduling.k8s.io/v1', 'PriorityClass'),
-    namespace('n'),
-    widgets,
+    buildWidget('w'),
+    buildManifest('apiregistration.k8s.io/v1', 'APIService'),
+    buildDeployment('d', 1),
+    buildManifest('cert-manager.io/v1', 'Certificate'),
+    buildManifest('v1', 'PersistentVolumeClaim'),
+    buildConfigMap('c'),
+    buildManifest('storage.k8s.io/v1', 'StorageClass'),
+    buildManifest('rbac.authorization.k8s.io/v1', 'ClusterRole'),
+    buildManifest('scheduling.k8s.io/v1', 'PriorityClass'),
+    buildNamespace('n'),
+    widgetCrd,
   ]
-  expect(inWaves(manifests, referenceOf).map((wave) => wave.map(({ kind }) => kind))).toEqual([
+  expect(groupIntoWaves(manifests, toReference).map((wave) => wave.map(({ kind }) => kind))).toEqual([
     ['CustomResourceDefinition'],
     ['PriorityClass', 'Namespace'],
     ['ClusterRole'],
@@ -35,10 +41,13 @@ test('what others need comes before them, and what an addon defines itself last'
 })
 
 test('a kind of the same name in another group is another kind', () => {
-  const waves = inWaves([of('example.org/v1', 'Namespace'), namespace('n')], referenceOf)
+  const waves = groupIntoWaves(
+    [buildManifest('example.org/v1', 'Namespace'), buildNamespace('n')],
+    toReference,
+  )
   expect(waves.map(([first]) => first?.apiVersion)).toEqual(['v1', 'example.org/v1'])
 })
 
-test('of custom resources whose definition somebody else brings nothing is known', () => {
-  expect(inWaves([widget('w'), deployment('d', 1)], referenceOf)).toHaveLength(1)
+test('custom resources whose CRD is not part of the addon are workloads', () => {
+  expect(groupIntoWaves([buildWidget('w'), buildDeployment('d', 1)], toReference)).toHaveLength(1)
 })

@@ -1,10 +1,13 @@
-import { groupOf, type Reference } from './reference.ts'
+import { parseGroup, type ObjectReference } from './reference.ts'
 
-/** In this order objects are put there, each wave once the one before it is ready. They go in the reverse order. */
+/**
+ * Objects are applied in this order, each wave after the previous one is ready. They are removed in reverse
+ * order.
+ */
 export const waves = [
   'definitions',
   'basics',
-  'rights',
+  'rbac',
   'settings',
   'workloads',
   'extensions',
@@ -15,19 +18,22 @@ export type Wave = (typeof waves)[number]
 const rbac = 'rbac.authorization.k8s.io'
 const admission = 'admissionregistration.k8s.io'
 
-/** By group and kind. What is not here is of the workloads: claims, too, as the workload may be what makes volumes. */
-const known: Readonly<Record<string, Wave>> = {
+/**
+ * By group and kind. All other kinds belong to the workloads. So do claims, because a workload may be what
+ * creates the volumes.
+ */
+const waveByKind: Readonly<Record<string, Wave>> = {
   'apiextensions.k8s.io/CustomResourceDefinition': 'definitions',
   '/Namespace': 'basics',
   'scheduling.k8s.io/PriorityClass': 'basics',
   'node.k8s.io/RuntimeClass': 'basics',
   'networking.k8s.io/IngressClass': 'basics',
   'gateway.networking.k8s.io/GatewayClass': 'basics',
-  '/ServiceAccount': 'rights',
-  [`${rbac}/ClusterRole`]: 'rights',
-  [`${rbac}/ClusterRoleBinding`]: 'rights',
-  [`${rbac}/Role`]: 'rights',
-  [`${rbac}/RoleBinding`]: 'rights',
+  '/ServiceAccount': 'rbac',
+  [`${rbac}/ClusterRole`]: 'rbac',
+  [`${rbac}/ClusterRoleBinding`]: 'rbac',
+  [`${rbac}/Role`]: 'rbac',
+  [`${rbac}/RoleBinding`]: 'rbac',
   '/ConfigMap': 'settings',
   '/Secret': 'settings',
   '/Service': 'settings',
@@ -36,44 +42,45 @@ const known: Readonly<Record<string, Wave>> = {
   '/PersistentVolume': 'settings',
   'storage.k8s.io/StorageClass': 'settings',
   'storage.k8s.io/CSIDriver': 'settings',
-  // The API asks the workloads through these: before they answer, it would refuse what is to come.
+  // The API server calls the workloads through these. Before the workloads answer, it would refuse later
+  // objects.
   'apiregistration.k8s.io/APIService': 'extensions',
   [`${admission}/MutatingWebhookConfiguration`]: 'extensions',
   [`${admission}/ValidatingWebhookConfiguration`]: 'extensions',
 }
 
-/** Objects of one addon, in waves that have any. */
-export function inWaves<T>(things: readonly T[], referenceTo: (thing: T) => Reference): T[][] {
-  const own = definedGroups(things.map(referenceTo))
-  const grouped = Map.groupBy(things, (thing) => waveOf(referenceTo(thing), own))
+/** Groups the objects of one addon into its non-empty waves. */
+export function groupIntoWaves<T>(items: readonly T[], referenceTo: (item: T) => ObjectReference): T[][] {
+  const ownGroups = findDefinedGroups(items.map(referenceTo))
+  const grouped = Map.groupBy(items, (item) => findWave(referenceTo(item), ownGroups))
   return waves.flatMap((wave) => {
     const members = grouped.get(wave)
     return members === undefined ? [] : [members]
   })
 }
 
-/** Whose custom resources an addon defines itself: the name of a definition is the plural and the group. */
-export function definedGroups(references: readonly Reference[]): ReadonlySet<string> {
-  return new Set(references.filter(isDefinition).map(({ name }) => name.slice(name.indexOf('.') + 1)))
+/** API groups whose CRDs are part of the addon. A CRD is named by its plural and its group. */
+export function findDefinedGroups(references: readonly ObjectReference[]): ReadonlySet<string> {
+  return new Set(references.filter(isCrd).map(({ name }) => name.slice(name.indexOf('.') + 1)))
 }
 
-export function isDefinition({ apiVersion, kind }: Reference): boolean {
-  return kind === 'CustomResourceDefinition' && groupOf(apiVersion) === 'apiextensions.k8s.io'
+export function isCrd({ apiVersion, kind }: ObjectReference): boolean {
+  return kind === 'CustomResourceDefinition' && parseGroup(apiVersion) === 'apiextensions.k8s.io'
 }
 
-export function isNamespace({ apiVersion, kind }: Reference): boolean {
-  return kind === 'Namespace' && groupOf(apiVersion) === ''
+export function isNamespace({ apiVersion, kind }: ObjectReference): boolean {
+  return kind === 'Namespace' && parseGroup(apiVersion) === ''
 }
 
-/** Whether an object is only put there once the workloads of its addon are ready. */
-export function needsWorkloads(reference: Reference, own: ReadonlySet<string>): boolean {
-  const wave = waveOf(reference, own)
+/** True if the object is applied only after the workloads of its addon are ready. */
+export function needsWorkloads(reference: ObjectReference, ownGroups: ReadonlySet<string>): boolean {
+  const wave = findWave(reference, ownGroups)
   return wave === 'extensions' || wave === 'custom resources'
 }
 
-function waveOf({ apiVersion, kind }: Reference, own: ReadonlySet<string>): Wave {
-  const group = groupOf(apiVersion)
+function findWave({ apiVersion, kind }: ObjectReference, ownGroups: ReadonlySet<string>): Wave {
+  const group = parseGroup(apiVersion)
   const kindOfGroup = `${group}/${kind}`
-  if (Object.hasOwn(known, kindOfGroup)) return known[kindOfGroup] ?? 'workloads'
-  return own.has(group) ? 'custom resources' : 'workloads'
+  if (Object.hasOwn(waveByKind, kindOfGroup)) return waveByKind[kindOfGroup] ?? 'workloads'
+  return ownGroups.has(group) ? 'custom resources' : 'workloads'
 }

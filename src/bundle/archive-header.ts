@@ -1,57 +1,60 @@
 import type { KeyObject } from 'node:crypto'
 import { readVersioned } from '../contract/versioned.ts'
 import type { ByteReader } from './byte-reader.ts'
-import { damaged, notTrusted } from './errors.ts'
+import { bundleDamaged, bundleNotTrusted } from './errors.ts'
 import { type BundleManifest, bundleFormat } from './manifest.ts'
 import { isSignedBy, signatureSize } from './signature.ts'
-import { sizeIn, tarHeader, tarPadding, tarSpace } from './tar.ts'
+import { readTarSize, tarHeader, tarPadding, tarEntrySize } from './tar.ts'
 
-/** What comes first in a bundle, and what says that it may be believed. */
-export const manifestName = 'bundle.json'
-export const signatureName = 'bundle.sig'
+/** Names of the first two files in a bundle: the manifest and its signature. */
+export const bundleManifestName = 'bundle.json'
+export const bundleSignatureName = 'bundle.sig'
 
-/** No cluster needs so many files. */
-const largestManifest = 16 << 20
+/** More than any cluster needs. */
+const maxManifestBytes = 16 << 20
 
-export interface Front {
+export interface BundleHeader {
   readonly manifest: BundleManifest
-  /** Where the first file begins. */
+  /** Offset of the first file. */
   readonly size: number
 }
 
-/** Reads what is in a bundle. With a key it is believed only when signed by it; it is not looked at before. */
-export async function readFront(reader: ByteReader, key: KeyObject | undefined): Promise<Front> {
-  const header = await reader.take(tarHeader(manifestName, 0).length)
-  const size = sizeIn(header)
-  if (!(size <= largestManifest) || !header.equals(tarHeader(manifestName, size))) {
-    throw damaged('it does not begin as a bundle does')
+/** Reads the manifest of a bundle. With a key, the signature is verified before the manifest is parsed. */
+export async function readBundleHeader(
+  reader: ByteReader,
+  key: KeyObject | undefined,
+): Promise<BundleHeader> {
+  const header = await reader.take(tarHeader(bundleManifestName, 0).length)
+  const size = readTarSize(header)
+  if (!(size <= maxManifestBytes) || !header.equals(tarHeader(bundleManifestName, size))) {
+    throw bundleDamaged('it does not begin as a bundle does')
   }
   const text = await reader.take(size)
-  await passPadding(reader, manifestName, size)
-  await passHeader(reader, signatureName, signatureSize)
+  await expectTarPadding(reader, bundleManifestName, size)
+  await expectTarHeader(reader, bundleSignatureName, signatureSize)
   const signature = await reader.take(signatureSize)
-  await passPadding(reader, signatureName, signatureSize)
-  if (key !== undefined && !isSignedBy(text, signature, key)) throw notTrusted()
-  return { manifest: read(text), size: tarSpace(size) + tarSpace(signatureSize) }
+  await expectTarPadding(reader, bundleSignatureName, signatureSize)
+  if (key !== undefined && !isSignedBy(text, signature, key)) throw bundleNotTrusted()
+  return { manifest: parseManifest(text), size: tarEntrySize(size) + tarEntrySize(signatureSize) }
 }
 
-/** Only the very header that we write, so that nothing can hide in one. */
-export async function passHeader(reader: ByteReader, name: string, size: number): Promise<void> {
+/** Accepts only the exact header that we write, so that nothing can be hidden in one. */
+export async function expectTarHeader(reader: ByteReader, name: string, size: number): Promise<void> {
   const expected = tarHeader(name, size)
-  if (!(await reader.take(expected.length)).equals(expected)) throw damaged(`the header of ${name}`)
+  if (!(await reader.take(expected.length)).equals(expected)) throw bundleDamaged(`the header of ${name}`)
 }
 
-export async function passPadding(reader: ByteReader, name: string, size: number): Promise<void> {
+export async function expectTarPadding(reader: ByteReader, name: string, size: number): Promise<void> {
   const expected = tarPadding(size)
-  if (!(await reader.take(expected.length)).equals(expected)) throw damaged(`what follows ${name}`)
+  if (!(await reader.take(expected.length)).equals(expected)) throw bundleDamaged(`what follows ${name}`)
 }
 
-function read(text: Buffer): BundleManifest {
+function parseManifest(text: Buffer): BundleManifest {
   let value: unknown
   try {
     value = JSON.parse(text.toString('utf8'))
   } catch {
-    throw damaged(manifestName)
+    throw bundleDamaged(bundleManifestName)
   }
   return readVersioned(bundleFormat, value)
 }

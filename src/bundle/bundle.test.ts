@@ -2,70 +2,70 @@ import { execFileSync } from 'node:child_process'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { assert, asyncProperty, integer, tuple } from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { catalogFor } from '../catalog/catalog.ts'
+import { findKubernetesRelease } from '../catalog/catalog.ts'
 import { fakeImage, fakeRegistries } from '../catalog/registry/testing/fake-registry.ts'
-import { memoryWeb } from '../catalog/registry/testing/fake-transport.ts'
-import { webRegistry } from '../catalog/registry/registry.ts'
-import { keptNames, withDigest } from '../contract/image-reference.ts'
+import { fakeRegistryTransport } from '../catalog/registry/testing/fake-transport.ts'
+import { remoteRegistry } from '../catalog/registry/registry.ts'
+import { listRuntimeNames, pinDigest } from '../contract/image-reference.ts'
 import { bundleDisk } from './disk.ts'
 import {
   busyboxName,
-  bytesAccess,
-  images,
-  keys,
-  kubelet,
-  lock,
+  bytesAsFile,
+  bundleImages,
+  bundleKeys,
+  kubeletContent,
+  bundleLock,
   pauseName,
   registry,
-  temporaryDirectory,
+  createBundleDirectory,
   web,
 } from './testing/fixtures.ts'
-import { gather } from './fetch-parts.ts'
+import { fetchBundleParts } from './fetch-parts.ts'
 import { imageArchive } from './image-archive.ts'
-import { lockIn } from './lock.ts'
+import { extractLock } from './lock.ts'
 import type { BundleManifest } from './manifest.ts'
 import { type OpenBundle, openBundle } from './open.ts'
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import { publicKeyText, readPublicKey } from './signature.ts'
+import { formatPublicKey, readPublicKey } from './signature.ts'
 import { verifyBundle } from './verify.ts'
-import { bundleBytes } from './write.ts'
+import { streamBundle } from './write.ts'
 
 const { signal } = new AbortController()
 const disk = bundleDisk()
-const wish = { cluster: 'lab', lock, source: 'upstream' } as const
+const spec = { cluster: 'lab', lock: bundleLock, source: 'upstream' } as const
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let directory: Awaited<ReturnType<typeof createBundleDirectory>>
 let whole: Buffer
 
 async function make(file: string): Promise<BundleManifest> {
   const parts = disk.parts(file)
-  const manifest = await gather(wish, { web, registry, parts, tell: () => undefined }, signal)
+  const manifest = await fetchBundleParts(spec, { web, registry, parts, onFetch: () => undefined }, signal)
   await disk.write(
     file,
-    bundleBytes(manifest, keys.privateKey, ({ sha256 }) => parts.content(sha256)),
+    streamBundle(manifest, bundleKeys.privateKey, ({ sha256 }) => parts.content(sha256)),
   )
   await parts.clear()
   return manifest
 }
 
 beforeAll(async () => {
-  directory = await temporaryDirectory()
+  directory = await createBundleDirectory()
   await make(directory.at('lab.bundle'))
   whole = await readFile(directory.at('lab.bundle'))
 })
 afterAll(async () => directory[Symbol.asyncDispose]())
 
-/** In chunks that fit nothing. */
+/** Chunks that align with nothing. */
 async function* chunked(bytes: Uint8Array, size = 1000): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
 async function verified(bytes: Uint8Array, size?: number): Promise<BundleManifest> {
-  return verifyBundle(chunked(bytes, size), keys.publicKey)
+  return verifyBundle(chunked(bytes, size), bundleKeys.publicKey)
 }
 
 async function opened(bytes: Uint8Array): Promise<OpenBundle> {
-  return openBundle(bytesAccess(bytes))
+  return openBundle(bytesAsFile(bytes))
 }
 
 test('what is in a bundle stands at its front, as it always did', async () => {
@@ -86,12 +86,12 @@ test('any tar reads it', async () => {
     .split('\n')
   expect(list.slice(0, 3)).toEqual(['bundle.json', 'bundle.sig', 'artifacts/linux-amd64/kubelet'])
   const content = execFileSync('tar', ['-xOf', directory.at('lab.bundle'), 'artifacts/linux-amd64/kubelet'])
-  expect(content.equals(kubelet)).toBe(true)
+  expect(content.equals(kubeletContent)).toBe(true)
 })
 
 test('only what machines of the lock need of an image is in it', async () => {
   const { members } = await verified(whole)
-  const [pause] = Object.values(images)
+  const [pause] = Object.values(bundleImages)
   const paths = new Set(members.map(({ path }) => path))
   const foreign = [...(pause?.blobs ?? [])].filter(([, bytes]) => bytes.toString().includes('arm64'))
   expect(foreign.length).toBeGreaterThan(0)
@@ -109,7 +109,7 @@ test('Windows hosts find all of theirs in it: programs, and images for every bui
   ]
   const parts = disk.parts(directory.at('windows.bundle'))
   const sha256 = createHash('sha256').update(shawl).digest('hex')
-  const ours = {
+  const shawlArtifact = {
     component: 'shawl',
     version: '1.9.0',
     os: 'windows',
@@ -117,21 +117,21 @@ test('Windows hosts find all of theirs in it: programs, and images for every bui
     url: program,
     sha256,
   } as const
-  const wanted: typeof lock = {
-    ...lock,
-    artifacts: [...lock.artifacts, { ...ours, trust: 'first-download' }],
-    images: { ...lock.images, pause: withDigest(pauseName, sandbox.digest) },
+  const wanted: typeof bundleLock = {
+    ...bundleLock,
+    artifacts: [...bundleLock.artifacts, { ...shawlArtifact, trust: 'first-download' }],
+    images: { ...bundleLock.images, pause: pinDigest(pauseName, sandbox.digest) },
   }
   const sources = {
-    web: memoryWeb((at) => ({ body: at === program ? shawl : kubelet })),
-    registry: webRegistry(fakeRegistries(both), () => []),
+    web: fakeRegistryTransport((at) => ({ body: at === program ? shawl : kubeletContent })),
+    registry: remoteRegistry(fakeRegistries(both), () => []),
     parts,
-    tell: () => undefined,
+    onFetch: () => undefined,
   }
-  const manifest = await gather({ ...wish, lock: wanted }, sources, signal)
+  const manifest = await fetchBundleParts({ ...spec, lock: wanted }, sources, signal)
   expect(manifest.members.map(({ path }) => path)).toContain('artifacts/windows-amd64/shawl.zip')
   const blobsOf = (name: string) => manifest.images.find(({ reference }) => reference.startsWith(name))?.blobs
-  // What is for Linux alone has no place on a node of Windows.
+  // A Linux-only image is not included for Windows nodes.
   expect(Object.keys(blobsOf(busyboxName) ?? {})).toEqual(['amd64'])
   const texts = (blobsOf(pauseName)?.windows ?? []).map((digest) =>
     (digest === sandbox.digest ? sandbox.manifest : sandbox.blobs.get(digest))?.toString(),
@@ -198,9 +198,9 @@ test('another one’s signature is none', async () => {
 })
 
 test('a public key is passed on as text', () => {
-  const text = publicKeyText(keys.publicKey)
+  const text = formatPublicKey(bundleKeys.publicKey)
   expect(text).toMatch(/^[\w+/]{43}=$/)
-  expect(readPublicKey(text).equals(keys.publicKey)).toBe(true)
+  expect(readPublicKey(text).equals(bundleKeys.publicKey)).toBe(true)
   for (const wrong of ['', 'AAAA', `${text} `, text.slice(1)]) {
     expect(() => readPublicKey(wrong)).toThrow(expect.objectContaining({ code: 'BUNDLE_KEY_NOT_READ' }))
   }
@@ -208,31 +208,31 @@ test('a public key is passed on as text', () => {
 
 test('what is fetched is fetched once, also by a run that goes on', async () => {
   const parts = disk.parts(directory.at('cut.bundle'))
-  const told: string[] = []
-  const without = memoryWeb(() => ({ status: 404 }))
-  const sources = { web: without, registry, parts, tell: (what: string) => told.push(what) }
-  await expect(gather(wish, sources, signal)).rejects.toMatchObject({ code: 'FETCH_NOT_FOUND' })
-  const before = told.length
+  const fetched: string[] = []
+  const without = fakeRegistryTransport(() => ({ status: 404 }))
+  const sources = { web: without, registry, parts, onFetch: (what: string) => fetched.push(what) }
+  await expect(fetchBundleParts(spec, sources, signal)).rejects.toMatchObject({ code: 'FETCH_NOT_FOUND' })
+  const before = fetched.length
   expect(before).toBeGreaterThan(1)
-  await gather(wish, { ...sources, web }, signal)
-  expect(told.slice(before)).toEqual(['kubelet 1.37.1 linux/amd64'])
+  await fetchBundleParts(spec, { ...sources, web }, signal)
+  expect(fetched.slice(before)).toEqual(['kubelet 1.37.1 linux/amd64'])
   await parts.clear()
 })
 
 test('other bytes than those of the lock are not taken', async () => {
   const parts = disk.parts(directory.at('wrong.bundle'))
-  const wrong = memoryWeb(() => ({ body: 'something else' }))
-  const gathering = gather(wish, { web: wrong, registry, parts, tell: () => undefined }, signal)
+  const wrong = fakeRegistryTransport(() => ({ body: 'something else' }))
+  const gathering = fetchBundleParts(spec, { web: wrong, registry, parts, onFetch: () => undefined }, signal)
   await expect(gathering).rejects.toMatchObject({ code: 'BUNDLE_WRONG_BYTES' })
-  expect(await parts.size(lock.artifacts[0]?.sha256 ?? '')).toBeUndefined()
+  expect(await parts.size(bundleLock.artifacts[0]?.sha256 ?? '')).toBeUndefined()
   await parts.clear()
 })
 
 test('an image without a digest in the lock, or not for a machine, cannot be bundled', async () => {
   const parts = disk.parts(directory.at('none.bundle'))
-  const sources = { web, registry, parts, tell: () => undefined }
-  const plain = { ...lock, images: { pause: pauseName } }
-  await expect(gather({ ...wish, lock: plain }, sources, signal)).rejects.toMatchObject({
+  const sources = { web, registry, parts, onFetch: () => undefined }
+  const plain = { ...bundleLock, images: { pause: pauseName } }
+  await expect(fetchBundleParts({ ...spec, lock: plain }, sources, signal)).rejects.toMatchObject({
     code: 'BUNDLE_NOT_PINNED',
   })
 })
@@ -257,7 +257,7 @@ test('an image is an archive under all its names, as large as was said', async (
     const file = directory.at('image.tar')
     await writeFile(file, bytes)
     const index: unknown = JSON.parse(execFileSync('tar', ['-xOf', file, 'index.json'], { encoding: 'utf8' }))
-    const names = keptNames(image.reference).map((name) => ({
+    const names = listRuntimeNames(image.reference).map((name) => ({
       digest: image.reference.split('@')[1],
       annotations: { 'io.containerd.image.name': name },
     }))
@@ -266,7 +266,7 @@ test('an image is an archive under all its names, as large as was said', async (
   const busybox = bundle.manifest.images.find(({ reference }) => reference.startsWith(busyboxName))
   if (busybox === undefined) throw new Error('no busybox')
   expect(() => imageArchive(bundle, busybox, 'arm64')).toThrow(
-    expect.objectContaining({ code: 'BUNDLE_LACKS' }),
+    expect.objectContaining({ code: 'BUNDLE_INCOMPLETE' }),
   )
 })
 
@@ -285,12 +285,14 @@ test('an archive of damaged bytes fails before its end', async () => {
 
 test('a lock is made from what the bundle has, or what it lacks is said', async () => {
   const { manifest } = await opened(whole)
-  const release = { ...catalogFor('1.37.1'), images: { pause: pauseName, busybox: busyboxName } }
-  expect(lockIn(manifest, release, [], { pause: pauseName }).images).toEqual({ pause: lock.images['pause'] })
-  const other = { ...manifest, lock: { ...lock, kubernetes: '1.36.4' } }
-  expect(() => lockIn(other, release, [], {})).toThrow(
+  const release = { ...findKubernetesRelease('1.37.1'), images: { pause: pauseName, busybox: busyboxName } }
+  expect(extractLock(manifest, release, [], { pause: pauseName }).images).toEqual({
+    pause: bundleLock.images['pause'],
+  })
+  const other = { ...manifest, lock: { ...bundleLock, kubernetes: '1.36.4' } }
+  expect(() => extractLock(other, release, [], {})).toThrow(
     expect.objectContaining({
-      code: 'BUNDLE_LACKS',
+      code: 'BUNDLE_INCOMPLETE',
       message: 'the bundle is for Kubernetes 1.36.4, not 1.37.1',
     }),
   )

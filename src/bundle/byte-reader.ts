@@ -1,4 +1,4 @@
-/** Reads a stream of chunks in pieces of wanted sizes, with no more of it in memory than a chunk. */
+/** Reads a stream of chunks in pieces of requested sizes. Holds at most one chunk in memory. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>
   #left: Uint8Array = Buffer.of()
@@ -7,7 +7,7 @@ export class ByteReader {
     this.#chunks = chunks[Symbol.asyncIterator]()
   }
 
-  /** The next bytes, in whatever pieces they come: fewer than wanted only where the stream ends. */
+  /** Yields the next `size` bytes in pieces of any length; fewer only at the end of the stream. */
   async *upTo(size: number): AsyncGenerator<Uint8Array> {
     for (let wanted = size; wanted > 0;) {
       if (this.#left.length === 0 && !(await this.#next())) return
@@ -18,7 +18,7 @@ export class ByteReader {
     }
   }
 
-  /** The same as one. Only for what is small. */
+  /** Reads the next bytes into one buffer. Only for small sizes. */
   async take(size: number): Promise<Buffer> {
     const pieces: Uint8Array[] = []
     for await (const piece of this.upTo(size)) pieces.push(piece)

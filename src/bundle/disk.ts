@@ -2,27 +2,27 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { wrongBytes } from './errors.ts'
+import { digestMismatch } from './errors.ts'
 import type { RandomAccess } from './open.ts'
-import type { Parts } from './parts.ts'
+import type { PartStore } from './parts.ts'
 
-/** The files that bundles are made into and read from. */
+/** Files that bundles are written to and read from. */
 export interface BundleDisk {
-  /** Beside the bundle that they are for. */
-  parts(file: string): Parts
-  /** Whole or not at all. Answers with its size. */
+  /** Store of parts beside the bundle file. */
+  parts(file: string): PartStore
+  /** Writes atomically and returns the size. */
   write(file: string, bytes: AsyncIterable<Uint8Array>): Promise<number>
   read(file: string): AsyncIterable<Uint8Array>
   open(file: string): Promise<RandomAccess>
 }
 
-/** In bytes. */
+/** Bytes. */
 const pieceSize = 1 << 20
 
 export function bundleDisk(): BundleDisk {
   return {
     parts: (file) => diskParts(`${file}.parts`),
-    write: writeWhole,
+    write: writeAtomically,
     read: (file) => createReadStream(file, { highWaterMark: pieceSize }),
     async open(path) {
       const file = await open(path, 'r')
@@ -38,35 +38,35 @@ export function bundleDisk(): BundleDisk {
   }
 }
 
-function diskParts(directory: string): Parts {
-  const at = (sha256: string): string => join(directory, sha256)
+function diskParts(directory: string): PartStore {
+  const partPath = (sha256: string): string => join(directory, sha256)
   return {
     size: async (sha256) =>
-      stat(at(sha256)).then(
+      stat(partPath(sha256)).then(
         ({ size }) => size,
         () => undefined,
       ),
     async put(sha256, bytes, what) {
       await mkdir(directory, { recursive: true })
       const hash = createHash('sha256')
-      return writeWhole(
-        at(sha256),
+      return writeAtomically(
+        partPath(sha256),
         (async function* () {
           for await (const chunk of bytes) {
             hash.update(chunk)
             yield chunk
           }
           const found = hash.digest('hex')
-          if (found !== sha256) throw wrongBytes(what, sha256, found)
+          if (found !== sha256) throw digestMismatch(what, sha256, found)
         })(),
       )
     },
-    content: (sha256) => createReadStream(at(sha256), { highWaterMark: pieceSize }),
+    content: (sha256) => createReadStream(partPath(sha256), { highWaterMark: pieceSize }),
     clear: async () => rm(directory, { recursive: true, force: true }),
   }
 }
 
-async function writeWhole(path: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+async function writeAtomically(path: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}`)
   const file = await open(temporary, 'wx', 0o644)
   try {

@@ -1,73 +1,73 @@
-import { mapAtMost } from '../catalog/map-with-concurrency.ts'
+import { mapWithConcurrency } from '../catalog/map-with-concurrency.ts'
 import type { Lock, LockedArtifact } from '../catalog/lock.ts'
-import { bytesAt } from '../catalog/registry/follow-redirects.ts'
+import { fetchBytes } from '../catalog/registry/follow-redirects.ts'
 import type { Registry } from '../catalog/registry/registry.ts'
-import type { Web } from '../catalog/registry/transport.ts'
-import { attempts, type Pause } from '../catalog/retrying-fetcher.ts'
-import { locate, type Site } from '../catalog/artifact-source.ts'
+import type { RegistryTransport } from '../catalog/registry/transport.ts'
+import { withFetchRetries, type RetryPause } from '../catalog/retrying-fetcher.ts'
+import { locateArtifact, type NetworkSource } from '../catalog/artifact-source.ts'
 import {
   artifactPath,
   blobPath,
   type BundledImage,
   type BundleManifest,
   type ImageKind,
-  type Member,
+  type BundleMember,
 } from './manifest.ts'
-import { imageParts, type ImagePart } from './image-parts.ts'
-import type { Parts } from './parts.ts'
+import { resolveImageParts, type ImagePart } from './image-parts.ts'
+import type { PartStore } from './parts.ts'
 
-const atOnce = 4
+const maxConcurrency = 4
 
-export interface GatherWish {
+export interface BundleSpec {
   readonly cluster: string
-  /** Of all that shall be in the bundle, and of nothing else. */
+  /** Exactly what the bundle must contain. */
   readonly lock: Lock
-  readonly source: Site
+  readonly source: NetworkSource
 }
 
-export interface GatherSources {
-  readonly web: Web
+export interface BundleFetchDeps {
+  readonly web: RegistryTransport
   readonly registry: Registry
-  readonly parts: Parts
-  /** Is told of what is fetched. */
-  readonly tell: (what: string) => void
-  readonly pause?: Pause
+  readonly parts: PartStore
+  /** Called with a description of each fetched file. */
+  readonly onFetch: (what: string) => void
+  readonly pause?: RetryPause
 }
 
-/** Fetches all that belongs into a bundle, and says what is in it then. Fails with all that failed. */
-export async function gather(
-  { cluster, lock, source }: GatherWish,
-  sources: GatherSources,
+/** Fetches all parts of a bundle and returns its manifest. Fails with all errors at once. */
+export async function fetchBundleParts(
+  { cluster, lock, source }: BundleSpec,
+  deps: BundleFetchDeps,
   signal: AbortSignal,
 ): Promise<BundleManifest> {
-  const { web, registry, parts, tell, pause } = sources
+  const { web, registry, parts, onFetch, pause } = deps
   const fetchOnce = async (sha256: string, what: string, open: () => Promise<AsyncIterable<Uint8Array>>) => {
-    const there = await parts.size(sha256)
-    if (there !== undefined) return there
-    tell(what)
-    return attempts(async () => parts.put(sha256, await open(), what), signal, pause)
+    const existingSize = await parts.size(sha256)
+    if (existingSize !== undefined) return existingSize
+    onFetch(what)
+    return withFetchRetries(async () => parts.put(sha256, await open(), what), signal, pause)
   }
-  const images = await imagesOf(lock, registry, signal)
-  const files = lock.artifacts.map((artifact) => ({ artifact, at: locate(artifact.url, source) }))
-  const members = new Map<string, Member>()
+  const images = await resolveImages(lock, registry, signal)
+  const files = lock.artifacts.map((artifact) => ({ artifact, at: locateArtifact(artifact.url, source) }))
+  const members = new Map<string, BundleMember>()
   const add = (path: string, sha256: string, size: number): void =>
     void members.set(path, { path, sha256, size })
-  const work = [
+  const tasks = [
     ...files.map(({ artifact, at }) => async () => {
       const { sha256 } = artifact
       add(
         artifactPath(artifact),
         sha256,
-        await fetchOnce(sha256, fileWords(artifact), async () => bytesAt(web, at, signal)),
+        await fetchOnce(sha256, formatArtifact(artifact), async () => fetchBytes(web, at, signal)),
       )
     }),
-    ...distinct(images.flatMap((image) => image.parts)).map((part) => async () => {
+    ...dedupeParts(images.flatMap((image) => image.parts)).map((part) => async () => {
       const sha256 = part.digest.replace('sha256:', '')
       const open = async (): Promise<AsyncIterable<Uint8Array>> => part.open(registry, signal)
-      add(blobPath(part.digest), sha256, await fetchOnce(sha256, `a part of ${part.of}`, open))
+      add(blobPath(part.digest), sha256, await fetchOnce(sha256, `a part of ${part.image}`, open))
     }),
   ]
-  await mapAtMost(atOnce, work, async (one) => one())
+  await mapWithConcurrency(maxConcurrency, tasks, async (one) => one())
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'Bundle',
@@ -78,22 +78,22 @@ export async function gather(
   }
 }
 
-function fileWords({ component, version, os, arch }: LockedArtifact): string {
+function formatArtifact({ component, version, os, arch }: LockedArtifact): string {
   return `${component} ${version} ${os}/${arch}`
 }
 
-/** Images share parts. */
-function distinct(all: readonly ImagePart[]): readonly ImagePart[] {
+/** Images share blobs. */
+function dedupeParts(all: readonly ImagePart[]): readonly ImagePart[] {
   return [...new Map(all.map((part) => [part.digest, part])).values()]
 }
 
-async function imagesOf(
+async function resolveImages(
   { images, artifacts }: Lock,
   registry: Registry,
   signal: AbortSignal,
 ): Promise<readonly { readonly bundled: BundledImage; readonly parts: readonly ImagePart[] }[]> {
   const kinds = new Set(artifacts.map(({ os, arch }): ImageKind => (os === 'windows' ? 'windows' : arch)))
-  return mapAtMost(atOnce, Object.values(images).toSorted(), async (reference) =>
-    imageParts(reference, [...kinds].toSorted(), registry, signal),
+  return mapWithConcurrency(maxConcurrency, Object.values(images).toSorted(), async (reference) =>
+    resolveImageParts(reference, [...kinds].toSorted(), registry, signal),
   )
 }

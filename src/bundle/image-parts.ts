@@ -1,4 +1,4 @@
-import type { Manifest, Registry } from '../catalog/registry/registry.ts'
+import type { ImageManifest, Registry } from '../catalog/registry/registry.ts'
 import type { Arch } from '../catalog/artifact-target.ts'
 import { type ImageReference, parseImage } from '../contract/image-reference.ts'
 import { windowsBuildVersion, windowsServers } from '../contract/windows-build.ts'
@@ -8,16 +8,16 @@ import type { BundledImage, ImageKind } from './manifest.ts'
 /** One blob of an image. */
 export interface ImagePart {
   readonly digest: string
-  /** The image that it was first found in. */
-  readonly of: string
+  /** The first image that references the blob. */
+  readonly image: string
   readonly open: (registry: Registry, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>
 }
 
 /**
- * All that hosts of some kinds need of an image: what describes it as it is, and of the rest what is theirs. One that is
- * not made for Windows is not for nodes of Windows.
+ * Lists the blobs that hosts of some kinds need of an image: unmodified manifests, and their layers and
+ * configs. An image without a Windows variant is skipped for Windows nodes.
  */
-export async function imageParts(
+export async function resolveImageParts(
   reference: string,
   kinds: readonly ImageKind[],
   registry: Registry,
@@ -25,74 +25,83 @@ export async function imageParts(
 ): Promise<{ readonly bundled: BundledImage; readonly parts: readonly ImagePart[] }> {
   const image = parseImage(reference)
   if (image?.digest === undefined) throw notPinned(reference)
-  const top = await registry.manifest(image, signal)
+  const root = await registry.manifest(image, signal)
   const parts: ImagePart[] = []
   const blobs: BundledImage['blobs'] = {}
   for (const kind of kinds) {
-    const chain =
+    const manifests =
       kind === 'windows'
-        ? await windowsChain(image, top, registry, signal)
-        : await chainFor(reference, image, top, kind, registry, signal)
-    if (chain.length === 0) continue
-    const rest = chain.flatMap(({ content }) =>
+        ? await windowsManifests(image, root, registry, signal)
+        : await linuxManifests(reference, image, root, kind, registry, signal)
+    if (manifests.length === 0) continue
+    const rest = manifests.flatMap(({ content }) =>
       content.kind === 'image' ? [content.config, ...content.layers].map(({ digest }) => digest) : [],
     )
     parts.push(
-      ...chain.map(({ digest, bytes }) => ({ digest, of: reference, open: async () => once(bytes) })),
+      ...manifests.map(({ digest, bytes }) => ({
+        digest,
+        image: reference,
+        open: async () => singleChunk(bytes),
+      })),
       ...rest.map((digest): ImagePart => ({
         digest,
-        of: reference,
+        image: reference,
         open: async (from, stop) => from.blob(image, digest, stop),
       })),
     )
-    // An image may have the same layer twice.
-    blobs[kind] = [...new Set([...chain.map(({ digest }) => digest), ...rest])]
+    // An image may contain the same layer twice.
+    blobs[kind] = [...new Set([...manifests.map(({ digest }) => digest), ...rest])]
   }
-  const bundled = { reference, mediaType: top.content.mediaType, size: top.bytes.length, blobs }
+  const bundled = { reference, mediaType: root.content.mediaType, size: root.bytes.length, blobs }
   return { bundled, parts }
 }
 
-/** From what the reference names down to the manifest for an architecture. What is for one alone is for all. */
-async function chainFor(
+/**
+ * From the referenced manifest down to the one for an architecture. An image without an index serves all
+ * architectures.
+ */
+async function linuxManifests(
   reference: string,
   image: ImageReference,
-  top: Manifest,
+  root: ImageManifest,
   arch: Arch,
   registry: Registry,
   signal: AbortSignal,
-): Promise<readonly Manifest[]> {
-  if (top.content.kind === 'image') return [top]
-  const own = top.content.manifests.find(
+): Promise<readonly ImageManifest[]> {
+  if (root.content.kind === 'image') return [root]
+  const matching = root.content.manifests.find(
     ({ platform }) => platform?.os === 'linux' && platform.architecture === arch,
   )
-  if (own === undefined) {
+  if (matching === undefined) {
     throw new HyperkubeError('IMAGE_NO_PLATFORM', `${reference} is not made for linux/${arch}`, {
       hint: 'a bundle is for the architectures in cluster.lock: hyperkube lock --arch names them',
     })
   }
-  return [top, await registry.manifest({ ...image, digest: own.digest }, signal)]
+  return [root, await registry.manifest({ ...image, digest: matching.digest }, signal)]
 }
 
-/** With the manifests of all builds that a host may be of: which one it is nobody knows yet. */
-async function windowsChain(
+/**
+ * Includes the manifests of all supported Windows builds, because the builds of the hosts are not known yet.
+ */
+async function windowsManifests(
   image: ImageReference,
-  top: Manifest,
+  root: ImageManifest,
   registry: Registry,
   signal: AbortSignal,
-): Promise<readonly Manifest[]> {
-  if (top.content.kind === 'image') return []
+): Promise<readonly ImageManifest[]> {
+  if (root.content.kind === 'image') return []
   const builds = new Set(windowsServers.map(({ build }) => windowsBuildVersion(build)))
-  const own = top.content.manifests.filter(({ platform }) => {
+  const matching = root.content.manifests.filter(({ platform }) => {
     const version = platform?.['os.version']?.split('.').slice(0, 3).join('.')
     return platform?.os === 'windows' && (version === undefined || builds.has(version))
   })
   const each = await Promise.all(
-    own.map(async ({ digest }) => registry.manifest({ ...image, digest }, signal)),
+    matching.map(async ({ digest }) => registry.manifest({ ...image, digest }, signal)),
   )
-  return each.length === 0 ? [] : [top, ...each]
+  return each.length === 0 ? [] : [root, ...each]
 }
 
-async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+async function* singleChunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 

@@ -1,30 +1,30 @@
 import { checkLock } from '../catalog/check-lock.ts'
-import { inOrder, type Lock } from '../catalog/lock.ts'
-import type { Release } from '../catalog/kubernetes-release.ts'
-import type { Target } from '../catalog/artifact-target.ts'
+import { sortLock, type Lock } from '../catalog/lock.ts'
+import type { KubernetesRelease } from '../catalog/kubernetes-release.ts'
+import type { ArtifactTarget } from '../catalog/artifact-target.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { BundleManifest } from './manifest.ts'
 
-/** The lock for machines of these kinds, of what a bundle has: it was made from one, and has its digests. */
-export function lockIn(
+/** Builds the lock for these targets from the lock that the bundle was made from. */
+export function extractLock(
   { lock }: BundleManifest,
-  release: Release,
-  targets: readonly Target[],
-  images: Release['images'],
+  release: KubernetesRelease,
+  targets: readonly ArtifactTarget[],
+  images: KubernetesRelease['images'],
 ): Lock {
-  const lacking = checkLock(lock, release, targets, images)
-  if (lacking.length > 0) {
+  const missing = checkLock(lock, release, targets, images)
+  if (missing.length > 0) {
     throw new HyperkubeError(
-      'BUNDLE_LACKS',
-      lacking.map(({ message }) => message.replace('the lock', 'the bundle')).join('\n'),
+      'BUNDLE_INCOMPLETE',
+      missing.map(({ message }) => message.replace('the lock', 'the bundle')).join('\n'),
       {
-        hint: 'make it anew where there is a way out: hyperkube lock, then hyperkube bundle create',
+        hint: 'create it again where there is internet access: hyperkube lock, then hyperkube bundle create',
       },
     )
   }
   const isWanted = ({ os, arch }: Lock['artifacts'][number]): boolean =>
     targets.some((target) => target.os === os && target.arch === arch)
-  return inOrder({
+  return sortLock({
     ...lock,
     artifacts: lock.artifacts.filter(isWanted),
     images: Object.fromEntries(Object.entries(lock.images).filter(([name]) => name in images)),

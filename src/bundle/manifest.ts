@@ -6,7 +6,7 @@ import type { Format } from '../contract/versioned.ts'
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
 const imageKind = z.enum(['amd64', 'arm64', 'windows'])
-/** Hosts that need the same of an image. Builds of Windows are told apart by the host itself. */
+/** Hosts that need the same blobs of an image. Windows hosts select their build themselves. */
 export type ImageKind = z.infer<typeof imageKind>
 
 const member = z.strictObject({
@@ -15,14 +15,14 @@ const member = z.strictObject({
   size: z.int().min(0),
 })
 /** One file of a bundle. */
-export type Member = z.infer<typeof member>
+export type BundleMember = z.infer<typeof member>
 
 const image = z.strictObject({
   reference: z.string().refine((text) => parseImage(text)?.digest !== undefined, 'must have a digest'),
-  /** Of what the digest is of: an index of several, or the manifest of one. */
+  /** Media type of what the digest refers to: an index or a manifest. */
   mediaType: z.string().min(1),
   size: z.int().min(0),
-  /** By architecture of a Linux host, or for all Windows hosts: what they need of the image, from what describes it on. */
+  /** Required blobs by architecture of a Linux host, or for all Windows hosts, manifests first. */
   blobs: z.partialRecord(imageKind, z.array(z.string().regex(imageDigest)).min(1)),
 })
 export type BundledImage = z.infer<typeof image>
@@ -30,17 +30,17 @@ export type BundledImage = z.infer<typeof image>
 const manifest = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Bundle'),
-  /** The cluster that it was made for. */
+  /** The cluster that the bundle was made for. */
   cluster: z.string(),
-  /** Which files and images there are, and where each was published. */
+  /** The contained files and images with their sources. */
   lock: lockSchema,
   images: z.array(image),
-  /** All files behind this one and its signature, in their order. */
+  /** All files after the manifest and its signature, in order. */
   members: z
     .array(member)
     .refine((all) => new Set(all.map(({ path }) => path)).size === all.length, 'names a file twice'),
 })
-/** What is in a bundle. */
+/** Table of contents of a bundle. */
 export type BundleManifest = z.infer<typeof manifest>
 
 export const bundleFormat: Format<BundleManifest> = {
@@ -49,16 +49,16 @@ export const bundleFormat: Format<BundleManifest> = {
   older: [],
 }
 
-export function manifestText(content: BundleManifest): string {
+export function formatBundleManifest(content: BundleManifest): string {
   return `${JSON.stringify(manifest.parse(content), undefined, 2)}\n`
 }
 
-/** Where an artifact is in a bundle: by the name of its file, as people know it. */
+/** Path of an artifact in a bundle: its published file name. */
 export function artifactPath({ os, arch, url }: BundleManifest['lock']['artifacts'][number]): string {
   return `artifacts/${os}-${arch}/${url.slice(url.lastIndexOf('/') + 1)}`
 }
 
-/** Where a part of an image is: as in every layout of images. */
+/** Path of an image blob, as in every OCI layout. */
 export function blobPath(digest: string): string {
   return `blobs/${digest.replace(':', '/')}`
 }

@@ -1,41 +1,41 @@
 import type { KeyObject } from 'node:crypto'
 import { ByteReader } from './byte-reader.ts'
-import { readFront } from './archive-header.ts'
-import type { BundleManifest, Member } from './manifest.ts'
-import { proven } from './verify-digest.ts'
-import { tarHeader, tarSpace } from './tar.ts'
+import { readBundleHeader } from './archive-header.ts'
+import type { BundleManifest, BundleMember } from './manifest.ts'
+import { verifyDigest } from './verify-digest.ts'
+import { tarHeader, tarEntrySize } from './tar.ts'
 
-/** A file that can be read anywhere. */
+/** A file with random access. */
 export interface RandomAccess extends AsyncDisposable {
-  /** So many bytes from a place on; fewer where it ends. */
+  /** Reads up to `size` bytes at a position; fewer at the end of the file. */
   read(position: number, size: number): Promise<Uint8Array>
 }
 
-/** A bundle that files are taken out of, one here and one there. */
+/** A bundle whose files can be read in any order. */
 export interface OpenBundle {
   readonly manifest: BundleManifest
-  /** Fails at its end when it is not what the bundle says that it is. */
-  content(member: Member): AsyncIterable<Uint8Array>
+  /** Fails at the end if the content does not match its digest. */
+  content(member: BundleMember): AsyncIterable<Uint8Array>
 }
 
-/** In bytes. */
+/** Bytes. */
 const pieceSize = 256 << 10
 
-/** Reads what is in it. Its files are looked at only when somebody takes them. */
+/** Reads the manifest only. Files are verified when they are read. */
 export async function openBundle(file: RandomAccess, key?: KeyObject): Promise<OpenBundle> {
-  const { manifest, size } = await readFront(new ByteReader(pieces(file, 0, Infinity)), key)
-  const places = new Map<string, number>()
+  const { manifest, size } = await readBundleHeader(new ByteReader(readPieces(file, 0, Infinity)), key)
+  const offsets = new Map<string, number>()
   manifest.members.reduce((at, member) => {
-    places.set(member.path, at + tarHeader(member.path, member.size).length)
-    return at + tarSpace(member.size)
+    offsets.set(member.path, at + tarHeader(member.path, member.size).length)
+    return at + tarEntrySize(member.size)
   }, size)
   return {
     manifest,
-    content: (member) => proven(member, pieces(file, places.get(member.path) ?? 0, member.size)),
+    content: (member) => verifyDigest(member, readPieces(file, offsets.get(member.path) ?? 0, member.size)),
   }
 }
 
-async function* pieces(file: RandomAccess, from: number, size: number): AsyncGenerator<Uint8Array> {
+async function* readPieces(file: RandomAccess, from: number, size: number): AsyncGenerator<Uint8Array> {
   for (let at = from; at < from + size;) {
     const piece = await file.read(at, Math.min(pieceSize, from + size - at))
     if (piece.length === 0) return

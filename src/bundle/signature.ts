@@ -1,14 +1,14 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { HyperkubeError } from '../kit/errors.ts'
 
-/** Of Ed25519, in bytes. */
+/** Ed25519, in bytes. */
 export const signatureSize = 64
 const keySize = 32
 
-/** What stands before the key itself where keys of all kinds are written. */
-const keyHead = Buffer.from('302a300506032b6570032100', 'hex')
+/** DER prefix of an Ed25519 public key in SPKI form. */
+const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 
-export function signatureOf(content: Uint8Array, privateKey: KeyObject): Buffer {
+export function signContent(content: Uint8Array, privateKey: KeyObject): Buffer {
   return sign(null, content, privateKey)
 }
 
@@ -16,9 +16,9 @@ export function isSignedBy(content: Uint8Array, signature: Uint8Array, publicKey
   return verify(null, content, publicKey, signature)
 }
 
-/** As people pass it on: 32 bytes in base64. */
-export function publicKeyText(publicKey: KeyObject): string {
-  return publicKey.export({ format: 'der', type: 'spki' }).subarray(keyHead.length).toString('base64')
+/** Text form of a public key: 32 bytes in base64. */
+export function formatPublicKey(publicKey: KeyObject): string {
+  return publicKey.export({ format: 'der', type: 'spki' }).subarray(spkiPrefix.length).toString('base64')
 }
 
 export function readPublicKey(text: string): KeyObject {
@@ -28,5 +28,5 @@ export function readPublicKey(text: string): KeyObject {
       hint: 'it is what hyperkube bundle create printed: 44 characters, the last one =',
     })
   }
-  return createPublicKey({ key: Buffer.concat([keyHead, bytes]), format: 'der', type: 'spki' })
+  return createPublicKey({ key: Buffer.concat([spkiPrefix, bytes]), format: 'der', type: 'spki' })
 }

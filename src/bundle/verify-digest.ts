@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { damaged } from './errors.ts'
-import type { Member } from './manifest.ts'
+import { bundleDamaged } from './errors.ts'
+import type { BundleMember } from './manifest.ts'
 
-/** The same bytes; they end with an error when they were not those of the file. */
-export async function* proven(
-  { path, sha256 }: Pick<Member, 'path' | 'sha256'>,
+/** Passes bytes through and throws at the end if their digest does not match. */
+export async function* verifyDigest(
+  { path, sha256 }: Pick<BundleMember, 'path' | 'sha256'>,
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256')
@@ -12,5 +12,5 @@ export async function* proven(
     hash.update(chunk)
     yield chunk
   }
-  if (hash.digest('hex') !== sha256) throw damaged(`the content of ${path}`)
+  if (hash.digest('hex') !== sha256) throw bundleDamaged(`the content of ${path}`)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isUnencrypted, locate } from './artifact-source.ts'
+import { isUnencrypted, locateArtifact } from './artifact-source.ts'
 
 const url = 'https://dl.k8s.io/release/v1.37.1/bin/linux/amd64/kubelet'
 const path = 'dl.k8s.io/release/v1.37.1/bin/linux/amd64/kubelet'
@@ -11,7 +11,7 @@ test.each([
   [{ mirror: 'https://mirror.example/' }, `https://mirror.example/${path}`],
   [{ mirror: 'http://10.0.0.1:8080/k8s//' }, `http://10.0.0.1:8080/k8s/${path}`],
 ] as const)('in %o it is at %s', (source, at) => {
-  expect(locate(url, source)).toBe(at)
+  expect(locateArtifact(url, source)).toBe(at)
 })
 
 test.each([
@@ -21,13 +21,15 @@ test.each([
   'm.example',
   'https://me:hunter2@m.example',
 ])('no path goes behind %s', (mirror) => {
-  expect(() => locate(url, { mirror })).toThrow(expect.objectContaining({ code: 'MIRROR_NOT_A_BASE' }))
-  expect(() => locate(url, { mirror })).not.toThrow('hunter2')
+  expect(() => locateArtifact(url, { mirror })).toThrow(
+    expect.objectContaining({ code: 'MIRROR_NOT_A_BASE' }),
+  )
+  expect(() => locateArtifact(url, { mirror })).not.toThrow('hunter2')
 })
 
 test('only a mirror may do without encryption', () => {
   const plain = 'http://dl.k8s.io/x'
-  expect(() => locate(plain, 'upstream')).toThrow(expect.objectContaining({ code: 'URL_NOT_HTTPS' }))
+  expect(() => locateArtifact(plain, 'upstream')).toThrow(expect.objectContaining({ code: 'URL_NOT_HTTPS' }))
   expect(isUnencrypted('upstream')).toBe(false)
   expect(isUnencrypted({ mirror: 'https://m.example' })).toBe(false)
   expect(isUnencrypted({ mirror: 'HTTP://m.example' })).toBe(true)

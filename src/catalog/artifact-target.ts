@@ -1,10 +1,13 @@
 import { z } from 'zod'
 
-export const arch = z.enum(['amd64', 'arm64'])
-export type Arch = z.infer<typeof arch>
+export const archSchema = z.enum(['amd64', 'arm64'])
+export type Arch = z.infer<typeof archSchema>
 
-/** A kind of machine. Upstream publishes the programs of a Windows node for amd64 alone. */
-export type Target =
+/**
+ * Operating system and architecture of a host. Upstream publishes the programs of a Windows node for amd64
+ * only.
+ */
+export type ArtifactTarget =
   | { readonly os: 'linux'; readonly arch: Arch }
   | { readonly os: 'windows'; readonly arch: 'amd64' }
-export type Os = Target['os']
+export type Os = ArtifactTarget['os']

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { type Artifact, artifactsFor, upstreamArtifacts } from './artifacts.ts'
-import { catalogFor } from './catalog.ts'
-import type { Target } from './artifact-target.ts'
+import { findKubernetesRelease } from './catalog.ts'
+import type { ArtifactTarget } from './artifact-target.ts'
 
-function lines(version: string, target: Target): string {
-  return artifactsFor(catalogFor(version), target).map(line).join('\n')
+function lines(version: string, target: ArtifactTarget): string {
+  return artifactsFor(findKubernetesRelease(version), target).map(line).join('\n')
 }
 
 function line(artifact: Artifact): string {
@@ -67,7 +67,7 @@ test('what a Windows machine may need', () => {
 })
 
 test('another architecture is the same list with other names', () => {
-  const release = catalogFor('1.37.1')
+  const release = findKubernetesRelease('1.37.1')
   const amd64 = upstreamArtifacts(release, { os: 'linux', arch: 'amd64' })
   const arm64 = upstreamArtifacts(release, { os: 'linux', arch: 'arm64' })
   expect(arm64.map(({ url }) => url)).toEqual(amd64.map(({ url }) => url.replace('amd64', 'arm64')))

@@ -1,8 +1,8 @@
 import type { ChecksumFormat } from './checksum.ts'
-import type { Release } from './kubernetes-release.ts'
-import type { Arch, Os, Target } from './artifact-target.ts'
+import type { KubernetesRelease } from './kubernetes-release.ts'
+import type { Arch, Os, ArtifactTarget } from './artifact-target.ts'
 
-/** A file that upstream publishes, and where it says what the file's digest is. */
+/** A file that upstream publishes, and where its checksum is published. */
 export interface UpstreamArtifact {
   readonly from: 'upstream'
   readonly component: string
@@ -10,7 +10,7 @@ export interface UpstreamArtifact {
   readonly os: Os
   readonly arch: Arch
   readonly url: string
-  /** Without one, the digest can only be taken from the download itself. */
+  /** Undefined if upstream publishes none: the digest is then taken from the first download. */
   readonly checksum: ChecksumFile | undefined
 }
 
@@ -20,29 +20,32 @@ export interface ChecksumFile {
 }
 
 /**
- * hyperkube itself. A host gets the very release that runs the command, which brings its own digest: there is nothing to
- * look up, so it has neither a version here nor a line in a lock.
+ * hyperkube itself. A host gets the same release that runs the command, and that release carries its own
+ * digest. It therefore has no version here and no entry in a lock.
  */
-export interface OwnArtifact {
+export interface HyperkubeArtifact {
   readonly from: 'this-release'
   readonly component: 'hyperkube'
   readonly os: Os
   readonly arch: Arch
 }
 
-export type Artifact = UpstreamArtifact | OwnArtifact
+export type Artifact = UpstreamArtifact | HyperkubeArtifact
 
-/** All that a machine of a kind may need, whatever its role. */
-export function artifactsFor(release: Release, target: Target): readonly Artifact[] {
+/** All files that a host of this kind may need, whatever its role. */
+export function artifactsFor(release: KubernetesRelease, target: ArtifactTarget): readonly Artifact[] {
   return [{ from: 'this-release', component: 'hyperkube', ...target }, ...upstreamArtifacts(release, target)]
 }
 
-/** The same without hyperkube itself: what a lock is about. */
-export function upstreamArtifacts(release: Release, target: Target): readonly UpstreamArtifact[] {
+/** The same without hyperkube itself: the files that a lock pins. */
+export function upstreamArtifacts(
+  release: KubernetesRelease,
+  target: ArtifactTarget,
+): readonly UpstreamArtifact[] {
   return programs[target.os].flatMap((program) => program(release, target))
 }
 
-type Publication = (release: Release, target: Target) => readonly UpstreamArtifact[]
+type Publication = (release: KubernetesRelease, target: ArtifactTarget) => readonly UpstreamArtifact[]
 
 const programs: Readonly<Record<Os, readonly Publication[]>> = {
   linux: [
@@ -75,56 +78,67 @@ function kubernetes(names: readonly string[]): Publication {
     names.map((component) => {
       const file = target.os === 'windows' ? `${component}.exe` : component
       const url = `https://dl.k8s.io/release/v${version}/bin/${target.os}/${target.arch}/${file}`
-      return published(component, version, target, url, { url: `${url}.sha256`, format: 'bare' })
+      return toUpstreamArtifact(component, version, target, url, { url: `${url}.sha256`, format: 'bare' })
     })
 }
 
-function etcd({ etcd: version }: Release, target: Target): readonly UpstreamArtifact[] {
+function etcd({ etcd: version }: KubernetesRelease, target: ArtifactTarget): readonly UpstreamArtifact[] {
   const release = github('etcd-io/etcd', version)
   const url = `${release}/etcd-v${version}-${target.os}-${target.arch}.tar.gz`
-  return [published('etcd', version, target, url, { url: `${release}/SHA256SUMS`, format: 'lines' })]
+  return [toUpstreamArtifact('etcd', version, target, url, { url: `${release}/SHA256SUMS`, format: 'lines' })]
 }
 
-function containerd({ containerd: version }: Release, target: Target): readonly UpstreamArtifact[] {
+function containerd(
+  { containerd: version }: KubernetesRelease,
+  target: ArtifactTarget,
+): readonly UpstreamArtifact[] {
   const release = github('containerd/containerd', version)
   const url = `${release}/containerd-${version}-${target.os}-${target.arch}.tar.gz`
-  return [published('containerd', version, target, url, { url: `${url}.sha256sum`, format: 'lines' })]
+  return [
+    toUpstreamArtifact('containerd', version, target, url, { url: `${url}.sha256sum`, format: 'lines' }),
+  ]
 }
 
-function runc({ runc: version }: Release, target: Target): readonly UpstreamArtifact[] {
+function runc({ runc: version }: KubernetesRelease, target: ArtifactTarget): readonly UpstreamArtifact[] {
   const release = github('opencontainers/runc', version)
   const checksum = { url: `${release}/runc.sha256sum`, format: 'lines' } as const
-  return [published('runc', version, target, `${release}/runc.${target.arch}`, checksum)]
+  return [toUpstreamArtifact('runc', version, target, `${release}/runc.${target.arch}`, checksum)]
 }
 
-function cniPlugins({ cniPlugins: version }: Release, target: Target): readonly UpstreamArtifact[] {
+function cniPlugins(
+  { cniPlugins: version }: KubernetesRelease,
+  target: ArtifactTarget,
+): readonly UpstreamArtifact[] {
   const release = github('containernetworking/plugins', version)
   const url = `${release}/cni-plugins-${target.os}-${target.arch}-v${version}.tgz`
-  return [published('cni-plugins', version, target, url, { url: `${url}.sha256`, format: 'lines' })]
+  return [toUpstreamArtifact('cni-plugins', version, target, url, { url: `${url}.sha256`, format: 'lines' })]
 }
 
-/** Its releases come without checksum files. */
-function flannel({ flannel: version }: Release, target: Target): readonly UpstreamArtifact[] {
+/** flannel publishes no checksum files. */
+function flannel(
+  { flannel: version }: KubernetesRelease,
+  target: ArtifactTarget,
+): readonly UpstreamArtifact[] {
   const file = target.os === 'windows' ? 'flanneld.exe' : `flanneld-${target.arch}`
-  return [published('flannel', version, target, `${github('flannel-io/flannel', version)}/${file}`)]
+  return [toUpstreamArtifact('flannel', version, target, `${github('flannel-io/flannel', version)}/${file}`)]
 }
 
-function crictl({ crictl: version }: Release, target: Target): readonly UpstreamArtifact[] {
+function crictl({ crictl: version }: KubernetesRelease, target: ArtifactTarget): readonly UpstreamArtifact[] {
   const release = github('kubernetes-sigs/cri-tools', version)
   const url = `${release}/crictl-v${version}-${target.os}-${target.arch}.tar.gz`
-  return [published('crictl', version, target, url, { url: `${url}.sha256`, format: 'bare' })]
+  return [toUpstreamArtifact('crictl', version, target, url, { url: `${url}.sha256`, format: 'bare' })]
 }
 
-/** Its releases come without checksum files, and for amd64 alone. */
-function shawl({ shawl: version }: Release, target: Target): readonly UpstreamArtifact[] {
+/** shawl publishes no checksum files, and builds for amd64 only. */
+function shawl({ shawl: version }: KubernetesRelease, target: ArtifactTarget): readonly UpstreamArtifact[] {
   const url = `${github('mtkennerly/shawl', version)}/shawl-v${version}-win64.zip`
-  return [published('shawl', version, target, url)]
+  return [toUpstreamArtifact('shawl', version, target, url)]
 }
 
-function published(
+function toUpstreamArtifact(
   component: string,
   version: string,
-  target: Target,
+  target: ArtifactTarget,
   url: string,
   checksum?: ChecksumFile,
 ): UpstreamArtifact {

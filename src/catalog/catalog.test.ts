@@ -1,19 +1,23 @@
 import { expect, test } from 'vitest'
-import { catalogFor, nearestVersions, releases } from './catalog.ts'
+import { findKubernetesRelease, nearestVersions, kubernetesReleases } from './catalog.ts'
 import { compareVersions } from './version.ts'
 
 test('versions that belong together', () => {
-  expect(catalogFor('1.37.1')).toMatchObject({ etcd: '3.7.3', containerd: '2.3.7', runc: '1.5.2' })
-  expect(catalogFor('1.36.4')).toMatchObject({ etcd: '3.6.16', containerd: '2.3.7', crictl: '1.36.0' })
+  expect(findKubernetesRelease('1.37.1')).toMatchObject({ etcd: '3.7.3', containerd: '2.3.7', runc: '1.5.2' })
+  expect(findKubernetesRelease('1.36.4')).toMatchObject({
+    etcd: '3.6.16',
+    containerd: '2.3.7',
+    crictl: '1.36.0',
+  })
 })
 
 test('the newest comes first, and none twice', () => {
-  const versions = releases.map(({ kubernetes }) => kubernetes)
+  const versions = kubernetesReleases.map(({ kubernetes }) => kubernetes)
   expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => compareVersions(b, a)))
 })
 
 test('an unknown version is refused, with the nearest ones named', () => {
-  expect(() => catalogFor('1.36.2')).toThrow(
+  expect(() => findKubernetesRelease('1.36.2')).toThrow(
     expect.objectContaining({
       code: 'CATALOG_UNKNOWN_VERSION',
       message: 'this hyperkube does not know Kubernetes 1.36.2',

@@ -1,33 +1,35 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import type { Release } from './kubernetes-release.ts'
+import type { KubernetesRelease } from './kubernetes-release.ts'
 import { v1_36 } from './v1-36.ts'
 import { v1_37 } from './v1-37.ts'
-import { compareVersions, numbersOf } from './version.ts'
+import { compareVersions, parseVersion } from './version.ts'
 
-/** Every release that hyperkube knows, the newest first. A new minor is a new file and a word here. */
-export const releases: readonly Release[] = [...v1_37, ...v1_36]
+/**
+ * Every Kubernetes release that hyperkube knows, newest first. A new minor is a new file and one entry here.
+ */
+export const kubernetesReleases: readonly KubernetesRelease[] = [...v1_37, ...v1_36]
 
-/** How many known versions are worth naming to a person who asked for another one. */
-const worthNaming = 3
+/** Number of known versions to suggest for an unknown one. */
+const maxSuggestions = 3
 
-/** What belongs to a version of Kubernetes. */
-export function catalogFor(version: string): Release {
-  const found = releases.find(({ kubernetes }) => kubernetes === version)
+/** Finds the component versions for a Kubernetes version. */
+export function findKubernetesRelease(version: string): KubernetesRelease {
+  const found = kubernetesReleases.find(({ kubernetes }) => kubernetes === version)
   if (found !== undefined) return found
-  const near = nearestVersions(
+  const suggestions = nearestVersions(
     version,
-    releases.map(({ kubernetes }) => kubernetes),
+    kubernetesReleases.map(({ kubernetes }) => kubernetes),
   )
   throw new HyperkubeError('CATALOG_UNKNOWN_VERSION', `this hyperkube does not know Kubernetes ${version}`, {
-    hint: `set spec.kubernetes to ${near.join(' or ')}`,
+    hint: `set spec.kubernetes to ${suggestions.join(' or ')}`,
   })
 }
 
-/** A near minor counts before a near patch; of two that are as near, the newer one comes first. */
+/** Sorts by distance of the minor, then of the patch. If two are equally near, the newer one comes first. */
 export function nearestVersions(version: string, known: readonly string[]): readonly string[] {
-  const [, minor, patch] = numbersOf(version)
+  const [, minor, patch] = parseVersion(version)
   const distances = (candidate: string): readonly [number, number] => {
-    const [, itsMinor, itsPatch] = numbersOf(candidate)
+    const [, itsMinor, itsPatch] = parseVersion(candidate)
     return [Math.abs(itsMinor - minor), Math.abs(itsPatch - patch)]
   }
   return known
@@ -35,5 +37,5 @@ export function nearestVersions(version: string, known: readonly string[]): read
       const [left, right] = [distances(a), distances(b)]
       return left[0] - right[0] || left[1] - right[1] || compareVersions(b, a)
     })
-    .slice(0, worthNaming)
+    .slice(0, maxSuggestions)
 }

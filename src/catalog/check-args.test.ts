@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest'
 import { checkArgs } from './check-args.ts'
-import type { Program } from './program-flags.ts'
+import type { ProgramName } from './program-flags.ts'
 import type { Os } from './artifact-target.ts'
 
-function told(program: Program, flags: readonly string[], version: string, os: Os = 'linux'): string[] {
+function formatFindings(
+  program: ProgramName,
+  flags: readonly string[],
+  version: string,
+  os: Os = 'linux',
+): string[] {
   const args = Object.fromEntries(flags.map((flag) => [flag, 'true']))
   return checkArgs(program, args, version, os).map(
     ({ code, message, hint }) => `${code}: ${message} → ${hint}`,
@@ -24,23 +29,23 @@ test('a removed flag is found, with the version that removed it', () => {
 })
 
 test('what an older minor takes and a newer one does not was removed there', () => {
-  expect(told('kubelet', ['containerd-namespace'], '1.36.4')).toEqual([])
-  expect(told('kubelet', ['containerd-namespace'], '1.37.1')).toEqual([
+  expect(formatFindings('kubelet', ['containerd-namespace'], '1.36.4')).toEqual([])
+  expect(formatFindings('kubelet', ['containerd-namespace'], '1.37.1')).toEqual([
     'FLAG_REMOVED: --containerd-namespace was removed in kubelet 1.37; Kubernetes 1.37.1 comes with kubelet 1.37.1 → take it out',
   ])
 })
 
-test('what only a newer minor takes is unknown, and when it comes is told', () => {
-  expect(told('kube-controller-manager', ['concurrent-disruption-syncs'], '1.37.1')).toEqual([])
-  expect(told('kube-controller-manager', ['concurrent-disruption-syncs'], '1.36.4')).toEqual([
+test('a flag of a newer minor is unknown, and the message names that minor', () => {
+  expect(formatFindings('kube-controller-manager', ['concurrent-disruption-syncs'], '1.37.1')).toEqual([])
+  expect(formatFindings('kube-controller-manager', ['concurrent-disruption-syncs'], '1.36.4')).toEqual([
     'FLAG_UNKNOWN: kube-controller-manager 1.36.4 has no flag --concurrent-disruption-syncs → kube-controller-manager has it from 1.37 on; take it out until then',
   ])
 })
 
 test('etcd is judged by its own version', () => {
   const flags = ['experimental-initial-corrupt-check', 'experimental-peer-skip-client-san-verification']
-  expect(told('etcd', [...flags, 'discovery'], '1.36.4')).toEqual([])
-  expect(told('etcd', [...flags, 'discovery'], '1.37.1')).toEqual([
+  expect(formatFindings('etcd', [...flags, 'discovery'], '1.36.4')).toEqual([])
+  expect(formatFindings('etcd', [...flags, 'discovery'], '1.37.1')).toEqual([
     'FLAG_REMOVED: --experimental-initial-corrupt-check was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3 → take it out',
     'FLAG_REMOVED: --experimental-peer-skip-client-san-verification was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3 → it is called peer-skip-client-san-verification now',
     'FLAG_REMOVED: --discovery was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3 → take it out',
@@ -48,11 +53,11 @@ test('etcd is judged by its own version', () => {
 })
 
 test('a mistyped flag is unknown, with a guess', () => {
-  expect(told('kube-apiserver', ['anonymus-auth', 'completely-else'], '1.37.1')).toEqual([
+  expect(formatFindings('kube-apiserver', ['anonymus-auth', 'completely-else'], '1.37.1')).toEqual([
     'FLAG_UNKNOWN: kube-apiserver 1.37.1 has no flag --anonymus-auth → did you mean anonymous-auth? If not, take it out; kube-apiserver --help lists the flags that there are',
     'FLAG_UNKNOWN: kube-apiserver 1.37.1 has no flag --completely-else → take it out; kube-apiserver --help lists the flags that there are',
   ])
-  expect(told('flanneld', ['constructor'], '1.37.1')).toHaveLength(1)
+  expect(formatFindings('flanneld', ['constructor'], '1.37.1')).toHaveLength(1)
 })
 
 test('flags of the loggers, feature gates and what --help does not show are known', () => {
@@ -70,8 +75,8 @@ test('a flag that one program lost is not held against another', () => {
 })
 
 test('what only Windows knows is taken there', () => {
-  expect(told('kube-proxy', ['enable-dsr', 'v'], '1.37.1', 'windows')).toEqual([])
-  expect(told('kube-proxy', ['enable-dsr'], '1.37.1')).toEqual([
+  expect(formatFindings('kube-proxy', ['enable-dsr', 'v'], '1.37.1', 'windows')).toEqual([])
+  expect(formatFindings('kube-proxy', ['enable-dsr'], '1.37.1')).toEqual([
     'FLAG_UNKNOWN: kube-proxy 1.37.1 has no flag --enable-dsr on Linux → set it in the components of a Windows host',
   ])
 })

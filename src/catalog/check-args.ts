@@ -1,49 +1,56 @@
 import type { Finding } from '../contract/finding.ts'
-import { nearest } from '../kit/suggest.ts'
-import { catalogFor } from './catalog.ts'
-import { flagsOf, minorOf, minorsWith } from './known-flags.ts'
-import type { Flags, Program } from './program-flags.ts'
-import type { Release } from './kubernetes-release.ts'
+import { suggestWord } from '../kit/suggest.ts'
+import { findKubernetesRelease } from './catalog.ts'
+import { findFlags, toMinor, listMinorsWithFlag } from './known-flags.ts'
+import type { Flags, ProgramName } from './program-flags.ts'
+import type { KubernetesRelease } from './kubernetes-release.ts'
 import { removedFlags } from './removed-flags.ts'
 import type { Os } from './artifact-target.ts'
 import { compareVersions } from './version.ts'
 import { windowsFlags } from './windows-flags.ts'
 
-/** What in a program's flags, written without dashes, it would refuse to start with in a version of Kubernetes. */
+/**
+ * Reports flags, written without dashes, with which the program would refuse to start in this Kubernetes
+ * version.
+ */
 export function checkArgs(
-  program: Program,
+  program: ProgramName,
   args: Readonly<Record<string, string>>,
   version: string,
   os: Os,
 ): readonly Finding[] {
-  const subject = { program, has: versionOf(program, catalogFor(version)), version }
-  const everywhere = flagsOf(program, subject.has)
-  if (everywhere === undefined) return []
-  const known = os === 'windows' ? { ...everywhere, ...windowsFlags[program] } : everywhere
+  const context = {
+    program,
+    programVersion: selectVersion(program, findKubernetesRelease(version)),
+    kubernetesVersion: version,
+  }
+  const linuxFlags = findFlags(program, context.programVersion)
+  if (linuxFlags === undefined) return []
+  const known = os === 'windows' ? { ...linuxFlags, ...windowsFlags[program] } : linuxFlags
   return Object.entries(args).flatMap(([flag, value]) => {
-    if (!Object.hasOwn(known, flag)) return [notThere(subject, flag, known)]
-    return known[flag] === 'boolean' && !isBoolean(value) ? [notBoolean(subject, flag, value)] : []
+    if (!Object.hasOwn(known, flag)) return [unknownFlag(context, flag, known)]
+    return known[flag] === 'boolean' && !isBoolean(value) ? [notBoolean(context, flag, value)] : []
   })
 }
 
-interface Subject {
-  readonly program: Program
-  /** The version of the program itself. */
-  readonly has: string
-  /** The version of Kubernetes that it comes with. */
-  readonly version: string
+interface FlagContext {
+  readonly program: ProgramName
+  /** Version of the program itself. */
+  readonly programVersion: string
+  /** Version of Kubernetes that the program comes with. */
+  readonly kubernetesVersion: string
 }
 
-function notThere(subject: Subject, flag: string, known: Flags): Finding {
-  const { program, has, version } = subject
-  const removedIn = removal(subject, flag)
+function unknownFlag(context: FlagContext, flag: string, known: Flags): Finding {
+  const { program, programVersion, kubernetesVersion } = context
+  const removedIn = findRemoval(context, flag)
   if (removedIn !== undefined) {
-    const message = `--${flag} was removed in ${program} ${removedIn}; Kubernetes ${version} comes with ${program} ${has}`
+    const message = `--${flag} was removed in ${program} ${removedIn}; Kubernetes ${kubernetesVersion} comes with ${program} ${programVersion}`
     const renamed = flag.replace(/^experimental-/, '')
     const hint = Object.hasOwn(known, renamed) ? `it is called ${renamed} now` : 'take it out'
     return finding('FLAG_REMOVED', program, message, hint)
   }
-  const message = `${program} ${has} has no flag --${flag}`
+  const message = `${program} ${programVersion} has no flag --${flag}`
   if (Object.hasOwn(windowsFlags[program] ?? {}, flag)) {
     return finding(
       'FLAG_UNKNOWN',
@@ -52,7 +59,7 @@ function notThere(subject: Subject, flag: string, known: Flags): Finding {
       'set it in the components of a Windows host',
     )
   }
-  const [since] = minorsWith(program, flag)
+  const [since] = listMinorsWithFlag(program, flag)
   if (since !== undefined) {
     return finding(
       'FLAG_UNKNOWN',
@@ -62,39 +69,45 @@ function notThere(subject: Subject, flag: string, known: Flags): Finding {
     )
   }
   const list = `${program} --help lists the flags that there are`
-  const meant = nearest(flag, Object.keys(known))
+  const suggestion = suggestWord(flag, Object.keys(known))
   const hint =
-    meant === undefined ? `take it out; ${list}` : `did you mean ${meant}? If not, take it out; ${list}`
+    suggestion === undefined
+      ? `take it out; ${list}`
+      : `did you mean ${suggestion}? If not, take it out; ${list}`
   return finding('FLAG_UNKNOWN', program, message, hint)
 }
 
-/** The first minor without the flag, up to the one there is; nothing when no older one is known to have taken it. */
-function removal({ program, has }: Subject, flag: string): string | undefined {
-  const certain = removedFlags.find((removed) => removed.program === program && matches(removed.flag, flag))
-  if (certain !== undefined && compareVersions(has, certain.removedIn) >= 0) return certain.removedIn
-  const last = minorsWith(program, flag).findLast((minor) => compareVersions(minor, minorOf(has)) < 0)
-  return last === undefined ? undefined : minorAfter(last)
+/**
+ * First minor without the flag, up to the current one. Undefined if no older minor is known to have had it.
+ */
+function findRemoval({ program, programVersion }: FlagContext, flag: string): string | undefined {
+  const listed = removedFlags.find((removed) => removed.program === program && matches(removed.flag, flag))
+  if (listed !== undefined && compareVersions(programVersion, listed.removedIn) >= 0) return listed.removedIn
+  const last = listMinorsWithFlag(program, flag).findLast(
+    (minor) => compareVersions(minor, toMinor(programVersion)) < 0,
+  )
+  return last === undefined ? undefined : nextMinor(last)
 }
 
-/** Upstream counts its minors without gaps. */
-function minorAfter(minor: string): string {
+/** Upstream numbers its minors without gaps. */
+function nextMinor(minor: string): string {
   return minor.replace(/\d+$/, (number) => String(Number(number) + 1))
 }
 
-/** Go's own reading of true and false. A yes of YAML of old is none. */
+/** The values that Go's strconv.ParseBool accepts. The yes and no of YAML 1.1 are not among them. */
 function isBoolean(value: string): boolean {
   return /^(?:1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$/.test(value)
 }
 
-function notBoolean({ program }: Subject, flag: string, value: string): Finding {
+function notBoolean({ program }: FlagContext, flag: string, value: string): Finding {
   return finding('FLAG_VALUE', program, `--${flag} takes true or false, not ${JSON.stringify(value)}`)
 }
 
-function finding(code: string, component: Program, message: string, hint?: string): Finding {
+function finding(code: string, component: ProgramName, message: string, hint?: string): Finding {
   return { code, severity: 'error', component, message, ...(hint === undefined ? {} : { hint }) }
 }
 
-function versionOf(program: Program, release: Release): string {
+function selectVersion(program: ProgramName, release: KubernetesRelease): string {
   switch (program) {
     case 'etcd':
       return release.etcd

@@ -1,18 +1,18 @@
 import type { Finding } from '../contract/finding.ts'
-import { withoutDigest } from '../contract/image-reference.ts'
+import { stripDigest } from '../contract/image-reference.ts'
 import { upstreamArtifacts } from './artifacts.ts'
 import { artifactId, type Lock } from './lock.ts'
-import type { Release } from './kubernetes-release.ts'
-import type { Target } from './artifact-target.ts'
+import type { KubernetesRelease } from './kubernetes-release.ts'
+import type { ArtifactTarget } from './artifact-target.ts'
 
 const hint = 'hyperkube lock'
 
-/** What in a lock does not fit a release on machines of these kinds. What it has besides does no harm. */
+/** Reports where a lock does not match a release on these targets. Extra entries in the lock are harmless. */
 export function checkLock(
   lock: Lock,
-  release: Release,
-  targets: readonly Target[],
-  images: Release['images'] = release.images,
+  release: KubernetesRelease,
+  targets: readonly ArtifactTarget[],
+  images: KubernetesRelease['images'] = release.images,
 ): readonly Finding[] {
   if (lock.kubernetes !== release.kubernetes) {
     // Every other difference follows from this one.
@@ -22,7 +22,11 @@ export function checkLock(
   return [...artifactFindings(lock, release, targets), ...imageFindings(lock, images)]
 }
 
-function artifactFindings(lock: Lock, release: Release, targets: readonly Target[]): Finding[] {
+function artifactFindings(
+  lock: Lock,
+  release: KubernetesRelease,
+  targets: readonly ArtifactTarget[],
+): Finding[] {
   const locked = new Map(lock.artifacts.map((artifact) => [artifactId(artifact), artifact]))
   return targets
     .flatMap((target) => upstreamArtifacts(release, target))
@@ -36,10 +40,10 @@ function artifactFindings(lock: Lock, release: Release, targets: readonly Target
     })
 }
 
-/** Locks that were made before images were pinned have their names alone. */
-function imageFindings(lock: Lock, images: Release['images']): Finding[] {
+/** Locks written before images were pinned contain image names without digests. */
+function imageFindings(lock: Lock, images: KubernetesRelease['images']): Finding[] {
   return Object.entries(images)
-    .filter(([name, image]) => withoutDigest(lock.images[name] ?? '') !== image)
+    .filter(([name, image]) => stripDigest(lock.images[name] ?? '') !== image)
     .map(([name, image]) =>
       finding(
         'LOCK_OTHER_IMAGE',

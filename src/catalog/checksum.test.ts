@@ -1,6 +1,6 @@
 import { assert, constantFrom, property, string, stringMatching } from 'fast-check'
 import { expect, test } from 'vitest'
-import { type ChecksumFormat, largestChecksumFile, readChecksum } from './checksum.ts'
+import { type ChecksumFormat, maxChecksumFileBytes, readChecksum } from './checksum.ts'
 
 const digest = 'a1'.repeat(32)
 const other = 'b2'.repeat(32)
@@ -48,7 +48,7 @@ test.each<[string, ChecksumFormat, string, string]>([
   [
     'too much',
     'lines',
-    `${digest}  runc.amd64\n`.padEnd(largestChecksumFile + 1),
+    `${digest}  runc.amd64\n`.padEnd(maxChecksumFileBytes + 1),
     'is too long for a checksum file',
   ],
 ])('%s is refused (%s)', (_, format, text, reason) => {
@@ -70,10 +70,12 @@ test('a line is found between any others, and is never taken from another file',
   const noise = stringMatching(/^[ -~\n]{0,200}$/)
   const name = stringMatching(/^[a-z0-9.-]{1,40}$/)
   assert(
-    property(noise, noise, name, name, constantFrom(' ', '*'), (before, after, wanted, asked, mark) => {
-      const read = readChecksum(`${before}\n${digest} ${mark}${wanted}\n${after}`, 'lines', asked)
+    property(noise, noise, name, name, constantFrom(' ', '*'), (before, after, wanted, requested, mark) => {
+      const read = readChecksum(`${before}\n${digest} ${mark}${wanted}\n${after}`, 'lines', requested)
       expect(read).toEqual(
-        wanted === asked ? { ok: true, sha256: digest } : { ok: false, reason: `does not name ${asked}` },
+        wanted === requested
+          ? { ok: true, sha256: digest }
+          : { ok: false, reason: `does not name ${requested}` },
       )
     }),
   )

@@ -1,38 +1,38 @@
 /**
- * How upstream writes a checksum file. `bare`: the digest alone; `lines`: as sha256sum writes it, one line for each file,
- * with or without the star that it puts before the names of binary files.
+ * Format of a checksum file. `bare`: the digest alone. `lines`: the output of sha256sum, one line per file,
+ * with or without the star before names of binary files.
  */
 export type ChecksumFormat = 'bare' | 'lines'
 
-export type ReadChecksum =
+export type ReadChecksumResult =
   | { readonly ok: true; readonly sha256: string }
   | { readonly ok: false; readonly reason: string }
 
-/** No checksum file is longer, in bytes; what is longer is something else. */
-export const largestChecksumFile = 100_000
+/** Maximum size of a checksum file in bytes. Anything longer is something else. */
+export const maxChecksumFileBytes = 100_000
 
 const bareDigest = /^[0-9a-f]{64}$/i
 const digestLine = /^([0-9a-f]{64}) [ *](.+)$/i
 
-/** The digest that a checksum file gives for a file, by the name that stands in it. */
-export function readChecksum(text: string, format: ChecksumFormat, name: string): ReadChecksum {
-  if (text.length > largestChecksumFile) return { ok: false, reason: 'is too long for a checksum file' }
+/** Returns the digest that a checksum file gives for a file name. */
+export function readChecksum(text: string, format: ChecksumFormat, name: string): ReadChecksumResult {
+  if (text.length > maxChecksumFileBytes) return { ok: false, reason: 'is too long for a checksum file' }
   if (text.trim() === '') return { ok: false, reason: 'is empty' }
   return format === 'bare' ? readBare(text) : readLines(text, name)
 }
 
-function readBare(text: string): ReadChecksum {
+function readBare(text: string): ReadChecksumResult {
   const digest = text.trim()
   return bareDigest.test(digest)
     ? { ok: true, sha256: digest.toLowerCase() }
     : { ok: false, reason: 'is not a sha256 digest' }
 }
 
-/** Lines of another kind are passed over, because runc’s carries its signature inside itself. */
-function readLines(text: string, name: string): ReadChecksum {
+/** Skips other lines, because the checksum file of runc contains its signature. */
+function readLines(text: string, name: string): ReadChecksumResult {
   const lines = text.split(/\r?\n/).flatMap((line) => {
-    const [, digest, itsName] = digestLine.exec(line) ?? []
-    return digest === undefined ? [] : [{ digest: digest.toLowerCase(), name: itsName }]
+    const [, digest, fileName] = digestLine.exec(line) ?? []
+    return digest === undefined ? [] : [{ digest: digest.toLowerCase(), name: fileName }]
   })
   if (lines.length === 0) return { ok: false, reason: 'has no line with a sha256 digest' }
   const digests = new Set(lines.filter((line) => line.name === name).map(({ digest }) => digest))

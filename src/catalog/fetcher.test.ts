@@ -4,23 +4,23 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { Fetcher } from './fetcher.ts'
 import { httpFetcher } from './http-fetcher.ts'
-import { type Answer, memoryFetcher } from './testing/fake-fetcher.ts'
-import { testServer } from './testing/fake-artifact-server.ts'
+import { type FakeResponse, fakeFetcher } from './testing/fake-fetcher.ts'
+import { startFakeArtifactServer } from './testing/fake-artifact-server.ts'
 
-interface World extends AsyncDisposable {
+interface FetcherSetup extends AsyncDisposable {
   readonly fetcher: Fetcher
   readonly base: string
 }
-type Answers = (base: string) => Readonly<Record<string, Answer>>
+type Responses = (base: string) => Readonly<Record<string, FakeResponse>>
 
-const worlds: Readonly<Record<string, (answers: Answers) => Promise<World>>> = {
-  async memory(answers) {
+const setups: Readonly<Record<string, (responses: Responses) => Promise<FetcherSetup>>> = {
+  async memory(responses) {
     const base = 'http://mirror.example'
-    const fetcher = memoryFetcher((url) => answers(base)[url.slice(base.length)])
+    const fetcher = fakeFetcher((url) => responses(base)[url.slice(base.length)])
     return { fetcher, base, [Symbol.asyncDispose]: async () => undefined }
   },
-  async http(answers) {
-    const server = await testServer((path) => answers(server.url)[path])
+  async http(responses) {
+    const server = await startFakeArtifactServer((path) => responses(server.url)[path])
     return { fetcher: httpFetcher(), base: server.url, [Symbol.asyncDispose]: server[Symbol.asyncDispose] }
   },
 }
@@ -28,28 +28,28 @@ const worlds: Readonly<Record<string, (answers: Answers) => Promise<World>>> = {
 const { signal } = new AbortController()
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-describe.each(Object.keys(worlds))('the fetcher over %s', (name) => {
-  const open = async (answers: Answers): Promise<World> => {
-    const world = worlds[name]
-    if (world === undefined) throw new Error(name)
-    return world(answers)
+describe.each(Object.keys(setups))('the fetcher over %s', (name) => {
+  const open = async (responses: Responses): Promise<FetcherSetup> => {
+    const setup = setups[name]
+    if (setup === undefined) throw new Error(name)
+    return setup(responses)
   }
 
   test('gives text, and digests', async () => {
     const large = 'x'.repeat(1_000_000)
-    await using world = await open(() => ({ '/text': 'grüß dich', '/large': large, '/empty': '' }))
-    expect(await world.fetcher.text(`${world.base}/text`, 100, signal)).toBe('grüß dich')
-    expect(await world.fetcher.text(`${world.base}/empty`, 100, signal)).toBe('')
-    expect(await world.fetcher.sha256(`${world.base}/large`, 1_000_000, signal)).toBe(sha256(large))
+    await using setup = await open(() => ({ '/text': 'grüß dich', '/large': large, '/empty': '' }))
+    expect(await setup.fetcher.text(`${setup.base}/text`, 100, signal)).toBe('grüß dich')
+    expect(await setup.fetcher.text(`${setup.base}/empty`, 100, signal)).toBe('')
+    expect(await setup.fetcher.sha256(`${setup.base}/large`, 1_000_000, signal)).toBe(sha256(large))
   })
 
   test('keeps to the limit, which counts bytes', async () => {
-    await using world = await open(() => ({ '/four': 'üü' }))
-    const url = `${world.base}/four`
-    expect(await world.fetcher.text(url, 4, signal)).toBe('üü')
+    await using setup = await open(() => ({ '/four': 'üü' }))
+    const url = `${setup.base}/four`
+    expect(await setup.fetcher.text(url, 4, signal)).toBe('üü')
     const failure = { code: 'FETCH_TOO_LARGE', message: `${url} is larger than 3 bytes` }
-    await expect(world.fetcher.text(url, 3, signal)).rejects.toMatchObject(failure)
-    await expect(world.fetcher.sha256(url, 3, signal)).rejects.toMatchObject(failure)
+    await expect(setup.fetcher.text(url, 3, signal)).rejects.toMatchObject(failure)
+    await expect(setup.fetcher.sha256(url, 3, signal)).rejects.toMatchObject(failure)
   })
 
   test.each([
@@ -58,39 +58,39 @@ describe.each(Object.keys(worlds))('the fetcher over %s', (name) => {
     [500, 'FETCH_SERVER_ERROR'],
     [503, 'FETCH_SERVER_ERROR'],
   ])('a status of %i is %s, whatever comes with it', async (status, code) => {
-    await using world = await open(() => ({ '/file': { status } }))
-    const url = `${world.base}/file`
+    await using setup = await open(() => ({ '/file': { status } }))
+    const url = `${setup.base}/file`
     const failure = { code, message: `${url} answered with status ${status}` }
-    await expect(world.fetcher.text(url, 1000, signal)).rejects.toMatchObject(failure)
-    await expect(world.fetcher.sha256(url, 1000, signal)).rejects.toMatchObject(failure)
+    await expect(setup.fetcher.text(url, 1000, signal)).rejects.toMatchObject(failure)
+    await expect(setup.fetcher.sha256(url, 1000, signal)).rejects.toMatchObject(failure)
   })
 
   test('a file that breaks off is no file', async () => {
-    await using world = await open(() => ({ '/file': { cut: 'half' } }))
-    const failure = { code: 'FETCH_UNREACHABLE', message: `${world.base}/file could not be read` }
-    await expect(world.fetcher.text(`${world.base}/file`, 100, signal)).rejects.toMatchObject(failure)
-    await expect(world.fetcher.sha256(`${world.base}/file`, 100, signal)).rejects.toMatchObject(failure)
+    await using setup = await open(() => ({ '/file': { cut: 'half' } }))
+    const failure = { code: 'FETCH_UNREACHABLE', message: `${setup.base}/file could not be read` }
+    await expect(setup.fetcher.text(`${setup.base}/file`, 100, signal)).rejects.toMatchObject(failure)
+    await expect(setup.fetcher.sha256(`${setup.base}/file`, 100, signal)).rejects.toMatchObject(failure)
   })
 
   test('redirects are followed, but not out of the web', async () => {
-    await using world = await open((base) => ({
+    await using setup = await open((base) => ({
       '/from': { redirect: `${base}/to` },
       '/to': 'here',
       '/data': { redirect: 'data:text/plain,evil' },
     }))
-    expect(await world.fetcher.text(`${world.base}/from`, 100, signal)).toBe('here')
+    expect(await setup.fetcher.text(`${setup.base}/from`, 100, signal)).toBe('here')
     const failure = { code: 'FETCH_INSECURE' }
-    await expect(world.fetcher.text(`${world.base}/data`, 100, signal)).rejects.toMatchObject(failure)
+    await expect(setup.fetcher.text(`${setup.base}/data`, 100, signal)).rejects.toMatchObject(failure)
   })
 
-  test('an abort is told with its own reason', async () => {
-    await using world = await open(() => ({ '/file': 'x' }))
+  test('an abort rejects with its own reason', async () => {
+    await using setup = await open(() => ({ '/file': 'x' }))
     const aborted = AbortSignal.abort(new Error('enough'))
-    await expect(world.fetcher.text(`${world.base}/file`, 100, aborted)).rejects.toThrow('enough')
+    await expect(setup.fetcher.text(`${setup.base}/file`, 100, aborted)).rejects.toThrow('enough')
   })
 })
 
-/** For what the fetcher in memory cannot do. */
+/** For behaviour that the fake fetcher does not have. */
 async function withServer(listener: RequestListener, use: (url: string) => Promise<void>): Promise<void> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -124,10 +124,10 @@ test('bytes that were compressed on the way have no digest of ours', async () =>
   )
 })
 
-test('nobody there is FETCH_UNREACHABLE, and endless redirects end', async () => {
+test('an unreachable server is FETCH_UNREACHABLE, and endless redirects end', async () => {
   let url = ''
   {
-    await using server = await testServer(() => ({ redirect: '/again' }))
+    await using server = await startFakeArtifactServer(() => ({ redirect: '/again' }))
     url = server.url
     await expect(httpFetcher().text(url, 10, signal)).rejects.toMatchObject({ code: 'FETCH_REFUSED' })
   }

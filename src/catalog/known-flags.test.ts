@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { releases } from './catalog.ts'
-import { flagsOf, minorsWith } from './known-flags.ts'
-import type { Program } from './program-flags.ts'
+import { kubernetesReleases } from './catalog.ts'
+import { findFlags, listMinorsWithFlag } from './known-flags.ts'
+import type { ProgramName } from './program-flags.ts'
 import { windowsFlags } from './windows-flags.ts'
 
-const kubernetes: readonly Program[] = [
+const kubernetes: readonly ProgramName[] = [
   'kube-apiserver',
   'kube-controller-manager',
   'kube-scheduler',
@@ -12,15 +12,15 @@ const kubernetes: readonly Program[] = [
   'kube-proxy',
 ]
 
-const ofReleases = releases.flatMap((release) => [
+const ofReleases = kubernetesReleases.flatMap((release) => [
   ...kubernetes.map((program) => ({ program, version: release.kubernetes })),
   { program: 'etcd' as const, version: release.etcd },
   { program: 'flanneld' as const, version: release.flannel },
 ])
 
 test.each(ofReleases)('the flags of $program $version are known, and in shape', ({ program, version }) => {
-  const flags = Object.entries(flagsOf(program, version) ?? {})
-  // Fewer than half of what the program with the fewest has: the asking went wrong.
+  const flags = Object.entries(findFlags(program, version) ?? {})
+  // About half of what the program with the fewest flags has; fewer means that generating them failed.
   expect(flags.length).toBeGreaterThan(15)
   for (const [name, kind] of flags) {
     expect(name).toMatch(/^[a-z][a-z0-9_-]*$/)
@@ -32,20 +32,20 @@ test.each(ofReleases)('the flags of $program $version are known, and in shape', 
   expect(flags.some(([, kind]) => kind === 'boolean')).toBe(true)
 })
 
-test('a minor that nobody has asked has no flags, and no program those of another', () => {
-  expect(flagsOf('kubelet', '1.99.0')).toBeUndefined()
-  expect(flagsOf('etcd', '1.37.1')).toBeUndefined()
+test('a minor without generated flags has none, and no program has those of another', () => {
+  expect(findFlags('kubelet', '1.99.0')).toBeUndefined()
+  expect(findFlags('etcd', '1.37.1')).toBeUndefined()
 })
 
 test('minors come in order, and without gaps', () => {
-  expect(minorsWith('kubelet', 'v')).toEqual(['1.36', '1.37'])
-  expect(minorsWith('etcd', 'name')).toEqual(['3.6', '3.7'])
-  expect(minorsWith('kubelet', 'no-such-flag')).toEqual([])
+  expect(listMinorsWithFlag('kubelet', 'v')).toEqual(['1.36', '1.37'])
+  expect(listMinorsWithFlag('etcd', 'name')).toEqual(['3.6', '3.7'])
+  expect(listMinorsWithFlag('kubelet', 'no-such-flag')).toEqual([])
 })
 
 test('what is said to be of Windows alone is not of Linux', () => {
   for (const program of ['kubelet', 'kube-proxy'] as const) {
-    const linux = Object.keys(flagsOf(program, '1.37.1') ?? {})
+    const linux = Object.keys(findFlags(program, '1.37.1') ?? {})
     expect(Object.keys(windowsFlags[program] ?? {}).filter((flag) => linux.includes(flag))).toEqual([])
   }
 })

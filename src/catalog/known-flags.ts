@@ -3,16 +3,16 @@ import { etcd_3_7 } from './flags/etcd-3-7.ts'
 import { flannel_0_28 } from './flags/flannel-0-28.ts'
 import { kubernetes_1_36 } from './flags/kubernetes-1-36.ts'
 import { kubernetes_1_37 } from './flags/kubernetes-1-37.ts'
-import type { Flags, Program, ProgramFlags } from './program-flags.ts'
-import { numbersOf } from './version.ts'
+import type { Flags, ProgramName, ProgramFlags } from './program-flags.ts'
+import { parseVersion } from './version.ts'
 
-interface Generation {
+interface MinorFlags {
   readonly minor: string
   readonly flags: ProgramFlags
 }
 
-/** Of each part the oldest minor first. A new minor is a new file and a line here. */
-const generations: readonly Generation[] = [
+/** Oldest minor first for each component. A new minor is a new file and one line here. */
+const flagsByMinor: readonly MinorFlags[] = [
   { minor: '1.36', flags: kubernetes_1_36 },
   { minor: '1.37', flags: kubernetes_1_37 },
   { minor: '3.6', flags: etcd_3_6 },
@@ -20,20 +20,20 @@ const generations: readonly Generation[] = [
   { minor: '0.28', flags: flannel_0_28 },
 ]
 
-/** The flags of a program by its own version; nothing for a minor that nobody has asked. */
-export function flagsOf(program: Program, version: string): Flags | undefined {
-  const minor = minorOf(version)
-  return generations.find((one) => one.minor === minor && one.flags[program] !== undefined)?.flags[program]
+/** Flags of a program by its own version. Undefined if no flags were generated for that minor. */
+export function findFlags(program: ProgramName, version: string): Flags | undefined {
+  const minor = toMinor(version)
+  return flagsByMinor.find((one) => one.minor === minor && one.flags[program] !== undefined)?.flags[program]
 }
 
-/** The minors of a program that take a flag, among those that were asked, the oldest first. */
-export function minorsWith(program: Program, flag: string): readonly string[] {
-  return generations
+/** Minors of a program that accept a flag, oldest first, among those whose flags were generated. */
+export function listMinorsWithFlag(program: ProgramName, flag: string): readonly string[] {
+  return flagsByMinor
     .filter(({ flags }) => Object.hasOwn(flags[program] ?? {}, flag))
     .map(({ minor }) => minor)
 }
 
-export function minorOf(version: string): string {
-  const [major, minor] = numbersOf(version)
+export function toMinor(version: string): string {
+  const [major, minor] = parseVersion(version)
   return `${major}.${minor}`
 }

@@ -1,5 +1,5 @@
-/** Versions that belong together: what was built and run as one, without a leading v. */
-export interface Release {
+/** Component versions that were built and tested together, without a leading v. */
+export interface KubernetesRelease {
   readonly kubernetes: string
   readonly etcd: string
   readonly containerd: string
@@ -7,7 +7,7 @@ export interface Release {
   readonly cniPlugins: string
   readonly flannel: string
   readonly crictl: string
-  /** What makes services of programs that are none, on Windows. */
+  /** Wraps programs as Windows services that are not services themselves. */
   readonly shawl: string
   readonly images: Readonly<Record<string, string>>
 }

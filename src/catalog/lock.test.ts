@@ -2,54 +2,56 @@ import { array, assert, constantFrom, property, record, shuffledSubarray, string
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { checkLock } from './check-lock.ts'
-import { catalogFor } from './catalog.ts'
+import { findKubernetesRelease } from './catalog.ts'
 import { fakeImages, fakeUpstream } from './testing/fake-upstream.ts'
-import { lockChanges } from './compare-locks.ts'
-import { artifactId, type Lock, lockText, readLock } from './lock.ts'
-import { memoryFetcher } from './testing/fake-fetcher.ts'
+import { compareLocks } from './compare-locks.ts'
+import { artifactId, type Lock, formatLock, readLock } from './lock.ts'
+import { fakeFetcher } from './testing/fake-fetcher.ts'
 import { fakeRegistries } from './registry/testing/fake-registry.ts'
-import { webRegistry } from './registry/registry.ts'
+import { remoteRegistry } from './registry/registry.ts'
 import { resolveLock } from './resolve-lock.ts'
-import type { Target } from './artifact-target.ts'
+import type { ArtifactTarget } from './artifact-target.ts'
 
-const linux: Target = { os: 'linux', arch: 'amd64' }
-const windows: Target = { os: 'windows', arch: 'amd64' }
+const linux: ArtifactTarget = { os: 'linux', arch: 'amd64' }
+const windows: ArtifactTarget = { os: 'windows', arch: 'amd64' }
 
-async function locked(version: string, ...targets: Target[]): Promise<Lock> {
+async function locked(version: string, ...targets: ArtifactTarget[]): Promise<Lock> {
   const sites = fakeUpstream(version)
-  const fetcher = memoryFetcher((url) => sites.get(url))
-  const registry = webRegistry(fakeRegistries(fakeImages()), () => [])
-  // What catalogs name besides may change; the format does not.
-  const { pause = '' } = catalogFor(version).images
-  const wish = { version, targets, source: 'upstream', images: { pause } } as const
-  return resolveLock(wish, { fetcher, registry }, new AbortController().signal)
+  const fetcher = fakeFetcher((url) => sites.get(url))
+  const registry = remoteRegistry(fakeRegistries(fakeImages()), () => [])
+  // Other images of the catalog may change; the lock format does not.
+  const { pause = '' } = findKubernetesRelease(version).images
+  const options = { version, targets, source: 'upstream', images: { pause } } as const
+  return resolveLock(options, { fetcher, registry }, new AbortController().signal)
 }
 
 test('a lock is written as it always was', async () => {
   const lock = await locked('1.37.1', windows, linux)
-  await expect(lockText(lock)).toMatchFileSnapshot('testdata/v1.lock')
-  expect(lockText(readLock('cluster.lock', lockText(lock)))).toBe(lockText(lock))
+  await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1.lock')
+  expect(formatLock(readLock('cluster.lock', formatLock(lock)))).toBe(formatLock(lock))
 })
 
 test('what images are for is written beside them', async () => {
   const builds = { pause: [17_763, 20_348, 26_100], busybox: [] }
   const lock = { ...(await locked('1.37.1', windows)), windowsBuilds: builds }
-  await expect(lockText(lock)).toMatchFileSnapshot('testdata/v1-windows-builds.lock')
-  expect(readLock('cluster.lock', lockText(lock))).toEqual(lock)
+  await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1-windows-builds.lock')
+  expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
 })
 
 test('locks that were made before images were pinned are read, and fit', async () => {
   const text = await readFile(new URL('testdata/v1-images-by-name.lock', import.meta.url), 'utf8')
   const lock = readLock('cluster.lock', text)
   expect(lock.images).toEqual({ pause: 'registry.k8s.io/pause:3.10.2' })
-  expect(lockText(lock)).toBe(text)
-  expect(checkLock(lock, catalogFor('1.37.1'), [linux], lock.images)).toEqual([])
-  // Windows hosts have got more programs since.
+  expect(formatLock(lock)).toBe(text)
+  expect(checkLock(lock, findKubernetesRelease('1.37.1'), [linux], lock.images)).toEqual([])
+  // Windows hosts got more programs after this lock was written.
   const more = ['kube-log-runner windows/amd64', 'shawl windows/amd64']
   expect(
-    checkLock(lock, catalogFor('1.37.1'), [linux, windows], lock.images).map(({ message }) => message),
+    checkLock(lock, findKubernetesRelease('1.37.1'), [linux, windows], lock.images).map(
+      ({ message }) => message,
+    ),
   ).toEqual(more.map((what) => `the lock has no ${what}`))
-  expect(lockChanges(lock, await locked('1.37.1', linux, windows))).toMatchObject([
+  expect(compareLocks(lock, await locked('1.37.1', linux, windows))).toMatchObject([
     { what: 'image pause', before: 'registry.k8s.io/pause:3.10.2', replaced: false },
     ...more.map((what) => ({ what, before: undefined })),
   ])
@@ -61,14 +63,14 @@ test('the same content gives the same bytes, in whatever order it came', async (
   assert(
     property(orders, (artifacts) => {
       expect(
-        lockText({
+        formatLock({
           images: lock.images,
           artifacts,
           kubernetes: lock.kubernetes,
           kind: lock.kind,
           apiVersion: lock.apiVersion,
         }),
-      ).toBe(lockText(lock))
+      ).toBe(formatLock(lock))
     }),
     { numRuns: 20 },
   )
@@ -94,7 +96,7 @@ test('any digest comes back as it was, also one that looks like a number', () =>
         artifacts,
         images: {},
       }
-      const read = readLock('x', lockText(lock))
+      const read = readLock('x', formatLock(lock))
       expect(new Set(read.artifacts)).toEqual(new Set(artifacts))
     }),
     { numRuns: 50 },
@@ -109,11 +111,11 @@ test.each([
   ['a later version', (text: string) => text.replace('hyperkube.dev/v1', 'hyperkube.dev/v2')],
   ['a short digest', (text: string) => text.replace(/sha256: ../, 'sha256: ')],
   ['a URL without encryption', (text: string) => text.replace('url: https', 'url: http')],
-  ['a key that nobody knows', (text: string) => `${text}more: 1\n`],
+  ['an unknown key', (text: string) => `${text}more: 1\n`],
   ['an artifact twice', (text: string) => text.replace('component: runc', 'component: etcd')],
   ['too much', (text: string) => text + '#'.repeat(1_000_000)],
 ])('%s is not a lock', async (_, change) => {
-  const text = lockText(await locked('1.37.1', linux))
+  const text = formatLock(await locked('1.37.1', linux))
   expect(() => readLock('cluster.lock', change(text))).toThrow(
     expect.objectContaining({ code: 'LOCK_NOT_READ', message: 'cluster.lock is not a lock' }),
   )
@@ -121,15 +123,15 @@ test.each([
 
 test('a lock fits what it was made for', async () => {
   const lock = await locked('1.37.1', linux, windows)
-  const release = { ...catalogFor('1.37.1'), images: { pause: 'registry.k8s.io/pause:3.10.2' } }
+  const release = { ...findKubernetesRelease('1.37.1'), images: { pause: 'registry.k8s.io/pause:3.10.2' } }
   expect(checkLock(lock, release, [linux, windows])).toEqual([])
   expect(checkLock(lock, release, [linux])).toEqual([])
 })
 
 test('what does not fit is found', async () => {
   const lock = await locked('1.37.1', linux)
-  const release = { ...catalogFor('1.37.1'), images: { pause: 'registry.k8s.io/pause:3.10.2' } }
-  const messages = (other: Lock, ...targets: Target[]): string[] =>
+  const release = { ...findKubernetesRelease('1.37.1'), images: { pause: 'registry.k8s.io/pause:3.10.2' } }
+  const messages = (other: Lock, ...targets: ArtifactTarget[]): string[] =>
     checkLock(other, release, targets).map(({ code, message }) => `${code}: ${message}`)
   expect(messages(await locked('1.36.4', linux), linux)).toEqual([
     'LOCK_OTHER_KUBERNETES: the lock is for Kubernetes 1.36.4, not 1.37.1',
@@ -150,9 +152,9 @@ test('what does not fit is found', async () => {
 
 test('changes between two locks', async () => {
   const [before, after] = [await locked('1.36.4', linux), await locked('1.37.1', linux)]
-  expect(lockChanges(before, before)).toEqual([])
-  expect(lockChanges(undefined, after)).toHaveLength(1 + 12 + 1)
-  expect(lockChanges(before, after).map(({ what }) => what)).toEqual([
+  expect(compareLocks(before, before)).toEqual([])
+  expect(compareLocks(undefined, after)).toHaveLength(1 + 12 + 1)
+  expect(compareLocks(before, after).map(({ what }) => what)).toEqual([
     'kubernetes',
     'etcd linux/amd64',
     'kube-apiserver linux/amd64',
@@ -162,17 +164,17 @@ test('changes between two locks', async () => {
     'kubectl linux/amd64',
     'kubelet linux/amd64',
   ])
-  expect(lockChanges(before, after).some(({ replaced }) => replaced)).toBe(false)
+  expect(compareLocks(before, after).some(({ replaced }) => replaced)).toBe(false)
 })
 
-test('other bytes under the same URL or name are told apart from an upgrade', async () => {
+test('other bytes under the same URL or name are distinguished from an upgrade', async () => {
   const before = await locked('1.37.1', linux)
   const artifacts = before.artifacts.map((one) =>
     one.component === 'flannel' ? { ...one, sha256: '0'.repeat(64) } : one,
   )
-  expect(lockChanges(before, { ...before, artifacts })).toMatchObject([
+  expect(compareLocks(before, { ...before, artifacts })).toMatchObject([
     { what: 'flannel linux/amd64', replaced: true },
   ])
   const images = { pause: `registry.k8s.io/pause:3.10.2@sha256:${'0'.repeat(64)}` }
-  expect(lockChanges(before, { ...before, images })).toMatchObject([{ what: 'image pause', replaced: true }])
+  expect(compareLocks(before, { ...before, images })).toMatchObject([{ what: 'image pause', replaced: true }])
 })

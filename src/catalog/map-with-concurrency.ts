@@ -1,21 +1,24 @@
 import { settleAll } from '../kit/settle-all.ts'
 
-/** Works on all items, on no more than `limit` at once. Answers in order, or fails with every reason when all have ended. */
-export async function mapAtMost<T, R>(
+/**
+ * Calls `work` for every item, at most `limit` at a time. Returns the results in order; if any fail, rejects
+ * with all errors after every item has ended.
+ */
+export async function mapWithConcurrency<T, R>(
   limit: number,
   items: readonly T[],
   work: (item: T) => Promise<R>,
 ): Promise<R[]> {
-  const answers: Promise<R>[] = []
-  // One iterator for all: whoever is free takes the next item.
+  const results: Promise<R>[] = []
+  // All workers share one iterator, so that each free worker takes the next item.
   const queue = items.values()
   const worker = async (): Promise<void> => {
     for (const item of queue) {
-      const answer = work(item)
-      answers.push(answer)
-      await answer.catch(() => undefined)
+      const result = work(item)
+      results.push(result)
+      await result.catch(() => undefined)
     }
   }
   await Promise.all(Array.from({ length: limit }, worker))
-  return settleAll(answers)
+  return settleAll(results)
 }

@@ -1,5 +1,5 @@
-/** A program whose flags a cluster.yml can set. */
-export type Program =
+/** A program whose flags cluster.yml can set. */
+export type ProgramName =
   | 'etcd'
   | 'kube-apiserver'
   | 'kube-controller-manager'
@@ -8,10 +8,10 @@ export type Program =
   | 'kube-proxy'
   | 'flanneld'
 
-/** A boolean takes true or false only. What any other takes, a program does not say for certain. */
+/** A boolean accepts only true or false. The help output of programs does not state other types reliably. */
 export type FlagKind = 'boolean' | 'value'
 
 /** By name, without dashes. */
 export type Flags = Readonly<Record<string, FlagKind>>
 
-export type ProgramFlags = Readonly<Partial<Record<Program, Flags>>>
+export type ProgramFlags = Readonly<Partial<Record<ProgramName, Flags>>>

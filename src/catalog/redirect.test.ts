@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { redirectTarget } from './redirect.ts'
+import { resolveRedirect } from './redirect.ts'
 
 test.each([
   ['https://a.example/x', 'https://b.example/y', 'https://b.example/y'],
@@ -7,13 +7,13 @@ test.each([
   ['http://a.example/x', 'https://b.example/y', 'https://b.example/y'],
   ['http://a.example/x', 'http://b.example/y', 'http://b.example/y'],
 ])('from %s to %s', (from, location, target) => {
-  expect(redirectTarget(from, from, location)).toBe(target)
+  expect(resolveRedirect(from, from, location)).toBe(target)
 })
 
 test.each(['http://b.example/y', 'file:///etc/passwd', 'data:text/plain,evil', 'https://'])(
   'not from https to %s',
   (location) => {
-    expect(() => redirectTarget('https://first.example/', 'https://a.example/', location)).toThrow(
+    expect(() => resolveRedirect('https://first.example/', 'https://a.example/', location)).toThrow(
       expect.objectContaining({
         code: 'FETCH_INSECURE',
         message: `https://first.example/ leads to ${location}, which is not an https URL`,

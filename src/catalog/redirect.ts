@@ -1,9 +1,12 @@
-import { insecure } from './fetcher.ts'
+import { insecureRedirectError } from './fetcher.ts'
 
-/** Where a redirect leads, of a request that began at `url` and came to `from`. Never out of encryption, nor of the web. */
-export function redirectTarget(url: string, from: string, location: string): string {
+/**
+ * Resolves a redirect of a request that began at `url` and is now at `from`. Refuses to leave https, or to
+ * leave http(s) at all.
+ */
+export function resolveRedirect(url: string, from: string, location: string): string {
   const to = URL.parse(location, from)
   const plainToPlain = to?.protocol === 'http:' && from.startsWith('http:')
-  if (to === null || (to.protocol !== 'https:' && !plainToPlain)) throw insecure(url, location)
+  if (to === null || (to.protocol !== 'https:' && !plainToPlain)) throw insecureRedirectError(url, location)
   return to.href
 }

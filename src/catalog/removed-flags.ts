@@ -1,14 +1,17 @@
-import type { Program } from './program-flags.ts'
+import type { ProgramName } from './program-flags.ts'
 
 export interface RemovedFlag {
-  readonly program: Program
-  /** Without dashes; a star at the end stands for any rest. */
+  readonly program: ProgramName
+  /** Without dashes; a trailing star matches any suffix. */
   readonly flag: string
-  /** The first minor of the program itself that does not know the flag and refuses to start with it. */
+  /** First minor of the program that refuses to start with the flag. */
   readonly removedIn: string
 }
 
-/** Removals that are certain, of flags that no program we have asked still takes. What others lost, their flags tell. */
+/**
+ * Flags that none of the generated flag lists contains, with a known removal. Other removals are derived from
+ * the flag lists.
+ */
 export const removedFlags: readonly RemovedFlag[] = [
   { program: 'kubelet', flag: 'pod-infra-container-image', removedIn: '1.35' },
   { program: 'etcd', flag: 'experimental-*', removedIn: '3.7' },

@@ -1,25 +1,25 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { describe as inWords } from '../kit/errors.ts'
-import { catalogFor } from './catalog.ts'
+import { formatError as inWords } from '../kit/errors.ts'
+import { findKubernetesRelease } from './catalog.ts'
 import { fakeDigest, fakeImages, fakeUpstream } from './testing/fake-upstream.ts'
-import { lockText, readLock } from './lock.ts'
-import { memoryFetcher } from './testing/fake-fetcher.ts'
+import { formatLock, readLock } from './lock.ts'
+import { fakeFetcher } from './testing/fake-fetcher.ts'
 import { fakeImage, fakeRegistries } from './registry/testing/fake-registry.ts'
-import { webRegistry } from './registry/registry.ts'
+import { remoteRegistry } from './registry/registry.ts'
 import { resolveLock } from './resolve-lock.ts'
-import type { Target } from './artifact-target.ts'
+import type { ArtifactTarget } from './artifact-target.ts'
 
 const { signal } = new AbortController()
-const linux: readonly Target[] = [{ os: 'linux', arch: 'amd64' }]
-const wish = { version: '1.37.1', targets: linux, source: 'upstream' } as const
-const registry = webRegistry(fakeRegistries(fakeImages()), () => [])
+const linux: readonly ArtifactTarget[] = [{ os: 'linux', arch: 'amd64' }]
+const options = { version: '1.37.1', targets: linux, source: 'upstream' } as const
+const registry = remoteRegistry(fakeRegistries(fakeImages()), () => [])
 const etcd = 'https://github.com/etcd-io/etcd/releases/download/v3.7.3'
 
 test('every file gets its digest, and the lock says who gave it', async () => {
   const sites = fakeUpstream('1.37.1')
   const targets = [...linux, { os: 'windows', arch: 'amd64' } as const]
-  const fetcher = memoryFetcher((url) => sites.get(url))
+  const fetcher = fakeFetcher((url) => sites.get(url))
   const lock = await resolveLock(
     { version: '1.37.1', targets, source: 'upstream' },
     { fetcher, registry },
@@ -34,43 +34,43 @@ test('every file gets its digest, and the lock says who gave it', async () => {
 
 test('where there are Windows hosts, the lock says for which builds images are', async () => {
   const sites = fakeUpstream('1.37.1')
-  const fetcher = memoryFetcher((url) => sites.get(url))
-  const { pause = '', coredns = '', busybox = '' } = catalogFor('1.37.1').images
+  const fetcher = fakeFetcher((url) => sites.get(url))
+  const { pause = '', coredns = '', busybox = '' } = findKubernetesRelease('1.37.1').images
   const some = {
     [pause]: fakeImage('pause', ['amd64'], [26_100, 17_763, 20_348]),
     [coredns]: fakeImage('coredns', ['amd64', 'arm64']),
-    // Of one image alone it is not known.
+    // A single image does not list its Windows builds.
     [busybox]: fakeImage('busybox'),
   }
-  const sources = { fetcher, registry: webRegistry(fakeRegistries(some), () => []) }
+  const sources = { fetcher, registry: remoteRegistry(fakeRegistries(some), () => []) }
   const images = { pause, coredns, busybox }
   const windows = [...linux, { os: 'windows', arch: 'amd64' } as const]
-  const lock = await resolveLock({ ...wish, targets: windows, images }, sources, signal)
+  const lock = await resolveLock({ ...options, targets: windows, images }, sources, signal)
   expect(lock.windowsBuilds).toEqual({ coredns: [], pause: [17_763, 20_348, 26_100] })
-  expect(readLock('cluster.lock', lockText(lock))).toEqual(lock)
-  expect(await resolveLock({ ...wish, images }, sources, signal)).not.toHaveProperty('windowsBuilds')
+  expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
+  expect(await resolveLock({ ...options, images }, sources, signal)).not.toHaveProperty('windowsBuilds')
 })
 
 test('from a mirror it is the same lock', async () => {
   const sites = fakeUpstream('1.37.1')
-  const upstream = memoryFetcher((url) => sites.get(url))
+  const upstream = fakeFetcher((url) => sites.get(url))
   const base = 'http://mirror.example/all/'
-  const mirror = memoryFetcher((url) =>
+  const mirror = fakeFetcher((url) =>
     url.startsWith(base) ? sites.get(`https://${url.slice(base.length)}`) : undefined,
   )
   expect(
-    await resolveLock({ ...wish, source: { mirror: base } }, { fetcher: mirror, registry }, signal),
-  ).toEqual(await resolveLock(wish, { fetcher: upstream, registry }, signal))
+    await resolveLock({ ...options, source: { mirror: base } }, { fetcher: mirror, registry }, signal),
+  ).toEqual(await resolveLock(options, { fetcher: upstream, registry }, signal))
 })
 
-test('all failures are told at once, each with its URL', async () => {
+test('all failures are reported at once, each with its URL', async () => {
   const sites = fakeUpstream('1.37.1')
   sites.set(`${etcd}/SHA256SUMS`, '<html>sign in</html>')
   sites.delete('https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64')
-  const fetcher = memoryFetcher((url) => sites.get(url))
+  const fetcher = fakeFetcher((url) => sites.get(url))
   const { coredns: _, ...others } = fakeImages()
-  const without = webRegistry(fakeRegistries(others), () => [])
-  const error: unknown = await resolveLock(wish, { fetcher, registry: without }, signal).catch(
+  const without = remoteRegistry(fakeRegistries(others), () => [])
+  const error: unknown = await resolveLock(options, { fetcher, registry: without }, signal).catch(
     (reason: unknown) => reason,
   )
   expect(error).toBeInstanceOf(AggregateError)
@@ -81,27 +81,27 @@ test('all failures are told at once, each with its URL', async () => {
   `)
 })
 
-test('every image gets its digest behind its name, or only those that somebody wants', async () => {
+test('every image gets its digest behind its name, or only the requested ones', async () => {
   const sites = fakeUpstream('1.37.1')
-  const sources = { fetcher: memoryFetcher((url) => sites.get(url)), registry }
-  const { images } = await resolveLock(wish, sources, signal)
+  const sources = { fetcher: fakeFetcher((url) => sites.get(url)), registry }
+  const { images } = await resolveLock(options, sources, signal)
   expect(images).toEqual(
     Object.fromEntries(
-      Object.entries(catalogFor('1.37.1').images).map(([name, image]) => [
+      Object.entries(findKubernetesRelease('1.37.1').images).map(([name, image]) => [
         name,
         `${image}@${fakeImage(image).digest}`,
       ]),
     ),
   )
-  const { pause = '' } = catalogFor('1.37.1').images
-  const some = await resolveLock({ ...wish, images: { pause } }, sources, signal)
+  const { pause = '' } = findKubernetesRelease('1.37.1').images
+  const some = await resolveLock({ ...options, images: { pause } }, sources, signal)
   expect(Object.keys(some.images)).toEqual(['pause'])
 })
 
-test('what is wrong with the source is told once, and nothing is asked', async () => {
-  const fetcher = memoryFetcher(() => expect.fail('asked'))
+test('a problem with the source is reported once, and nothing is requested', async () => {
+  const fetcher = fakeFetcher(() => expect.fail('asked'))
   const locking = resolveLock(
-    { ...wish, source: { mirror: 'https://m.example/?a' } },
+    { ...options, source: { mirror: 'https://m.example/?a' } },
     { fetcher, registry },
     signal,
   )
@@ -110,16 +110,16 @@ test('what is wrong with the source is told once, and nothing is asked', async (
 
 test('no more than four are asked at once, and an abort has one reason', async () => {
   const controller = new AbortController()
-  let asked = 0
+  let requestCount = 0
   const waiting = async (_url: string, _limit: number, stop: AbortSignal): Promise<string> => {
     stop.throwIfAborted()
-    asked++
-    if (asked === 4) setImmediate(() => controller.abort(new Error('enough')))
+    requestCount++
+    if (requestCount === 4) setImmediate(() => controller.abort(new Error('enough')))
     await once(stop, 'abort')
     stop.throwIfAborted()
     return ''
   }
   const fetcher = { text: waiting, sha256: waiting }
-  await expect(resolveLock(wish, { fetcher, registry }, controller.signal)).rejects.toThrow('enough')
-  expect(asked).toBe(4)
+  await expect(resolveLock(options, { fetcher, registry }, controller.signal)).rejects.toThrow('enough')
+  expect(requestCount).toBe(4)
 })

@@ -1,40 +1,41 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Fetcher, isPassing } from './fetcher.ts'
+import { type Fetcher, isTransientUrlError } from './fetcher.ts'
 
-/** Waits for so many milliseconds; an abort ends the wait with its reason. */
-export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>
+/** Waits for a number of milliseconds. An abort rejects with its reason. */
+export type RetryPause = (milliseconds: number, signal: AbortSignal) => Promise<void>
 
-/** Before the second and the third try, in milliseconds. */
-const pauses = [500, 2000] as const
+/** Before the second and the third attempt, in milliseconds. */
+const retryDelaysMs = [500, 2000] as const
 
-/** Tries three times when the network or a server fails; what would fail again is tried once. */
-export function retrying(fetcher: Fetcher, pause: Pause = realPause): Fetcher {
+/** Tries three times if the network or a server fails. Other errors are not retried. */
+export function retryingFetcher(fetcher: Fetcher, pause: RetryPause = pauseWithTimer): Fetcher {
   return {
-    text: async (url, limit, signal) => attempts(async () => fetcher.text(url, limit, signal), signal, pause),
+    text: async (url, limit, signal) =>
+      withFetchRetries(async () => fetcher.text(url, limit, signal), signal, pause),
     sha256: async (url, limit, signal) =>
-      attempts(async () => fetcher.sha256(url, limit, signal), signal, pause),
+      withFetchRetries(async () => fetcher.sha256(url, limit, signal), signal, pause),
   }
 }
 
-export async function attempts<T>(
+export async function withFetchRetries<T>(
   attempt: () => Promise<T>,
   signal: AbortSignal,
-  pause: Pause = realPause,
+  pause: RetryPause = pauseWithTimer,
 ): Promise<T> {
-  for (const wait of pauses) {
+  for (const delayMs of retryDelaysMs) {
     try {
       return await attempt()
     } catch (error) {
-      if (!isPassing(error)) throw error
+      if (!isTransientUrlError(error)) throw error
     }
-    await pause(wait, signal)
+    await pause(delayMs, signal)
   }
   return attempt()
 }
 
-async function realPause(milliseconds: number, signal: AbortSignal): Promise<void> {
+async function pauseWithTimer(milliseconds: number, signal: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal }).catch((error: unknown) => {
-    // Node's own error would hide the reason.
+    // Node's own AbortError would hide the reason.
     signal.throwIfAborted()
     throw error
   })

@@ -11,8 +11,8 @@ test('one minor after the other, each in its newest version', () => {
 })
 
 test.each([
-  ['1.37.1', '1.36.4', 'UPGRADE_BACK'],
-  ['1.37.1', '1.37.0', 'UPGRADE_BACK'],
+  ['1.37.1', '1.36.4', 'UPGRADE_DOWNGRADE'],
+  ['1.37.1', '1.37.0', 'UPGRADE_DOWNGRADE'],
   ['1.36.4', '1.39.0', 'CATALOG_UNKNOWN_VERSION'],
   ['1.34.9', '1.36.4', 'UPGRADE_NO_PATH'],
 ])('from %s to %s is refused: %s', (from, to, code) => {

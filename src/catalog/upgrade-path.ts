@@ -1,7 +1,10 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { compareVersions, numbersOf } from './version.ts'
+import { compareVersions, parseVersion } from './version.ts'
 
-/** The versions to go through, one after the other: no minor version may be skipped. None when it is that version already. */
+/**
+ * Versions to upgrade through, in order: no minor may be skipped. Empty if the cluster already has the
+ * version.
+ */
 export function upgradePath(from: string, to: string, known: readonly string[]): readonly string[] {
   if (from === to) return []
   if (!known.includes(to)) {
@@ -10,19 +13,19 @@ export function upgradePath(from: string, to: string, known: readonly string[]):
     })
   }
   if (compareVersions(to, from) < 0) {
-    throw new HyperkubeError('UPGRADE_BACK', `the cluster is at ${from}, and ${to} is older`, {
+    throw new HyperkubeError('UPGRADE_DOWNGRADE', `the cluster is at ${from}, and ${to} is older`, {
       hint: 'the way back is a snapshot of before: hyperkube etcd snapshot restore',
     })
   }
-  const [, first] = numbersOf(from)
-  const [, last] = numbersOf(to)
+  const [, first] = parseVersion(from)
+  const [, last] = parseVersion(to)
   const between = Array.from({ length: Math.max(0, last - first - 1) }, (_, index) => first + 1 + index)
-  return [...between.map((minor) => newestOf(minor, known, to)), to]
+  return [...between.map((minor) => findNewestPatch(minor, known, to)), to]
 }
 
-function newestOf(minor: number, known: readonly string[], to: string): string {
+function findNewestPatch(minor: number, known: readonly string[], to: string): string {
   const newest = known
-    .filter((version) => numbersOf(version)[1] === minor)
+    .filter((version) => parseVersion(version)[1] === minor)
     .toSorted(compareVersions)
     .at(-1)
   if (newest !== undefined) return newest

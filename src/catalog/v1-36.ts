@@ -1,6 +1,6 @@
-import type { Release } from './kubernetes-release.ts'
+import type { KubernetesRelease } from './kubernetes-release.ts'
 
-export const v1_36: readonly Release[] = [
+export const v1_36: readonly KubernetesRelease[] = [
   {
     kubernetes: '1.36.4',
     etcd: '3.6.16',

@@ -1,6 +1,6 @@
-import type { Release } from './kubernetes-release.ts'
+import type { KubernetesRelease } from './kubernetes-release.ts'
 
-export const v1_37: readonly Release[] = [
+export const v1_37: readonly KubernetesRelease[] = [
   {
     kubernetes: '1.37.1',
     etcd: '3.7.3',

@@ -1,8 +1,9 @@
 import type { ProgramFlags } from './program-flags.ts'
 
 /**
- * What programs take on Windows besides what they take on Linux. Programs for Windows cannot be asked where the others
- * are, so this is written by hand, after upstream's files for Windows of 1.36 and 1.37.
+ * Flags that programs accept on Windows in addition to those on Linux. Windows programs cannot run where the
+ * other flags are generated, so this list is written by hand from upstream's Windows sources of 1.36 and
+ * 1.37.
  */
 export const windowsFlags: ProgramFlags = {
   kubelet: { 'windows-priorityclass': 'value', 'windows-service': 'boolean' },

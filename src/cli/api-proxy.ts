@@ -1,39 +1,39 @@
-import { credentialsFor } from '../lifecycle/operator-credentials.ts'
-import type { Authority } from '../pki/ca.ts'
+import { issueClientCredentials } from '../lifecycle/operator-credentials.ts'
+import type { Ca } from '../pki/ca.ts'
 import { year } from '../pki/lifetime.ts'
-import { Proxy } from '../proxy/proxy.ts'
-import { usualTiming } from '../proxy/timing.ts'
+import { ApiserverProxy } from '../proxy/proxy.ts'
+import { defaultProxyTiming } from '../proxy/timing.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import type { Context } from './command.ts'
-import { controlPlanes } from './control-planes.ts'
+import type { CommandContext } from './command.ts'
+import { listControlPlanes } from './control-planes.ts'
 
-/** Serves the API on this machine, by way of whichever control planes are well, until it is stopped. */
+/** Serves the API on this machine through the healthy control planes, until it is stopped. */
 export async function openApiProxy(
-  { operator, now }: Pick<Context, 'operator' | 'now'>,
+  { operator, now }: Pick<CommandContext, 'operator' | 'now'>,
   cluster: Cluster,
-  kubernetes: Authority,
+  kubernetes: Ca,
   listen: string,
-  say: (line: string) => void,
-): Promise<Proxy> {
-  // For servers that tell only those whom they know how they are: it opens nothing else.
-  const who = `hyperkube:proxy:${operator.user}@${operator.machine}`
-  const { certificate, privateKey } = await credentialsFor(kubernetes, who, [], now(), year)
-  const servers = controlPlanes(cluster)
-  const proxy = new Proxy(
+  print: (line: string) => void,
+): Promise<ApiserverProxy> {
+  // Servers may require authentication for health checks. This user has no other permissions.
+  const user = `hyperkube:proxy:${operator.user}@${operator.machine}`
+  const { certificate, privateKey } = await issueClientCredentials(kubernetes, user, [], now(), year)
+  const servers = listControlPlanes(cluster)
+  const proxy = new ApiserverProxy(
     {
       configuration: { listen, servers: servers.map(({ server }) => server) },
-      authority: kubernetes.certificate,
+      caCertificate: kubernetes.certificate,
       credentials: { certificate, privateKey: privateKey.revealText() },
     },
     [],
-    { timing: usualTiming, random: Math.random, log: (line) => say(named(servers, line)) },
+    { timing: defaultProxyTiming, random: Math.random, log: (line) => print(withServerName(servers, line)) },
   )
   await proxy.start()
   return proxy
 }
 
-/** With the name that people have given to a server. */
-function named(servers: ReturnType<typeof controlPlanes>, line: string): string {
-  const about = servers.find(({ server }) => line.startsWith(`${server} `))
-  return about === undefined ? line : `${about.name} at ${line}`
+/** Adds the host name from cluster.yml to a log line about a server. */
+function withServerName(servers: ReturnType<typeof listControlPlanes>, line: string): string {
+  const known = servers.find(({ server }) => line.startsWith(`${server} `))
+  return known === undefined ? line : `${known.name} at ${line}`
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cacheDirectory } from './cache-directory.ts'
+import { findCacheDirectory } from './cache-directory.ts'
 
 const home = () => '/home/me'
 
@@ -8,11 +8,13 @@ test.each([
   ['linux', { XDG_CACHE_HOME: '/elsewhere' }, '/elsewhere'],
   ['darwin', { XDG_CACHE_HOME: 'relative' }, '/home/me/.cache'],
 ] as const)('on %s with %j it is %s', (platform, env, directory) => {
-  expect(cacheDirectory({ platform, env, home })).toBe(directory)
+  expect(findCacheDirectory({ platform, env, home })).toBe(directory)
 })
 
 test('on Windows it is where Windows says', () => {
   const windows = { platform: 'win32', home: () => String.raw`C:\Users\me` } as const
-  expect(cacheDirectory({ ...windows, env: { LOCALAPPDATA: String.raw`D:\Data` } })).toBe(String.raw`D:\Data`)
-  expect(cacheDirectory({ ...windows, env: {} })).toBe(String.raw`C:\Users\me\AppData\Local`)
+  expect(findCacheDirectory({ ...windows, env: { LOCALAPPDATA: String.raw`D:\Data` } })).toBe(
+    String.raw`D:\Data`,
+  )
+  expect(findCacheDirectory({ ...windows, env: {} })).toBe(String.raw`C:\Users\me\AppData\Local`)
 })

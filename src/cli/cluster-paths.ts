@@ -1,19 +1,22 @@
 import { basename, dirname, join } from 'node:path'
 
-/** What belongs to a cluster lies beside its file and bears its name, so that two clusters fit in one directory. */
-function beside(clusterFile: string, ending: string): string {
-  return join(dirname(clusterFile), `${basename(clusterFile).replace(/\.ya?ml$/, '')}.${ending}`)
+/**
+ * Files of a cluster lie beside cluster.yml and share its base name, so that two clusters fit in one
+ * directory.
+ */
+function buildSiblingPath(clusterFile: string, extension: string): string {
+  return join(dirname(clusterFile), `${basename(clusterFile).replace(/\.ya?ml$/, '')}.${extension}`)
 }
 
-export function lockFile(clusterFile: string): string {
-  return beside(clusterFile, 'lock')
+export function buildLockPath(clusterFile: string): string {
+  return buildSiblingPath(clusterFile, 'lock')
 }
 
-export function identityFile(clusterFile: string): string {
-  return beside(clusterFile, 'identity')
+export function buildIdentityPath(clusterFile: string): string {
+  return buildSiblingPath(clusterFile, 'identity')
 }
 
-/** What a person types after a command for a cluster whose file is not the usual one. */
-export function fileFlag(clusterFile: string): string {
+/** The -f flag to suggest in a command; empty if the cluster's file is cluster.yml. */
+export function formatFileFlag(clusterFile: string): string {
   return clusterFile === 'cluster.yml' ? '' : ` -f ${clusterFile}`
 }

@@ -4,24 +4,24 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { eventFormat } from '../contract/event.ts'
 import { readVersioned } from '../contract/versioned.ts'
-import { recorded } from './render/testing/fixtures.ts'
-import { failed } from './render/testing/recordings.ts'
-import { diskRunLogs, type RunLogs } from './command-log.ts'
+import { toEvents } from './render/testing/fixtures.ts'
+import { failedRun } from './render/testing/recordings.ts'
+import { createCommandLogStore, type CommandLogStore } from './command-log.ts'
 
 let directory: string
-let logs: RunLogs
+let logs: CommandLogStore
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'hyperkube-run-log-'))
-  logs = diskRunLogs(() => join(directory, 'state'))
+  logs = createCommandLogStore(() => join(directory, 'state'))
 })
 afterEach(async () => rm(directory, { recursive: true }))
 
 const day = (number: number): Date => new Date(Date.UTC(2026, 0, number, 12, 30))
 
-test('every event is in the file as soon as it is told, and can be read again', async () => {
+test('every event is written at once, and can be read again', async () => {
   const log = logs.open('shop', 'up', day(1))
-  const events = recorded(failed)
-  for (const event of events) log.heard(event)
+  const events = toEvents(failedRun)
+  for (const event of events) log.onEvent(event)
   expect(log.path).toBe(join(directory, 'state/hyperkube/runs/shop/2026-01-01T12-30-00.000Z-up.ndjson'))
   const text = await readFile(log.path ?? '', 'utf8')
   const read = text
@@ -66,10 +66,10 @@ test('where nothing can be written, the run goes on without', async () => {
   await writeFile(join(directory, 'state'), 'a file')
   const log = logs.open('shop', 'up', day(1))
   expect(log).toMatchObject({ path: undefined, problem: expect.stringContaining('state') })
-  for (const event of recorded(failed)) log.heard(event)
+  for (const event of toEvents(failedRun)) log.onEvent(event)
   log.close()
-  const homeless = diskRunLogs(() => {
+  const storeWithoutHome = createCommandLogStore(() => {
     throw new Error('no such user')
   })
-  expect(homeless.open('shop', 'up', day(1)).problem).toBe('no such user')
+  expect(storeWithoutHome.open('shop', 'up', day(1)).problem).toBe('no such user')
 })

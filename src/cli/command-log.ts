@@ -1,47 +1,54 @@
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Event } from '../contract/event.ts'
-import { describe } from '../kit/errors.ts'
+import { formatError } from '../kit/errors.ts'
 
-/** All events of one run, as a file that stays. A run never fails for the sake of its log. */
-export interface RunLog {
-  /** Undefined where nothing could be written. */
+/** All events of one run in a file. Errors of the log never fail the run. */
+export interface CommandLog {
+  /** Undefined if the file could not be created. */
   readonly path: string | undefined
-  /** Why, then. */
+  /** Why the file could not be created. */
   readonly problem: string | undefined
-  readonly heard: (event: Event) => void
+  readonly onEvent: (event: Event) => void
   readonly close: () => void
 }
 
-export interface RunLogs {
-  open(cluster: string, command: string, now: Date): RunLog
+export interface CommandLogStore {
+  open(cluster: string, command: string, now: Date): CommandLog
 }
 
-/** How many runs of a cluster are kept. */
-const kept = 50
-const ending = '.ndjson'
+const maxLogs = 50
+const extension = '.ndjson'
 
-/** Below the directory of this person's state: hyperkube/runs/CLUSTER/TIME-COMMAND.ndjson, for their eyes only. */
-export function diskRunLogs(stateDirectory: () => string): RunLogs {
+/**
+ * Logs are stored as hyperkube/runs/CLUSTER/TIME-COMMAND.ndjson in the state directory, readable by the
+ * operator alone.
+ */
+export function createCommandLogStore(stateDirectory: () => string): CommandLogStore {
   return {
     open(cluster, command, now) {
       try {
         const directory = join(stateDirectory(), 'hyperkube', 'runs', cluster)
         mkdirSync(directory, { recursive: true, mode: 0o700 })
-        // Some are several words, of which a person has typed the last.
-        const words = command.replaceAll(/[^\w.-]+/g, '-')
-        const path = join(directory, `${now.toISOString().replaceAll(':', '-')}-${words}${ending}`)
-        forgetOld(directory)
+        // A command may have several words.
+        const commandName = command.replaceAll(/[^\w.-]+/g, '-')
+        const path = join(directory, `${now.toISOString().replaceAll(':', '-')}-${commandName}${extension}`)
+        deleteOldLogs(directory)
         return openLog(path, openSync(path, 'ax', 0o600))
       } catch (error) {
-        return { path: undefined, problem: describe(error), heard: () => undefined, close: () => undefined }
+        return {
+          path: undefined,
+          problem: formatError(error),
+          onEvent: () => undefined,
+          close: () => undefined,
+        }
       }
     },
   }
 }
 
-/** Each event is written at once: whoever ends us finds in the file all that we knew. */
-function openLog(path: string, file: number): RunLog {
+/** Writes each event at once, so that a killed process leaves all its events. */
+function openLog(path: string, file: number): CommandLog {
   let open = true
   const close = (): void => {
     if (open) closeSync(file)
@@ -50,12 +57,12 @@ function openLog(path: string, file: number): RunLog {
   return {
     path,
     problem: undefined,
-    heard(event) {
+    onEvent(event) {
       if (!open) return
       try {
         writeSync(file, `${JSON.stringify(event)}\n`)
       } catch {
-        // A disk that is full now takes no later event either, and half a log misleads less than one with holes.
+        // A truncated log misleads less than one with gaps, and a full disk rejects later events, too.
         close()
       }
     },
@@ -63,10 +70,10 @@ function openLog(path: string, file: number): RunLog {
   }
 }
 
-/** Makes room for one more. Names begin with the time, so that their order is that of the runs. */
-function forgetOld(directory: string): void {
+/** Deletes the oldest logs before a new one is created. Names begin with the time, so they sort by age. */
+function deleteOldLogs(directory: string): void {
   const logs = readdirSync(directory)
-    .filter((name) => name.endsWith(ending))
+    .filter((name) => name.endsWith(extension))
     .toSorted()
-  for (const name of logs.slice(0, 1 - kept)) rmSync(join(directory, name), { force: true })
+  for (const name of logs.slice(0, 1 - maxLogs)) rmSync(join(directory, name), { force: true })
 }

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import type { BundleDisk } from '../bundle/disk.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
-import type { Web } from '../catalog/registry/transport.ts'
+import type { RegistryTransport } from '../catalog/registry/transport.ts'
 import type { PrivateFiles } from '../identity/private-files.ts'
-import type { OwnRelease } from '../lifecycle/agent-install.ts'
+import type { AgentRelease } from '../lifecycle/agent-install.ts'
 import type { Arch, Os } from '../catalog/artifact-target.ts'
-import type { Questions } from './prompts.ts'
-import type { RunLogs } from './command-log.ts'
+import type { Prompts } from './prompts.ts'
+import type { CommandLogStore } from './command-log.ts'
 
-/** What a command ends with. Documented in docs/reference/exit-codes.md. */
+/** Exit codes of commands. Documented in docs/reference/exit-codes.md. */
 export const exitCodes = {
   ok: 0,
   failure: 1,
@@ -18,65 +18,71 @@ export const exitCodes = {
 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** The world as a command sees it: all that it reads and writes comes in here. */
-export interface Context extends Files {
-  /** Results go here, and nothing else does. */
+/** All inputs and outputs of a command. A command reads and writes nothing else. */
+export interface CommandContext extends LocalFiles {
+  /** Results only. */
   readonly stdout: Output
-  /** Progress, warnings and questions go here. */
+  /** Progress, warnings and prompts. */
   readonly stderr: Output
-  /** Puts colour into results, where somebody looks at them and wants it. */
+  /** Colours results, if stdout is a terminal and colours are wanted. */
   readonly paint: Paint
-  /** The same for what goes to stderr. */
+  /** Colours progress on stderr in the same way. */
   readonly paintProgress: Paint
-  /** Where stderr is a terminal on which one can move; undefined elsewhere. */
+  /** Size of the terminal on stderr; undefined if stderr cannot move the cursor. */
   readonly screen: Screen | undefined
-  /** The same for stdout, where what is shown may be drawn anew. */
+  /** The same for stdout, for results that are redrawn. */
   readonly resultScreen: Screen | undefined
-  /** Does something again and again, until it is stopped. It keeps no process alive. */
-  readonly every: (milliseconds: number, act: () => void) => () => void
-  readonly runLogs: RunLogs
+  /**
+   * Calls `callback` at an interval until the returned function is called. The timer does not keep the process
+   * alive.
+   */
+  readonly repeat: (milliseconds: number, callback: () => void) => () => void
+  readonly commandLogs: CommandLogStore
   readonly fetcher: Fetcher
-  readonly web: Web
+  readonly web: RegistryTransport
   readonly bundles: BundleDisk
   readonly now: () => Date
   readonly operator: Operator
-  /** The executable of this very release, for a kind of host. Throws where there is none. */
-  readonly release: (arch: Arch, os: Os) => Promise<OwnRelease>
-  /** Where programs of this person keep what they must remember. Throws where there is no such place. */
+  /** The executable of this release for a kind of host. Throws if there is none. */
+  readonly findRelease: (arch: Arch, os: Os) => Promise<AgentRelease>
+  /** The operator's configuration directory. Throws if there is none. */
   readonly configDirectory: () => string
-  /** Where they keep what they can have again. Throws where there is no such place. */
+  /** The operator's cache directory. Throws if there is none. */
   readonly cacheDirectory: () => string
-  /** How to ask the person at the terminal; undefined when there is none. `whomToAsk` also heeds the flags. */
-  readonly questions: ((signal: AbortSignal) => Questions) | undefined
-  /** Aborted when the person at the keyboard has had enough, or --timeout is over. */
+  /**
+   * Opens prompts at the terminal; undefined without a terminal. Use `choosePrompts`, which also reads the
+   * flags.
+   */
+  readonly openPrompts: ((signal: AbortSignal) => Prompts) | undefined
+  /** Aborted by Ctrl-C and by --timeout. */
   readonly signal: AbortSignal
 }
 
 export interface Screen {
-  /** As it is now: people make it larger and smaller. */
+  /** The current size; it may change at any time. */
   size(): { readonly columns: number; readonly rows: number }
 }
 
-/** Who types. */
+/** The person who runs the command. */
 export interface Operator {
   readonly user: string
   readonly home: string
-  /** What this machine is called. */
+  /** The name of this machine. */
   readonly machine: string
-  /** The socket of the ssh agent. */
+  /** Path of the ssh agent's socket. */
   readonly sshAgent: string | undefined
 }
 
-export interface Files {
+export interface LocalFiles {
   readonly exists: (path: string) => Promise<boolean>
   readonly readFile: (path: string) => Promise<string>
-  /** The names of what is in a directory. */
+  /** Names of the entries in a directory. */
   readonly listDirectory: (path: string) => Promise<readonly string[]>
   readonly createFile: (path: string, text: string, mode: number) => Promise<void>
-  /** Puts a file in the place of one that may be there, as a whole or not at all. */
+  /** Creates or replaces a file atomically. */
   readonly replaceFile: (path: string, text: string, mode: number) => Promise<void>
   readonly privateFiles: PrivateFiles
-  /** With all that lead to it. Those that are there stay as they are. */
+  /** Creates the directory and its parents. Existing directories keep their mode. */
   readonly makePrivateDirectory: (path: string) => Promise<void>
 }
 
@@ -86,16 +92,16 @@ export interface Output {
   write(text: string): unknown
 }
 
-/** One command: its flags and arguments, and what it does. The handler gets what commander made of them. */
+/** One command: its flags, its arguments and its handler. The handler gets what commander has parsed. */
 export interface CommandDefinition {
-  /** Each a line to type, with what it does; help starts with them. */
+  /** Command lines with an explanation; help shows them first. */
   readonly examples: readonly (readonly [command: string, meaning: string])[]
-  /** It opens the cluster's identity, and so takes --key. */
+  /** The command opens the cluster's identity, so it accepts --key. */
   readonly identity?: true
-  /** It acts on hosts, and so takes --limit. */
+  /** The command acts on hosts, so it accepts --limit. */
   readonly hosts?: true
   configure(command: Command): void
-  run(context: Context, invocation: Invocation): Promise<ExitCode>
+  run(context: CommandContext, invocation: Invocation): Promise<ExitCode>
 }
 
 export interface Invocation {
@@ -103,17 +109,17 @@ export interface Invocation {
   readonly options: GlobalOptions & Readonly<Record<string, unknown>>
 }
 
-/** A row of the command table. The definition is loaded only when the command is called. */
+/** An entry of the command table. The definition is loaded only if the command is called. */
 export interface CommandEntry {
   readonly name: string
   readonly aliases: readonly string[]
   readonly summary: string
-  /** It is run by services on hosts, not by people: help does not list it. */
+  /** Services on hosts run this command, not operators: help does not list it. */
   readonly onHosts?: true
   readonly load: () => Promise<CommandDefinition>
 }
 
-/** Flags that mean the same in every command that takes them. */
+/** Flags that mean the same in every command. */
 export interface GlobalOptions {
   readonly file: string
   readonly output: OutputFormat
@@ -122,9 +128,9 @@ export interface GlobalOptions {
   readonly debug?: true
   /** Milliseconds. */
   readonly timeout?: number
-  /** Names of hosts; for `limitHosts`. */
+  /** Host names; see `limitHosts`. */
   readonly limit?: readonly string[]
-  /** The key file of the cluster's identity, where it is not in its usual place. */
+  /** Path of the identity's key file, if it is not the default. */
   readonly key?: string
 }
 

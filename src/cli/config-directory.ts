@@ -1,25 +1,25 @@
 import { posix, win32 } from 'node:path'
 import { HyperkubeError } from '../kit/errors.ts'
 
-export interface Surroundings {
+export interface UserEnvironment {
   readonly platform: NodeJS.Platform
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Throws where there is none. */
+  /** Throws if there is no home directory. */
   readonly home: () => string
 }
 
-/** Where programs of this person keep what they must remember. */
-export function configDirectory({ platform, env, home }: Surroundings): string {
+/** The operator's configuration directory, for data that must be kept. */
+export function findConfigDirectory({ platform, env, home }: UserEnvironment): string {
   const path = platform === 'win32' ? win32 : posix
-  const named = env[platform === 'win32' ? 'APPDATA' : 'XDG_CONFIG_HOME']
-  // A relative one would lead elsewhere from every directory, and the standard says to pass over it.
-  if (named !== undefined && path.isAbsolute(named)) return named
+  const configured = env[platform === 'win32' ? 'APPDATA' : 'XDG_CONFIG_HOME']
+  // The XDG standard says to ignore relative paths: they would depend on the working directory.
+  if (configured !== undefined && path.isAbsolute(configured)) return configured
   return platform === 'win32'
-    ? path.join(found(home), 'AppData', 'Roaming')
-    : path.join(found(home), '.config')
+    ? path.join(requireHome(home), 'AppData', 'Roaming')
+    : path.join(requireHome(home), '.config')
 }
 
-function found(home: () => string): string {
+function requireHome(home: () => string): string {
   try {
     return home()
   } catch (cause) {

@@ -1,13 +1,13 @@
 import type { Cluster } from '../spec/cluster.ts'
 
-/** An API server that a cluster.yml names. */
+/** An API server of cluster.yml. */
 export interface ControlPlane {
   readonly name: string
-  /** As operators reach it: HOST:PORT. */
+  /** Address for operators: HOST:PORT. */
   readonly server: string
 }
 
-export function controlPlanes({ spec }: Cluster): ControlPlane[] {
+export function listControlPlanes({ spec }: Cluster): ControlPlane[] {
   return spec.hosts
     .filter(({ roles }) => roles.includes('control-plane'))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))

@@ -1,17 +1,17 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { choose } from '../manager/select-controllers.ts'
+import { selectControllers } from '../manager/select-controllers.ts'
 import { controllers } from '../manager/table.ts'
-import type { Problem, Rule } from '../spec/check-cluster.ts'
+import type { Problem, ClusterRule } from '../spec/check-cluster.ts'
 import type { Cluster } from '../spec/cluster.ts'
 
-/** What a cluster.yml says of controllers, held against those that there are. */
-export const controllerRules: readonly Rule[] = [existingControllers, snapshotsTaken]
+/** Checks the controllers of cluster.yml against the controllers of this release. */
+export const controllerRules: readonly ClusterRule[] = [checkControllerNames, checkSnapshotController]
 
-function existingControllers({ spec }: Cluster): Problem[] {
+function checkControllerNames({ spec }: Cluster): Problem[] {
   if (spec.manager === 'none') return []
-  return spec.manager.controllers.flatMap((word, index): Problem[] => {
+  return spec.manager.controllers.flatMap((pattern, index): Problem[] => {
     try {
-      choose(controllers, [word])
+      selectControllers(controllers, [pattern])
       return []
     } catch (error) {
       if (!(error instanceof HyperkubeError)) throw error
@@ -22,18 +22,18 @@ function existingControllers({ spec }: Cluster): Problem[] {
   })
 }
 
-/** Whoever wishes for snapshots and gets none learns of it when one is needed. */
-function snapshotsTaken(cluster: Cluster): Problem[] {
+/** Without the controller a schedule has no effect, which would show only when a snapshot is needed. */
+function checkSnapshotController(cluster: Cluster): Problem[] {
   const { manager, etcd } = cluster.spec
-  if (etcd.snapshots === undefined || existingControllers(cluster).length > 0) return []
-  const on = manager === 'none' ? [] : choose(controllers, manager.controllers)
-  if (on.some(({ name }) => name === 'snapshot-schedule')) return []
+  if (etcd.snapshots === undefined || checkControllerNames(cluster).length > 0) return []
+  const enabled = manager === 'none' ? [] : selectControllers(controllers, manager.controllers)
+  if (enabled.some(({ name }) => name === 'snapshot-schedule')) return []
   return [
     {
       code: 'SPEC_SNAPSHOTS_NOT_TAKEN',
       severity: 'error',
       path: ['spec', 'etcd', 'snapshots'],
-      message: 'nobody would take them: the controller snapshot-schedule is off',
+      message: 'would not be taken: the controller snapshot-schedule is off',
       hint: 'have it on in spec.manager.controllers, or take the schedule out',
     },
   ]

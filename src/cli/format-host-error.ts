@@ -1,7 +1,7 @@
-import { describe } from '../kit/errors.ts'
+import { formatError } from '../kit/errors.ts'
 
-/** Why a host did something wrong, for those who name the host themselves. */
-export function reasonOf(host: string, error: unknown): string {
-  const text = describe(error)
+/** Formats an error without the leading host name, for callers that print the host themselves. */
+export function formatHostError(host: string, error: unknown): string {
+  const text = formatError(error)
   return text.startsWith(`${host}: `) ? text.slice(host.length + 2) : text
 }

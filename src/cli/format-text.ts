@@ -1,28 +1,28 @@
-/** 1 file, 2 files. */
-export function count(amount: number, noun: string): string {
-  return `${amount} ${amount === 1 ? noun : plural(noun)}`
+/** Formats 1 file, 2 files. */
+export function formatCount(amount: number, noun: string): string {
+  return `${amount} ${amount === 1 ? noun : pluralize(noun)}`
 }
 
-function plural(noun: string): string {
+function pluralize(noun: string): string {
   return /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`
 }
 
-const worthNaming = 6
+const maxNames = 6
 
-/** Names as a person says them; of many only the first, because nobody reads a thousand. */
-export function listed(names: readonly string[]): string {
-  if (names.length > worthNaming) {
-    const shown = names.slice(0, worthNaming - 1)
+/** Joins names with commas and "and"; long lists are cut. */
+export function joinNames(names: readonly string[]): string {
+  if (names.length > maxNames) {
+    const shown = names.slice(0, maxNames - 1)
     return `${shown.join(', ')} and ${(names.length - shown.length).toLocaleString('en-US')} more`
   }
   const last = names.at(-1) ?? ''
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
 }
 
-/** Those with the same text together, in the order in which each text first came. */
-export function alike<T>(
+/** Groups items with the same text, in the order in which the texts first occur. */
+export function groupByText<T>(
   all: readonly T[],
-  text: (one: T) => string,
+  text: (item: T) => string,
 ): (readonly [text: string, ones: T[]])[] {
   return [...Map.groupBy(all, text)]
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { readCluster } from '../spec/read-cluster.ts'
 import { type CommandDefinition, exitCodes } from './command.ts'
-import { hyperkube, inMemory } from './testing/run-in-memory.ts'
-import { limitFlag, limitHosts } from './limit-hosts.ts'
-import { build } from './run-command-line.ts'
+import { runHyperkube, createInMemoryContext } from './testing/run-in-memory.ts'
+import { parseLimitFlag, limitHosts } from './limit-hosts.ts'
+import { buildCommand } from './run-command-line.ts'
 
 const text = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -16,37 +16,37 @@ spec:
     - { name: worker2, address: 10.0.0.3, roles: [worker] }
 `
 
-function limited(names: readonly string[] | undefined): string[] {
+function limitNames(names: readonly string[] | undefined): string[] {
   const { cluster } = readCluster({ file: 'cluster.yml', text })
   return cluster === undefined ? [] : limitHosts(cluster, names).map(({ name }) => name)
 }
 
 test('without a limit it is all hosts, with one those that are named, in the order of the file', () => {
-  expect(limited(undefined)).toEqual(['cp1', 'worker1', 'worker2'])
-  expect(limited(['worker2', 'cp1'])).toEqual(['cp1', 'worker2'])
+  expect(limitNames(undefined)).toEqual(['cp1', 'worker1', 'worker2'])
+  expect(limitNames(['worker2', 'cp1'])).toEqual(['cp1', 'worker2'])
 })
 
 test('a host that is not in the cluster is an error with a guess', () => {
-  expect(() => limited(['cp1', 'wroker2', 'cpl'])).toThrow(
+  expect(() => limitNames(['cp1', 'wroker2', 'cpl'])).toThrow(
     expect.objectContaining({
       code: 'LIMIT_UNKNOWN_HOST',
       message: 'the cluster has no host wroker2, cpl',
       hint: 'did you mean worker2, cp1?',
     }),
   )
-  expect(() => limited(['something-else'])).toThrow(
+  expect(() => limitNames(['something-else'])).toThrow(
     expect.objectContaining({ hint: 'it has cp1, worker1, worker2' }),
   )
 })
 
 test('names are separated by commas, or given one by one', () => {
-  expect(limitFlag('cp1, w1', limitFlag('w1,w2'))).toEqual(['w1', 'w2', 'cp1'])
-  expect(() => limitFlag('cp1,')).toThrow('write it as cp1,w1')
+  expect(parseLimitFlag('cp1, w1', parseLimitFlag('w1,w2'))).toEqual(['w1', 'w2', 'cp1'])
+  expect(() => parseLimitFlag('cp1,')).toThrow('write it as cp1,w1')
 })
 
 test('a command that acts on no host does not take it', async () => {
-  expect(await hyperkube('validate --limit cp1', { 'cluster.yml': text })).toMatchObject({ code: 2 })
-  expect(await hyperkube('validate --key x', { 'cluster.yml': text })).toMatchObject({ code: 2 })
+  expect(await runHyperkube('validate --limit cp1', { 'cluster.yml': text })).toMatchObject({ code: 2 })
+  expect(await runHyperkube('validate --key x', { 'cluster.yml': text })).toMatchObject({ code: 2 })
 })
 
 test('a command that does takes it, and the same for a key', () => {
@@ -58,7 +58,7 @@ test('a command that does takes it, and the same for a key', () => {
     run: async () => exitCodes.ok,
   }
   const entry = { name: 'act', aliases: [], summary: 'act', load: async () => definition }
-  const command = build(entry, definition, inMemory({}).context)
+  const command = buildCommand(entry, definition, createInMemoryContext({}).context)
   command.parse(['--limit', 'cp1,w1', '--limit', 'w2', '--key', 'x'], { from: 'user' })
   expect(command.opts()).toMatchObject({ limit: ['cp1', 'w1', 'w2'], key: 'x' })
 })

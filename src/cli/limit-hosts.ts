@@ -1,37 +1,38 @@
 import { InvalidArgumentError } from 'commander'
 import { HyperkubeError } from '../kit/errors.ts'
-import { nearest } from '../kit/suggest.ts'
+import { suggestWord } from '../kit/suggest.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import type { Host } from '../spec/host.ts'
+import type { HostSpec } from '../spec/host.ts'
 
-/** What stands after --limit; given twice, it is one list. */
-export function limitFlag(text: string, before: readonly string[] = []): readonly string[] {
+/** Parses the value of --limit. Repeated flags are combined. */
+export function parseLimitFlag(text: string, previous: readonly string[] = []): readonly string[] {
   const names = text.split(',').map((name) => name.trim())
   if (names.includes('')) throw new InvalidArgumentError('write it as cp1,w1')
-  return [...new Set([...before, ...names])]
+  return [...new Set([...previous, ...names])]
 }
 
-/** The hosts that a command shall act on, in the order of the file: all, or those that are named. */
-export function limitHosts({ spec }: Cluster, names: readonly string[] | undefined): readonly Host[] {
-  return limitTo(spec.hosts, ({ name }) => name, names)
+/** The hosts to act on, in the order of cluster.yml: all, or the named ones. Throws for unknown names. */
+export function limitHosts({ spec }: Cluster, names: readonly string[] | undefined): readonly HostSpec[] {
+  return limitByName(spec.hosts, ({ name }) => name, names)
 }
 
-/** The same of whatever has the name of a host. */
-export function limitTo<T>(
+/** The same for any items that are named after hosts. */
+export function limitByName<T>(
   all: readonly T[],
-  nameOf: (one: T) => string,
+  getName: (item: T) => string,
   names: readonly string[] | undefined,
 ): readonly T[] {
   if (names === undefined) return all
-  const known = all.map(nameOf)
+  const known = all.map(getName)
   const unknown = names.filter((name) => !known.includes(name))
-  if (unknown.length > 0) throw unknownHosts(unknown, known)
-  return all.filter((one) => names.includes(nameOf(one)))
+  if (unknown.length > 0) throw buildUnknownHostsError(unknown, known)
+  return all.filter((item) => names.includes(getName(item)))
 }
 
-function unknownHosts(unknown: readonly string[], known: readonly string[]): HyperkubeError {
-  const guesses = new Set(unknown.flatMap((name) => nearest(name, known) ?? []))
+function buildUnknownHostsError(unknown: readonly string[], known: readonly string[]): HyperkubeError {
+  const suggestions = new Set(unknown.flatMap((name) => suggestWord(name, known) ?? []))
   return new HyperkubeError('LIMIT_UNKNOWN_HOST', `the cluster has no host ${unknown.join(', ')}`, {
-    hint: guesses.size > 0 ? `did you mean ${[...guesses].join(', ')}?` : `it has ${known.join(', ')}`,
+    hint:
+      suggestions.size > 0 ? `did you mean ${[...suggestions].join(', ')}?` : `it has ${known.join(', ')}`,
   })
 }

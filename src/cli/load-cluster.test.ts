@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hyperkube } from './testing/run-in-memory.ts'
+import { runHyperkube } from './testing/run-in-memory.ts'
 
 const plain = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -41,31 +41,31 @@ spec:
 `
 
 test('controllers are held against those that there are, and a schedule of snapshots against them', async () => {
-  const validated = async (more: string) =>
-    (await hyperkube('validate', { 'cluster.yml': plain + more })).stdout
+  const validateWith = async (extraText: string) =>
+    (await runHyperkube('validate', { 'cluster.yml': plain + extraText })).stdout
   const snapshots = "  etcd: { snapshots: { schedule: '0 */6 * * *' } }\n"
-  expect(await validated(`  manager: { controllers: ['*', -etcd-kepper] }\n${snapshots}`))
+  expect(await validateWith(`  manager: { controllers: ['*', -etcd-maintenence] }\n${snapshots}`))
     .toMatchInlineSnapshot(`
-      "cluster.yml:7:33: error MANAGER_CONTROLLER_UNKNOWN: spec.manager.controllers[1] there is no controller etcd-kepper
-        → did you mean etcd-keeper?
+      "cluster.yml:7:33: error MANAGER_CONTROLLER_UNKNOWN: spec.manager.controllers[1] there is no controller etcd-maintenence
+        → did you mean etcd-maintenance?
       "
     `)
-  expect(await validated(`  manager: none\n${snapshots}`)).toMatchInlineSnapshot(`
-    "cluster.yml:8:22: error SPEC_SNAPSHOTS_NOT_TAKEN: spec.etcd.snapshots nobody would take them: the controller snapshot-schedule is off
+  expect(await validateWith(`  manager: none\n${snapshots}`)).toMatchInlineSnapshot(`
+    "cluster.yml:8:22: error SPEC_SNAPSHOTS_NOT_TAKEN: spec.etcd.snapshots would not be taken: the controller snapshot-schedule is off
       → have it on in spec.manager.controllers, or take the schedule out
     "
   `)
-  expect(await validated("  etcd: { snapshots: { schedule: 'daily' } }\n")).toMatchInlineSnapshot(`
+  expect(await validateWith("  etcd: { snapshots: { schedule: 'daily' } }\n")).toMatchInlineSnapshot(`
     "cluster.yml:7:34: error SPEC_WRONG_VALUE: spec.etcd.snapshots.schedule must be five fields as cron reads them, such as 0 */6 * * *
     "
   `)
-  expect(await validated(`  manager: { controllers: ['*', disk-cordoner] }\n${snapshots}`)).not.toContain(
+  expect(await validateWith(`  manager: { controllers: ['*', disk-cordoner] }\n${snapshots}`)).not.toContain(
     'error',
   )
 })
 
 test('flags are held against the programs of the version, each at its place and on its system', async () => {
-  const { code, stdout } = await hyperkube('validate', { 'cluster.yml': text })
+  const { code, stdout } = await runHyperkube('validate', { 'cluster.yml': text })
   expect(code).toBe(1)
   expect(stdout).toMatchInlineSnapshot(`
     "cluster.yml:13:27: error FLAG_VALUE: spec.hosts[0].components.kubelet.args.fail-swap-on --fail-swap-on takes true or false, not "no"

@@ -1,44 +1,44 @@
-import { catalogFor, releases } from '../catalog/catalog.ts'
+import { findKubernetesRelease, kubernetesReleases } from '../catalog/catalog.ts'
 import { checkArgs } from '../catalog/check-args.ts'
-import type { Program } from '../catalog/program-flags.ts'
+import type { ProgramName } from '../catalog/program-flags.ts'
 import type { Os } from '../catalog/artifact-target.ts'
-import { describe, HyperkubeError } from '../kit/errors.ts'
-import type { Problem, Rule } from '../spec/check-cluster.ts'
+import { formatError, HyperkubeError } from '../kit/errors.ts'
+import type { Problem, ClusterRule } from '../spec/check-cluster.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import type { Path, Source } from '../spec/document.ts'
-import { readCluster, type ReadCluster } from '../spec/read-cluster.ts'
-import type { Context } from './command.ts'
-import { readSource } from './read-source.ts'
+import type { Path, SourceText } from '../spec/document.ts'
+import { readCluster, type ReadClusterResult } from '../spec/read-cluster.ts'
+import type { CommandContext } from './command.ts'
+import { readClusterSource } from './read-source.ts'
 
-/** Reads a cluster.yml, and holds it also against what catalog and controllers know. */
-export async function loadCluster(context: Context, file: string): Promise<ReadCluster> {
-  return readChecked(await readSource(context, file))
+/** Reads cluster.yml and checks it also against the catalog and the controllers of this release. */
+export async function loadCluster(context: CommandContext, file: string): Promise<ReadClusterResult> {
+  return readCheckedCluster(await readClusterSource(context, file))
 }
 
-export async function readChecked(source: Source): Promise<ReadCluster> {
-  // All controllers are much to load for the many files that name none.
-  const isAboutControllers = /controllers|snapshots/.test(source.text)
-  const more = isAboutControllers ? (await import('./controller-rules.ts')).controllerRules : []
-  return readCluster(source, [...catalogRules, ...more])
+export async function readCheckedCluster(source: SourceText): Promise<ReadClusterResult> {
+  // Loading all controllers is slow, and most files name none.
+  const mentionsControllers = /controllers|snapshots/.test(source.text)
+  const extraRules = mentionsControllers ? (await import('./controller-rules.ts')).controllerRules : []
+  return readCluster(source, [...catalogRules, ...extraRules])
 }
 
-const catalogRules: readonly Rule[] = [knownVersion, existingFlags]
+const catalogRules: readonly ClusterRule[] = [checkVersion, checkFlags]
 
-function knownVersion({ spec }: Cluster): Problem[] {
+function checkVersion({ spec }: Cluster): Problem[] {
   try {
-    catalogFor(spec.kubernetes)
+    findKubernetesRelease(spec.kubernetes)
     return []
   } catch (error) {
     if (!(error instanceof HyperkubeError)) throw error
     const { code, hint } = error
     const path = ['spec', 'kubernetes']
     return [
-      { code, severity: 'error', path, message: describe(error), ...(hint === undefined ? {} : { hint }) },
+      { code, severity: 'error', path, message: formatError(error), ...(hint === undefined ? {} : { hint }) },
     ]
   }
 }
 
-const programs: Readonly<Record<string, Program>> = {
+const programs: Readonly<Record<string, ProgramName>> = {
   etcd: 'etcd',
   apiServer: 'kube-apiserver',
   controllerManager: 'kube-controller-manager',
@@ -52,19 +52,20 @@ type WithArgs = Readonly<
   Record<string, { readonly args?: Readonly<Record<string, string>> | undefined } | undefined>
 >
 
-function existingFlags({ spec }: Cluster): Problem[] {
-  if (!releases.some(({ kubernetes }) => kubernetes === spec.kubernetes)) return []
+function checkFlags({ spec }: Cluster): Problem[] {
+  if (!kubernetesReleases.some(({ kubernetes }) => kubernetes === spec.kubernetes)) return []
   const { containerd: _, ...withArgs } = spec.components
   return [
-    // These go to all hosts, and a cluster has Linux hosts: what only Windows knows does not belong here.
-    ...wrongFlags(withArgs, ['spec', 'components'], spec.kubernetes, 'linux'),
+    // These flags apply to all hosts, and every cluster has Linux hosts, so flags of Windows alone are
+    // rejected.
+    ...findFlagProblems(withArgs, ['spec', 'components'], spec.kubernetes, 'linux'),
     ...spec.hosts.flatMap(({ components, os }, index) =>
-      wrongFlags(components ?? {}, ['spec', 'hosts', index, 'components'], spec.kubernetes, os),
+      findFlagProblems(components ?? {}, ['spec', 'hosts', index, 'components'], spec.kubernetes, os),
     ),
   ]
 }
 
-function wrongFlags(components: WithArgs, path: Path, version: string, os: Os): Problem[] {
+function findFlagProblems(components: WithArgs, path: Path, version: string, os: Os): Problem[] {
   return Object.entries(programs).flatMap(([name, program]) =>
     Object.entries(components[name]?.args ?? {}).flatMap(([flag, value]) =>
       checkArgs(program, { [flag]: value }, version, os).map(({ code, severity, message, hint }) => ({

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { hyperkube, inMemory } from './testing/run-in-memory.ts'
+import { runHyperkube, createInMemoryContext } from './testing/run-in-memory.ts'
 import { loadIdentity } from './load-identity.ts'
 
 const key = '/home/me/.config/hyperkube/keys/shop.key'
-const { files: made } = await hyperkube('init --name shop --host 10.0.0.1=control-plane')
-const { files: other } = await hyperkube('init --name other --host 10.0.0.1=control-plane')
-const all = Object.fromEntries(made)
+const { files: createdFiles } = await runHyperkube('init --name shop --host 10.0.0.1=control-plane')
+const { files: other } = await runHyperkube('init --name other --host 10.0.0.1=control-plane')
+const all = Object.fromEntries(createdFiles)
 const otherKey = other.get('/home/me/.config/hyperkube/keys/other.key') ?? ''
 
 async function load(files: Readonly<Record<string, string | undefined>>, flag?: string) {
-  const there = Object.entries(files).flatMap(([path, text]) => (text === undefined ? [] : [[path, text]]))
-  const { context } = inMemory(Object.fromEntries(there))
+  const existing = Object.entries(files).flatMap(([path, text]) => (text === undefined ? [] : [[path, text]]))
+  const { context } = createInMemoryContext(Object.fromEntries(existing))
   return loadIdentity(context, { file: 'cluster.yml', ...(flag === undefined ? {} : { key: flag }) })
 }
 
@@ -56,7 +56,7 @@ test.each([
   [
     'the identity of another cluster',
     { 'cluster.identity': other.get('cluster.identity'), [key]: otherKey },
-    'IDENTITY_OF_ANOTHER',
+    'IDENTITY_MISMATCH',
     'cluster.identity belongs to the cluster other, not to shop',
     'set metadata.name in cluster.yml to other',
   ],

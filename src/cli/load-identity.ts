@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Identity } from '../identity/identity.ts'
 import { readIdentity, readKeyFile, writeIdentity } from '../identity/store.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { fileFlag, identityFile } from './cluster-paths.ts'
-import type { Context, GlobalOptions } from './command.ts'
+import { formatFileFlag, buildIdentityPath } from './cluster-paths.ts'
+import type { CommandContext, GlobalOptions } from './command.ts'
 import { loadCluster } from './load-cluster.ts'
 
 export type IdentityOptions = Pick<GlobalOptions, 'file' | 'key'>
@@ -14,22 +14,22 @@ export interface IdentityPaths {
 }
 
 /**
- * The key is named after the cluster and not after its file, because it lies apart from both: whoever has only the two
- * files from git knows from them where it belongs.
+ * The key file is named after the cluster, not after cluster.yml, because it is stored elsewhere. An operator
+ * who has only the files from git can derive its path.
  */
-export function identityPaths(
-  { configDirectory }: Pick<Context, 'configDirectory'>,
+export function buildIdentityPaths(
+  { configDirectory }: Pick<CommandContext, 'configDirectory'>,
   { file, key }: IdentityOptions,
   name: string,
 ): IdentityPaths {
   return {
-    identity: identityFile(file),
+    identity: buildIdentityPath(file),
     key: key ?? join(configDirectory(), 'hyperkube', 'keys', `${name}.key`),
   }
 }
 
-/** The identity of the cluster that a command is about. */
-export async function loadIdentity(context: Context, options: IdentityOptions): Promise<Identity> {
+/** Loads the identity of the cluster that cluster.yml describes. */
+export async function loadIdentity(context: CommandContext, options: IdentityOptions): Promise<Identity> {
   const { cluster } = await loadCluster(context, options.file)
   if (cluster !== undefined) return openIdentity(context, options, cluster.metadata.name)
   throw new HyperkubeError('SPEC_NOT_VALID', `something is wrong with ${options.file}`, {
@@ -37,39 +37,39 @@ export async function loadIdentity(context: Context, options: IdentityOptions): 
   })
 }
 
-/** The same for those who know the cluster's name. */
+/** The same if the cluster's name is known. */
 export async function openIdentity(
-  context: Context,
+  context: CommandContext,
   options: IdentityOptions,
   name: string,
 ): Promise<Identity> {
-  const paths = identityPaths(context, options, name)
+  const paths = buildIdentityPaths(context, options, name)
   if (!(await context.exists(paths.identity))) {
-    throw missing('IDENTITY_NOT_READ', paths.identity, [
+    throw buildMissingError('IDENTITY_NOT_READ', paths.identity, [
       `git checkout -- ${paths.identity}, or from a backup`,
-      `for a new cluster: hyperkube init${fileFlag(options.file)}`,
+      `for a new cluster: hyperkube init${formatFileFlag(options.file)}`,
     ])
   }
   if (!(await context.exists(paths.key))) {
-    throw missing('IDENTITY_KEY_NOT_READ', paths.key, [
+    throw buildMissingError('IDENTITY_KEY_NOT_READ', paths.key, [
       'bring the copy that you keep of it there',
       'or the same command with --key FILE',
     ])
   }
   const key = await readKeyFile(context.privateFiles, paths.key)
   const identity = await readIdentity(context.privateFiles, paths.identity, key).catch((error: unknown) => {
-    throw explained(error, paths)
+    throw addFileNames(error, paths)
   })
-  if (identity.metadata.name !== name) throw ofAnother(identity, name, options, paths)
+  if (identity.metadata.name !== name) throw buildMismatchError(identity, name, options, paths)
   return identity
 }
 
 /**
- * Keeps what was learned: the keys of hosts that were met for the first time. All else stays as it is on disk: what a
- * command wishes may not have been agreed to yet.
+ * Saves newly learned host keys. The rest of the stored identity stays unchanged, because changes in
+ * `identity` may not be confirmed yet.
  */
 export async function saveHostKeys(
-  context: Context,
+  context: CommandContext,
   options: IdentityOptions,
   { metadata, hostKeys }: Pick<Identity, 'metadata' | 'hostKeys'>,
 ): Promise<void> {
@@ -77,23 +77,22 @@ export async function saveHostKeys(
   await saveIdentity(context, options, { ...stored, hostKeys })
 }
 
-/** Keeps an identity as a whole. */
 export async function saveIdentity(
-  context: Context,
+  context: CommandContext,
   options: IdentityOptions,
   identity: Identity,
 ): Promise<void> {
-  const paths = identityPaths(context, options, identity.metadata.name)
+  const paths = buildIdentityPaths(context, options, identity.metadata.name)
   const key = await readKeyFile(context.privateFiles, paths.key)
   await writeIdentity(context.privateFiles, paths.identity, identity, key)
 }
 
-function missing(code: string, path: string, hints: readonly string[]): HyperkubeError {
+function buildMissingError(code: string, path: string, hints: readonly string[]): HyperkubeError {
   return new HyperkubeError(code, `${path} does not exist`, { hint: hints.join('; ') })
 }
 
-/** What the identity says of itself names no file. */
-function explained(error: unknown, { identity, key }: IdentityPaths): unknown {
+/** Adds file names to errors: the identity module does not know them. */
+function addFileNames(error: unknown, { identity, key }: IdentityPaths): unknown {
   if (!(error instanceof HyperkubeError) || error.code === 'IDENTITY_NOT_READ') return error
   const { code, message, hint } = error
   if (code === 'IDENTITY_WRONG_KEY') {
@@ -102,14 +101,14 @@ function explained(error: unknown, { identity, key }: IdentityPaths): unknown {
   return new HyperkubeError(code, `${identity}: ${message}`, hint === undefined ? {} : { hint })
 }
 
-function ofAnother(
+function buildMismatchError(
   { metadata }: Identity,
   name: string,
   { file }: IdentityOptions,
   { identity }: IdentityPaths,
 ): HyperkubeError {
   return new HyperkubeError(
-    'IDENTITY_OF_ANOTHER',
+    'IDENTITY_MISMATCH',
     `${identity} belongs to the cluster ${metadata.name}, not to ${name}`,
     {
       hint: `a cluster keeps its name for life: set metadata.name in ${file} to ${metadata.name}, or use -f`,

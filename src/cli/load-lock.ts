@@ -1,14 +1,14 @@
 import { type Lock, readLock } from '../catalog/lock.ts'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
-import { fileFlag, lockFile } from './cluster-paths.ts'
-import type { Context } from './command.ts'
+import { formatFileFlag, buildLockPath } from './cluster-paths.ts'
+import type { CommandContext } from './command.ts'
 
-/** The lock of a cluster; nothing when there is none yet. */
+/** The lock of a cluster; undefined if there is none yet. */
 export async function loadLock(
-  { readFile }: Pick<Context, 'readFile'>,
+  { readFile }: Pick<CommandContext, 'readFile'>,
   clusterFile: string,
 ): Promise<Lock | undefined> {
-  const file = lockFile(clusterFile)
+  const file = buildLockPath(clusterFile)
   let text: string
   try {
     text = await readFile(file)
@@ -22,11 +22,14 @@ export async function loadLock(
   return readLock(file, text)
 }
 
-/** The same for those who can do nothing without it. */
-export async function requireLock(context: Pick<Context, 'readFile'>, clusterFile: string): Promise<Lock> {
+/** The same, but throws if there is no lock. */
+export async function requireLock(
+  context: Pick<CommandContext, 'readFile'>,
+  clusterFile: string,
+): Promise<Lock> {
   const lock = await loadLock(context, clusterFile)
   if (lock !== undefined) return lock
-  throw new HyperkubeError('LOCK_NOT_READ', `${lockFile(clusterFile)} does not exist`, {
-    hint: `write it: hyperkube lock${fileFlag(clusterFile)}`,
+  throw new HyperkubeError('LOCK_NOT_READ', `${buildLockPath(clusterFile)} does not exist`, {
+    hint: `write it: hyperkube lock${formatFileFlag(clusterFile)}`,
   })
 }

@@ -1,13 +1,13 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { privateFiles } from '../identity/private-files.ts'
-import { exists } from '../kit/files.ts'
+import { fileExists } from '../kit/files.ts'
 import { createFile, replaceFile } from '../kit/atomic-file.ts'
-import type { Files } from './command.ts'
+import type { LocalFiles } from './command.ts'
 
 /** The files of this machine. */
-export function disk(): Files {
+export function createLocalFiles(): LocalFiles {
   return {
-    exists,
+    exists: fileExists,
     readFile: async (path) => readFile(path, 'utf8'),
     listDirectory: async (path) => readdir(path),
     createFile,

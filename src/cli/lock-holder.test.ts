@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { holderName, isGone } from './lock-holder.ts'
+import { formatHolder, isHolderGone } from './lock-holder.ts'
 
 const here = { user: 'ana', home: '/home/ana', machine: 'laptop', sshAgent: undefined }
 
 test('a holder is gone when its process on this machine is, and only then', () => {
-  const holder = holderName(here, 4711)
+  const holder = formatHolder(here, 4711)
   expect(holder).toBe('ana@laptop (process 4711)')
-  expect(isGone(holder, here, () => false)).toBe(true)
-  expect(isGone(holder, here, () => true)).toBe(false)
-  expect(isGone('bob@desk (process 4711)', here, () => false)).toBe(false)
-  expect(isGone('somebody', here, () => false)).toBe(false)
+  expect(isHolderGone(holder, here, () => false)).toBe(true)
+  expect(isHolderGone(holder, here, () => true)).toBe(false)
+  expect(isHolderGone('bob@tower (process 4711)', here, () => false)).toBe(false)
+  expect(isHolderGone('unknown', here, () => false)).toBe(false)
 })

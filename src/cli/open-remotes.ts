@@ -1,37 +1,37 @@
 import type { Identity } from '../identity/identity.ts'
-import { HostKeys } from '../lifecycle/host-key-store.ts'
+import { HostKeyStore } from '../lifecycle/host-key-store.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import type { Host } from '../spec/host.ts'
+import type { HostSpec } from '../spec/host.ts'
 import type { Remote } from '../ssh/remote.ts'
-import type { Context } from './command.ts'
-import { openWays } from './ssh-connector.ts'
+import type { CommandContext } from './command.ts'
+import { openSshConnector } from './ssh-connector.ts'
 
-/** The ssh connections of a command that only looks: to each host one, which fails where that does not answer. */
+/** One ssh connection per host, for commands that only read. The promise of an unreachable host rejects. */
 export interface OpenRemotes extends AsyncDisposable {
-  readonly of: (host: string) => Promise<Remote>
+  readonly findRemote: (host: string) => Promise<Remote>
 }
 
-/** Goes to some hosts of a cluster at once. */
+/** Connects to hosts in parallel. */
 export async function openRemotes(
-  { operator, signal }: Pick<Context, 'operator' | 'signal'>,
+  { operator, signal }: Pick<CommandContext, 'operator' | 'signal'>,
   clusterFile: string,
   cluster: Cluster,
   identity: Identity,
-  hosts: readonly Host[] = cluster.spec.hosts,
+  hosts: readonly HostSpec[] = cluster.spec.hosts,
 ): Promise<OpenRemotes> {
-  const ways = await openWays(operator, clusterFile, cluster, new HostKeys(identity))
-  const remotes = new Map(hosts.map((host) => [host.name, ways.connect(host, signal)] as const))
-  // Whoever needs one hears of it; that nobody does is no reason to end.
+  const connector = await openSshConnector(operator, clusterFile, cluster, new HostKeyStore(identity))
+  const remotes = new Map(hosts.map((host) => [host.name, connector.connect(host, signal)] as const))
+  // Callers see the error when they use the remote. An unused failed remote must not end the process.
   for (const remote of remotes.values()) remote.catch(() => undefined)
   return {
-    async of(host) {
+    async findRemote(host) {
       const remote = remotes.get(host)
-      if (remote === undefined) throw new Error(`nobody went to ${host}`)
+      if (remote === undefined) throw new Error(`there is no connection to ${host}`)
       return remote
     },
     async [Symbol.asyncDispose]() {
       await Promise.allSettled([...remotes.values()].map(async (remote) => (await remote).close()))
-      ways.close()
+      connector.close()
     },
   }
 }

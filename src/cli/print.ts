@@ -1,11 +1,16 @@
 import { stringify } from 'yaml'
 import type { Finding } from '../contract/finding.ts'
-import { printable } from '../kit/printable.ts'
+import { toPrintable } from '../kit/printable.ts'
 import type { Output, OutputFormat } from './command.ts'
-import { alike, listed } from './format-text.ts'
+import { groupByText, joinNames } from './format-text.ts'
 
-/** Prints a result: as `people` would read it, or as a versioned document for programs. */
-export function print(stdout: Output, format: OutputFormat, document: object, people: () => string): void {
+/** Prints a result as text or as a versioned document. */
+export function printResult(
+  stdout: Output,
+  format: OutputFormat,
+  document: object,
+  formatText: () => string,
+): void {
   switch (format) {
     case 'json':
       stdout.write(`${JSON.stringify(document, undefined, 2)}\n`)
@@ -15,27 +20,27 @@ export function print(stdout: Output, format: OutputFormat, document: object, pe
       return
     case 'table':
     case 'wide':
-      stdout.write(people())
+      stdout.write(formatText())
   }
 }
 
-/** All of them; what is the same on many hosts is said once. */
-export function findingsText(findings: readonly Finding[]): string {
-  const groups = alike(findings, (finding) => JSON.stringify({ ...finding, host: undefined }))
+/** Formats findings; equal findings of several hosts are combined. */
+export function formatFindings(findings: readonly Finding[]): string {
+  const groups = groupByText(findings, (finding) => JSON.stringify({ ...finding, host: undefined }))
   return groups
-    .flatMap(([, [first, ...more]]) => {
+    .flatMap(([, [first, ...others]]) => {
       if (first === undefined) return []
-      const hosts = [first, ...more].flatMap(({ host }) => host ?? [])
-      return [findingText(hosts.length === 0 ? first : { ...first, host: listed(hosts) })]
+      const hosts = [first, ...others].flatMap(({ host }) => host ?? [])
+      return [formatFinding(hosts.length === 0 ? first : { ...first, host: joinNames(hosts) })]
     })
     .join('')
 }
 
-/** One finding as editors and terminals link it: file:line:column first. */
-export function findingText({ position, severity, code, path, message, hint, host }: Finding): string {
-  const place = position === undefined ? host : `${position.file}:${position.line}:${position.column}`
-  const where = place === undefined ? '' : `${place}: `
-  const what = path === undefined || path === '' ? message : `${path} ${message}`
-  const next = hint === undefined ? '' : `  → ${hint}\n`
-  return printable(`${where}${severity} ${code}: ${what}\n${next}`)
+/** Formats one finding. It begins with file:line:column, which editors and terminals turn into links. */
+export function formatFinding({ position, severity, code, path, message, hint, host }: Finding): string {
+  const location = position === undefined ? host : `${position.file}:${position.line}:${position.column}`
+  const prefix = location === undefined ? '' : `${location}: `
+  const problem = path === undefined || path === '' ? message : `${path} ${message}`
+  const hintLine = hint === undefined ? '' : `  → ${hint}\n`
+  return toPrintable(`${prefix}${severity} ${code}: ${problem}\n${hintLine}`)
 }

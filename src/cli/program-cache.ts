@@ -1,28 +1,29 @@
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { exists } from '../kit/files.ts'
-import type { Context } from './command.ts'
+import { fileExists } from '../kit/files.ts'
+import type { CommandContext } from './command.ts'
 
 /**
- * A program, or a directory of some, in the cache: made there once. `make` has a directory of its own, and answers with
- * what shall bear the name: only what is whole and checked ever does.
+ * Returns the path of a program, or of a directory of programs, in the cache. If it is missing, `create`
+ * builds it in an empty directory and returns the path to keep. Only complete and verified results get the
+ * final name.
  */
-export async function keepProgram(
-  { cacheDirectory }: Pick<Context, 'cacheDirectory'>,
+export async function cacheProgram(
+  { cacheDirectory }: Pick<CommandContext, 'cacheDirectory'>,
   name: string,
-  make: (work: string) => Promise<string>,
+  create: (workDirectory: string) => Promise<string>,
 ): Promise<string> {
-  const place = join(cacheDirectory(), 'hyperkube', 'programs', name)
-  if (await exists(place)) return place
-  await mkdir(dirname(place), { recursive: true, mode: 0o700 })
-  const work = await mkdtemp(join(dirname(place), '.new-'))
+  const path = join(cacheDirectory(), 'hyperkube', 'programs', name)
+  if (await fileExists(path)) return path
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const workDirectory = await mkdtemp(join(dirname(path), '.new-'))
   try {
-    // Of two at once the second finds it there.
-    await rename(await make(work), place).catch(async (error: unknown) => {
-      if (!(await exists(place))) throw error
+    // If two processes create it at the same time, the second one uses the first result.
+    await rename(await create(workDirectory), path).catch(async (error: unknown) => {
+      if (!(await fileExists(path))) throw error
     })
-    return place
+    return path
   } finally {
-    await rm(work, { recursive: true, force: true })
+    await rm(workDirectory, { recursive: true, force: true })
   }
 }

@@ -1,54 +1,54 @@
-/** Somebody at a terminal. Each answer may be `Interrupted` instead, which is thrown. */
-export interface Questions {
-  /** What the questions are about. */
+/** Prompts at a terminal. Each prompt throws `Interrupted` if the operator interrupts it. */
+export interface Prompts {
+  /** Shows the title of the prompts. */
   begin(text: string): Promise<void>
-  text(question: TextQuestion): Promise<string>
-  select<T extends string>(question: SelectQuestion<T>): Promise<T>
-  confirm(question: ConfirmQuestion): Promise<boolean>
-  /** Something to look at before the next question. */
+  text(prompt: TextPrompt): Promise<string>
+  select<T extends string>(prompt: SelectPrompt<T>): Promise<T>
+  confirm(prompt: ConfirmPrompt): Promise<boolean>
+  /** Shows a text before the next prompt. */
   show(title: string, text: string): Promise<void>
-  /** What comes of the answers. */
+  /** Shows the result of the prompts. */
   end(text: string): Promise<void>
 }
 
-export interface TextQuestion {
+export interface TextPrompt {
   readonly message: string
-  /** What an empty answer means. */
+  /** The value of an empty reply. */
   readonly fallback?: string
-  /** Says what is wrong with an answer; the question is then asked again. */
-  readonly check: (answer: string) => string | undefined
+  /** Returns what is wrong with a reply; the prompt is then repeated. */
+  readonly check: (reply: string) => string | undefined
 }
 
-export interface SelectQuestion<T extends string> {
+export interface SelectPrompt<T extends string> {
   readonly message: string
-  readonly choices: readonly Choice<T>[]
+  readonly choices: readonly PromptChoice<T>[]
   readonly fallback: T
 }
 
-export interface Choice<T extends string> {
+export interface PromptChoice<T extends string> {
   readonly value: T
   readonly label: string
 }
 
-export interface ConfirmQuestion {
+export interface ConfirmPrompt {
   readonly message: string
   readonly fallback: boolean
 }
 
-/** The person has had enough, and said so in answer to a question. */
+/** The operator interrupted a prompt. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
 
-interface Asking {
-  readonly questions: ((signal: AbortSignal) => Questions) | undefined
+interface PromptSource {
+  readonly openPrompts: ((signal: AbortSignal) => Prompts) | undefined
   readonly signal: AbortSignal
 }
 
-/** Whom to ask, where there is somebody and the flags allow it. */
-export function whomToAsk(
-  { questions, signal }: Asking,
+/** The prompts to use; undefined without a terminal or if the flags forbid prompts. */
+export function choosePrompts(
+  { openPrompts, signal }: PromptSource,
   { input, yes }: { readonly input: boolean; readonly yes?: true },
-): Questions | undefined {
-  return input && yes !== true ? questions?.(signal) : undefined
+): Prompts | undefined {
+  return input && yes !== true ? openPrompts?.(signal) : undefined
 }

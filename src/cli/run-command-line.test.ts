@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { releases } from '../catalog/catalog.ts'
+import { kubernetesReleases } from '../catalog/catalog.ts'
 import { newestKubernetes, oldestKubernetes } from '../spec/versions.ts'
-import { hyperkube } from './testing/run-in-memory.ts'
+import { runHyperkube } from './testing/run-in-memory.ts'
 
 test('alone it says what it is, and how to begin', async () => {
-  const { code, stdout } = await hyperkube('')
+  const { code, stdout } = await runHyperkube('')
   expect(code).toBe(0)
   expect(stdout).toMatchInlineSnapshot(`
     "Turns a list of machines into a Kubernetes cluster, and carries it through its whole life.
@@ -13,32 +13,32 @@ test('alone it says what it is, and how to begin', async () => {
       hyperkube validate
 
     Commands:
-      init         write a first cluster.yml, and make the cluster’s identity
-      validate     say all that is wrong with a cluster.yml, each at its place
-      lock         pin every file that the cluster is made of, by its digest
-      images       every image that the cluster needs, and what for
-      bundle       put all files and images into one, for hosts with no way out; verify it
-      plan         say what would be done on each host, and in which order; do nothing
-      up           make the hosts a cluster, or bring it to what cluster.yml says now
-      trial        end what up --trial has begun: keep, back
-      upgrade      bring the cluster to another version of Kubernetes
-      status       how every host and every part of the cluster is
-      doctor       say what is wrong, what it comes of, and what to type
-      logs         what components say, on all hosts, in one order
-      support      put all that helps to find a fault into one file, without secrets
-      heal         what agents mend by themselves: status, pause, resume
-      addon        what is kept inside the cluster: list, diff, show, enable, disable
-      node         hosts come and go: add, remove, replace, drain, uncordon
-      etcd         the cluster’s memory: how it is; snapshots of it: save, fetch, verify, restore
-      certs        certificates and keys: list, renew, rotate-ca, rotate-key
-      secret       what cluster.yml refers to by name, such as passwords: set, list, remove
-      reset        take everything of the cluster off its hosts
-      kubeconfig   print what kubectl needs to be an administrator, for a day
-      proxy        serve the API on this machine, whichever control planes are well
-      conformance  run upstream’s own conformance tests against the cluster
-      schema       print the JSON Schema of cluster.yml, for editors
-      completion   print a script that completes commands in your shell
-      version      say which hyperkube this is
+      init            write a first cluster.yml, and make the cluster’s identity
+      validate        say all that is wrong with a cluster.yml, each at its place
+      lock            pin every file that the cluster is made of, by its digest
+      images          every image that the cluster needs, and what for
+      bundle          put all files and images into one, for hosts without internet access; verify it
+      plan            say what would be done on each host, and in which order; do nothing
+      up              make the hosts a cluster, or bring it to what cluster.yml says now
+      provisional     end a change of up --provisional: confirm, rollback
+      upgrade         bring the cluster to another version of Kubernetes
+      status          how every host and every part of the cluster is
+      doctor          say what is wrong, what it comes of, and what to type
+      logs            what components say, on all hosts, in one order
+      support-bundle  put all that helps to find a fault into one file, without secrets
+      heal            what agents heal by themselves: status, pause, resume
+      addon           what is kept inside the cluster: list, diff, show, enable, disable
+      node            hosts come and go: add, remove, replace, drain, uncordon
+      etcd            status of etcd and its members; snapshots: save, fetch, verify, restore
+      certs           certificates and keys: list, renew, rotate-ca, rotate-key
+      secret          what cluster.yml refers to by name, such as passwords: set, list, remove
+      reset           take everything of the cluster off its hosts
+      kubeconfig      print what kubectl needs to be an administrator, for a day
+      proxy           serve the API on this machine, through the healthy control planes
+      conformance     run upstream’s own conformance tests against the cluster
+      schema          print the JSON Schema of cluster.yml, for editors
+      completion      print a script that completes commands in your shell
+      version         say which hyperkube this is
 
     hyperkube COMMAND --help explains a command.
     "
@@ -46,11 +46,11 @@ test('alone it says what it is, and how to begin', async () => {
 })
 
 test.each(['--help', 'help', '-h'])('%s is the same', async (words) => {
-  expect((await hyperkube(words)).stdout).toBe((await hyperkube('')).stdout)
+  expect((await runHyperkube(words)).stdout).toBe((await runHyperkube('')).stdout)
 })
 
 test('help of a command starts with examples', async () => {
-  const { code, stdout } = await hyperkube('help validate')
+  const { code, stdout } = await runHyperkube('help validate')
   expect(code).toBe(0)
   expect(stdout).toMatchInlineSnapshot(`
     "  hyperkube validate                            # cluster.yml in this directory
@@ -75,17 +75,17 @@ test('help of a command starts with examples', async () => {
 
 test('findings go to stdout, for people and for programs', async () => {
   const files = { 'cluster.yml': 'apiVersion: hyperkube.dev/v1\nkind: Clutser\n' }
-  const people = await hyperkube('validate', files)
+  const people = await runHyperkube('validate', files)
   expect(people.code).toBe(1)
   expect(people.stdout).toContain(
     'cluster.yml:2:7: error SPEC_WRONG_VALUE: kind must be Cluster\n  → did you mean Cluster?\n',
   )
-  const programs = await hyperkube('-o json validate', files)
+  const programs = await runHyperkube('-o json validate', files)
   expect(JSON.parse(programs.stdout)).toMatchObject({ apiVersion: 'hyperkube.dev/v1', kind: 'FindingList' })
 })
 
 test('a file that is not there is one clear message', async () => {
-  const { code, stdout, stderr } = await hyperkube('validate -f nowhere.yml')
+  const { code, stdout, stderr } = await runHyperkube('validate -f nowhere.yml')
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toBe(
     'SPEC_NOT_READ: nowhere.yml does not exist\n  → cd to its directory, or name it with -f; for a new cluster: hyperkube init\n',
@@ -93,25 +93,25 @@ test('a file that is not there is one clear message', async () => {
 })
 
 test('a wrong word is a usage error with a guess, and nothing runs', async () => {
-  expect(await hyperkube('validte')).toMatchObject({
+  expect(await runHyperkube('validte')).toMatchObject({
     code: 2,
     stderr: 'USAGE: there is no command validte\n  → did you mean hyperkube validate?\n',
   })
-  expect(await hyperkube('validate --flie x')).toMatchObject({ code: 2, stdout: '' })
-  expect((await hyperkube('\u001B[2J')).stderr).not.toContain('\u001B')
+  expect(await runHyperkube('validate --flie x')).toMatchObject({ code: 2, stdout: '' })
+  expect((await runHyperkube('\u001B[2J')).stderr).not.toContain('\u001B')
 })
 
 test('a link named after a command is that command', async () => {
-  expect((await hyperkube('', {}, { called: '/usr/local/bin/version' })).stdout).toBe(
-    (await hyperkube('version')).stdout,
+  expect((await runHyperkube('', {}, { programPath: '/usr/local/bin/version' })).stdout).toBe(
+    (await runHyperkube('version')).stdout,
   )
 })
 
 test('the schema is JSON and knows the settings', async () => {
-  expect(JSON.parse((await hyperkube('schema')).stdout)).toHaveProperty('$defs.Host.properties.address')
+  expect(JSON.parse((await runHyperkube('schema')).stdout)).toHaveProperty('$defs.Host.properties.address')
 })
 
-test('a version or a flag that does not exist is told at its place', async () => {
+test('an unknown version or flag is reported with its position', async () => {
   const text = `apiVersion: hyperkube.dev/v1
 kind: Cluster
 metadata: { name: x }
@@ -128,18 +128,18 @@ spec:
     etcd:
       args: { experimental-initial-corrupt-check: true }
 `
-  const flags = await hyperkube('validate', { 'cluster.yml': text })
+  const flags = await runHyperkube('validate', { 'cluster.yml': text })
   expect(flags.code).toBe(1)
   expect(flags.stdout).toContain(
     'cluster.yml:12:46: error FLAG_REMOVED: spec.hosts[0].components.kubelet.args',
   )
   expect(flags.stdout).toContain('cluster.yml:15:51: error FLAG_REMOVED: spec.components.etcd.args')
-  const version = await hyperkube('validate', { 'cluster.yml': text.replace('1.37.1', '1.20.0') })
+  const version = await runHyperkube('validate', { 'cluster.yml': text.replace('1.37.1', '1.20.0') })
   expect(version.stdout).toContain('cluster.yml:5:15: error CATALOG_UNKNOWN_VERSION: spec.kubernetes')
   expect(version.stdout).toContain('→ set spec.kubernetes to 1.36.4 or 1.37.1')
 })
 
 test('the version that init writes is the newest that the catalog knows', () => {
-  expect(releases[0]?.kubernetes).toBe(newestKubernetes)
-  expect(releases.at(-1)?.kubernetes.startsWith(`${oldestKubernetes}.`)).toBe(true)
+  expect(kubernetesReleases[0]?.kubernetes).toBe(newestKubernetes)
+  expect(kubernetesReleases.at(-1)?.kubernetes.startsWith(`${oldestKubernetes}.`)).toBe(true)
 })

@@ -8,11 +8,11 @@ export const runFlags = z.object({
   progress: z.enum(progressKinds),
 })
 
-/** Flags of every command that goes to hosts and shows what happens there. */
+/** Adds the flags of every command that connects to hosts and shows progress. */
 export function addRunFlags(command: Command): Command {
   return command
-    .option('--ignore <code>', 'go on in spite of a finding; once for each', addWord)
-    .option('--forget-host-key <host>', 'take the ssh key that it shows now; once for each', addWord)
+    .option('--ignore <code>', 'go on in spite of a finding; once for each', appendValues)
+    .option('--forget-host-key <host>', 'take the ssh key that it shows now; once for each', appendValues)
     .addOption(
       new Option('--progress <kind>', 'how to show what happens; auto is a tree at a terminal, else lines')
         .choices(progressKinds)
@@ -20,6 +20,6 @@ export function addRunFlags(command: Command): Command {
     )
 }
 
-function addWord(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ...text.split(',')]
+function appendValues(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, ...text.split(',')]
 }

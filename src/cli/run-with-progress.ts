@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { HyperkubeError } from '../kit/errors.ts'
-import { printable } from '../kit/printable.ts'
-import { errorsIn, eventStream, failureOf, type Outcome, type Tell } from '../lifecycle/event-stream.ts'
-import { type Context, type ExitCode, exitCodes } from './command.ts'
+import { toPrintable } from '../kit/printable.ts'
+import {
+  flattenErrors,
+  createEventStream,
+  toStepFailure,
+  type StepResult,
+  type EmitEvent,
+} from '../lifecycle/event-stream.ts'
+import { type CommandContext, type ExitCode, exitCodes } from './command.ts'
 import { Interrupted } from './prompts.ts'
 import { openProgress, type ProgressKind } from './render/open-progress.ts'
-import type { Progress } from './render/progress.ts'
-import { tallyOf } from './render/run-counters.ts'
+import type { ProgressRenderer } from './render/progress.ts'
+import { createRunCounters } from './render/run-counters.ts'
 
 export interface RunSettings {
   readonly command: string
@@ -15,18 +21,18 @@ export interface RunSettings {
   readonly debug: boolean
 }
 
-/** What a command tells of its run with. */
-export interface ReportedRun extends Pick<Progress, 'say'> {
-  readonly tell: Tell
+/** Emits events of a run and prints text between them. */
+export interface RunReporter extends Pick<ProgressRenderer, 'print'> {
+  readonly emit: EmitEvent
 }
 
-/** How a run ended, for whoever called the command and for those who watched. */
-export interface Verdict {
+/** How a run ended: the exit code for the caller, the result for the event log. */
+export interface CommandOutcome {
   readonly code: ExitCode
-  readonly result: Outcome
+  readonly result: StepResult
 }
 
-export interface EndedRun {
+export interface RunSummary {
   readonly code: ExitCode
   readonly ops: number
   readonly changedHosts: readonly string[]
@@ -34,8 +40,8 @@ export interface EndedRun {
   readonly log: string | undefined
 }
 
-/** What an exit code means, for programs. */
-export const outcomeNames: Readonly<Record<ExitCode, string>> = {
+/** The result for each exit code in JSON output. */
+export const resultNames: Readonly<Record<ExitCode, string>> = {
   [exitCodes.ok]: 'done',
   [exitCodes.changesPending]: 'pending',
   [exitCodes.failure]: 'failed',
@@ -43,76 +49,76 @@ export const outcomeNames: Readonly<Record<ExitCode, string>> = {
   [exitCodes.interrupted]: 'interrupted',
 }
 
-/** One run of a command that changes a cluster: shown while it lasts, and written down for later. */
-export async function reportedRun(
-  context: Context,
+/** Runs a command that changes a cluster, shows its progress and logs its events. */
+export async function runWithProgress(
+  context: CommandContext,
   settings: RunSettings,
-  act: (run: ReportedRun) => Promise<Verdict>,
-): Promise<EndedRun> {
+  task: (run: RunReporter) => Promise<CommandOutcome>,
+): Promise<RunSummary> {
   const { now, signal } = context
-  const begun = now()
-  const log = context.runLogs.open(settings.cluster, settings.command, begun)
+  const startedAt = now()
+  const log = context.commandLogs.open(settings.cluster, settings.command, startedAt)
   const progress = openProgress(context, settings.progress, settings.debug)
-  const tally = tallyOf()
-  const stream = eventStream(randomUUID(), now, [tally.heard, log.heard, progress.heard])
+  const counters = createRunCounters()
+  const stream = createEventStream(randomUUID(), now, [counters.onEvent, log.onEvent, progress.onEvent])
   let isOver = false
-  // What was cut off may still have something to say.
-  const tell: Tell = (what, about) => {
-    if (!isOver) stream(what, about)
+  // An interrupted task may still emit events after the end of the run.
+  const emit: EmitEvent = (body, subject) => {
+    if (!isOver) stream(body, subject)
   }
-  const stopping = (): void =>
-    tell({ type: 'stopping', because: isDeadline(signal) ? 'timeout' : 'interrupted' })
-  signal.addEventListener('abort', stopping, { once: true })
+  const onAbort = (): void =>
+    emit({ type: 'stopping', because: isDeadline(signal) ? 'timeout' : 'interrupted' })
+  signal.addEventListener('abort', onAbort, { once: true })
   try {
-    tell({ type: 'run-started', command: settings.command })
-    if (log.problem !== undefined) tell(noLog(log.problem))
-    const { code, result } = await verdictOf(act({ tell, say: progress.say }), signal, (stack) => {
-      if (settings.debug) progress.say(`${printable(stack)}\n`)
+    emit({ type: 'run-started', command: settings.command })
+    if (log.problem !== undefined) emit(buildNoLogFinding(log.problem))
+    const { code, result } = await awaitOutcome(task({ emit, print: progress.print }), signal, (stack) => {
+      if (settings.debug) progress.print(`${toPrintable(stack)}\n`)
     })
-    tell({ type: 'run-ended', result })
+    emit({ type: 'run-ended', result })
     isOver = true
     const isWorthReading = result.outcome === 'failed' || result.outcome === 'interrupted'
     if (isWorthReading && log.path !== undefined)
-      progress.say(printable(`the log of this run: ${log.path}\n`))
-    const seconds = (now().getTime() - begun.getTime()) / 1000
-    return { code, seconds, log: log.path, ops: tally.ops(), changedHosts: tally.hosts() }
+      progress.print(toPrintable(`the log of this run: ${log.path}\n`))
+    const seconds = (now().getTime() - startedAt.getTime()) / 1000
+    return { code, seconds, log: log.path, ops: counters.ops(), changedHosts: counters.hosts() }
   } finally {
-    signal.removeEventListener('abort', stopping)
+    signal.removeEventListener('abort', onAbort)
     progress.close()
     log.close()
   }
 }
 
-async function verdictOf(
-  act: Promise<Verdict>,
+async function awaitOutcome(
+  task: Promise<CommandOutcome>,
   signal: AbortSignal,
-  unforeseen: (stack: string) => void,
-): Promise<Verdict> {
+  onUnexpected: (stack: string) => void,
+): Promise<CommandOutcome> {
   try {
-    return await act
+    return await task
   } catch (error) {
-    if (isDeadline(signal)) return failed(signal.reason)
+    if (isDeadline(signal)) return buildFailedOutcome(signal.reason)
     if (signal.aborted || error instanceof Interrupted) {
       return { code: exitCodes.interrupted, result: { outcome: 'interrupted' } }
     }
-    const unknown = errorsIn(error).find((one) => !(one instanceof HyperkubeError))
-    if (unknown === undefined) return failed(error)
-    if (unknown instanceof Error) unforeseen(unknown.stack ?? '')
-    return failed(error, 'this is a mistake of ours; please report it with the log of this run')
+    const unexpected = flattenErrors(error).find((item) => !(item instanceof HyperkubeError))
+    if (unexpected === undefined) return buildFailedOutcome(error)
+    if (unexpected instanceof Error) onUnexpected(unexpected.stack ?? '')
+    return buildFailedOutcome(error, 'this is a mistake of ours; please report it with the log of this run')
   }
 }
 
-function failed(error: unknown, hint?: string): Verdict {
-  const failure = { ...failureOf(error), ...(hint === undefined ? {} : { hint }) }
+function buildFailedOutcome(error: unknown, hint?: string): CommandOutcome {
+  const failure = { ...toStepFailure(error), ...(hint === undefined ? {} : { hint }) }
   return { code: exitCodes.failure, result: { outcome: 'failed', failure } }
 }
 
-/** A person gives no reason for stopping; that the time is over is one. */
+/** Ctrl-C aborts without a HyperkubeError; --timeout aborts with one. */
 function isDeadline({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof HyperkubeError
 }
 
-function noLog(problem: string): Parameters<Tell>[0] {
+function buildNoLogFinding(problem: string): Parameters<EmitEvent>[0] {
   const finding = {
     code: 'RUN_LOG_NOT_WRITTEN',
     severity: 'warning',

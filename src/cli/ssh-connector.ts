@@ -1,38 +1,41 @@
 import { dirname, join, resolve } from 'node:path'
-import type { HostKeys } from '../lifecycle/host-key-store.ts'
+import type { HostKeyStore } from '../lifecycle/host-key-store.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import type { Host } from '../spec/host.ts'
+import type { HostSpec } from '../spec/host.ts'
 import { openBastions } from '../ssh/bastions.ts'
-import { connect } from '../ssh/connect-built-in.ts'
-import { localRemote } from '../ssh/local-remote.ts'
-import { type Hop, resolveReach } from '../ssh/ssh-route.ts'
+import { connectBuiltIn } from '../ssh/connect-built-in.ts'
+import { createLocalRemote } from '../ssh/local-remote.ts'
+import { type Hop, resolveSshRoute } from '../ssh/ssh-route.ts'
 import { readSshConfig } from '../ssh/read-ssh-config.ts'
 import type { Remote } from '../ssh/remote.ts'
-import { systemSsh } from '../ssh/system-ssh.ts'
+import { connectWithSystemSsh } from '../ssh/system-ssh.ts'
 import type { Operator } from './command.ts'
 
-export interface Ways {
-  connect(host: Host, signal: AbortSignal): Promise<Remote>
+export interface SshConnector {
+  connect(host: HostSpec, signal: AbortSignal): Promise<Remote>
   close(): void
 }
 
-/** A Windows host loses all connections when its first network is made, and nobody tells: that has to be noticed soon. */
-const restless = { interval: 5000, count: 3 }
+/**
+ * A Windows host silently loses all connections when its first network is created. A short keepalive detects
+ * that soon.
+ */
+const windowsKeepalive = { interval: 5000, count: 3 }
 
-/** The ways to the hosts of a cluster, as its file and the operator's own ssh settings say. */
-export async function openWays(
+/** Opens ssh connections to hosts as cluster.yml and the operator's ssh configuration say. */
+export async function openSshConnector(
   { user, home, sshAgent }: Operator,
   clusterFile: string,
   { spec }: Cluster,
-  keys: HostKeys,
-): Promise<Ways> {
+  keys: HostKeyStore,
+): Promise<SshConnector> {
   const config = await readSshConfig(home)
   const directory = resolve(dirname(clusterFile))
   const bastions = openBastions()
   return {
     async connect(host, signal) {
-      if (host.local) return localRemote(host.name)
-      const reach = resolveReach(host, spec.ssh, config, { user, home, directory })
+      if (host.local) return createLocalRemote(host.name)
+      const reach = resolveSshRoute(host, spec.ssh, config, { user, home, directory })
       const options = {
         signal,
         agent: sshAgent,
@@ -40,11 +43,12 @@ export async function openWays(
         pinned: (hop: Hop) => keys.pinned(hop),
       }
       const windows = { base: spec.windows.baseDirectory }
-      const wanted = host.os === 'windows' ? { ...options, windows, keepalive: restless } : options
+      const connectOptions =
+        host.os === 'windows' ? { ...options, windows, keepalive: windowsKeepalive } : options
       const client = host.ssh?.client ?? spec.ssh.client ?? 'builtin'
       return client === 'system'
-        ? systemSsh(reach, { ...wanted, include: join(home, '.ssh/config') })
-        : connect(reach, { ...wanted, bastions })
+        ? connectWithSystemSsh(reach, { ...connectOptions, include: join(home, '.ssh/config') })
+        : connectBuiltIn(reach, { ...connectOptions, bastions })
     },
     close: () => bastions.close(),
   }

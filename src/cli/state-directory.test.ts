@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { stateDirectory } from './state-directory.ts'
+import { findStateDirectory } from './state-directory.ts'
 
 const home = () => '/home/me'
 
@@ -9,11 +9,13 @@ test.each([
   ['linux', { XDG_STATE_HOME: '/elsewhere' }, '/elsewhere'],
   ['linux', { XDG_STATE_HOME: 'relative' }, '/home/me/.local/state'],
 ] as const)('on %s with %j it is %s', (platform, env, directory) => {
-  expect(stateDirectory({ platform, env, home })).toBe(directory)
+  expect(findStateDirectory({ platform, env, home })).toBe(directory)
 })
 
 test('on Windows it is where Windows says', () => {
   const windows = { platform: 'win32', home: () => String.raw`C:\Users\me` } as const
-  expect(stateDirectory({ ...windows, env: { LOCALAPPDATA: String.raw`D:\Data` } })).toBe(String.raw`D:\Data`)
-  expect(stateDirectory({ ...windows, env: {} })).toBe(String.raw`C:\Users\me\AppData\Local`)
+  expect(findStateDirectory({ ...windows, env: { LOCALAPPDATA: String.raw`D:\Data` } })).toBe(
+    String.raw`D:\Data`,
+  )
+  expect(findStateDirectory({ ...windows, env: {} })).toBe(String.raw`C:\Users\me\AppData\Local`)
 })

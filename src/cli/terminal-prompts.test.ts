@@ -2,38 +2,38 @@ import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
-import { Interrupted, type Questions } from './prompts.ts'
-import { terminalQuestions } from './terminal-prompts.ts'
+import { Interrupted, type Prompts } from './prompts.ts'
+import { createTerminalPrompts } from './terminal-prompts.ts'
 
-/** A terminal whose person types a line when the screen shows what they wait for. */
-function person(...typed: readonly (readonly [seen: string, keys: string])[]) {
+/** A terminal that types keys when the screen shows the expected text. */
+function createTerminal(...typed: readonly (readonly [seen: string, keys: string])[]) {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined })
   const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 })
-  const left = [...typed]
+  const remaining = [...typed]
   let screen = ''
   output.on('data', (data: Buffer) => {
     screen += stripVTControlCharacters(data.toString())
-    const [next] = left
+    const [next] = remaining
     if (next === undefined || !screen.includes(next[0])) return
-    left.shift()
+    remaining.shift()
     screen = ''
     void setImmediate().then(() => input.write(next[1]))
   })
   const abort = new AbortController()
-  return { questions: terminalQuestions({ input, output }, abort.signal), abort }
+  return { prompts: createTerminalPrompts({ input, output }, abort.signal), abort }
 }
 
-const check = (answer: string) => (/^[a-z]+$/.test(answer) ? undefined : 'must be letters')
-const name = async (questions: Questions) => questions.text({ message: 'Name?', fallback: 'cluster', check })
+const check = (reply: string) => (/^[a-z]+$/.test(reply) ? undefined : 'must be letters')
+const name = async (prompts: Prompts) => prompts.text({ message: 'Name?', fallback: 'cluster', check })
 
 test('an answer is typed, or is what it would be anyway', async () => {
-  expect(await name(person(['Name?', 'shop \r']).questions)).toBe('shop')
-  expect(await name(person(['Name?', '\r']).questions)).toBe('cluster')
+  expect(await name(createTerminal(['Name?', 'shop \r']).prompts)).toBe('shop')
+  expect(await name(createTerminal(['Name?', '\r']).prompts)).toBe('cluster')
 })
 
 test('a wrong answer is asked for again', async () => {
-  const { questions } = person(['Name?', '1\r'], ['must be letters', '\u007Fshop\r'])
-  expect(await name(questions)).toBe('shop')
+  const { prompts } = createTerminal(['Name?', '1\r'], ['must be letters', '\u007Fshop\r'])
+  expect(await name(prompts)).toBe('shop')
 })
 
 test('a choice is made with the arrows', async () => {
@@ -42,21 +42,21 @@ test('a choice is made with the arrows', async () => {
     { value: 'b', label: 'second' },
   ] as const
   const select = async (keys: string) =>
-    person(['Which?', keys]).questions.select({ message: 'Which?', choices, fallback: 'a' })
+    createTerminal(['Which?', keys]).prompts.select({ message: 'Which?', choices, fallback: 'a' })
   expect(await select('\r')).toBe('a')
   expect(await select('\u001B[B\r')).toBe('b')
 })
 
 test('yes and no', async () => {
   const confirm = async (keys: string) =>
-    person(['Sure?', keys]).questions.confirm({ message: 'Sure?', fallback: false })
+    createTerminal(['Sure?', keys]).prompts.confirm({ message: 'Sure?', fallback: false })
   expect([await confirm('\r'), await confirm('y')]).toEqual([false, true])
 })
 
 test('Ctrl-C and the end of the time are interruptions', async () => {
-  await expect(name(person(['Name?', '\u0003']).questions)).rejects.toThrow(Interrupted)
-  const { questions, abort } = person()
-  const asked = name(questions)
+  await expect(name(createTerminal(['Name?', '\u0003']).prompts)).rejects.toThrow(Interrupted)
+  const { prompts, abort } = createTerminal()
+  const pending = name(prompts)
   abort.abort()
-  await expect(asked).rejects.toThrow(Interrupted)
+  await expect(pending).rejects.toThrow(Interrupted)
 })

@@ -1,14 +1,16 @@
 import type { Readable, Writable } from 'node:stream'
 import type { CANCEL_SYMBOL } from '@clack/prompts'
-import { Interrupted, type Questions } from './prompts.ts'
+import { Interrupted, type Prompts } from './prompts.ts'
 
 export interface Terminal {
   readonly input: Readable
   readonly output: Writable
 }
 
-/** Asks at a terminal. What draws the questions is loaded with the first of them: most commands ask nothing. */
-export function terminalQuestions({ input, output }: Terminal, signal: AbortSignal): Questions {
+/**
+ * Prompts at a terminal. The prompt library is loaded with the first prompt, because most commands need none.
+ */
+export function createTerminalPrompts({ input, output }: Terminal, signal: AbortSignal): Prompts {
   const common = { input, output, signal }
   const load = async () => import('@clack/prompts')
   return {
@@ -17,23 +19,25 @@ export function terminalQuestions({ input, output }: Terminal, signal: AbortSign
       intro(text, common)
     },
     async text({ message, fallback = '', check }) {
-      const meant = (answer: string | undefined = ''): string => answer.trim() || fallback
-      const validate = (answer: string | undefined): string | undefined => check(meant(answer))
+      const resolveReply = (reply: string | undefined = ''): string => reply.trim() || fallback
+      const validate = (reply: string | undefined): string | undefined => check(resolveReply(reply))
       const { text } = await load()
-      return meant(
-        answered(await text({ ...common, message, placeholder: fallback, defaultValue: fallback, validate })),
+      return resolveReply(
+        unwrapReply(
+          await text({ ...common, message, placeholder: fallback, defaultValue: fallback, validate }),
+        ),
       )
     },
     async select({ message, choices, fallback }) {
       const { select } = await load()
-      // clack wants to know that a value is plain text, which a type variable does not tell it.
+      // clack must see that the value is a string, which a type variable does not show.
       const options = choices.map(({ value, label }): { value: string; label: string } => ({ value, label }))
-      const value = answered(await select<string>({ ...common, message, options, initialValue: fallback }))
+      const value = unwrapReply(await select<string>({ ...common, message, options, initialValue: fallback }))
       return choices.find((choice) => choice.value === value)?.value ?? fallback
     },
     async confirm({ message, fallback }) {
       const { confirm } = await load()
-      return answered(await confirm({ ...common, message, initialValue: fallback }))
+      return unwrapReply(await confirm({ ...common, message, initialValue: fallback }))
     },
     async show(title, text) {
       const { note } = await load()
@@ -46,7 +50,7 @@ export function terminalQuestions({ input, output }: Terminal, signal: AbortSign
   }
 }
 
-function answered<T extends string | boolean>(answer: T | typeof CANCEL_SYMBOL): T {
-  if (typeof answer === 'symbol') throw new Interrupted()
-  return answer
+function unwrapReply<T extends string | boolean>(reply: T | typeof CANCEL_SYMBOL): T {
+  if (typeof reply === 'symbol') throw new Interrupted()
+  return reply
 }

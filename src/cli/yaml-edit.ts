@@ -2,30 +2,30 @@ import { isMap, isNode, isScalar, type Pair, parse, parseDocument, type Range, t
 
 type Path = readonly (string | number)[]
 
-/** A text with a word at a path in it. Every other character stays: it is a person's file. */
-export function putWord(text: string, path: Path, key: string, word: string): string {
+/** Sets a key in a YAML text. All other characters of the operator's file are kept. */
+export function setScalar(text: string, path: Path, key: string, scalar: string): string {
   const document = parseDocument(text)
   const map = document.getIn(path)
-  const pair = pairOf(map, key)
-  const [from, to] = [rangeOf(pair?.key)?.[1], rangeOf(pair?.value)?.[1]]
+  const pair = findPair(map, key)
+  const [from, to] = [getRange(pair?.key)?.[1], getRange(pair?.value)?.[1]]
   if (from !== undefined && to !== undefined) {
     const ending = text.slice(from, to).endsWith('\n') ? '\n' : ''
-    return splice(text, from, to, `: ${word}${ending}`)
+    return splice(text, from, to, `: ${scalar}${ending}`)
   }
-  const last = isMap(map) && map.flow !== true ? lineOf(text, map) : undefined
+  const last = isMap(map) && map.flow !== true ? findMapEnd(text, map) : undefined
   if (last === undefined) {
-    document.setIn([...path, key], parse(word))
+    document.setIn([...path, key], parse(scalar))
     return document.toString({ lineWidth: 0 })
   }
-  return splice(text, last.end, last.end, `${last.indent}${key}: ${word}\n`)
+  return splice(text, last.end, last.end, `${last.indent}${key}: ${scalar}\n`)
 }
 
-/** Without a key that has a word for a value, and without its line. */
-export function dropWord(text: string, path: Path, key: string): string {
+/** Removes a key with a scalar value and its line. */
+export function removeKey(text: string, path: Path, key: string): string {
   const document = parseDocument(text)
   const map = document.getIn(path)
-  const pair = pairOf(map, key)
-  const [from, to] = [rangeOf(pair?.key)?.[0], rangeOf(pair?.value)?.[2]]
+  const pair = findPair(map, key)
+  const [from, to] = [getRange(pair?.key)?.[0], getRange(pair?.value)?.[2]]
   if (from === undefined || to === undefined) return text
   const start = text.lastIndexOf('\n', from) + 1
   const isAlone = text.slice(start, from).trim() === '' && isMap(map) && map.flow !== true
@@ -34,23 +34,26 @@ export function dropWord(text: string, path: Path, key: string): string {
   return document.toString({ lineWidth: 0 })
 }
 
-function pairOf(map: unknown, key: string): Pair | undefined {
+function findPair(map: unknown, key: string): Pair | undefined {
   if (!isMap(map)) return undefined
   return map.items.find((item) => isScalar(item.key) && item.key.value === key)
 }
 
-/** Where the lines of a map begin, and where its last one ends. */
-function lineOf(text: string, map: YAMLMap): { readonly indent: string; readonly end: number } | undefined {
-  const start = rangeOf(map.items[0]?.key)?.[0]
-  const end = rangeOf(map.items.at(-1)?.value)?.[2]
+/** The indentation of a block map and the offset after its last line. */
+function findMapEnd(
+  text: string,
+  map: YAMLMap,
+): { readonly indent: string; readonly end: number } | undefined {
+  const start = getRange(map.items[0]?.key)?.[0]
+  const end = getRange(map.items.at(-1)?.value)?.[2]
   if (start === undefined || end === undefined || !text.slice(0, end).endsWith('\n')) return undefined
   return { indent: ' '.repeat(start - text.lastIndexOf('\n', start) - 1), end }
 }
 
-function rangeOf(node: unknown): Range | undefined {
+function getRange(node: unknown): Range | undefined {
   return isNode(node) ? (node.range ?? undefined) : undefined
 }
 
-function splice(text: string, from: number, to: number, by: string): string {
-  return `${text.slice(0, from)}${by}${text.slice(to)}`
+function splice(text: string, from: number, to: number, replacement: string): string {
+  return `${text.slice(0, from)}${replacement}${text.slice(to)}`
 }

@@ -1,34 +1,40 @@
-/** So much of one argument is taken by every system, in characters; names are plain ones. */
-const longestArgument = 100_000
+/** Length that every system accepts for one argument, in characters; names are ASCII. */
+const maxArgumentLength = 100_000
 
-/** Asks the suite for its tests, and which of them its own flags choose. Nothing is run, and no cluster asked. */
-export function listArguments(
-  into: string,
+/**
+ * Builds the arguments that list the tests and which of them match. Nothing is run and no cluster is
+ * contacted.
+ */
+export function buildListArguments(
+  reportFile: string,
   { focus, skip }: { readonly focus: string; readonly skip: string | undefined },
 ): string[] {
   return [
     '--ginkgo.dry-run',
     '--ginkgo.succinct',
     '--ginkgo.no-color',
-    `--ginkgo.json-report=${into}`,
+    `--ginkgo.json-report=${reportFile}`,
     `--ginkgo.focus=${focus}`,
     ...(skip === undefined ? [] : [`--ginkgo.skip=${skip}`]),
   ]
 }
 
-export interface SuitePlaces {
+export interface SuiteRunPaths {
   readonly kubeconfig: string
   readonly kubectl: string
   readonly report: string
-  /** For whatever else tests write. */
+  /** For all other files that tests write. */
   readonly scratch: string
-  /** What names of services end with. */
+  /** DNS domain of services. */
   readonly domain: string
 }
 
-/** Runs exactly these tests. The suite has a clock of its own, which is set so that only ours counts. */
-export function runArguments(
-  { kubeconfig, kubectl, report, scratch, domain }: SuitePlaces,
+/**
+ * Builds the arguments that run exactly these tests. The timeout of the suite is set so long that only ours
+ * counts.
+ */
+export function buildRunArguments(
+  { kubeconfig, kubectl, report, scratch, domain }: SuiteRunPaths,
   description: string,
   names: readonly string[],
 ): string[] {
@@ -43,25 +49,25 @@ export function runArguments(
     '--ginkgo.v',
     '--ginkgo.no-color',
     '--ginkgo.timeout=240h',
-    ...exactly(description, names).map((pattern) => `--ginkgo.focus=${pattern}`),
+    ...buildFocusPatterns(description, names).map((pattern) => `--ginkgo.focus=${pattern}`),
   ]
 }
 
-/** Patterns of which one fits where a name is one of these, and else none. */
-function exactly(description: string, names: readonly string[]): string[] {
+/** Builds patterns of which one matches exactly the given names. */
+function buildFocusPatterns(description: string, names: readonly string[]): string[] {
   const groups: string[][] = []
-  let length = longestArgument
-  for (const name of names.map(quoted)) {
+  let length = maxArgumentLength
+  for (const name of names.map(escapePattern)) {
     length += name.length + 1
-    if (length > longestArgument) {
+    if (length > maxArgumentLength) {
       groups.push([])
       length = name.length
     }
     groups.at(-1)?.push(name)
   }
-  return groups.map((group) => `^${quoted(description)} (?:${group.join('|')})$`)
+  return groups.map((group) => `^${escapePattern(description)} (?:${group.join('|')})$`)
 }
 
-function quoted(text: string): string {
+function escapePattern(text: string): string {
   return text.replaceAll(/[\\.+*?()|[\]{}^$]/g, String.raw`\$&`)
 }

@@ -1,18 +1,18 @@
 import { array, assert, constantFrom, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { roundsOf } from './batches.ts'
+import { planBatches } from './batches.ts'
 
 test('one process runs all of them in their order', () => {
-  expect(roundsOf(['a', 'b [Serial]', 'c'], 1)).toEqual([[['a', 'b [Serial]', 'c']]])
+  expect(planBatches(['a', 'b [Serial]', 'c'], 1)).toEqual([[['a', 'b [Serial]', 'c']]])
 })
 
 test('several share them, and what has to run alone does so in the end', () => {
-  expect(roundsOf(['a', 'b [Serial]', 'c', 'd', 'e [Disruptive]'], 2)).toEqual([
+  expect(planBatches(['a', 'b [Serial]', 'c', 'd', 'e [Disruptive]'], 2)).toEqual([
     [['a', 'd'], ['c']],
     [['b [Serial]', 'e [Disruptive]']],
   ])
-  expect(roundsOf(['a [Serial]'], 4)).toEqual([[['a [Serial]']]])
-  expect(roundsOf(['a'], 4)).toEqual([[['a']]])
+  expect(planBatches(['a [Serial]'], 4)).toEqual([[['a [Serial]']]])
+  expect(planBatches(['a'], 4)).toEqual([[['a']]])
 })
 
 test('each test runs once, and nothing runs beside what must run alone', () => {
@@ -21,10 +21,10 @@ test('each test runs once, and nothing runs beside what must run alone', () => {
   )
   assert(
     property(names, integer({ min: 1, max: 9 }), (chosen, parallel) => {
-      const rounds = roundsOf(chosen, parallel)
-      expect(rounds.flat(2).toSorted()).toEqual(chosen.toSorted())
-      for (const round of rounds) {
-        expect(round.length === 1 || round.flat().every((name) => !name.includes('Serial'))).toBe(true)
+      const batches = planBatches(chosen, parallel)
+      expect(batches.flat(2).toSorted()).toEqual(chosen.toSorted())
+      for (const batch of batches) {
+        expect(batch.length === 1 || batch.flat().every((name) => !name.includes('Serial'))).toBe(true)
       }
     }),
   )

@@ -1,23 +1,23 @@
-/** Tests that say of themselves that nothing else may run beside them. */
-const alone = /\[(?:Serial|Disruptive)\]/
+/** Labels of tests that must not run in parallel with others. */
+const serialLabel = /\[(?:Serial|Disruptive)\]/
 
 /**
- * Which tests run in which process: rounds one after the other, and in each of them processes side by side. What has to
- * run alone comes last, in a process of its own.
+ * Distributes tests to processes: batches run in sequence, the processes of a batch in parallel. Serial tests
+ * come last, in one process.
  */
-export function roundsOf(
+export function planBatches(
   names: readonly string[],
   parallel: number,
 ): readonly (readonly (readonly string[])[])[] {
   if (parallel === 1) return [[names]]
   const [serial, others] = [
-    names.filter((name) => alone.test(name)),
-    names.filter((name) => !alone.test(name)),
+    names.filter((name) => serialLabel.test(name)),
+    names.filter((name) => !serialLabel.test(name)),
   ]
-  const dealt = Array.from({ length: parallel }, (_, process) =>
+  const shares = Array.from({ length: parallel }, (_, process) =>
     others.filter((_name, index) => index % parallel === process),
   )
-  return [dealt.filter((hand) => hand.length > 0), serial.length > 0 ? [serial] : []].filter(
-    (round) => round.length > 0,
+  return [shares.filter((share) => share.length > 0), serial.length > 0 ? [serial] : []].filter(
+    (batch) => batch.length > 0,
   )
 }

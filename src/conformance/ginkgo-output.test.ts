@@ -2,33 +2,41 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readVersioned } from '../contract/versioned.ts'
-import { after, beginning, type Course, troublesOf } from './progress.ts'
-import { reportFormat, reportOf } from './report.ts'
+import {
+  advanceSuiteProgress,
+  startSuiteProgress,
+  type SuiteProgress,
+  findSuiteProblems,
+} from './progress.ts'
+import { conformanceReportFormat, buildConformanceReport } from './report.ts'
 import { readSuite } from './suite.ts'
-import { SuiteTale } from './ginkgo-output.ts'
+import { GinkgoOutputParser } from './ginkgo-output.ts'
 
 const testdata = (name: string): string => readFileSync(join(import.meta.dirname, 'testdata', name), 'utf8')
 const names = readSuite(testdata('suite.json')).tests.map(({ name }) => name)
 const began = new Date('2026-11-15T12:00:00Z')
 
-function courseOf(text: string, chosen = names.slice(0, 4)): Course {
-  const tale = new SuiteTale(names)
-  const events = [...text.split('\n').flatMap((line) => tale.heard(line)), ...tale.over()]
-  return events.reduce((course, event) => after(course, event, began), beginning(chosen, began))
+function readProgress(text: string, chosen = names.slice(0, 4)): SuiteProgress {
+  const parser = new GinkgoOutputParser(names)
+  const events = [...text.split('\n').flatMap((line) => parser.readLine(line)), ...parser.finish()]
+  return events.reduce(
+    (suiteProgress, event) => advanceSuiteProgress(suiteProgress, event, began),
+    startSuiteProgress(chosen, began),
+  )
 }
 
 const files = { log: 'l', junit: 'j', report: 'r' }
-const about = { cluster: 'lab', files, hyperkube: '0.0.0', suite: 'v1.37.1' }
+const metadata = { cluster: 'lab', files, hyperkube: '0.0.0', suite: 'v1.37.1' }
 const ended = new Date(began.getTime() + 620_000)
-const green = testdata('run.txt')
+const passingOutput = testdata('run.txt')
   .replace(/^\[sig-node\] ConfigMap should[^]*?(?=^\[SynchronizedAfterSuite\])/m, '')
   .replace(/^FAIL! .*$/m, 'SUCCESS! -- 1 Passed | 0 Failed | 0 Pending | 3205 Skipped')
 const immutable = names.find((name) => name.includes('immutable')) ?? ''
 
-describe('what the suite tells', () => {
+describe('output of the suite', () => {
   test('is which tests ran and how they ended, whatever they print themselves', () => {
-    const { results, server, counted, troubles } = courseOf(testdata('run.txt'))
-    expect({ server, counted, troubles }).toEqual({
+    const { results, server, counted, problems } = readProgress(testdata('run.txt'))
+    expect({ server, counted, troubles: problems }).toEqual({
       server: 'v1.37.1',
       counted: { processes: 1, passed: 1, failed: 2 },
       troubles: [],
@@ -85,9 +93,9 @@ describe('what the suite tells', () => {
   })
 
   test('is why nothing ran', () => {
-    const { results, troubles } = courseOf(testdata('no-cluster.txt'))
+    const { results, problems } = readProgress(testdata('no-cluster.txt'))
     expect(results).toEqual([])
-    expect(troubles).toMatchInlineSnapshot(`
+    expect(problems).toMatchInlineSnapshot(`
       [
         "SynchronizedBeforeSuite has failed
       Get "https://127.0.0.1:1/api/v1/nodes?fieldSelector=spec.unschedulable%3Dfalse&resourceVersion=0": dial tcp 127.0.0.1:1: connect: connection refused",
@@ -96,15 +104,18 @@ describe('what the suite tells', () => {
   })
 
   test('is what runs now', () => {
-    const [told = ''] = testdata('run.txt').split('• [0.113')
-    expect(courseOf(told).running.map(({ test: name }) => name)).toEqual([immutable])
+    const [output = ''] = testdata('run.txt').split('• [0.113')
+    expect(readProgress(output).running.map(({ test: name }) => name)).toEqual([immutable])
   })
 })
 
 describe('a report', () => {
   test('is a success where all that ran has passed', () => {
-    const course = courseOf(green, [immutable])
-    const report = reportOf({ course, leftOut: [], code: 0, ended, isInterrupted: false }, about)
+    const suiteProgress = readProgress(passingOutput, [immutable])
+    const report = buildConformanceReport(
+      { suiteProgress, leftOut: [], code: 0, ended, isInterrupted: false },
+      metadata,
+    )
     expect(report).toMatchObject({
       outcome: 'passed',
       seconds: 620,
@@ -112,28 +123,31 @@ describe('a report', () => {
       counts: { chosen: 1, ran: 1, passed: 1, failed: 0, skipped: 0, leftOut: 0 },
       tests: [{ name: immutable, outcome: 'passed', seconds: 0.113 }],
     })
-    expect(readVersioned(reportFormat, JSON.parse(JSON.stringify(report)))).toEqual(report)
+    expect(readVersioned(conformanceReportFormat, JSON.parse(JSON.stringify(report)))).toEqual(report)
   })
 
   test.each([
     ['a test that failed', testdata('run.txt'), 1],
     ['a suite that did not begin', testdata('no-cluster.txt'), 1],
-    ['an exit code', green, 1],
-    ['another count than ours', green.replace('1 Passed', '2 Passed'), 0],
-    ['no count', green.replace(/^SUCCESS.*$/m, ''), 0],
-    ['no test', green.replace(/^\[sig-storage\].*$/m, ''), 0],
+    ['an exit code', passingOutput, 1],
+    ['another count than ours', passingOutput.replace('1 Passed', '2 Passed'), 0],
+    ['no count', passingOutput.replace(/^SUCCESS.*$/m, ''), 0],
+    ['no test', passingOutput.replace(/^\[sig-storage\].*$/m, ''), 0],
   ])('is none with %s', (_, text, code) => {
-    const course = courseOf(text, [immutable])
-    const report = reportOf({ course, leftOut: [], code, ended, isInterrupted: false }, about)
+    const suiteProgress = readProgress(text, [immutable])
+    const report = buildConformanceReport(
+      { suiteProgress, leftOut: [], code, ended, isInterrupted: false },
+      metadata,
+    )
     expect(report.outcome).toBe('failed')
-    expect(report.troubles.length + report.counts.failed).toBeGreaterThan(0)
+    expect(report.problems.length + report.counts.failed).toBeGreaterThan(0)
   })
 
-  test('of a run that was cut says what was not reached', () => {
-    const course = courseOf(testdata('run.txt'), names)
-    const report = reportOf(
-      { course, leftOut: [{ name: 'x', why: 'y' }], code: 1, ended, isInterrupted: true },
-      about,
+  test('of an interrupted run lists what was not reached', () => {
+    const suiteProgress = readProgress(testdata('run.txt'), names)
+    const report = buildConformanceReport(
+      { suiteProgress, leftOut: [{ name: 'x', why: 'y' }], code: 1, ended, isInterrupted: true },
+      metadata,
     )
     expect(report.outcome).toBe('interrupted')
     expect(report.leftOut.map(({ why }) => why)).toEqual([
@@ -144,6 +158,8 @@ describe('a report', () => {
   })
 
   test('says when the suite fails without a reason', () => {
-    expect(troublesOf(courseOf(green), 2)).toEqual(['e2e.test ended with 2, though no test has failed'])
+    expect(findSuiteProblems(readProgress(passingOutput), 2)).toEqual([
+      'e2e.test ended with 2, though no test has failed',
+    ])
   })
 })

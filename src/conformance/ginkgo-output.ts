@@ -1,11 +1,11 @@
-/** What the suite tells of its run, as far as anybody has to know it. */
+/** Events in the output of the suite. */
 export type SuiteEvent =
   | { readonly type: 'server'; readonly version: string }
   | { readonly type: 'began'; readonly test: string }
   | { readonly type: 'ended'; readonly result: TestResult }
-  /** What is done before all tests or after them has failed. */
+  /** A setup or teardown of the whole suite has failed. */
   | { readonly type: 'suite-failed'; readonly part: string; readonly reason: readonly string[] }
-  /** How many there were, as the suite itself has counted. */
+  /** Totals as the suite reports them. */
   | { readonly type: 'counted'; readonly passed: number; readonly failed: number }
 
 export const testOutcomes = ['passed', 'failed', 'skipped', 'interrupted'] as const
@@ -15,70 +15,70 @@ export interface TestResult {
   readonly name: string
   readonly outcome: TestOutcome
   readonly seconds: number
-  /** Lines of what the suite says against it; none where it passed. */
+  /** Lines of the failure message; empty for passed tests. */
   readonly reason: readonly string[]
 }
 
 const delimiter = '-'.repeat(30)
 const testEnd = /^(?:•|\+|S)(?: \[([A-Z]+)\])? \[(\d+\.\d+) seconds\]$/
-const partEnd = /^\[(\w+)\] \[([A-Z]+)\] \[\d+\.\d+ seconds\]$/
-const counts = /^(?:SUCCESS|FAIL)!.* (\d+) Passed \| (\d+) Failed \|/
-const server = /kube-apiserver version: (v[\w.+-]+)$/
-/** Of a reason: its first line and the one behind its last. */
+const suitePartEnd = /^\[(\w+)\] \[([A-Z]+)\] \[\d+\.\d+ seconds\]$/
+const countsLine = /^(?:SUCCESS|FAIL)!.* (\d+) Passed \| (\d+) Failed \|/
+const serverLine = /kube-apiserver version: (v[\w.+-]+)$/
+/** First line of a failure message, and the line after its last one. */
 const reasonBegin = /^ {2}\[[A-Z]+\] (.*)$/
 const reasonEnd = /^ {2}In \[\w+\] at: /
 
-/** Nobody reads more of a reason here; all of it is in the log. */
-const mostLines = 20
+/** Maximum length of a reason here; the log has all of it. */
+const maxReasonLines = 20
 
-/** Something that has ended otherwise than well; why comes in the lines that follow. */
-interface Ending {
+/** A test or part that did not pass; the reason is in the lines that follow. */
+interface PendingEnding {
   readonly lines: string[]
   readonly event: (reason: readonly string[]) => SuiteEvent
 }
 
 /**
- * Follows what the suite prints with --ginkgo.v. What tests print themselves is indented, and passed over. A test begins
- * with its name behind a line of dashes; only names of tests that shall run are taken for one.
+ * Parses what the suite prints with --ginkgo.v. Output of tests is indented and ignored. A test begins with
+ * its name after a line of dashes; only names of chosen tests count.
  */
-export class SuiteTale {
+export class GinkgoOutputParser {
   readonly #names: ReadonlySet<string>
   #afterDelimiter = false
   #current: string | undefined
-  #ending: Ending | undefined
+  #ending: PendingEnding | undefined
 
   constructor(names: Iterable<string>) {
     this.#names = new Set(names)
   }
 
-  /** What one more line tells. */
-  heard(line: string): SuiteEvent[] {
+  /** Returns the events of one more line. */
+  readLine(line: string): SuiteEvent[] {
     const isFirst = this.#afterDelimiter
     this.#afterDelimiter = line === delimiter
-    if (this.#afterDelimiter) return this.over()
+    if (this.#afterDelimiter) return this.finish()
     if (this.#ending !== undefined) {
       this.#ending.lines.push(line)
       return []
     }
-    const name = isFirst ? this.#nameIn(line) : undefined
-    if (name === undefined) return this.#told(line)
+    const name = isFirst ? this.#findName(line) : undefined
+    if (name === undefined) return this.#readStatusLine(line)
     this.#current = name
     return [{ type: 'began', test: name }]
   }
 
-  /** No line follows, or none that belongs to what has ended. */
-  over(): SuiteEvent[] {
+  /** Ends the pending result: no line of it follows. */
+  finish(): SuiteEvent[] {
     const ending = this.#ending
     this.#ending = undefined
-    return ending === undefined ? [] : [ending.event(reasonIn(ending.lines))]
+    return ending === undefined ? [] : [ending.event(extractReason(ending.lines))]
   }
 
-  #told(line: string): SuiteEvent[] {
-    const version = server.exec(line)?.[1]
+  #readStatusLine(line: string): SuiteEvent[] {
+    const version = serverLine.exec(line)?.[1]
     if (version !== undefined) return [{ type: 'server', version }]
-    const [counted, passed, failed] = counts.exec(line) ?? []
+    const [counted, passed, failed] = countsLine.exec(line) ?? []
     if (counted !== undefined) return [{ type: 'counted', passed: Number(passed), failed: Number(failed) }]
-    const part = partEnd.exec(line)?.[1]
+    const part = suitePartEnd.exec(line)?.[1]
     if (part !== undefined) {
       this.#ending = { lines: [], event: (reason) => ({ type: 'suite-failed', part, reason }) }
       return []
@@ -91,25 +91,25 @@ export class SuiteTale {
     const name = this.#current
     if (ended === undefined || name === undefined) return []
     this.#current = undefined
-    const result = { name, outcome: outcomeOf(state), seconds: Number(seconds) }
+    const result = { name, outcome: toOutcome(state), seconds: Number(seconds) }
     if (result.outcome === 'passed') return [{ type: 'ended', result: { ...result, reason: [] } }]
     this.#ending = { lines: [], event: (reason) => ({ type: 'ended', result: { ...result, reason } }) }
     return []
   }
 
-  /** Its labels follow a name, in brackets. */
-  #nameIn(line: string): string | undefined {
+  /** Labels in brackets may follow a name. */
+  #findName(line: string): string | undefined {
     return [line, line.slice(0, line.lastIndexOf(' ['))].find((name) => this.#names.has(name))
   }
 }
 
-function outcomeOf(state: string | undefined): TestOutcome {
+function toOutcome(state: string | undefined): TestOutcome {
   if (state === undefined) return 'passed'
   if (state === 'SKIPPED') return 'skipped'
   return state === 'INTERRUPTED' ? 'interrupted' : 'failed'
 }
 
-function reasonIn(lines: readonly string[]): string[] {
+function extractReason(lines: readonly string[]): string[] {
   const begin = lines.findIndex((line) => reasonBegin.test(line))
   if (begin === -1) return []
   const [first = '', ...rest] = lines.slice(begin)
@@ -117,5 +117,5 @@ function reasonIn(lines: readonly string[]): string[] {
   return [reasonBegin.exec(first)?.[1] ?? '', ...rest.slice(0, end === -1 ? rest.length : end)]
     .map((line) => line.replace(/^ {2}/, '').trimEnd())
     .filter((line) => line !== '')
-    .slice(0, mostLines)
+    .slice(0, maxReasonLines)
 }

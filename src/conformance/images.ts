@@ -1,9 +1,9 @@
 /**
- * Conformance tests whose code puts an image into a pod, by the image's name; the tests by how their names begin. Read
- * from upstream's sources of 1.37 (test/e2e, where it says imageutils.Nginx and so on). What nearly all tests need is
- * not here: without agnhost, busybox and pause there is nothing to test.
+ * Conformance tests by the image that their code puts into a pod; tests are given by the start of their
+ * names. Taken from upstream's sources of 1.37 (uses of imageutils.Nginx and others in test/e2e). Images that
+ * nearly all tests need (agnhost, busybox, pause) are not listed.
  */
-export const testsOfImage: Readonly<Record<string, readonly string[]>> = {
+export const testsByImage: Readonly<Record<string, readonly string[]>> = {
   nginx: [
     '[sig-api-machinery] Garbage collector should delete pods created by rc when not orphaning',
     '[sig-api-machinery] Garbage collector should orphan pods created by rc if delete',
@@ -38,7 +38,7 @@ export const testsOfImage: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** The first of some images that a test needs. */
-export function imageNeededBy(test: string, images: readonly string[]): string | undefined {
-  return images.find((image) => testsOfImage[image]?.some((beginning) => test.startsWith(beginning)))
+/** Returns the first of the given images that a test needs. */
+export function findNeededImage(test: string, images: readonly string[]): string | undefined {
+  return images.find((image) => testsByImage[image]?.some((prefix) => test.startsWith(prefix)))
 }

@@ -1,85 +1,85 @@
 import type { SuiteEvent, TestOutcome, TestResult } from './ginkgo-output.ts'
 
-/** How far a run of the suite is. */
-export interface Course {
-  /** Names of the tests that shall run. */
+/** Progress of a run of the suite. */
+export interface SuiteProgress {
+  /** Names of the tests to run. */
   readonly chosen: readonly string[]
   readonly began: Date
-  /** Those that run now, the one that began first before the others. */
+  /** Running tests, the longest running first. */
   readonly running: readonly { readonly test: string; readonly since: Date }[]
   readonly results: readonly TestResult[]
-  /** What went wrong with the suite itself, in words. */
-  readonly troubles: readonly string[]
-  /** How many processes the suite runs in, one after the other and side by side. */
+  /** Problems of the suite itself. */
+  readonly problems: readonly string[]
+  /** Number of processes of the suite, both in sequence and in parallel. */
   readonly processes: number
-  /** What those have counted that have ended. */
+  /** Totals that the ended processes have reported. */
   readonly counted: { readonly processes: number; readonly passed: number; readonly failed: number }
-  /** The version of the API server that was tested, as it said. */
+  /** Version that the tested API server reported. */
   readonly server: string | undefined
 }
 
-export function beginning(chosen: readonly string[], began: Date, processes = 1): Course {
+export function startSuiteProgress(chosen: readonly string[], began: Date, processes = 1): SuiteProgress {
   return {
     chosen,
     began,
     running: [],
     results: [],
-    troubles: [],
+    problems: [],
     processes,
     counted: { processes: 0, passed: 0, failed: 0 },
     server: undefined,
   }
 }
 
-export function after(course: Course, event: SuiteEvent, now: Date): Course {
+export function advanceSuiteProgress(progress: SuiteProgress, event: SuiteEvent, now: Date): SuiteProgress {
   switch (event.type) {
     case 'server':
-      return { ...course, server: event.version }
+      return { ...progress, server: event.version }
     case 'began':
-      return { ...course, running: [...course.running, { test: event.test, since: now }] }
+      return { ...progress, running: [...progress.running, { test: event.test, since: now }] }
     case 'ended':
       return {
-        ...course,
-        running: course.running.filter(({ test }) => test !== event.result.name),
-        results: [...course.results, event.result],
+        ...progress,
+        running: progress.running.filter(({ test }) => test !== event.result.name),
+        results: [...progress.results, event.result],
       }
     case 'suite-failed': {
-      const trouble = [`${event.part} has failed`, ...event.reason].join('\n')
-      return { ...course, troubles: [...course.troubles, trouble] }
+      const problem = [`${event.part} has failed`, ...event.reason].join('\n')
+      return { ...progress, problems: [...progress.problems, problem] }
     }
     default: {
-      const { processes, passed, failed } = course.counted
+      const { processes, passed, failed } = progress.counted
       const counted = {
         processes: processes + 1,
         passed: passed + event.passed,
         failed: failed + event.failed,
       }
-      return { ...course, counted }
+      return { ...progress, counted }
     }
   }
 }
 
-export function countOf({ results }: Pick<Course, 'results'>, outcome: TestOutcome): number {
+export function countResults({ results }: Pick<SuiteProgress, 'results'>, outcome: TestOutcome): number {
   return results.filter((result) => result.outcome === outcome).length
 }
 
 /**
- * What is wrong with a run beside tests that failed. What we have read must be what the suite has counted: a change in how
- * it speaks shall never look like success.
+ * Finds problems of a run beside failed tests. The parsed results must match the totals of the suite: a
+ * changed output format must never look like success.
  */
-export function troublesOf(course: Course, code: number): string[] {
-  const { troubles, counted, processes } = course
-  const [passed, failed] = [countOf(course, 'passed'), countOf(course, 'failed')]
-  const interrupted = countOf(course, 'interrupted')
+export function findSuiteProblems(progress: SuiteProgress, code: number): string[] {
+  const { problems, counted, processes } = progress
+  const [passed, failed] = [countResults(progress, 'passed'), countResults(progress, 'failed')]
+  const interrupted = countResults(progress, 'interrupted')
   if (counted.processes < processes) {
-    return troubles.length > 0 ? [...troubles] : [`e2e.test ended with ${code} before it had counted`]
+    return problems.length > 0 ? [...problems] : [`e2e.test ended with ${code} before it had counted`]
   }
-  const other = counted.passed !== passed || counted.failed !== failed + interrupted
+  const isMiscounted = counted.passed !== passed || counted.failed !== failed + interrupted
   const miscounted = `e2e.test counted ${counted.passed} passed and ${counted.failed} failed, of which ${passed} and ${failed + interrupted} were understood`
-  const unexplained = code !== 0 && failed + interrupted === 0 && troubles.length === 0 && !other
+  const unexplained = code !== 0 && failed + interrupted === 0 && problems.length === 0 && !isMiscounted
   return [
-    ...troubles,
-    ...(other ? [miscounted] : []),
+    ...problems,
+    ...(isMiscounted ? [miscounted] : []),
     ...(unexplained ? [`e2e.test ended with ${code}, though no test has failed`] : []),
   ]
 }

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import type { Format } from '../contract/versioned.ts'
-import { countOf, type Course, troublesOf } from './progress.ts'
-import type { LeftOut } from './select.ts'
+import { countResults, type SuiteProgress, findSuiteProblems } from './progress.ts'
+import type { OmittedTest } from './select.ts'
 import { testOutcomes } from './ginkgo-output.ts'
 
-const named = { name: z.string() }
-const schema = z.strictObject({
+const nameField = { name: z.string() }
+const reportSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('ConformanceReport'),
   cluster: z.string(),
   versions: z.strictObject({
     hyperkube: z.string(),
-    /** Of the suite. */
+    /** Version of the suite. */
     suite: z.string(),
-    /** Of the API server that it met; missing where it met none. */
+    /** Version of the API server; missing if it was not reached. */
     kubernetes: z.string().optional(),
   }),
   began: z.iso.datetime(),
@@ -27,83 +27,83 @@ const schema = z.strictObject({
     skipped: z.int(),
     leftOut: z.int(),
   }),
-  /** What went wrong beside tests. */
-  troubles: z.array(z.string()),
+  /** Problems beside failed tests. */
+  problems: z.array(z.string()),
   /** In the order in which they ended. */
   tests: z.array(
     z.strictObject({
-      ...named,
+      ...nameField,
       outcome: z.enum(testOutcomes),
       seconds: z.number(),
       reason: z.array(z.string()).optional(),
     }),
   ),
-  /** Asked for and not run: by whoever started it, or because the run ended before. */
-  leftOut: z.array(z.strictObject({ ...named, why: z.string() })),
+  /** Requested tests that did not run: left out by the operator, or not reached. */
+  leftOut: z.array(z.strictObject({ ...nameField, why: z.string() })),
   files: z.strictObject({ log: z.string(), junit: z.string(), report: z.string() }),
 })
 
-/** What came of a run of the suite, for programs and for later. */
-export type ConformanceReport = z.infer<typeof schema>
+/** The result of a run of the suite, for programs and for later. */
+export type ConformanceReport = z.infer<typeof reportSchema>
 
-export const reportFormat: Format<ConformanceReport> = {
+export const conformanceReportFormat: Format<ConformanceReport> = {
   kind: 'ConformanceReport',
-  newest: { apiVersion: 'hyperkube.dev/v1', schema },
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: reportSchema },
   older: [],
 }
 
-export interface EndedCourse {
-  readonly course: Course
-  readonly leftOut: readonly LeftOut[]
-  /** Of e2e.test. */
+export interface EndedSuiteRun {
+  readonly suiteProgress: SuiteProgress
+  readonly leftOut: readonly OmittedTest[]
+  /** Exit code of e2e.test. */
   readonly code: number
   readonly ended: Date
   readonly isInterrupted: boolean
 }
 
-/** A run has passed when all that ran has, and something did. */
-export function reportOf(
-  { course, leftOut, code, ended, isInterrupted }: EndedCourse,
-  about: Pick<ConformanceReport, 'cluster' | 'files'> & {
+/** A run has passed if at least one test ran and all of them passed. */
+export function buildConformanceReport(
+  { suiteProgress, leftOut, code, ended, isInterrupted }: EndedSuiteRun,
+  metadata: Pick<ConformanceReport, 'cluster' | 'files'> & {
     readonly hyperkube: string
     readonly suite: string
   },
 ): ConformanceReport {
-  const { chosen, results, began, server } = course
+  const { chosen, results, began, server } = suiteProgress
   const done = new Set(results.map(({ name }) => name))
   const notReached = chosen.filter((name) => !done.has(name))
-  const troubles = isInterrupted ? [] : troublesOf(course, code)
-  const passed = countOf(course, 'passed')
-  const skipped = countOf(course, 'skipped')
+  const problems = isInterrupted ? [] : findSuiteProblems(suiteProgress, code)
+  const passed = countResults(suiteProgress, 'passed')
+  const skipped = countResults(suiteProgress, 'skipped')
   const ran = results.length - skipped
-  const isWell =
-    passed === ran && passed > 0 && notReached.length === 0 && troubles.length === 0 && code === 0
-  const out = [...leftOut, ...notReached.map((name) => ({ name, why: 'the run ended before' }))]
+  const hasPassed =
+    passed === ran && passed > 0 && notReached.length === 0 && problems.length === 0 && code === 0
+  const allLeftOut = [...leftOut, ...notReached.map((name) => ({ name, why: 'the run ended before' }))]
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'ConformanceReport',
-    cluster: about.cluster,
+    cluster: metadata.cluster,
     versions: {
-      hyperkube: about.hyperkube,
-      suite: about.suite,
+      hyperkube: metadata.hyperkube,
+      suite: metadata.suite,
       ...(server === undefined ? {} : { kubernetes: server }),
     },
     began: began.toISOString(),
     seconds: (ended.getTime() - began.getTime()) / 1000,
-    outcome: isInterrupted ? 'interrupted' : isWell ? 'passed' : 'failed',
+    outcome: isInterrupted ? 'interrupted' : hasPassed ? 'passed' : 'failed',
     counts: {
       chosen: chosen.length,
       ran,
       passed,
       failed: ran - passed,
       skipped,
-      leftOut: out.length,
+      leftOut: allLeftOut.length,
     },
-    troubles,
+    problems,
     tests: results.map(({ reason, ...result }) =>
       reason.length === 0 ? result : { ...result, reason: [...reason] },
     ),
-    leftOut: out,
-    files: about.files,
+    leftOut: allLeftOut,
+    files: metadata.files,
   }
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { listArguments, runArguments } from './arguments.ts'
-import { imageNeededBy, testsOfImage } from './images.ts'
-import { namesIn, select } from './select.ts'
+import { buildListArguments, buildRunArguments } from './arguments.ts'
+import { findNeededImage, testsByImage } from './images.ts'
+import { parseTestNames, selectTests } from './select.ts'
 import { readSuite } from './suite.ts'
 
 const suite = readSuite(readFileSync(join(import.meta.dirname, 'testdata/suite.json'), 'utf8'))
@@ -11,7 +11,7 @@ const dns = '[sig-network] DNS should provide DNS for the cluster [Conformance]'
 const collector =
   '[sig-api-machinery] Garbage collector should not be blocked by dependency circle [Conformance]'
 
-describe('what the suite says of itself', () => {
+describe('the list of tests', () => {
   test('is its tests, with those that fit, and none of what is done around them', () => {
     expect(suite.description).toBe('Kubernetes e2e suite')
     expect(suite.tests.map(({ name, chosen }) => `${chosen ? '*' : ' '} ${name}`)).toMatchInlineSnapshot(`
@@ -35,12 +35,12 @@ describe('what the suite says of itself', () => {
 
 describe('the choice', () => {
   test('is what fits, unless names are given', () => {
-    expect(select(suite, { withoutImages: [] }).chosen).toHaveLength(6)
-    expect(select(suite, { only: [dns], withoutImages: [] })).toEqual({ chosen: [dns], leftOut: [] })
+    expect(selectTests(suite, { withoutImages: [] }).chosen).toHaveLength(6)
+    expect(selectTests(suite, { only: [dns], withoutImages: [] })).toEqual({ chosen: [dns], leftOut: [] })
   })
 
   test('leaves out what needs an image that is not to be had, and says so', () => {
-    const { chosen, leftOut } = select(suite, { withoutImages: ['nginx', 'glibc-dns-testing'] })
+    const { chosen, leftOut } = selectTests(suite, { withoutImages: ['nginx', 'glibc-dns-testing'] })
     expect(chosen).toHaveLength(4)
     expect(leftOut).toEqual([
       { name: collector, why: 'it needs the image nginx' },
@@ -50,7 +50,7 @@ describe('the choice', () => {
 
   test('refuses a name that no test has', () => {
     const only = [dns.replace('cluster', 'clusters'), 'x']
-    expect(() => select(suite, { only, withoutImages: [] })).toThrow(
+    expect(() => selectTests(suite, { only, withoutImages: [] })).toThrow(
       expect.objectContaining({
         code: 'CONFORMANCE_UNKNOWN_TEST',
         message: expect.stringContaining('clusters'),
@@ -59,18 +59,21 @@ describe('the choice', () => {
     )
   })
 
-  test('comes from a file without its remarks', () => {
-    expect(namesIn('# quick ones\n\n  a b [Conformance]\r\nc\n#d\n')).toEqual(['a b [Conformance]', 'c'])
+  test('comes from a file without its comments', () => {
+    expect(parseTestNames('# quick ones\n\n  a b [Conformance]\r\nc\n#d\n')).toEqual([
+      'a b [Conformance]',
+      'c',
+    ])
   })
 
   test('knows no image for a test that needs none of them', () => {
-    const images = Object.keys(testsOfImage)
-    expect(imageNeededBy('[sig-node] Pods should get a host IP [Conformance]', images)).toBeUndefined()
+    const images = Object.keys(testsByImage)
+    expect(findNeededImage('[sig-node] Pods should get a host IP [Conformance]', images)).toBeUndefined()
   })
 })
 
-describe('what the suite is told', () => {
-  const places = {
+describe('arguments of the suite', () => {
+  const paths = {
     kubeconfig: '/k',
     kubectl: '/kubectl',
     report: '/r',
@@ -78,7 +81,7 @@ describe('what the suite is told', () => {
     domain: 'cluster.local',
   }
   const patterns = (names: readonly string[]): RegExp[] =>
-    runArguments(places, suite.description, names)
+    buildRunArguments(paths, suite.description, names)
       .filter((word) => word.startsWith('--ginkgo.focus='))
       .map((word) => new RegExp(word.slice('--ginkgo.focus='.length)))
 
@@ -102,8 +105,8 @@ describe('what the suite is told', () => {
   })
 
   test('holds no secret, and asks for a list without a cluster', () => {
-    expect(runArguments(places, 's', ['a'])).toContain('--kubeconfig=/k')
-    expect(listArguments('/f', { focus: 'a', skip: undefined })).toEqual([
+    expect(buildRunArguments(paths, 's', ['a'])).toContain('--kubeconfig=/k')
+    expect(buildListArguments('/f', { focus: 'a', skip: undefined })).toEqual([
       '--ginkgo.dry-run',
       '--ginkgo.succinct',
       '--ginkgo.no-color',

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { HyperkubeError } from '../kit/errors.ts'
 
-/** Upstream's suite as it describes itself: every test that it has, and those that flags of its own choose. */
+/** The upstream suite as it describes itself: all tests, and those that its flags have chosen. */
 export interface Suite {
-  /** Stands before the name of each test where the suite compares names. */
+  /** Precedes the name of each test where the suite compares names. */
   readonly description: string
   readonly tests: readonly SuiteTest[]
 }
@@ -13,7 +13,7 @@ export interface SuiteTest {
   readonly chosen: boolean
 }
 
-const dryRun = z.tuple([
+const dryRunSchema = z.tuple([
   z.object({
     SuiteDescription: z.string(),
     SpecReports: z.array(
@@ -27,30 +27,30 @@ const dryRun = z.tuple([
   }),
 ])
 
-/** Reads what the suite wrote of a run in which nothing was done: what would have run has passed in it. */
+/** Reads the report of a dry run, in which every chosen test has passed. */
 export function readSuite(text: string): Suite {
-  const read = dryRun.safeParse(parsed(text))
-  if (!read.success) {
+  const result = dryRunSchema.safeParse(parseJsonOrUndefined(text))
+  if (!result.success) {
     throw new HyperkubeError(
       'CONFORMANCE_NOT_LISTED',
       'what the suite says of its tests is not what it used to say',
       {
         hint: 'is --program an e2e.test of the cluster’s version?',
-        cause: read.error,
+        cause: result.error,
       },
     )
   }
-  const [{ SuiteDescription: description, SpecReports: specs }] = read.data
+  const [{ SuiteDescription: description, SpecReports: specs }] = result.data
   const tests = specs
     .filter(({ LeafNodeType: type }) => type === 'It')
-    .map(({ ContainerHierarchyTexts: around, LeafNodeText: leaf, State: state }) => ({
-      name: [...(around ?? []), leaf].join(' '),
+    .map(({ ContainerHierarchyTexts: containers, LeafNodeText: leaf, State: state }) => ({
+      name: [...(containers ?? []), leaf].join(' '),
       chosen: state === 'passed',
     }))
   return { description, tests: tests.toSorted((a, b) => (a.name < b.name ? -1 : 1)) }
 }
 
-function parsed(text: string): unknown {
+function parseJsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { windowsFacts } from './facts.ts'
 import type { Format } from './versioned.ts'
 
-/** What of a Windows host is known without PowerShell: enough for a person who wonders why, too little for a plan. */
-const bareFacts = z.strictObject({
+/** Facts of a Windows host that need no PowerShell: enough for diagnosis, too little for a plan. */
+const basicFacts = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
-  kind: z.literal('BareFacts'),
+  kind: z.literal('BasicFacts'),
   host: z.string(),
   system: windowsFacts.pick({
     os: true,
@@ -20,10 +20,10 @@ const bareFacts = z.strictObject({
     foreignServices: true,
   }),
 })
-export type BareFacts = z.infer<typeof bareFacts>
+export type BasicFacts = z.infer<typeof basicFacts>
 
-export const bareFactsFormat: Format<BareFacts> = {
-  kind: 'BareFacts',
-  newest: { apiVersion: 'hyperkube.dev/v1', schema: bareFacts },
+export const basicFactsFormat: Format<BasicFacts> = {
+  kind: 'BasicFacts',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: basicFacts },
   older: [],
 }

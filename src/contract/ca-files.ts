@@ -1,12 +1,12 @@
 import type { PlannedCertificate } from './component-plan.ts'
 
-/** What the agent of a host keeps for itself. */
+/** Private files of the agent on a host. */
 export const agentDirectory = '/etc/hyperkube/agent'
 
 /**
- * Where the agent of a control plane finds an authority: the certificates of all that are trusted, the one that signs
- * first, and the key of that one.
+ * Paths of a CA on a control plane: certificates of all trusted CAs with the signing one first, and the key
+ * of the signing one.
  */
-export function authorityFiles(name: PlannedCertificate['authority']) {
+export function locateCaFiles(name: PlannedCertificate['ca']) {
   return { certificates: `${agentDirectory}/${name}-ca.crt`, privateKey: `${agentDirectory}/${name}-ca.key` }
 }

@@ -6,22 +6,25 @@ const part = z
   .max(320, 'must be shorter')
   .regex(/^[\u0020-\u007E]+$/, 'must be plain ASCII')
 
-export const subject = z.strictObject({ commonName: part, organizations: z.array(part).readonly() })
+export const certificateSubject = z.strictObject({
+  commonName: part,
+  organizations: z.array(part).readonly(),
+})
 
-export const alternativeNames = z.strictObject({
+export const subjectAltNames = z.strictObject({
   dns: z.array(z.hostname('must be a DNS name')).readonly(),
   ip: z.array(z.union([z.ipv4(), z.ipv6()], 'must be an IP address')).readonly(),
 })
 
-export const usage = z.enum(['server', 'client'])
-export type Usage = z.infer<typeof usage>
+export const keyUsage = z.enum(['server', 'client'])
+export type KeyUsage = z.infer<typeof keyUsage>
 
-/** What a certificate shall say. It comes from our own plan; a request can only ask for that or less. */
-export const wish = z
+/** Desired content of a certificate. It comes from our own plan; a request may ask for this or less. */
+export const certificateSpec = z
   .strictObject({
-    subject,
-    names: alternativeNames,
-    usages: z.array(usage).min(1, 'must name a usage').readonly(),
+    subject: certificateSubject,
+    names: subjectAltNames,
+    usages: z.array(keyUsage).min(1, 'must name a usage').readonly(),
     /** Milliseconds. */
     lifetime: z.number().min(60_000, 'must be at least a minute'),
   })
@@ -29,4 +32,4 @@ export const wish = z
     path: ['names'],
     error: 'must name the server',
   })
-export type Wish = z.infer<typeof wish>
+export type CertificateSpec = z.infer<typeof certificateSpec>

@@ -1,10 +1,10 @@
 /**
- * Where clouds tell their machines about themselves, as destinations of routes. Such routes are lost when a switch takes the
- * adapter of a Windows host.
+ * Route destinations of cloud metadata services. A Windows host loses these routes when a virtual switch
+ * takes over its adapter.
  */
 export const cloudMetadata = {
   none: [],
-  // Beside the metadata: time, licences of Windows (two), names.
+  // Besides metadata: time, Windows licensing (two addresses), DNS.
   aws: [
     '169.254.169.254/32',
     '169.254.169.123/32',
@@ -16,7 +16,7 @@ export const cloudMetadata = {
   gcp: ['169.254.169.254/32'],
 } as const
 
-/** All of them, to be looked for on a host. */
+/** All destinations to check on a host. */
 export const metadataDestinations: readonly string[] = [
   ...new Set<string>(Object.values(cloudMetadata).flat()),
 ].toSorted()

@@ -1,24 +1,27 @@
 import { z } from 'zod'
 
 const count = z.int().min(0)
-/** How many there are of each version. */
-const versions = z.array(z.object({ version: z.string(), count }))
+/** Number of hosts or nodes per version. */
+const versionCounts = z.array(z.object({ version: z.string(), count }))
 
-/** How a cluster is, in a few words, for whoever cannot look at its hosts. Lists have the first few of each. */
-export const clusterStatus = z.object({
-  /** `well`: nothing is to be done. `degraded`: it works, and somebody should look. `failing`: etcd or most nodes do not. */
-  state: z.enum(['well', 'degraded', 'failing']),
-  /** Since when it is in this state. */
+/** Summary of the cluster for clients without access to the hosts. Lists are truncated. */
+export const clusterStatusSchema = z.object({
+  /**
+   * `well`: nothing to do. `degraded`: the cluster works and needs attention. `failing`: etcd or most nodes
+   * do not work.
+   */
+  state: z.enum(['healthy', 'degraded', 'unhealthy']),
+  /** Start of the current state. */
   since: z.iso.datetime(),
-  nodes: z.object({ all: count, ready: count, unschedulable: count, kubelets: versions }),
-  hosts: z.object({ all: count, heard: count, agents: versions }),
+  nodes: z.object({ all: count, ready: count, unschedulable: count, kubelets: versionCounts }),
+  hosts: z.object({ all: count, reporting: count, agents: versionCounts }),
   etcd: z.object({ members: count, ready: count }),
-  /** None: no host has said anything of certificates. */
-  certificates: z.object({ firstEnds: z.iso.date(), host: z.string() }).optional(),
-  /** The newest one. */
+  /** Absent if no host has reported certificates. */
+  certificates: z.object({ earliestExpiry: z.iso.date(), host: z.string() }).optional(),
+  /** The newest snapshot. */
   snapshot: z.object({ name: z.string(), host: z.string() }).optional(),
   findings: z.array(
     z.object({ severity: z.enum(['error', 'warning']), host: z.string().optional(), message: z.string() }),
   ),
 })
-export type ClusterStatus = z.infer<typeof clusterStatus>
+export type ClusterStatus = z.infer<typeof clusterStatusSchema>

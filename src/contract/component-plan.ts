@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { probe } from './probe.ts'
-import { service } from './service.ts'
-import { stage } from './stage.ts'
-import { alternativeNames, subject, usage } from './certificate-spec.ts'
+import { probeSchema } from './probe.ts'
+import { serviceSchema } from './service.ts'
+import { stageSchema } from './stage.ts'
+import { subjectAltNames, certificateSubject, keyUsage } from './certificate-spec.ts'
 
-/** On Windows a mode without rights for others means: for the system and administrators alone. */
+/** On Windows, a mode without permissions for others means: only the system and administrators. */
 const access = {
   owner: z.string().min(1),
   mode: z.string().regex(/^0[0-7]{3}$/),
@@ -14,8 +14,8 @@ const directory = z.strictObject({ path: z.string(), ...access })
 export type PlannedDirectory = z.infer<typeof directory>
 
 /**
- * What shall be in a file. A secret is only named: its bytes travel apart from the plan, and its tag changes when they
- * do.
+ * Desired content of a file. A secret appears by name only: its bytes travel separately, and its tag changes
+ * with them.
  */
 const content = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('text'), text: z.string() }),
@@ -27,29 +27,29 @@ const file = z.strictObject({
   path: z.string(),
   ...access,
   content,
-  /** Whether the component sees a change only after a restart. */
+  /** True if the component reads a change only after a restart. */
   restart: z.boolean(),
-  /** Whether what it says matters only to whoever has none yet: one that is there stays as it is. */
+  /** The content is only a default for a new file: an existing file stays unchanged. */
   once: z.literal(true).optional(),
 })
 export type PlannedFile = z.infer<typeof file>
 
-/** A file that the host itself fills in, from lines of NAME=VALUE that a component has written. */
+/** A file that the host renders from NAME=VALUE lines that a component has written. */
 const derivedFile = z.strictObject({
   path: z.string(),
   ...access,
   from: z.string(),
-  /** With ${NAME} for a value; ${NAME|network} for the network that an address with a prefix lies in. */
+  /** `${NAME}` stands for a value; `${NAME|network}` for the network of an address with a prefix. */
   template: z.string(),
 })
 export type DerivedFile = z.infer<typeof derivedFile>
 
-/** A certificate whose key is made on the host and never leaves it. */
+/** A certificate whose key is created on the host and never leaves it. */
 const certificate = z.strictObject({
-  authority: z.enum(['kubernetes', 'etcd', 'front-proxy']),
-  subject,
-  names: alternativeNames,
-  usages: z.array(usage).min(1).readonly(),
+  ca: z.enum(['kubernetes', 'etcd', 'front-proxy']),
+  subject: certificateSubject,
+  names: subjectAltNames,
+  usages: z.array(keyUsage).min(1).readonly(),
   /** Milliseconds. */
   lifetime: z.int(),
   owner: z.string().min(1),
@@ -58,7 +58,10 @@ const certificate = z.strictObject({
 })
 export type PlannedCertificate = z.infer<typeof certificate>
 
-/** A file that is fetched and put into a directory of its own version, so that the former one stays to go back to. */
+/**
+ * A download that is unpacked into a directory per version, so that the previous version stays for a
+ * rollback.
+ */
 const download = z.strictObject({
   from: z.literal('url'),
   name: z.string(),
@@ -68,21 +71,24 @@ const download = z.strictObject({
   directory: z.string(),
   unpack: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('program'), as: z.string() }),
-    /** A tar archive; `strip` leading parts of each path are left out. On Windows also zip, which its own tar reads. */
+    /**
+     * A tar archive; the first `strip` elements of each path are removed. On Windows also zip, which the
+     * built-in tar reads.
+     */
     z.strictObject({ kind: z.literal('archive'), strip: z.int().min(0) }),
   ]),
 })
 
-/** hyperkube itself, brought by whoever brings the plan. */
-const own = z.strictObject({
+/** hyperkube itself, uploaded by the client that applies the plan. */
+const ownRelease = z.strictObject({
   from: z.literal('this-release'),
   name: z.literal('hyperkube'),
   version: z.string(),
   directory: z.string(),
 })
 
-export const artifact = z.discriminatedUnion('from', [download, own])
-export type PlannedArtifact = z.infer<typeof artifact>
+export const artifactSchema = z.discriminatedUnion('from', [download, ownRelease])
+export type PlannedArtifact = z.infer<typeof artifactSchema>
 
 const firewallRule = z.strictObject({
   name: z.string(),
@@ -91,31 +97,31 @@ const firewallRule = z.strictObject({
   ports: z.string().regex(/^\d+(-\d+)?$/),
 })
 
-/** All that one component needs on one host. */
+/** Everything that one component needs on one host. */
 export const componentPlan = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]*$/),
-  stage,
+  stage: stageSchema,
   version: z.string().optional(),
-  /** Components of the same host that must run before it, and that healing looks at before it. */
+  /** Components of the same host that must run first, and that healing checks first. */
   needs: z.array(z.string()),
   users: z.array(z.string()),
   modules: z.array(z.string()),
   sysctls: z.record(z.string(), z.string()),
   firewall: z.array(firewallRule),
   directories: z.array(directory),
-  artifacts: z.array(artifact),
-  /** Images that must be there before it starts. */
+  artifacts: z.array(artifactSchema),
+  /** Images that must be present before the component starts. */
   images: z.array(z.string()),
   files: z.array(file),
   derivedFiles: z.array(derivedFile),
   certificates: z.array(certificate),
-  service: service.optional(),
-  probes: z.array(probe),
+  service: serviceSchema.optional(),
+  probes: z.array(probeSchema),
 })
 export type ComponentPlan = z.infer<typeof componentPlan>
 
-/** All that a component may have, as nothing. */
-export function bareComponent(): Omit<ComponentPlan, 'name' | 'stage'> {
+/** The required fields of a component, all empty. */
+export function emptyComponent(): Omit<ComponentPlan, 'name' | 'stage'> {
   return {
     needs: [],
     users: [],

@@ -1,74 +1,79 @@
-import { type Fence, mayAct } from './fence.ts'
+import { type Fence, canAct } from './fence.ts'
 import {
-  type HostAsk,
+  type HostAction,
   type HostRequest,
   hostRequest,
   type HostResult,
   type HostStatus,
-  mostRequests,
+  maxHostRequests,
 } from './host-resource.ts'
 
-/** What a host's object says, as far as it matters for whoever asks. */
-export interface AskedHost {
+/** The parts of a Host object that matter for a new request. */
+export interface HostRequestView {
   readonly spec: { readonly requests?: readonly unknown[] | undefined }
-  readonly status: Pick<HostStatus, 'results' | 'highest' | 'generation'>
+  readonly status: Pick<HostStatus, 'results' | 'highestFence' | 'generation'>
 }
 
-/** Something that a controller wants of a host. */
-export interface HostWish {
-  /** The same for the same thing, whoever leads: under one name nothing is done twice. */
+/** An action that a controller wants a host to run. */
+export interface HostRequestSpec {
+  /** Stable for the same action under every leader: a host runs each id at most once. */
   readonly id: string
-  readonly ask: HostAsk
-  /** So many milliseconds from now on the host may begin with it. */
-  readonly within: number
+  readonly action: HostAction
+  /** Milliseconds from now until the host may no longer start it. */
+  readonly startTimeoutMs: number
 }
 
-export type AskStep =
+export type HostRequestStep =
   | { readonly kind: 'answered'; readonly result: HostResult }
-  /** It is asked, and there is no answer yet. */
+  /** The request is written and has no result yet. */
   | { readonly kind: 'open' }
   | { readonly kind: 'write'; readonly requests: readonly unknown[] }
-  /** A higher fence than ours was shown: ours has to be raised first, or we do not lead. */
-  | { readonly kind: 'outranked'; readonly seen: Fence }
-  /** Too many wait already. */
+  /** The host has seen a higher fence: raise ours first, or we are not the leader. */
+  | { readonly kind: 'outranked'; readonly highestFence: Fence }
+  /** Too many requests are pending. */
   | { readonly kind: 'full' }
 
-/** What to do about a wish, with the host's object as it is. */
-export function decideAsk({ spec, status }: AskedHost, wish: HostWish, fence: Fence, now: number): AskStep {
-  const { id, ask, within } = wish
+/** Decides the next step for a desired request, given the current Host object. */
+export function decideHostRequest(
+  { spec, status }: HostRequestView,
+  desired: HostRequestSpec,
+  fence: Fence,
+  now: number,
+): HostRequestStep {
+  const { id, action, startTimeoutMs } = desired
   const requests = spec.requests ?? []
   const result = status.results?.find((one) => one.id === id)
-  if (result !== undefined && !mayBeAskedAnew(result)) return { kind: 'answered', result }
-  const asked = requests.flatMap((one) => hostRequest.safeParse(one).data ?? [])
-  const seen = [...asked.map((one) => one.fence), status.highest].find(
-    (one) => one !== undefined && !mayAct(fence, one),
+  if (result !== undefined && !canRetry(result)) return { kind: 'answered', result }
+  const existing = requests.flatMap((one) => hostRequest.safeParse(one).data ?? [])
+  const highestFence = [...existing.map((one) => one.fence), status.highestFence].find(
+    (one) => one !== undefined && !canAct(fence, one),
   )
-  if (seen !== undefined) return { kind: 'outranked', seen }
+  if (highestFence !== undefined) return { kind: 'outranked', highestFence }
   const generation = status.generation ?? 0
-  const before = asked.find((one) => one.id === id)
-  if (before !== undefined && isAsItShouldBe(before, fence, generation)) return { kind: 'open' }
-  const until = before?.until ?? new Date(now + within).toISOString()
-  const request: HostRequest = { id, fence, generation, until, ask }
-  const others = requests.filter((one) => isWaited(one, id, status.results ?? []))
-  if (others.length >= mostRequests) return { kind: 'full' }
+  const previous = existing.find((one) => one.id === id)
+  if (previous !== undefined && isUpToDate(previous, fence, generation)) return { kind: 'open' }
+  const until = previous?.until ?? new Date(now + startTimeoutMs).toISOString()
+  const request: HostRequest = { id, fence, generation, until, action }
+  const others = requests.filter((one) => isOtherPending(one, id, status.results ?? []))
+  if (others.length >= maxHostRequests) return { kind: 'full' }
   return { kind: 'write', requests: [...others, request] }
 }
 
-/** As it was asked it is not done, and it could be. */
-function mayBeAskedAnew(result: HostResult): boolean {
+/** True if the refused request may be written again with the current fence and generation. */
+function canRetry(result: HostResult): boolean {
   return result.outcome === 'refused' && (result.reason === 'fence' || result.reason === 'generation')
 }
 
-function isAsItShouldBe(before: HostRequest, fence: Fence, generation: number): boolean {
+function isUpToDate(previous: HostRequest, fence: Fence, generation: number): boolean {
   return (
-    before.fence.holder === fence.holder &&
-    before.fence.transitions === fence.transitions &&
-    before.generation >= generation
+    previous.fence.holder === fence.holder &&
+    previous.fence.transitions === fence.transitions &&
+    previous.generation >= generation
   )
 }
 
-/** Others that have no answer yet, of whomever they are. */
-function isWaited(request: unknown, own: string, results: readonly HostResult[]): boolean {
+/** True for another request without a result, whichever controller wrote it. */
+function isOtherPending(request: unknown, own: string, results: readonly HostResult[]): boolean {
   const id: unknown = Reflect.get(Object(request), 'id')
   return id !== own && !results.some((result) => result.id === id)
 }

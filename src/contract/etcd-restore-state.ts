@@ -1,21 +1,21 @@
 import { z } from 'zod'
-import { etcdRestore } from './etcd-restore.ts'
+import { etcdRestoreProgress } from './etcd-restore.ts'
 import type { Format } from './versioned.ts'
 
-const memory = z.strictObject({
+const stateSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
-  kind: z.literal('EtcdRestoreMemory'),
-  restore: etcdRestore,
-  /** The inode of the directory with the new data, once that is whole. It keeps it when it gets its name. */
-  data: z.string().optional(),
-  /** The inode of what a restore before this one had placed, and that was never started. */
-  discarded: z.string().optional(),
+  kind: z.literal('EtcdRestoreState'),
+  restore: etcdRestoreProgress,
+  /** Inode of the directory with the complete new data. The rename into place keeps it. */
+  dataInode: z.string().optional(),
+  /** Inode of data that an earlier restore put in place and that never started. */
+  discardedInode: z.string().optional(),
 })
-/** What a host must know of a restore of etcd until that is over, whatever happens in between. */
-export type EtcdRestoreMemory = z.infer<typeof memory>
+/** What a host must remember of an etcd restore until it ends, across restarts and crashes. */
+export type EtcdRestoreState = z.infer<typeof stateSchema>
 
-export const etcdRestoreMemoryFormat: Format<EtcdRestoreMemory> = {
-  kind: 'EtcdRestoreMemory',
-  newest: { apiVersion: 'hyperkube.dev/v1', schema: memory },
+export const etcdRestoreStateFormat: Format<EtcdRestoreState> = {
+  kind: 'EtcdRestoreState',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: stateSchema },
   older: [],
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findingSchema } from './finding.ts'
-import { op } from './op.ts'
-import { stage } from './stage.ts'
+import { opSchema } from './op.ts'
+import { stageSchema } from './stage.ts'
 import type { Format } from './versioned.ts'
 
 const failure = z.strictObject({
@@ -12,7 +12,7 @@ const failure = z.strictObject({
 
 const outcome = z.discriminatedUnion('outcome', [
   z.strictObject({ outcome: z.literal('done') }),
-  /** It was so already. */
+  /** Already in the desired state. */
   z.strictObject({ outcome: z.literal('unchanged') }),
   z.strictObject({ outcome: z.literal('failed'), failure }),
   z.strictObject({ outcome: z.literal('interrupted') }),
@@ -20,49 +20,49 @@ const outcome = z.discriminatedUnion('outcome', [
 
 const plannedStep = z.strictObject({
   step: z.string(),
-  /** In one line, for people. */
+  /** One line for people. */
   title: z.string(),
   hosts: z.array(z.string()),
-  /** None when it takes no host further: reaching hosts, asking them. */
-  stage: stage.optional(),
+  /** Absent for steps that do not advance a host, such as connecting. */
+  stage: stageSchema.optional(),
 })
 
-/** What can be told of a run. A host and a component belong to the event around it. */
-const what = z.discriminatedUnion('type', [
+/** Content of an event. Host and component belong to the enclosing event. */
+const eventBody = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('run-started'), command: z.string() }),
   z.strictObject({ type: z.literal('run-ended'), result: outcome }),
-  /** What comes next, one after the other. A run may plan again when that is done. */
+  /** The next steps in order. A run may plan again when they are done. */
   z.strictObject({ type: z.literal('steps-planned'), steps: z.array(plannedStep) }),
-  /** With a host: what that host has to do in it. */
-  z.strictObject({ type: z.literal('step-started'), step: z.string(), stage: stage.optional() }),
+  /** With a host: the part of this host in the step. */
+  z.strictObject({ type: z.literal('step-started'), step: z.string(), stage: stageSchema.optional() }),
   z.strictObject({ type: z.literal('step-ended'), step: z.string(), result: outcome }),
-  z.strictObject({ type: z.literal('op-started'), op }),
-  z.strictObject({ type: z.literal('op-ended'), op, result: outcome }),
-  /** Told again while it lasts; `since` is when the waiting began. */
+  z.strictObject({ type: z.literal('op-started'), op: opSchema }),
+  z.strictObject({ type: z.literal('op-ended'), op: opSchema, result: outcome }),
+  /** Emitted again while the wait lasts; `since` is its start. */
   z.strictObject({ type: z.literal('waiting'), for: z.string(), since: z.iso.datetime() }),
-  /** What is being done is finished, and nothing more is begun. */
+  /** Work in progress is finished; nothing new starts. */
   z.strictObject({ type: z.literal('stopping'), because: z.enum(['interrupted', 'timeout', 'claim-lost']) }),
   z.strictObject({ type: z.literal('progress'), done: z.number(), total: z.number(), unit: z.string() }),
   z.strictObject({ type: z.literal('finding'), finding: findingSchema }),
-  /** Lines of a component that failed, for a person to read. */
+  /** Log lines of a failed component. */
   z.strictObject({ type: z.literal('log'), lines: z.array(z.string()) }),
 ])
 
 const event = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Event'),
-  /** Of one run they are counted from 1, so that whoever lost the connection asks for the rest. */
+  /** The sequence counts from 1 per run, so that a client can request the rest after a lost connection. */
   run: z.uuid(),
   sequence: z.int().min(1),
   time: z.iso.datetime(),
   host: z.string().optional(),
   component: z.string().optional(),
-  what,
+  body: eventBody,
 })
 export type Event = z.infer<typeof event>
 
-/** Newer releases may tell of more. */
-export const eventTypes: ReadonlySet<string> = new Set(what.options.map(({ shape }) => shape.type.value))
+/** Types that this release knows; newer releases may emit more. */
+export const eventTypes: ReadonlySet<string> = new Set(eventBody.options.map(({ shape }) => shape.type.value))
 
 export const eventFormat: Format<Event> = {
   kind: 'Event',

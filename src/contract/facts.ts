@@ -2,30 +2,30 @@ import { z } from 'zod'
 import type { Format } from './versioned.ts'
 
 /**
- * What a host is and has, as its agent saw it. Plans are made from facts, never from guesses: what a host lacks shapes
- * its settings, and what it lacks too much of is a finding.
+ * Facts about a host as its agent observed them. Plans are made from facts only: a missing feature changes
+ * settings, and a serious lack is a finding.
  */
 const address = z.strictObject({
   interface: z.string(),
   address: z.union([z.ipv4(), z.ipv6()]),
   prefix: z.int().min(0).max(128),
-  /** How large a packet the interface takes, where that could be seen. */
+  /** MTU of the interface, where it could be read. */
   mtu: z.int().min(1).optional(),
 })
 
 const common = {
   hostname: z.string(),
-  /** Of the machine, not of its name: two hosts with the same were cloned. */
+  /** Identifies the machine, not its name: two hosts with the same id were cloned. */
   machineId: z.string(),
   arch: z.enum(['amd64', 'arm64']),
   cpus: z.int().min(1),
   memoryBytes: z.int().min(0),
   addresses: z.array(address),
   defaultInterface: z.string().optional(),
-  /** Seconds since 1970 when the facts were taken: clocks are compared with it. */
+  /** Seconds since 1970 when the facts were collected, for comparing clocks. */
   clock: z.number(),
   disks: z.array(z.strictObject({ path: z.string(), totalBytes: z.int(), availableBytes: z.int() })),
-  /** TCP ports that something listens on, and who. */
+  /** TCP ports in use, with the listening process. */
   listeners: z.array(z.strictObject({ port: z.int(), process: z.string().optional() })),
 }
 
@@ -33,11 +33,11 @@ const linux = z.strictObject({
   os: z.literal('linux'),
   ...common,
   distribution: z.strictObject({ id: z.string(), version: z.string(), name: z.string() }),
-  /** Whether the host is a container: its kernel, and some of its settings, then belong to another machine. */
+  /** True if the host is a container: its kernel and some settings then belong to another machine. */
   container: z.boolean(),
   kernel: z.strictObject({
     release: z.string(),
-    /** Whether modules can be loaded at all. */
+    /** True if kernel modules can be loaded. */
     modules: z.boolean(),
     overlay: z.boolean(),
     vxlan: z.boolean(),
@@ -50,22 +50,22 @@ const linux = z.strictObject({
     version: z.union([z.literal(1), z.literal(2)]),
     controllers: z.array(z.string()),
   }),
-  /** Those that are there of the programs which components call: nft, iptables, conntrack, mount. */
+  /** Programs that components call and that are present: nft, iptables, conntrack, mount. */
   programs: z.array(z.string()),
-  /** Services that bear the name of one of ours and are not of our making. */
+  /** Services with one of our names that hyperkube did not create. */
   foreignServices: z.array(z.string()),
-  /** Capabilities that root has not, as in some containers. */
+  /** Capabilities that root lacks, as in some containers. */
   missingCapabilities: z.array(z.string()),
   swap: z.boolean(),
-  /** The first process, which starts services. */
+  /** Process 1, which starts services. */
   init: z.strictObject({ name: z.string(), version: z.string() }),
   resolver: z.strictObject({
-    /** The file that pods shall use: not the stub of systemd-resolved, or CoreDNS would ask itself. */
+    /** Resolver file for pods: not the stub of systemd-resolved, because CoreDNS would query itself. */
     file: z.string(),
     servers: z.array(z.string()),
     systemdResolved: z.boolean(),
   }),
-  /** Whoever else manages packets: firewalld, ufw, docker. */
+  /** Other software that manages packet filters. */
   firewalls: z.array(z.enum(['firewalld', 'ufw', 'docker'])),
   networkManager: z.boolean(),
   selinux: z.enum(['disabled', 'permissive', 'enforcing']),
@@ -74,16 +74,16 @@ const linux = z.strictObject({
 const adapter = z.strictObject({
   name: z.string(),
   up: z.boolean(),
-  /** As the host's own side of a switch is: `vEthernet (NAME)`. */
+  /** True for the host side of a switch: `vEthernet (NAME)`. */
   virtual: z.boolean(),
 })
 
 const hnsNetwork = z.strictObject({
   name: z.string(),
-  /** In small letters: overlay, l2bridge, nat. */
+  /** In lower case: overlay, l2bridge, nat. */
   type: z.string(),
   managementAddress: z.string().optional(),
-  /** The adapter below it. */
+  /** The underlying adapter. */
   adapter: z.string().optional(),
   subnets: z.array(z.string()),
 })
@@ -99,13 +99,13 @@ export const windowsFacts = z.strictObject({
   containersFeature: z.boolean(),
   hyperVFeature: z.boolean(),
   rebootPending: z.boolean(),
-  /** All of them; their addresses are in `addresses`, by the same names. */
+  /** All adapters; their addresses are in `addresses`, by the same names. */
   adapters: z.array(adapter),
-  /** Networks of HNS, whoever has made them; none while HNS does not run. */
+  /** All HNS networks, whatever created them; empty while HNS does not run. */
   networks: z.array(hnsNetwork),
-  /** Those of the clouds' metadata (cloud-metadata.ts) that there is a route to. */
+  /** Destinations from cloud-metadata.ts that have a route. */
   metadataRoutes: z.array(z.cidrv4()),
-  /** Services that are looked for (windows-services.ts) and are not of our making. */
+  /** Services from windows-services.ts that hyperkube did not create. */
   foreignServices: z.array(z.string()),
 })
 

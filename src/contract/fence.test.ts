@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mayAct } from './fence.ts'
+import { canAct } from './fence.ts'
 
 const highest = { holder: 'a', transitions: 4 }
 
@@ -8,7 +8,7 @@ test.each([
   [{ holder: 'b', transitions: 5 }, true],
   [{ holder: 'b', transitions: 4 }, false],
   [{ holder: 'a', transitions: 3 }, false],
-])('after a4, %o may act: %s', (asking, may) => {
-  expect(mayAct(asking, highest)).toBe(may)
-  expect(mayAct(asking, undefined)).toBe(true)
+])('after a4, %o may act: %s', (presented, expected) => {
+  expect(canAct(presented, highest)).toBe(expected)
+  expect(canAct(presented, undefined)).toBe(true)
 })

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 
 /**
- * Shows in whose name something is asked: each leader has a higher number than all before it. Whoever is asked remembers
- * the highest, and does nothing for a lower one: a former leader may not know yet that it is one.
+ * Identifies the leader that sends a request. Each leader has a higher number than all previous ones. Hosts
+ * remember the highest and refuse lower ones, because a previous leader may not know yet that it lost its
+ * lease.
  */
 export const fence = z.strictObject({
   holder: z.string().min(1),
@@ -10,8 +11,8 @@ export const fence = z.strictObject({
 })
 export type Fence = z.infer<typeof fence>
 
-/** Whether one who shows this may act, where `highest` has been shown before. Two can never share a number. */
-export function mayAct(asking: Fence, highest: Fence | undefined): boolean {
-  if (highest === undefined || asking.transitions > highest.transitions) return true
-  return asking.transitions === highest.transitions && asking.holder === highest.holder
+/** True if a leader with this fence may act after `highest` was seen. Two leaders never share a number. */
+export function canAct(presented: Fence, highest: Fence | undefined): boolean {
+  if (highest === undefined || presented.transitions > highest.transitions) return true
+  return presented.transitions === highest.transitions && presented.holder === highest.holder
 }

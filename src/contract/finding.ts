@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A place in a file that a person wrote. Lines and columns count from 1, as editors do. */
+/** A position in a file that a person wrote. Lines and columns count from 1, as in editors. */
 export const positionSchema = z.strictObject({
   file: z.string(),
   line: z.int().min(1),
@@ -9,19 +9,19 @@ export const positionSchema = z.strictObject({
 export type Position = z.infer<typeof positionSchema>
 
 /**
- * Something that is, or may be, wrong: with a file, a host, a component. Validation, preflight and doctor all speak in
- * findings, so that a person learns to read them once.
+ * A problem, or a possible one, with a file, host or component. Validation, preflight and doctor all report
+ * findings, so that people learn one format.
  */
 export const findingSchema = z.strictObject({
-  /** Stable: a code keeps its meaning from release to release. */
+  /** Stable: a code keeps its meaning across releases. */
   code: z.string().regex(/^[A-Z][A-Z0-9_]*$/),
   severity: z.enum(['error', 'warning']),
   /** What is wrong, in one sentence without a full stop. */
   message: z.string(),
-  /** What to do, best as the thing to type. */
+  /** What to do, preferably the command to type. */
   hint: z.string().optional(),
   position: positionSchema.optional(),
-  /** Where in the document, as a path: spec.hosts[2].address. */
+  /** Path in the document: spec.hosts[2].address. */
   path: z.string().optional(),
   host: z.string().optional(),
   component: z.string().optional(),
@@ -29,13 +29,13 @@ export const findingSchema = z.strictObject({
 export type Finding = z.infer<typeof findingSchema>
 
 /**
- * For a filter: what somebody has not said that they overlook. Errors of some codes cannot be overlooked, whatever is said.
+ * Returns a filter that drops findings with ignored codes. Errors with a mandatory code are never dropped.
  */
-export function unlessIgnored(
+export function createIgnoreFilter(
   ignored: readonly string[],
-  isNeeded: (code: string) => boolean = () => false,
+  isMandatory: (code: string) => boolean = () => false,
 ): (finding: Finding) => boolean {
-  return ({ code, severity }) => !ignored.includes(code) || (severity === 'error' && isNeeded(code))
+  return ({ code, severity }) => !ignored.includes(code) || (severity === 'error' && isMandatory(code))
 }
 
 export function hasErrors(findings: readonly Finding[]): boolean {

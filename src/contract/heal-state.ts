@@ -2,38 +2,40 @@ import { z } from 'zod'
 import { healAction, healPause } from './health.ts'
 import type { Format } from './versioned.ts'
 
-/** How far a service has come on its ladder. Nothing is kept of one that has been well for a while. */
-const climb = z.strictObject({
-  /** Since when it is not well. */
+/**
+ * Escalation progress of an unhealthy service. It is dropped after the service has been healthy for a while.
+ */
+const escalation = z.strictObject({
+  /** When the service became unhealthy. */
   since: z.iso.datetime(),
-  /** How many rungs were taken. */
-  rung: z.int().min(0),
-  /** When the last one was. */
-  acted: z.iso.datetime().optional(),
-  givenUp: z.boolean(),
-  /** Since when it is well again. */
-  recovered: z.iso.datetime().optional(),
+  /** Number of steps taken. */
+  step: z.int().min(0),
+  /** Time of the last step. */
+  lastStepAt: z.iso.datetime().optional(),
+  exhausted: z.boolean(),
+  /** When the service became healthy again. */
+  recoveredAt: z.iso.datetime().optional(),
 })
 
-const memory = z.strictObject({
+const stateSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
-  kind: z.literal('HealMemory'),
+  kind: z.literal('HealState'),
   paused: healPause.optional(),
-  /** The digest of the plan under which all that was tried: with another one it begins anew. */
+  /** Digest of the plan that all attempts belong to: a new plan resets the escalations. */
   plan: z.string().optional(),
   /** By component. */
-  climbs: z.record(z.string(), climb),
-  /** When something was done that disturbs. */
-  spent: z.array(z.iso.datetime()),
-  /** The newest first. */
+  escalations: z.record(z.string(), escalation),
+  /** Times of disruptive actions. */
+  disruptions: z.array(z.iso.datetime()),
+  /** Newest first. */
   actions: z.array(healAction),
 })
 
-/** What healing must know, whatever happens to the host and its agent: otherwise an agent that dies heals for ever. */
-export type HealMemory = z.infer<typeof memory>
+/** What healing must remember across restarts. Without it an agent that crashes would heal forever. */
+export type HealState = z.infer<typeof stateSchema>
 
-export const healMemoryFormat: Format<HealMemory> = {
-  kind: 'HealMemory',
-  newest: { apiVersion: 'hyperkube.dev/v1', schema: memory },
+export const healStateFormat: Format<HealState> = {
+  kind: 'HealState',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: stateSchema },
   older: [],
 }

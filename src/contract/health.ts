@@ -1,47 +1,47 @@
 import { z } from 'zod'
 import { opTarget } from './op.ts'
 
-/** What came of a probe the last times. */
+/** Result of the latest attempts of a probe. */
 const probeHealth = z.strictObject({
   component: z.string(),
   probe: z.string(),
   scope: z.enum(['local', 'remote']),
   /**
-   * `failing` as often in a row as the probe counts; `shaky` less often than that; `unknown` while nobody could ask, which
-   * is no failure.
+   * `failing`: the failure threshold was reached. `shaky`: fewer failures in a row. `unknown`: the probe
+   * could not run, which is no failure.
    */
-  state: z.enum(['well', 'shaky', 'failing', 'unknown']),
-  /** Since when it is in this state. */
+  state: z.enum(['healthy', 'degraded', 'unhealthy', 'unknown']),
+  /** Start of the current state. */
   since: z.iso.datetime(),
-  /** What was seen, for people. */
-  seen: z.string().optional(),
-  /** Of the catalogue of findings, where what was seen has one of its own. */
+  /** What the probe observed, for people. */
+  message: z.string().optional(),
+  /** Code from the catalog of findings, if the observation has one. */
   code: z.string().optional(),
 })
 export type ProbeHealth = z.infer<typeof probeHealth>
 
-/** Something of the plan that is not as it was put there, and cannot be put back without an operator. */
-const drift = z.strictObject({ target: opTarget, name: z.string(), what: z.string() })
-export type Drift = z.infer<typeof drift>
+/** A resource that differs from the plan and cannot be repaired without an operator. */
+const drift = z.strictObject({ target: opTarget, name: z.string(), difference: z.string() })
+export type ResourceDrift = z.infer<typeof drift>
 
-/** How far the agent has come with a component. */
+/** Health of a component and progress of its healing. */
 const componentHealth = z.strictObject({
   component: z.string(),
   /**
-   * `healing`: something was done, and it is waited for what comes of it. `held`: it is not well and nothing is done, for the
-   * reason that `because` says. `given-up`: all was tried; a person is needed.
+   * `healing`: an action was taken and its effect is awaited. `held`: unhealthy, and nothing is done for the
+   * reason in `because`. `given-up`: all steps were tried; a person is needed.
    */
-  state: z.enum(['well', 'unwell', 'healing', 'held', 'given-up']),
+  state: z.enum(['healthy', 'unhealthy', 'healing', 'blocked', 'exhausted']),
   since: z.iso.datetime(),
   because: z.string().optional(),
   code: z.string().optional(),
-  /** What the supervisor says of its service, where it has one. */
+  /** State of its service according to the supervisor. */
   service: z
     .strictObject({
       name: z.string(),
       active: z.string(),
       sub: z.string(),
-      /** How often the supervisor has started it again by itself. */
+      /** Number of automatic restarts by the supervisor. */
       restarts: z.int(),
       enabled: z.boolean(),
     })
@@ -50,19 +50,19 @@ const componentHealth = z.strictObject({
 })
 export type ComponentHealth = z.infer<typeof componentHealth>
 
-/** What an agent did, or would not do, and why. */
+/** An action that an agent took or refused, and why. */
 export const healAction = z.strictObject({
   at: z.iso.datetime(),
   component: z.string(),
   /**
-   * `restart` the service; `rebuild` what is derived; `put-back` the plan's files; `capture-logs`; `give-up`; `refuse` what
-   * would risk data; `recovered`: it is well again.
+   * `restart` the service; `regenerate` derived resources; `repair` the plan's files; `capture-logs`;
+   * `give-up`; `refuse` an action that would risk data; `recovered`: the component is healthy again.
    */
-  action: z.enum(['restart', 'rebuild', 'put-back', 'capture-logs', 'give-up', 'refuse', 'recovered']),
+  action: z.enum(['restart', 'regenerate', 'repair', 'capture-logs', 'give-up', 'refuse', 'recovered']),
   because: z.string(),
   code: z.string().optional(),
   outcome: z.enum(['done', 'failed']),
-  /** What was captured, changed, or went wrong. */
+  /** What was captured, changed or failed. */
   details: z.array(z.string()),
 })
 export type HealAction = z.infer<typeof healAction>
@@ -70,23 +70,23 @@ export type HealAction = z.infer<typeof healAction>
 export const healPause = z.strictObject({ until: z.iso.datetime(), by: z.string() })
 export type HealPause = z.infer<typeof healPause>
 
-/** In milliseconds: who forgets that healing is paused is not to find out by a dead cluster. */
-export const longestPause = 24 * 3_600_000
+/** Limits a forgotten pause, so that healing resumes before it is needed badly. */
+export const maxHealPauseMs = 24 * 3_600_000
 
-/** How a host is, as its agent sees it. */
+/** Health of a host as its agent sees it. */
 export const hostHealth = z.strictObject({
   at: z.iso.datetime(),
-  /** None: nobody has taken the host through a plan, and there is nothing to look at. */
+  /** Absent if no plan was applied yet, so that there is nothing to check. */
   plan: z.string().optional(),
-  ladder: z.enum(['usual', 'seed']),
+  healPolicy: z.enum(['usual', 'seed']),
   paused: healPause.optional(),
-  /** Why nothing is done at present, whatever is found: an operator is at work, a restore is under way. */
-  idle: z.string().optional(),
-  /** Actions of late that disturb, and how many there may be in so many milliseconds. */
-  budget: z.strictObject({ spent: z.int(), most: z.int(), within: z.int() }),
+  /** Why healing does nothing at present: an operator is working, a restore is running. */
+  suspended: z.string().optional(),
+  /** Recent disruptive actions, and how many are allowed per time window. */
+  budget: z.strictObject({ used: z.int(), max: z.int(), windowMs: z.int() }),
   components: z.array(componentHealth),
   probes: z.array(probeHealth),
-  /** The last ones, the newest first. */
+  /** The latest actions, newest first. */
   actions: z.array(healAction),
 })
 export type HostHealth = z.infer<typeof hostHealth>

@@ -1,61 +1,62 @@
 import { z } from 'zod'
-import { artifact } from './component-plan.ts'
+import { artifactSchema } from './component-plan.ts'
 import { scm } from './service.ts'
 import type { Format } from './versioned.ts'
 import { versionPattern } from './windows-paths.ts'
 
 /**
- * What is asked of our own program on a Windows host, without its agent: what has to be done before there is one, and
- * what has to be seen when it is silent. On Linux a shell of the host does that; on Windows nothing is built from strings.
+ * Calls to our program on a Windows host without its agent: for work before an agent exists, and for
+ * diagnosis when it does not respond. On Linux a shell does this; on Windows no command line is built from
+ * strings.
  */
 const component = z.string().regex(/^[a-z][a-z0-9-]*$/)
 const path = z.string().max(1000)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const version = z.string().regex(versionPattern)
 
-/** Milliseconds before now, by the clock of the host, or since 1970. */
+/** Milliseconds before now by the host's clock, or since 1970. */
 const when = z.discriminatedUnion('by', [
   z.strictObject({ by: z.literal('ago'), milliseconds: z.number() }),
   z.strictObject({ by: z.literal('time'), milliseconds: z.number() }),
 ])
 
-const ask = z.discriminatedUnion('type', [
-  /** Which agent there is, whether it runs, and whether it is on trial. */
+const requestBody = z.discriminatedUnion('type', [
+  /** Reads which agent is installed, whether it runs, and whether it is provisional. */
   z.strictObject({ type: z.literal('look') }),
   /**
-   * The program that is asked becomes the host's agent, if it is what it should be. Another one that was there comes back
-   * unless `keep` is said in time.
+   * Installs the called program as the agent, if its digest matches. A previous agent comes back unless
+   * `keep` arrives in time.
    */
   z.strictObject({
     type: z.literal('install'),
     version,
     sha256,
-    /** What starts it, as a plan has it, and the service that it then is. */
-    artifact,
-    /** A file beside the program that is asked, where what starts it was brought as well: the host may have no way out. */
+    /** The runner that starts the agent, as in a plan, and the resulting service. */
+    artifact: artifactSchema,
+    /** File name of an uploaded runner beside the called program: the host may have no internet access. */
     beside: z
       .string()
       .regex(/^[a-z0-9][a-z0-9.-]{0,99}$/)
       .optional(),
     service: scm,
-    /** The one that goes back to another agent. */
-    revert: scm,
+    /** The service that rolls back to the previous agent. */
+    rollback: scm,
   }),
   z.strictObject({ type: z.literal('start') }),
-  /** Somebody has spoken with the new agent: the host need not go back. */
+  /** A client has talked to the new agent: the host need not roll back. */
   z.strictObject({ type: z.literal('keep') }),
-  /** Gives a file that was brought its name, if it is what it should be. What is not goes. */
+  /** Renames an uploaded file to its target if size and digest match; deletes it otherwise. */
   z.strictObject({ type: z.literal('take'), temporary: path, target: path, size: z.int().min(0), sha256 }),
-  /** Makes these folders of the place for deliveries, and says what is there. */
+  /** Creates these folders of the upload directory and lists what is there. */
   z.strictObject({
-    type: z.literal('deliveries'),
+    type: z.literal('uploads'),
     folders: z.array(z.string().regex(/^[a-z]+$/)).readonly(),
   }),
-  /** Services as their manager sees them. */
+  /** State of services according to the service manager. */
   z.strictObject({ type: z.literal('services'), names: z.array(component).readonly() }),
-  /** Disks, and programs of services that are gone or empty. */
-  z.strictObject({ type: z.literal('ground'), names: z.array(component).readonly() }),
-  /** Of each component the lines since a time and up to another, no more than so many of the last; then what comes. */
+  /** Full disks, and service programs that are missing or empty. */
+  z.strictObject({ type: z.literal('disk-state'), names: z.array(component).readonly() }),
+  /** Log lines of each component between two times, at most the last `lines`; with `follow` also new ones. */
   z.strictObject({
     type: z.literal('logs'),
     names: z.array(component).readonly(),
@@ -64,19 +65,19 @@ const ask = z.discriminatedUnion('type', [
     lines: z.int().min(0).optional(),
     follow: z.boolean(),
   }),
-  /** All that helps to find a fault, file by file. */
+  /** Everything that helps to diagnose a fault, file by file. */
   z.strictObject({ type: z.literal('inspect') }),
 ])
 
 const call = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('HostCall'),
-  /** Below which all of ours is. */
+  /** Base directory of everything that hyperkube owns. */
   base: path,
-  ask,
+  body: requestBody,
 })
 export type HostCall = z.infer<typeof call>
-export type HostAsk = HostCall['ask']
+export type HostCallBody = HostCall['body']
 
 export const hostCallFormat: Format<HostCall> = {
   kind: 'HostCall',
@@ -84,20 +85,20 @@ export const hostCallFormat: Format<HostCall> = {
   older: [],
 }
 
-const answer = z.discriminatedUnion('type', [
+const responseBody = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('look'),
     version: z.string().optional(),
     running: z.boolean(),
-    onTrial: z.boolean(),
-    /** Whether whoever asks may do what has to be done. */
+    provisional: z.boolean(),
+    /** True if the caller has administrator permissions. */
     administrator: z.boolean(),
     arch: z.string(),
   }),
-  z.strictObject({ type: z.literal('installed'), onTrial: z.boolean() }),
+  z.strictObject({ type: z.literal('installed'), provisional: z.boolean() }),
   z.strictObject({ type: z.literal('done') }),
   z.strictObject({
-    type: z.literal('deliveries'),
+    type: z.literal('uploads'),
     files: z.array(z.strictObject({ path: z.string(), size: z.int() })),
   }),
   z.strictObject({
@@ -108,17 +109,17 @@ const answer = z.discriminatedUnion('type', [
         name: z.string(),
         state: z.enum(['active', 'starting', 'stopped', 'failed', 'missing']),
         enabled: z.boolean().optional(),
-        /** How often its agent has seen it start again by itself. */
+        /** Number of automatic restarts that the agent has counted. */
         restarts: z.int().min(0).optional(),
       }),
     ),
   }),
   z.strictObject({
-    type: z.literal('ground'),
-    disks: z.array(z.strictObject({ mounted: z.string(), used: z.number() })),
+    type: z.literal('disk-state'),
+    disks: z.array(z.strictObject({ mounted: z.string(), usedShare: z.number() })),
     programs: z.array(z.strictObject({ service: z.string(), path: z.string() })),
   }),
-  /** One line of a log; others follow until `done`. */
+  /** One log line; more follow until `done`. */
   z.strictObject({
     type: z.literal('line'),
     component: z.string(),
@@ -127,7 +128,7 @@ const answer = z.discriminatedUnion('type', [
     priority: z.int(),
     message: z.string(),
   }),
-  /** One file; others follow until `done`. */
+  /** One file; more follow until `done`. */
   z.strictObject({ type: z.literal('file'), file: z.string(), text: z.string() }),
   z.strictObject({
     type: z.literal('refused'),
@@ -137,15 +138,15 @@ const answer = z.discriminatedUnion('type', [
   }),
 ])
 
-const result = z.strictObject({
+const response = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
-  kind: z.literal('HostAnswer'),
-  answer,
+  kind: z.literal('HostCallResponse'),
+  body: responseBody,
 })
-export type HostAnswer = z.infer<typeof result>
+export type HostCallResponse = z.infer<typeof response>
 
-export const hostAnswerFormat: Format<HostAnswer> = {
-  kind: 'HostAnswer',
-  newest: { apiVersion: 'hyperkube.dev/v1', schema: result },
+export const hostCallResponseFormat: Format<HostCallResponse> = {
+  kind: 'HostCallResponse',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: response },
   older: [],
 }

@@ -3,22 +3,22 @@ import { fence } from './fence.ts'
 import { hostRequest, hostResult } from './host-resource.ts'
 import type { Format } from './versioned.ts'
 
-const memory = z.strictObject({
+const stateSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
-  kind: z.literal('HostRequestMemory'),
-  /** The highest that was shown: nothing is done for a lower one. */
-  highest: fence.optional(),
-  /** All that was begun, from the oldest on; without a result it may be under way. */
-  begun: z.array(
+  kind: z.literal('HostRequestState'),
+  /** Highest fence that was seen: lower ones are refused. */
+  highestFence: fence.optional(),
+  /** All requests that were started, oldest first; one without a result may still run. */
+  started: z.array(
     z.strictObject({ id: hostRequest.shape.id, until: z.iso.datetime(), result: hostResult.optional() }),
   ),
 })
 
-/** What a host must know of requests, whatever happens to it and its agent: otherwise it would do them twice. */
-export type HostRequestMemory = z.infer<typeof memory>
+/** What a host must remember of requests across restarts. Without it a host would run requests twice. */
+export type HostRequestState = z.infer<typeof stateSchema>
 
-export const hostRequestMemoryFormat: Format<HostRequestMemory> = {
-  kind: 'HostRequestMemory',
-  newest: { apiVersion: 'hyperkube.dev/v1', schema: memory },
+export const hostRequestStateFormat: Format<HostRequestState> = {
+  kind: 'HostRequestState',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: stateSchema },
   older: [],
 }

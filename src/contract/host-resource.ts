@@ -1,121 +1,124 @@
 import { z } from 'zod'
 import { fence } from './fence.ts'
 import { healAction } from './health.ts'
-import { alternativeNames } from './certificate-spec.ts'
+import { subjectAltNames } from './certificate-spec.ts'
 
-/** The name of a request is its identity: nothing is ever done twice under the same one. */
+/** Identity of a request: a host runs each id at most once. */
 const id = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,127}$/)
 
-/** What a snapshot on a host may be called: nothing that leads out of its directory, or is hidden in it. */
-export const snapshotFile = z.string().regex(/^[a-z0-9][\w.-]{0,99}$/i)
+/** File name of a snapshot on a host: it cannot leave the directory or be hidden. */
+export const snapshotFileName = z.string().regex(/^[a-z0-9][\w.-]{0,99}$/i)
 
-/** What may be asked of a host while no operator is near. Nothing here changes what its plan says. */
-export const hostAsk = z.discriminatedUnion('type', [
-  /** To look at everything anew, and to say how it is. */
+/** Actions that controllers may request of a host. None of them changes what its plan says. */
+export const hostAction = z.discriminatedUnion('type', [
+  /** Check everything again and report. */
   z.strictObject({ type: z.literal('check') }),
-  /** To keep what a component has logged of late. */
+  /** Save recent logs of a component. */
   z.strictObject({ type: z.literal('capture-logs'), component: z.string().min(1) }),
-  /** To renew what is due now, and not at the next look. */
+  /** Renew due certificates now instead of at the next check. */
   z.strictObject({ type: z.literal('renew-certificates') }),
-  /** To have its own member of etcd give back the space that it does not use. It answers nobody meanwhile. */
+  /** Defragment the local etcd member. It serves no requests meanwhile. */
   z.strictObject({ type: z.literal('defragment-etcd') }),
-  /** To keep the database of its own member of etcd under a name, and only once that one is good to remove others. */
+  /**
+   * Save the database of the local etcd member. Other snapshots are removed only after the new one is
+   * verified.
+   */
   z.strictObject({
     type: z.literal('take-snapshot'),
-    name: snapshotFile,
+    name: snapshotFileName,
     remove: z.array(z.string()).max(100),
   }),
 ])
-export type HostAsk = z.infer<typeof hostAsk>
+export type HostAction = z.infer<typeof hostAction>
 
 export const hostRequest = z.strictObject({
   id,
-  /** In whose name. */
+  /** Fence of the requesting leader. */
   fence,
-  /** Of the operators' claim that whoever asks knew of: where an operator came since, it was decided on something old. */
+  /** Claim generation that the requester saw; stale if lower than the host's. */
   generation: z.int().min(0),
-  /** Nobody begins with it later; so long it is remembered, too. */
+  /** The host must not start later. The result is also kept until then. */
   until: z.iso.datetime(),
-  ask: hostAsk,
+  action: hostAction,
 })
 export type HostRequest = z.infer<typeof hostRequest>
 
-/** More wait for an answer at once only when something is wrong. */
-export const mostRequests = 32
+/** More pending requests than this mean that something is wrong. */
+export const maxHostRequests = 32
 
-/** Written by whoever plans the host, but for the requests, which controllers write. */
+/** Written by the client that plans the host, except for the requests, which controllers write. */
 export const hostSpec = z.object({
-  /** What the plan says that the host is called, and where it is: its own word does not count. */
-  names: alternativeNames.optional(),
-  /** They are looked at one by one: an agent that does not know one of them answers the others. */
-  requests: z.array(z.unknown()).max(mostRequests).optional(),
+  /** Names and addresses from the plan: what the host itself claims does not count. */
+  names: subjectAltNames.optional(),
+  /** Parsed one by one: an agent that does not know one of them still runs the others. */
+  requests: z.array(z.unknown()).max(maxHostRequests).optional(),
 })
 
-export const refusal = z.enum([
-  /** A higher number has been shown. */
+export const hostRequestRefusal = z.enum([
+  /** A higher fence was seen. */
   'fence',
-  /** An operator was here since. */
+  /** An operator has changed the cluster since. */
   'generation',
   'late',
-  /** This agent does not know what is asked. */
+  /** The agent does not know the action. */
   'unknown',
 ])
-export type Refusal = z.infer<typeof refusal>
+export type HostRequestRefusal = z.infer<typeof hostRequestRefusal>
 
 export const hostResult = z.discriminatedUnion('outcome', [
   z.object({ id, outcome: z.literal('done'), at: z.iso.datetime(), details: z.array(z.string()) }),
   z.object({ id, outcome: z.literal('failed'), at: z.iso.datetime(), details: z.array(z.string()) }),
-  /** The agent ended over it: it may have been done, in part or as a whole. */
+  /** The agent ended during the action: it may be done partly or completely. */
   z.object({ id, outcome: z.literal('interrupted'), at: z.iso.datetime(), details: z.array(z.string()) }),
-  /** Nothing was done. Asked anew as it should be, it is done. */
-  z.object({ id, outcome: z.literal('refused'), reason: refusal }),
+  /** Nothing was done. A corrected request can be sent again. */
+  z.object({ id, outcome: z.literal('refused'), reason: hostRequestRefusal }),
 ])
 export type HostResult = z.infer<typeof hostResult>
 
-/** As Kubernetes writes them everywhere. */
-export const condition = z.object({
+/** A condition in the form that Kubernetes uses everywhere. */
+export const hostCondition = z.object({
   type: z.string(),
   status: z.enum(['True', 'False', 'Unknown']),
   reason: z.string(),
   message: z.string(),
   lastTransitionTime: z.iso.datetime(),
 })
-export type Condition = z.infer<typeof condition>
+export type HostCondition = z.infer<typeof hostCondition>
 
 const component = z.object({
   component: z.string(),
-  state: z.enum(['well', 'unwell', 'healing', 'held', 'given-up']),
+  state: z.enum(['healthy', 'unhealthy', 'healing', 'blocked', 'exhausted']),
   since: z.iso.datetime(),
   because: z.string().optional(),
   code: z.string().optional(),
 })
 
-const failing = z.object({
+const failingProbe = z.object({
   component: z.string(),
   probe: z.string(),
   since: z.iso.datetime(),
   code: z.string().optional(),
-  seen: z.string().optional(),
+  message: z.string().optional(),
 })
 
 const certificate = z.object({
   component: z.string(),
   file: z.string(),
   notAfter: z.iso.datetime(),
-  /** From when on the agent renews it. */
+  /** When the agent will renew it. */
   renewAfter: z.iso.datetime(),
 })
-export type KnownCertificate = z.infer<typeof certificate>
+export type HostCertificate = z.infer<typeof certificate>
 
-/** What the host's own member of etcd says of itself, and of the others. Ids are in hex. */
+/** What the local etcd member reports about itself and the others. Ids are in hex. */
 const etcd = z.object({
   id: z.string(),
   leader: z.string().optional(),
   learner: z.boolean(),
-  /** It hears a quorum, and serves. */
+  /** It sees a quorum and serves requests. */
   ready: z.boolean(),
   version: z.string(),
-  /** In bytes, to the mebibyte: what grows all the time must not be told all the time. */
+  /** Bytes, rounded to mebibytes: a value that always grows must not cause constant updates. */
   size: z.int(),
   inUse: z.int(),
   quota: z.int().optional(),
@@ -124,30 +127,30 @@ const etcd = z.object({
 })
 export type HostEtcd = z.infer<typeof etcd>
 
-const snapshot = z.object({ name: z.string(), taken: z.iso.datetime(), size: z.int() })
+const snapshot = z.object({ name: z.string(), takenAt: z.iso.datetime(), size: z.int() })
 export type HostSnapshot = z.infer<typeof snapshot>
 
-/** Written by the host's agent, but for the conditions, which controllers write. */
+/** Written by the host's agent, except for the conditions, which controllers write. */
 export const hostStatus = z.object({
   agent: z.string().optional(),
-  /** By the clock of the host: only that it changes counts. */
+  /** By the host's clock: only a change of the value matters. */
   heartbeat: z.iso.datetime().optional(),
-  /** The highest generation of the operators' claim that it has seen. */
+  /** Highest claim generation that the host has seen. */
   generation: z.int().min(0).optional(),
-  /** The highest that it has been shown. */
-  highest: fence.optional(),
-  /** Why nothing is healed at present. */
-  idle: z.string().optional(),
+  /** Highest fence that the host has seen. */
+  highestFence: fence.optional(),
+  /** Why healing does nothing at present. */
+  suspended: z.string().optional(),
   components: z.array(component).optional(),
   /** Probes that fail now. */
-  failing: z.array(failing).optional(),
-  /** Of late, the newest first. */
+  failing: z.array(failingProbe).optional(),
+  /** Recent actions, newest first. */
   actions: z.array(healAction.pick({ at: true, component: true, action: true, because: true })).optional(),
   certificates: z.array(certificate).optional(),
   etcd: etcd.optional(),
-  /** The oldest first. */
+  /** Oldest first. */
   snapshots: z.array(snapshot).optional(),
   results: z.array(hostResult).optional(),
-  conditions: z.array(condition).optional(),
+  conditions: z.array(hostCondition).optional(),
 })
 export type HostStatus = z.infer<typeof hostStatus>

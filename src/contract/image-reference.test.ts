@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keptNames, parseImage, withDigest, withoutDigest } from './image-reference.ts'
+import { listRuntimeNames, parseImage, pinDigest, stripDigest } from './image-reference.ts'
 
 const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
 
@@ -23,16 +23,16 @@ test.each(['busybox', 'a/b:1@sha256:abc', 'a/b:', 'a/b@1', '/b:1', 'a b/c:1', ''
 })
 
 test('a digest is put behind a name, in the place of another, and taken away again', () => {
-  const pinned = withDigest('registry.k8s.io/pause:3.10.2', digest)
+  const pinned = pinDigest('registry.k8s.io/pause:3.10.2', digest)
   expect(pinned).toBe(`registry.k8s.io/pause:3.10.2@${digest}`)
-  expect(withDigest(pinned, digest)).toBe(pinned)
-  expect(withoutDigest(pinned)).toBe('registry.k8s.io/pause:3.10.2')
+  expect(pinDigest(pinned, digest)).toBe(pinned)
+  expect(stripDigest(pinned)).toBe('registry.k8s.io/pause:3.10.2')
 })
 
 test('a runtime keeps a pinned image by its digest and by its tag, another one by its name', () => {
-  expect(keptNames(`registry.k8s.io/pause:3.10.2@${digest}`)).toEqual([
+  expect(listRuntimeNames(`registry.k8s.io/pause:3.10.2@${digest}`)).toEqual([
     `registry.k8s.io/pause@${digest}`,
     'registry.k8s.io/pause:3.10.2',
   ])
-  expect(keptNames('registry.k8s.io/pause:3.10.2')).toEqual(['registry.k8s.io/pause:3.10.2'])
+  expect(listRuntimeNames('registry.k8s.io/pause:3.10.2')).toEqual(['registry.k8s.io/pause:3.10.2'])
 })

@@ -1,6 +1,6 @@
-/** An image as it is named in full: registry.k8s.io/pause:3.10.2@sha256:… */
+/** A full image reference: registry.k8s.io/pause:3.10.2@sha256:… */
 export interface ImageReference {
-  /** As it stands in names, which need not be where it answers. */
+  /** The registry in the reference, which need not be the server that is contacted. */
   readonly registry: string
   readonly repository: string
   readonly tag: string | undefined
@@ -10,32 +10,35 @@ export interface ImageReference {
 
 export const imageDigest = /^sha256:[0-9a-f]{64}$/
 
-const full =
+const fullReference =
   /^(?<registry>[^/@\s]+)\/(?<repository>[^:@\s]+)(?::(?<tag>\w[\w.-]{0,127}))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$/
 
-/** Nothing when the text is no name in full: without a registry, it means something else to each who reads it. */
+/**
+ * Returns undefined if the text is not a full reference: without a registry, its meaning depends on the
+ * reader.
+ */
 export function parseImage(text: string): ImageReference | undefined {
-  const { registry, repository, tag, digest } = full.exec(text)?.groups ?? {}
+  const { registry, repository, tag, digest } = fullReference.exec(text)?.groups ?? {}
   return registry === undefined || repository === undefined
     ? undefined
     : { registry, repository, tag, digest }
 }
 
-/** The name by which people know it; a runtime finds the image of a sandbox by this one alone. */
-export function withoutDigest(text: string): string {
+/** The reference without its digest. A runtime finds the sandbox image by this name only. */
+export function stripDigest(text: string): string {
   return text.replace(/@sha256:[0-9a-f]{64}$/, '')
 }
 
-/** The same image, and no other that may come to bear its name. */
-export function withDigest(text: string, digest: string): string {
-  return `${withoutDigest(text)}@${digest}`
+/** Pins a reference to a digest, so that a moved tag cannot change the image. */
+export function pinDigest(text: string, digest: string): string {
+  return `${stripDigest(text)}@${digest}`
 }
 
 /**
- * The names under which a runtime keeps an image: by its tag, and by its digest. A reference with both is looked for by
- * the digest alone.
+ * Names under which a runtime stores an image: by tag and by digest. A reference with both is looked up by
+ * digest only.
  */
-export function keptNames(text: string): readonly string[] {
+export function listRuntimeNames(text: string): readonly string[] {
   const image = parseImage(text)
   if (image?.digest === undefined) return [text]
   const { registry, repository, tag, digest } = image

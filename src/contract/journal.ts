@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { op } from './op.ts'
+import { opSchema } from './op.ts'
 import type { Format } from './versioned.ts'
 
 const result = {
@@ -7,16 +7,16 @@ const result = {
   failure: z.strictObject({ code: z.string(), message: z.string() }).optional(),
 }
 
-const what = z.discriminatedUnion('type', [
+const entryBody = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('run-started'),
     command: z.string(),
-    /** The digest of the plan. */
+    /** Digest of the plan. */
     plan: z.string().optional(),
   }),
   z.strictObject({ type: z.literal('run-ended'), ...result }),
-  z.strictObject({ type: z.literal('op-started'), op }),
-  z.strictObject({ type: z.literal('op-ended'), op, ...result }),
+  z.strictObject({ type: z.literal('op-started'), op: opSchema }),
+  z.strictObject({ type: z.literal('op-ended'), op: opSchema, ...result }),
 ])
 
 const entry = z.strictObject({
@@ -24,9 +24,9 @@ const entry = z.strictObject({
   kind: z.literal('JournalEntry'),
   run: z.uuid(),
   time: z.iso.datetime(),
-  what,
+  body: entryBody,
 })
-/** One line of what was done on a host: an op is told of before it begins, and again when it has ended. */
+/** One line of the journal of a host. An op is written before it starts and again after it ends. */
 export type JournalEntry = z.infer<typeof entry>
 
 export const journalEntryFormat: Format<JournalEntry> = {

@@ -1,23 +1,23 @@
 import { z } from 'zod'
-import { stage } from './stage.ts'
+import { stageSchema } from './stage.ts'
 import type { Format } from './versioned.ts'
-import { alternativeNames, subject, usage } from './certificate-spec.ts'
+import { subjectAltNames, certificateSubject, keyUsage } from './certificate-spec.ts'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const access = { owner: z.string().min(1), mode: z.string().regex(/^0[0-7]{3}$/) }
 
-/** Directories that had to be made for it, and go with it when nothing else is in them. */
+/** Directories that were created for the resource, and are removed with it if they are empty. */
 const parents = z.array(z.string())
 
 const common = {
   name: z.string(),
-  /** Of what the plan says of it. */
+  /** Digest of the resource in the plan. */
   digest: z.string(),
-  /** The components that have it. */
-  of: z.array(z.strictObject({ component: z.string(), stage, restart: z.boolean() })).min(1),
+  /** Components that own the resource. */
+  owners: z.array(z.strictObject({ component: z.string(), stage: stageSchema, restart: z.boolean() })).min(1),
 }
 
-/** What is known of a file that was hashed: while that is the same, so is the digest. */
+/** Attributes of a hashed file: while they are unchanged, the digest is valid without reading the file. */
 const hashedFile = z.strictObject({
   path: z.string(),
   sha256,
@@ -29,17 +29,17 @@ const hashedFile = z.strictObject({
 })
 export type HashedFile = z.infer<typeof hashedFile>
 
-/** How it was before us, and shall be after us. */
-const formerAccess = z.strictObject({
+/** Access before the first change, to be restored on removal. */
+const originalAccess = z.strictObject({
   uid: z.int(),
   gid: z.int(),
   mode: z.int(),
-  /** In the words of Windows, where that is what the host has. */
+  /** Security descriptor, on Windows. */
   sddl: z.string().optional(),
 })
 
-/** One thing that is on the host, with what is needed to find out whether it is still so, and to take it away. */
-const thing = z.discriminatedUnion('target', [
+/** One resource on the host, with the data to detect drift and to remove it. */
+const resource = z.discriminatedUnion('target', [
   z.strictObject({ ...common, target: z.literal('user'), existed: z.boolean() }),
   z.strictObject({ ...common, target: z.literal('module') }),
   z.strictObject({
@@ -53,7 +53,7 @@ const thing = z.discriminatedUnion('target', [
     ...common,
     target: z.literal('directory'),
     ...access,
-    before: formerAccess.optional(),
+    before: originalAccess.optional(),
     parents,
   }),
   z.strictObject({
@@ -69,8 +69,8 @@ const thing = z.discriminatedUnion('target', [
     target: z.literal('file'),
     ...access,
     sha256,
-    /** Where the file is that was in its place before us. */
-    kept: z.string().optional(),
+    /** Backup of the file that existed before ours. */
+    backup: z.string().optional(),
     parents,
   }),
   z.strictObject({
@@ -80,7 +80,7 @@ const thing = z.discriminatedUnion('target', [
     from: z.string(),
     template: z.string(),
     sha256,
-    kept: z.string().optional(),
+    backup: z.string().optional(),
     parents,
   }),
   z.strictObject({
@@ -88,35 +88,35 @@ const thing = z.discriminatedUnion('target', [
     target: z.literal('certificate'),
     owner: z.string(),
     keyFile: z.string(),
-    authority: z.enum(['kubernetes', 'etcd', 'front-proxy']),
-    subject,
-    names: alternativeNames,
-    usages: z.array(usage).min(1).readonly(),
+    ca: z.enum(['kubernetes', 'etcd', 'front-proxy']),
+    subject: certificateSubject,
+    names: subjectAltNames,
+    usages: z.array(keyUsage).min(1).readonly(),
     lifetime: z.int(),
   }),
   z.strictObject({
     ...common,
     target: z.literal('service'),
-    /** Of its unit. */
+    /** Digest of its unit. */
     sha256,
-    kept: z.string().optional(),
-    /** Whether it was seen to run since it was put there. */
+    backup: z.string().optional(),
+    /** True if the service was observed running since it was installed. */
     started: z.boolean(),
-    /** Names of things that have changed since it started, and that it sees only when it starts. */
-    unseen: z.array(z.string()),
+    /** Names of resources that changed since the service started, and that it reads only at start. */
+    pendingChanges: z.array(z.string()),
   }),
 ])
-export type LedgerThing = z.infer<typeof thing>
+export type LedgerResource = z.infer<typeof resource>
 
 const ledger = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Ledger'),
   cluster: z.strictObject({ name: z.string(), id: z.uuid() }),
-  things: z.array(thing),
-  /** Directories with data of a component that has left; only a reset takes them away. */
-  left: z.array(z.string()),
+  resources: z.array(resource),
+  /** Data directories of removed components; only a reset deletes them. */
+  retainedDirectories: z.array(z.string()),
 })
-/** All that the agent ever put on its host, and that is not known to be gone. */
+/** Everything that the agent put on its host and that is not known to be gone. */
 export type Ledger = z.infer<typeof ledger>
 
 export const ledgerFormat: Format<Ledger> = {
@@ -128,14 +128,14 @@ export const ledgerFormat: Format<Ledger> = {
 const manifest = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('ArtifactManifest'),
-  /** Of what was fetched. */
+  /** Digest of the download. */
   sha256,
-  /** By the path in the directory. */
+  /** By path in the directory. */
   files: z.record(z.string(), sha256),
 })
 export type ArtifactManifest = z.infer<typeof manifest>
 
-/** What an artifact was when it was unpacked; it lies beside its files. */
+/** Digests of an artifact when it was unpacked; stored beside its files. */
 export const artifactManifestFormat: Format<ArtifactManifest> = {
   kind: 'ArtifactManifest',
   newest: { apiVersion: 'hyperkube.dev/v1', schema: manifest },

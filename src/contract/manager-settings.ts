@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Format } from './versioned.ts'
 
-/** Whom the manager's certificate names. It can do nothing but lead, and act as its controllers. */
+/** User in the manager's certificate. It may only hold the leader lease and impersonate its controllers. */
 export const managerUser = 'hyperkube:controller-manager'
-/** What the names begin with that its controllers act under. */
-export const controllerUsers = 'hyperkube:controller:'
+/** Prefix of the users that its controllers act as. */
+export const controllerUserPrefix = 'hyperkube:controller:'
 
 const manifest = z.looseObject({
   apiVersion: z.string(),
@@ -14,7 +14,7 @@ const manifest = z.looseObject({
 
 const count = z.int().min(0).max(10_000)
 
-/** Of each of the last so many hours, days and weeks that have one, the newest snapshot stays. */
+/** Keeps the newest snapshot of each of the last so many hours, days and weeks. */
 export const retention = z.strictObject({ hourly: count, daily: count, weekly: count })
 export type Retention = z.infer<typeof retention>
 
@@ -23,18 +23,18 @@ const settings = z.strictObject({
   kind: z.literal('ControllerManagerSettings'),
   snapshots: z
     .strictObject({
-      /** As cron writes it, in UTC: minute, hour, day of month, month, day of week. */
+      /** Cron syntax in UTC: minute, hour, day of month, month, day of week. */
       schedule: z.string(),
       keep: retention,
     })
     .optional(),
-  /** What is put into the cluster as a whole, as it was wished last. */
+  /** All addons of the cluster, as last applied. */
   addons: z
     .array(z.strictObject({ name: z.string(), manifests: z.array(manifest), force: z.boolean().optional() }))
     .optional(),
 })
 
-/** What controllers must know that is nowhere in the cluster: what was wished in cluster.yml. */
+/** Settings from cluster.yml that controllers need and that no object in the cluster holds. */
 export type ManagerSettings = z.infer<typeof settings>
 
 export const managerSettingsFormat: Format<ManagerSettings> = {
@@ -43,8 +43,8 @@ export const managerSettingsFormat: Format<ManagerSettings> = {
   older: [],
 }
 
-/** Nothing was wished. */
-export const noSettings: ManagerSettings = {
+/** Settings before the first `up`. */
+export const emptySettings: ManagerSettings = {
   apiVersion: 'hyperkube.dev/v1',
   kind: 'ControllerManagerSettings',
 }

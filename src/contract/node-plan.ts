@@ -13,12 +13,12 @@ const nodePlan = z.strictObject({
   kind: z.literal('NodePlan'),
   cluster: z.strictObject({ name: z.string(), id: z.uuid() }),
   host: z.string(),
-  /** Where the other hosts find it. */
+  /** Address at which other hosts reach it. */
   address: z.string(),
   os: z.enum(['linux', 'windows']),
   arch: z.enum(['amd64', 'arm64']),
   roles: z.array(z.enum(['control-plane', 'etcd', 'worker'])),
-  /** The host as Kubernetes sees it; a host that is a member of etcd alone is no node. */
+  /** The Kubernetes node of the host. A host that only runs etcd has none. */
   node: z
     .strictObject({
       name: z.string(),
@@ -30,7 +30,7 @@ const nodePlan = z.strictObject({
   components: z.array(componentPlan),
 })
 
-/** What shall be on one host: all of it, and nothing but data. */
+/** The complete desired state of one host, as plain data. */
 export type NodePlan = z.infer<typeof nodePlan>
 
 export const nodePlanFormat: Format<NodePlan> = {

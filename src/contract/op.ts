@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { stage } from './stage.ts'
+import { stageSchema } from './stage.ts'
 
-/** What on a host an op is about. */
+/** The kind of resource that an op changes. */
 export const opTarget = z.enum([
   'user',
   'module',
@@ -18,16 +18,16 @@ export const opTarget = z.enum([
 export type OpTarget = z.infer<typeof opTarget>
 
 /**
- * One thing that is done on a host. It says what shall be so, not how to get there: whoever runs it looks first, so
- * that doing it twice does no harm.
+ * One change on a host. It states the desired result, not the way there: the agent checks first, so that an
+ * op is idempotent.
  */
-export const op = z.strictObject({
+export const opSchema = z.strictObject({
   component: z.string(),
-  stage,
+  stage: stageSchema,
   action: z.enum(['create', 'change', 'remove', 'start', 'restart', 'stop']),
   target: opTarget,
   name: z.string(),
-  /** What made it necessary, where that does not follow from the rest: the files for whose sake a service restarts. */
+  /** Reasons that do not follow from the rest: the files that cause a service to restart. */
   because: z.array(z.string()),
 })
-export type Op = z.infer<typeof op>
+export type Op = z.infer<typeof opSchema>

@@ -2,19 +2,22 @@ import { z } from 'zod'
 import type { Format } from './versioned.ts'
 import { versionPattern } from './windows-paths.ts'
 
-const formerAgent = z.strictObject({
+const previousAgent = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
-  kind: z.literal('FormerAgent'),
+  kind: z.literal('PreviousAgent'),
   version: z.string().regex(versionPattern),
-  /** What its service ran, as the manager of services had it. */
+  /** Command line of its service, as the service manager had it. */
   commandLine: z.string(),
 })
 
-/** Which agent a Windows host goes back to, unless the new one is kept. As long as there is this file, there is a trial. */
-export type FormerAgent = z.infer<typeof formerAgent>
+/**
+ * The agent that a Windows host rolls back to unless the new one is confirmed. While this file exists, the
+ * new agent is provisional.
+ */
+export type PreviousAgent = z.infer<typeof previousAgent>
 
-export const formerAgentFormat: Format<FormerAgent> = {
-  kind: 'FormerAgent',
-  newest: { apiVersion: 'hyperkube.dev/v1', schema: formerAgent },
+export const previousAgentFormat: Format<PreviousAgent> = {
+  kind: 'PreviousAgent',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: previousAgent },
   older: [],
 }

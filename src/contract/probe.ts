@@ -1,29 +1,34 @@
 import { z } from 'zod'
 
 const milliseconds = z.int().min(1)
-/** A kubeconfig on the host, of the component that is asked about: what it may see is what is compared. */
+/**
+ * A kubeconfig on the host that belongs to the probed component: the probe sees what that component may see.
+ */
 const kubeconfig = z.string()
 
-/** How to find out. Files are named by their path on the host, so that a renewed certificate is simply read again. */
+/**
+ * How to probe. Files are named by their path on the host, so that a renewed certificate is simply read
+ * again.
+ */
 const check = z.discriminatedUnion('kind', [
-  /** The supervisor says that it runs. */
+  /** The supervisor reports that the service runs. */
   z.strictObject({ kind: z.literal('service') }),
   z.strictObject({
     kind: z.literal('http'),
     url: z.url({ protocol: /^https?$/ }),
-    authority: z.string().optional(),
-    /** Of the client, where the server wants to know who asks. */
+    caFile: z.string().optional(),
+    /** Client certificate, if the server requires one. */
     credentials: z.strictObject({ certificate: z.string(), privateKey: z.string() }).optional(),
   }),
-  /** The server says by gRPC's own health service that it serves. */
+  /** The server reports SERVING through the gRPC health service. */
   z.strictObject({ kind: z.literal('grpc'), endpoint: z.string() }),
-  /** The container runtime says that it is ready, and where `network` is asked for, that pods get one. */
+  /** The container runtime reports that it is ready; with `network` also that pods get a network. */
   z.strictObject({ kind: z.literal('cri'), endpoint: z.string(), network: z.boolean().optional() }),
-  /** A network interface is there and up. */
+  /** A network interface exists and is up. */
   z.strictObject({ kind: z.literal('interface'), name: z.string() }),
   /**
-   * The network of pods, from here: the interface has the address that the subnet file tells of, that file says what the
-   * node was given, and there is a route for every other node.
+   * The pod network seen from this host: the interface has the address in the subnet file, that file matches
+   * the node's subnet, and every other node has a route.
    */
   z.strictObject({
     kind: z.literal('overlay'),
@@ -32,44 +37,53 @@ const check = z.discriminatedUnion('kind', [
     node: z.string(),
     kubeconfig,
   }),
-  /** The packet filter knows every service of the API that has somebody behind it. */
+  /** The packet filter has rules for every service with endpoints. */
   z.strictObject({ kind: z.literal('service-rules'), mode: z.enum(['nftables', 'iptables']), kubeconfig }),
-  /** A namespace of its own can be joined to the network of pods, and leave it again. */
+  /** A temporary network namespace can be attached to the pod network and detached again. */
   z.strictObject({ kind: z.literal('sandbox'), configuration: z.string(), plugins: z.string() }),
-  /** A Windows host network of this name and type is there. */
+  /** An HNS network with this name and type exists. */
   z.strictObject({ kind: z.literal('hns-network'), name: z.string(), type: z.enum(['overlay', 'l2bridge']) }),
   z.strictObject({ kind: z.literal('file'), path: z.string() }),
-  /** The node has told the API of itself not longer ago than this. */
-  z.strictObject({ kind: z.literal('node-lease'), node: z.string(), kubeconfig, within: milliseconds }),
-  /** Some nodes that come after this one by name answer at their kubelets' port: together they ask about all of them. */
-  z.strictObject({ kind: z.literal('neighbours'), node: z.string(), kubeconfig, count: z.int().min(1) }),
-  /** What is written there is on the disk within this time. */
-  z.strictObject({ kind: z.literal('disk-latency'), directory: z.string(), within: milliseconds }),
-  /** That much of the file system is free, from 0 to 1. */
-  z.strictObject({ kind: z.literal('disk-space'), directory: z.string(), free: z.number().min(0).max(1) }),
-  /** A certificate is valid, and more than this part of its life is left, from 0 to 1. */
-  z.strictObject({ kind: z.literal('certificate'), file: z.string(), left: z.number().min(0).max(1) }),
-  /** The clock is not further than this from those of most of these servers, as they say in their answers. */
+  /** The node renewed its lease within this time. */
+  z.strictObject({ kind: z.literal('node-lease'), node: z.string(), kubeconfig, maxMs: milliseconds }),
+  /**
+   * Some nodes that follow this one by name respond at their kubelet port: together all nodes cover each
+   * other.
+   */
+  z.strictObject({ kind: z.literal('peer-nodes'), node: z.string(), kubeconfig, count: z.int().min(1) }),
+  /** A write reaches the disk within this time. */
+  z.strictObject({ kind: z.literal('disk-latency'), directory: z.string(), maxMs: milliseconds }),
+  /** At least this share of the file system is free, from 0 to 1. */
+  z.strictObject({ kind: z.literal('disk-space'), directory: z.string(), minFree: z.number().min(0).max(1) }),
+  /** The certificate is valid, and more than this share of its lifetime is left, from 0 to 1. */
+  z.strictObject({
+    kind: z.literal('certificate'),
+    file: z.string(),
+    minRemaining: z.number().min(0).max(1),
+  }),
+  /**
+   * The clock differs by at most this from the majority of these servers, according to their Date headers.
+   */
   z.strictObject({
     kind: z.literal('clock'),
     servers: z.array(z.url({ protocol: /^https$/ })),
-    authority: z.string(),
-    within: milliseconds,
+    caFile: z.string(),
+    maxMs: milliseconds,
   }),
 ])
 export type ProbeCheck = z.infer<typeof check>
 
 /**
- * A question about one component. A local one asks whether the component itself is well, and only a local one that
- * fails may lead to a restart; a remote one asks about the world and is reported.
+ * A probe of one component. A local probe checks the component itself, and only a failing local probe may
+ * cause a restart. A remote probe checks its surroundings and is only reported.
  */
-export const probe = z.strictObject({
+export const probeSchema = z.strictObject({
   name: z.string().min(1),
   scope: z.enum(['local', 'remote']),
   check,
-  every: milliseconds,
-  timeout: milliseconds,
-  /** How many failures in a row count as one. */
-  failures: z.int().min(1),
+  intervalMs: milliseconds,
+  timeoutMs: milliseconds,
+  /** Number of consecutive failures until the probe counts as failed. */
+  failureThreshold: z.int().min(1),
 })
-export type Probe = z.infer<typeof probe>
+export type Probe = z.infer<typeof probeSchema>

@@ -1,24 +1,27 @@
 import { z } from 'zod'
 
-/** A change that a host goes back from by itself, unless somebody keeps it. */
-export const trial = z.strictObject({
-  /** The same on all hosts that try it. */
+/** A change that a host rolls back by itself unless an operator confirms it. */
+export const provisionalChange = z.strictObject({
+  /** The same on all hosts of the change. */
   id: z.uuid(),
-  /** The digest of the plan that is tried. */
+  /** Digest of the provisional plan. */
   plan: z.string().regex(/^[0-9a-f]{64}$/),
-  /** By the clock of the host. */
+  /** By the host's clock. */
   deadline: z.iso.datetime(),
-  /** How long after it this host goes back, in milliseconds: one host after the other. */
-  slot: z.int().min(0),
+  /**
+   * Milliseconds after the deadline at which this host rolls back, so that hosts roll back one after the
+   * other.
+   */
+  rollbackDelayMs: z.int().min(0),
 })
-export type Trial = z.infer<typeof trial>
+export type ProvisionalChange = z.infer<typeof provisionalChange>
 
-/** How it is with a trial on a host. One that was kept is not known any more. */
-export const hostTrial = z.discriminatedUnion('state', [
-  z.strictObject({ ...trial.shape, state: z.literal('on-trial') }),
-  z.strictObject({ ...trial.shape, state: z.literal('went-back'), at: z.iso.datetime() }),
+/** State of a provisional change on a host. A confirmed change is forgotten. */
+export const hostProvisionalChange = z.discriminatedUnion('state', [
+  z.strictObject({ ...provisionalChange.shape, state: z.literal('provisional') }),
+  z.strictObject({ ...provisionalChange.shape, state: z.literal('rolled-back'), at: z.iso.datetime() }),
 ])
-export type HostTrial = z.infer<typeof hostTrial>
+export type HostProvisionalChange = z.infer<typeof hostProvisionalChange>
 
-/** None is longer, in milliseconds. */
-export const longestTrial = 24 * 3_600_000
+/** Longest provisional change, in milliseconds. */
+export const maxProvisionalMs = 24 * 3_600_000

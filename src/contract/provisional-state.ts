@@ -1,25 +1,29 @@
 import { z } from 'zod'
 import { nodePlanFormat } from './node-plan.ts'
-import { trial } from './provisional-change.ts'
+import { provisionalChange } from './provisional-change.ts'
 import type { Format } from './versioned.ts'
 
-const head = { apiVersion: z.literal('hyperkube.dev/v1'), kind: z.literal('TrialMemory'), trial }
+const head = {
+  apiVersion: z.literal('hyperkube.dev/v1'),
+  kind: z.literal('ProvisionalState'),
+  provisional: provisionalChange,
+}
 
-/** What a host must know of a trial, whatever happens to it and to its agent. */
-const memory = z.discriminatedUnion('state', [
+/** What a host must remember of a provisional change across restarts. */
+const stateSchema = z.discriminatedUnion('state', [
   z.strictObject({
     ...head,
-    state: z.literal('on-trial'),
-    /** What it goes back to. It holds no secrets. */
-    former: nodePlanFormat.newest.schema,
+    state: z.literal('provisional'),
+    /** The plan to roll back to. It contains no secrets. */
+    previousPlan: nodePlanFormat.newest.schema,
   }),
-  /** Nobody kept it. Known until something else is done to the host. */
-  z.strictObject({ ...head, state: z.literal('went-back'), at: z.iso.datetime() }),
+  /** The change was not confirmed. Kept until something else changes the host. */
+  z.strictObject({ ...head, state: z.literal('rolled-back'), at: z.iso.datetime() }),
 ])
-export type TrialMemory = z.infer<typeof memory>
+export type ProvisionalState = z.infer<typeof stateSchema>
 
-export const trialMemoryFormat: Format<TrialMemory> = {
-  kind: 'TrialMemory',
-  newest: { apiVersion: 'hyperkube.dev/v1', schema: memory },
+export const provisionalStateFormat: Format<ProvisionalState> = {
+  kind: 'ProvisionalState',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: stateSchema },
   older: [],
 }

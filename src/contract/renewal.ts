@@ -1,13 +1,16 @@
-/** Under this name a host asks the API for a new certificate in the place of one that it has, and control planes answer. */
+/**
+ * Signer name of certificate signing requests by which a host replaces a certificate; control planes sign
+ * them.
+ */
 export const renewalSigner = 'hyperkube.dev/renewal'
 
-/** What such a request has beside it. */
+/** Annotations of such a request. */
 export const renewalAnnotations = {
-  /** The certificate that is to be replaced, as PEM. */
-  former: 'hyperkube.dev/former-certificate',
-  /** A signature, in base64, that only whoever holds the key of that certificate can make. */
+  /** The certificate to replace, as PEM. */
+  previous: 'hyperkube.dev/previous-certificate',
+  /** Base64 signature that proves possession of the key of that certificate. */
   proof: 'hyperkube.dev/proof',
 } as const
 
-/** As whom the agents of control planes answer. */
+/** User as which the agents of control planes sign. */
 export const agentUser = 'hyperkube:agent'

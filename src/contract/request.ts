@@ -1,136 +1,164 @@
 import { z } from 'zod'
-import { etcdRestore, etcdRestoreId } from './etcd-restore.ts'
+import { etcdRestoreProgress, etcdRestoreId } from './etcd-restore.ts'
 import { findingSchema } from './finding.ts'
 import { factsFormat } from './facts.ts'
-import { healPause, hostHealth, longestPause } from './health.ts'
+import { healPause, hostHealth, maxHealPauseMs } from './health.ts'
 import { nodePlanFormat } from './node-plan.ts'
-import { op } from './op.ts'
-import { listening, listenWish, mostTargets, probeResult, probeTarget, token } from './network-probe.ts'
-import { stage } from './stage.ts'
-import { hostTrial, trial } from './provisional-change.ts'
+import { opSchema } from './op.ts'
+import {
+  listening,
+  listenSpec,
+  maxProbeTargets,
+  networkProbeResult,
+  networkProbeTarget,
+  probeToken,
+} from './network-probe.ts'
+import { stageSchema } from './stage.ts'
+import { hostProvisionalChange, provisionalChange } from './provisional-change.ts'
 import type { Format } from './versioned.ts'
 
-/** Who may change the cluster now. */
-export const claim = z.strictObject({
+/** The current holder of the operator lock. */
+export const claimSchema = z.strictObject({
   holder: z.string().min(1),
-  /** A request with an older one than the agent has seen is refused. */
+  /** The agent refuses requests with a lower generation than it has seen. */
   generation: z.int().min(1),
 })
-export type Claim = z.infer<typeof claim>
+export type Claim = z.infer<typeof claimSchema>
 
 const plan = nodePlanFormat.newest.schema
 
-/** By the name that a plan gives it, in base64. */
+/** Base64, by the name in the plan. */
 const secrets = z.record(z.string(), z.base64())
 
-/** A certificate where it was put, never its key. */
+/** An installed certificate, never its key. */
 const installedCertificate = z.strictObject({
   component: z.string(),
   file: z.string(),
-  authority: z.enum(['kubernetes', 'etcd', 'front-proxy']),
-  /** PEM; none when the file is gone. */
+  ca: z.enum(['kubernetes', 'etcd', 'front-proxy']),
+  /** PEM; absent if the file is gone. */
   certificate: z.string().optional(),
 })
 export type InstalledCertificate = z.infer<typeof installedCertificate>
 
-const ask = z.discriminatedUnion('type', [
-  /** Which hyperkube it is, and who may change the cluster through it. */
+const requestBody = z.discriminatedUnion('type', [
+  /** Returns the agent's version and the holder of the operator lock. */
   z.strictObject({ type: z.literal('hello') }),
-  /** The name is the operator's for the host. */
+  /** `host` is the operator's name for the host. */
   z.strictObject({ type: z.literal('facts'), host: z.string() }),
   /**
-   * What would be done, were the plan applied; with `texts` also what is in files that would change, with `renew` were
-   * all certificates due.
+   * What applying the plan would do. `fileContents` adds the current content of files that would change;
+   * `renew` treats all certificates as due.
    */
   z.strictObject({
     type: z.literal('diff'),
     plan,
-    texts: z.boolean().optional(),
+    fileContents: z.boolean().optional(),
     renew: z.boolean().optional(),
   }),
   /**
-   * The last plan that the host was taken through as a whole, and that was another than the one with this digest. Without a
-   * digest what a trial that begins now, or is under way, goes back to.
+   * The last completely applied plan that differs from the given digest. Without a digest: the plan that a
+   * provisional change would roll back to.
    */
-  z.strictObject({ type: z.literal('former-plan'), than: z.string().optional() }),
-  /** With `force` also from a holder who is still there. */
-  z.strictObject({ type: z.literal('claim'), claim, force: z.boolean() }),
-  z.strictObject({ type: z.literal('release'), claim }),
-  /** The certificates that were put on the host, as they are now. */
+  z.strictObject({ type: z.literal('previous-plan'), differentFrom: z.string().optional() }),
+  /** With `force` also from an active holder. */
+  z.strictObject({ type: z.literal('claim'), claim: claimSchema, force: z.boolean() }),
+  z.strictObject({ type: z.literal('release'), claim: claimSchema }),
+  /** All installed certificates in their current state. */
   z.strictObject({ type: z.literal('certificates') }),
-  /** Makes the keys that are missing, and answers with a request for each certificate that is due, or for all with `renew`. */
+  /** Creates missing keys and returns a signing request for each due certificate; with `renew` for all. */
   z.strictObject({
     type: z.literal('certificate-requests'),
-    claim,
+    claim: claimSchema,
     plan,
     renew: z.boolean().optional(),
   }),
-  /** Takes a host through its plan, up to and with a stage. The run goes on when the connection is lost. */
+  /** Applies the plan up to and including a stage. The run continues if the connection is lost. */
   z.strictObject({
     type: z.literal('apply'),
-    claim,
+    claim: claimSchema,
     run: z.uuid(),
-    through: stage,
+    through: stageSchema,
     plan,
     secrets,
-    /** PEM, by the path of the certificate's file. */
+    /** PEM, by the path of the certificate file. */
     certificates: z.record(z.string(), z.string()),
   }),
-  /** The events of a run, from one on. */
+  /** Events of a run, starting at a sequence number. */
   z.strictObject({ type: z.literal('attach'), run: z.uuid(), from: z.int().min(1) }),
-  /** Stops the services of some components, the last first. The next apply starts them again. */
+  /** Stops the services of some components in reverse order. The next apply starts them again. */
   z.strictObject({
     type: z.literal('stop-services'),
-    claim,
+    claim: claimSchema,
     run: z.uuid(),
     components: z.array(z.string()),
-    /** Without time to end what they are at. */
-    atOnce: z.boolean().optional(),
+    /** Kill without a graceful stop. */
+    immediately: z.boolean().optional(),
   }),
-  /** Puts data in the place of what a member of etcd has, as a run: an archive that was brought, by its digest. */
+  /** Replaces the data of the etcd member, as a run: `sha256` names an uploaded archive. */
   z.strictObject({
-    type: z.literal('place-etcd'),
-    claim,
+    type: z.literal('restore-etcd-data'),
+    claim: claimSchema,
     run: z.uuid(),
     restore: etcdRestoreId,
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
   }),
-  /** Makes a host whose member of etcd is lost one that never had any, as a run. What is left of its data is moved aside. */
-  z.strictObject({ type: z.literal('clear-etcd'), claim, run: z.uuid() }),
-  /** Every member has its data: from now on they may start. */
-  z.strictObject({ type: z.literal('end-restore'), claim, id: z.uuid() }),
-  /** From now on the host goes back to what it is now, unless that is kept. Again, it goes on with the same one. */
-  z.strictObject({ type: z.literal('begin-trial'), claim, trial }),
-  /** Gives a trial that is under way another end. */
-  z.strictObject({ type: z.literal('move-trial'), claim, id: z.uuid(), deadline: z.iso.datetime() }),
-  /** What was tried stays. */
-  z.strictObject({ type: z.literal('keep-trial'), claim, id: z.uuid() }),
-  /** Takes everything of ours off the host, as a run that can be attached to. */
-  z.strictObject({ type: z.literal('reset'), claim, run: z.uuid() }),
-  /** How it is, as far as the agent knows; with `fresh` every probe is asked now. Nothing is healed by that. */
+  /**
+   * Turns a host with a lost etcd member into one that never had any, as a run. Remaining data is moved
+   * aside.
+   */
+  z.strictObject({ type: z.literal('wipe-etcd'), claim: claimSchema, run: z.uuid() }),
+  /** Every member has its data and may start. */
+  z.strictObject({ type: z.literal('end-restore'), claim: claimSchema, id: z.uuid() }),
+  /**
+   * The host rolls back to its current plan unless the change is confirmed. Repeating the request continues
+   * the same change.
+   */
+  z.strictObject({
+    type: z.literal('begin-provisional'),
+    claim: claimSchema,
+    provisional: provisionalChange,
+  }),
+  /** Changes the deadline of a provisional change. */
+  z.strictObject({
+    type: z.literal('move-provisional'),
+    claim: claimSchema,
+    id: z.uuid(),
+    deadline: z.iso.datetime(),
+  }),
+  /** Confirms the change. */
+  z.strictObject({ type: z.literal('confirm-provisional'), claim: claimSchema, id: z.uuid() }),
+  /** Removes everything of hyperkube from the host, as a run. */
+  z.strictObject({ type: z.literal('reset'), claim: claimSchema, run: z.uuid() }),
+  /** Health as the agent knows it; with `fresh` every probe runs now. This never heals anything. */
   z.strictObject({ type: z.literal('health'), fresh: z.boolean().optional() }),
-  /** Heals nothing for so many milliseconds, or again as ever with 0. A person is at work there, with or without a claim. */
+  /**
+   * Suspends healing for so many milliseconds; 0 resumes it. Needs no claim, because a person may work on the
+   * host without one.
+   */
   z.strictObject({
     type: z.literal('pause-healing'),
-    for: z.int().min(0).max(longestPause),
+    for: z.int().min(0).max(maxHealPauseMs),
     by: z.string().min(1),
   }),
-  /** What time it is there. */
+  /** Reads the host's clock. */
   z.strictObject({ type: z.literal('clock') }),
-  /** Opens ports for other hosts to look for, until the time is over, the connection ends, or `hush` is said. */
-  z.strictObject({ type: z.literal('listen'), ...listenWish.shape }),
-  /** Ends what was opened under the token, and nothing else. */
-  z.strictObject({ type: z.literal('hush'), token }),
-  /** Looks for the ports of other hosts. */
-  z.strictObject({ type: z.literal('probe'), targets: z.array(probeTarget).max(mostTargets) }),
+  /**
+   * Opens ports for probes of other hosts until the time is over, the connection ends, or `stop-listening`
+   * arrives.
+   */
+  z.strictObject({ type: z.literal('listen'), ...listenSpec.shape }),
+  /** Closes the ports that were opened with the token, and no others. */
+  z.strictObject({ type: z.literal('stop-listening'), token: probeToken }),
+  /** Probes ports of other hosts. */
+  z.strictObject({ type: z.literal('probe'), targets: z.array(networkProbeTarget).max(maxProbeTargets) }),
 ])
 
 const request = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('AgentRequest'),
-  ask,
+  body: requestBody,
 })
-/** What an operator's side asks of the agent of a host. */
+/** A request of an operator's client to the agent of a host. */
 export type AgentRequest = z.infer<typeof request>
 
 export const requestFormat: Format<AgentRequest> = {
@@ -139,33 +167,33 @@ export const requestFormat: Format<AgentRequest> = {
   older: [],
 }
 
-const answer = z.discriminatedUnion('type', [
+const responseBody = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('hello'),
     version: z.string(),
-    claim: claim.optional(),
-    /** One that is not over. */
-    restore: etcdRestore.optional(),
-    trial: hostTrial.optional(),
+    claim: claimSchema.optional(),
+    /** An unfinished restore. */
+    restore: etcdRestoreProgress.optional(),
+    provisional: hostProvisionalChange.optional(),
   }),
   z.strictObject({ type: z.literal('facts'), facts: factsFormat.newest.schema }),
   z.strictObject({
     type: z.literal('diff'),
-    ops: z.array(op),
+    ops: z.array(opSchema),
     findings: z.array(findingSchema),
-    /** By the names that ops give them. Never of secrets. */
-    texts: z.record(z.string(), z.string()).optional(),
+    /** By the names in the ops. Never includes secrets. */
+    fileContents: z.record(z.string(), z.string()).optional(),
   }),
-  z.strictObject({ type: z.literal('former-plan'), plan: plan.optional() }),
-  z.strictObject({ type: z.literal('claimed'), claim }),
+  z.strictObject({ type: z.literal('previous-plan'), plan: plan.optional() }),
+  z.strictObject({ type: z.literal('claimed'), claim: claimSchema }),
   z.strictObject({ type: z.literal('released') }),
   z.strictObject({ type: z.literal('restore-ended') }),
-  /** How it is with it now. */
-  z.strictObject({ type: z.literal('trial'), trial: hostTrial.optional() }),
+  /** Current state of the provisional change. */
+  z.strictObject({ type: z.literal('trial'), provisional: hostProvisionalChange.optional() }),
   z.strictObject({ type: z.literal('certificates'), certificates: z.array(installedCertificate) }),
   z.strictObject({
     type: z.literal('certificate-requests'),
-    /** PEM, by the path of the certificate's file. */
+    /** PEM, by the path of the certificate file. */
     requests: z.record(z.string(), z.string()),
   }),
   z.strictObject({ type: z.literal('running'), run: z.uuid() }),
@@ -174,23 +202,23 @@ const answer = z.discriminatedUnion('type', [
   /** Milliseconds since 1970. */
   z.strictObject({ type: z.literal('clock'), time: z.number() }),
   z.strictObject({ type: z.literal('listening'), ...listening.shape }),
-  z.strictObject({ type: z.literal('hushed') }),
+  z.strictObject({ type: z.literal('stopped-listening') }),
   /** In the order of the targets. */
-  z.strictObject({ type: z.literal('probed'), results: z.array(probeResult) }),
+  z.strictObject({ type: z.literal('probed'), results: z.array(networkProbeResult) }),
   z.strictObject({
     type: z.literal('refused'),
     code: z.string(),
     message: z.string(),
     hint: z.string().optional(),
-    /** Who holds the claim, when that is why. */
-    holder: claim.optional(),
+    /** Holder of the claim, if that is the reason. */
+    holder: claimSchema.optional(),
   }),
 ])
 
 const response = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('AgentResponse'),
-  answer,
+  body: responseBody,
 })
 export type AgentResponse = z.infer<typeof response>
 

@@ -4,11 +4,14 @@ import type { Format } from './versioned.ts'
 const restarts = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('ServiceRestarts'),
-  /** By the name of the service. */
+  /** By service name. */
   services: z.record(z.string(), z.int().min(0)),
 })
 
-/** How often services were started again by themselves, as the agent of a Windows host has seen it: their manager does not count. */
+/**
+ * Automatic restarts that the agent of a Windows host has counted, because the service manager does not count
+ * them.
+ */
 export type ServiceRestarts = z.infer<typeof restarts>
 
 export const serviceRestartsFormat: Format<ServiceRestarts> = {

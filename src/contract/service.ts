@@ -2,12 +2,12 @@ import { z } from 'zod'
 
 const systemd = z.strictObject({
   supervisor: z.literal('systemd'),
-  /** As systemctl knows it, with its suffix. */
+  /** Name for systemctl, with its suffix. */
   name: z.string().regex(/^[a-z][a-z0-9-]*\.service$/),
   unit: z.string(),
 })
 
-/** Service Control Manager. */
+/** Service Control Manager of Windows. */
 export const scm = z.strictObject({
   supervisor: z.literal('scm'),
   name: z.string().regex(/^[a-z][a-z0-9-]*$/),
@@ -15,23 +15,28 @@ export const scm = z.strictObject({
   program: z.string(),
   arguments: z.array(z.string()),
   environment: z.record(z.string(), z.string()),
-  /** Whether the program knows by itself how to be a service. */
+  /** True if the program implements the Windows service protocol itself. */
   native: z.boolean(),
-  /** What starts the program and keeps its log; of one that is no service by itself it also takes the place. */
+  /**
+   * Starts the program and writes its log. For a program that is not native it also implements the service
+   * protocol.
+   */
   runner: z.strictObject({ program: z.string(), arguments: z.array(z.string()) }).optional(),
   dependsOn: z.array(z.string()),
   /** Milliseconds before the first, the second and every further restart. */
   restartAfter: z.array(z.int().min(0)).length(3),
 })
 
-/** What a supervisor keeps running for a component. */
-export const service = z.discriminatedUnion('supervisor', [systemd, scm])
-export type Service = z.infer<typeof service>
-export type ScmService = z.infer<typeof scm>
-export type Runner = NonNullable<ScmService['runner']>
+/** The service of a component that a supervisor keeps running. */
+export const serviceSchema = z.discriminatedUnion('supervisor', [systemd, scm])
+export type ServiceSpec = z.infer<typeof serviceSchema>
+export type ScmServiceSpec = z.infer<typeof scm>
+export type Runner = NonNullable<ScmServiceSpec['runner']>
 
-/** What the manager of services is told to run: the runner, which is told the program, or the program itself. */
-export function commandOf({ program, arguments: args, runner }: ScmService): Runner {
+/**
+ * Command line for the service manager: the runner with the program as its argument, or the program itself.
+ */
+export function buildServiceCommand({ program, arguments: args, runner }: ScmServiceSpec): Runner {
   if (runner === undefined) return { program, arguments: args }
   return { program: runner.program, arguments: [...runner.arguments, program, ...args] }
 }

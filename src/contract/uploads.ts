@@ -1,20 +1,20 @@
 /**
- * Where a host finds what was brought to it, so that it need not fetch anything. Whoever brings it and the agent that
- * takes it must agree; only root can look in.
+ * Directory for uploads, so that a host needs no download. The client that uploads and the agent must agree
+ * on it; only root can read it.
  */
-export const deliveries = '/var/lib/hyperkube/agent/delivered'
+export const uploadDirectory = '/var/lib/hyperkube/agent/delivered'
 
-/** The same on a Windows host, below the directory that cluster.yml names for it. */
-export function windowsDeliveries(base: string): string {
+/** The same on a Windows host, below the base directory from cluster.yml. */
+export function windowsUploadDirectory(base: string): string {
   return String.raw`${base.replace(/\\+$/, '')}\state\agent\delivered`
 }
 
-/** A file, by the sha256 of its content in hex. */
-export function deliveredFile(sha256: string): string {
+/** Path of an uploaded file, by the SHA-256 of its content in hex. */
+export function uploadedFilePath(sha256: string): string {
   return `files/${sha256}`
 }
 
-/** An archive of an image, by the digest of what describes the image: sha256:… */
-export function deliveredImage(digest: string): string {
+/** Path of an uploaded image archive, by the digest of the image manifest: sha256:… */
+export function uploadedImagePath(digest: string): string {
   return `images/${digest.replace('sha256:', '')}.tar`
 }

@@ -1,10 +1,10 @@
-/** Windows Server, by build: those that Kubernetes is tested on, the older one first. */
+/** Windows Server releases that Kubernetes is tested on, by build, oldest first. */
 export const windowsServers: readonly { readonly build: number; readonly name: string }[] = [
   { build: 20_348, name: 'Server 2022' },
   { build: 26_100, name: 'Server 2025' },
 ]
 
-/** What a kubelet says of its node's build, and what stands there. */
+/** Node label with the Windows build, set by the kubelet. */
 export const windowsBuildLabel = 'node.kubernetes.io/windows-build'
 
 export function windowsBuildVersion(build: number): string {
@@ -12,10 +12,11 @@ export function windowsBuildVersion(build: number): string {
 }
 
 /**
- * Whether a container of an image shares the host's kernel well, as containerd judges it. Since Server 2022 a host also runs
- * what was made for the server release before its own; before that, builds had to be the same. Revisions do not matter.
+ * True if a container of this image build can share the host's kernel, by containerd's rule. Since Server
+ * 2022 a host also runs images of the previous server release; before, builds had to match. Revisions do not
+ * matter.
  */
-export function runsOn(image: number, host: number): boolean {
+export function canRunOn(image: number, host: number): boolean {
   const releases = windowsServers.map(({ build }) => build).filter((build) => build <= host)
   const floor = releases.at(-2) ?? releases.at(-1) ?? host
   return floor <= image && image <= host

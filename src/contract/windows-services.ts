@@ -1,4 +1,7 @@
-/** Services of Windows that we would make. Those of the same names whose program is not below our directory are foreign. */
+/**
+ * Windows services that hyperkube creates. A service with such a name whose program is outside of our
+ * directory is foreign.
+ */
 export const ownWindowsServices = [
   'hyperkube-agent',
   'containerd',
@@ -8,10 +11,10 @@ export const ownWindowsServices = [
   'kube-proxy',
 ] as const
 
-/** Services of others who run nodes, and who would pull at the same network. */
+/** Services of other Kubernetes distributions, which would manage the same network. */
 export const otherNodeServices = ['rke2', 'k0sworker', 'rancher-wins'] as const
 
-/** All that is looked for on a host, to say which are foreign. */
+/** All services to check for on a host. */
 export const watchedWindowsServices: readonly string[] = [
   ...ownWindowsServices,
   ...otherNodeServices,

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import { type Stage, stages } from '../contract/stage.ts'
-import { diff } from './diff.ts'
-import { artifactOf, componentOf, fileOf, planOf, unitOf } from './testing/fixtures.ts'
-import { type PresentItem, thingOf } from './resource.ts'
-import { items, presentAfter } from './plan-resources.ts'
+import { diffPlan } from './diff.ts'
+import { buildArtifact, buildComponent, buildFile, buildPlan, buildUnit } from './testing/fixtures.ts'
+import { type PresentResource, resourceKey } from './resource.ts'
+import { listResources, resourcesAfterApply } from './plan-resources.ts'
 
 const few = constantFrom('1', '2')
 
-/** Components whose names, paths and versions come from a small pool, so that two plans meet often. */
+/** Components whose names, paths and versions come from a small pool, so that two plans often overlap. */
 function componentNamed(name: string, stage: Stage) {
   return record({
     users: subarray(['root', name]),
@@ -33,28 +33,28 @@ function componentNamed(name: string, stage: Stage) {
     ),
     derived: array(few, { maxLength: 1 }),
     unit: array(few, { maxLength: 1 }),
-  }).map((wish) =>
-    componentOf({
+  }).map((fixture) =>
+    buildComponent({
       name,
       stage,
-      users: wish.users,
-      modules: wish.modules,
-      sysctls: Object.fromEntries(wish.sysctl.map((value) => ['vm.swappiness', value])),
-      directories: wish.directories.map((path) => ({ path, owner: 'root', mode: wish.mode })),
+      users: fixture.users,
+      modules: fixture.modules,
+      sysctls: Object.fromEntries(fixture.sysctl.map((value) => ['vm.swappiness', value])),
+      directories: fixture.directories.map((path) => ({ path, owner: 'root', mode: fixture.mode })),
       artifacts: [
-        ...wish.versions.map((version) => artifactOf(name, version)),
-        ...wish.shared.map((version) => artifactOf('shared', version)),
+        ...fixture.versions.map((version) => buildArtifact(name, version)),
+        ...fixture.shared.map((version) => buildArtifact('shared', version)),
       ],
-      images: wish.images,
-      files: wish.files.map(({ path, text, restart }) => fileOf(path, text, restart)),
-      derivedFiles: wish.derived.map((template) => ({
+      images: fixture.images,
+      files: fixture.files.map(({ path, text, restart }) => buildFile(path, text, restart)),
+      derivedFiles: fixture.derived.map((template) => ({
         path: '/f',
         owner: 'root',
         mode: '0600',
         from: '/run/env',
         template,
       })),
-      service: wish.unit.map((unit) => unitOf(name, unit))[0],
+      service: fixture.unit.map((unit) => buildUnit(name, unit))[0],
     }),
   )
 }
@@ -66,24 +66,24 @@ const plans: Arbitrary<NodePlan> = record({
   proxy: componentNamed('proxy', 'network'),
   chosen: subarray([0, 1, 2, 3]),
 }).map(({ host, etcd, kubelet, proxy, chosen }) =>
-  planOf(...[host, etcd, kubelet, proxy].filter((_, index) => chosen.includes(index))),
+  buildPlan(...[host, etcd, kubelet, proxy].filter((_, index) => chosen.includes(index))),
 )
 
-type Things = ReadonlyMap<string, string>
+type Resources = ReadonlyMap<string, string>
 
-function thingsOf(present: readonly PresentItem[]): Things {
-  return new Map(present.map((item) => [thingOf(item), item.digest]))
+function resourceMap(present: readonly PresentResource[]): Resources {
+  return new Map(present.map((item) => [resourceKey(item), item.digest]))
 }
 
-/** What is there after some ops, by a hand that knows nothing of how they were found. */
-function applied(before: Things, ops: readonly Op[], after: NodePlan): Things {
-  const wanted = thingsOf(presentAfter(after))
+/** Applies ops with a naive model that does not depend on how they were computed. */
+function applied(before: Resources, ops: readonly Op[], after: NodePlan): Resources {
+  const desired = resourceMap(resourcesAfterApply(after))
   const now = new Map(before)
   for (const op of ops) {
-    const thing = thingOf(op)
-    expect(now.has(thing)).toBe(op.action !== 'create')
-    if (op.action === 'remove') now.delete(thing)
-    if (isMade(op)) now.set(thing, wanted.get(thing) ?? '')
+    const key = resourceKey(op)
+    expect(now.has(key)).toBe(op.action !== 'create')
+    if (op.action === 'remove') now.delete(key)
+    if (isMade(op)) now.set(key, desired.get(key) ?? '')
   }
   return now
 }
@@ -97,7 +97,7 @@ const runs = { numRuns: 1000 }
 test('a plan that was applied needs nothing more', () => {
   assert(
     property(plans, (plan) => {
-      expect(diff(plan, presentAfter(plan))).toEqual([])
+      expect(diffPlan(plan, resourcesAfterApply(plan))).toEqual([])
     }),
     runs,
   )
@@ -106,8 +106,10 @@ test('a plan that was applied needs nothing more', () => {
 test('the ops lead from one plan to the other', () => {
   assert(
     property(plans, plans, (before, after) => {
-      const ops = diff(after, presentAfter(before))
-      expect(applied(thingsOf(presentAfter(before)), ops, after)).toEqual(thingsOf(presentAfter(after)))
+      const ops = diffPlan(after, resourcesAfterApply(before))
+      expect(applied(resourceMap(resourcesAfterApply(before)), ops, after)).toEqual(
+        resourceMap(resourcesAfterApply(after)),
+      )
     }),
     runs,
   )
@@ -116,9 +118,11 @@ test('the ops lead from one plan to the other', () => {
 test('the ops of each stage, one stage after the other, lead there too', () => {
   assert(
     property(plans, plans, (before, after) => {
-      const ops = diff(after, presentAfter(before))
+      const ops = diffPlan(after, resourcesAfterApply(before))
       const staged = stages.flatMap((stage) => ops.filter((op) => op.stage === stage))
-      expect(applied(thingsOf(presentAfter(before)), staged, after)).toEqual(thingsOf(presentAfter(after)))
+      expect(applied(resourceMap(resourcesAfterApply(before)), staged, after)).toEqual(
+        resourceMap(resourcesAfterApply(after)),
+      )
     }),
     runs,
   )
@@ -127,11 +131,14 @@ test('the ops of each stage, one stage after the other, lead there too', () => {
 test('what is the same in both is not touched, and nothing is touched twice', () => {
   assert(
     property(plans, plans, (before, after) => {
-      const ops = diff(after, presentAfter(before))
-      const [old, wanted] = [thingsOf(presentAfter(before)), thingsOf(presentAfter(after))]
-      const touched = ops.filter((op) => isMade(op) || op.action === 'remove').map(thingOf)
+      const ops = diffPlan(after, resourcesAfterApply(before))
+      const [old, desired] = [
+        resourceMap(resourcesAfterApply(before)),
+        resourceMap(resourcesAfterApply(after)),
+      ]
+      const touched = ops.filter((op) => isMade(op) || op.action === 'remove').map(resourceKey)
       expect(new Set(touched).size).toBe(touched.length)
-      for (const thing of touched) expect(old.get(thing)).not.toBe(wanted.get(thing))
+      for (const key of touched) expect(old.get(key)).not.toBe(desired.get(key))
     }),
     runs,
   )
@@ -140,11 +147,13 @@ test('what is the same in both is not touched, and nothing is touched twice', ()
 test('a service that stays restarts at most once, and only for a reason', () => {
   assert(
     property(plans, plans, (before, after) => {
-      const ops = diff(after, presentAfter(before))
+      const ops = diffPlan(after, resourcesAfterApply(before))
       const restarts = ops.filter(({ action }) => action === 'restart')
-      expect(new Set(restarts.map(thingOf)).size).toBe(restarts.length)
+      expect(new Set(restarts.map(resourceKey)).size).toBe(restarts.length)
       for (const { component, because } of restarts) {
-        const own = [...items(after), ...items(before)].filter((item) => item.component === component)
+        const own = [...listResources(after), ...listResources(before)].filter(
+          (item) => item.component === component,
+        )
         expect(because.length).toBeGreaterThan(0)
         for (const name of because) expect(own.some((item) => item.name === name && item.restart)).toBe(true)
       }
@@ -153,10 +162,10 @@ test('a service that stays restarts at most once, and only for a reason', () => 
   )
 })
 
-test('a former version goes after all services have started', () => {
+test('a previous version is removed after all services have started', () => {
   assert(
     property(plans, plans, (before, after) => {
-      const ops = diff(after, presentAfter(before))
+      const ops = diffPlan(after, resourcesAfterApply(before))
       const first = ops.findIndex(({ action, target }) => action === 'remove' && target === 'artifact')
       const late = first === -1 ? [] : ops.slice(first)
       expect(late.filter(({ action }) => action === 'start' || action === 'restart')).toEqual([])

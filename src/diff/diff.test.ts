@@ -3,20 +3,20 @@ import type { ComponentPlan } from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import type { Stage } from '../contract/stage.ts'
-import { diff } from './diff.ts'
-import { artifactOf, componentOf, fileOf, planOf, unitOf } from './testing/fixtures.ts'
-import { presentAfter } from './plan-resources.ts'
+import { diffPlan } from './diff.ts'
+import { buildArtifact, buildComponent, buildFile, buildPlan, buildUnit } from './testing/fixtures.ts'
+import { resourcesAfterApply } from './plan-resources.ts'
 
-/** A program of a version, as every component has one. */
+/** A component that runs a program of some version. */
 function running(name: string, version: string, files: ComponentPlan['files'] = [], stage: Stage = 'node') {
-  return componentOf({
+  return buildComponent({
     name,
     stage,
     users: [name],
     directories: [{ path: `/etc/${name}`, owner: name, mode: '0700' }],
-    artifacts: [artifactOf(name, version)],
+    artifacts: [buildArtifact(name, version)],
     files,
-    service: unitOf(name, `ExecStart=/opt/${name}-${version}/${name}`),
+    service: buildUnit(name, `ExecStart=/opt/${name}-${version}/${name}`),
   })
 }
 
@@ -25,12 +25,12 @@ function text({ action, target, name, because }: Op): string {
 }
 
 function between(before: NodePlan, after: NodePlan): string[] {
-  return diff(after, presentAfter(before)).map(text)
+  return diffPlan(after, resourcesAfterApply(before)).map(text)
 }
 
 test('on an empty host all is made, and the service starts', () => {
-  const plan = planOf(running('etcd', '1', [fileOf('/etc/etcd/config', 'a')]))
-  expect(diff(plan, []).map(text)).toEqual([
+  const plan = buildPlan(running('etcd', '1', [buildFile('/etc/etcd/config', 'a')]))
+  expect(diffPlan(plan, []).map(text)).toEqual([
     'create user etcd',
     'create directory /etc/etcd',
     'create artifact etcd-1',
@@ -41,12 +41,12 @@ test('on an empty host all is made, and the service starts', () => {
 })
 
 test('nothing is done about what is there', () => {
-  const plan = planOf(running('etcd', '1', [fileOf('/etc/etcd/config', 'a')]))
+  const plan = buildPlan(running('etcd', '1', [buildFile('/etc/etcd/config', 'a')]))
   expect(between(plan, plan)).toEqual([])
 })
 
-test('a former version goes after the new one runs', () => {
-  expect(between(planOf(running('etcd', '1')), planOf(running('etcd', '2')))).toEqual([
+test('a previous version is removed after the new one runs', () => {
+  expect(between(buildPlan(running('etcd', '1')), buildPlan(running('etcd', '2')))).toEqual([
     'create artifact etcd-2',
     'change service etcd.service',
     'restart service etcd.service because etcd-2 etcd.service',
@@ -55,9 +55,9 @@ test('a former version goes after the new one runs', () => {
 })
 
 test('a service restarts only for what it would not see otherwise', () => {
-  const before = planOf(running('x', '1', [fileOf('/a', '1'), fileOf('/b', '1', false)]))
-  const quiet = planOf(running('x', '1', [fileOf('/a', '1'), fileOf('/b', '2', false)]))
-  const loud = planOf(running('x', '1', [fileOf('/a', '2'), fileOf('/b', '2', false)]))
+  const before = buildPlan(running('x', '1', [buildFile('/a', '1'), buildFile('/b', '1', false)]))
+  const quiet = buildPlan(running('x', '1', [buildFile('/a', '1'), buildFile('/b', '2', false)]))
+  const loud = buildPlan(running('x', '1', [buildFile('/a', '2'), buildFile('/b', '2', false)]))
   expect(between(before, quiet)).toEqual(['change file /b'])
   expect(between(before, loud)).toEqual([
     'change file /a',
@@ -67,8 +67,8 @@ test('a service restarts only for what it would not see otherwise', () => {
 })
 
 test('a file that is read at a start is gone before the restart, any other after it', () => {
-  const before = planOf(running('x', '1', [fileOf('/login', '1'), fileOf('/other', '1', false)]))
-  expect(between(before, planOf(running('x', '1')))).toEqual([
+  const before = buildPlan(running('x', '1', [buildFile('/login', '1'), buildFile('/other', '1', false)]))
+  expect(between(before, buildPlan(running('x', '1')))).toEqual([
     'remove file /login',
     'restart service x.service because /login',
     'remove file /other',
@@ -76,8 +76,8 @@ test('a file that is read at a start is gone before the restart, any other after
 })
 
 test('a component that left goes from its service back to its user', () => {
-  const before = planOf(running('a', '1'), running('b', '1', [fileOf('/etc/b/config', '1')]))
-  expect(between(before, planOf(running('a', '1')))).toEqual([
+  const before = buildPlan(running('a', '1'), running('b', '1', [buildFile('/etc/b/config', '1')]))
+  expect(between(before, buildPlan(running('a', '1')))).toEqual([
     'stop service b.service',
     'remove service b.service',
     'remove file /etc/b/config',
@@ -89,14 +89,14 @@ test('a component that left goes from its service back to its user', () => {
 
 test('a component without a service needs no restart', () => {
   const of = (content: string): NodePlan =>
-    planOf(componentOf({ name: 'host', stage: 'prepare', files: [fileOf('/a', content)] }))
+    buildPlan(buildComponent({ name: 'host', stage: 'prepare', files: [buildFile('/a', content)] }))
   expect(between(of('1'), of('2'))).toEqual(['change file /a'])
 })
 
 test('what becomes another kind of thing at its path is changed, not removed behind its maker', () => {
-  const before = planOf(componentOf({ name: 'x', files: [fileOf('/net', '1')] }))
-  const after = planOf(
-    componentOf({
+  const before = buildPlan(buildComponent({ name: 'x', files: [buildFile('/net', '1')] }))
+  const after = buildPlan(
+    buildComponent({
       name: 'x',
       derivedFiles: [{ path: '/net', owner: 'root', mode: '0600', from: '/run/env', template: '' }],
     }),
@@ -106,8 +106,8 @@ test('what becomes another kind of thing at its path is changed, not removed beh
 
 test('a directory inside another goes first', () => {
   const inside = (...paths: string[]): NodePlan =>
-    planOf(
-      componentOf({
+    buildPlan(
+      buildComponent({
         name: 'x',
         directories: paths.map((path) => ({ path, owner: 'root', mode: '0755' })),
       }),
@@ -119,25 +119,25 @@ test('a directory inside another goes first', () => {
 })
 
 test('the order in which things are found says nothing', () => {
-  const before = planOf(running('a', '1'), running('b', '1'), running('c', '1'))
-  const after = planOf(running('a', '2'))
-  const found = presentAfter(before)
-  expect(diff(after, found.toReversed())).toEqual(diff(after, found))
+  const before = buildPlan(running('a', '1'), running('b', '1'), running('c', '1'))
+  const after = buildPlan(running('a', '2'))
+  const found = resourcesAfterApply(before)
+  expect(diffPlan(after, found.toReversed())).toEqual(diffPlan(after, found))
 })
 
 const shared = { path: '/shared', owner: 'root', mode: '0755' }
 
 /** Two components, of an early and a late stage, that run the same program. */
 function sharing(version: string): NodePlan {
-  const both = { directories: [shared], artifacts: [artifactOf('both', version)] }
-  return planOf(
-    componentOf({ name: 'early', stage: 'prepare', ...both, service: unitOf('early', version) }),
-    componentOf({ name: 'late', stage: 'node', ...both, service: unitOf('late', version) }),
+  const both = { directories: [shared], artifacts: [buildArtifact('both', version)] }
+  return buildPlan(
+    buildComponent({ name: 'early', stage: 'prepare', ...both, service: buildUnit('early', version) }),
+    buildComponent({ name: 'late', stage: 'node', ...both, service: buildUnit('late', version) }),
   )
 }
 
 test('what two share is made once, by the first', () => {
-  const ops = diff(sharing('1'), []).filter(
+  const ops = diffPlan(sharing('1'), []).filter(
     ({ action, target }) => action === 'create' && target !== 'service',
   )
   expect(ops.map(({ component, stage, name }) => [component, stage, name])).toEqual([
@@ -147,7 +147,7 @@ test('what two share is made once, by the first', () => {
 })
 
 test('what two shared goes with the last, and both restart', () => {
-  const ops = diff(sharing('2'), presentAfter(sharing('1')))
+  const ops = diffPlan(sharing('2'), resourcesAfterApply(sharing('1')))
   expect(ops.map(text)).toEqual([
     'create artifact both-2',
     'change service early.service',
@@ -161,48 +161,55 @@ test('what two shared goes with the last, and both restart', () => {
 
 test('what two shared stays for the one that is left', () => {
   const [, late] = sharing('1').components
-  const after = planOf(...(late === undefined ? [] : [late]))
+  const after = buildPlan(...(late === undefined ? [] : [late]))
   expect(between(sharing('1'), after)).toEqual(['stop service early.service', 'remove service early.service'])
 })
 
 test('what a later stage brought goes first', () => {
-  const before = planOf(
+  const before = buildPlan(
     running('a', '1', [], 'network'),
     running('b', '1', [], 'etcd'),
     running('c', '1', [], 'node'),
   )
-  const stops = between(before, planOf()).filter((line) => line.startsWith('stop'))
+  const stops = between(before, buildPlan()).filter((line) => line.startsWith('stop'))
   expect(stops).toEqual(['stop service a.service', 'stop service c.service', 'stop service b.service'])
 })
 
-test('where it is not told one way what is there, it is made so once more', () => {
+test('a shared resource is changed if its entries differ', () => {
   const plan = sharing('1')
-  const told = presentAfter(plan).map((item, index) => (index === 0 ? { ...item, digest: 'other' } : item))
-  expect(diff(plan, told).map(text)).toEqual(['change directory /shared'])
+  const reported = resourcesAfterApply(plan).map((item, index) =>
+    index === 0 ? { ...item, digest: 'other' } : item,
+  )
+  expect(diffPlan(plan, reported).map(text)).toEqual(['change directory /shared'])
 })
 
-/** A service that is there, and how it fares. */
-function faring(plan: NodePlan, service: { running: boolean; unseen: string[] }): string[] {
-  const present = presentAfter(plan).map((item) => (item.target === 'service' ? { ...item, service } : item))
-  return diff(plan, present).map(text)
+/** Diffs a plan against itself with the given state of its service. */
+function diffWithService(plan: NodePlan, service: { running: boolean; pendingChanges: string[] }): string[] {
+  const present = resourcesAfterApply(plan).map((item) =>
+    item.target === 'service' ? { ...item, service } : item,
+  )
+  return diffPlan(plan, present).map(text)
 }
 
 test('a service that does not run is started', () => {
-  expect(faring(planOf(running('x', '1')), { running: true, unseen: [] })).toEqual([])
-  expect(faring(planOf(running('x', '1')), { running: false, unseen: [] })).toEqual([
+  expect(diffWithService(buildPlan(running('x', '1')), { running: true, pendingChanges: [] })).toEqual([])
+  expect(diffWithService(buildPlan(running('x', '1')), { running: false, pendingChanges: [] })).toEqual([
     'start service x.service',
   ])
 })
 
-test('what a service has not seen yet is a reason like a change of now, and told once', () => {
-  const before = planOf(running('x', '1', [fileOf('/a', '1')]))
-  expect(faring(before, { running: true, unseen: ['/a', '/gone'] })).toEqual([
+test('a pending change is a reason to restart like a new one, and is listed once', () => {
+  const before = buildPlan(running('x', '1', [buildFile('/a', '1')]))
+  expect(diffWithService(before, { running: true, pendingChanges: ['/a', '/gone'] })).toEqual([
     'restart service x.service because /a /gone',
   ])
-  const after = planOf(running('x', '1', [fileOf('/a', '2')]))
-  const service = { running: false, unseen: ['/a'] }
-  const present = presentAfter(before).map((item) =>
+  const after = buildPlan(running('x', '1', [buildFile('/a', '2')]))
+  const service = { running: false, pendingChanges: ['/a'] }
+  const present = resourcesAfterApply(before).map((item) =>
     item.target === 'service' ? { ...item, service } : item,
   )
-  expect(diff(after, present).map(text)).toEqual(['change file /a', 'restart service x.service because /a'])
+  expect(diffPlan(after, present).map(text)).toEqual([
+    'change file /a',
+    'restart service x.service because /a',
+  ])
 })

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 
-/** The same for the same content, whatever the order of its keys. */
-export function digestOf(content: unknown): string {
-  return hash('sha256', JSON.stringify(inOrder(content)))
+/** Digest of JSON-like content that does not depend on the order of keys. */
+export function computeDigest(content: unknown): string {
+  return hash('sha256', JSON.stringify(sortKeys(content)))
 }
 
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder)
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([key, child]) => [key, inOrder(child)]))
+  return Object.fromEntries(entries.map(([key, child]) => [key, sortKeys(child)]))
 }

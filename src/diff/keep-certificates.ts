@@ -1,14 +1,18 @@
 import type { PlannedCertificate } from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 
-/** A plan with the certificates that are in their places already, whatever it says of them itself. */
-export function keepingCertificates(plan: NodePlan, there: readonly PlannedCertificate[]): NodePlan {
-  const known = new Map(there.map((place) => [place.certificateFile, place]))
+/**
+ * Returns the plan with the certificate specs of existing files, whatever the plan itself says about them.
+ */
+export function keepCertificates(plan: NodePlan, existing: readonly PlannedCertificate[]): NodePlan {
+  const known = new Map(existing.map((certificate) => [certificate.certificateFile, certificate]))
   return {
     ...plan,
     components: plan.components.map((component) => ({
       ...component,
-      certificates: component.certificates.map((place) => known.get(place.certificateFile) ?? place),
+      certificates: component.certificates.map(
+        (certificate) => known.get(certificate.certificateFile) ?? certificate,
+      ),
     })),
   }
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { NodePlan } from '../contract/node-plan.ts'
-import { artifactOf, componentOf, fileOf, planOf, unitOf } from './testing/fixtures.ts'
-import { items, presentAfter } from './plan-resources.ts'
+import { buildArtifact, buildComponent, buildFile, buildPlan, buildUnit } from './testing/fixtures.ts'
+import { listResources, resourcesAfterApply } from './plan-resources.ts'
 
-const etcd = componentOf({
+const etcd = buildComponent({
   name: 'etcd',
   stage: 'etcd',
   users: ['etcd'],
@@ -11,13 +11,13 @@ const etcd = componentOf({
   sysctls: { 'vm.swappiness': '1' },
   firewall: [{ name: 'peers', protocol: 'tcp', ports: '2380' }],
   directories: [{ path: '/etc/etcd', owner: 'etcd', mode: '0700' }],
-  artifacts: [artifactOf('etcd', '3.7.3')],
+  artifacts: [buildArtifact('etcd', '3.7.3')],
   images: ['registry.example/pause:3'],
-  files: [fileOf('/etc/etcd/a', 'text'), fileOf('/etc/etcd/b', 'text', false)],
+  files: [buildFile('/etc/etcd/a', 'text'), buildFile('/etc/etcd/b', 'text', false)],
   derivedFiles: [{ path: '/etc/net', owner: 'root', mode: '0600', from: '/run/env', template: 'x' }],
   certificates: [
     {
-      authority: 'etcd',
+      ca: 'etcd',
       subject: { commonName: 'a', organizations: [] },
       names: { dns: ['a'], ip: [] },
       usages: ['server'],
@@ -27,11 +27,11 @@ const etcd = componentOf({
       keyFile: '/etc/etcd/server.key',
     },
   ],
-  service: unitOf('etcd', '[Unit]'),
+  service: buildUnit('etcd', '[Unit]'),
 })
 
 test('everything of a component, in the order in which it comes into being', () => {
-  const listed = items(planOf(etcd)).map(({ target, name, restart }) => [target, name, restart])
+  const listed = listResources(buildPlan(etcd)).map(({ target, name, restart }) => [target, name, restart])
   expect(listed).toEqual([
     ['user', 'etcd', false],
     ['module', 'overlay', false],
@@ -49,12 +49,13 @@ test('everything of a component, in the order in which it comes into being', () 
 })
 
 test('each belongs to its component and stage', () => {
-  for (const item of items(planOf(etcd))) expect(item).toMatchObject({ component: 'etcd', stage: 'etcd' })
+  for (const item of listResources(buildPlan(etcd)))
+    expect(item).toMatchObject({ component: 'etcd', stage: 'etcd' })
 })
 
 const secret = (name: string, tag: string, restart = true): NodePlan =>
-  planOf(
-    componentOf({
+  buildPlan(
+    buildComponent({
       name: 'x',
       files: [
         {
@@ -68,7 +69,7 @@ const secret = (name: string, tag: string, restart = true): NodePlan =>
     }),
   )
 
-const digests = (plan: NodePlan): string[] => items(plan).map(({ digest }) => digest)
+const digests = (plan: NodePlan): string[] => listResources(plan).map(({ digest }) => digest)
 
 test('a secret is known by its tag', () => {
   expect(digests(secret('a', 'one'))).toEqual(digests(secret('b', 'one')))
@@ -80,16 +81,16 @@ test('who has to restart for a file is no part of the file', () => {
 })
 
 test('another mirror with the same bytes changes nothing', () => {
-  const artifact = artifactOf('etcd', '3.7.3')
+  const artifact = buildArtifact('etcd', '3.7.3')
   const from = (url: string): NodePlan =>
-    planOf(componentOf({ name: 'etcd', artifacts: [{ ...artifact, from: 'url', ...download, url }] }))
+    buildPlan(buildComponent({ name: 'etcd', artifacts: [{ ...artifact, from: 'url', ...download, url }] }))
   const download = { sha256: 'a'.repeat(64), unpack: { kind: 'program', as: 'etcd' } } as const
   expect(digests(from('https://one.example/etcd'))).toEqual(digests(from('https://two.example/etcd')))
 })
 
 test('a file is also who may read it', () => {
   const of = (access: { owner: string; mode: string }): string[] =>
-    digests(planOf(componentOf({ name: 'x', files: [{ ...fileOf('/a', 'text'), ...access }] })))
+    digests(buildPlan(buildComponent({ name: 'x', files: [{ ...buildFile('/a', 'text'), ...access }] })))
   const root = of({ owner: 'root', mode: '0600' })
   expect(of({ owner: 'root', mode: '0644' })).not.toEqual(root)
   expect(of({ owner: 'etcd', mode: '0600' })).not.toEqual(root)
@@ -103,11 +104,11 @@ test('every value counts', () => {
     directories: [{ path: '/etc/etcd', owner: 'root', mode: '0700' }],
     derivedFiles: etcd.derivedFiles.map((file) => ({ ...file, template: 'y' })),
     certificates: etcd.certificates.map((one) => ({ ...one, lifetime: 120_000 })),
-    files: [fileOf('/etc/etcd/a', 'other'), fileOf('/etc/etcd/b', 'text', false)],
-    service: unitOf('etcd', '[Service]'),
+    files: [buildFile('/etc/etcd/a', 'other'), buildFile('/etc/etcd/b', 'text', false)],
+    service: buildUnit('etcd', '[Service]'),
   }
-  const before = digests(planOf(etcd))
-  const differing = items(planOf(changed)).filter(({ digest }, index) => digest !== before[index])
+  const before = digests(buildPlan(etcd))
+  const differing = listResources(buildPlan(changed)).filter(({ digest }, index) => digest !== before[index])
   expect(differing.map(({ target }) => target)).toEqual([
     'sysctl',
     'firewall-rule',
@@ -120,10 +121,10 @@ test('every value counts', () => {
 })
 
 test('of what two components want otherwise, the first one decides', () => {
-  const plan = planOf(
-    componentOf({ name: 'a', directories: [{ path: '/shared', owner: 'root', mode: '0755' }] }),
-    componentOf({ name: 'b', directories: [{ path: '/shared', owner: 'root', mode: '0700' }] }),
+  const plan = buildPlan(
+    buildComponent({ name: 'a', directories: [{ path: '/shared', owner: 'root', mode: '0755' }] }),
+    buildComponent({ name: 'b', directories: [{ path: '/shared', owner: 'root', mode: '0700' }] }),
   )
-  const [first, second] = presentAfter(plan)
+  const [first, second] = resourcesAfterApply(plan)
   expect(second).toEqual({ ...first, component: 'b' })
 })

@@ -1,43 +1,43 @@
 import type { OpTarget } from '../contract/op.ts'
 import type { Stage } from '../contract/stage.ts'
 
-/** One thing that a component has on a host. */
-export interface Item {
+/** One resource that a component owns on a host. */
+export interface PlanResource {
   readonly component: string
   readonly stage: Stage
   readonly target: OpTarget
-  /** By which it is found on the host: a path, a key, a name. */
+  /** Identifies the resource on the host: a path, a key, a name. */
   readonly name: string
-  /** Of all that matters of it. */
+  /** Digest of everything that matters about the resource. */
   readonly digest: string
-  /** Whether the component's service sees a change of it only after a restart. */
+  /** True if the component's service reads a change only after a restart. */
   readonly restart: boolean
 }
 
 /**
- * A thing as it is on the host, in the words of the plan that put it there: that plan may be gone when the thing has to
- * go too. What several components share is there once for each of them, so that it stays for the last.
+ * A resource on the host, described as in the plan that created it, because that plan may be gone at removal.
+ * A shared resource appears once per owner, so that it stays until the last owner is gone.
  */
-export interface PresentItem extends Item {
-  /** Of a service; without it, it runs and has seen all there is. */
+export interface PresentResource extends PlanResource {
+  /** State of a service; absent means that it runs and has read all changes. */
   readonly service?: {
-    /** Whether it runs, and will after a reboot. */
+    /** True if it runs and is enabled at boot. */
     readonly running: boolean
-    /** Names of things that have changed since it started, and that it sees only when it starts. */
-    readonly unseen: readonly string[]
+    /** Names of resources that changed since the service started, and that it reads only at start. */
+    readonly pendingChanges: readonly string[]
   }
 }
 
-/** What is at one path can be only one of them. */
-const atPaths: ReadonlySet<OpTarget> = new Set(['directory', 'file', 'certificate', 'derived-file'])
+/** Targets that are identified by a path. A path holds only one of them. */
+const pathTargets: ReadonlySet<OpTarget> = new Set(['directory', 'file', 'certificate', 'derived-file'])
 
-/** The same for what is one and the same thing on the host, whichever component has it. */
-export function thingOf({ target, name }: Pick<Item, 'target' | 'name'>): string {
-  return `${atPaths.has(target) ? 'path' : target} ${name}`
+/** Key of a resource on the host, equal for all components that share it. */
+export function resourceKey({ target, name }: Pick<PlanResource, 'target' | 'name'>): string {
+  return `${pathTargets.has(target) ? 'path' : target} ${name}`
 }
 
-/** In which order things come into being; they go in the reverse one. */
-const targets: readonly OpTarget[] = [
+/** Order of creation; removal uses the reverse order. */
+const creationOrder: readonly OpTarget[] = [
   'user',
   'module',
   'sysctl',
@@ -51,7 +51,7 @@ const targets: readonly OpTarget[] = [
   'service',
 ]
 
-/** Below zero when `a` comes into being before `b`. */
+/** Negative if `a` is created before `b`. */
 export function compareTargets(a: OpTarget, b: OpTarget): number {
-  return targets.indexOf(a) - targets.indexOf(b)
+  return creationOrder.indexOf(a) - creationOrder.indexOf(b)
 }

@@ -1,130 +1,129 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const addon: Entries = {
+export const addonCodes: ErrorCodeEntries = {
   ADDON_NAME: {
-    summary: 'An addon has a name that no object could have.',
-    meaning: 'The name becomes a label of every object of the addon, and part of the name of its inventory.',
-    remedy: 'Take lower-case letters, digits and dashes, at most 63 of them.',
+    summary: 'The name of an addon is not a valid object name.',
+    meaning:
+      'The name becomes a label of every object of the addon, and a part of the name of its inventory.',
+    remedy: 'Use lower-case letters, digits and dashes, at most 63 characters.',
   },
   ADDON_JOB: {
-    summary: 'An addon has a Job among its manifests.',
+    summary: 'An addon contains a Job.',
     meaning:
-      'Addons are kept as they are wished, whenever that is asked for. A Job is done once, and cannot be changed: there is nothing to keep.',
-    remedy: 'Do it in an init container of the workload that needs it, or make it a CronJob.',
+      'hyperkube keeps addons in their desired state. A Job runs once and cannot be changed afterwards.',
+    remedy: 'Use an init container of the workload that needs it, or a CronJob.',
   },
-  ADDON_OBJECT_TWICE: {
-    summary: 'Two manifests are about the same object.',
-    meaning: 'The two would change it to and fro, and the one that goes would take it away from the other.',
-    remedy: 'Leave it in one of them.',
+  ADDON_OBJECT_DUPLICATE: {
+    summary: 'Two manifests define the same object.',
+    meaning: 'Both would overwrite each other, and removing one would delete the object of the other.',
+    remedy: 'Keep it in one of them.',
   },
   ADDON_TOO_LARGE: {
-    summary: 'An addon has more objects than can be remembered.',
+    summary: 'An addon has too many objects for its inventory.',
     meaning:
-      'What an addon has put into the cluster is in one ConfigMap of kube-system, which holds some thousands of objects. Nothing was changed.',
-    remedy: 'Make two addons of it.',
+      'The inventory is one ConfigMap in kube-system, which holds some thousands of objects. Nothing was changed.',
+    remedy: 'Split it into two addons.',
   },
   ADDON_INVENTORY_NOT_READ: {
-    summary: 'What an addon has put into the cluster cannot be read.',
+    summary: 'hyperkube cannot read the inventory of an addon.',
     meaning:
-      'A ConfigMap hyperkube-addon-NAME in kube-system was changed by somebody else, or was written by a newer hyperkube. Nothing was changed, because what is no longer wished would be forgotten.',
+      'Another program changed the ConfigMap hyperkube-addon-NAME in kube-system, or a newer hyperkube wrote it. Nothing was changed, because objects to prune would be forgotten.',
     remedy:
-      'For a newer one: use that hyperkube. Otherwise restore the ConfigMap from a copy, or delete it: all that is wished will be entered anew, but counts as found then, and stays when the addon goes.',
+      'Use the newer release, or restore the ConfigMap from a copy. If you delete it, `hyperkube up` adopts the desired objects, but no longer deletes them with the addon.',
   },
   ADDON_CONFLICT: {
-    summary: 'Somebody else has set a field that an addon wishes otherwise.',
+    summary: 'Another field manager owns a field that an addon sets to another value.',
     meaning:
-      'Every field belongs to whoever has set it: a person with kubectl, an autoscaler, an operator. Objects that were put there before this one stay as they are.',
+      'The owner is a person with kubectl, an autoscaler or an operator. Objects that were applied before this one stay applied.',
     remedy:
-      'Leave the field out of the manifest, if the other shall decide on it; or take it over with `force: true` of the addon. `kubectl get KIND NAME -o yaml --show-managed-fields` shows who has which field.',
+      'Remove the field from the manifest, or take it over with `force: true` of the addon. `kubectl get KIND NAME -o yaml --show-managed-fields` shows the owners.',
   },
   ADDON_NOT_READY: {
-    summary: 'Some of an addon was applied, and did not become ready in time.',
+    summary: 'Objects of an addon were applied, but did not become ready in time.',
     meaning:
-      'The next wave of its objects was not begun, and nothing was removed. The message says what is not ready and, where that can be seen, why.',
+      'The next wave of objects was not started, and nothing was deleted. The message names the objects and, if known, the cause.',
     remedy:
-      '`kubectl describe` of the object, and `kubectl get events -n NAMESPACE --sort-by=.lastTimestamp`. Then run the command again: it goes on where it ended.',
+      'Run `kubectl describe KIND NAME` and `kubectl get events -n NAMESPACE --sort-by=.lastTimestamp`. Then run the same command again; it resumes.',
   },
-  ADDON_NOT_GONE: {
-    summary: 'An object that an addon no longer has was removed, and is still there.',
+  ADDON_NOT_REMOVED: {
+    summary: 'An object that an addon no longer contains was deleted, but still exists.',
     meaning:
-      'Its finalizers say who has to do something first; often that is a program which no longer runs. It is still in the inventory of the addon.',
+      'Its finalizers name the programs that must act first; often such a program no longer runs. The object stays in the inventory.',
     remedy:
-      '`kubectl get KIND NAME -o jsonpath={.metadata.finalizers}` names them. Once it is gone, run the command again.',
+      '`kubectl get KIND NAME -o jsonpath={.metadata.finalizers}` lists the finalizers. Once it is deleted, run the same command again.',
   },
   ADDON_OBJECT_LEFT: {
-    summary: 'An object is no longer part of an addon, and stays.',
+    summary: 'An object is no longer part of an addon, but is kept.',
     meaning:
-      'It was there before the addon, or somebody has made it anew under the same name. hyperkube removes only what it has made.',
-    remedy: 'If nobody needs it, delete it with the command of the hint.',
+      'It existed before the addon, or another program created it again. hyperkube deletes only objects that it created.',
+    remedy: 'If it is not needed, delete it with the command from the hint.',
   },
   ADDON_NAMESPACE_IN_USE: {
-    summary: 'A namespace is no longer part of an addon, and stays because of what is in it.',
-    meaning: 'With the namespace, all that others have put into it would go.',
-    remedy: 'Move it elsewhere or delete it; the next run removes the namespace.',
+    summary: 'A namespace is no longer part of an addon, but is kept because it is in use.',
+    meaning: 'Deleting it would delete foreign objects in it.',
+    remedy: 'Move or delete those objects. The next run deletes the namespace.',
   },
   ADDON_DEFINITION_IN_USE: {
     summary:
-      'A CustomResourceDefinition is no longer part of an addon, and stays because there are objects of its kind.',
-    meaning: 'With the definition, all objects of its kind would go, whoever has made them.',
-    remedy: 'Delete them, if nobody needs them; the next run removes the definition.',
+      'A CustomResourceDefinition is no longer part of an addon, but is kept because objects of its kind exist.',
+    meaning: 'Deleting it would delete all objects of its kind, also foreign ones.',
+    remedy: 'Delete the objects if they are not needed. The next run deletes the definition.',
   },
   ADDON_PATCH_UNUSED: {
-    summary: 'A patch is for an object that the addon does not have.',
-    meaning: 'It is not passed over, because what it should change would silently stay as it is.',
-    remedy: 'Take `kind` and `name` from the list in the hint.',
+    summary: 'A patch matches no object of the addon.',
+    meaning: 'hyperkube refuses it, because otherwise the patch would silently have no effect.',
+    remedy: 'Use `kind` and `name` from the list in the hint.',
   },
-  ADDON_PATCH_WRONG: {
-    summary: 'A patch would make another object of the one that it is for.',
-    remedy: 'Leave out `apiVersion`, `kind`, `metadata.name` and `metadata.namespace`.',
+  ADDON_PATCH_INVALID: {
+    summary: 'A patch changes the identity of its object.',
+    remedy: 'Remove `apiVersion`, `kind`, `metadata.name` and `metadata.namespace` from the patch.',
   },
   ADDON_SOURCE_MISSING: {
-    summary: 'A file or directory that an addon is made of is not there.',
-    meaning: 'Nothing was changed: what the addon has in the cluster would otherwise be taken away.',
+    summary: 'A source file or directory of an addon does not exist.',
+    meaning: 'Nothing was changed, because otherwise the objects of the addon would be deleted.',
     remedy:
-      'Names are relative to the directory of cluster.yml. To take the addon out of the cluster, set `enabled: false`.',
+      'Paths are relative to the directory of cluster.yml. To remove the addon from the cluster, set `enabled: false`.',
   },
   ADDON_SOURCE_NOT_YAML: {
-    summary: 'A text that an addon is made of is not YAML.',
-    remedy: 'Look at the line of the message, and at the line above.',
+    summary: 'A source of an addon is not valid YAML.',
+    remedy: 'Check the line in the message, and the line above.',
   },
   ADDON_SOURCE_NOT_MANIFEST: {
-    summary: 'A document is not a manifest.',
+    summary: 'A document is not a Kubernetes manifest.',
     meaning:
-      'Every object says `apiVersion`, `kind` and `metadata.name`; `generateName` is not enough, as it would be another object each time.',
+      'Every object needs `apiVersion`, `kind` and `metadata.name`. `generateName` is not enough, because each run would create another object.',
     remedy:
-      'Add what is missing. A Helm chart or a kustomization must be rendered first: `helm template`, `kubectl kustomize`.',
+      'Add the missing fields. Render a Helm chart or a kustomization first: `helm template`, `kubectl kustomize`.',
   },
   ADDON_SOURCE_EMPTY: {
-    summary: 'A text that an addon is made of holds no manifest.',
-    meaning: 'Most often a copy that was interrupted. What the addon has in the cluster would be taken away.',
-    remedy: 'Restore the file. To take the addon out of the cluster, set `enabled: false`.',
+    summary: 'A source of an addon contains no manifest.',
+    meaning: 'The usual cause is an interrupted copy. The objects of the addon would be deleted.',
+    remedy: 'Restore the file. To remove the addon from the cluster, set `enabled: false`.',
   },
   ADDON_SOURCE_CHANGED: {
-    summary: 'What is at an address is not what somebody has read there.',
-    meaning:
-      'The digest in cluster.yml is of another text: the author has changed it, or somebody on the way has. Nothing was changed.',
-    remedy: 'Read what is there now. If it is what you want, write its digest into cluster.yml.',
+    summary: 'The content of a URL does not match the digest in cluster.yml.',
+    meaning: 'The author changed it, or an attacker on the network did. Nothing was changed.',
+    remedy: 'Review the current content. If you accept it, set its digest in cluster.yml.',
   },
   ADDON_REFUSED: {
-    summary: 'The API does not take an object of an addon as it is.',
+    summary: 'The API rejects an object of an addon.',
     meaning:
-      'Often a field cannot be changed once the object is there, such as the selector of a Deployment. With `--ignore ADDON_REFUSED` all else is done, and the addon stays as it is.',
+      'Often a field is immutable, such as the selector of a Deployment. `--ignore ADDON_REFUSED` continues with everything else and leaves the addon unchanged.',
     remedy:
-      'The message says what the API says. Where the field is immutable, delete the object, and up makes it anew.',
+      'The message holds the error of the API. For an immutable field delete the object; `hyperkube up` creates it again.',
   },
-  ADDON_API_SILENT: {
-    summary: 'Addons cannot be looked at, because no API server answers.',
-    remedy: '`hyperkube status` says what is wrong with which host.',
+  ADDON_API_UNREACHABLE: {
+    summary: 'hyperkube cannot read addons, because no API server responds.',
+    remedy: '`hyperkube status` shows the problem of each host.',
   },
   ADDON_UNKNOWN: {
-    summary: 'There is no addon of that name.',
-    remedy: '`hyperkube addon list` names all of them; those of your own are in `spec.addons`.',
+    summary: 'The addon does not exist.',
+    remedy: '`hyperkube addon list` lists all addons; your own are in `spec.addons`.',
   },
   NETWORK_POLICY_UNENFORCED: {
-    summary: 'There are NetworkPolicies, and nothing that enforces them.',
-    meaning:
-      'flannel carries packets and asks nobody. All pods can reach each other, whatever the policies say.',
+    summary: 'The cluster has NetworkPolicies, but no plugin enforces them.',
+    meaning: 'flannel does not enforce policies, so all pods can reach each other.',
     remedy:
-      'Where you need policies, take a network that enforces them: `spec.network.plugin: none`, and Calico, Cilium or another one as an addon of yours. Otherwise remove them, so that nobody relies on them.',
+      'If you need policies, set `spec.network.plugin: none` and install Calico, Cilium or another plugin as your addon. Otherwise delete the policies, because they give a false sense of security.',
   },
 }

@@ -1,136 +1,138 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const agent: Entries = {
+export const agentCodes: ErrorCodeEntries = {
   AGENT_STOPPING: {
-    summary: 'The agent of a host is about to end, and begins nothing more.',
-    meaning: 'Somebody stops or replaces it, or it has just taken everything of hyperkube off the host.',
-    remedy: 'Run the same command again: it finds the agent that comes after it, or brings one along.',
+    summary: 'The agent of a host is stopping and accepts no new run.',
+    meaning: 'The agent is being replaced, or has just removed hyperkube from the host.',
+    remedy: 'Run the same command again. It finds or installs the next agent.',
   },
-  AGENT_WENT_BACK: {
-    summary: 'The new agent of a host did not answer, so the host went back to the former one.',
-    meaning: 'No component was touched, and the former agent does its work as before.',
+  AGENT_ROLLED_BACK: {
+    summary: 'The new agent of a host did not respond, so the host rolled back to the previous agent.',
+    meaning: 'No component was changed, and the previous agent works as before.',
     remedy:
-      'On the host `journalctl -u hyperkube-agent` says what the new one complained of. Mend that, then run the same command again.',
+      '`journalctl -u hyperkube-agent` on the host shows the error of the new agent. Fix it, then run the same command again.',
   },
   AGENT_TOO_NEW: {
-    summary: 'The agent of a host is of a release that this one does not understand.',
+    summary: 'The agent of a host belongs to a newer release that this hyperkube does not support.',
     meaning:
-      'A colleague works with a newer hyperkube. An agent that is newer by at most one minor is understood and left as it is; nothing was done on this host.',
-    remedy: 'Use the release that the message names, or one minor before it.',
+      'Another operator uses a newer release. An agent may be newer by at most one minor release. Nothing was changed on this host.',
+    remedy: 'Use the release from the message, or one minor release before it.',
   },
   HOST_DRIFT: {
-    summary: 'Something that hyperkube put on a host is not as it was left. A warning.',
+    summary: 'A resource on a host differs from the applied plan. This is a warning.',
     meaning:
-      'Somebody changed it by hand, or another program did. A certificate that is due to be renewed is told in the same way.',
+      'A person or another program changed it. A certificate that is due for renewal is reported the same way.',
     remedy:
-      'The next `hyperkube up` mends it; what should stay belongs into cluster.yml. `hyperkube plan` shows what would be done.',
+      '`hyperkube plan` shows the difference, and `hyperkube up` repairs it. Put permanent changes into cluster.yml.',
   },
-  HOST_STRAY: {
-    summary: 'In a directory of hyperkube lies something that no component has put there. A warning.',
-    meaning: '`/etc/hyperkube` and `/opt/hyperkube` are hyperkube’s alone: the next run takes it away.',
-    remedy: 'If you need it, move it elsewhere, or have it written by `files` of the host in cluster.yml.',
+  HOST_ORPHAN: {
+    summary: 'A directory of hyperkube contains a file that no component owns. This is a warning.',
+    meaning: 'hyperkube owns `/etc/hyperkube` and `/opt/hyperkube`, and the next run deletes the file.',
+    remedy: 'If you need the file, move it, or add it to `files` of the host in cluster.yml.',
   },
   APPLY_OTHER_CLUSTER: {
     summary: 'The host belongs to another cluster.',
-    meaning: 'Nothing was done. Two clusters on one host would take each other’s files.',
+    meaning: 'Nothing was changed. Two clusters on one host would overwrite the files of each other.',
     remedy:
-      'Look whether `address` leads to the machine that you mean. If the other cluster is no more, reset the host.',
+      'Check that `address` belongs to the right machine. If the other cluster no longer exists, reset the host with the cluster.yml of that cluster: `hyperkube reset --limit HOST`.',
   },
   APPLY_OTHER_SYSTEM: {
-    summary: 'A plan for one system came to a host of another.',
-    remedy: 'Mend `os` of the host in cluster.yml, or its `address`.',
+    summary: 'The plan of a host is for another operating system.',
+    remedy: 'Fix `os` or `address` of the host in cluster.yml.',
   },
   APPLY_OTHER_RELEASE: {
-    summary: 'The plan wants another release of hyperkube than the one that runs on the host.',
-    meaning: 'The host was changed meanwhile, by somebody with another release.',
-    remedy: 'Run the same command again: it brings its own release along first.',
+    summary: 'The plan needs another hyperkube release than the one on the host.',
+    meaning: 'Another operator changed the host with another release during this run.',
+    remedy: 'Run the same command again; it first installs its own release.',
   },
   APPLY_LEDGER_NOT_READ: {
-    summary: 'The list of what hyperkube put on the host cannot be read.',
-    meaning: 'It is damaged, or was written by a release that is more than one minor newer.',
+    summary: 'The agent cannot read the ledger, the list of resources that hyperkube manages on the host.',
+    meaning: 'The ledger is damaged, or a release that is more than one minor newer wrote it.',
     remedy:
-      'Use that newer release. If the file is damaged, move it away and run the same command again: it looks at everything anew and goes on. What left the plan before is then not taken away.',
+      'Use that newer release. If the ledger is damaged, move it away and run the same command again. Resources that left the plan earlier are then not deleted.',
   },
   APPLY_WRONG_DIGEST: {
-    summary: 'A file was fetched whose digest is not the one of the lock.',
+    summary: 'A downloaded file does not match its digest in cluster.lock.',
     meaning:
-      'It was not unpacked, and nothing on the host was changed. The mirror has other bytes than the source that the lock was made from.',
+      'The host did not unpack it and is unchanged. The mirror has other bytes than the source of the lock.',
     remedy:
-      '`curl -fsSL URL | sha256sum`, from the mirror and from upstream. If upstream has the digest of the lock, mend the mirror. Otherwise ask why before you make a new lock.',
+      'Compare `curl -fsSL URL | sha256sum` for the mirror and upstream. If upstream matches the lock, fix the mirror. Otherwise find out why before you run `hyperkube lock`.',
     symptoms: ['step-failed'],
   },
   APPLY_ARCHIVE_REFUSED: {
-    summary: 'An archive has a file in it that would come to lie outside of its directory.',
-    meaning: 'Nothing of it was kept. No release of any component has such a file.',
-    remedy: '`tar -tzf ARCHIVE` shows what is in it. Ask whoever runs the mirror where it comes from.',
+    summary: 'An archive contains a path outside its own directory.',
+    meaning: 'The host kept nothing of it. No upstream release contains such a path.',
+    remedy: '`tar -tzf ARCHIVE` lists its files. Ask the owner of the mirror for its source.',
   },
   APPLY_DISK_FULL: {
     summary: 'A disk of the host is full.',
-    meaning: 'What was done before is done, and what was being written is not there: files come as a whole.',
-    remedy: '`df -h` on the host shows which disk; make room, then run the same command again: it goes on.',
+    meaning:
+      'Earlier operations are complete. The file that was being written does not exist, because files are written atomically.',
+    remedy: '`df -h` on the host shows the disk. Free space, then run the same command again; it resumes.',
     symptoms: ['step-failed'],
   },
   APPLY_PATH_TAKEN: {
-    summary: 'Where a file or a directory of the plan shall be, something else is.',
-    remedy: 'Look what it is, and move it away; the hint has the command. Then run the same command again.',
+    summary: 'Another kind of file exists at a path of the plan.',
+    remedy:
+      'Check the file and move it away with the command from the hint. Then run the same command again.',
   },
   APPLY_SERVICE_TAKEN: {
-    summary: 'A Windows host has a service of the same name as one of the plan, and it is not ours.',
-    meaning: 'It was left as it is, and nothing was put in its place.',
+    summary: 'A Windows host has a foreign service with the name of a planned one.',
+    meaning: 'The foreign service is unchanged, and the planned one was not created.',
     remedy:
-      'Find out whose it is. If nobody needs it, take it away by the command of the hint, then run the same command again.',
+      'Find its owner. If it is not needed, remove it with the command from the hint. Then run the same command again.',
   },
   APPLY_NO_OWNER: {
-    summary: 'A file shall belong to a user that the host does not have.',
-    meaning: 'A plan makes its users before its files: somebody has taken this one away in between.',
-    remedy: 'Run the same command again. If it comes back, look who manages users on the host.',
+    summary: 'The owner of a planned file is not a user of the host.',
+    meaning: 'hyperkube creates users before files, so another program deleted the user in between.',
+    remedy: 'Run the same command again. If it fails again, check which program manages users on the host.',
   },
   APPLY_NO_SETTING: {
-    summary: 'The kernel of the host does not have a setting that the plan sets.',
-    meaning: 'The host runs another kernel than when it was looked at, or a module is missing.',
-    remedy: 'Run the same command again: it looks at the host anew, and plans from what it finds.',
+    summary: 'The kernel of the host lacks a planned setting.',
+    meaning: 'The host booted another kernel after its facts were collected, or a module is missing.',
+    remedy: 'Run the same command again; it collects facts and plans again.',
   },
   APPLY_NO_FIREWALL: {
-    summary: 'A plan for Linux has a firewall rule, which only Windows hosts get.',
-    remedy: 'Look at `os` of the host in cluster.yml. If it is right, please report it.',
+    summary: 'The plan of a Linux host contains a firewall rule, which only Windows hosts support.',
+    remedy: 'Check `os` of the host in cluster.yml. If it is correct, please report this.',
   },
   APPLY_NO_SECRET: {
-    summary: 'A secret that a file of the host needs did not come along.',
-    meaning: 'Secrets are never in a plan; whoever holds the identity sends them beside it.',
-    remedy: 'Run the command where `cluster.identity` and its key are.',
+    summary: 'A secret that a file of the host needs was not sent.',
+    meaning: 'Plans contain no secrets. The operator with the identity sends them separately.',
+    remedy: 'Run the same command where `cluster.identity` and its key are.',
   },
   APPLY_NO_CERTIFICATE: {
-    summary: 'A certificate is missing or due, and none came along.',
-    meaning: 'A host makes its keys itself and asks for certificates; here nobody has answered yet.',
-    remedy: 'Run the same command again: it asks the host what it needs, and has it signed.',
+    summary: 'A certificate is missing or due for renewal, and no new one was sent.',
+    meaning: 'A host creates its keys and requests certificates. No response has arrived yet.',
+    remedy: 'Run the same command again; it signs the request of the host.',
   },
   APPLY_CERTIFICATE_REFUSED: {
-    summary: 'A certificate came that does not fit its key, its authority or the plan.',
-    meaning: 'It was not installed; the one before it is still in place.',
+    summary: 'A certificate does not match its key, its CA or the plan.',
+    meaning: 'The host did not install it. The previous certificate is still in place.',
     remedy:
-      'Run the same command again. If the message names times, compare `date -u` on the host and where it was signed.',
+      'Run the same command again. If the message names times, compare `date -u` on the host and on the signing machine.',
   },
   APPLY_NOT_DERIVED: {
-    summary: 'A file that the host fills in cannot be made from what a component wrote.',
-    meaning: 'The component is of a version that writes something else than this release knows.',
-    remedy: 'Look at the file that the message names. Please report it, with the version of the component.',
+    summary: 'A file could not be generated from the output of a component.',
+    meaning: 'The version of the component writes a format that this release does not know.',
+    remedy: 'Check the file from the message. Please report it with the version of the component.',
   },
   APPLY_NOT_VERIFIED: {
-    summary: 'Something was just made, and is not so when looked at again.',
+    summary: 'A resource changed again right after hyperkube had applied it.',
     meaning: 'Another program changes it at the same time: configuration management, or a second hyperkube.',
-    remedy: 'Find out which one, and take the path of the message out of its hands.',
+    remedy: 'Find that program and exclude the path from the message there.',
   },
   APPLY_OP_FAILED: {
-    summary: 'Something could not be done on a host.',
-    meaning: 'After the colon stands what the system said. What was done before is done.',
-    remedy: 'Mend what the system complains of, then run the same command again: it goes on.',
+    summary: 'An operation on a host failed.',
+    meaning: 'The error of the system follows the colon. Earlier operations are complete.',
+    remedy: 'Fix the error, then run the same command again; it resumes.',
   },
   SERVICE_FAILED: {
-    summary: 'A service does not come up.',
+    summary: 'A service does not start.',
     meaning:
-      'It ends again and again, or could not be started at all. The message has its state and its last lines; often another program has its port.',
+      'It exits repeatedly, or could not start at all. The message holds its state and last log lines. Often another program uses its port.',
     remedy:
-      'Those lines say what it wants; `journalctl -u SERVICE -e` on the host shows more, `ss -ltnp` who has which port. Then run the same command again.',
+      'Read the log lines. `journalctl -u SERVICE -e` on the host shows more, and `ss -ltnp` the used ports. Then run the same command again.',
     symptoms: ['step-failed'],
   },
 }

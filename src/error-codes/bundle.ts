@@ -1,96 +1,96 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const bundle: Entries = {
+export const bundleCodes: ErrorCodeEntries = {
   IMAGE_NOT_FOUND: {
-    summary: 'Neither the registry nor any mirror of it gives the image.',
-    meaning: 'The message lists who was asked, in the order of `spec.registries`, and what each answered.',
+    summary: 'Neither the registry nor its mirrors provide the image.',
+    meaning: 'The message lists the servers in the order of `spec.registries`, each with its response.',
     remedy:
-      'Fill the mirror, or mend the way to the registry: `curl -vI URL` with a URL of the message. Then the same command again.',
+      'Add the image to the mirror, or fix the connection: `curl -vI URL` with a URL from the message. Then run the same command again.',
   },
   IMAGE_NO_PLATFORM: {
-    summary: 'The image is not made for an architecture of the cluster’s hosts.',
-    remedy:
-      '`hyperkube lock --arch amd64` locks for that architecture alone; then `hyperkube bundle create`.',
+    summary: 'The image does not exist for an architecture of the cluster hosts.',
+    remedy: '`hyperkube lock --arch amd64` locks only that architecture. Then run `hyperkube bundle create`.',
   },
   IMAGE_NO_RUNTIME: {
-    summary: 'An image cannot be brought to a host because containerd does not answer there.',
-    meaning: 'It was started a moment before, and may have ended since.',
+    summary: 'hyperkube cannot load an image on a host because containerd does not respond.',
+    meaning: 'containerd was just started and may have exited since.',
     remedy:
-      'On the host: `systemctl status containerd` and `journalctl -u containerd`. Then the same command again.',
+      'Check `systemctl status containerd` and `journalctl -u containerd` on the host. Then run the same command again.',
   },
   IMAGE_NOT_PULLED: {
-    summary: 'A host could not pull an image that shall be there before anything runs.',
+    summary: 'A host could not pull a required image.',
     meaning:
-      'Its registry and the mirrors of it in `spec.registries` do not give it: the way is blocked, or the image is not there. What containerd said of it stands behind the colon.',
+      'Its registry and the mirrors in `spec.registries` are unreachable or lack the image. The error of containerd follows the colon.',
     remedy:
-      'On the host: `crictl pull IMAGE` shows the same. Name a mirror in `spec.registries`, or bring the images along: `hyperkube bundle create`.',
+      '`crictl pull IMAGE` on the host shows the same error. Set a mirror in `spec.registries`, or create a bundle with `hyperkube bundle create`.',
   },
   REGISTRY_NO_TOKEN: {
-    summary: 'A registry lets nobody in who does not say who they are.',
-    meaning:
-      'hyperkube looks images up as nobody in particular; passwords of registries are for hosts alone.',
+    summary: 'A registry refuses anonymous requests.',
+    meaning: 'hyperkube resolves images anonymously. Only hosts use registry passwords.',
     remedy:
-      'Name a mirror that answers anybody in your network, in `spec.registries`. Then `hyperkube lock`.',
+      'Set a mirror with anonymous access for your network in `spec.registries`. Then run `hyperkube lock`.',
   },
   REGISTRY_WRONG_DIGEST: {
-    summary: 'What a registry gave is not what the digest says.',
-    meaning: 'Somebody between changes what passes, or a mirror is damaged. Nothing of it was kept.',
+    summary: 'The content from a registry does not match its digest.',
+    meaning: 'A proxy changes the content, or a mirror is damaged. hyperkube kept nothing of it.',
     remedy:
-      '`curl -fsSL URL | sha256sum` from several places shows where it changes. Mend that mirror or proxy.',
+      '`curl -fsSL URL | sha256sum` on several machines shows where it changes. Fix that mirror or proxy.',
   },
   REGISTRY_NOT_A_MANIFEST: {
-    summary: 'A registry answered with something that describes no image.',
-    meaning: 'Often the page of a proxy that wants a login. It is not pinned.',
-    remedy: '`curl -fL URL` with the URL of the message shows what comes. Mend the mirror or the way to it.',
+    summary: 'A registry returned something that is not an image manifest.',
+    meaning: 'The usual cause is the login page of a proxy. hyperkube did not pin it.',
+    remedy: '`curl -fL URL` with the URL from the message shows the content. Fix the mirror or the proxy.',
   },
   BUNDLE_NOT_READ: {
-    summary: 'The bundle that `spec.artifacts` or the command names cannot be read.',
-    meaning: 'Its name counts from the directory of cluster.yml on.',
+    summary: 'hyperkube cannot read the bundle that `spec.artifacts` or the command names.',
+    meaning: 'A relative path starts at the directory of cluster.yml.',
     remedy:
-      '`ls -l FILE`; where there is none, make it on a machine with a way out: `hyperkube bundle create`.',
+      'Check `ls -l FILE`. If it does not exist, run `hyperkube bundle create` on a machine with internet access.',
   },
   BUNDLE_DAMAGED: {
-    summary: 'A bundle is not as it was made. The first part that differs is named.',
-    meaning: 'Often a copy that was cut, or a medium that fails. Nothing of that part is used.',
-    remedy: 'Copy it again from where it was made, then `hyperkube bundle verify FILE`.',
+    summary: 'A bundle was changed after it was created. The message names the first part that differs.',
+    meaning:
+      'The usual causes are an interrupted copy or a failing disk. hyperkube uses nothing of that part.',
+    remedy: 'Copy the bundle again from its source, then run `hyperkube bundle verify FILE`.',
   },
   BUNDLE_NOT_TRUSTED: {
-    summary: 'A bundle does not bear the signature of this cluster.',
-    meaning:
-      'What it says of its content was changed after it was made, or it was made with the identity of another cluster.',
+    summary: 'A bundle is not signed by this cluster.',
+    meaning: 'Its table of contents was changed, or it was created with the identity of another cluster.',
     remedy:
-      'Copy it again. For one that others made: `hyperkube bundle verify FILE --public-key KEY`, with the key that they tell you by another way.',
+      'Copy it again. To trust the bundle of another cluster, run `hyperkube bundle verify FILE --public-key KEY`. Get that key over a separate channel.',
   },
   BUNDLE_KEY_NOT_READ: {
-    summary: 'What was given as a public key is none.',
-    remedy: '`hyperkube bundle create` prints it: 44 characters, the last one `=`.',
+    summary: 'The given public key is invalid.',
+    remedy: '`hyperkube bundle create` prints the key: 44 characters, the last one is `=`.',
   },
-  BUNDLE_LACKS: {
-    summary: 'The bundle has not all that the cluster needs.',
+  BUNDLE_INCOMPLETE: {
+    summary: 'The bundle lacks files or images that the cluster needs.',
     meaning:
-      'It was made for another version, for other hosts, or before an addon was switched on. That is said before anything is sent to a host.',
+      'It was created for another version, for other hosts, or before an addon was enabled. Nothing was sent to any host.',
     remedy:
-      'Where there is a way out: `hyperkube lock`, then `hyperkube bundle create`. Bring lock and bundle together.',
+      'On a machine with internet access run `hyperkube lock`, then `hyperkube bundle create`. Copy the lock and the bundle together.',
   },
   BUNDLE_NOT_DELIVERED: {
-    summary: 'A host cannot take in what is in the bundle.',
-    meaning: 'There is no room, or the directory that the message names cannot be used by root.',
-    remedy: 'On the host: `df -h /var/lib`. Then the same command again: what has arrived is not sent again.',
+    summary: 'A host cannot store the contents of the bundle.',
+    meaning: 'The disk is full, or root cannot use the directory in the message.',
+    remedy:
+      'Check `df -h /var/lib` on the host. Then run the same command again; it skips files that have arrived.',
   },
   BUNDLE_WRONG_BYTES: {
-    summary: 'A file for a bundle is another one than cluster.lock says.',
-    meaning: 'A mirror is damaged, or upstream has replaced it. It is not put into the bundle.',
-    remedy: '`hyperkube lock --check` says whether upstream has changed it; otherwise mend the mirror.',
+    summary: 'A file for a bundle does not match cluster.lock.',
+    meaning:
+      'A mirror is damaged, or upstream has replaced the file. hyperkube did not add it to the bundle.',
+    remedy: '`hyperkube lock --check` shows whether upstream has changed it. Otherwise fix the mirror.',
   },
   BUNDLE_NOT_PINNED: {
-    summary: 'cluster.lock names an image without its digest.',
+    summary: 'cluster.lock lists an image without a digest.',
     meaning:
-      'The lock was made by a release that did not pin images. Nobody could tell later whether it is the right one.',
-    remedy: '`hyperkube lock`, commit the result, then `hyperkube bundle create`.',
+      'An older release that did not pin images wrote the lock. Without a digest the image cannot be verified.',
+    remedy: 'Run `hyperkube lock`, commit the result, then run `hyperkube bundle create`.',
   },
   BUNDLE_TOO_LARGE: {
     summary: 'A file is too large for a bundle.',
-    meaning: 'Files of up to 8 GiB fit. No program of the engine comes near it.',
-    remedy: '`hyperkube lock --check` shows which file the lock names; mend the mirror that it came from.',
+    meaning: 'The limit is 8 GiB, far above the size of any component.',
+    remedy: '`hyperkube lock --check` shows which file the lock names. Fix the mirror that provided it.',
   },
 }

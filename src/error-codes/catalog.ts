@@ -1,40 +1,38 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const catalog: Entries = {
+export const catalogCodes: ErrorCodeEntries = {
   CATALOG_UNKNOWN_VERSION: {
-    summary: 'This hyperkube does not know that version of Kubernetes.',
-    meaning:
-      'hyperkube sets up only versions that have been run together with the etcd and containerd that go with them.',
+    summary: 'This hyperkube release does not support that Kubernetes version.',
+    meaning: 'hyperkube installs only versions that were tested together with their etcd and containerd.',
     remedy:
-      'Set `spec.kubernetes` to one of those in the hint. A newer hyperkube knows newer ones: `hyperkube version`.',
+      'Set `spec.kubernetes` to a version from the hint. A newer hyperkube release supports newer versions; `hyperkube version` shows yours.',
   },
   FLAG_REMOVED: {
-    summary: 'A flag under `args` no longer exists in this version of the program.',
-    meaning:
-      'The program would refuse to start. Said now, it costs a line; said by the host, it costs a control plane.',
-    remedy: 'Take it out, or use what the hint names. Then `hyperkube validate`.',
+    summary: 'A flag in `args` was removed in this version of the program.',
+    meaning: 'The program would refuse to start. hyperkube reports this before it changes a control plane.',
+    remedy: 'Remove the flag, or use the replacement from the hint. Then run `hyperkube validate`.',
   },
   FLAG_UNKNOWN: {
-    summary: 'The program of this version has no such flag.',
+    summary: 'This version of the program has no such flag.',
     meaning:
-      'Flags are those that the programs themselves take, also hidden ones. The program would refuse to start; flanneld would even end as if all were well.',
+      'hyperkube knows all flags of the programs, also hidden ones. The program would refuse to start; flanneld would exit with success.',
     remedy:
-      'Mend its spelling, without leading dashes. A flag of Windows belongs into the `components` of a Windows host. Then `hyperkube validate`.',
+      'Fix its spelling and omit leading dashes. Windows flags belong to `components` of a Windows host. Then run `hyperkube validate`.',
   },
   FLAG_VALUE: {
-    summary: 'A flag that takes true or false has another value.',
-    meaning: 'yes, no, on and off are text in today’s YAML, and the program would refuse to start with them.',
-    remedy: 'Write `true` or `false`. Then `hyperkube validate`.',
+    summary: 'A boolean flag has another value than true or false.',
+    meaning: 'YAML reads yes, no, on and off as text, and the program would refuse to start.',
+    remedy: 'Set `true` or `false`. Then run `hyperkube validate`.',
   },
   FLAG_OWNED: {
-    summary: 'A flag under `args` is one that hyperkube sets itself and depends on.',
-    meaning: 'Addresses, certificates and paths must agree across hosts; one that differs breaks the others.',
-    remedy: 'Take it out, and use the setting of the hint if there is one.',
+    summary: 'hyperkube sets this flag in `args` itself and depends on it.',
+    meaning: 'Addresses, certificates and paths must match across hosts.',
+    remedy: 'Remove the flag. If the hint names a setting, use that setting.',
   },
   FLAG_WEAKENS: {
-    summary: 'A flag under `args` has a value that takes away what the cluster’s safety rests on.',
+    summary: 'The value of a flag in `args` disables a protection of the cluster.',
     meaning:
-      'The message says what would be lost: authorization, a limit for nodes, or data that etcd has promised to keep.',
-    remedy: 'Do what the hint says.',
+      'The message says what would be lost: authorization, node restriction, or data that etcd has acknowledged.',
+    remedy: 'Apply the change from the hint, then run `hyperkube validate`.',
   },
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { areas } from './error-codes.ts'
+import { errorCodeAreas } from './error-codes.ts'
 import { symptoms } from './symptoms.ts'
 
-const entries = areas.flatMap((area) => Object.entries(area.entries))
+const entries = errorCodeAreas.flatMap((area) => Object.entries(area.entries))
 
 test('no code is in the catalogue twice', () => {
   const codes = entries.map(([code]) => code)

@@ -1,27 +1,29 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const claim: Entries = {
+export const claimCodes: ErrorCodeEntries = {
   CLAIM_HELD: {
-    summary: 'Somebody else is changing the cluster now.',
-    meaning: 'Two at once would undo each other’s work. Nothing was done.',
+    summary: 'Another operator holds the operator lock and is changing the cluster.',
+    meaning: 'Two operators at once would undo the changes of each other. Nothing was changed.',
     remedy:
-      'Wait until they are done. A minute after they are gone the claim is free by itself; `--force-unlock` takes it at once, and whatever they still send is refused.',
+      'Wait until the other run ends. A lock expires a minute after its operator is gone. `--force-unlock` takes it at once, and hosts then refuse requests of the other run.',
     symptoms: ['two-at-once'],
   },
   CLAIM_LOST: {
-    summary: 'The claim on the cluster went to somebody else meanwhile.',
-    meaning: 'They took it by force, or this side was not heard of for a minute.',
-    remedy: 'Ask them, look what is different now (`hyperkube plan`), then begin again.',
+    summary: 'Another operator took the operator lock during this run.',
+    meaning: 'The other operator used force, or this run could not renew the lock for a minute.',
+    remedy:
+      'Ask the other operator, check the changes with `hyperkube plan`, then run the same command again.',
     symptoms: ['two-at-once'],
   },
   AGENT_NO_SUCH_RUN: {
-    summary: 'The agent of the host knows nothing of the run that was asked about.',
-    meaning: 'It never reached the host, or it is so long ago that it was forgotten.',
-    remedy: 'Run the command again; what is done already is not done twice.',
+    summary: 'The agent of a host does not know the requested run.',
+    meaning: 'The run never reached the host, or its record was deleted because it is too old.',
+    remedy: 'Run the same command again; completed operations are not repeated.',
   },
   AGENT_LINE_TOO_LONG: {
-    summary: 'A message to the agent of a host is longer than any of ours.',
-    meaning: 'Mostly something that is not hyperkube speaks to the agent.',
-    remedy: '`hyperkube version` on both sides; if they are neighbours, report it.',
+    summary: 'The agent of a host received a message that exceeds the size limit.',
+    meaning: 'Usually another program than hyperkube connects to the agent.',
+    remedy:
+      'Compare `hyperkube version` here and on the host. If they are at most one minor release apart, please report this.',
   },
 }

@@ -1,20 +1,20 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const contract: Entries = {
+export const contractCodes: ErrorCodeEntries = {
   CONTRACT_OTHER_KIND: {
-    summary: 'A document is of another kind than the one expected here.',
-    meaning: 'A wrong file was named, or something else than hyperkube wrote it.',
-    remedy: 'Look at its `apiVersion` and `kind`; name the right file.',
+    summary: 'A document has an unexpected kind.',
+    meaning: 'The wrong file was passed, or another program wrote it.',
+    remedy: 'Check its `apiVersion` and `kind`, and pass the right file.',
   },
   CONTRACT_VERSION: {
-    summary: 'A document is of a version that this hyperkube cannot read.',
-    meaning: 'The hyperkube here and the one that wrote it are more than one minor release apart.',
+    summary: 'This hyperkube release cannot read the version of a document.',
+    meaning: 'The release that wrote it is more than one minor release apart.',
     remedy:
-      '`hyperkube version` on both sides; bring the older one to the release before the newer one’s, or to the same.',
+      'Compare `hyperkube version` on both sides. Upgrade the older one to at most one minor release before the newer one.',
   },
   CONTRACT_NOT_VALID: {
-    summary: 'A document does not hold what its version promises.',
-    meaning: 'It was changed by hand or is damaged. The message names the places.',
-    remedy: 'Have it made again by the program that wrote it. If that is hyperkube, please report it.',
+    summary: 'A document does not match the schema of its version.',
+    meaning: 'It was edited by hand or is damaged. The message names the fields.',
+    remedy: 'Create it again with the program that wrote it. If that is hyperkube, please report this.',
   },
 }

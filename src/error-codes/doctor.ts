@@ -1,65 +1,64 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const doctor: Entries = {
-  HOST_AWAY: {
-    summary: 'A host does not answer by ssh.',
+export const doctorCodes: ErrorCodeEntries = {
+  HOST_UNREACHABLE: {
+    summary: 'A host is unreachable over ssh.',
     meaning:
-      'It is off, or the way to it is cut. A worker’s pods start elsewhere after five minutes; etcd and the API go on while more than half of the control planes are there.',
+      'It is off, or the network fails. Pods of a worker start elsewhere after five minutes. etcd and the API continue while more than half of the control planes run.',
     remedy:
-      'Switch it on, or mend the way to it: it comes back by itself. If it is lost for good: `hyperkube node remove HOST`.',
+      'Start it, or fix the network; the host recovers without further action. If it is lost, run `hyperkube node remove HOST`.',
     symptoms: ['no-way', 'node-not-ready'],
   },
   HOST_CUT_OFF: {
-    summary: 'A host answers you, and does not reach the other hosts of the cluster.',
+    summary: 'A host is reachable for you, but cannot reach the other hosts of the cluster.',
     meaning:
-      'Something is between them: a cable, a switch, a firewall. Its pods run on and nobody reaches them. Nothing is restarted for that.',
+      'A cable, a switch or a firewall separates them. Its pods run, but are unreachable. Agents restart nothing for this.',
     remedy:
-      'Mend the network between the hosts; all else mends by itself. From the host: `ping` the address of another one.',
+      'Fix the network between the hosts; everything else recovers. On the host `ping` the address of another host.',
     symptoms: ['node-not-ready', 'no-service'],
   },
-  AGENT_SILENT: {
-    summary: 'A host answers, and its agent does not.',
+  AGENT_UNREACHABLE: {
+    summary: 'A host is reachable, but its agent is not.',
     meaning:
-      'Pods and components go on as they are, and nobody heals them. systemd starts an agent anew that has ended, and one that gives no sign of life.',
+      'Pods and components keep running, but are not healed. systemd restarts an agent that exits or hangs.',
     remedy:
-      'Wait half a minute; then on the host `systemctl restart hyperkube-agent` and `journalctl -u hyperkube-agent -n 50`. Where there is none: `hyperkube up`.',
+      'Wait half a minute. Then run `systemctl restart hyperkube-agent` and `journalctl -u hyperkube-agent -n 50` on the host. If there is no agent, run `hyperkube up`.',
     symptoms: ['healing'],
   },
   AGENT_NO_HEALTH: {
-    summary: 'The agent of a host is too old to say how its host is. A warning.',
-    remedy: '`hyperkube up` brings this release to the hosts.',
+    summary: 'The agent of a host is too old to report health. This is a warning.',
+    remedy: '`hyperkube up` installs this release on the hosts.',
     symptoms: ['healing'],
   },
   ETCD_QUORUM_LOST: {
-    summary: 'Too few members of etcd are well: nothing can be written, and the API stands still.',
+    summary: 'Too few etcd members are healthy: etcd accepts no writes, and the API is unavailable.',
     meaning:
-      'Pods go on running as they are, and nothing that was acknowledged is lost. Agents restart nothing for it: only members that come back help.',
-    remedy:
-      'Bring back the members that the evidence names. Only if they are lost for good: `hyperkube etcd recover`.',
+      'Pods keep running, and no acknowledged write is lost. Agents restart nothing for this; members must come back.',
+    remedy: 'Bring back the members that the evidence names. If they are lost, run `hyperkube etcd recover`.',
     symptoms: ['etcd', 'no-api'],
   },
   API_DOWN: {
     summary: 'No API server is ready.',
     meaning:
-      'Pods and services go on as they are; nothing can be changed or seen, and what fails is not replaced.',
+      'Pods and services keep running, but nothing can be changed or read, and failed pods are not replaced.',
     remedy:
-      '`hyperkube doctor` names why for each server; `hyperkube logs kube-apiserver --since 10m` has what they say.',
+      '`hyperkube doctor` shows the cause for each server. `hyperkube logs kube-apiserver --since 10m` shows their logs.',
     symptoms: ['no-api', 'no-pods'],
   },
   NODE_NOT_READY: {
-    summary: 'The API does not take a node for ready.',
+    summary: 'A node is NotReady.',
     meaning:
-      'Its kubelet has said so, or has not been heard of. After five minutes its pods start elsewhere.',
+      'Its kubelet reported a problem or stopped reporting. Its pods start elsewhere after five minutes.',
     remedy:
-      '`hyperkube doctor` names the cause first where it knows one; otherwise `hyperkube logs kubelet --limit HOST`.',
+      '`hyperkube doctor` shows the cause if it is known. Otherwise check `hyperkube logs kubelet --limit HOST`.',
     symptoms: ['node-not-ready'],
   },
   SERVICE_DRIFT: {
-    summary: 'What a component is made of is not as hyperkube put it there.',
+    summary: 'A resource of a component differs from the applied plan.',
     meaning:
-      'A program, a file or a unit is gone, changed or switched off. What runs is left alone; the agent puts back what it can.',
+      'A program, a file or a unit is missing, changed or disabled. Running services are not touched; the agent repairs what it can.',
     remedy:
-      '`hyperkube up --limit HOST` puts back the rest. Find out who changes it: configuration management, mostly.',
+      '`hyperkube up --limit HOST` repairs the rest. Find out what changes it, usually configuration management.',
     symptoms: ['healing'],
   },
 }

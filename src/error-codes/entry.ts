@@ -1,16 +1,16 @@
 import type { Symptom } from './symptoms.ts'
 
-/** What a code means, for somebody who has just been shown it. Commands are between backquotes. */
-export interface Entry {
-  /** What is the case, in one sentence. */
+/** Explains one code to an operator. Commands are in backquotes. */
+export interface ErrorCodeEntry {
+  /** What happened, in one sentence. */
   readonly summary: string
-  /** Why it matters, or how it comes about, where that is not plain. */
+  /** Why it matters or what causes it, if the summary does not say so. */
   readonly meaning?: string
-  /** What to do now. */
+  /** What to do next. */
   readonly remedy: string
-  /** What a person sees who has not been shown the code: docs/troubleshooting.md goes from there to here. */
+  /** Symptoms that lead to this code in docs/troubleshooting.md. */
   readonly symptoms?: readonly Symptom[]
 }
 
-/** By code. A code keeps its meaning from release to release; one that is no longer used is never used again. */
-export type Entries = Readonly<Record<string, Entry>>
+/** Entries by code. A code keeps its meaning in all releases; a retired code is never used again. */
+export type ErrorCodeEntries = Readonly<Record<string, ErrorCodeEntry>>

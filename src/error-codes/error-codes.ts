@@ -1,76 +1,80 @@
-import { addon } from './addon.ts'
-import { agent } from './agent.ts'
-import { bundle } from './bundle.ts'
-import { catalog } from './catalog.ts'
-import { claim } from './claim.ts'
-import { conformance } from './conformance.ts'
-import { contract } from './contract.ts'
-import { doctor } from './doctor.ts'
-import type { Entries } from './entry.ts'
-import { etcd } from './etcd.ts'
-import { general } from './general.ts'
-import { heal } from './heal.ts'
-import { health } from './health.ts'
-import { host } from './host.ts'
-import { identity } from './identity.ts'
-import { keys } from './key-rotation.ts'
-import { kube } from './kube.ts'
-import { lifecycle } from './lifecycle.ts'
-import { linuxHost } from './linux-host.ts'
-import { lock } from './lock.ts'
-import { manager } from './manager.ts'
-import { node } from './node.ts'
-import { peers } from './network-preflight.ts'
-import { pki } from './pki.ts'
-import { plan } from './plan.ts'
-import { proxy } from './proxy.ts'
-import { renewal } from './renewal.ts'
-import { rollout } from './rollout.ts'
-import { snapshot } from './snapshot.ts'
-import { spec } from './spec.ts'
-import { ssh } from './ssh.ts'
-import { trial } from './provisional.ts'
-import { windowsHost } from './windows-host.ts'
+import { addonCodes } from './addon.ts'
+import { agentCodes } from './agent.ts'
+import { bundleCodes } from './bundle.ts'
+import { catalogCodes } from './catalog.ts'
+import { claimCodes } from './claim.ts'
+import { conformanceCodes } from './conformance.ts'
+import { contractCodes } from './contract.ts'
+import { doctorCodes } from './doctor.ts'
+import type { ErrorCodeEntries } from './entry.ts'
+import { etcdCodes } from './etcd.ts'
+import { generalCodes } from './general.ts'
+import { healCodes } from './heal.ts'
+import { healthCodes } from './health.ts'
+import { hostCodes } from './host.ts'
+import { identityCodes } from './identity.ts'
+import { keyRotationCodes } from './key-rotation.ts'
+import { kubeCodes } from './kube.ts'
+import { lifecycleCodes } from './lifecycle.ts'
+import { linuxHostCodes } from './linux-host.ts'
+import { lockCodes } from './lock.ts'
+import { managerCodes } from './manager.ts'
+import { nodeCodes } from './node.ts'
+import { networkPreflightCodes } from './network-preflight.ts'
+import { pkiCodes } from './pki.ts'
+import { planCodes } from './plan.ts'
+import { proxyCodes } from './proxy.ts'
+import { renewalCodes } from './renewal.ts'
+import { rolloutCodes } from './rollout.ts'
+import { snapshotCodes } from './snapshot.ts'
+import { specCodes } from './spec.ts'
+import { sshCodes } from './ssh.ts'
+import { provisionalCodes } from './provisional.ts'
+import { windowsHostCodes } from './windows-host.ts'
 
-export interface Area {
+export interface ErrorCodeArea {
   readonly title: string
-  readonly entries: Entries
+  readonly entries: ErrorCodeEntries
 }
 
-/** All that can be wrong, in the order in which a person meets it. A new area is a new file and a line here. */
-export const areas: readonly Area[] = [
-  { title: 'The command line', entries: general },
-  { title: 'cluster.yml', entries: spec },
-  { title: 'Versions and flags', entries: catalog },
-  { title: 'The lock, and where files come from', entries: lock },
-  { title: 'Images and bundles', entries: bundle },
-  { title: 'The identity and its key', entries: identity },
-  { title: 'Hosts', entries: host },
-  { title: 'Linux hosts', entries: linuxHost },
-  { title: 'Windows hosts', entries: windowsHost },
-  { title: 'The way to hosts: ssh', entries: ssh },
-  { title: 'Hosts among each other', entries: peers },
-  { title: 'The plan', entries: plan },
-  { title: 'The order across hosts', entries: rollout },
-  { title: 'Who may change the cluster', entries: claim },
-  { title: 'What is done on a host', entries: agent },
-  { title: 'The Kubernetes API', entries: kube },
-  { title: 'etcd', entries: etcd },
-  { title: 'Snapshots of etcd', entries: snapshot },
-  { title: 'Bringing hosts to their plan', entries: lifecycle },
-  { title: 'Changes on trial', entries: trial },
-  { title: 'Nodes and their pods', entries: node },
-  { title: 'What doctor finds', entries: doctor },
-  { title: 'What probes of hosts see', entries: health },
-  { title: 'What agents heal', entries: heal },
-  { title: 'Addons', entries: addon },
-  { title: 'Certificates', entries: pki },
-  { title: 'Certificates that renew themselves', entries: renewal },
-  { title: 'Keys that change hands', entries: keys },
-  { title: 'The way to the API', entries: proxy },
-  { title: 'The controller manager', entries: manager },
-  { title: 'Upstream’s conformance tests', entries: conformance },
-  { title: 'Documents between programs', entries: contract },
+/**
+ * All codes by area, in the order in which an operator meets them. A new area is a new file and a line here.
+ */
+export const errorCodeAreas: readonly ErrorCodeArea[] = [
+  { title: 'The command line', entries: generalCodes },
+  { title: 'cluster.yml', entries: specCodes },
+  { title: 'Versions and flags', entries: catalogCodes },
+  { title: 'The lock and downloads', entries: lockCodes },
+  { title: 'Images and bundles', entries: bundleCodes },
+  { title: 'The identity and its key', entries: identityCodes },
+  { title: 'Hosts', entries: hostCodes },
+  { title: 'Linux hosts', entries: linuxHostCodes },
+  { title: 'Windows hosts', entries: windowsHostCodes },
+  { title: 'ssh connections', entries: sshCodes },
+  { title: 'The network between hosts', entries: networkPreflightCodes },
+  { title: 'The plan', entries: planCodes },
+  { title: 'Rollouts and upgrades', entries: rolloutCodes },
+  { title: 'The operator lock', entries: claimCodes },
+  { title: 'Agents and their operations', entries: agentCodes },
+  { title: 'The Kubernetes API', entries: kubeCodes },
+  { title: 'etcd', entries: etcdCodes },
+  { title: 'Snapshots of etcd', entries: snapshotCodes },
+  { title: 'Applying plans', entries: lifecycleCodes },
+  { title: 'Provisional changes', entries: provisionalCodes },
+  { title: 'Nodes and their pods', entries: nodeCodes },
+  { title: 'Findings of doctor', entries: doctorCodes },
+  { title: 'Health probes', entries: healthCodes },
+  { title: 'Healing', entries: healCodes },
+  { title: 'Addons', entries: addonCodes },
+  { title: 'Certificates', entries: pkiCodes },
+  { title: 'Certificate renewal', entries: renewalCodes },
+  { title: 'Key rotation', entries: keyRotationCodes },
+  { title: 'apiserver-proxy', entries: proxyCodes },
+  { title: 'The controller manager', entries: managerCodes },
+  { title: 'Conformance tests', entries: conformanceCodes },
+  { title: 'Document formats', entries: contractCodes },
 ]
 
-export const catalogue: Entries = Object.fromEntries(areas.flatMap(({ entries }) => Object.entries(entries)))
+export const errorCodes: ErrorCodeEntries = Object.fromEntries(
+  errorCodeAreas.flatMap(({ entries }) => Object.entries(entries)),
+)

@@ -1,190 +1,189 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const etcd: Entries = {
+export const etcdCodes: ErrorCodeEntries = {
   ETCD_UNREACHABLE: {
-    summary: 'No member of etcd answers.',
+    summary: 'No etcd member responds.',
     remedy:
-      'On a member’s host: `systemctl status etcd` and `journalctl -u etcd -n 50`. From elsewhere: can its port 2379 be reached.',
+      'On the host of a member run `systemctl status etcd` and `journalctl -u etcd -n 50`. From another machine check that port 2379 is reachable.',
   },
   ETCD_UNTRUSTED: {
-    summary: 'What answers is not a member of this etcd, or it does not take our certificate.',
-    meaning: 'Nothing was sent to it.',
+    summary: 'The server is not a member of this etcd, or it rejects our certificate.',
+    meaning: 'hyperkube sent no request.',
     remedy:
-      'Look at the address: another cluster may have it. `openssl s_client -connect ADDRESS:2379 </dev/null` shows who answers.',
+      'Check the address; another cluster may use it. `openssl s_client -connect ADDRESS:2379 </dev/null` shows the server certificate.',
   },
   ETCD_UNAVAILABLE: {
-    summary: 'Members of etcd answer, but cannot decide anything.',
-    meaning:
-      'They have no leader, or did not agree in time: too few of them hear each other, or disks are slow.',
+    summary: 'etcd members respond, but etcd has no leader.',
+    meaning: 'Too few members reach each other, or their disks are too slow.',
     remedy:
-      '`journalctl -u etcd -n 50` on each member. Bring back those that are away; a leader is chosen within seconds.',
+      'Check `journalctl -u etcd -n 50` on each member and bring unreachable members back. An election takes a few seconds.',
   },
-  ETCD_TORN: {
-    summary: 'The hosts of cluster.yml have members of more than one etcd.',
+  ETCD_SPLIT_BRAIN: {
+    summary: 'The hosts of cluster.yml have members of more than one etcd (split brain).',
     meaning:
-      'A cluster that was recovered has a new etcd. Hosts that were lost then, have power again and stand in cluster.yml still have the former one, and what is written there is not in the cluster. Nothing was done.',
+      'A recovered cluster has a new etcd. Hosts that were lost at that time still have the previous one. Nothing was changed.',
     remedy:
-      'Know which side the recovered one is: `hyperkube etcd status` with only one side in cluster.yml. `hyperkube reset --limit HOST,…` for the hosts of the other, then `hyperkube up`.',
+      'Find the recovered side: run `hyperkube etcd status` with only one side in cluster.yml. Run `hyperkube reset --limit HOST,…` for the hosts of the other side, then `hyperkube up`.',
   },
   ETCD_REFUSED: {
-    summary: 'etcd did not do what it was asked to.',
-    meaning: 'It says why in the message. A learner that has not caught up, for one, may not vote yet.',
-    remedy: 'Do what the message says; for a learner, wait and try again.',
-  },
-  ETCD_ANSWER: {
-    summary: 'A member’s answer is not what it should be.',
+    summary: 'etcd refused a request.',
     meaning:
-      'Something else answers in its place, or etcd is of a version that this hyperkube does not know.',
-    remedy: '`curl` the address of the message by hand, and look at what answers.',
+      'The message holds the reason. For example, a learner that has not caught up cannot be promoted.',
+    remedy: 'Fix the reason in the message. For a learner, wait and run the same command again.',
+  },
+  ETCD_INVALID_RESPONSE: {
+    summary: 'An etcd member returned an invalid response.',
+    meaning: 'Another server responds, or this hyperkube release does not know the version of etcd.',
+    remedy: 'Run `curl` with the address from the message and check the response.',
   },
   ETCD_MEMBERS_UNKNOWN: {
-    summary: 'Nobody knows for sure who the members of etcd are, so none is added or removed.',
-    meaning: 'Without a quorum each member knows only what it remembers.',
-    remedy: 'Bring members back until more than half of them are well, and try again.',
+    summary: 'The etcd members cannot be determined, so none is added or removed.',
+    meaning: 'Without a quorum each member knows only its own last state.',
+    remedy: 'Bring members back until more than half are healthy, then run the same command again.',
   },
   ETCD_MEMBERS_CHANGED: {
-    summary: 'The members of etcd are not those that were seen before.',
-    meaning: 'Somebody else has changed them meanwhile, or another etcd answers. Nothing was done.',
-    remedy: 'Run the command again: it looks at the members anew.',
+    summary: 'The etcd members have changed during the run.',
+    meaning: 'Another operator changed them, or another etcd responds. Nothing was changed.',
+    remedy: 'Run the same command again; it reads the members again.',
   },
   ETCD_QUORUM: {
-    summary: 'The change would leave etcd with too few members that are well, or nearly so.',
-    meaning:
-      'Nothing was done. Without more than half of its members etcd takes no writes, and the API stops.',
-    remedy: 'Bring the members of the message back, or take out those that are lost for good, one at a time.',
+    summary: 'The change would leave etcd without enough healthy members.',
+    meaning: 'Nothing was changed. Without a majority etcd accepts no writes, and the API stops.',
+    remedy:
+      'Bring the members from the message back. Remove lost ones one at a time with `hyperkube node remove HOST`.',
   },
   ETCD_LEARNER: {
-    summary: 'A member of etcd still learns, and does not vote.',
-    meaning: 'It counts for nothing until it votes, and no other one may join before.',
+    summary: 'An etcd member is still a learner and does not vote.',
+    meaning: 'It does not count for the quorum, and no other member can join before it is promoted.',
     remedy:
-      'Run the command that added it again: it goes on. If its host is lost, take it out: `hyperkube node remove HOST`.',
+      'Run the command that added it again; it resumes. If its host is lost, run `hyperkube node remove HOST`.',
   },
   ETCD_LEARNER_STUCK: {
-    summary: 'A new member of etcd did not get to vote in time, and was taken out again.',
+    summary: 'A new etcd member was not promoted in time and was removed again.',
     meaning:
-      'The others are as they were. A member votes once it knows what they know; its disk or the way to it is too slow, or another member was away.',
+      'The other members are unchanged. A learner is promoted once it has caught up. Its disk or network is too slow, or another member was unreachable.',
     remedy:
-      'Look at `journalctl -u etcd` of the host and at the state of the others, then run `hyperkube up` again.',
+      'Check `journalctl -u etcd` on the host and `hyperkube etcd status`. Then run `hyperkube up` again.',
   },
   ETCD_NO_QUORUM: {
-    summary: 'Too few members of etcd are well: it takes no writes, and the API stands still.',
-    meaning: 'Pods go on running as they are. No restart helps; only members that come back do.',
+    summary: 'Too few etcd members are healthy: etcd accepts no writes, and the API is unavailable.',
+    meaning: 'Pods keep running. Restarts do not help; members must come back.',
     remedy:
-      'Bring hosts back until more than half of the members are well. Only if they are lost for good: `hyperkube etcd recover`.',
+      'Bring hosts back until more than half of the members are healthy. If they are lost, run `hyperkube etcd recover`.',
     symptoms: ['etcd'],
   },
-  ETCD_MEMBER_AWAY: {
-    summary: 'A member of etcd is not well, or its host does not answer.',
-    meaning: 'The others go on without it as long as more than half of all are well.',
-    remedy: '`systemctl status etcd` and `journalctl -u etcd -n 50` on its host.',
+  ETCD_MEMBER_UNREACHABLE: {
+    summary: 'An etcd member is unhealthy, or its host is unreachable.',
+    meaning: 'The other members continue while more than half of all members are healthy.',
+    remedy: 'Run `systemctl status etcd` and `journalctl -u etcd -n 50` on its host.',
     symptoms: ['etcd'],
   },
   ETCD_MEMBER_UNREADY: {
-    summary: 'A member of etcd runs, but cannot serve.',
-    meaning: 'Mostly it does not hear enough of the others; a restart of it helps nobody.',
-    remedy: 'Look at the members that it does not hear, and at the network between the hosts, port 2380.',
+    summary: 'An etcd member runs, but is not ready.',
+    meaning: 'Usually it cannot reach enough other members. A restart does not help.',
+    remedy: 'Check the members that it cannot reach, and port 2380 between the hosts.',
     symptoms: ['etcd'],
   },
   ETCD_MEMBER_UNSTARTED: {
-    summary: 'A member was announced to etcd, and has never started.',
-    meaning: 'A run that was to add it has been cut. As a voter it would count among those that are away.',
+    summary: 'A member was added to etcd, but has never started.',
+    meaning: 'The run that added it was interrupted. A voter that never started counts as unhealthy.',
     remedy:
-      'Run the command that added it again, or take it out: `etcdctl member list`, `etcdctl member remove ID`.',
+      'Run the command that added it again. To remove it, run `etcdctl member list` and `etcdctl member remove ID`.',
   },
   ETCD_ALARM_SPACE: {
-    summary: 'A member of etcd has no space left, and etcd takes no more writes.',
-    meaning: 'Its database has reached its quota. It stays so until the alarm is taken back.',
+    summary: 'An etcd member has reached its space quota, and etcd accepts no more writes.',
+    meaning: 'The alarm stays active until it is disarmed.',
     remedy:
-      'Find what fills it, mostly events or objects of one kind without end; then `etcdctl compact`, `etcdctl defrag` on each member, `etcdctl alarm disarm`.',
+      'Find what fills the database, usually events or objects of one kind. Then run `etcdctl compact REVISION`, `etcdctl defrag` on each member, and `etcdctl alarm disarm`.',
     symptoms: ['etcd'],
   },
   ETCD_ALARM_CORRUPT: {
-    summary: 'A member of etcd knows something else than the others.',
-    meaning: 'Its data is damaged. What the others know is not, and they go on.',
+    summary: 'The data of an etcd member differs from that of the other members.',
+    meaning: 'Its data is damaged. The other members are not affected and continue.',
     remedy:
-      'Take the member out and let it join anew with an empty data directory. Look at its disk and memory first.',
+      'Check the disk and memory of its host first. Then run `hyperkube etcd rejoin HOST`, which starts the member with empty data.',
     symptoms: ['etcd'],
   },
   ETCD_SPACE: {
-    summary: 'A member of etcd has used four fifths of the space that it may use.',
-    meaning: 'When it is full, etcd takes no more writes.',
+    summary: 'An etcd member has used 80% of its space quota.',
+    meaning: 'At 100% etcd accepts no more writes.',
     remedy: 'Find what fills it: `kubectl get --raw /metrics | grep apiserver_storage_objects`.',
     symptoms: ['etcd'],
   },
   ETCD_BEHIND: {
-    summary: 'A member of etcd is far behind the others.',
-    meaning: 'Its disk or its network is too slow. It takes no requests until it has caught up.',
-    remedy: 'Look at its disk: `journalctl -u etcd | grep "slow fdatasync"` on its host.',
+    summary: 'An etcd member is far behind the other members.',
+    meaning: 'Its disk or network is too slow. It serves no requests until it has caught up.',
+    remedy: 'Check its disk: `journalctl -u etcd | grep "slow fdatasync"` on its host.',
     symptoms: ['etcd'],
   },
   ETCD_VERSIONS: {
-    summary: 'Members of etcd are of several versions.',
-    meaning: 'So it is during an upgrade. Until all are of the newer one, etcd behaves as the oldest.',
-    remedy: 'Run the upgrade to its end.',
+    summary: 'The etcd members have different versions.',
+    meaning:
+      'This is normal during an upgrade. etcd uses the features of the oldest version until all are upgraded.',
+    remedy: 'Run the same upgrade command again until it has finished.',
   },
   ETCD_RESTORE_UNFINISHED: {
-    summary: 'A restore of etcd was begun, and has not ended.',
+    summary: 'A restore of etcd was started and has not finished.',
     meaning:
-      'Some members may have data of the snapshot and others not. Nothing was done: they must not start together. Pods go on running.',
+      'Some members may have data of the snapshot and others not, so they must not start together. Nothing was changed. Pods keep running.',
     remedy:
-      'The same `hyperkube etcd snapshot restore` again goes on where it was cut. With another snapshot every member is given its data anew.',
+      'Run the same `hyperkube etcd snapshot restore` again; it resumes. With another snapshot it restores every member again.',
   },
   ETCD_RESTORE_RUNNING: {
-    summary: 'etcd runs on a host whose data was to be replaced.',
-    meaning:
-      'It was stopped, and somebody, or a restart of the host, has started it. Nothing was replaced there.',
-    remedy: 'The same `hyperkube etcd snapshot restore` again: it stops it first.',
+    summary: 'etcd runs on a host whose data is being replaced.',
+    meaning: 'A person or a reboot started it again. The data of this host was not replaced.',
+    remedy: 'Run the same `hyperkube etcd snapshot restore` again; it stops etcd first.',
   },
-  ETCD_RESTORE_NOT_BROUGHT: {
-    summary: 'The data that was brought to a host for a restore is gone, or is not what was sent.',
-    meaning: 'Nothing was replaced there. Somebody has emptied the directory, or the disk fails.',
+  ETCD_RESTORE_NOT_UPLOADED: {
+    summary: 'The uploaded data for a restore is missing on a host, or does not match its digest.',
+    meaning: 'The data of this host was not replaced. The directory was emptied, or the disk is failing.',
     remedy:
-      'The same `hyperkube etcd snapshot restore` again brings it anew. `dmesg` on the host tells of its disk.',
+      'Run the same `hyperkube etcd snapshot restore` again; it uploads the data again. `dmesg` on the host shows disk errors.',
   },
   ETCD_RESTORE_VERSION: {
-    summary: 'A snapshot is of another minor version of Kubernetes than cluster.yml.',
-    meaning: 'An older Kubernetes may not be able to read what a newer one has written. Nothing was done.',
+    summary: 'The snapshot has another Kubernetes minor version than cluster.yml.',
+    meaning: 'An older Kubernetes may not read the data of a newer one. Nothing was changed.',
     remedy:
-      '`hyperkube etcd snapshot unpack` takes cluster.yml and cluster.lock of then out of it. Or set `spec.kubernetes`, then `hyperkube lock`. `--ignore ETCD_RESTORE_VERSION` goes on all the same.',
+      '`hyperkube etcd snapshot unpack FILE` extracts the matching cluster.yml and cluster.lock. Or set `spec.kubernetes` and run `hyperkube lock`. `--ignore ETCD_RESTORE_VERSION` continues anyway.',
   },
   ETCD_RESTORE_KEYS: {
-    summary: 'Secrets in a snapshot are encrypted with a key that the identity of now does not have.',
+    summary: 'Secrets in the snapshot are encrypted with a key that the current identity does not have.',
     meaning:
-      'The key was replaced after the snapshot was made. The cluster would come back with Secrets that nobody can read. Nothing was done.',
+      'The key was rotated after the snapshot. The restored Secrets could not be decrypted. Nothing was changed.',
     remedy:
-      'Restore with the identity of then: `hyperkube etcd snapshot unpack FILE --key KEY --to DIR`, and `-f DIR/cluster.yml`. Or take a younger snapshot.',
+      'Extract the identity with `hyperkube etcd snapshot unpack FILE --key KEY --to DIR`, then restore with `-f DIR/cluster.yml`. Or restore a newer snapshot.',
   },
   ETCD_RESTORE_LEFT_OUT: {
-    summary: 'Members of etcd are not in cluster.yml, and would be left as they are by a restore.',
-    meaning: 'API servers and controllers there would go on with the cluster of before. Nothing was done.',
+    summary: 'Some etcd members are not in cluster.yml, and a restore would not change them.',
+    meaning: 'Their API servers and controllers would continue with the previous data. Nothing was changed.',
     remedy:
-      'Let them leave first: `hyperkube up`. If they are off for good, `--ignore ETCD_RESTORE_LEFT_OUT`.',
+      'Remove them first with `hyperkube up`. If they are off for good, use `--ignore ETCD_RESTORE_LEFT_OUT`.',
   },
   ETCD_RECOVER_QUORUM: {
-    summary: 'etcd has a quorum, so there is nothing to recover.',
-    meaning: 'Recovery gives up what lost members knew. As long as most are well, nothing need be given up.',
+    summary: 'etcd has a quorum, so a recovery is not needed.',
+    meaning: 'A recovery discards the data that only lost members have.',
     remedy:
-      'Take out members that are lost: `hyperkube node remove HOST`. To go back in time: `hyperkube etcd snapshot restore`.',
+      'Remove lost members with `hyperkube node remove HOST`. To return to an earlier state, run `hyperkube etcd snapshot restore`.',
   },
   ETCD_RECOVER_NOTHING: {
-    summary: 'No member of etcd answers, and no snapshot was found.',
+    summary: 'No etcd member is reachable, and no snapshot was found.',
     remedy:
-      'Bring back any host that was a member, or find a snapshot: `hyperkube etcd snapshot restore FILE` takes one from wherever it is.',
+      'Bring back any host that was a member. Or restore a snapshot from another place with `hyperkube etcd snapshot restore FILE`.',
   },
-  ETCD_REJOIN_WELL: {
-    summary: 'A host shall join etcd anew whose member is well.',
-    meaning: 'A member that is well is not thrown away: etcd would have one less for nothing.',
+  ETCD_REJOIN_HEALTHY: {
+    summary: 'The etcd member to rejoin is healthy.',
+    meaning: 'hyperkube does not discard a healthy member, because etcd would temporarily lose a vote.',
     remedy:
-      '`hyperkube etcd status` says how each member is. To let a host leave for good: `hyperkube node remove HOST`.',
+      '`hyperkube etcd status` shows the health of each member. To remove a host, run `hyperkube node remove HOST`.',
   },
-  ETCD_REJOIN_NOBODY: {
-    summary: 'A host shall join etcd anew, and there are no others with a quorum that it could learn from.',
+  ETCD_REJOIN_NO_QUORUM: {
+    summary: 'A member cannot rejoin etcd because the other members have no quorum.',
     remedy:
-      '`hyperkube etcd recover` shows what is left on each host and in which snapshots, and comes back from what you choose.',
+      '`hyperkube etcd recover` lists the data on hosts and the snapshots, and recovers from your choice.',
   },
-  ETCD_REJOIN_AWAY: {
-    summary: 'A host shall join etcd anew, and does not answer.',
+  ETCD_REJOIN_UNREACHABLE: {
+    summary: 'The host that should rejoin etcd is unreachable.',
     remedy:
-      'Bring it back first. One that is lost for good leaves with `hyperkube node remove HOST`; another machine takes its place with `hyperkube node replace`.',
+      'Bring it back first. If it is lost, run `hyperkube node remove HOST`, or replace it with `hyperkube node replace`.',
   },
 }

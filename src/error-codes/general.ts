@@ -1,47 +1,46 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const general: Entries = {
+export const generalCodes: ErrorCodeEntries = {
   USAGE: {
-    summary: 'The command line is not right.',
-    meaning: 'Nothing was done. The exit code is 2.',
-    remedy: '`hyperkube COMMAND --help` shows examples; `hyperkube` alone lists the commands.',
+    summary: 'The command line is invalid.',
+    meaning: 'Nothing was changed. The exit code is 2.',
+    remedy: '`hyperkube COMMAND --help` shows examples. `hyperkube` alone lists all commands.',
   },
   UNEXPECTED: {
-    summary: 'Something went wrong that nobody foresaw: a mistake in hyperkube.',
+    summary: 'hyperkube failed with an unexpected error. This is a bug in hyperkube.',
     meaning:
-      'What was done before it is done. What was written is whole: files are replaced at once or not at all.',
+      'Earlier changes are in place. No file is half-written, because hyperkube replaces files atomically.',
     remedy:
-      'Run the same command with `--debug`, and report the output. Running it once more does no harm; it may even succeed if the cause was passing.',
+      'Run the same command with `--debug` and report the output. Running it again is safe and succeeds if the cause was temporary.',
   },
   TIMEOUT: {
-    summary: 'The command did not end within the `--timeout` that was given.',
-    meaning: 'It was told to stop, and finished what it could not leave half done.',
-    remedy: 'Run it again: it goes on where it is. Give a longer `--timeout`, or none.',
+    summary: 'The command did not finish within `--timeout`.',
+    meaning: 'hyperkube stopped after it had finished the operations that cannot be interrupted.',
+    remedy: 'Run the same command again; it resumes. Set a longer `--timeout`, or none.',
   },
   TIMED_OUT: {
-    summary: 'Something that hyperkube waited for did not come in time.',
-    meaning: 'The message says what it was; after the colon stands what the last look at it said.',
-    remedy: 'Mend what the last look said, and run the command again.',
+    summary: 'A condition that hyperkube waited for did not become true in time.',
+    meaning: 'The message names the condition. The last observed state follows the colon.',
+    remedy: 'Fix the problem that the last observed state shows, then run the same command again.',
   },
   COMMAND_NOT_RUN: {
-    summary: 'A program could not be started.',
-    meaning: 'It is not installed, not in `PATH`, or may not be executed.',
-    remedy: '`command -v PROGRAM` shows whether and where it is; install it, or mend its permissions.',
+    summary: 'hyperkube could not start a program.',
+    meaning: 'The program is not installed, not in `PATH`, or not executable.',
+    remedy: '`command -v PROGRAM` shows where it is. Install it, or fix its permissions.',
   },
   COMMAND_FAILED: {
     summary: 'A program that hyperkube started has failed.',
-    meaning: 'Its exit code and its last lines are in the message.',
-    remedy: 'Those lines say what it wants. Type the same command by hand to see all of it.',
+    meaning: 'The message holds its exit code and its last lines of output.',
+    remedy: 'Read those lines. Run the same command by hand to see the complete output.',
   },
   HOST_KNOWN: {
-    summary: 'A host that was to be added is in cluster.yml already.',
-    meaning: 'Two hosts cannot have one name. Nothing was done.',
-    remedy: 'Choose another name, or run `hyperkube up`, which brings it to what the file says.',
+    summary: 'The host to add is already in cluster.yml.',
+    meaning: 'Host names must be unique. Nothing was changed.',
+    remedy: 'Choose another name. To apply the host that is in the file, run `hyperkube up`.',
   },
   LIMIT_UNKNOWN_HOST: {
-    summary: '`--limit` names a host that cluster.yml does not have.',
-    meaning:
-      'Nothing was done, also not to the hosts that are known: a mistyped name must not halve a rollout.',
-    remedy: 'Names are those of `spec.hosts[].name`; the hint lists them, or guesses which one you meant.',
+    summary: '`--limit` names a host that is not in cluster.yml.',
+    meaning: 'Nothing was changed on any host, because a typing error must not cause a partial rollout.',
+    remedy: 'Use names of `spec.hosts[].name`. The hint lists them or suggests one.',
   },
 }

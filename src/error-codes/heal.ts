@@ -1,48 +1,46 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const heal: Entries = {
-  HEAL_GAVE_UP: {
-    summary: 'The agent of a host has tried all it knows, and a component is still not well.',
+export const healCodes: ErrorCodeEntries = {
+  HEAL_EXHAUSTED: {
+    summary: 'The agent of a host has used all healing steps, and a component is still unhealthy.',
     meaning:
-      'It restarted it, put back its files, and kept its logs. It tries once more every hour, and at once when there is a new plan.',
+      'It restarted the component, repaired its files and saved its logs. It retries every hour, and at once after a new plan.',
     remedy:
-      '`hyperkube logs COMPONENT --limit HOST` says why it does not come up. Mend that, mostly `components` in cluster.yml, then `hyperkube up`.',
+      '`hyperkube logs COMPONENT --limit HOST` shows the cause. Fix it, usually in `components` of cluster.yml, then run `hyperkube up`.',
     symptoms: ['healing', 'node-not-ready'],
   },
   HEAL_BUDGET_SPENT: {
-    summary: 'The agent of a host has disturbed it as often as it may for now.',
-    meaning:
-      'So that healing never becomes a storm of its own, there is a limit for all components of a host together.',
-    remedy:
-      'Wait ten minutes. `hyperkube status` shows what was done; the first of it is most likely the cause.',
+    summary: 'The agent of a host has reached its limit of healing actions.',
+    meaning: 'A limit for all components of a host keeps healing from causing an outage itself.',
+    remedy: 'Wait ten minutes. `hyperkube status` lists the actions; the first one usually shows the cause.',
     symptoms: ['healing'],
   },
   HEAL_NEEDS_OPERATOR: {
-    summary: 'Something of a component is missing or changed that only an operator can bring.',
+    summary: 'A component needs a secret or a certificate that only an operator can provide.',
     meaning:
-      'Secrets are never kept on a host beside their place, and certificates are signed with keys that you have. An agent cannot put them back.',
-    remedy: '`hyperkube up --limit HOST`; for a certificate that has expired `hyperkube certs renew HOST`.',
+      'Hosts store no copies of secrets, and your keys sign certificates. An agent cannot restore either.',
+    remedy: 'Run `hyperkube up --limit HOST`. For an expired certificate run `hyperkube certs renew HOST`.',
     symptoms: ['healing', 'certificates'],
   },
   HEAL_PAUSED: {
-    summary: 'Nothing is healed on a host for a while, because somebody said so. A warning.',
-    meaning: 'A person works there. It ends by itself, after a day at the latest.',
-    remedy: '`hyperkube heal resume HOST` when the work is done.',
+    summary: 'An operator paused healing on a host. This is a warning.',
+    meaning: 'The pause ends on its own, after a day at the latest.',
+    remedy: 'Run `hyperkube heal resume HOST` when the work is done.',
     symptoms: ['healing'],
   },
   ETCD_DATA_LOST: {
-    summary: 'A member of etcd has been a member, and its data is gone.',
+    summary: 'The data of an initialized etcd member is missing.',
     meaning:
-      'The agent does not start it empty: it would vote without knowing what it has voted before, and could lose what others count on. The others go on as long as more than half of all are well.',
+      'The agent does not start it with empty data, because it could vote against its earlier votes and lose writes. The other members continue while they have a quorum.',
     remedy:
-      'Find out where the data went. With a quorum among the others: `hyperkube etcd rejoin HOST`. Without one: `hyperkube etcd recover`.',
+      'Find out where the data went. If the other members have a quorum, run `hyperkube etcd rejoin HOST`. Otherwise run `hyperkube etcd recover`.',
     symptoms: ['etcd'],
   },
   ETCD_DATA_DAMAGED: {
-    summary: 'A member of etcd cannot read its data.',
+    summary: 'An etcd member cannot read its data.',
     meaning:
-      'Its log says so. The agent neither starts it again nor removes anything: what is there may still be wanted.',
-    remedy: 'Look at the disk first. Then the member joins anew: `hyperkube etcd rejoin HOST`.',
+      'Its log says so. The agent neither restarts it nor deletes anything, because the data may still be needed.',
+    remedy: 'Check the disk first. Then run `hyperkube etcd rejoin HOST`.',
     symptoms: ['etcd', 'disk'],
   },
 }

@@ -1,86 +1,86 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const host: Entries = {
+export const hostCodes: ErrorCodeEntries = {
   HOST_NO_FACTS: {
-    summary: 'Nothing is known of a host: it has not answered.',
+    summary: 'A host is unreachable, so its facts are unknown.',
     meaning:
-      'A worker, and a control plane or a member of etcd while more than half of them answer, is left as it is until it answers, which is a warning. When fewer do, or when the others would not know its address, the plan stops.',
-    remedy:
-      'Type the ssh command of the hint: what it says is what is in the way. Then the same command again.',
+      'As a warning, hyperkube skips the host until it is reachable. It is an error if no majority remains, or if the address of the host is unknown.',
+    remedy: 'Run the ssh command from the hint and fix what it reports. Then run the same command again.',
   },
   HOST_OTHER_OS: {
-    summary: 'A host runs another system than cluster.yml says.',
-    remedy:
-      'Mend `os` of the host; if it is right, look whether `address` leads to the machine that you mean.',
+    summary: 'A host runs another operating system than cluster.yml says.',
+    remedy: 'Fix `os` of the host. If it is correct, check that `address` belongs to the right machine.',
   },
   HOST_NO_INTERFACE: {
-    summary: 'The host does not have the interface that cluster.yml names.',
-    meaning: 'Names of interfaces change with hardware, drivers and releases of the system.',
+    summary: 'The host does not have the interface from cluster.yml.',
+    meaning: 'Interface names change with hardware, drivers and releases of the operating system.',
     remedy:
-      'Take one of those in the message; on the host `ip -br address`, on Windows `Get-NetIPAddress`, shows them with their addresses.',
+      'Use an interface from the message. `ip -br address` on the host, or `Get-NetIPAddress` on Windows, shows them with their addresses.',
   },
   HOST_NO_ADDRESS: {
-    summary: 'It is not known under which address the other hosts find this one.',
+    summary: 'The address at which the other hosts reach this host is unknown.',
     meaning:
-      'The host has no default route, its interface has no IPv4 address, or the address leads every host to itself. A control plane that does not answer cannot say it, so that cluster.yml must.',
+      'The host has no default route, its interface has no IPv4 address, or the address is a loopback address. For an unreachable control plane cluster.yml must set it.',
     remedy:
-      'Set `internalAddress` of the host; on the host `ip -br address`, on Windows `Get-NetIPAddress`, shows what there is.',
+      'Set `internalAddress` of the host. `ip -br address` on the host, or `Get-NetIPAddress` on Windows, shows its addresses.',
     symptoms: ['no-way'],
   },
   HOST_ADDRESS_NOT_THERE: {
-    summary: 'The internal address of a host is on none of its interfaces.',
+    summary: 'No interface of the host has its internal address.',
     meaning:
-      'etcd and the API server listen on it and would not start. The usual case is the public address of a cloud machine, which the machine itself does not have.',
+      'etcd and the API server listen on it and would not start. The usual cause is the public address of a cloud machine, which the machine itself does not have.',
     remedy:
-      'Set `internalAddress` to an address that `ip -br address`, on Windows `Get-NetIPAddress`, shows on the host; `address` may stay as it is.',
+      'Set `internalAddress` to an address from `ip -br address` on the host, or `Get-NetIPAddress` on Windows. `address` may stay unchanged.',
   },
   HOST_NETWORK_OVERLAP: {
-    summary: 'A host is in a network that pods or services shall be in too.',
+    summary: 'A network of the host overlaps the network of pods or services.',
     meaning:
-      'Packets for pods would leave the host, or packets for your own machines would not. With a bridge of Docker only its containers suffer, which is a warning.',
+      'Packets would be routed to the wrong network. It is a warning for a Docker bridge, because only Docker containers are affected.',
     remedy:
-      'Choose another `spec.network.pods` or `spec.network.services`. Docker’s bridge is moved by `bip` in `/etc/docker/daemon.json`.',
+      'Choose another `spec.network.pods` or `spec.network.services`. For a Docker bridge change `bip` in `/etc/docker/daemon.json`.',
   },
   HOST_MTU: {
-    summary: 'Packets of pods shall be larger than the host’s interface takes. A warning.',
-    meaning: 'Small answers arrive and large ones never do: names are found, and downloads hang.',
+    summary: 'The MTU in cluster.yml is larger than that of the host interface. This is a warning.',
+    meaning: 'Small packets arrive and large ones are dropped: DNS works, and downloads hang.',
     remedy:
-      'Take `spec.network.flannel.mtu` out, and each host takes what its interface leaves; or set it to what the hint says.',
+      'Remove `spec.network.flannel.mtu`, so that each host uses the MTU of its interface. Or set it to the value from the hint.',
   },
   HOST_CLONED: {
     summary: 'Two hosts have the same machine id: one is a copy of the other.',
-    meaning: 'Leases of DHCP, logs and anything else that tells machines apart would mix them up.',
-    remedy: 'Type the command of the hint on the copy. It restarts; then the same command again.',
+    meaning: 'DHCP leases, logs and other tools would confuse the machines.',
+    remedy: 'Run the command from the hint on the copy; it reboots. Then run the same command again.',
     symptoms: ['refused'],
   },
-  HOST_NAME_TWICE: {
-    summary: 'Two hosts call themselves by the same name. A warning.',
-    meaning: 'The cluster uses the names of cluster.yml; logs and other tools cannot tell the two apart.',
-    remedy: 'Type the command of the hint on one of them.',
+  HOST_NAME_DUPLICATE: {
+    summary: 'Two hosts have the same hostname. This is a warning.',
+    meaning:
+      'The cluster uses the names from cluster.yml, but logs and other tools cannot tell the two hosts apart.',
+    remedy: 'Run the command from the hint on one of them.',
     symptoms: ['refused'],
   },
   HOST_MEMORY_SMALL: {
-    summary: 'The host has little memory for what it shall run.',
+    summary: 'The host has too little memory for its roles.',
     meaning:
-      'Below what the system and our services need it is an error: the kernel would end one of them, and it is often etcd. Below twice that, it is a warning: pods get what is left.',
-    remedy: 'Give it more memory, or fewer roles: the hint says how much.',
+      'Below the need of the system and our services it is an error: the kernel would kill one of them. Below twice that, it is a warning.',
+    remedy: 'Add memory or remove roles. The hint says how much memory is needed.',
   },
   HOST_CPU_SMALL: {
-    summary: 'A control plane has a single CPU. A warning.',
-    meaning: 'etcd waits whenever something else has work; when it waits too long, it elects a new leader.',
+    summary: 'A control plane has a single CPU. This is a warning.',
+    meaning: 'etcd waits whenever another process uses the CPU, and a long wait causes an election.',
     remedy: 'Give it 2 CPUs.',
   },
   HOST_DISK_SMALL: {
-    summary: 'A disk of the host has little room left. A warning.',
-    meaning: 'Without room etcd stops taking writes; the kubelet removes images and evicts pods.',
-    remedy: '`df -h PATH` on the host; make room, or put the directory of the message on a disk of its own.',
+    summary: 'A disk of the host is almost full. This is a warning.',
+    meaning: 'On a full disk etcd stops accepting writes, and the kubelet deletes images and evicts pods.',
+    remedy:
+      'Run `df -h PATH` on the host. Free space, or move the directory from the message to its own disk.',
   },
   HOST_PORT_TAKEN: {
-    summary: 'Something listens on a port that a component needs.',
+    summary: 'Another process listens on a port that a component needs.',
     meaning:
-      'The component would not start. When it could not be seen who listens, it is a warning: it may be our own.',
+      'The component would not start. It is a warning if the process is unknown, because it may be our own component.',
     remedy:
-      'The command of the hint shows who it is. Stop it; for the API server you can set `spec.api.port` instead.',
+      'The command from the hint shows the process. Stop it. For the API server you can set `spec.api.port` instead.',
     symptoms: ['refused'],
   },
 }

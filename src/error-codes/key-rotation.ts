@@ -1,40 +1,40 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const keys: Entries = {
+export const keyRotationCodes: ErrorCodeEntries = {
   KEYS_NOT_LOADED: {
-    summary: 'An API server does not work with the new configuration of encryption.',
+    summary: 'An API server has not loaded the new encryption configuration.',
     meaning:
-      'API servers look at `encryption.yaml` once a minute, and say which one they work with. No key is used before all of them can read it, and none is dropped while one still uses it.',
+      'API servers reload `encryption.yaml` once a minute and report the loaded version. A key is used only after all have loaded it, and dropped only after none uses it.',
     remedy:
-      '`journalctl -u kube-apiserver | grep encryption` on that host; then the same command again: it goes on from there.',
+      'Check `journalctl -u kube-apiserver | grep encryption` on that host. Then run the same command again; it resumes.',
   },
   KEYS_NOT_PUBLISHED: {
-    summary: 'The cluster does not tell its pods of a new authority.',
+    summary: 'The cluster has not published a new CA to its pods.',
     meaning:
-      'The controller manager writes whom pods shall trust into every namespace, and API servers whom those shall trust that extend the API. Nothing is signed with the new authority before.',
-    remedy: 'Look at `hyperkube status`, then the same command again: it goes on from there.',
+      'The controller manager publishes the trusted CAs to every namespace, and API servers to API extensions. The new CA signs nothing before that.',
+    remedy: 'Check `hyperkube status`, then run the same command again; it resumes.',
   },
   KEYS_PODS_NOT_READY: {
-    summary: 'Pods that were made anew to trust a new authority are not ready.',
-    remedy: '`kubectl get pods -A`; then the same command again: it goes on from there.',
+    summary: 'Pods that were restarted to trust a new CA are not ready.',
+    remedy: 'Check `kubectl get pods -A`. Then run the same command again; it resumes.',
   },
-  KEYS_PODS_TRUST_FORMER: {
-    summary: 'Pods run that may not trust the new authority of the cluster.',
+  KEYS_PODS_TRUST_PREVIOUS: {
+    summary: 'Running pods may not trust the new CA of the cluster.',
     meaning:
-      'Most programs read whom to trust when they start. Once API servers present certificates of the new authority, these could not speak with them any more.',
+      'Most programs read trusted CAs only at start. Once API servers use certificates of the new CA, these pods could no longer connect.',
     remedy:
-      'Restart them (`kubectl rollout restart`), and type the same command again; or have it done with `--restart-pods`. Where none of them speaks with the API: `--ignore KEYS_PODS_TRUST_FORMER`.',
+      'Restart the pods with `kubectl rollout restart`, then run the same command again. Or add `--restart-pods`. If none of them uses the API, add `--ignore KEYS_PODS_TRUST_PREVIOUS`.',
   },
   KEYS_TOKENS_ALIVE: {
-    summary: 'Tokens of service accounts are in use that were signed with the former key.',
+    summary: 'Service account tokens that the previous key signed are still in use.',
     meaning:
-      'Tokens in pods are good for an hour, and replaced in time by themselves. Those that lie in Secrets never expire, and those that somebody asked for with `kubectl create token --duration` last as long as they wished. All of them end when the former key is dropped.',
+      'Tokens in pods are valid for an hour and are renewed. Tokens in Secrets never expire, and `kubectl create token --duration` sets its own lifetime. All become invalid when the previous key is dropped.',
     remedy:
-      'Type the same command again after the time that is named. Delete and make anew the Secrets that are named. To end all of them now: `--ignore KEYS_TOKENS_ALIVE`.',
+      'Run the same command again after the time in the message. Delete and recreate the Secrets that it names. To invalidate all tokens now, add `--ignore KEYS_TOKENS_ALIVE`.',
   },
   KEYS_STILL_ENCRYPTED: {
-    summary: 'Something in etcd is still encrypted with the former key.',
-    meaning: 'Without that key it could never be read again, so the key stays.',
-    remedy: 'The same command again: it writes all of it anew, and looks once more.',
+    summary: 'Objects in etcd are still encrypted with the previous key.',
+    meaning: 'They could not be decrypted without that key, so hyperkube keeps it.',
+    remedy: 'Run the same command again; it encrypts the objects again and checks the result.',
   },
 }

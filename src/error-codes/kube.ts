@@ -1,81 +1,81 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const kube: Entries = {
+export const kubeCodes: ErrorCodeEntries = {
   CREDENTIALS_NOT_READ: {
-    summary: 'The certificate or the key with which hyperkube introduces itself is of no use.',
-    meaning:
-      'A file is not there or may not be read, or certificate and key do not belong together. It is about the API and etcd alike.',
+    summary: 'hyperkube cannot use its client certificate or key for the API or etcd.',
+    meaning: 'A file is missing or unreadable, or the certificate and the key do not match.',
     remedy:
-      '`ls -l` shows the files of the message; `openssl x509 -noout -subject -enddate -in FILE` what a certificate is.',
+      '`ls -l` shows the files from the message. `openssl x509 -noout -subject -enddate -in FILE` shows a certificate.',
   },
   KUBE_UNREACHABLE: {
-    summary: 'No API server answers.',
+    summary: 'No API server responds.',
     meaning:
-      'It was tried again until the time was over. What was to be done may have been done, where the hint says so: the answer may have been lost.',
+      'hyperkube retried until the timeout. If the hint says so, the request may have been applied and only the response was lost.',
     remedy:
-      'On a control plane: `systemctl status kube-apiserver etcd` and `journalctl -u kube-apiserver -n 50`. From elsewhere: can its port 6443 be reached.',
+      'On a control plane run `systemctl status kube-apiserver etcd` and `journalctl -u kube-apiserver -n 50`. From another machine check that port 6443 is reachable.',
     symptoms: ['certificates'],
   },
   KUBE_UNTRUSTED: {
-    summary: 'What answers is not an API server of this cluster, or it does not take our certificate.',
-    meaning:
-      'Nothing was sent to it. The certificate of one side is not signed by the authority of the other.',
+    summary: 'The server is not an API server of this cluster, or it rejects our certificate.',
+    meaning: 'hyperkube sent no request. One certificate is not signed by the CA of the other side.',
     remedy:
-      'Look at the address: another cluster may have it. `openssl s_client -connect ADDRESS:6443 </dev/null` shows who answers. After a restored identity, certificates must be made anew.',
+      'Check the address; another cluster may use it. `openssl s_client -connect ADDRESS:6443 </dev/null` shows the server certificate. After an identity was restored, the certificates must be issued again.',
   },
   KUBE_UNAUTHORIZED: {
-    summary: 'The API server does not know who we are.',
-    meaning: 'Our certificate has run out, or is not of this cluster.',
-    remedy: '`openssl x509 -noout -subject -enddate -in FILE`, and `date -u` on both machines.',
+    summary: 'The API server rejects our credentials (401).',
+    meaning: 'Our certificate has expired or belongs to another cluster.',
+    remedy: 'Check `openssl x509 -noout -subject -enddate -in FILE`, and `date -u` on both machines.',
   },
   KUBE_FORBIDDEN: {
-    summary: 'The API server knows who we are, and does not let us do it.',
-    meaning: 'RBAC gives the right to nobody whom our certificate names.',
-    remedy: '`kubectl auth can-i VERB RESOURCE --as USER` says who may; the message has all three.',
+    summary: 'The API server denies the request (403).',
+    meaning: 'RBAC grants this permission neither to the user nor to the groups of our certificate.',
+    remedy:
+      '`kubectl auth can-i VERB RESOURCE --as USER` shows the permissions. The message holds all three values.',
   },
   KUBE_NOT_FOUND: {
-    summary: 'An object is not there.',
-    remedy: '`kubectl get KIND -A` shows those that are.',
+    summary: 'The object does not exist.',
+    remedy: '`kubectl get KIND -A` lists the existing objects.',
   },
   KUBE_CONFLICT: {
-    summary: 'An object is already there, was changed meanwhile, or has fields that others own.',
+    summary: 'The object already exists, was changed in the meantime, or has fields of another owner.',
     meaning: 'Nothing was changed.',
     remedy:
-      'Run the command again: it reads the object anew. Who owns its fields shows `kubectl get KIND NAME -o yaml --show-managed-fields`.',
+      'Run the same command again; it reads the object again. `kubectl get KIND NAME -o yaml --show-managed-fields` shows the owners of its fields.',
   },
   KUBE_EXPIRED: {
-    summary: 'What was asked for is too old: the API has forgotten it.',
-    meaning: 'It was read in several parts, and between them etcd was tidied up.',
-    remedy: 'Run the command again.',
+    summary: 'The requested resource version is too old.',
+    meaning: 'etcd was compacted while hyperkube read a list in several parts.',
+    remedy: 'Run the same command again.',
   },
   KUBE_INVALID: {
-    summary: 'The API does not take an object as it is.',
-    meaning: 'Nothing was changed. The message says which field, and what is wrong with it.',
+    summary: 'The API rejects an object as invalid.',
+    meaning: 'Nothing was changed. The message names the field and the error.',
     remedy:
-      'Mend it where it comes from: a manifest of yours, or a value in cluster.yml. If it is an object of hyperkube’s own, please report it.',
+      'Fix the source of the object: your manifest, or a value in cluster.yml. If it is an object of hyperkube, please report it.',
   },
   KUBE_TOO_MANY: {
-    summary: 'The API server has too much to do, or a pod disruption budget forbids an eviction.',
+    summary: 'The API server is overloaded, or a pod disruption budget blocks an eviction.',
     meaning:
-      'Crowds are waited for; this one lasted too long. A budget is an answer, and is not asked twice.',
+      'hyperkube retries on overload until the timeout. It does not retry an eviction that a budget blocks.',
     remedy:
-      'For a crowd: `kubectl get --raw /metrics | grep apiserver_flowcontrol_current_inqueue` shows whose it is. For a budget: `kubectl get poddisruptionbudgets -A`.',
+      'For overload: `kubectl get --raw /metrics | grep apiserver_flowcontrol_current_inqueue` shows the cause. For a budget: `kubectl get poddisruptionbudgets -A`.',
   },
   KUBE_SERVER: {
-    summary: 'The API server could not do what it was asked to.',
-    meaning: 'Mostly its etcd is away or slow; a webhook that does not answer looks the same.',
+    summary: 'The API server failed to process the request.',
+    meaning: 'Usually etcd is down or slow. A webhook that does not respond has the same effect.',
     remedy:
-      '`kubectl get --raw "/readyz?verbose"` shows what it misses, `journalctl -u kube-apiserver -n 50` on its host what happened.',
+      '`kubectl get --raw "/readyz?verbose"` shows the failing check. `journalctl -u kube-apiserver -n 50` on its host shows the cause.',
   },
-  KUBE_ANSWER: {
-    summary: 'The API server’s answer is not what it should be.',
-    meaning: 'Something else answers in its place, or it is of a version that this hyperkube does not know.',
-    remedy: 'Compare `kubectl version` with what `hyperkube validate` says of versions.',
+  KUBE_INVALID_RESPONSE: {
+    summary: 'The API server returned an invalid response.',
+    meaning:
+      'Another server responds, or this hyperkube release does not know the version of the API server.',
+    remedy: 'Compare `kubectl version` with the supported versions of `hyperkube validate`.',
   },
   KUBE_KIND_UNKNOWN: {
-    summary: 'The cluster knows no objects of this kind.',
+    summary: 'The cluster does not know this kind of object.',
     meaning:
-      'Its CustomResourceDefinition is not there yet, or Kubernetes no longer has this version of the kind.',
-    remedy: '`kubectl api-resources` lists the kinds there are.',
+      'Its CustomResourceDefinition does not exist yet, or Kubernetes has removed this version of the kind.',
+    remedy: '`kubectl api-resources` lists the known kinds.',
   },
 }

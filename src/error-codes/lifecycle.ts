@@ -1,75 +1,78 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const lifecycle: Entries = {
+export const lifecycleCodes: ErrorCodeEntries = {
   AGENT_NOT_STARTED: {
-    summary: 'hyperkube was put on the host, but its agent did not start.',
-    meaning: 'Mostly the host lacks something that every program needs: room on its disk, or systemd.',
-    remedy: 'On the host: `journalctl -u hyperkube-agent -n 50`. Mend that, then run the same command again.',
+    summary: 'hyperkube was installed on the host, but its agent did not start.',
+    meaning: 'Usually the host lacks disk space or systemd.',
+    remedy:
+      'Check `journalctl -u hyperkube-agent -n 50` on the host. Fix the error, then run the same command again.',
   },
   AGENT_NOT_THERE: {
     summary: 'No agent listens on the host.',
-    remedy: 'On the host: `systemctl status hyperkube-agent`, and `journalctl -u hyperkube-agent`.',
+    remedy: 'Check `systemctl status hyperkube-agent` and `journalctl -u hyperkube-agent` on the host.',
   },
   AGENT_GONE: {
-    summary: 'The agent of a host hung up in the middle of a conversation.',
-    meaning: 'It was restarted, or the host was. What it was doing goes on where it can.',
-    remedy: 'Run the same command again; on the host `journalctl -u hyperkube-agent` says what happened.',
+    summary: 'The agent of a host closed the connection during a request.',
+    meaning: 'The agent or the host was restarted. The agent resumes its run if possible.',
+    remedy: 'Run the same command again. `journalctl -u hyperkube-agent` on the host shows the cause.',
   },
   AGENT_INTERRUPTED: {
-    summary: 'The agent of a host was stopped in the middle of its work.',
-    meaning: 'Each single thing is done whole or not at all, so the host is between two of them.',
-    remedy: 'Run the same command again: it goes on where this one ended.',
+    summary: 'The agent of a host was stopped during a run.',
+    meaning: 'Every operation is atomic, so the host is between two operations.',
+    remedy: 'Run the same command again; it resumes.',
   },
-  AGENT_STRANGE_ANSWER: {
-    summary: 'The agent of a host answered something that was not asked.',
-    meaning: 'It is of a release that this one does not understand.',
-    remedy: '`hyperkube version` here and on the host; bring both to neighbouring releases.',
+  AGENT_PROTOCOL_ERROR: {
+    summary: 'The agent of a host sent an unexpected response.',
+    meaning: 'Its release is not compatible with this one.',
+    remedy:
+      'Compare `hyperkube version` here and on the host. The releases must be at most one minor release apart.',
   },
   CLAIM_NO_MAJORITY: {
-    summary: 'Too few control planes answer to grant the claim on the cluster.',
-    meaning: 'Without more than half of them two operators could work at once. Nothing was done.',
-    remedy: 'Bring control planes back until more than half of them answer.',
+    summary: 'Too few control planes are reachable to acquire the operator lock.',
+    meaning: 'Without a majority two operators could work at once. Nothing was changed.',
+    remedy: 'Bring control planes back until more than half are reachable.',
   },
-  VERIFY_FAILED: {
-    summary: 'Everything was set up, but the cluster does not do what it is for.',
+  SMOKE_TEST_FAILED: {
+    summary: 'All hosts are configured, but the smoke test of the cluster failed.',
     meaning:
-      'A pod that does nothing was put on every node, and looked for from other nodes; so was the API by its service address. One of that did not work.',
+      'hyperkube starts a pod on every node and connects to it from other nodes, and to the API by its service address. One of these checks failed.',
     remedy:
-      'The message says where. Of pods: `kubectl -n kube-system describe pod -l hyperkube.dev/trial`. Between nodes it is mostly a firewall that drops UDP of the network, or `flanneld` and `kube-proxy`, whose logs say why.',
+      'The message says where. For pods run `kubectl -n kube-system describe pod -l hyperkube.dev/smoke-test`. Between nodes the usual cause is a firewall that drops UDP. The logs of `flanneld` and `kube-proxy` show more.',
     symptoms: ['step-failed'],
   },
   RESET_CONTROL_PLANE: {
-    summary: 'Only a part of the control plane was to be reset.',
-    meaning: 'The rest would go on counting on it, and etcd could lose its majority.',
+    summary: '`--limit` selects only a part of the control plane for a reset.',
+    meaning: 'The other control planes would still rely on it, and etcd could lose its quorum.',
     remedy:
-      'Reset the whole cluster by leaving --limit out. If the rest is lost anyway, `--ignore RESET_CONTROL_PLANE`.',
+      'Run `hyperkube reset` without `--limit`. If the other control planes are lost, use `--ignore RESET_CONTROL_PLANE`.',
   },
   GATE_NOT_PASSED: {
-    summary: 'Something that must be so before the next step did not become so.',
+    summary: 'A condition for the next step of the rollout did not become true.',
     meaning:
-      'The step before is done, and nothing after it was begun: the cluster is as safe as before, but not finished.',
-    remedy: 'Mend what the message names, then run the same command again: it goes on from there.',
+      'The previous step is complete, and no later step was started. The cluster works, but the rollout is not finished.',
+    remedy: 'Fix the condition from the message, then run the same command again; it resumes.',
     symptoms: ['step-failed'],
   },
   HOST_ARCH: {
-    summary: 'The host’s processor is of a kind that hyperkube has no programs for.',
-    remedy: 'Take a host with x86_64 or aarch64.',
+    summary: 'hyperkube does not support the architecture of the host.',
+    remedy: 'Use a host with x86_64 or aarch64.',
   },
   RELEASE_NOT_THERE: {
-    summary: 'The executable of hyperkube that hosts of this kind get is not there.',
+    summary: 'The hyperkube executable for the platform of a host is missing.',
     meaning:
-      'A host like this machine gets the very program that runs; for others their file must lie beside it.',
-    remedy: 'Put the file of the same release beside it; from a checkout, `npm run executable -- all`.',
+      'A host with the platform of this machine gets the running program. Executables for other platforms must be beside it.',
+    remedy:
+      'Put the executable of the same release beside the program. From a checkout run `npm run executable -- all`.',
   },
   RUN_LOG_NOT_WRITTEN: {
-    summary: 'The log of the run could not be written.',
+    summary: 'hyperkube could not write the log of the run.',
     meaning:
-      'The run goes on without. Logs are in `hyperkube/runs/CLUSTER` below `XDG_STATE_HOME` or `~/.local/state`, on Windows below `%LOCALAPPDATA%`: one file for each run, all that happened in it line by line, for its owner alone.',
-    remedy: 'Make that directory yours and writable, or let `XDG_STATE_HOME` name another.',
+      'The run continues. Logs are in `hyperkube/runs/CLUSTER` below `XDG_STATE_HOME` or `~/.local/state`, and on Windows below `%LOCALAPPDATA%`. Each run has one file that only its owner can read.',
+    remedy: 'Make that directory writable, or set `XDG_STATE_HOME` to another one.',
   },
   PKI_REQUEST_NOT_PLANNED: {
-    summary: 'A host asks for a certificate that its plan does not have.',
-    meaning: 'Nothing was signed. A host that is no longer yours may try this.',
-    remedy: 'Look at the host before you trust it again: `journalctl -u hyperkube-agent`.',
+    summary: 'A host requested a certificate that is not in its plan.',
+    meaning: 'Nothing was signed. A compromised host may try this.',
+    remedy: 'Inspect the host before you trust it again: `journalctl -u hyperkube-agent`.',
   },
 }

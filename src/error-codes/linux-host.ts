@@ -1,84 +1,84 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const linuxHost: Entries = {
+export const linuxHostCodes: ErrorCodeEntries = {
   HOST_NO_SYSTEMD: {
-    summary: 'The host’s services are not started by systemd.',
-    meaning: 'Every component is a service of systemd, which restarts it, limits it and keeps its log.',
+    summary: 'The host does not use systemd.',
+    meaning:
+      'Every component is a systemd service. systemd restarts it, limits its resources and stores its log.',
     remedy: 'Use a distribution with systemd.',
   },
   HOST_KERNEL_FEATURE: {
-    summary: 'The kernel lacks something that containers or their network need.',
-    meaning: 'Small cloud kernels and hosts that are containers themselves are the usual cases.',
+    summary: 'The kernel lacks a feature that containers or their network need.',
+    meaning: 'The usual causes are small cloud kernels and hosts that are containers themselves.',
     remedy:
-      '`modprobe NAME` as the hint says. If that fails, install the modules of the running kernel (Ubuntu: `apt install linux-modules-extra-$(uname -r)`).',
+      'Run `modprobe NAME` from the hint. If it fails, install the modules of the running kernel (Ubuntu: `apt install linux-modules-extra-$(uname -r)`).',
   },
   HOST_CGROUP_V1: {
-    summary: 'The host shares out memory and processors by cgroup version 1. A warning.',
-    meaning:
-      'The kubelet bears it only for now and only because hyperkube tells it to; a later minor will not.',
+    summary: 'The host uses cgroup v1. This is a warning.',
+    meaning: 'The kubelet still starts only because hyperkube enables it. A later minor version will not.',
     remedy:
-      'Plan a restart with `systemd.unified_cgroup_hierarchy=1` on the kernel’s command line, one host at a time. `stat -fc %T /sys/fs/cgroup` then says cgroup2fs.',
+      'Add `systemd.unified_cgroup_hierarchy=1` to the kernel command line and reboot, one host at a time. `stat -fc %T /sys/fs/cgroup` then prints cgroup2fs.',
   },
   HOST_CGROUP_CONTROLLER: {
-    summary: 'A controller of the host’s cgroups is missing.',
-    meaning: 'Without it the kubelet does not start. On small ARM boards memory is switched off by default.',
+    summary: 'The host lacks a cgroup controller.',
+    meaning:
+      'The kubelet does not start without it. Small ARM boards disable the memory controller by default.',
     remedy:
-      'Put what the hint says on the kernel’s command line, and restart. `cat /sys/fs/cgroup/cgroup.controllers` shows what there is.',
+      'Add the settings from the hint to the kernel command line and reboot. `cat /sys/fs/cgroup/cgroup.controllers` shows the controllers.',
   },
   HOST_SWAP: {
-    summary: 'The host has swap. A warning.',
-    meaning:
-      'Pods get none of it, and a host that swaps looks healthy while everything on it is slow, etcd first.',
-    remedy: '`swapoff -a`, and take swap out of `/etc/fstab`; `swapon --show` then shows nothing.',
+    summary: 'The host has swap enabled. This is a warning.',
+    meaning: 'Pods get no swap. A swapping host seems healthy while everything on it is slow, etcd first.',
+    remedy: 'Run `swapoff -a` and remove swap from `/etc/fstab`. `swapon --show` then prints nothing.',
   },
   HOST_SELINUX: {
-    summary: 'SELinux is enforcing on the host. A warning.',
-    meaning: 'Containers start only with the policy that is made for them.',
+    summary: 'SELinux is enforcing on the host. This is a warning.',
+    meaning: 'Containers start only with the SELinux policy for containers.',
     remedy:
-      '`dnf install container-selinux`. If something is refused all the same, `ausearch -m avc -ts recent` shows what.',
+      'Run `dnf install container-selinux`. If SELinux still denies something, `ausearch -m avc -ts recent` shows what.',
   },
   HOST_SERVICE_TAKEN: {
-    summary: 'The host has a service with the name of one of ours, which hyperkube did not make.',
-    meaning:
-      'It is left from another installation, or came with a package. hyperkube overwrites nothing that is not its own.',
+    summary: 'The host has a foreign service with the name of a hyperkube service.',
+    meaning: 'Another installation or a package created it. hyperkube never overwrites foreign services.',
     remedy:
-      '`systemctl cat NAME` shows where it comes from. If nothing needs it: `systemctl disable --now NAME`, and remove its package.',
+      '`systemctl cat NAME` shows its source. If nothing needs it, run `systemctl disable --now NAME` and remove its package.',
   },
   HOST_DOCKER: {
-    summary: 'Docker runs on the host too. A warning.',
+    summary: 'Docker runs on the host. This is a warning.',
     meaning:
-      'Kubernetes does not count what Docker’s containers take, and Docker’s rules forbid forwarding for everybody else.',
-    remedy: '`docker ps` shows what still runs there; then `systemctl disable --now docker.socket docker`.',
+      'Kubernetes does not account for Docker containers, and the iptables rules of Docker block forwarding.',
+    remedy:
+      '`docker ps` shows what still runs there. Then run `systemctl disable --now docker.socket docker`.',
   },
   HOST_NO_PACKET_FILTER: {
-    summary: 'The host lacks the means by which services and the pod network rewrite packets.',
+    summary: 'The host has neither a usable nftables nor iptables.',
     meaning:
-      'No service would be reachable. Beside Docker, iptables is needed to allow again what Docker forbids.',
-    remedy: 'Install what the hint names; `nft --version` or `iptables --version` then answers.',
+      'Services would be unreachable. Beside Docker, flannel needs iptables, because Docker blocks forwarding with it.',
+    remedy: 'Install the package from the hint. `nft --version` or `iptables --version` must then work.',
   },
   HOST_PROXY_MODE: {
-    summary: 'kube-proxy shall use a mode for which the host lacks the kernel or the program.',
+    summary: 'The host lacks the kernel support or the program for the mode of kube-proxy.',
     remedy:
-      'Set `spec.components.kubeProxy.mode: auto`, which takes what each host has; or install what the hint names.',
+      'Set `spec.components.kubeProxy.mode: auto`, which selects a mode per host. Or install the package from the hint.',
   },
   HOST_NO_RESOLVER: {
-    summary: 'The host’s resolver file names no server. A warning.',
-    meaning: 'Pods would find no name outside the cluster, and images may not be found either.',
+    summary: 'The resolver file of the host lists no server. This is a warning.',
+    meaning: 'Pods could not resolve names outside the cluster, and image pulls may fail.',
     remedy:
-      'Name servers in `spec.dns.forward`; or write `nameserver ADDRESS` to the file of the message, or to one of your own that `kubelet.config.resolvConf` of the host names.',
+      'Set servers in `spec.dns.forward`. Or write `nameserver ADDRESS` to the file in the message, or to a file that `kubelet.config.resolvConf` of the host names.',
     symptoms: ['no-service'],
   },
   HOST_RESOLVER_LOOP: {
-    summary: 'The host’s resolver file names only the host itself. A warning.',
-    meaning: 'In a pod that is the pod: CoreDNS would ask itself until it ends, and again.',
+    summary: 'The resolver file of the host lists only the host itself. This is a warning.',
+    meaning: 'In a pod this address is the pod itself: CoreDNS would query itself, exit and restart.',
     remedy:
-      '`resolvectl status` shows the true servers. Name them in `spec.dns.forward`; or write them to a file, and its path to `kubelet.config.resolvConf` in `components` of the host.',
+      '`resolvectl status` shows the real servers. Set them in `spec.dns.forward`. Or write them to a file and set `kubelet.config.resolvConf` in `components` of the host.',
     symptoms: ['no-service'],
   },
   HOST_FIREWALL: {
-    summary: 'A firewall manager is active on the host, and must let the other hosts in. A warning.',
+    summary: 'A firewall manager is active on the host and must allow the other hosts. This is a warning.',
     meaning:
-      'Closed ports look like a cluster that almost works: nodes ready, but no logs, no webhooks, no pods across hosts.',
-    remedy: 'Paste the command of the hint on the host. It opens what this host needs, and no more.',
+      'With closed ports the cluster seems to work: nodes are ready, but logs, webhooks and pods across hosts fail.',
+    remedy: 'Run the command from the hint on the host. It opens only the ports that this host needs.',
   },
 }

@@ -1,104 +1,101 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const lock: Entries = {
+export const lockCodes: ErrorCodeEntries = {
   LOCK_NOT_READ: {
-    summary: 'cluster.lock could not be read, or is not a lock.',
+    summary: 'cluster.lock cannot be read or is invalid.',
     meaning:
-      'It is written by a program; one that is wrong anywhere is refused as a whole, because digests depend on it.',
+      'hyperkube writes this file. A file with any error is refused completely, because the digests in it must be correct.',
     remedy:
-      '`git checkout -- cluster.lock` brings the committed one back; or remove it and type `hyperkube lock`.',
+      '`git checkout -- cluster.lock` restores the committed file. Or delete it and run `hyperkube lock`.',
     symptoms: ['not-started'],
   },
   LOCK_NOT_WRITTEN: {
-    summary: 'cluster.lock could not be written.',
-    meaning: 'The former one, if there was one, is as it was.',
-    remedy:
-      '`ls -ld .` and `df -h .` show whether you may write here and whether there is room; then `hyperkube lock`.',
+    summary: 'hyperkube could not write cluster.lock.',
+    meaning: 'The previous file, if any, is unchanged.',
+    remedy: '`ls -ld .` shows the permissions and `df -h .` the free space. Then run `hyperkube lock`.',
   },
   LOCK_NOT_RESOLVED: {
-    summary: 'Not every file and image could be looked up; nothing was written.',
-    meaning:
-      'A lock with gaps would fail on a host, in the middle of a rollout. The message lists all that failed.',
+    summary: 'hyperkube could not resolve every file and image. cluster.lock was not written.',
+    meaning: 'An incomplete lock would fail on a host during a rollout. The message lists all failures.',
     remedy:
-      'See the codes in the list. Without a way to the internet set `spec.artifacts` to a mirror or a bundle, and name mirrors in `spec.registries`. Then `hyperkube lock`.',
+      'See the codes in the list. Without internet access set `spec.artifacts` to a mirror or a bundle, and list mirrors in `spec.registries`. Then run `hyperkube lock`.',
   },
   LOCK_OTHER_KUBERNETES: {
-    summary: 'cluster.yml and cluster.lock name different versions of Kubernetes.',
-    meaning: 'One of the two was changed and the other not, or a merge took only one of them.',
+    summary: 'cluster.yml and cluster.lock name different Kubernetes versions.',
+    meaning: 'Only one of the two files was changed, or a merge took only one of them.',
     remedy:
-      'Decide which is meant, set `spec.kubernetes` to it, and type `hyperkube lock`. Commit both together.',
+      'Set `spec.kubernetes` to the right version and run `hyperkube lock`. Commit both files together.',
   },
   LOCK_MISSING_ARTIFACT: {
-    summary: 'The lock has no digest for a file that a host needs.',
+    summary: 'cluster.lock has no digest for a file that a host needs.',
     meaning:
-      'A host of another system or processor came in after the lock was made. Without a digest nothing is installed.',
+      'A host with another operating system or architecture was added after the lock was written. hyperkube installs nothing without a digest.',
     remedy:
-      '`hyperkube lock`, for hosts with arm64 `hyperkube lock --arch amd64 --arch arm64`; commit the result.',
+      'Run `hyperkube lock`. For arm64 hosts run `hyperkube lock --arch amd64 --arch arm64`. Commit the result.',
   },
   LOCK_OTHER_ARTIFACT: {
-    summary: 'The lock has another version of a file, or another place, than this hyperkube’s catalog.',
-    meaning: 'The lock was made by another release of hyperkube.',
+    summary:
+      'A file in cluster.lock has another version or URL than in the catalog of this hyperkube release.',
+    meaning: 'Another hyperkube release wrote the lock.',
     remedy:
-      '`hyperkube lock --check` shows the difference; `hyperkube lock` takes it over. Commit the result.',
+      '`hyperkube lock --check` shows the difference. `hyperkube lock` updates the lock. Commit the result.',
   },
   LOCK_OTHER_IMAGE: {
-    summary: 'The lock has another container image than this hyperkube’s catalog.',
-    meaning: 'The lock was made by another release of hyperkube.',
+    summary: 'A container image in cluster.lock differs from the catalog of this hyperkube release.',
+    meaning: 'Another hyperkube release wrote the lock.',
     remedy:
-      '`hyperkube lock --check` shows the difference; `hyperkube lock` takes it over. Commit the result.',
+      '`hyperkube lock --check` shows the difference. `hyperkube lock` updates the lock. Commit the result.',
   },
   CHECKSUM_NOT_READ: {
-    summary: 'What should be a checksum file is something else, or does not name the file.',
+    summary: 'The checksum file is invalid or does not list the file.',
     meaning:
-      'Often the error page of a proxy or mirror, sent as if it were the file. No digest is made up instead.',
-    remedy: '`curl -fL URL` with the URL of the message shows what comes. Mend the mirror or the way to it.',
+      'The usual cause is an error page of a proxy or mirror. hyperkube does not continue without a digest.',
+    remedy: '`curl -fL URL` with the URL from the message shows the content. Fix the mirror or the proxy.',
   },
   MIRROR_NOT_A_BASE: {
-    summary: 'The mirror’s address is not one that a path can be put behind.',
+    summary: 'The URL of the mirror cannot be used as a base URL.',
     meaning:
-      'It has a user, a password, `?` or `#` in it, or is not http. The message does not repeat it: it may hold a password.',
-    remedy: 'Write it as `https://mirror.example/path`.',
+      'It contains a user, a password, `?` or `#`, or is not http. The message omits it, because it may contain a password.',
+    remedy: 'Set it as `https://mirror.example/path`.',
   },
   URL_NOT_HTTPS: {
-    summary: 'A file of upstream’s would be fetched without encryption.',
-    meaning: 'Whoever is on the way could choose the program that runs as root on every host.',
-    remedy:
-      'Take the file named in the message from an https address; only a mirror that you name may do without.',
+    summary: 'An upstream file would be downloaded without encryption.',
+    meaning: 'An attacker on the network could replace a program that runs as root on every host.',
+    remedy: 'Use an https URL for the file in the message. Only a mirror from cluster.yml may use http.',
   },
   FETCH_UNREACHABLE: {
-    summary: 'A server could not be reached, or the connection broke. It was tried three times.',
-    meaning: 'Name resolution, firewall, proxy, certificate: the cause stands behind the colon.',
+    summary: 'A server is unreachable, or the connection broke. hyperkube tried three times.',
+    meaning: 'The cause follows the colon: name resolution, a firewall, a proxy or a certificate.',
     remedy:
-      '`curl -vI URL` from the same machine shows where it ends. Without a way out, set `spec.artifacts` to a mirror.',
+      '`curl -vI URL` on the same machine shows where it fails. Without internet access set `spec.artifacts` to a mirror.',
   },
   FETCH_SERVER_ERROR: {
-    summary: 'A server answered with a failure of its own (5xx). It was tried three times.',
-    remedy: 'Wait and run the command again; if it is your mirror, its log says more.',
+    summary: 'A server returned an error (5xx). hyperkube tried three times.',
+    remedy: 'Wait and run the same command again. If it is your mirror, check its log.',
   },
   FETCH_NOT_FOUND: {
-    summary: 'There is no such file at that address (404).',
-    meaning: 'Upstream keeps its files; a mirror is often not filled for a new version yet.',
-    remedy: 'Fill the mirror, with upstream’s layout: the path begins with the name of upstream’s site.',
+    summary: 'The file does not exist at that URL (404).',
+    meaning: 'Upstream keeps its files. A mirror often lacks the files of a new version.',
+    remedy: 'Add the file to the mirror in the upstream layout: the path begins with the upstream host name.',
   },
   FETCH_REFUSED: {
-    summary: 'A server does not give the file (4xx), or leads from redirect to redirect.',
-    meaning: 'Mostly a proxy or mirror that wants a login, which hyperkube does not have.',
-    remedy:
-      '`curl -vI URL` shows what it wants. Let the mirror answer without a login, to your network alone.',
+    summary: 'A server refused the download (4xx), or redirected too often.',
+    meaning: 'The usual cause is a proxy or mirror that requires a login. hyperkube sends no credentials.',
+    remedy: '`curl -vI URL` shows the response. Allow your network to read the mirror without a login.',
   },
   FETCH_TOO_LARGE: {
-    summary: 'What comes from an address is larger than the file can be.',
-    meaning: 'It is something else. Nothing of it was kept.',
-    remedy: '`curl -fL URL | head -c 200` shows what it is; mend the mirror.',
+    summary: 'The download is larger than the expected file.',
+    meaning: 'The server sends something else. hyperkube kept nothing of it.',
+    remedy: '`curl -fL URL | head -c 200` shows the content. Fix the mirror.',
   },
   FETCH_INSECURE: {
-    summary: 'An https address leads on to one without encryption.',
-    meaning: 'Whoever is on the way from there could choose what is installed.',
-    remedy: 'Mend the redirect of the mirror or proxy. `curl -vI URL` shows it.',
+    summary: 'An https URL redirects to a URL without encryption.',
+    meaning: 'An attacker on the network could replace the file.',
+    remedy: 'Fix the redirect of the mirror or proxy. `curl -vI URL` shows it.',
   },
   FETCH_ENCODED: {
-    summary: 'A server or proxy compresses the file on the way although it was asked not to.',
-    meaning: 'Its digest would be that of other bytes.',
-    remedy: 'Switch off compression for these paths in the mirror or proxy (nginx: `gzip off`).',
+    summary: 'A server or proxy compresses the file although hyperkube asked for none.',
+    meaning: 'The digest of the compressed bytes would not match.',
+    remedy: 'Disable compression for these paths in the mirror or proxy (nginx: `gzip off`).',
   },
 }

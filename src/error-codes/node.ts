@@ -1,44 +1,43 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const node: Entries = {
+export const nodeCodes: ErrorCodeEntries = {
   NODE_UNKNOWN: {
-    summary: 'The cluster has no node of this name.',
+    summary: 'The cluster has no node with this name.',
     meaning:
-      'It has not registered yet, was taken out, or is called otherwise: `nodeName` in cluster.yml. A host with the role etcd alone is no node.',
-    remedy: '`kubectl get nodes` shows those that there are, `hyperkube status` how the hosts are.',
+      'The node has not registered yet, was removed, or has another `nodeName` in cluster.yml. A dedicated etcd host is not a node.',
+    remedy: '`kubectl get nodes` lists the nodes, `hyperkube status` the hosts.',
   },
   NODE_CORDONED_BY_OTHERS: {
-    summary: 'Somebody else has cordoned the node, and hyperkube leaves it so.',
+    summary: 'The node was cordoned by a person or another program, and hyperkube keeps it cordoned.',
     meaning:
-      'A cordon of hyperkube’s own bears the annotation `hyperkube.dev/cordoned`; this one does not. It was there before a drain, or was set by hand.',
-    remedy: 'Ask who did it, and why. To take it away all the same: `hyperkube node uncordon NAME --force`.',
+      'hyperkube marks its own cordon with the annotation `hyperkube.dev/cordoned`, which is missing here.',
+    remedy:
+      'Find out why it was cordoned. To uncordon it anyway, run `hyperkube node uncordon NAME --force`.',
   },
   NODE_PODS_UNMANAGED: {
-    summary: 'There are pods on the node that nobody makes anew once they have ended.',
-    meaning:
-      'They were made by hand, without a Deployment, Job or other controller. Without `--force` nothing was done.',
+    summary: 'The node has pods without a controller, which no controller would create again.',
+    meaning: 'They were created by hand, without a Deployment or Job. Without `--force` nothing was changed.',
     remedy:
-      'Keep what you need of them: `kubectl -n NAMESPACE get pod NAME -o yaml`. Then `--force` says that they may go.',
+      'Save the pods that you need: `kubectl -n NAMESPACE get pod NAME -o yaml`. Then use `--force` to delete them.',
   },
   NODE_PODS_LOCAL_DATA: {
-    summary: 'There are pods on the node with data that is only there.',
+    summary: 'The node has pods with local data.',
     meaning:
-      'What is in an `emptyDir` ends with its pod. A claimed volume that is a directory of the node stays there, but its pod runs nowhere else: it waits until the node takes pods again.',
-    remedy:
-      'Nothing, where that is as it should be: caches, or a node that comes back. Otherwise copy the data first.',
+      'An `emptyDir` is deleted with its pod. A local volume stays on the node, and its pod waits until the node is schedulable again.',
+    remedy: 'No action is needed for caches, or if the node comes back. Otherwise copy the data first.',
   },
-  DRAIN_NEVER: {
-    summary: 'A budget lets pods of the node never go, however long one waits.',
+  DRAIN_IMPOSSIBLE: {
+    summary: 'A pod disruption budget never allows the eviction of some pods.',
     meaning:
-      'It wants as many healthy pods as there are, allows none to be away, or the pod is counted by two budgets, which the API does not take. Nothing was done.',
+      'It requires as many healthy pods as exist or allows no disruption, or two budgets select the same pod. Nothing was changed.',
     remedy:
-      '`kubectl get poddisruptionbudgets -A`. Run more replicas than the budget wants, or let it allow more. `--ignore DRAIN_NEVER` moves the others, and waits for these until the deadline.',
+      'Check `kubectl get poddisruptionbudgets -A`. Add replicas or relax the budget. `--ignore DRAIN_IMPOSSIBLE` evicts the other pods and waits for these until the deadline.',
   },
   DRAIN_BLOCKED: {
     summary: 'Pods are still on the node at the deadline.',
     meaning:
-      'The message names each: those that a budget does not let go, with its numbers, and those that do not end. What could be moved was, and the node stays cordoned.',
+      'The message lists the pods that a budget blocks and those that do not terminate. The other pods were evicted, and the node stays cordoned.',
     remedy:
-      'Of budgets: `kubectl get poddisruptionbudgets -A` shows how many healthy pods they miss. Of pods that do not end: `kubectl -n NAMESPACE describe pod NAME`, mostly a long grace period, a finalizer, or a kubelet that is away. Then run the same command again, or give up with `hyperkube node uncordon NAME`.',
+      'For budgets check `kubectl get poddisruptionbudgets -A`. For other pods check `kubectl -n NAMESPACE describe pod NAME`: a long grace period, a finalizer, or a stopped kubelet. Then run the same command again, or give up with `hyperkube node uncordon NAME`.',
   },
 }

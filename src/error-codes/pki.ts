@@ -1,49 +1,48 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const pki: Entries = {
-  PKI_WISH: {
-    summary: 'A planned certificate has a name or a lifetime that cannot be.',
+export const pkiCodes: ErrorCodeEntries = {
+  PKI_INVALID_SPEC: {
+    summary: 'A planned certificate has an invalid name or lifetime.',
     meaning: 'Nothing was signed.',
-    remedy: '`hyperkube validate`; look at host names, addresses and `spec.api.sans`.',
+    remedy: 'Run `hyperkube validate`. Check host names, addresses and `spec.api.sans`.',
   },
-  PKI_AUTHORITY_NOT_VALID: {
-    summary: 'An authority is not valid at this time.',
+  PKI_CA_NOT_VALID: {
+    summary: 'A CA certificate is not valid at this time.',
     meaning:
-      'Its certificate has run out, or the clock of this machine is wrong. What it signs now, nobody would trust.',
+      'It has expired, or the clock of this machine is wrong. Peers would reject certificates that it signs.',
     remedy:
-      '`date -u` first: compare it with the period in the message. If the clock is right, the authority must be renewed.',
+      'Compare `date -u` with the period in the message. If the clock is correct, replace the CA with `hyperkube certs rotate-ca`.',
   },
-  PKI_AUTHORITY_BROKEN: {
-    summary: 'The certificate and the key of an authority do not belong together.',
-    meaning: 'What it signs, nobody would trust.',
-    remedy: 'Take `cluster.identity` from git or a backup, from before the last change to it.',
+  PKI_CA_BROKEN: {
+    summary: 'The certificate and the key of a CA do not match.',
+    meaning: 'Peers would reject certificates that it signs.',
+    remedy: 'Restore `cluster.identity` from git or a backup, in the version before its last change.',
   },
   PKI_CERTIFICATE_NOT_READ: {
-    summary: 'Something that should be a certificate is none.',
-    remedy: '`openssl x509 -noout -text -in FILE` shows what a file holds.',
+    summary: 'A certificate is invalid.',
+    remedy: '`openssl x509 -noout -text -in FILE` shows the content of a file.',
   },
   PKI_REQUEST_NOT_READ: {
-    summary: 'What a host sent is not one certificate request in PEM.',
+    summary: 'A host sent an invalid certificate request.',
     meaning: 'Nothing was signed.',
     remedy:
-      'Run the command again: the host makes a new one. If it comes back, look at the host before you trust it.',
+      'Run the same command again; the host creates a new request. If it fails again, inspect the host before you trust it.',
   },
   PKI_REQUEST_KEY: {
-    summary: 'A certificate request has a key of another kind than hyperkube makes.',
+    summary: 'A certificate request has another key type than hyperkube uses.',
     meaning:
-      'Nothing was signed. The request was not made by hyperkube’s agent, or by one of another release.',
-    remedy: 'Run the command again. If it comes back, look at the host before you trust it.',
+      'Nothing was signed. The request does not come from a hyperkube agent, or from an agent of another release.',
+    remedy: 'Run the same command again. If it fails again, inspect the host before you trust it.',
   },
   PKI_REQUEST_SIGNATURE: {
-    summary: 'A certificate request is not signed by its own key.',
-    meaning: 'Nothing was signed. It was changed on its way, or its sender does not have the key.',
-    remedy: 'Run the command again. If it comes back, look at the host before you trust it.',
+    summary: 'The signature of a certificate request is invalid.',
+    meaning: 'Nothing was signed. The request was changed on the way, or its sender does not have the key.',
+    remedy: 'Run the same command again. If it fails again, inspect the host before you trust it.',
   },
   PKI_REQUEST_EXCEEDS_PLAN: {
-    summary: 'A host asks for a certificate with more names or rights than the plan grants it.',
-    meaning:
-      'Nothing was signed. An intruder on a host would try exactly this; so does a host that has an old plan.',
+    summary: 'A host requests a certificate with more names or usages than its plan allows.',
+    meaning: 'Nothing was signed. An attacker on a host would try this; a host with an old plan does too.',
     remedy:
-      'Run the command again, with the cluster.yml that is in force. If it comes back, take the host off the network.',
+      'Run the same command again with the current cluster.yml. If it fails again, disconnect the host from the network.',
   },
 }

@@ -1,55 +1,55 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const plan: Entries = {
+export const planCodes: ErrorCodeEntries = {
   PLAN_NO_QUORUM: {
-    summary: 'Too many control planes, or members of etcd, do not answer.',
+    summary: 'Too many control planes or etcd members are unreachable.',
     meaning:
-      'Of the members of etcd more than half must be well, or it takes no writes; of the control planes more than half must agree on who may change the cluster. Of three one may be away, of one or two none. Nothing was done.',
+      'More than half of both are needed: etcd for writes, control planes for the operator lock. Three tolerate the loss of one; one or two tolerate none. Nothing was changed.',
     remedy:
-      'Bring the hosts of the message back (`ping`, their consoles), one by one until more than half answer; then `hyperkube up`. Only if most members of etcd are lost for good: take them out of cluster.yml, then `hyperkube etcd recover`.',
+      'Bring the hosts from the message back until more than half are reachable, then run `hyperkube up`. If most members are lost, remove them from cluster.yml and run `hyperkube etcd recover`.',
     symptoms: ['no-way'],
   },
   PLAN_FILE_MISSING: {
-    summary: 'cluster.yml names a file that is not beside it.',
-    meaning: 'Mostly it was never committed, or the command runs in another directory.',
-    remedy: '`git status --ignored` shows whether it was left out; put it beside cluster.yml.',
+    summary: 'cluster.yml refers to a file that does not exist beside it.',
+    meaning: 'Usually the file was not committed, or the command runs in another directory.',
+    remedy: '`git status --ignored` shows whether git ignores it. Put the file beside cluster.yml.',
   },
   PLAN_SECRET_MISSING: {
-    summary: 'A registry’s password is not in the identity, or has no username beside it.',
-    meaning: 'Hosts could not pull images from there.',
+    summary: 'A registry password is not in the identity, or has no user name.',
+    meaning: 'Hosts could not pull images from this registry.',
     remedy:
-      'Add `username`, put the secret into the identity, or take `password` out of the registry in cluster.yml.',
+      'Set `username`, and store the password with `hyperkube secret set NAME --from-file FILE`. Or remove `password` from the registry in cluster.yml.',
   },
   PLAN_NOT_READ: {
-    summary: 'The file does not hold a plan.',
-    remedy: '`hyperkube plan --out FILE` writes one; name that.',
+    summary: 'The file is not a plan.',
+    remedy: '`hyperkube plan --out FILE` writes a plan. Pass that file.',
   },
   PLAN_OUTDATED: {
-    summary: 'More would be done than the plan that was handed over says.',
-    meaning: 'cluster.yml, the hosts, or hyperkube itself have changed since it was written.',
-    remedy: 'Write it anew with `hyperkube plan --out FILE`, read it, and hand that over.',
+    summary: 'The current changes exceed the given plan.',
+    meaning: 'cluster.yml, the hosts or hyperkube have changed since the plan was written.',
+    remedy: 'Write a new plan with `hyperkube plan --out FILE`, review it, and pass it.',
   },
   FACTS_NOT_READ: {
-    summary: 'The recorded facts of hosts could not be read.',
-    meaning: 'The directory is not there, or a file in it is damaged, or of another release.',
+    summary: 'hyperkube could not read the recorded facts of hosts.',
+    meaning: 'The directory does not exist, or a file in it is damaged or belongs to another release.',
     remedy:
-      'Name a directory with a file `HOST.json` for each host; record the facts of the host in the message again.',
+      'Pass a directory with a file `HOST.json` for each host. Record the facts of the host in the message again with `hyperkube facts`.',
   },
-  FACTS_TWICE: {
-    summary: 'Two files hold the facts of one host.',
-    meaning: 'They may differ, and which of them is true cannot be told.',
-    remedy: 'Remove the older one: `ls -lt DIRECTORY`.',
+  FACTS_DUPLICATE: {
+    summary: 'Two files contain facts of the same host.',
+    meaning: 'They may differ, and hyperkube cannot tell which one is current.',
+    remedy: 'Find the older file with `ls -lt DIRECTORY` and delete it.',
   },
   FACTS_NOT_ROOT: {
-    summary: 'Facts of a host were to be taken by somebody else than root.',
+    summary: '`hyperkube facts` needs root.',
     meaning:
-      'Others do not see who listens on a port, nor what the kernel can do; half the truth plans a cluster wrongly.',
-    remedy: '`sudo hyperkube facts` on the host.',
+      'Other users do not see all listening processes and kernel features, and incomplete facts lead to a wrong plan.',
+    remedy: 'Run `sudo hyperkube facts` on the host.',
   },
   FACTS_NOT_TAKEN: {
-    summary: 'The facts of this machine could not be taken.',
+    summary: 'hyperkube could not collect the facts of this machine.',
     meaning:
-      'It is of a kind that no node can be, or lacks a file that every Linux has, as in a container without `/proc` or `/sys`.',
-    remedy: 'Run `hyperkube facts` on a host of the cluster itself; the message names what is missing.',
+      'It cannot be a node, or lacks a file that every Linux has, as in a container without `/proc` or `/sys`.',
+    remedy: 'Run `hyperkube facts` on a host of the cluster. The message names the missing file.',
   },
 }

@@ -1,65 +1,69 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const trial: Entries = {
-  TRIAL_FIRST: {
-    summary: 'There is nothing to go back to: a whole plan was never carried out.',
+export const provisionalCodes: ErrorCodeEntries = {
+  PROVISIONAL_NO_PREVIOUS_PLAN: {
+    summary: 'A provisional change needs a previous plan, and this host has none.',
     meaning:
-      'A trial goes back to what a host was before. Hosts that are set up for the first time, or whose first `up` was cut, were nothing before. Nothing was done.',
-    remedy: '`hyperkube up` without `--trial`.',
+      'The host was never configured completely, so it has no state to roll back to. Nothing was changed.',
+    remedy: 'Run `hyperkube up` without `--provisional`.',
   },
-  TRIAL_HOSTS: {
-    summary: 'Hosts would join or leave, and that is not tried.',
-    meaning:
-      'Others learn of a host that comes, and what was on one that leaves is gone: no agent could take that back with nobody near. Nothing was done.',
-    remedy: '`hyperkube up` without `--trial` first; then change the settings, and try those.',
-  },
-  TRIAL_COMPONENTS: {
-    summary: 'A component would come or go, and that is not tried.',
-    meaning: 'Its keys and certificates come and go with it, and nobody would be near to make them anew.',
-    remedy: '`hyperkube up` without `--trial`. The way back is to change cluster.yml back, and `up` again.',
-  },
-  TRIAL_PROGRAMS: {
-    summary: 'Programs or images would change, and that is not tried.',
-    meaning:
-      'What a newer version has stored an older one may not be able to read, and a former program may be gone from the host. A new release of hyperkube itself, and what has drifted on a host, count as well. Nothing was done.',
+  PROVISIONAL_HOSTS: {
+    summary: 'A provisional change cannot add or remove hosts.',
+    meaning: 'Agents cannot roll back such a change without an operator. Nothing was changed.',
     remedy:
-      'Versions: `hyperkube upgrade`, which goes back by itself where a host does not come up. Anything else: `hyperkube up` without `--trial` first, then try the rest.',
+      'Run `hyperkube up` without `--provisional` first. Then change the other settings with `hyperkube up --provisional`.',
   },
-  TRIAL_SECRETS: {
-    summary: 'Keys, or files with secrets, would change, and that is not tried.',
+  PROVISIONAL_COMPONENTS: {
+    summary: 'A provisional change cannot add or remove components.',
     meaning:
-      'Secrets come from whoever has the identity, and are remembered by nobody else: a host alone could not put the former ones back. Nothing was done.',
+      'Keys and certificates are created and deleted with a component, and agents cannot restore them without an operator.',
     remedy:
-      '`hyperkube up` without `--trial` first, or `hyperkube certs rotate-ca` and `rotate-key`; then try the rest.',
+      'Run `hyperkube up` without `--provisional`. To undo it, restore cluster.yml and run `hyperkube up` again.',
   },
-  TRIAL_INSIDE: {
-    summary: 'Something inside the cluster would change, where hosts cannot take it back.',
+  PROVISIONAL_PROGRAMS: {
+    summary: 'A provisional change cannot change programs or images.',
     meaning:
-      'Addons, labels and taints of nodes, and the rights of our programs are changed through the API, by whoever runs `up`. Nothing was done.',
-    remedy: '`hyperkube up` without `--trial` first; then change the settings, and try those.',
+      'An older version may not read the data of a newer one, and its program may be deleted. A new hyperkube release and drift count too. Nothing was changed.',
+    remedy:
+      'Change versions with `hyperkube upgrade`, which rolls back failing hosts. For anything else run `hyperkube up` without `--provisional` first.',
   },
-  TRIAL_UNDER_WAY: {
-    summary: 'A change is on trial, and hosts go back from it when its time is over.',
+  PROVISIONAL_SECRETS: {
+    summary: 'A provisional change cannot change keys or files with secrets.',
     meaning:
-      'As a warning: so that you know. As an error: nothing else is done meanwhile, because a host that goes back would take a part of it along. Nothing was done.',
+      'Only the operator with the identity has the secrets, so a host cannot restore the previous ones alone. Nothing was changed.',
     remedy:
-      '`hyperkube trial keep` when it is good; `hyperkube trial back`, and a look at `hyperkube status` some minutes later, when it is not. The very same `hyperkube up --trial` goes on with one that was cut.',
+      'Run `hyperkube up` without `--provisional`, `hyperkube certs rotate-ca` or `hyperkube certs rotate-key` first. Then apply the rest with `hyperkube up --provisional`.',
   },
-  TRIAL_GOES_BACK: {
-    summary: 'The host goes back from a trial at this very moment.',
-    meaning: 'It cannot be kept any more, and nothing else is tried before that has ended.',
+  PROVISIONAL_CLUSTER_OBJECTS: {
+    summary: 'A provisional change cannot change cluster objects.',
+    meaning:
+      'hyperkube changes addons, node labels, taints and RBAC rules through the API, and hosts cannot roll them back. Nothing was changed.',
     remedy:
-      'Wait until `hyperkube status` says that it went back. If it never does, `journalctl -u hyperkube-agent` on the host says what stands in the way.',
+      'Run `hyperkube up` without `--provisional` first. Then change the other settings with `hyperkube up --provisional`.',
   },
-  TRIAL_OTHER: {
-    summary: 'Something else is on trial on the host.',
-    meaning: 'It was begun meanwhile, or with another cluster.yml.',
-    remedy: '`hyperkube trial keep` keeps it, `hyperkube trial back` goes back from it.',
-  },
-  TRIAL_OVER: {
-    summary: 'It is not on trial any more: its time is over, and hosts went back.',
-    meaning: 'cluster.yml still says what was tried; the hosts are what they were before it.',
+  PROVISIONAL_PENDING: {
+    summary: 'A provisional change is active, and hosts will roll back at its deadline.',
+    meaning:
+      'As an error, hyperkube refuses other changes until then, because a rollback would undo a part of them. Nothing was changed.',
     remedy:
-      '`hyperkube plan` shows what differs. `hyperkube up --trial` with more time tries it again; otherwise change cluster.yml back.',
+      'Run `hyperkube provisional confirm` to keep the change. To undo it, run `hyperkube provisional rollback` and check `hyperkube status` some minutes later. The same `hyperkube up --provisional` resumes an interrupted one.',
+  },
+  PROVISIONAL_ROLLING_BACK: {
+    summary: 'The host is rolling back a provisional change.',
+    meaning:
+      'The change can no longer be confirmed, and no other one can begin before the rollback has ended.',
+    remedy:
+      'Wait until `hyperkube status` reports the rollback. If it does not, check `journalctl -u hyperkube-agent` on the host.',
+  },
+  PROVISIONAL_CONFLICT: {
+    summary: 'Another provisional change is active on the host.',
+    meaning: 'It was started in the meantime, or with another cluster.yml.',
+    remedy: '`hyperkube provisional confirm` keeps it, `hyperkube provisional rollback` undoes it.',
+  },
+  PROVISIONAL_ENDED: {
+    summary: 'The provisional change has ended: its deadline has passed, and hosts rolled back.',
+    meaning: 'cluster.yml still contains the change; the hosts have their previous state.',
+    remedy:
+      '`hyperkube plan` shows the difference. Apply it again with `hyperkube up --provisional` and a longer time, or restore cluster.yml.',
   },
 }

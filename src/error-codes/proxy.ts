@@ -1,17 +1,17 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const proxy: Entries = {
+export const proxyCodes: ErrorCodeEntries = {
   PROXY_CONFIGURATION: {
-    summary: 'apiserver-proxy has no configuration that it can read.',
+    summary: 'apiserver-proxy has no valid configuration.',
     meaning:
-      'It does not begin without one. One that runs goes on with what it read before, and says so in its log.',
+      'It does not start without one. A running proxy keeps its previous configuration and logs this error.',
     remedy:
-      'The agent on the host writes the file: `systemctl status hyperkube-agent`. What is wrong with it is in the message.',
+      'The agent writes the file: check `systemctl status hyperkube-agent` on the host. The message names the error.',
   },
   PROXY_NOT_LISTENING: {
-    summary: 'apiserver-proxy or `hyperkube proxy` cannot listen at its address.',
-    meaning: 'Mostly another program has the port, or an older proxy has not ended yet.',
+    summary: 'apiserver-proxy or `hyperkube proxy` cannot listen on its address.',
+    meaning: 'Usually another program uses the port, or an older proxy has not exited yet.',
     remedy:
-      '`ss -tlnp` shows who has it. The service on a node tries again by itself; for `hyperkube proxy`, `--listen` names another address.',
+      '`ss -tlnp` shows the process. The service on a node retries. For `hyperkube proxy` set another address with `--listen`.',
   },
 }

@@ -1,37 +1,36 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-/** What agents say in the log of their service, while no operator is near. */
-export const renewal: Entries = {
+/** Codes that agents log while no operator is connected. */
+export const renewalCodes: ErrorCodeEntries = {
   RENEWAL_TOO_LATE: {
-    summary: 'A certificate of this host has expired, and its agent cannot renew it any more.',
+    summary: 'A certificate of this host has expired, and its agent can no longer renew it.',
     meaning:
-      'The host was off, or had no way to the API, for longer than a third of the lifetime; or its clock is wrong. Whoever has nothing valid to show gets nothing signed.',
+      'The host was off, or without API access, for more than a third of the lifetime, or its clock is wrong. Control planes sign only for valid certificates.',
     remedy:
-      '`date -u` on the host first. Then, where cluster.yml is, `hyperkube certs renew HOST`: it reaches the host by ssh, and needs no certificate of it.',
+      'Check `date -u` on the host. Then run `hyperkube certs renew HOST` where cluster.yml is; it uses ssh and needs no valid certificate.',
     symptoms: ['certificates'],
   },
-  RENEWAL_NO_WAY: {
-    summary: 'A certificate is due on a host that is no node, and can ask nobody to sign a new one.',
-    meaning:
-      'Members of etcd on machines of their own have neither keys of authorities nor a way to the API. The certificate is still good.',
+  RENEWAL_NO_API: {
+    summary: 'A certificate is due on a host that is not a node and cannot request a renewal.',
+    meaning: 'Dedicated etcd hosts have neither CA keys nor API access. The certificate is still valid.',
     remedy:
-      '`hyperkube up` or `hyperkube certs renew HOST` before it expires; `hyperkube certs list` says when that is.',
+      'Run `hyperkube up` or `hyperkube certs renew HOST` before it expires. `hyperkube certs list` shows the date.',
     symptoms: ['certificates'],
   },
   RENEWAL_DENIED: {
-    summary: 'A control plane has refused to renew a certificate that a node asked about.',
+    summary: 'A control plane denied the certificate renewal of a node.',
     meaning:
-      'The message has its reason: mostly a certificate that has expired meanwhile, or an authority that was replaced. The node asks once more within two hours. The former certificate is still in place.',
+      'The message holds the reason, usually an expired certificate or a replaced CA. The node retries within two hours. The previous certificate is still in place.',
     remedy:
-      '`hyperkube certs renew HOST`. If the message says that the key is not theirs, somebody else has asked: look at the host before you trust it.',
+      'Run `hyperkube certs renew HOST`. If the message says that the key does not match, another machine sent the request: inspect the host before you trust it.',
     symptoms: ['certificates'],
   },
-  RENEWAL_NOT_ANSWERED: {
-    summary: 'A node has asked to have a certificate renewed, and no control plane has answered.',
+  RENEWAL_NO_RESPONSE: {
+    summary: 'A node requested a certificate renewal, and no control plane responded.',
     meaning:
-      'The API is there, or the node would say so; but the agents of control planes do not run, or cannot sign. The certificate is still good.',
+      'The API works, but the agents of the control planes do not run or cannot sign. The certificate is still valid.',
     remedy:
-      '`hyperkube status`; on a control plane `journalctl -u hyperkube-agent` says what it complains of. `hyperkube certs renew HOST` needs none of them.',
+      'Check `hyperkube status`, and `journalctl -u hyperkube-agent` on a control plane. `hyperkube certs renew HOST` works without these agents.',
     symptoms: ['certificates'],
   },
 }

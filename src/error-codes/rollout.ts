@@ -1,88 +1,90 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const rollout: Entries = {
+export const rolloutCodes: ErrorCodeEntries = {
   ROLLOUT_QUORUM: {
-    summary: 'The change would leave etcd with too few members that are well.',
-    meaning:
-      'Without more than half of its members etcd takes no writes: the API stops, and nothing in the cluster changes any more. Nothing was done.',
+    summary: 'The change would leave etcd without enough healthy members.',
+    meaning: 'Without a majority etcd accepts no writes, and the API stops. Nothing was changed.',
     remedy:
-      'Bring the member in the message back first. If its host is lost for good, take it out; then try again.',
+      'Bring the member from the message back first. If its host is lost, run `hyperkube node remove HOST`, then run the same command again.',
     symptoms: ['no-way'],
   },
   ROLLOUT_CONTROL_PLANE_UNREACHABLE: {
-    summary: 'A control plane, or a member of etcd, does not answer.',
+    summary: 'A control plane or an etcd member is unreachable.',
     meaning:
-      'As a warning: the cluster bears it, the others are changed, and it gets its share when it answers. As an error: the change cannot be made safely without it.',
-    remedy: 'Look why it is away (`ping`, its console), bring it back, and run the same command again.',
+      'As a warning, the rollout skips it and changes the other hosts. As an error, the change is not safe without it.',
+    remedy: 'Check the host with `ping` or its console and bring it back. Then run the same command again.',
   },
-  ROLLOUT_API_AWAY: {
-    summary: 'The API will be away for moments during this change.',
+  ROLLOUT_API_DOWNTIME: {
+    summary: 'The API will be unavailable for a moment during this change.',
     meaning:
-      'With one control plane, or one or two members of etcd, nobody can stand in while one restarts. Pods go on running.',
-    remedy: 'Choose a quiet time; with three control planes there is no such moment.',
+      'A single control plane, or one or two etcd members, cannot restart without downtime. Pods keep running.',
+    remedy: 'Choose a quiet time. Three control planes avoid the downtime.',
   },
   ROLLOUT_ROLE_REMOVED: {
-    summary: 'A host shall no longer be something that it is in the running cluster.',
-    meaning: 'Others count on it until it has left properly: etcd on its vote, nodes on its API server.',
-    remedy: 'Give the role back in cluster.yml, or take the host out and add it again as what it shall be.',
-  },
-  ROLLOUT_HOST_LOST: {
-    summary: 'A host that shall leave does not answer, and is taken out without its help.',
-    meaning:
-      'Its member of etcd and its node go, and its pods start elsewhere. If the host still runs, its pods run twice until it is off.',
+    summary: 'cluster.yml removes a role that a host has in the running cluster.',
+    meaning: 'Peers rely on the role until the host is removed: etcd on its vote, nodes on its API server.',
     remedy:
-      'Make sure that it is off for good. When it comes back, `hyperkube reset --limit HOST` with a cluster.yml that names it takes away what is left on it.',
+      'Restore the role in cluster.yml. Or run `hyperkube node remove HOST`, then add the host with its new roles.',
   },
-  UPGRADE_BACK: {
-    summary: 'A minor version, or with `upgrade` any version, would be gone back.',
-    meaning: 'What a newer Kubernetes has stored, an older one may not be able to read. Nothing was done.',
-    remedy: 'Stay, or go forward. The way back is a snapshot from before the upgrade, restored.',
+  ROLLOUT_REMOVED_UNREACHABLE: {
+    summary: 'A host to remove is unreachable and will be removed without its agent.',
+    meaning:
+      'hyperkube deletes its etcd member and its node, and its pods start elsewhere. If the host still runs, its pods run twice.',
+    remedy:
+      'Make sure that the host stays off. If it comes back, list it in a cluster.yml and run `hyperkube reset --limit HOST`.',
+  },
+  UPGRADE_DOWNGRADE: {
+    summary: 'The change would downgrade a Kubernetes minor version, or any version with `upgrade`.',
+    meaning: 'An older Kubernetes may not read the data that a newer one has stored. Nothing was changed.',
+    remedy:
+      'Keep the version or upgrade. To return to the older version, restore a snapshot from before the upgrade: `hyperkube etcd snapshot restore`.',
   },
   UPGRADE_SKIPS_MINOR: {
-    summary: 'A minor version would be skipped.',
+    summary: 'The upgrade would skip a minor version.',
     meaning:
-      'API servers understand what the minor version before them has stored, and no older one. Nothing was done.',
-    remedy: '`hyperkube upgrade --to VERSION` goes through those in between, one after the other.',
+      'API servers read the stored data of the previous minor version, but of no older one. Nothing was changed.',
+    remedy: '`hyperkube upgrade --to VERSION` upgrades through all minor versions in between.',
   },
   UPGRADE_SKEW: {
-    summary: 'A kubelet is too old for the API servers that are wished.',
-    meaning: 'A kubelet may be three minor versions older than the API server it talks to. Nothing was done.',
-    remedy: 'Bring the node up to date first, or take it out with `hyperkube node remove`.',
+    summary: 'A kubelet is too old for the desired API server version.',
+    meaning: 'A kubelet may be at most three minor versions older than its API server. Nothing was changed.',
+    remedy: 'Upgrade the node first, or remove it with `hyperkube node remove HOST`.',
   },
   UPGRADE_API_REMOVED: {
-    summary: 'Somebody uses an API that the wished version has no more.',
+    summary: 'A client uses an API that the desired version no longer has.',
     meaning:
-      'An API server has counted requests for it since it started. After the upgrade they would fail. Nothing was done.',
+      'An API server has counted such requests since its start. They would fail after the upgrade. Nothing was changed.',
     remedy:
-      'Look in the audit log who asks (`/var/log/hyperkube`), and move them to a newer version of that API. If it was a single request by hand, `--ignore UPGRADE_API_REMOVED`.',
+      'Find the client in the audit log below `/var/log/hyperkube` and update it. If it was a single manual request, use `--ignore UPGRADE_API_REMOVED`.',
   },
   UPGRADE_NO_PATH: {
-    summary: 'This hyperkube knows no version of a minor that lies on the way.',
-    meaning: 'Minor versions cannot be skipped. Nothing was done.',
-    remedy: 'Go through that minor with the hyperkube release that knows it, then on with this one.',
+    summary: 'This hyperkube release supports no version of a minor version in between.',
+    meaning: 'Minor versions cannot be skipped. Nothing was changed.',
+    remedy:
+      'Upgrade to that minor version with a hyperkube release that supports it. Then continue with this release.',
   },
-  ROLLOUT_WENT_BACK: {
-    summary: 'A host did not come up with what was new, and went back to what it had before.',
+  ROLLOUT_ROLLED_BACK: {
+    summary: 'A host failed with the new configuration and was rolled back.',
     meaning:
-      'The host is well, as it was. No other host was touched after it; those before it have what is new.',
+      'The host is healthy with its previous configuration. Earlier hosts have the new configuration; later hosts are unchanged.',
     remedy:
-      'The message says what did not come up and why. Mend that, and run `hyperkube up`: it goes on with this host.',
+      'The message says what failed and why. Fix it and run `hyperkube up`; the rollout resumes with this host.',
   },
-  ROLLOUT_NOT_BACK: {
-    summary: 'A host did not come up with what was new, nor with what it had before.',
-    meaning: 'No other host was touched after it. Something on the host itself stands in the way.',
+  ROLLBACK_FAILED: {
+    summary: 'A host failed with the new configuration, and its rollback failed too.',
+    meaning: 'Later hosts are unchanged. The cause is on the host itself.',
     remedy:
-      'Look at the service of the message on that host (`journalctl -u SERVICE`), mend it, and run `hyperkube up`.',
+      'Check the service from the message on that host with `journalctl -u SERVICE`. Fix it and run `hyperkube up`.',
   },
   ROLLOUT_WORKER_SKIPPED: {
-    summary: 'A worker does not answer and is left behind.',
-    meaning: 'The others are changed without it; it gets its share when it answers.',
-    remedy: 'Look why it is away, and run the same command again once it is back.',
+    summary: 'A worker is unreachable and is skipped.',
+    meaning: 'The other hosts are changed. The worker gets the change in a later run.',
+    remedy: 'Bring the worker back, then run the same command again.',
   },
   ROLLOUT_TOO_MANY_UNREACHABLE: {
-    summary: 'More workers are away than may be at once.',
-    meaning:
-      'Going on would take more workers out of service than `spec.rollout.maxUnavailable` allows. Nothing was done.',
-    remedy: 'Bring them back, take lost ones out of cluster.yml, or raise `spec.rollout.maxUnavailable`.',
+    summary: 'More workers are unreachable than `spec.rollout.maxUnavailable` allows.',
+    meaning: 'Continuing would make even more workers unavailable. Nothing was changed.',
+    remedy:
+      'Bring the workers back, remove lost ones from cluster.yml, or raise `spec.rollout.maxUnavailable`.',
   },
 }

@@ -1,187 +1,184 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const spec: Entries = {
+export const specCodes: ErrorCodeEntries = {
   SPEC_NOT_READ: {
-    summary: 'cluster.yml does not exist, or could not be read.',
+    summary: 'cluster.yml does not exist or cannot be read.',
     remedy:
-      'Go to its directory, or name it with `-f FILE`. `ls -l FILE` shows who may read it. `hyperkube init` writes a first one.',
+      'Change to its directory, or pass its path with `-f FILE`. `ls -l FILE` shows the permissions. `hyperkube init` creates a new one.',
     symptoms: ['not-started'],
   },
   SPEC_NOT_WRITTEN: {
     summary: '`hyperkube init` could not write cluster.yml.',
     meaning:
-      'A file that is there is never overwritten: it may be the only description of a cluster that runs.',
+      'hyperkube never overwrites an existing file, because it may be the only description of a running cluster.',
     remedy:
-      'Write another one with `-f FILE`; if a directory is missing, `mkdir -p` it. Then the same command again.',
+      'Choose another path with `-f FILE`. Create a missing directory with `mkdir -p DIRECTORY`. Then run the same command again.',
   },
   SPEC_NOT_VALID: {
-    summary: 'The command needs a cluster.yml without errors, and this one has some.',
-    remedy: '`hyperkube validate` lists all of them at once, each with its line.',
+    summary: 'cluster.yml has errors, and the command needs a valid one.',
+    remedy: '`hyperkube validate` lists all errors at once, each with its line.',
   },
   SPEC_EMPTY: {
-    summary: 'There is nothing in the file.',
-    meaning: 'An interrupted copy or a full disk leaves such files.',
-    remedy:
-      '`git checkout -- cluster.yml` brings the committed one back; `hyperkube init` writes a first one.',
+    summary: 'cluster.yml is empty.',
+    meaning: 'An interrupted copy or a full disk can cause this.',
+    remedy: '`git checkout -- cluster.yml` restores the committed file. `hyperkube init` creates a new one.',
   },
   SPEC_TOO_LARGE: {
-    summary: 'The file is larger than 1 MB, more than any cluster.yml needs.',
-    remedy: 'Look whether `-f` names the right file.',
+    summary: 'The file is larger than 1 MB, which no cluster.yml needs.',
+    remedy: 'Check that `-f` names the right file.',
   },
   SPEC_NOT_YAML: {
-    summary: 'The file is not YAML.',
-    meaning: 'Most often a tab, a wrong indentation, a missing quote, or a key that stands there twice.',
-    remedy: 'Look at the line and column of the message, and at the line above. Then `hyperkube validate`.',
+    summary: 'The file is not valid YAML.',
+    meaning: 'The usual causes are a tab, wrong indentation, a missing quote or a duplicate key.',
+    remedy: 'Check the line and column in the message, and the line above. Then run `hyperkube validate`.',
   },
   SPEC_SECOND_DOCUMENT: {
-    summary: 'The file holds more than one YAML document.',
-    meaning: 'One file is one cluster. hyperkube does not guess which of them is meant.',
-    remedy: 'Put the second one into a file of its own, or take out the line `---`.',
+    summary: 'The file contains more than one YAML document.',
+    meaning: 'One file describes one cluster, and hyperkube does not guess which document is meant.',
+    remedy: 'Move the second document to its own file, or delete the line `---`.',
   },
   SPEC_TOO_MANY_ALIASES: {
-    summary: 'The file repeats itself too often through YAML aliases.',
-    meaning: 'A small file with nested aliases can grow beyond every memory; so there is a limit.',
-    remedy: 'Write out what `*name` stands for.',
+    summary: 'The file uses too many YAML aliases.',
+    meaning: 'Nested aliases in a small file can exhaust the memory, so their number is limited.',
+    remedy: 'Replace `*name` with the value that it refers to.',
   },
   SPEC_MISSING: {
-    summary: 'A setting that has no default is missing.',
-    remedy: 'Add it at the place of the message. [Every setting](cluster.md) says what it takes.',
+    summary: 'A required setting is missing.',
+    remedy: 'Add it at the path in the message. [Every setting](cluster.md) describes the values.',
   },
   SPEC_WRONG_TYPE: {
-    summary: 'A value is of the wrong kind: text where a list belongs, a number where text does.',
+    summary: 'A value has the wrong type, for example text instead of a list.',
     remedy:
-      'The message says what must be there. Quote what YAML would take for a number: `"0644"`, `"1.30"`.',
+      'The message says which type is required. Quote text that YAML reads as a number: `"0644"`, `"1.30"`.',
   },
   SPEC_WRONG_VALUE: {
-    summary: 'A value is of the right kind, but not one that fits.',
-    remedy: 'The message says what fits, and guesses what you meant if it can.',
+    summary: 'A value has the right type, but is not allowed.',
+    remedy: 'The message lists the allowed values and suggests one if possible.',
   },
   SPEC_UNKNOWN_KEY: {
-    summary: 'There is no such setting at this place.',
-    meaning:
-      'It is refused and not passed over, because a mistyped setting would otherwise silently do nothing.',
+    summary: 'cluster.yml contains an unknown setting.',
+    meaning: 'hyperkube refuses unknown settings, because a misspelled one would silently have no effect.',
     remedy:
-      'Mend its spelling or its indentation. `hyperkube schema` gives editors what they need to complete settings.',
+      'Fix its spelling or indentation. `hyperkube schema` prints a schema with which editors complete settings.',
   },
-  SPEC_HOST_TWICE: {
+  SPEC_HOST_DUPLICATE: {
     summary: 'Two hosts have the same name, address, internal address or node name.',
-    meaning: 'Two machines under one name would overwrite each other’s node and certificates.',
-    remedy: 'Most often a copied block: give the second host its own values.',
+    meaning: 'Two machines with one name would overwrite the node and the certificates of each other.',
+    remedy: 'The usual cause is a copied block. Give the second host its own values.',
   },
   SPEC_NO_CONTROL_PLANE: {
     summary: 'No host has the role control-plane.',
     remedy: 'Give at least one Linux host `roles: [control-plane]`.',
   },
   SPEC_ETCD_TOO_MANY: {
-    summary: 'More than 7 hosts would be members of etcd.',
-    meaning: 'Every write waits for a majority: beyond 7, members make etcd slower and not safer.',
-    remedy: 'Give the role etcd to 3 or 5 hosts; the other control planes then run without a member.',
+    summary: 'etcd would have more than 7 members.',
+    meaning: 'Every write waits for a majority. Beyond 7 members etcd becomes slower, but not safer.',
+    remedy: 'Give the role etcd to 3 or 5 hosts. The other control planes then run without a member.',
   },
   SPEC_ETCD_EVEN: {
-    summary: 'etcd would have an even number of members. A warning.',
+    summary: 'etcd would have an even number of members. This is a warning.',
     meaning:
-      'Four members bear the loss of one, as three do, and there is one more machine that can be lost.',
+      'Four members tolerate the loss of one, as three do, but there is one more machine that can fail.',
     remedy: 'Use 1, 3 or 5 members.',
   },
   SPEC_WINDOWS_ROLE: {
     summary: 'A Windows host has a role other than worker.',
-    meaning: 'The programs of the control plane do not exist for Windows.',
-    remedy: 'Set `roles: [worker]` for it.',
+    meaning: 'Control plane programs do not exist for Windows.',
+    remedy: 'Set `roles: [worker]` for the host.',
   },
   SPEC_WINDOWS_NETWORK: {
-    summary: 'flannel is set up in a way that Windows hosts cannot join.',
-    meaning: 'Windows accepts VXLAN with VNI 4096 on port 4789 only, and all hosts of a cluster must agree.',
+    summary: 'Windows hosts cannot use these flannel settings.',
+    meaning:
+      'Windows supports only VXLAN with VNI 4096 on port 4789, and all hosts of a cluster must use the same settings.',
     remedy:
-      'Take `vni`, `port` and `backend` out of `spec.network.flannel`: the defaults fit. On a cluster that runs, this interrupts the pod network.',
+      'Remove `vni`, `port` and `backend` from `spec.network.flannel`; the defaults are correct. In a running cluster this change interrupts the pod network.',
   },
   SPEC_LOCAL_NOT_ALONE: {
-    summary: 'A host is marked `local`, and there are others.',
-    meaning: 'A local host is this machine, without ssh, as a whole cluster.',
-    remedy:
-      'Take out `local: true` and give the host an address that the others reach, or remove the other hosts.',
+    summary: 'A host is marked `local`, but cluster.yml lists other hosts too.',
+    meaning: 'A local host is this machine, without ssh, as a complete cluster.',
+    remedy: 'Remove `local: true` and set an address that the other hosts reach, or remove the other hosts.',
   },
-  SPEC_ADDRESS_TWICE: {
+  SPEC_ADDRESS_DUPLICATE: {
     summary: 'A host has both `internalAddress` and `interface`.',
-    meaning: 'Both say which address the host has inside the cluster, and they could disagree.',
+    meaning: 'Both define the address of the host inside the cluster, and they could disagree.',
     remedy: 'Keep one of them.',
   },
   SPEC_DUAL_STACK: {
-    summary: 'Two networks are given for pods or services.',
-    meaning: 'Clusters with IPv4 and IPv6 side by side are not supported yet.',
-    remedy: 'Give one IPv4 network.',
+    summary: 'cluster.yml lists two networks for pods or services.',
+    meaning: 'Dual-stack clusters are not supported yet.',
+    remedy: 'Set one IPv4 network.',
   },
   SPEC_IPV6: {
-    summary: 'The network of pods or services is an IPv6 one.',
-    meaning: 'Clusters with IPv6 are not supported yet.',
-    remedy: 'Give an IPv4 network, such as `10.244.0.0/16`.',
+    summary: 'The network of pods or services is an IPv6 network.',
+    meaning: 'IPv6 clusters are not supported yet.',
+    remedy: 'Set an IPv4 network, such as `10.244.0.0/16`.',
   },
   SPEC_NOT_A_NETWORK: {
-    summary: 'What should be a network is an address inside one.',
-    meaning: '`10.244.1.0/16` is such a case: with /16 the network begins at `10.244.0.0`.',
-    remedy: 'Write the first address of the network, or mend the number behind the slash.',
+    summary: 'The value is an address inside a network, not a network.',
+    meaning: 'For example, the network of `10.244.1.0/16` begins at `10.244.0.0`.',
+    remedy: 'Set the first address of the network, or fix the prefix length after the slash.',
   },
   SPEC_OVERLAP: {
-    summary: 'Two networks overlap, or a host’s address lies in the network of pods or services.',
-    meaning: 'Packets for one of them would go to the other, and the host may cut itself off.',
+    summary: 'Two networks overlap, or a host address is inside the network of pods or services.',
+    meaning: 'Packets would be routed to the wrong network, and the host could become unreachable.',
     remedy:
-      'Choose another `spec.network.pods` or `spec.network.services`, apart from the network of the hosts.',
+      'Choose another `spec.network.pods` or `spec.network.services` that does not overlap the network of the hosts.',
   },
   SPEC_PODS_TOO_SMALL: {
-    summary: 'The network of pods has no room for a part for each host.',
-    meaning: 'The last hosts would never become ready: there is no part left to give them.',
-    remedy: 'Take a larger network (a smaller number behind the slash), or a larger `nodePrefix`.',
+    summary: 'The pod network is too small to give each host a subnet.',
+    meaning: 'The last hosts would never become ready, because no subnet is left for them.',
+    remedy: 'Use a larger network (a shorter prefix), or a larger `nodePrefix`.',
   },
   SPEC_NODE_TOO_SMALL: {
-    summary: 'A node’s part of the pod network has fewer addresses than the node may have pods.',
-    meaning: 'Pods beyond that number would wait for an address for ever.',
-    remedy: 'Lower `maxPods`, or lower `spec.network.nodePrefix`.',
+    summary: 'The pod subnet of a node has fewer addresses than the node may have pods.',
+    meaning: 'Pods beyond that number would never get an address.',
+    remedy: 'Lower `maxPods` or `spec.network.nodePrefix`.',
   },
 
   RKE1_NOT_A_MAP: {
-    summary: 'The file given to `--from-rke` is not a cluster.yml of RKE1.',
-    remedy: 'Look whether it is the file that `rke up` was run with.',
+    summary: 'The file of `--from-rke` is not an RKE1 cluster.yml.',
+    remedy: 'Check that it is the file that `rke up` used.',
   },
   RKE1_NO_NODES: {
-    summary: 'The file of RKE1 has no nodes.',
-    remedy: 'Look whether it is the right file; parts may stand in another one.',
+    summary: 'The RKE1 file has no nodes.',
+    remedy: 'Check that it is the right file; the nodes may be in another one.',
   },
   RKE1_NETWORK_POLICY: {
-    summary: 'The old cluster enforces NetworkPolicy, and the new one would not. A warning.',
-    meaning: 'RKE1 runs canal unless told otherwise; flannel carries packets, and enforces no policy.',
+    summary: 'The RKE1 cluster enforces NetworkPolicy, but the new cluster would not. This is a warning.',
+    meaning: 'RKE1 uses canal by default. flannel does not enforce network policies.',
     remedy:
-      'If `kubectl get networkpolicy -A` on the old cluster shows any that you rely on, set `spec.network.plugin: none` and bring a plugin of your own.',
+      'List the policies of the old cluster with `kubectl get networkpolicy -A`. If you rely on any, set `spec.network.plugin: none` and install your own network plugin.',
   },
   SPEC_PROXY_PASSWORD: {
-    summary: 'The address of the proxy holds a user or a password.',
-    meaning: 'It becomes part of a service’s environment, which every user of a host can read.',
-    remedy: 'Let the hosts through the proxy by their addresses, and write the address alone.',
+    summary: 'The address of the proxy contains a user or a password.',
+    meaning: 'The address is stored in the environment of services, which every user of a host can read.',
+    remedy: 'Allow the hosts by address in the proxy, and set the address without credentials.',
   },
   SPEC_SNAPSHOTS_NOT_TAKEN: {
-    summary: 'cluster.yml has a schedule of snapshots, and nobody to follow it.',
-    meaning:
-      'A controller has members of etcd take them, and it is off: only when one is needed would that show.',
+    summary: 'cluster.yml has a snapshot schedule, but the controller that takes snapshots is disabled.',
+    meaning: 'No snapshot would be taken, and the operator would notice it only when one is needed.',
     remedy:
-      'Have `snapshot-schedule` on in `spec.manager.controllers`, or take `spec.etcd.snapshots` out. `hyperkube etcd snapshot save` takes one at once.',
+      'Enable `snapshot-schedule` in `spec.manager.controllers`, or remove `spec.etcd.snapshots`. `hyperkube etcd snapshot save` takes a snapshot now.',
   },
   SPEC_ADDON_NAME: {
-    summary: 'An addon of yours has the name of another one.',
-    meaning:
-      'By its name hyperkube knows what an addon has put into the cluster, and what to take away again.',
+    summary: 'Two addons have the same name.',
+    meaning: 'hyperkube uses the name to track and remove the objects of an addon.',
     remedy:
-      'Give it another name. Those that come with hyperkube are set up by `dns`, `metrics`, `ingress` and `storage`.',
+      'Rename your addon. The built-in addons are configured by `dns`, `metrics`, `ingress` and `storage`.',
   },
   SPEC_DNS_LOOP: {
-    summary: 'CoreDNS would ask itself for names that it does not know.',
-    meaning: 'In a pod, a loopback address is the pod’s own. CoreDNS notices the loop, and ends.',
-    remedy: 'Name a server outside the cluster in `spec.dns.forward`.',
+    summary: 'CoreDNS would forward unknown names to itself.',
+    meaning: 'A loopback address in a pod is the pod itself. CoreDNS detects the loop and exits.',
+    remedy: 'Set a server outside the cluster in `spec.dns.forward`.',
   },
   SPEC_INGRESS_PORT: {
     summary: 'Two programs would listen on the same port of a node.',
-    remedy: 'Give `spec.ingress` other ports, or `spec.api`.',
+    remedy: 'Change the ports of `spec.ingress` or `spec.api`.',
   },
   SPEC_STORAGE_PATH: {
-    summary: 'Volumes would be in a directory that is emptied without asking.',
-    meaning: 'hyperkube removes its own directories as a whole, and a system empties some at every boot.',
-    remedy: 'Leave out `spec.storage.path`, or name a directory that holds volumes alone.',
+    summary: 'Volumes would be in a directory that is deleted without confirmation.',
+    meaning:
+      'hyperkube deletes its own directories completely, and the operating system empties some directories at boot.',
+    remedy: 'Remove `spec.storage.path`, or set a directory that contains only volumes.',
   },
 }

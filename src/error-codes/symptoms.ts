@@ -1,86 +1,88 @@
-/** What people see who do not know yet what is wrong, and what they do first. Text for docs/troubleshooting.md. */
+/**
+ * Symptoms that operators see before they know a code, with the first command to run. Text for
+ * docs/troubleshooting.md.
+ */
 interface SymptomText {
   readonly title: string
-  /** What to type or look at before anything else. */
+  /** First command to run or place to look. */
   readonly first: string
-  /** What stands below the codes, where they do not say all. */
+  /** Text below the codes, where these do not say everything. */
   readonly more?: string
 }
 
-/** In the order in which people come to them. */
-const texts = {
+/** In the order in which operators meet them. */
+const symptomTexts = {
   'not-started': {
-    title: 'A command ends before any host is asked',
-    first: 'It lacks a file. The message names it.',
-    more: 'Never make a new identity with `hyperkube init` for a cluster that runs: its hosts trust the one that they know.',
+    title: 'A command fails before it connects to any host',
+    first: 'A file is missing. The message names it.',
+    more: 'Never create a new identity with `hyperkube init` for a running cluster: its hosts trust only the existing one.',
   },
   'no-way': {
-    title: 'A host does not answer, or does not let you in',
-    first: '`hyperkube doctor` says which hosts, and what of the cluster suffers from it.',
-    more: `\`up\` goes on without a worker, or without one control plane of three or two of five: a warning, and exit code 3. Type it again once
-the host answers. An error means that too many are away, or one that must be there.`,
+    title: 'A host is unreachable, or refuses the login',
+    first: '`hyperkube doctor` lists the hosts and the affected parts of the cluster.',
+    more: `\`up\` continues without a worker, and without one control plane of three or two of five: a warning with exit code 3. Run it again
+when the host is reachable. An error means that too many hosts, or a required one, are unreachable.`,
   },
   refused: {
-    title: '`up` refuses before anything is done',
+    title: '`up` refuses before any change',
     first:
-      'Each message has the line to type after its arrow. What you know better: `hyperkube up --ignore CODE`.',
+      'The command to run follows the arrow of each message. To continue anyway: `hyperkube up --ignore CODE`.',
   },
   'two-at-once': {
-    title: 'Somebody else is at work',
-    first: 'The message says who, and which process of which machine. Wait, or ask them.',
+    title: 'Another operator is changing the cluster',
+    first: 'The message names the operator, the machine and the process. Wait, or ask that operator.',
   },
   'step-failed': {
-    title: '`up` fails or waits while hosts are at work',
+    title: '`up` fails or waits during a rollout',
     first:
-      '`hyperkube status` in another terminal. After `waiting until …:` stands why; once that is mended, `hyperkube up` goes on.',
-    more: `When it waits for an addon it says which object is not ready. \`kubectl -n kube-system get pods\` shows the rest;
-\`hyperkube addon list\` says at any time how each of them is.
+      'Run `hyperkube status` in another terminal. The cause follows `waiting until …:`. After it is fixed, `hyperkube up` continues.',
+    more: `While it waits for an addon it names the object that is not ready. \`kubectl -n kube-system get pods\` shows the rest;
+\`hyperkube addon list\` shows the status of every addon.
 
-- **traefik** needs ports 80 and 443 of every node. \`HOST_PORT_TAKEN\` names whoever has them; \`spec.ingress\` has other ports, or \`none\`.
-- **coredns** is not ready while the API does not answer it: look at kube-proxy of its node with \`hyperkube doctor\`.
-- **metrics-server** takes half a minute to have two looks at every kubelet.`,
+- **traefik** needs ports 80 and 443 of every node. \`HOST_PORT_TAKEN\` names the process that uses them; set other ports in \`spec.ingress\`, or \`none\`.
+- **coredns** is not ready while it cannot reach the API: check kube-proxy of its node with \`hyperkube doctor\`.
+- **metrics-server** needs half a minute to scrape every kubelet twice.`,
   },
   'node-not-ready': {
     title: 'A node is NotReady',
     first:
-      '`hyperkube doctor --limit HOST` names the cause first. Its agent is mostly at it already, and the finding says so.',
-    more: 'A node that was off for months comes back with expired certificates: `hyperkube certs renew HOST`.',
+      '`hyperkube doctor --limit HOST` names the cause first. Usually the agent is already healing it, and the finding says so.',
+    more: 'A node that was off for months has expired certificates: run `hyperkube certs renew HOST`.',
   },
   'no-pods': {
     title: 'Pods do not start, or nothing is scheduled',
     first:
-      '`hyperkube doctor`; if nothing is wrong, `kubectl describe pod POD` says what the pod itself waits for.',
+      'Run `hyperkube doctor`. If it finds nothing, `kubectl describe pod POD` shows what the pod waits for.',
   },
   'no-service': {
     title: 'Pods do not reach each other, services or names',
-    first: '`hyperkube doctor` finds missing rules, routes and interfaces of every node.',
-    more: `Names outside the cluster: CoreDNS asks whom the hosts ask, and \`spec.dns.forward\` names servers for all of the cluster. Between nodes it is
-mostly a firewall that drops UDP of the network.`,
+    first: '`hyperkube doctor` finds missing rules, routes and interfaces on every node.',
+    more: `CoreDNS forwards names outside the cluster to the resolvers of the hosts, or to the servers of \`spec.dns.forward\`. Between nodes the usual
+cause is a firewall that drops UDP packets of the pod network.`,
   },
   'no-api': {
     title: 'kubectl says connection refused, or hangs',
-    first:
-      '`hyperkube doctor` works without the API. `hyperkube proxy` leads to whichever control plane is well.',
+    first: '`hyperkube doctor` works without the API. `hyperkube proxy` connects to a healthy control plane.',
   },
   etcd: {
-    title: 'etcd is not well',
+    title: 'etcd is unhealthy',
     first:
-      '`hyperkube etcd status` shows its members. Agents restart none for the sake of a quorum, and never start one empty.',
-    more: '[Backups](how-to/backup.md) says how a cluster comes back from a snapshot.',
+      '`hyperkube etcd status` shows its members. Agents do not restart members for a lost quorum, and never start one with empty data.',
+    more: '[Backups](how-to/backup.md) explains how to restore a cluster from a snapshot.',
   },
   certificates: {
     title: 'A certificate has expired or is not renewed',
     first:
-      '`hyperkube certs list`. Hosts renew by themselves ([how](how-to/rotate-keys.md#certificates)); `hyperkube logs hyperkube-agent` says once when they cannot.',
+      'Run `hyperkube certs list`. Hosts renew certificates automatically ([how](how-to/rotate-keys.md#certificates)). `hyperkube logs hyperkube-agent` shows failed renewals.',
   },
-  disk: { title: 'A disk is full or slow', first: '`df -h` and `iostat -x 5` on the host.' },
+  disk: { title: 'A disk is full or slow', first: 'Run `df -h` and `iostat -x 5` on the host.' },
   healing: {
-    title: 'The agent of a host does not heal, or does not answer',
+    title: 'The agent of a host does not heal, or is unreachable',
     first:
-      '`hyperkube status` shows what agents did lately and why; `hyperkube doctor` what they make of it.',
+      '`hyperkube status` shows the recent actions of agents and their causes. `hyperkube doctor` shows their diagnosis.',
   },
 } as const satisfies Readonly<Record<string, SymptomText>>
 
-export type Symptom = keyof typeof texts
+export type Symptom = keyof typeof symptomTexts
 
-export const symptoms: readonly (readonly [id: string, text: SymptomText])[] = Object.entries(texts)
+export const symptoms: readonly (readonly [id: string, text: SymptomText])[] = Object.entries(symptomTexts)

@@ -1,154 +1,152 @@
-import type { Entries } from './entry.ts'
+import type { ErrorCodeEntries } from './entry.ts'
 
-export const windowsHost: Entries = {
+export const windowsHostCodes: ErrorCodeEntries = {
   WINDOWS_ONLY: {
-    summary: 'A command that is for Windows hosts was called elsewhere.',
-    meaning: 'hyperkube calls it by itself over ssh.',
-    remedy: '`hyperkube help` lists what is there for people.',
+    summary: 'A command for Windows hosts was run on another operating system.',
+    meaning: 'hyperkube runs this command itself over ssh.',
+    remedy: '`hyperkube help` lists the commands for operators.',
   },
   HOST_WINDOWS_TOO_OLD: {
-    summary: 'The host’s Windows is older than Server 2019.',
-    meaning: 'It cannot run today’s containers.',
+    summary: 'The host runs a Windows older than Server 2019.',
+    meaning: 'It does not support the containers that Kubernetes needs.',
     remedy: 'Use Windows Server 2022 or 2025.',
   },
   HOST_WINDOWS_OLD: {
-    summary: 'The host runs Windows Server 2019. A warning.',
-    meaning: 'Kubernetes no longer supports it: it may work, and nobody tests it.',
-    remedy: 'Plan to replace it by Windows Server 2022 or 2025.',
+    summary: 'The host runs Windows Server 2019. This is a warning.',
+    meaning: 'Kubernetes no longer supports or tests it.',
+    remedy: 'Plan to replace it with Windows Server 2022 or 2025.',
   },
   HOST_WINDOWS_UNKNOWN: {
-    summary: 'The host runs a build of Windows that hyperkube does not know. A warning.',
-    meaning:
-      'A container runs only on builds that its image was made for; there may be no images for this one.',
+    summary: 'The host runs an unknown build of Windows. This is a warning.',
+    meaning: 'A container runs only on the builds of its image, and there may be no images for this build.',
     remedy: 'Use Windows Server 2022 or 2025. `winver` shows the build.',
   },
   HOST_WINDOWS_ARCH: {
-    summary: 'Upstream makes no programs of a Windows node for this processor.',
-    remedy: 'Use a host with amd64.',
+    summary: 'Upstream does not publish Windows node programs for this architecture.',
+    remedy: 'Use an amd64 host.',
   },
   HOST_WINDOWS_CLIENT: {
-    summary: 'The host runs a Windows that is no server.',
-    meaning: 'Nodes of Kubernetes are supported on Windows Server alone.',
+    summary: 'The host runs a client edition of Windows.',
+    meaning: 'Kubernetes supports nodes only on Windows Server.',
     remedy: 'Use Windows Server 2022 or 2025.',
   },
   HOST_WINDOWS_CONTAINERS: {
-    summary: 'The feature Containers is not installed on the host.',
+    summary: 'The Windows feature Containers is not installed on the host.',
     meaning:
-      'It brings all that containers and their network are made of. hyperkube does not install it: the host restarts for it, and when that may be is for you to say.',
-    remedy: '`Install-WindowsFeature Containers -Restart` on the host; then the same command again.',
+      'Containers and their network need it. hyperkube does not install it, because the installation reboots the host.',
+    remedy: 'Run `Install-WindowsFeature Containers -Restart` on the host. Then run the same command again.',
   },
   HOST_WINDOWS_REBOOT: {
-    summary: 'Windows waits for a restart. A warning.',
-    meaning: 'What was installed before may not work until then.',
-    remedy: '`Restart-Computer` on the host.',
+    summary: 'Windows has a pending reboot. This is a warning.',
+    meaning: 'Recently installed features may not work until then.',
+    remedy: 'Run `Restart-Computer` on the host.',
   },
   HOST_WINDOWS_NO_DISK: {
-    summary: 'The host lacks the disk that hyperkube’s directory shall be on.',
-    meaning: '`spec.windows.baseDirectory` is one for all Windows hosts, and each must have its disk.',
+    summary: 'The host has no disk for the base directory of hyperkube.',
+    meaning: '`spec.windows.baseDirectory` applies to all Windows hosts, and each host must have that disk.',
     remedy:
-      '`Get-Volume` on the host shows what there is. Give it the disk, or take a directory that all of them can have.',
+      '`Get-Volume` on the host shows its disks. Add the disk, or choose a directory on a disk that all hosts have.',
   },
   HOST_WINDOWS_ADAPTER_DOWN: {
-    summary: 'The adapter with the host’s address is down.',
-    meaning: 'The other hosts do not reach it there, and no network can be made on it.',
-    remedy: 'The command of the hint on the host; `Get-NetAdapter` then says Up.',
+    summary: 'The network adapter with the address of the host is down.',
+    meaning: 'The other hosts cannot reach it there, and the pod network cannot use it.',
+    remedy: 'Run the command from the hint on the host. `Get-NetAdapter` must then show Up.',
   },
   HOST_WINDOWS_ADAPTER_VIRTUAL: {
-    summary: 'The host’s address is on a switch that somebody else has made.',
+    summary: 'The address of the host is on a foreign virtual switch.',
     meaning:
-      'The network of pods is made on an adapter, and takes its address to a switch of its own. Below this one, which belongs to virtual machines or to a team of adapters, there is none of its name.',
-    remedy:
-      'Give the host an address on an adapter of its own, and name it as `internalAddress` in cluster.yml.',
+      'The pod network needs a physical adapter and moves its address to its own switch. This switch belongs to virtual machines or to an adapter team.',
+    remedy: 'Give the host an address on a separate adapter, and set it as `internalAddress` in cluster.yml.',
   },
   HOST_WINDOWS_NETWORK: {
-    summary: 'The host has a network of our name that is set up otherwise. A warning.',
+    summary: 'The host has a network with our name but other settings. This is a warning.',
     meaning:
-      'It is left from another installation, or from before the host got its present address. hyperkube removes it and makes its own; what is joined to it loses its network.',
-    remedy: 'Nothing, if nothing else needs it. The command of the hint shows what it is.',
+      'Another installation created it, or the address of the host has changed. hyperkube replaces the network, and its endpoints lose their connection.',
+    remedy: 'No action is needed if nothing else uses it. The command from the hint shows its settings.',
   },
   HOST_WINDOWS_NETWORK_OTHER: {
-    summary: 'Somebody else has made a network on an adapter of the host. A warning.',
+    summary: 'The host has a foreign network on an adapter. This is a warning.',
     meaning:
-      'It may be left from another cluster. hyperkube never removes what is not its own, and two such networks may disturb each other.',
+      'It may belong to another cluster. hyperkube never removes foreign networks, and two networks on one adapter may conflict.',
     remedy:
-      '`Get-HnsEndpoint | Where-Object VirtualNetworkName -eq NAME` shows what is joined to it. If nothing is: the command of the hint.',
+      '`Get-HnsEndpoint | Where-Object VirtualNetworkName -eq NAME` shows its endpoints. If there are none, run the command from the hint.',
   },
   HOST_WINDOWS_METADATA: {
-    summary: 'The host has routes to its cloud that will be lost. A warning.',
+    summary: 'The host will lose its routes to the cloud metadata service. This is a warning.',
     meaning:
-      'The network of pods takes the adapter’s address to a switch, and routes on the adapter are gone: programs that ask the cloud for their credentials, or Windows for its licence, get no answer.',
+      'The pod network moves the address of the adapter to a switch, which deletes the routes. Programs then get no cloud credentials, and Windows no licence.',
     remedy:
-      'Say whose machines they are: `spec.windows.cloud`, or `spec.windows.metadataAddresses` for a cloud that is not in the list. Routes to those are kept.',
+      'Set `spec.windows.cloud`, or `spec.windows.metadataAddresses` for another cloud. hyperkube preserves these routes.',
   },
   HOST_WINDOWS_IMAGE: {
-    summary: 'An image that every pod needs does not run on the host’s Windows.',
+    summary: 'A required image does not run on the Windows build of the host.',
     meaning:
-      'A container shares the kernel of its host: Server 2022 runs images of its own build, Server 2025 those of both; Kubernetes does not put containers into virtual machines of their own. The lock says for which builds an image was found.',
+      'Containers share the kernel of the host: Server 2022 runs images of its own build, Server 2025 runs both. cluster.lock lists the builds of each image.',
     remedy:
-      'A mirror often has only some kinds of an image: give it all of them, or another one in `spec.registries`; then `hyperkube lock`.',
+      'A mirror often lacks some variants of an image. Complete the mirror, or set another one in `spec.registries`. Then run `hyperkube lock`.',
   },
   HOST_WINDOWS_SERVICE_TAKEN: {
-    summary: 'The host has a service with the name of one of ours, which hyperkube did not make.',
-    meaning: 'It is left from another installation. hyperkube overwrites nothing that is not its own.',
+    summary: 'The host has a foreign service with the name of a hyperkube service.',
+    meaning: 'Another installation created it. hyperkube never overwrites foreign services.',
     remedy:
-      '`sc.exe qc NAME` shows which program it runs. If nothing needs it: `Stop-Service NAME`, `sc.exe delete NAME`.',
+      '`sc.exe qc NAME` shows its program. If nothing needs it, run `Stop-Service NAME` and `sc.exe delete NAME`.',
   },
   HOST_WINDOWS_OTHER_NODE: {
     summary: 'The host is a node of another cluster.',
     meaning:
-      'Two would take the same adapter and the same ports, and each would remove what the other makes.',
-    remedy: 'Take it out of the other cluster, by the means of that one; then the same command again.',
+      'Both clusters would use the same adapter and ports, and each would remove the resources of the other.',
+    remedy:
+      'Remove the host from the other cluster with the tools of that cluster. Then run the same command again.',
   },
   HOST_WINDOWS_DOCKER: {
-    summary: 'Docker runs on the host too. A warning.',
-    meaning: 'Kubernetes does not count what Docker’s containers take.',
-    remedy: '`docker ps` shows what still runs there; then the command of the hint.',
+    summary: 'Docker runs on the host. This is a warning.',
+    meaning: 'Kubernetes does not account for Docker containers.',
+    remedy: '`docker ps` shows what still runs there. Then run the command from the hint.',
   },
-  POWERSHELL_SILENT: {
-    summary: 'PowerShell on the host has not answered in time, and was ended.',
+  POWERSHELL_TIMEOUT: {
+    summary: 'PowerShell on the host did not respond in time and was terminated.',
     meaning:
-      'The next operation gets a new process. Of what was asked it is not known whether it was done; the host is looked at again before anything else.',
+      'It is unknown whether the operation was applied. hyperkube observes the host again before it continues with a new process.',
     remedy:
-      'If it stays so: on the host `Get-Service hns, Winmgmt` shows whether the services behind the commands run, and `Restart-Service Winmgmt -Force` often helps.',
+      'If this persists, check `Get-Service hns, Winmgmt` on the host. `Restart-Service Winmgmt -Force` often helps.',
   },
-  POWERSHELL_RUBBISH: {
-    summary: 'PowerShell on the host has said something that is no answer, and was ended.',
+  POWERSHELL_INVALID_OUTPUT: {
+    summary: 'PowerShell on the host wrote invalid output and was terminated.',
     meaning:
-      'Something else than hyperkube’s script writes to its output: a profile, a policy, a logging tool. The next operation gets a new process.',
+      'A profile, a policy or a logging tool writes to the output. The next operation uses a new process.',
     remedy:
-      'The message has the first of what it said. `powershell.exe -NoProfile -NonInteractive -Command 1` on the host has to print one line alone.',
+      'The message shows the start of the output. `powershell.exe -NoProfile -NonInteractive -Command 1` on the host must print exactly one line.',
   },
   POWERSHELL_ENDED: {
-    summary: 'PowerShell on the host could not be run, or ended by itself.',
-    meaning: 'The message has its last words. The next operation gets a new process.',
+    summary: 'PowerShell on the host could not start, or exited unexpectedly.',
+    meaning: 'The message holds its last output. The next operation uses a new process.',
     remedy:
-      '`%SystemRoot%\\System32\\WindowsPowerShell\\v1.0\\powershell.exe` has to start for the system’s own account; a policy that keeps scripts in constrained language keeps hyperkube’s, too.',
+      '`%SystemRoot%\\System32\\WindowsPowerShell\\v1.0\\powershell.exe` must start for the system account. A constrained language mode policy also blocks the script of hyperkube.',
   },
   SCM_UNREACHABLE: {
-    summary: 'The manager of services on the Windows host could not be asked by its own protocol.',
-    meaning: 'Services are seen to through PowerShell instead, which is slower; nothing was begun.',
+    summary: 'The Windows service manager did not accept a direct connection.',
+    meaning: 'hyperkube manages services through PowerShell instead, which is slower.',
     remedy:
-      'Nothing has to be done. `sc.exe query` on the host, as an administrator, shows whether the manager answers at all.',
+      'No action is needed. `sc.exe query` on the host, run as an administrator, shows whether the service manager responds.',
   },
-  SCM_RUBBISH: {
-    summary: 'The manager of services on the Windows host answered with something that was not understood.',
-    meaning: 'What was asked may have been done; whoever asked looks again.',
-    remedy: 'It is tried again by itself. If it stays so, please report it with the build of the host.',
+  SCM_INVALID_OUTPUT: {
+    summary: 'The Windows service manager returned an invalid response.',
+    meaning: 'The request may have been applied. The agent observes the services again.',
+    remedy: 'The agent retries. If this persists, please report it with the Windows build of the host.',
   },
   WINDOWS_NO_ETCD: {
-    summary: 'Something about etcd was asked of a Windows host.',
-    meaning: 'Windows hosts are workers; members of etcd run Linux.',
-    remedy: '`hyperkube status` names the members of etcd. If cluster.yml is right, please report it.',
+    summary: 'An etcd operation was requested from a Windows host.',
+    meaning: 'Windows hosts are workers; etcd members run Linux.',
+    remedy: '`hyperkube status` lists the etcd members. If cluster.yml is correct, please report this.',
   },
   WINDOWS_OPERATION_FAILED: {
-    summary: 'Windows has refused what it was asked to do.',
-    meaning: 'The message has its own words, in the language of the host.',
-    remedy: 'What is meant to be there is tried again by itself, in longer and longer pauses.',
+    summary: 'Windows refused an operation.',
+    meaning: 'The message holds the error of Windows, in the language of the host.',
+    remedy: 'The agent retries with a growing interval. If this persists, fix the error in the message.',
   },
-  WINDOWS_ANSWER_UNEXPECTED: {
-    summary: 'A command of Windows has answered with something else than is documented.',
-    meaning: 'Nothing was guessed from it. The message names the operation and the property.',
-    remedy:
-      'Please report it with the build of the host, `winver`: a release of Windows may have changed what the command gives.',
+  WINDOWS_UNEXPECTED_OUTPUT: {
+    summary: 'A Windows command returned undocumented output.',
+    meaning: 'hyperkube did not use it. The message names the operation and the property.',
+    remedy: 'Please report it with the build from `winver`; a Windows release may have changed the command.',
   },
 }

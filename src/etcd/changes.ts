@@ -1,74 +1,79 @@
 import { z } from 'zod'
-import { memberAddAnswer, memberListAnswer } from './responses.ts'
+import { memberAddResponse, memberListResponse } from './responses.ts'
 import type { EtcdClient } from './client.ts'
 import { EtcdError } from './etcd-error.ts'
-import type { CallOptions } from './gateway.ts'
-import { checkAddition, checkPause, checkPromotion, checkRemoval } from './guards.ts'
-import { decimalId, findMember, type Member, type MemberList, type Observation } from './member.ts'
-import { observe } from './observe.ts'
+import type { EtcdCallOptions } from './gateway.ts'
+import { checkAddition, checkDowntime, checkPromotion, checkRemoval } from './guards.ts'
+import { decimalId, findMember, type EtcdMember, type MemberList, type EtcdObservation } from './member.ts'
+import { observeEtcd } from './observe.ts'
 
 /*
- * Each of these looks again before it does anything: what it was given may be old. And done twice it is done once.
+ * Each change observes the cluster again first, because its input may be stale. All changes are idempotent.
  */
 
 /**
- * A new member, which learns before it votes. Who is already there with this peer URL is the answer. For some seconds after
- * a member has come back etcd refuses with ETCD_UNAVAILABLE: ask again.
+ * Adds a member as a learner. Returns the existing member if the peer URL is already known. For some seconds
+ * after a member has come back, etcd refuses with ETCD_UNAVAILABLE: retry.
  */
 export async function memberAddLearner(
   client: EtcdClient,
-  observed: Observation,
+  observed: EtcdObservation,
   peerUrl: string,
-  options: CallOptions = {},
-): Promise<Member> {
+  options: EtcdCallOptions = {},
+): Promise<EtcdMember> {
   const now = await observeAgain(client, observed, options)
-  const there = now.members.find(({ peerUrls }) => peerUrls.includes(peerUrl))
-  if (there !== undefined) return there
+  const existing = now.members.find(({ peerUrls }) => peerUrls.includes(peerUrl))
+  if (existing !== undefined) return existing
   checkAddition(now)
   const body = { peerURLs: [peerUrl], isLearner: true }
-  return (await client.change('cluster/member/add', body, memberAddAnswer, options)).member
+  return (await client.change('cluster/member/add', body, memberAddResponse, options)).member
 }
 
-/** Lets a learner vote. etcd refuses as long as it has not caught up; who votes already is left as it is. */
+/** Promotes a learner to a voter. etcd refuses until the learner has caught up; a voter is left unchanged. */
 export async function memberPromote(
   client: EtcdClient,
-  observed: Observation,
+  observed: EtcdObservation,
   host: string,
-  options: CallOptions = {},
+  options: EtcdCallOptions = {},
 ): Promise<MemberList> {
-  const { id } = known(observed, host)
+  const { id } = requireMember(observed, host)
   const now = await observeAgain(client, observed, options)
-  if (!known(now, id).learner) return now
+  if (!requireMember(now, id).learner) return now
   checkPromotion(now)
-  return client.change('cluster/member/promote', { ID: decimalId(id) }, memberListAnswer, options)
+  return client.change('cluster/member/promote', { ID: decimalId(id) }, memberListResponse, options)
 }
 
-/** Takes a member out for good: never when too few would be left. Who is gone already is gone. */
+/**
+ * Removes a member permanently, unless too few voters would remain. A member that is already gone is not an
+ * error.
+ */
 export async function memberRemove(
   client: EtcdClient,
-  observed: Observation,
+  observed: EtcdObservation,
   host: string,
-  options: CallOptions = {},
+  options: EtcdCallOptions = {},
 ): Promise<MemberList> {
-  const { id } = known(observed, host)
+  const { id } = requireMember(observed, host)
   const now = await observeAgain(client, observed, options)
   if (findMember(now, id) === undefined) return now
   checkRemoval(now, id)
-  return client.change('cluster/member/remove', { ID: decimalId(id) }, memberListAnswer, options)
+  return client.change('cluster/member/remove', { ID: decimalId(id) }, memberListResponse, options)
 }
 
-/** Only the leader itself can hand over. Answers whether there was something to do. */
-export async function moveLeader(
+/**
+ * Transfers leadership through the leader, which alone can do it. Returns false if the target already leads.
+ */
+export async function transferLeadership(
   client: EtcdClient,
-  observed: Observation,
+  observed: EtcdObservation,
   to: string,
-  options: CallOptions = {},
+  options: EtcdCallOptions = {},
 ): Promise<boolean> {
-  const target = known(observed, to)
+  const target = requireMember(observed, to)
   const leader = observed.members.find(({ id }) => observed.statuses.get(id)?.leader === id)
   const [endpoint] = leader?.clientUrls ?? []
   if (leader === undefined || endpoint === undefined) {
-    throw new EtcdError('ETCD_UNAVAILABLE', 'nobody leads, so that nobody can hand over')
+    throw new EtcdError('ETCD_UNAVAILABLE', 'etcd has no leader, so that leadership cannot be transferred')
   }
   if (leader.id === target.id) return false
   const body = { targetID: decimalId(target.id) }
@@ -76,35 +81,35 @@ export async function moveLeader(
   return true
 }
 
-/** In milliseconds: a large database takes its time. */
-const defragmentation = 5 * 60_000
+/** Milliseconds: a large database takes long. */
+const defragmentTimeoutMs = 5 * 60_000
 
-/** Has the member at this endpoint give back the space that it does not use. It answers nobody meanwhile. */
+/** Defragments the member at this endpoint. It serves no requests meanwhile. */
 export async function memberDefragment(
   client: EtcdClient,
   endpoint: string,
-  { signal, timeout = defragmentation }: CallOptions = {},
+  { signal, timeoutMs = defragmentTimeoutMs }: EtcdCallOptions = {},
 ): Promise<void> {
   const { id } = await client.status(endpoint, { signal })
-  checkPause(await observe(client, { signal }), id)
-  await client.changeAt(endpoint, 'maintenance/defragment', {}, z.looseObject({}), { signal, timeout })
+  checkDowntime(await observeEtcd(client, { signal }), id)
+  await client.changeAt(endpoint, 'maintenance/defragment', {}, z.looseObject({}), { signal, timeoutMs })
 }
 
-function known(observed: Observation, host: string): Member {
+function requireMember(observed: EtcdObservation, host: string): EtcdMember {
   const member = findMember(observed, host)
   if (member !== undefined) return member
   throw new EtcdError('ETCD_MEMBERS_CHANGED', `${host} is not a member`)
 }
 
-/** What was seen before must have been of the same cluster, and both must be more than what one member remembers. */
+/** Both observations must be of the same cluster and confirmed by a quorum. */
 async function observeAgain(
   client: EtcdClient,
-  before: Observation,
-  options: CallOptions,
-): Promise<Observation> {
-  const now = before.confirmed ? await observe(client, options) : before
+  before: EtcdObservation,
+  options: EtcdCallOptions,
+): Promise<EtcdObservation> {
+  const now = before.confirmed ? await observeEtcd(client, options) : before
   if (!now.confirmed) {
-    const message = 'without a quorum nobody knows for sure who the members are, and nothing is changed'
+    const message = 'without a quorum the member list is not certain, and nothing is changed'
     throw new EtcdError('ETCD_MEMBERS_UNKNOWN', message)
   }
   if (now.clusterId === before.clusterId) return now

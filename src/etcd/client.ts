@@ -1,121 +1,126 @@
 import type { z } from 'zod'
-import { alarmAnswer, countAnswer, memberListAnswer, statusAnswer } from './responses.ts'
-import type { Credentials, Pem } from '../kit/credentials.ts'
+import { alarmResponse, countResponse, memberListResponse, statusResponse } from './responses.ts'
+import type { TlsCredentials, Pem } from '../kit/credentials.ts'
 import { EtcdError } from './etcd-error.ts'
-import { type CallOptions, Gateway } from './gateway.ts'
-import { healthOf } from './health-page.ts'
+import { type EtcdCallOptions, Gateway } from './gateway.ts'
+import { readMemberHealth } from './health-page.ts'
 import type { Dial } from '../kit/tunnel-agent.ts'
-import { allKeys } from './count-request.ts'
+import { buildCountRequest } from './count-request.ts'
 import type { Alarm, KeyCount, MemberHealth, MemberList, MemberStatus } from './member.ts'
-import { type DatabasePiece, databasePieces } from './database-pieces.ts'
+import { type DatabasePiece, parseDatabasePieces } from './database-pieces.ts'
 
 export interface EtcdClientOptions {
-  /** https://10.0.0.1:2379: asked in this order, beginning with the one that answered last. */
+  /** For example https://10.0.0.1:2379. Tried in this order, starting with the last one that responded. */
   readonly endpoints: readonly string[]
-  readonly authority: Pem
-  readonly credentials: Omit<Credentials, 'authority'>
-  /** Ends all that the client does. */
+  readonly ca: Pem
+  readonly credentials: Omit<TlsCredentials, 'ca'>
+  /** Aborts everything that the client does. */
   readonly signal: AbortSignal
-  /** How members are reached, where not directly. */
+  /** Connects to members by other means than a direct connection. */
   readonly dial?: Dial | undefined
 }
 
-export interface MembersOptions extends CallOptions {
-  /** What one member remembers, when there is no quorum to ask. */
+export interface MembersOptions extends EtcdCallOptions {
+  /** Accept the member list of a single member if there is no quorum. */
   readonly unconfirmed?: boolean
 }
 
-/** Asks one etcd, at whichever of its members answers. What changes it is in changes.ts. */
+/** Client of one etcd cluster; reads go to any reachable member. Changes are in changes.ts. */
 export class EtcdClient implements Disposable {
   readonly #gateway: Gateway
   #endpoints: readonly string[]
 
-  constructor({ endpoints, authority, credentials, signal, dial }: EtcdClientOptions) {
+  constructor({ endpoints, ca, credentials, signal, dial }: EtcdClientOptions) {
     // Paths begin with a slash.
     this.#endpoints = endpoints.map((url) => url.replace(/\/+$/, ''))
-    this.#gateway = new Gateway({ authority, ...credentials }, signal, dial)
+    this.#gateway = new Gateway({ ca, ...credentials }, signal, dial)
   }
 
   async members({ unconfirmed = false, ...options }: MembersOptions = {}): Promise<MemberList> {
-    return this.read('cluster/member/list', { linearizable: !unconfirmed }, memberListAnswer, options)
+    return this.read('cluster/member/list', { linearizable: !unconfirmed }, memberListResponse, options)
   }
 
-  /** Those that are raised. etcd says so only with a quorum. */
-  async alarms(options: CallOptions = {}): Promise<readonly Alarm[]> {
-    return this.read('maintenance/alarm', { action: 'GET' }, alarmAnswer, options)
+  /** Active alarms. etcd reports them only with a quorum. */
+  async alarms(options: EtcdCallOptions = {}): Promise<readonly Alarm[]> {
+    return this.read('maintenance/alarm', { action: 'GET' }, alarmResponse, options)
   }
 
-  /** Of the member at this endpoint. */
-  async status(endpoint: string, options: CallOptions = {}): Promise<MemberStatus> {
-    return this.#gateway.post(endpoint, 'maintenance/status', {}, statusAnswer, options)
+  /** Status of the member at this endpoint. */
+  async status(endpoint: string, options: EtcdCallOptions = {}): Promise<MemberStatus> {
+    return this.#gateway.post(endpoint, 'maintenance/status', {}, statusResponse, options)
   }
 
-  /** Of the member at this endpoint. Never fails, but for an abort. */
-  async health(endpoint: string, options: CallOptions = {}): Promise<MemberHealth> {
-    return healthOf(async (path) => this.#gateway.page(endpoint, path, options))
+  /** Health of the member at this endpoint. Never fails, except by an abort. */
+  async health(endpoint: string, options: EtcdCallOptions = {}): Promise<MemberHealth> {
+    return readMemberHealth(async (path) => this.#gateway.get(endpoint, path, options))
   }
 
-  /** Of the member at this endpoint, from what it has itself. */
-  async countKeys(endpoint: string, options: CallOptions = {}): Promise<KeyCount> {
-    return this.#gateway.post(endpoint, 'kv/range', allKeys(), countAnswer, options)
+  /** Counts the keys in the local data of the member at this endpoint. */
+  async countKeys(endpoint: string, options: EtcdCallOptions = {}): Promise<KeyCount> {
+    return this.#gateway.post(endpoint, 'kv/range', buildCountRequest(), countResponse, options)
   }
 
-  /** The whole database of the member at this endpoint, as it is now, with etcd's own digest at its end. */
-  database(endpoint: string, options: CallOptions = {}): AsyncIterable<DatabasePiece> {
-    return databasePieces(this.#gateway.stream(endpoint, 'maintenance/snapshot', {}, options), endpoint)
+  /** The whole current database of the member at this endpoint, followed by etcd's own digest. */
+  database(endpoint: string, options: EtcdCallOptions = {}): AsyncIterable<DatabasePiece> {
+    return parseDatabasePieces(this.#gateway.stream(endpoint, 'maintenance/snapshot', {}, options), endpoint)
   }
 
-  /** Something that any of them can say: asked of each until one does. */
-  async read<T>(path: string, body: object, schema: z.ZodType<T>, options: CallOptions = {}): Promise<T> {
-    return this.#inTurn(
+  /** Sends a read to each endpoint in turn until one succeeds. */
+  async read<T>(path: string, body: object, schema: z.ZodType<T>, options: EtcdCallOptions = {}): Promise<T> {
+    return this.#tryEndpoints(
       path,
       () => true,
       async (endpoint) => this.#gateway.post(endpoint, path, body, schema, options),
     )
   }
 
-  /** Something to be done once: the next one is asked only when the one before cannot have done it. */
-  async change<T>(path: string, body: object, schema: z.ZodType<T>, options: CallOptions = {}): Promise<T> {
-    return this.#inTurn(
+  /** Sends a change. The next endpoint is tried only if the previous one cannot have executed it. */
+  async change<T>(
+    path: string,
+    body: object,
+    schema: z.ZodType<T>,
+    options: EtcdCallOptions = {},
+  ): Promise<T> {
+    return this.#tryEndpoints(
       path,
       ({ sent }) => !sent,
       async (endpoint) => this.#gateway.post(endpoint, path, body, schema, options),
     )
   }
 
-  /** The same at one endpoint and no other. */
+  /** Sends a change to one endpoint only. */
   async changeAt<T>(
     endpoint: string,
     path: string,
     body: object,
     schema: z.ZodType<T>,
-    options: CallOptions = {},
+    options: EtcdCallOptions = {},
   ): Promise<T> {
     return this.#gateway.post(endpoint, path, body, schema, options)
   }
 
-  async #inTurn<T>(
+  async #tryEndpoints<T>(
     what: string,
-    mayGoOn: (error: EtcdError) => boolean,
+    canTryNext: (error: EtcdError) => boolean,
     attempt: (endpoint: string) => Promise<T>,
   ): Promise<T> {
     const errors: EtcdError[] = []
     for (const endpoint of this.#endpoints) {
       try {
-        const answer = await attempt(endpoint)
+        const response = await attempt(endpoint)
         this.#endpoints = [endpoint, ...this.#endpoints.filter((other) => other !== endpoint)]
-        return answer
+        return response
       } catch (error) {
         if (!(error instanceof EtcdError)) throw error
         errors.push(error)
-        // The others would say the same.
-        if (error.code === 'ETCD_REFUSED' || !mayGoOn(error)) break
+        // Other members would refuse as well.
+        if (error.code === 'ETCD_REFUSED' || !canTryNext(error)) break
       }
     }
-    throw failureOf(what, errors)
+    throw combineErrors(what, errors)
   }
 
-  /** Lets go of its connections. */
+  /** Closes all connections. */
   close(): void {
     this.#gateway.close()
   }
@@ -125,11 +130,11 @@ export class EtcdClient implements Disposable {
   }
 }
 
-function failureOf(what: string, errors: readonly EtcdError[]): EtcdError {
-  const [end] = errors.slice(-1)
-  if (end === undefined) return new EtcdError('ETCD_UNREACHABLE', `${what}: there is nobody to ask`)
-  if (errors.length === 1 || end.code === 'ETCD_REFUSED') return end
-  return new EtcdError(end.code, `${what}: none of ${errors.length} members did it`, {
+function combineErrors(what: string, errors: readonly EtcdError[]): EtcdError {
+  const [lastError] = errors.slice(-1)
+  if (lastError === undefined) return new EtcdError('ETCD_UNREACHABLE', `${what}: there are no endpoints`)
+  if (errors.length === 1 || lastError.code === 'ETCD_REFUSED') return lastError
+  return new EtcdError(lastError.code, `${what}: none of ${errors.length} members did it`, {
     cause: new AggregateError(errors, 'in turn'),
     sent: errors.some(({ sent }) => sent),
   })

@@ -1,47 +1,47 @@
 import { expect, test } from 'vitest'
 import { findingSchema } from '../contract/finding.ts'
-import { clusterHealth } from './cluster-health.ts'
-import { observationOf } from './testing/fixtures.ts'
-import type { Observation } from './member.ts'
+import { checkEtcdHealth } from './cluster-health.ts'
+import { buildEtcdObservation } from './testing/fixtures.ts'
+import type { EtcdObservation } from './member.ts'
 
-function lines(observed: Observation): string[] {
-  return clusterHealth(observed).map((finding) => {
+function lines(observed: EtcdObservation): string[] {
+  return checkEtcdHealth(observed).map((finding) => {
     const { severity, code, message, host } = findingSchema.parse(finding)
     return [severity, code, host, message].filter((part) => part !== undefined).join(' ')
   })
 }
 
 test('nothing is wrong', () => {
-  expect(lines(observationOf({ a: {}, b: {}, c: {} }))).toEqual([])
+  expect(lines(buildEtcdObservation({ a: {}, b: {}, c: {} }))).toEqual([])
 })
 
 test('one member is away', () => {
-  expect(lines(observationOf({ a: {}, b: { health: 'away' }, c: {} }))).toEqual([
-    'warning ETCD_MEMBER_AWAY b b is not well: no connection',
+  expect(lines(buildEtcdObservation({ a: {}, b: { health: 'away' }, c: {} }))).toEqual([
+    'warning ETCD_MEMBER_UNREACHABLE b b is not well: no connection',
   ])
 })
 
 test('too many are away', () => {
-  const observed = observationOf(
+  const observed = buildEtcdObservation(
     { a: { health: 'unready' }, b: { health: 'away' }, c: { health: 'away' } },
     { confirmed: false },
   )
   expect(lines(observed)).toEqual([
     'error ETCD_NO_QUORUM etcd has no quorum: 0 of 3 voters are well, and 2 are needed',
     'warning ETCD_MEMBER_UNREADY a a cannot serve: linearizable_read: etcdserver: no leader',
-    'warning ETCD_MEMBER_AWAY b b is not well: no connection',
-    'warning ETCD_MEMBER_AWAY c c is not well: no connection',
+    'warning ETCD_MEMBER_UNREACHABLE b b is not well: no connection',
+    'warning ETCD_MEMBER_UNREACHABLE c c is not well: no connection',
   ])
 })
 
 test('members on their way in', () => {
   const unready = { learner: true, health: 'unready' } as const
-  expect(lines(observationOf({ a: {}, d: unready }))).toEqual([
+  expect(lines(buildEtcdObservation({ a: {}, d: unready }))).toEqual([
     'warning ETCD_LEARNER d d still learns, and does not vote',
   ])
-  expect(lines(observationOf({ a: {}, d: { learner: true, health: 'away', unstarted: true } }))).toEqual([
-    'warning ETCD_MEMBER_UNSTARTED https://d:2380 is a member, and has never started',
-  ])
+  expect(
+    lines(buildEtcdObservation({ a: {}, d: { learner: true, health: 'away', unstarted: true } })),
+  ).toEqual(['warning ETCD_MEMBER_UNSTARTED https://d:2380 is a member, and has never started'])
 })
 
 test('alarms', () => {
@@ -49,14 +49,14 @@ test('alarms', () => {
     { memberId: 'a', alarm: 'NOSPACE' },
     { memberId: 'gone', alarm: 'CORRUPT' },
   ] as const
-  expect(lines(observationOf({ a: {} }, { alarms }))).toEqual([
+  expect(lines(buildEtcdObservation({ a: {} }, { alarms }))).toEqual([
     'error ETCD_ALARM_SPACE a a has no space left, and etcd takes no more writes',
     'error ETCD_ALARM_CORRUPT gone knows something else than the others',
   ])
 })
 
 test('what will soon be wrong', () => {
-  const observed = observationOf({
+  const observed = buildEtcdObservation({
     a: { status: { raftIndex: 20_000, raftAppliedIndex: 20_000 } },
     b: { status: { raftAppliedIndex: 14_999 } },
     c: { status: { raftAppliedIndex: 15_000, sizeInUse: 850, quota: 1000, version: '3.6.16' } },

@@ -1,76 +1,92 @@
 import type { Finding } from '../contract/finding.ts'
-import { type Member, type Observation, titleOf } from './member.ts'
-import { quorumNow } from './quorum.ts'
+import { type EtcdMember, type EtcdObservation, formatMember } from './member.ts'
+import { currentQuorum } from './quorum.ts'
 
-/** What is wrong with etcd, the worst first. */
-export function clusterHealth(observed: Observation): Finding[] {
+/** Lists the problems of an etcd cluster, worst first. */
+export function checkEtcdHealth(observed: EtcdObservation): Finding[] {
   return [quorumFindings, alarmFindings, memberFindings, sizeFindings, versionFindings].flatMap((rule) =>
     rule(observed),
   )
 }
 
-function quorumFindings({ members, health, confirmed }: Observation): Finding[] {
-  const { kept, voters, well, needed } = quorumNow(members, health)
-  if (kept && confirmed) return []
-  const message = `etcd has no quorum: ${well} of ${voters} voters are well, and ${needed} are needed`
+function quorumFindings({ members, health, confirmed }: EtcdObservation): Finding[] {
+  const { hasQuorum, voters, healthy, needed } = currentQuorum(members, health)
+  if (hasQuorum && confirmed) return []
+  const message = `etcd has no quorum: ${healthy} of ${voters} voters are well, and ${needed} are needed`
   const hint = 'bring members back; if they are lost for good: hyperkube etcd recover'
   return [finding('ETCD_NO_QUORUM', 'error', message, { hint })]
 }
 
-function alarmFindings({ members, alarms }: Observation): Finding[] {
+function alarmFindings({ members, alarms }: EtcdObservation): Finding[] {
   return alarms.map(({ memberId, alarm }) => {
     const member = members.find(({ id }) => id === memberId)
-    const title = member === undefined ? memberId : titleOf(member)
+    const title = member === undefined ? memberId : formatMember(member)
     return alarm === 'NOSPACE'
       ? finding(
           'ETCD_ALARM_SPACE',
           'error',
           `${title} has no space left, and etcd takes no more writes`,
-          about(member),
+          withHost(member),
         )
-      : finding('ETCD_ALARM_CORRUPT', 'error', `${title} knows something else than the others`, about(member))
+      : finding(
+          'ETCD_ALARM_CORRUPT',
+          'error',
+          `${title} knows something else than the others`,
+          withHost(member),
+        )
   })
 }
 
-function memberFindings({ members, health, statuses }: Observation): Finding[] {
+function memberFindings({ members, health, statuses }: EtcdObservation): Finding[] {
   const newest = Math.max(0, ...[...statuses.values()].map(({ raftIndex }) => raftIndex))
   return members.flatMap((member): Finding[] => {
     const { live = false, ready = false, reason = 'was not asked' } = health.get(member.id) ?? {}
-    const title = titleOf(member)
+    const title = formatMember(member)
     if (member.clientUrls.length === 0) {
       return [finding('ETCD_MEMBER_UNSTARTED', 'warning', `${title} is a member, and has never started`)]
     }
     if (!live)
-      return [finding('ETCD_MEMBER_AWAY', 'warning', `${title} is not well: ${reason}`, about(member))]
+      return [
+        finding('ETCD_MEMBER_UNREACHABLE', 'warning', `${title} is not well: ${reason}`, withHost(member)),
+      ]
     if (member.learner) {
-      return [finding('ETCD_LEARNER', 'warning', `${title} still learns, and does not vote`, about(member))]
+      return [
+        finding('ETCD_LEARNER', 'warning', `${title} still learns, and does not vote`, withHost(member)),
+      ]
     }
     if (!ready)
-      return [finding('ETCD_MEMBER_UNREADY', 'warning', `${title} cannot serve: ${reason}`, about(member))]
+      return [finding('ETCD_MEMBER_UNREADY', 'warning', `${title} cannot serve: ${reason}`, withHost(member))]
     const behind = newest - (statuses.get(member.id)?.raftAppliedIndex ?? newest)
-    if (behind <= mostBehind) return []
-    return [finding('ETCD_BEHIND', 'warning', `${title} is ${behind} entries behind`, about(member))]
+    if (behind <= maxRaftLag) return []
+    return [finding('ETCD_BEHIND', 'warning', `${title} is ${behind} entries behind`, withHost(member))]
   })
 }
 
-/** With more, etcd itself takes no requests. */
-const mostBehind = 5000
+/** Beyond this lag etcd itself rejects requests. */
+const maxRaftLag = 5000
 
-const full = 0.8
+const fullThreshold = 0.8
 
-function sizeFindings({ members, statuses }: Observation): Finding[] {
+function sizeFindings({ members, statuses }: EtcdObservation): Finding[] {
   return members.flatMap((member) => {
     const { sizeInUse, quota } = statuses.get(member.id) ?? {}
-    if (sizeInUse === undefined || quota === undefined || sizeInUse < quota * full) return []
+    if (sizeInUse === undefined || quota === undefined || sizeInUse < quota * fullThreshold) return []
     const share = Math.floor((sizeInUse / quota) * 100)
     return [
-      finding('ETCD_SPACE', 'warning', `${titleOf(member)} has used ${share}% of its space`, about(member)),
+      finding(
+        'ETCD_SPACE',
+        'warning',
+        `${formatMember(member)} has used ${share}% of its space`,
+        withHost(member),
+      ),
     ]
   })
 }
 
-/** So it is for moments during an upgrade. For longer, new features wait, and going back becomes harder. */
-function versionFindings({ statuses }: Observation): Finding[] {
+/**
+ * Normal for a short time during an upgrade. For longer, new features stay off and a rollback gets harder.
+ */
+function versionFindings({ statuses }: EtcdObservation): Finding[] {
   const minors = new Set(
     [...statuses.values()].map(({ version }) => version.split('.').slice(0, 2).join('.')),
   )
@@ -79,7 +95,7 @@ function versionFindings({ statuses }: Observation): Finding[] {
   return [finding('ETCD_VERSIONS', 'warning', message)]
 }
 
-function about(member: Member | undefined): Partial<Finding> {
+function withHost(member: EtcdMember | undefined): Partial<Finding> {
   return member === undefined || member.name === '' ? {} : { host: member.name }
 }
 

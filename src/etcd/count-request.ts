@@ -1,11 +1,11 @@
-/** Base64 of a zero byte: as the first key it is the beginning of all, and as the last one their end. */
-const zero = 'AA=='
+/** Base64 of a zero byte: as start and end of a range it selects all keys. */
+const zeroByte = 'AA=='
 
-/** What a range is asked with that counts all keys, of the newest revision or of one before, at the member that is asked. */
-export function allKeys(revision?: number): object {
+/** Builds a range request that counts all keys of the contacted member, at the newest or a given revision. */
+export function buildCountRequest(revision?: number): object {
   return {
-    key: zero,
-    range_end: zero,
+    key: zeroByte,
+    range_end: zeroByte,
     count_only: true,
     serializable: true,
     ...(revision === undefined ? {} : { revision: String(revision) }),

@@ -1,13 +1,13 @@
 import { assert, asyncProperty, integer } from 'fast-check'
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
-import { type TestAnswer, testServer } from '../kit/testing/https-test-server.ts'
+import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import { type TestResponse, startHttpsTestServer } from '../kit/testing/https-test-server.ts'
 import { EtcdClient } from './client.ts'
-import { databasePieces } from './database-pieces.ts'
+import { parseDatabasePieces } from './database-pieces.ts'
 
 const line = (blob: string, remaining: number): string =>
   `${JSON.stringify({ result: { blob: Buffer.from(blob).toString('base64'), remaining_bytes: String(remaining) } })}\n`
-// etcd leaves out what is zero.
+// etcd omits zero values.
 const last = `${JSON.stringify({ result: { blob: Buffer.from('end').toString('base64') } })}\n`
 const whole = Buffer.from(line('one', 6) + line('two', 3) + last)
 const expected = [
@@ -21,7 +21,7 @@ async function* chunked(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Ar
 }
 
 async function read(bytes: Uint8Array, size = 10): Promise<unknown[]> {
-  const pieces = await Array.fromAsync(databasePieces(chunked(bytes, size), 'https://a'))
+  const pieces = await Array.fromAsync(parseDatabasePieces(chunked(bytes, size), 'https://a'))
   return pieces.map((piece) => [piece.bytes.toString(), piece.remaining])
 }
 
@@ -33,7 +33,7 @@ test('in chunks of whatever size it is the same', async () => {
   )
 })
 
-test('what keeps the rest from coming is told in etcd’s words', async () => {
+test('an error in the stream is reported with the message of etcd', async () => {
   const bytes = Buffer.from(`${line('one', 6)}{"error":{"code":14,"message":"no more"}}\n`)
   await expect(read(bytes)).rejects.toMatchObject({
     code: 'ETCD_UNAVAILABLE',
@@ -46,13 +46,13 @@ test.each([
   ['something else', Buffer.from('hello\n')],
   ['a line without an end', Buffer.alloc(2 << 20, 'x')],
 ])('%s is no answer', async (_, bytes) => {
-  await expect(read(bytes, 10_000)).rejects.toMatchObject({ code: 'ETCD_ANSWER' })
+  await expect(read(bytes, 10_000)).rejects.toMatchObject({ code: 'ETCD_INVALID_RESPONSE' })
 })
 
-let authority: TestAuthority
+let ca: TestCa
 let stack = new AsyncDisposableStack()
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 afterEach(async () => {
   const used = stack
@@ -60,34 +60,34 @@ afterEach(async () => {
   await used.disposeAsync()
 })
 
-async function clientAnd(answer: TestAnswer): Promise<{ client: EtcdClient; url: string }> {
-  const server = stack.use(await testServer(authority, () => answer))
-  const { certificate, client: credentials } = authority
+async function startClient(response: TestResponse): Promise<{ client: EtcdClient; url: string }> {
+  const server = stack.use(await startHttpsTestServer(ca, () => response))
+  const { certificate, client: credentials } = ca
   const { signal } = new AbortController()
-  const options = { endpoints: [server.url], authority: certificate, credentials, signal }
+  const options = { endpoints: [server.url], ca: certificate, credentials, signal }
   return { client: stack.use(new EtcdClient(options)), url: server.url }
 }
 
 test('a client asks for it, and hears of what goes wrong on the way', async () => {
-  const well = await clientAnd({ status: 200, text: whole.toString() })
-  expect(await Array.fromAsync(well.client.database(well.url))).toHaveLength(3)
-  const refused = await clientAnd({ status: 503, json: { code: 14, message: 'etcdserver: not ready' } })
+  const healthy = await startClient({ status: 200, text: whole.toString() })
+  expect(await Array.fromAsync(healthy.client.database(healthy.url))).toHaveLength(3)
+  const refused = await startClient({ status: 503, json: { code: 14, message: 'etcdserver: not ready' } })
   await expect(Array.fromAsync(refused.client.database(refused.url))).rejects.toMatchObject({
     code: 'ETCD_UNAVAILABLE',
   })
-  const cut = await clientAnd({ cut: 'within' })
+  const cut = await startClient({ cut: 'within' })
   await expect(Array.fromAsync(cut.client.database(cut.url))).rejects.toMatchObject({
     code: 'ETCD_UNREACHABLE',
   })
-  const silent = await clientAnd({ silent: true })
-  await expect(Array.fromAsync(silent.client.database(silent.url, { timeout: 20 }))).rejects.toMatchObject({
+  const silent = await startClient({ silent: true })
+  await expect(Array.fromAsync(silent.client.database(silent.url, { timeoutMs: 20 }))).rejects.toMatchObject({
     code: 'ETCD_UNREACHABLE',
   })
 })
 
 test('keys are counted, and none is zero', async () => {
-  const some = await clientAnd({ json: { header: { revision: '7' }, count: '5' } })
+  const some = await startClient({ json: { header: { revision: '7' }, count: '5' } })
   expect(await some.client.countKeys(some.url)).toEqual({ revision: 7, keys: 5 })
-  const none = await clientAnd({ json: { header: { revision: '1' } } })
+  const none = await startClient({ json: { header: { revision: '1' } } })
   expect(await none.client.countKeys(none.url)).toEqual({ revision: 1, keys: 0 })
 })

@@ -1,14 +1,14 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { printable } from '../kit/printable.ts'
-import { refusalAnswer } from './responses.ts'
-import type { NoAnswer } from '../kit/https-request.ts'
+import { toPrintable } from '../kit/printable.ts'
+import { errorResponse } from './responses.ts'
+import type { RequestError } from '../kit/https-request.ts'
 
 export type EtcdErrorCode =
   | 'ETCD_UNREACHABLE'
   | 'ETCD_UNTRUSTED'
   | 'ETCD_UNAVAILABLE'
   | 'ETCD_REFUSED'
-  | 'ETCD_ANSWER'
+  | 'ETCD_INVALID_RESPONSE'
   | 'ETCD_MEMBERS_UNKNOWN'
   | 'ETCD_MEMBERS_CHANGED'
   | 'ETCD_QUORUM'
@@ -17,11 +17,11 @@ export type EtcdErrorCode =
 interface EtcdErrorDetails {
   readonly hint?: string | undefined
   readonly cause?: unknown
-  /** Whether it may have been done all the same. */
+  /** True if the change may have been executed anyway. */
   readonly sent?: boolean
 }
 
-/** Something that etcd did not do, or that we would not let it do. */
+/** A request that etcd did not execute, or that a guard of ours refused. */
 export class EtcdError extends HyperkubeError {
   declare readonly code: EtcdErrorCode
   readonly sent: boolean
@@ -40,40 +40,44 @@ export function isEtcdError(error: unknown, code: EtcdErrorCode): error is EtcdE
   return error instanceof EtcdError && error.code === code
 }
 
-/** For what etcd does not say, nothing; an abort stays one. */
-export function unlessEtcd(error: unknown): undefined {
+/** Maps an EtcdError to undefined and rethrows everything else, such as an abort. */
+export function ignoreEtcdError(error: unknown): undefined {
   if (!(error instanceof EtcdError)) throw error
   return undefined
 }
 
-/** Of gRPC: the time was over, or nobody could decide. */
-const unavailable = new Set([4, 14])
+/** gRPC codes DEADLINE_EXCEEDED and UNAVAILABLE. */
+const unavailableCodes = new Set([4, 14])
 
-/** Said before anything was done: a learner cannot, and a member that hears the others only since a moment will not. */
-const refusedBefore = /not supported for learner|unhealthy cluster/
+/**
+ * Refused before execution: a learner cannot execute it, and a member that has just reconnected to its peers
+ * will not.
+ */
+const refusedBeforeExecution = /not supported for learner|unhealthy cluster/
 
-/** `what` was asked of `endpoint`. */
-export function refused(what: string, endpoint: string, status: number, text: string): EtcdError {
-  const parsed = refusalAnswer.safeParse(jsonOf(text))
-  const words = parsed.success ? parsed.data.message : text.trim() || `status ${status}`
-  const passing = parsed.success ? unavailable.has(parsed.data.code) : status >= 500
-  const sent = passing && !refusedBefore.test(words)
+/** `what` is the request that was sent to `endpoint`. */
+export function toEtcdRefusal(what: string, endpoint: string, status: number, text: string): EtcdError {
+  const parsed = errorResponse.safeParse(tryParseJson(text))
+  const message = parsed.success ? parsed.data.message : text.trim() || `status ${status}`
+  const isTransient = parsed.success ? unavailableCodes.has(parsed.data.code) : status >= 500
+  const sent = isTransient && !refusedBeforeExecution.test(message)
   return new EtcdError(
-    passing ? 'ETCD_UNAVAILABLE' : 'ETCD_REFUSED',
-    `${what}: ${endpoint}: ${printable(words.slice(0, 500))}`,
+    isTransient ? 'ETCD_UNAVAILABLE' : 'ETCD_REFUSED',
+    `${what}: ${endpoint}: ${toPrintable(message.slice(0, 500))}`,
     { sent },
   )
 }
 
-export function unanswered(what: string, endpoint: string, error: NoAnswer): EtcdError {
-  const code = error.why === 'untrusted' || error.why === 'rejected' ? 'ETCD_UNTRUSTED' : 'ETCD_UNREACHABLE'
+export function toEtcdConnectionError(what: string, endpoint: string, error: RequestError): EtcdError {
+  const code =
+    error.reason === 'untrusted' || error.reason === 'rejected' ? 'ETCD_UNTRUSTED' : 'ETCD_UNREACHABLE'
   return new EtcdError(code, `${what}: ${endpoint}: ${error.message}`, {
     cause: error.cause,
     sent: error.sent,
   })
 }
 
-export function jsonOf(text: string): unknown {
+export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,39 +1,38 @@
 import type { IncomingMessage } from 'node:http'
 import type { Agent } from 'node:https'
 import type { z } from 'zod'
-import { type Credentials, LiveCredentials } from '../kit/credentials.ts'
-import { EtcdError, jsonOf, refused, unanswered } from './etcd-error.ts'
-import { ask, NoAnswer, readText } from '../kit/https-request.ts'
-import { agentOver, type Dial } from '../kit/tunnel-agent.ts'
+import { type TlsCredentials, ReloadingCredentials } from '../kit/credentials.ts'
+import { EtcdError, tryParseJson, toEtcdRefusal, toEtcdConnectionError } from './etcd-error.ts'
+import { sendRequest, RequestError, readResponseText } from '../kit/https-request.ts'
+import { createHttpsAgent, type Dial } from '../kit/tunnel-agent.ts'
 
-export interface CallOptions {
+export interface EtcdCallOptions {
   readonly signal?: AbortSignal | undefined
-  /** In milliseconds. */
-  readonly timeout?: number | undefined
+  readonly timeoutMs?: number | undefined
 }
 
-export interface Page {
+export interface GatewayResponse {
   readonly status: number
   readonly text: string
 }
 
-/** Longer than etcd itself waits for a quorum, so that its own words are heard. */
-const usual = 12_000
-const connect = 3000
-const limit = 4 * 2 ** 20
-/** So long without a byte is no answer any more. */
-const stall = 30_000
+/** Longer than etcd waits for a quorum, so that its own error message arrives. */
+const defaultTimeoutMs = 12_000
+const connectTimeoutMs = 3000
+const maxResponseBytes = 4 * 2 ** 20
+/** A stream fails after this time without a byte. */
+const stallTimeoutMs = 30_000
 
-/** etcd's own way to be asked in JSON, at one endpoint at a time. */
+/** Client of etcd's JSON gateway, for one endpoint at a time. */
 export class Gateway {
-  readonly #credentials: LiveCredentials
+  readonly #credentials: ReloadingCredentials
   readonly #signal: AbortSignal
   readonly #agent: Agent
 
-  constructor(credentials: Credentials, signal: AbortSignal, dial?: Dial) {
-    this.#credentials = new LiveCredentials(credentials)
+  constructor(credentials: TlsCredentials, signal: AbortSignal, dial?: Dial) {
+    this.#credentials = new ReloadingCredentials(credentials)
     this.#signal = signal
-    this.#agent = agentOver(dial, { keepAlive: true, maxFreeSockets: 2, timeout: 60_000 })
+    this.#agent = createHttpsAgent(dial, { keepAlive: true, maxFreeSockets: 2, timeout: 60_000 })
   }
 
   /** `path` is without the version: cluster/member/list. */
@@ -42,51 +41,62 @@ export class Gateway {
     path: string,
     body: object,
     schema: z.ZodType<T>,
-    options: CallOptions = {},
+    options: EtcdCallOptions = {},
   ): Promise<T> {
-    const page = await this.#send(endpoint, 'POST', `/v3/${path}`, JSON.stringify(body), options)
-    if (page.status !== 200) throw refused(path, endpoint, page.status, page.text)
-    const parsed = schema.safeParse(jsonOf(page.text))
+    const response = await this.#send(endpoint, 'POST', `/v3/${path}`, JSON.stringify(body), options)
+    if (response.status !== 200) throw toEtcdRefusal(path, endpoint, response.status, response.text)
+    const parsed = schema.safeParse(tryParseJson(response.text))
     if (parsed.success) return parsed.data
-    throw new EtcdError('ETCD_ANSWER', `${path}: ${endpoint}: the answer is not what it should be`, {
-      cause: parsed.error,
-      sent: true,
-    })
+    throw new EtcdError(
+      'ETCD_INVALID_RESPONSE',
+      `${path}: ${endpoint}: the answer is not what it should be`,
+      {
+        cause: parsed.error,
+        sent: true,
+      },
+    )
   }
 
-  async page(endpoint: string, path: string, options: CallOptions = {}): Promise<Page> {
+  async get(endpoint: string, path: string, options: EtcdCallOptions = {}): Promise<GatewayResponse> {
     return this.#send(endpoint, 'GET', path, undefined, options)
   }
 
-  /** An answer that goes on for as long as it takes, in whatever pieces it comes. */
+  /** Streams the body of a response of any length. */
   async *stream(
     endpoint: string,
     path: string,
     body: object,
-    { signal, timeout = stall }: CallOptions = {},
+    { signal, timeoutMs = stallTimeoutMs }: EtcdCallOptions = {},
   ): AsyncGenerator<Uint8Array> {
-    const given = this.#either(signal)
-    const silence = new AbortController()
-    const timer = setTimeout(() => silence.abort(), timeout)
-    const either = AbortSignal.any([given, silence.signal])
+    const callerSignal = this.#withClientSignal(signal)
+    const stalled = new AbortController()
+    const timer = setTimeout(() => stalled.abort(), timeoutMs)
+    const stopSignal = AbortSignal.any([callerSignal, stalled.signal])
     try {
-      const response = await this.#ask(endpoint, 'POST', `/v3/${path}`, JSON.stringify(body), usual, either)
+      const response = await this.#request(
+        endpoint,
+        'POST',
+        `/v3/${path}`,
+        JSON.stringify(body),
+        defaultTimeoutMs,
+        stopSignal,
+      )
       if (response.statusCode !== 200) {
-        const text = await readText(response, limit, either)
-        throw refused(path, endpoint, response.statusCode ?? 0, text)
+        const text = await readResponseText(response, maxResponseBytes, stopSignal)
+        throw toEtcdRefusal(path, endpoint, response.statusCode ?? 0, text)
       }
       for await (const chunk of response) {
         timer.refresh()
         yield chunk
       }
     } catch (error) {
-      given.throwIfAborted()
-      if (either.aborted) throw late(path, endpoint, timeout)
+      callerSignal.throwIfAborted()
+      if (stopSignal.aborted) throw toTimeoutError(path, endpoint, timeoutMs)
       if (error instanceof EtcdError) throw error
-      throw unanswered(
+      throw toEtcdConnectionError(
         path,
         endpoint,
-        error instanceof NoAnswer ? error : new NoAnswer('cut', true, 'the answer was cut', error),
+        error instanceof RequestError ? error : new RequestError('cut', true, 'the answer was cut', error),
       )
     } finally {
       clearTimeout(timer)
@@ -98,41 +108,51 @@ export class Gateway {
     method: string,
     path: string,
     body: string | undefined,
-    { signal, timeout = usual }: CallOptions,
-  ): Promise<Page> {
-    const given = this.#either(signal)
-    const either = AbortSignal.any([given, AbortSignal.timeout(timeout)])
+    { signal, timeoutMs = defaultTimeoutMs }: EtcdCallOptions,
+  ): Promise<GatewayResponse> {
+    const callerSignal = this.#withClientSignal(signal)
+    const stopSignal = AbortSignal.any([callerSignal, AbortSignal.timeout(timeoutMs)])
     try {
-      const response = await this.#ask(endpoint, method, path, body, Math.max(usual, timeout), either)
-      return { status: response.statusCode ?? 0, text: await readText(response, limit, either) }
+      const response = await this.#request(
+        endpoint,
+        method,
+        path,
+        body,
+        Math.max(defaultTimeoutMs, timeoutMs),
+        stopSignal,
+      )
+      return {
+        status: response.statusCode ?? 0,
+        text: await readResponseText(response, maxResponseBytes, stopSignal),
+      }
     } catch (error) {
-      given.throwIfAborted()
-      if (either.aborted) throw late(path, endpoint, timeout)
-      throw error instanceof NoAnswer ? unanswered(path, endpoint, error) : error
+      callerSignal.throwIfAborted()
+      if (stopSignal.aborted) throw toTimeoutError(path, endpoint, timeoutMs)
+      throw error instanceof RequestError ? toEtcdConnectionError(path, endpoint, error) : error
     }
   }
 
-  async #ask(
+  async #request(
     endpoint: string,
     method: string,
     path: string,
     body: string | undefined,
-    answer: number,
+    responseMs: number,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
-    return ask({
+    return sendRequest({
       url: endpoint + path,
       method,
       headers: { 'user-agent': 'hyperkube', 'content-type': 'application/json' },
       body,
       agent: this.#agent,
       identity: await this.#credentials.current(),
-      patience: { connect, answer },
+      timeouts: { connectMs: connectTimeoutMs, responseMs },
       signal,
     })
   }
 
-  #either(signal: AbortSignal | undefined): AbortSignal {
+  #withClientSignal(signal: AbortSignal | undefined): AbortSignal {
     return signal === undefined ? this.#signal : AbortSignal.any([this.#signal, signal])
   }
 
@@ -141,7 +161,7 @@ export class Gateway {
   }
 }
 
-function late(path: string, endpoint: string, timeout: number): EtcdError {
+function toTimeoutError(path: string, endpoint: string, timeout: number): EtcdError {
   const message = `${path}: ${endpoint}: no answer within ${timeout} ms`
   return new EtcdError('ETCD_UNREACHABLE', message, { sent: true })
 }

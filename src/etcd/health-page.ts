@@ -1,33 +1,38 @@
 import { EtcdError } from './etcd-error.ts'
-import type { Page } from './gateway.ts'
+import type { GatewayResponse } from './gateway.ts'
 import type { MemberHealth } from './member.ts'
 
-/** What a member's two pages about itself say. */
-export async function healthOf(page: (path: string) => Promise<Page>): Promise<MemberHealth> {
-  const [live, ready] = await Promise.all([check(page, '/livez'), check(page, '/readyz')])
+/** Reads health from the member's /livez and /readyz pages. */
+export async function readMemberHealth(
+  getPage: (path: string) => Promise<GatewayResponse>,
+): Promise<MemberHealth> {
+  const [live, ready] = await Promise.all([checkPage(getPage, '/livez'), checkPage(getPage, '/readyz')])
   const failing = [...new Set([...live.failing, ...ready.failing])]
-  return { live: live.well, ready: live.well && ready.well, failing, reason: ready.reason ?? live.reason }
+  return { live: live.ok, ready: live.ok && ready.ok, failing, reason: ready.reason ?? live.reason }
 }
 
-interface Checked {
-  readonly well: boolean
+interface PageCheck {
+  readonly ok: boolean
   readonly failing: readonly string[]
   readonly reason: string | undefined
 }
 
-async function check(page: (path: string) => Promise<Page>, path: string): Promise<Checked> {
+async function checkPage(
+  getPage: (path: string) => Promise<GatewayResponse>,
+  path: string,
+): Promise<PageCheck> {
   try {
-    const { status, text } = await page(`${path}?verbose`)
-    if (status === 200) return { well: true, failing: [], reason: undefined }
+    const { status, text } = await getPage(`${path}?verbose`)
+    if (status === 200) return { ok: true, failing: [], reason: undefined }
     const lines = [...text.matchAll(/^\[-\](\S+) failed: (.*)$/gm)]
-    const words = lines.map(([, name, why]) => `${name}: ${why}`)
+    const reasons = lines.map(([, name, cause]) => `${name}: ${cause}`)
     return {
-      well: false,
+      ok: false,
       failing: lines.map(([, name = '']) => name),
-      reason: words.length > 0 ? words.join('; ') : `${path} answers ${status}`,
+      reason: reasons.length > 0 ? reasons.join('; ') : `${path} answers ${status}`,
     }
   } catch (error) {
     if (!(error instanceof EtcdError)) throw error
-    return { well: false, failing: [], reason: error.message }
+    return { ok: false, failing: [], reason: error.message }
   }
 }

@@ -1,33 +1,33 @@
-/** One of those who keep the cluster's memory. */
-export interface Member {
+/** One member of an etcd cluster. */
+export interface EtcdMember {
   /** In hex, as etcdctl shows it. */
   readonly id: string
-  /** The host's name in our plans; empty until the member has started for the first time. */
+  /** Host name in our plans; empty until the member has started for the first time. */
   readonly name: string
   readonly peerUrls: readonly string[]
   readonly clientUrls: readonly string[]
-  /** It learns, and does not vote yet. */
+  /** True while the member does not vote yet. */
   readonly learner: boolean
 }
 
 export interface MemberList {
   readonly clusterId: string
-  readonly members: readonly Member[]
+  readonly members: readonly EtcdMember[]
 }
 
-/** What a member says of itself. It needs nobody else for that. */
+/** What a member reports about itself, without needing its peers. */
 export interface MemberStatus {
   readonly id: string
   readonly clusterId: string
   readonly version: string
-  /** Who leads, as far as it knows. */
+  /** The leader, as far as this member knows. */
   readonly leader: string | undefined
   readonly learner: boolean
-  /** The last entry of which it knows that it is settled, and the last that it has made its own. */
+  /** Index of the last committed entry and of the last applied one. */
   readonly raftIndex: number
   readonly raftAppliedIndex: number
   readonly raftTerm: number
-  /** Bytes on disk, of those in use, and allowed. */
+  /** Bytes on disk, bytes in use, and the quota. */
   readonly size: number
   readonly sizeInUse: number
   readonly quota: number | undefined
@@ -35,40 +35,40 @@ export interface MemberStatus {
 }
 
 export interface MemberHealth {
-  /** The process itself is well. */
+  /** The process itself is healthy. */
   readonly live: boolean
-  /** It can serve: it votes, it is whole, and it hears a quorum. */
+  /** The member can serve requests: it votes, its data is intact, and it sees a quorum. */
   readonly ready: boolean
-  /** The checks that fail, as etcd calls them: linearizable_read, non_learner. */
+  /** Names of failing checks in etcd: linearizable_read, non_learner. */
   readonly failing: readonly string[]
-  /** In words, when it is not ready. */
+  /** For people, if the member is not ready. */
   readonly reason: string | undefined
 }
 
-/** Health by a member's id. Who is missing is not well. */
-export type Health = ReadonlyMap<string, MemberHealth>
+/** Health by member id. A missing member is unhealthy. */
+export type HealthByMember = ReadonlyMap<string, MemberHealth>
 
 export interface Alarm {
   readonly memberId: string
   readonly alarm: 'NOSPACE' | 'CORRUPT'
 }
 
-/** How many keys there are, and as of which revision. */
+/** Number of keys and the revision it was read at. */
 export interface KeyCount {
   readonly revision: number
   readonly keys: number
 }
 
-/** All members at one time. Only who has one may change anything. */
-export interface Observation extends MemberList {
-  /** A quorum stands behind the list. Without one it is what some member remembers. */
+/** All members at one time. Every change requires an observation. */
+export interface EtcdObservation extends MemberList {
+  /** True if a quorum confirmed the member list. Otherwise it is what one member knows. */
   readonly confirmed: boolean
-  readonly health: Health
+  readonly health: HealthByMember
   readonly statuses: ReadonlyMap<string, MemberStatus>
   readonly alarms: readonly Alarm[]
 }
 
-/** Ids have 64 bits: more than a number of ours holds. On the wire they are decimal text. */
+/** Ids have 64 bits, more than a JavaScript number holds. On the wire they are decimal strings. */
 export function hexId(decimal: string): string {
   return BigInt(decimal).toString(16)
 }
@@ -77,12 +77,12 @@ export function decimalId(hex: string): string {
   return BigInt(`0x${hex}`).toString()
 }
 
-/** By the host's name, or by an id. */
-export function findMember({ members }: MemberList, name: string): Member | undefined {
+/** Finds a member by host name or id. */
+export function findMember({ members }: MemberList, name: string): EtcdMember | undefined {
   return members.find((member) => member.name === name) ?? members.find(({ id }) => id === name)
 }
 
-/** What a person calls it. */
-export function titleOf({ name, peerUrls, id }: Member): string {
+/** Name of a member for messages. */
+export function formatMember({ name, peerUrls, id }: EtcdMember): string {
   return name || peerUrls[0] || id
 }

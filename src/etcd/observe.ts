@@ -1,29 +1,32 @@
 import type { EtcdClient } from './client.ts'
-import { EtcdError, unlessEtcd } from './etcd-error.ts'
-import type { CallOptions } from './gateway.ts'
-import type { Member, MemberHealth, MemberList, MemberStatus, Observation } from './member.ts'
+import { EtcdError, ignoreEtcdError } from './etcd-error.ts'
+import type { EtcdCallOptions } from './gateway.ts'
+import type { EtcdMember, MemberHealth, MemberList, MemberStatus, EtcdObservation } from './member.ts'
 
-/** Looks at all members at once, also while some of them, or a quorum, are away. Fails when nobody answers at all. */
-export async function observe(client: EtcdClient, options: CallOptions = {}): Promise<Observation> {
-  const { list, confirmed } = await listOf(client, options)
-  const [looks, alarms] = await Promise.all([
-    Promise.all(list.members.map(async (member) => look(client, member, options))),
-    confirmed ? client.alarms(options).catch(unlessEtcd) : undefined,
+/** Observes all members, even if some of them or the quorum are down. Fails if no member responds. */
+export async function observeEtcd(
+  client: EtcdClient,
+  options: EtcdCallOptions = {},
+): Promise<EtcdObservation> {
+  const { list, confirmed } = await listMembers(client, options)
+  const [observations, alarms] = await Promise.all([
+    Promise.all(list.members.map(async (member) => observeMember(client, member, options))),
+    confirmed ? client.alarms(options).catch(ignoreEtcdError) : undefined,
   ])
   return {
     ...list,
     confirmed,
     alarms: alarms ?? [],
-    health: new Map(looks.map(({ member, health }) => [member.id, health])),
+    health: new Map(observations.map(({ member, health }) => [member.id, health])),
     statuses: new Map(
-      looks.flatMap(({ member, status }) => (status === undefined ? [] : [[member.id, status]])),
+      observations.flatMap(({ member, status }) => (status === undefined ? [] : [[member.id, status]])),
     ),
   }
 }
 
-async function listOf(
+async function listMembers(
   client: EtcdClient,
-  options: CallOptions,
+  options: EtcdCallOptions,
 ): Promise<{ list: MemberList; confirmed: boolean }> {
   try {
     return { list: await client.members(options), confirmed: true }
@@ -33,13 +36,17 @@ async function listOf(
   }
 }
 
-interface Look {
-  readonly member: Member
+interface MemberObservation {
+  readonly member: EtcdMember
   readonly health: MemberHealth
   readonly status: MemberStatus | undefined
 }
 
-async function look(client: EtcdClient, member: Member, options: CallOptions): Promise<Look> {
+async function observeMember(
+  client: EtcdClient,
+  member: EtcdMember,
+  options: EtcdCallOptions,
+): Promise<MemberObservation> {
   const [endpoint] = member.clientUrls
   if (endpoint === undefined) {
     return {
@@ -50,7 +57,7 @@ async function look(client: EtcdClient, member: Member, options: CallOptions): P
   }
   const [health, status] = await Promise.all([
     client.health(endpoint, options),
-    client.status(endpoint, options).catch(unlessEtcd),
+    client.status(endpoint, options).catch(ignoreEtcdError),
   ])
   return { member, health, status }
 }

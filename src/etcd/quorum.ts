@@ -1,47 +1,59 @@
-import { findMember, type Health, type Member } from './member.ts'
+import { findMember, type HealthByMember, type EtcdMember } from './member.ts'
 
-/** What becomes of etcd when one member is no longer there. */
-export interface Verdict {
-  /** Enough are left to decide. */
-  readonly kept: boolean
-  /** How many would vote, of whom so many are well, and so many are needed. */
+/** Quorum of an etcd cluster, now or after the loss of a member. */
+export interface QuorumState {
+  /** True if enough voters are healthy. */
+  readonly hasQuorum: boolean
+  /** Number of voters, how many of them are healthy, and how many are needed. */
   readonly voters: number
-  readonly well: number
+  readonly healthy: number
   readonly needed: number
 }
 
-/** How many of so many must be well for any of them to take a write. */
-export function quorum(voters: number): number {
+/** How many voters must be healthy for the cluster to accept writes. */
+export function quorumSize(voters: number): number {
   return Math.floor(voters / 2) + 1
 }
 
-/** A member is away for a while, and is counted all the same. `host` is its name or id. */
-export function quorumAfterLosing(members: readonly Member[], health: Health, host: string): Verdict {
-  const voters = votersOf(members)
-  return verdict(voters, health, findMember({ clusterId: '', members }, host)?.id)
+/** A member is temporarily down and still counts as a voter. `host` is its name or id. */
+export function quorumAfterLosing(
+  members: readonly EtcdMember[],
+  health: HealthByMember,
+  host: string,
+): QuorumState {
+  const voters = listVoters(members)
+  return computeQuorum(voters, health, findMember({ clusterId: '', members }, host)?.id)
 }
 
-/** A member is taken out, and is counted no more. */
-export function quorumAfterRemoving(members: readonly Member[], health: Health, host: string): Verdict {
+/** A member is removed and no longer counts as a voter. */
+export function quorumAfterRemoving(
+  members: readonly EtcdMember[],
+  health: HealthByMember,
+  host: string,
+): QuorumState {
   const removed = findMember({ clusterId: '', members }, host)?.id
-  return verdict(
-    votersOf(members).filter(({ id }) => id !== removed),
+  return computeQuorum(
+    listVoters(members).filter(({ id }) => id !== removed),
     health,
     removed,
   )
 }
 
-/** As it is. */
-export function quorumNow(members: readonly Member[], health: Health): Verdict {
-  return verdict(votersOf(members), health, undefined)
+/** The quorum as it is. */
+export function currentQuorum(members: readonly EtcdMember[], health: HealthByMember): QuorumState {
+  return computeQuorum(listVoters(members), health, undefined)
 }
 
-function votersOf(members: readonly Member[]): Member[] {
+function listVoters(members: readonly EtcdMember[]): EtcdMember[] {
   return members.filter(({ learner }) => !learner)
 }
 
-function verdict(voters: readonly Member[], health: Health, away: string | undefined): Verdict {
-  const well = voters.filter(({ id }) => id !== away && health.get(id)?.ready === true).length
-  const needed = quorum(voters.length)
-  return { kept: well >= needed, voters: voters.length, well, needed }
+function computeQuorum(
+  voters: readonly EtcdMember[],
+  health: HealthByMember,
+  excluded: string | undefined,
+): QuorumState {
+  const healthy = voters.filter(({ id }) => id !== excluded && health.get(id)?.ready === true).length
+  const needed = quorumSize(voters.length)
+  return { hasQuorum: healthy >= needed, voters: voters.length, healthy, needed }
 }

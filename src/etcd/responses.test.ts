@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { alarmAnswer, memberListAnswer, statusAnswer } from './responses.ts'
+import { alarmResponse, memberListResponse, statusResponse } from './responses.ts'
 import { decimalId, hexId } from './member.ts'
 
 const header = { cluster_id: '324952591200643719', member_id: '3319814642761637952', raft_term: '2' }
@@ -15,7 +15,7 @@ test('members, of which etcd leaves out what is empty', () => {
     { ID: '3319814642761637952', name: 'one', peerURLs, clientURLs: ['https://10.0.0.1:2379'] },
     { ID: '11567385626101742490', peerURLs: ['https://10.0.0.2:2380'], isLearner: true },
   ]
-  expect(memberListAnswer.parse({ header, members })).toEqual({
+  expect(memberListResponse.parse({ header, members })).toEqual({
     clusterId: '48276a8f75b6a87',
     members: [
       {
@@ -37,21 +37,23 @@ test('members, of which etcd leaves out what is empty', () => {
 })
 
 test('no members at all is no answer', () => {
-  expect(memberListAnswer.safeParse({ header }).success).toBe(false)
+  expect(memberListResponse.safeParse({ header }).success).toBe(false)
 })
 
 describe('a status, as etcd 3.6.16 and 3.7.3 said it', () => {
   const common = { leader: '3319814642761637952', raftIndex: '7', raftTerm: '2', raftAppliedIndex: '6' }
 
   test('of a member that is well', () => {
-    const answer = {
+    const response = {
       header,
       version: '3.7.3',
       dbSize: '24576',
       dbSizeInUse: '16384',
       dbSizeQuota: '2147483648',
     }
-    expect(statusAnswer.parse({ ...answer, ...common, storageVersion: '3.7.0', downgradeInfo: {} })).toEqual({
+    expect(
+      statusResponse.parse({ ...response, ...common, storageVersion: '3.7.0', downgradeInfo: {} }),
+    ).toEqual({
       id: '2e1259d415f2a040',
       clusterId: '48276a8f75b6a87',
       version: '3.7.3',
@@ -69,7 +71,7 @@ describe('a status, as etcd 3.6.16 and 3.7.3 said it', () => {
 
   test('of one that knows no leader', () => {
     const errors = ['etcdserver: no leader']
-    expect(statusAnswer.parse({ header, version: '3.6.16', errors })).toMatchObject({
+    expect(statusResponse.parse({ header, version: '3.6.16', errors })).toMatchObject({
       leader: undefined,
       errors,
     })
@@ -77,8 +79,8 @@ describe('a status, as etcd 3.6.16 and 3.7.3 said it', () => {
 })
 
 test('alarms', () => {
-  expect(alarmAnswer.parse({ header })).toEqual([])
-  expect(alarmAnswer.parse({ header, alarms: [{ memberID: '17', alarm: 'NOSPACE' }] })).toEqual([
+  expect(alarmResponse.parse({ header })).toEqual([])
+  expect(alarmResponse.parse({ header, alarms: [{ memberID: '17', alarm: 'NOSPACE' }] })).toEqual([
     { memberId: '11', alarm: 'NOSPACE' },
   ])
 })

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import { type Alarm, hexId, type KeyCount, type MemberList, type MemberStatus } from './member.ts'
 
-/** etcd leaves out what is zero, empty or false. Numbers of 64 bits are text. */
+/** etcd omits values that are zero, empty or false. 64-bit numbers are strings. */
 const digits = z.string().regex(/^\d{1,20}$/)
 const id = digits.default('0').transform(hexId)
 const number = digits.default('0').transform(Number)
-const texts = z.array(z.string()).default([])
+const strings = z.array(z.string()).default([])
 const header = z.looseObject({ cluster_id: id })
 
 const member = z
   .looseObject({
     ID: id,
     name: z.string().default(''),
-    peerURLs: texts,
-    clientURLs: texts,
+    peerURLs: strings,
+    clientURLs: strings,
     isLearner: z.boolean().default(false),
   })
   .transform(({ ID, name, peerURLs, clientURLs, isLearner }) => ({
@@ -24,13 +24,13 @@ const member = z
     learner: isLearner,
   }))
 
-export const memberListAnswer: z.ZodType<MemberList> = z
+export const memberListResponse: z.ZodType<MemberList> = z
   .looseObject({ header, members: z.array(member).min(1) })
   .transform(({ header: { cluster_id: clusterId }, members }) => ({ clusterId, members }))
 
-export const memberAddAnswer = z.looseObject({ member })
+export const memberAddResponse = z.looseObject({ member })
 
-export const statusAnswer: z.ZodType<MemberStatus> = z
+export const statusResponse: z.ZodType<MemberStatus> = z
   .looseObject({
     header: z.looseObject({ member_id: id, cluster_id: id }),
     version: z.string(),
@@ -42,38 +42,38 @@ export const statusAnswer: z.ZodType<MemberStatus> = z
     dbSize: number,
     dbSizeInUse: number,
     dbSizeQuota: number,
-    errors: texts,
+    errors: strings,
   })
-  .transform((answer) => ({
-    id: answer.header.member_id,
-    clusterId: answer.header.cluster_id,
-    version: answer.version,
-    leader: answer.leader === '0' ? undefined : answer.leader,
-    learner: answer.isLearner,
-    raftIndex: answer.raftIndex,
-    raftAppliedIndex: answer.raftAppliedIndex,
-    raftTerm: answer.raftTerm,
-    size: answer.dbSize,
-    sizeInUse: answer.dbSizeInUse,
-    quota: answer.dbSizeQuota === 0 ? undefined : answer.dbSizeQuota,
-    errors: answer.errors,
+  .transform((response) => ({
+    id: response.header.member_id,
+    clusterId: response.header.cluster_id,
+    version: response.version,
+    leader: response.leader === '0' ? undefined : response.leader,
+    learner: response.isLearner,
+    raftIndex: response.raftIndex,
+    raftAppliedIndex: response.raftAppliedIndex,
+    raftTerm: response.raftTerm,
+    size: response.dbSize,
+    sizeInUse: response.dbSizeInUse,
+    quota: response.dbSizeQuota === 0 ? undefined : response.dbSizeQuota,
+    errors: response.errors,
   }))
 
-export const alarmAnswer: z.ZodType<readonly Alarm[]> = z
+export const alarmResponse: z.ZodType<readonly Alarm[]> = z
   .looseObject({
     alarms: z.array(z.looseObject({ memberID: id, alarm: z.enum(['NOSPACE', 'CORRUPT']) })).default([]),
   })
   .transform(({ alarms }) => alarms.map(({ memberID, alarm }) => ({ memberId: memberID, alarm })))
 
-export const countAnswer: z.ZodType<KeyCount> = z
+export const countResponse: z.ZodType<KeyCount> = z
   .looseObject({ header: z.looseObject({ revision: number }), count: number })
   .transform(({ header: { revision }, count }) => ({ revision, keys: count }))
 
-/** A piece of the database, and how many bytes of it are still to come; or what keeps the rest from coming. */
+/** A chunk of the database with the number of bytes still to come, or the error that ended the stream. */
 export const snapshotLine = z.union([
   z.object({ result: z.looseObject({ blob: z.base64(), remaining_bytes: number }) }),
   z.object({ error: z.looseObject({ message: z.string() }) }),
 ])
 
-/** As it says no: a code of gRPC, and words. */
-export const refusalAnswer = z.looseObject({ code: z.int(), message: z.string() })
+/** An error response: gRPC code and message. */
+export const errorResponse = z.looseObject({ code: z.int(), message: z.string() })

@@ -1,18 +1,25 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
-import { lastingKeys } from './stable-keys.ts'
+import { deriveStableKeys } from './stable-keys.ts'
 import type { Identity } from './identity.ts'
 
-/** What stands before the seed of a key of Ed25519 where keys of all kinds are written. */
-const seedHead = Buffer.from('302e020100300506032b657004220420', 'hex')
+/** PKCS#8 prefix of an Ed25519 private key; the 32-byte seed follows. */
+const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 export interface BundleKey {
   readonly privateKey: KeyObject
   readonly publicKey: KeyObject
 }
 
-/** What bundles of a cluster are signed with. Whoever can open the identity has it, and nothing else need be kept. */
-export function bundleKey(identity: Identity): BundleKey {
-  const seed = lastingKeys(identity).bundles.reveal()
-  const privateKey = createPrivateKey({ key: Buffer.concat([seedHead, seed]), format: 'der', type: 'pkcs8' })
+/**
+ * Derives the key that signs bundles of a cluster. Everyone who can open the identity has it, so it needs no
+ * storage of its own.
+ */
+export function deriveBundleKey(identity: Identity): BundleKey {
+  const seed = deriveStableKeys(identity).bundles.reveal()
+  const privateKey = createPrivateKey({
+    key: Buffer.concat([pkcs8Prefix, seed]),
+    format: 'der',
+    type: 'pkcs8',
+  })
   return { privateKey, publicKey: createPublicKey(privateKey) }
 }

@@ -5,15 +5,17 @@ import type { Secret } from '../pki/secret.ts'
 import type { Kdf } from './envelope.ts'
 import type { SealingKey } from './sealing-key.ts'
 
-/** 128 MiB for each guess. New files get these; files with less are refused. */
-export const scryptFloor = { cost: 2 ** 17, blockSize: 8, parallelization: 1 } as const
-/** A header could otherwise keep us busy for hours. */
-const scryptCeiling = { cost: 2 ** 20, blockSize: 16, parallelization: 4 } as const
+/** 128 MiB for each guess. New files use these values; files with lower ones are refused. */
+export const minScryptParameters = { cost: 2 ** 17, blockSize: 8, parallelization: 1 } as const
+/** Upper bound, because a forged header could otherwise demand hours of work. */
+const maxScryptParameters = { cost: 2 ** 20, blockSize: 16, parallelization: 4 } as const
 
 const hkdf = promisify(hkdfCallback)
 const scrypt = promisify<Uint8Array, Uint8Array, number, ScryptOptions, Buffer>(scryptCallback)
 
-/** What a sealing key becomes for one file: a key for the cipher, and a check that says it is the right one. */
+/**
+ * Keys derived from a sealing key for one file: the cipher key, and a check value that detects a wrong key.
+ */
 export interface DerivedKeys {
   readonly cipherKey: Uint8Array
   readonly keyCheck: Uint8Array
@@ -23,7 +25,7 @@ export function newKdf(kind: SealingKey['kind'], salt: Uint8Array): Kdf {
   const text = Buffer.from(salt).toString('base64')
   return kind === 'file'
     ? { name: 'hkdf-sha256', salt: text }
-    : { name: 'scrypt', ...scryptFloor, salt: text }
+    : { name: 'scrypt', ...minScryptParameters, salt: text }
 }
 
 export async function deriveKeys(key: SealingKey, kdf: Kdf): Promise<DerivedKeys> {
@@ -38,16 +40,16 @@ export async function deriveKeys(key: SealingKey, kdf: Kdf): Promise<DerivedKeys
 
 async function rootKey(key: SealingKey, kdf: Kdf, salt: Uint8Array): Promise<Uint8Array> {
   if (kdf.name === 'hkdf-sha256') {
-    return key.kind === 'file' ? filled(key.key) : refuseKind('with a key file, not a passphrase')
+    return key.kind === 'file' ? requireNonEmpty(key.key) : refuseKind('with a key file, not a passphrase')
   }
   if (key.kind !== 'passphrase') return refuseKind('with a passphrase, not a key file')
   checkCost(kdf)
   const { cost, blockSize, parallelization } = kdf
   const maxmem = 256 * cost * blockSize
-  return scrypt(filled(key.passphrase), salt, 32, { cost, blockSize, parallelization, maxmem })
+  return scrypt(requireNonEmpty(key.passphrase), salt, 32, { cost, blockSize, parallelization, maxmem })
 }
 
-function filled(secret: Secret): Uint8Array {
+function requireNonEmpty(secret: Secret): Uint8Array {
   if (secret.size > 0) return secret.reveal()
   throw new HyperkubeError('IDENTITY_KEY_EMPTY', `the ${secret.name} is empty`)
 }
@@ -58,12 +60,14 @@ function refuseKind(how: string): never {
 
 function checkCost(kdf: Extract<Kdf, { name: 'scrypt' }>): void {
   const names = ['cost', 'blockSize', 'parallelization'] as const
-  const fits = names.every((name) => kdf[name] >= scryptFloor[name] && kdf[name] <= scryptCeiling[name])
+  const fits = names.every(
+    (name) => kdf[name] >= minScryptParameters[name] && kdf[name] <= maxScryptParameters[name],
+  )
   if (fits && Number.isInteger(Math.log2(kdf.cost))) return
-  const weak = names.some((name) => kdf[name] < scryptFloor[name])
+  const weak = names.some((name) => kdf[name] < minScryptParameters[name])
   throw new HyperkubeError(
     'IDENTITY_KDF_REFUSED',
     `the sealed identity asks for ${weak ? 'a weaker' : 'another'} use of the passphrase than hyperkube ever wrote`,
-    { hint: 'somebody may have changed it to learn the passphrase: take it from a backup' },
+    { hint: 'it may have been changed to learn the passphrase: take it from a backup' },
   )
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { HyperkubeError } from '../kit/errors.ts'
-import { apiVersion } from './identity.ts'
+import { identityApiVersion } from './identity.ts'
 
 export const formatVersion = 1
 
@@ -10,7 +10,7 @@ const bytes = (count: number) =>
 
 const salt = bytes(32)
 
-/** Parameters of scrypt, the factors that make guessing a passphrase costly. */
+/** Parameters of scrypt: the factors that make guessing a passphrase costly. */
 const scrypt = z.strictObject({
   name: z.literal('scrypt'),
   cost: z.int(),
@@ -20,12 +20,14 @@ const scrypt = z.strictObject({
 })
 
 const header = z.strictObject({
-  apiVersion: z.literal(apiVersion),
+  apiVersion: z.literal(identityApiVersion),
   kind: z.literal('SealedIdentity'),
   version: z.literal(formatVersion),
   cipher: z.literal('aes-256-gcm'),
   kdf: z.discriminatedUnion('name', [z.strictObject({ name: z.literal('hkdf-sha256'), salt }), scrypt]),
-  /** Tells a wrong key from a damaged file. It is derived from the key, and says nothing about it. */
+  /**
+   * Distinguishes a wrong key from a damaged file. It is derived from the key and reveals nothing about it.
+   */
   keyCheck: bytes(16),
   nonce: bytes(12),
 })
@@ -34,38 +36,44 @@ export type Kdf = Header['kdf']
 
 const envelope = header.extend({
   ciphertext: z.base64(),
-  /** Tells accidents from wrong keys. Against intent stands the cipher's own tag. */
+  /**
+   * Distinguishes accidental damage from a wrong key. The tag of the cipher protects against deliberate
+   * changes.
+   */
   checksum: z.string().regex(/^[0-9a-f]{64}$/),
 })
 
 export interface Sealed {
   readonly header: Header
-  /** With its tag at the end. */
+  /** Followed by the authentication tag. */
   readonly ciphertext: Uint8Array
 }
 
-/** The bytes that the cipher authenticates besides the ciphertext. */
+/** The associated data that the cipher authenticates besides the ciphertext. */
 export function headerBytes(head: Header): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(header.parse(head)))
 }
 
-export function envelopeText({ header: head, ciphertext }: Sealed): string {
+export function formatEnvelope({ header: head, ciphertext }: Sealed): string {
   const content = { ...header.parse(head), ciphertext: Buffer.from(ciphertext).toString('base64') }
   const checksum = createHash('sha256').update(JSON.stringify(content)).digest('hex')
   return `${JSON.stringify({ ...content, checksum }, undefined, 2)}\n`
 }
 
-/** What a text seals. There is one spelling of every envelope, so that not even a blank can be changed. */
+/**
+ * Parses a sealed identity. Every envelope has exactly one valid spelling, so that not even whitespace can be
+ * changed.
+ */
 export function parseEnvelope(text: string): Sealed {
-  // Git may have changed the line ends on Windows.
+  // Git may have changed the line endings on Windows.
   const plain = text.replaceAll('\r\n', '\n')
   const value = parseJson(plain)
   checkVersion(value)
   const parsed = envelope.safeParse(value)
-  if (!parsed.success) throw damaged()
+  if (!parsed.success) throw identityDamagedError()
   const { ciphertext, checksum: _, ...head } = parsed.data
   const sealed = { header: head, ciphertext: new Uint8Array(Buffer.from(ciphertext, 'base64')) }
-  if (envelopeText(sealed) !== plain) throw damaged()
+  if (formatEnvelope(sealed) !== plain) throw identityDamagedError()
   return sealed
 }
 
@@ -81,8 +89,8 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // What JSON.parse says may quote the file.
-    throw damaged()
+    // The message of JSON.parse may quote the file.
+    throw identityDamagedError()
   }
 }
 
@@ -90,13 +98,13 @@ const versioned = z.object({ apiVersion: z.string(), kind: z.string(), version: 
 
 function checkVersion(value: unknown): void {
   const { success, data } = versioned.safeParse(value)
-  if (!success) throw damaged()
+  if (!success) throw identityDamagedError()
   if (data.kind !== 'SealedIdentity') {
     throw new HyperkubeError('IDENTITY_NOT_SEALED', 'this is not a sealed identity', {
       hint: 'look at the name of the file',
     })
   }
-  if (data.apiVersion !== apiVersion || data.version !== formatVersion) {
+  if (data.apiVersion !== identityApiVersion || data.version !== formatVersion) {
     throw new HyperkubeError(
       'IDENTITY_VERSION',
       'the sealed identity is of a version that this hyperkube cannot read',
@@ -109,7 +117,7 @@ function checkVersion(value: unknown): void {
 
 const restore = 'take it from a backup, or from the cluster’s own copy'
 
-export function damaged(): HyperkubeError {
+export function identityDamagedError(): HyperkubeError {
   return new HyperkubeError('IDENTITY_DAMAGED', 'the sealed identity has been changed since it was written', {
     hint: restore,
   })

@@ -2,37 +2,40 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { HyperkubeError } from '../kit/errors.ts'
 
-/** A public key as OpenSSH writes it, without its comment: ssh-ed25519 AAAA… */
-export const hostKey = z.string().refine((text) => normalized(text) === text, 'must be an OpenSSH public key')
+/** A public key in OpenSSH format without its comment: ssh-ed25519 AAAA… */
+export const hostKey = z
+  .string()
+  .refine((text) => normalizeKey(text) === text, 'must be an OpenSSH public key')
 
 export const hostName = z
   .string()
   .regex(/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/, 'must be the name of a host')
 
 export const hostKeys = z.record(hostName, z.array(hostKey).min(1))
-export type HostKeys = z.infer<typeof hostKeys>
+export type PinnedHostKeys = z.infer<typeof hostKeys>
 
 interface WithHostKeys {
-  readonly hostKeys: HostKeys
+  readonly hostKeys: PinnedHostKeys
 }
 
 /**
- * Whether this is the host that we know: `first-use` when none is pinned yet. A key of another kind than the pinned ones
- * counts as changed too, or an impostor would only have to offer one.
+ * Checks the ssh key of a host against the pinned keys. Returns `first-use` if none is pinned yet. A key of
+ * another type than the pinned ones also counts as changed; otherwise an impostor would only have to offer
+ * another type.
  */
 export function checkHostKey(
   { hostKeys: pins }: WithHostKeys,
   host: string,
   key: string,
 ): 'known' | 'first-use' {
-  const shown = parse(host, key)
-  const pinned = pinsOf(pins, host)
+  const offered = parse(host, key)
+  const pinned = listPins(pins, host)
   if (pinned.length === 0) return 'first-use'
-  if (pinned.includes(shown)) return 'known'
+  if (pinned.includes(offered)) return 'known'
   const known = pinned.map(fingerprint).join(' or ')
   const message =
-    `the ssh key of ${host} has changed: it was ${known}, now it is ${fingerprint(shown)}; ` +
-    'either the machine was installed anew, or another machine answers in its place'
+    `the ssh key of ${host} has changed: it was ${known}, now it is ${fingerprint(offered)}; ` +
+    'either the machine was reinstalled, or another machine answers in its place'
   throw new HyperkubeError('SSH_HOST_KEY_CHANGED', message, {
     host,
     hint:
@@ -41,7 +44,7 @@ export function checkHostKey(
   })
 }
 
-/** Remembers the keys of a host on its first use; afterwards all of them must be known. */
+/** Pins the keys of a host on first use. Afterwards all of them must be known. */
 export function pinHostKey<T extends WithHostKeys>(identity: T, host: string, keys: readonly string[]): T {
   if (!hostName.safeParse(host).success) {
     throw new HyperkubeError(
@@ -49,32 +52,32 @@ export function pinHostKey<T extends WithHostKeys>(identity: T, host: string, ke
       'a key can only be pinned for the name of a host in cluster.yml',
     )
   }
-  const seen = keys.map((key) => checkHostKey(identity, host, key))
-  if (!seen.includes('first-use')) return identity
+  const results = keys.map((key) => checkHostKey(identity, host, key))
+  if (!results.includes('first-use')) return identity
   const pinned = [...new Set(keys.map((key) => parse(host, key)))]
   return { ...identity, hostKeys: { ...identity.hostKeys, [host]: pinned } }
 }
 
-/** After a person has said that a machine was installed anew. */
+/** Call this only after a person confirmed that the machine was reinstalled. */
 export function forgetHostKey<T extends WithHostKeys>(identity: T, host: string): T {
-  const kept = Object.entries(identity.hostKeys).filter(([name]) => name !== host)
-  return { ...identity, hostKeys: Object.fromEntries(kept) }
+  const remaining = Object.entries(identity.hostKeys).filter(([name]) => name !== host)
+  return { ...identity, hostKeys: Object.fromEntries(remaining) }
 }
 
-/** As ssh shows it: SHA256:… */
+/** In the format of ssh: SHA256:… */
 export function fingerprint(key: string): string {
   const [, blob = ''] = key.split(' ')
   const digest = createHash('sha256').update(Buffer.from(blob, 'base64')).digest('base64')
   return `SHA256:${digest.replace(/=+$/, '')}`
 }
 
-/** A host may be called `constructor`. */
-function pinsOf(pins: HostKeys, host: string): readonly string[] {
+/** Uses hasOwn, because a host may be called `constructor`. */
+function listPins(pins: PinnedHostKeys, host: string): readonly string[] {
   return Object.hasOwn(pins, host) ? (pins[host] ?? []) : []
 }
 
 function parse(host: string, key: string): string {
-  const found = normalized(key)
+  const found = normalizeKey(key)
   if (found !== undefined) return found
   throw new HyperkubeError('SSH_HOST_KEY_NOT_READ', `what ${host} shows is not an ssh public key`, {
     host,
@@ -82,8 +85,8 @@ function parse(host: string, key: string): string {
   })
 }
 
-/** The key names its kind twice, outside and inside; both must agree. */
-function normalized(text: string): string | undefined {
+/** The key names its type twice, outside and inside the blob; both must agree. */
+function normalizeKey(text: string): string | undefined {
   const [, type = '', blob = ''] = /^([a-z0-9@.-]+) ([A-Za-z0-9+/]+={0,2})(?:\s.*)?$/.exec(text.trim()) ?? []
   const bytes = Buffer.from(blob, 'base64')
   const inner = bytes.length < 5 ? '' : bytes.subarray(4, 4 + bytes.readUInt32BE(0)).toString('latin1')

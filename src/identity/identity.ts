@@ -1,61 +1,61 @@
 import { z } from 'zod'
-import { authorityKeyName, type AuthorityName, makeAuthority } from '../pki/ca.ts'
+import { caKeyName, type CaName, createCa } from '../pki/ca.ts'
 import { makeEncryptionKey, makeServiceAccountKey } from '../pki/keys.ts'
 import { year } from '../pki/lifetime.ts'
 import { type Random, systemRandom } from '../pki/random.ts'
 import { hostKeys } from './host-key.ts'
-import { replacement } from './replacement.ts'
-import { namedSecrets, secret } from './secret-codec.ts'
+import { replacementSchema } from './replacement.ts'
+import { namedSecrets, secretCodec } from './secret-codec.ts'
 import { uuid } from './uuid.ts'
 
-export const apiVersion = 'hyperkube.dev/v1'
+export const identityApiVersion = 'hyperkube.dev/v1'
 
-/** Long enough that nobody meets its end unprepared, short enough that the key is changed within a career. */
-export const authorityLifetime = 10 * year
+/** Long enough to plan the replacement, short enough that the key is replaced at some point. */
+export const caLifetime = 10 * year
 
 const certificate = z.string().startsWith('-----BEGIN CERTIFICATE-----')
 const publicKey = z.string().startsWith('-----BEGIN PUBLIC KEY-----')
-const encryptionKey = secret('encryption key').refine(({ size }) => size === 32, 'must be 32 bytes')
+const encryptionKey = secretCodec('encryption key').refine(({ size }) => size === 32, 'must be 32 bytes')
 const namedKey = z.strictObject({ name: z.string().regex(/^key\d+$/), key: encryptionKey })
 
-const authority = <N extends AuthorityName>(name: N) => {
-  const privateKey = secret(authorityKeyName(name))
+const caSchema = <N extends CaName>(name: N) => {
+  const privateKey = secretCodec(caKeyName(name))
   return z.strictObject({
     name: z.literal(name),
     certificate,
     privateKey,
-    replacement: replacement(z.strictObject({ certificate, privateKey }), certificate),
+    replacement: replacementSchema(z.strictObject({ certificate, privateKey }), certificate),
   })
 }
 
-const serviceAccountKey = secret('service account key')
+const serviceAccountKey = secretCodec('service account key')
 
-/** What makes a cluster itself and no other: all that cannot be derived from cluster.yml. */
+/** What makes a cluster unique: all data that cannot be derived from cluster.yml. */
 export const identitySchema = z.strictObject({
-  apiVersion: z.literal(apiVersion),
+  apiVersion: z.literal(identityApiVersion),
   kind: z.literal('Identity'),
   metadata: z.strictObject({ name: z.string().min(1) }),
-  /** Tells clusters apart that bear the same name. */
+  /** Distinguishes clusters with the same name. */
   id: z.uuid(),
   created: z.iso.datetime(),
-  authorities: z.strictObject({
-    kubernetes: authority('kubernetes'),
-    etcd: authority('etcd'),
-    frontProxy: authority('front-proxy'),
+  cas: z.strictObject({
+    kubernetes: caSchema('kubernetes'),
+    etcd: caSchema('etcd'),
+    frontProxy: caSchema('front-proxy'),
   }),
   serviceAccount: z.strictObject({
     publicKey,
     privateKey: serviceAccountKey,
-    replacement: replacement(z.strictObject({ publicKey, privateKey: serviceAccountKey }), publicKey),
+    replacement: replacementSchema(z.strictObject({ publicKey, privateKey: serviceAccountKey }), publicKey),
   }),
   encryptionKey,
-  /** What else is to be known of it once it was ever replaced: until then it is the first one. */
+  /** Name and replacement of the encryption key. Missing until the key is replaced for the first time. */
   encryption: z
-    .strictObject({ name: z.string().regex(/^key\d+$/), replacement: replacement(namedKey, namedKey) })
+    .strictObject({ name: z.string().regex(/^key\d+$/), replacement: replacementSchema(namedKey, namedKey) })
     .optional(),
-  /** What was derived from the authority of etcd, kept when that one is replaced: bundles and tags outlive it. */
-  lasting: z
-    .strictObject({ bundles: secret('seed of the key of bundles'), tags: secret('key of tags') })
+  /** Keys derived from the etcd CA, stored when that CA is replaced: bundles and tags outlive it. */
+  stableKeys: z
+    .strictObject({ bundles: secretCodec('seed of the key of bundles'), tags: secretCodec('key of tags') })
     .optional(),
   hostKeys,
   secrets: namedSecrets,
@@ -68,18 +68,18 @@ export async function createIdentity(
   random: Random = systemRandom,
 ): Promise<Identity> {
   const [kubernetes, etcd, frontProxy, serviceAccount] = await Promise.all([
-    makeAuthority('kubernetes', authorityLifetime, now, random),
-    makeAuthority('etcd', authorityLifetime, now, random),
-    makeAuthority('front-proxy', authorityLifetime, now, random),
+    createCa('kubernetes', caLifetime, now, random),
+    createCa('etcd', caLifetime, now, random),
+    createCa('front-proxy', caLifetime, now, random),
     makeServiceAccountKey(),
   ])
   return {
-    apiVersion,
+    apiVersion: identityApiVersion,
     kind: 'Identity',
     metadata: { name },
     id: uuid(random),
     created: now.toISOString(),
-    authorities: {
+    cas: {
       kubernetes: { ...kubernetes, name: 'kubernetes' },
       etcd: { ...etcd, name: 'etcd' },
       frontProxy: { ...frontProxy, name: 'front-proxy' },

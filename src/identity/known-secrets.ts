@@ -1,19 +1,19 @@
 import { Secret } from '../pki/secret.ts'
 import type { Identity } from './identity.ts'
 
-/** All that must not be seen, as it may stand somewhere: as text, line by line, and in base64. */
+/** All secrets in the forms in which they may appear in output: as text, line by line, and in base64. */
 export function knownSecrets(identity: Identity): string[] {
   return secretsIn(identity).flatMap((secret) => {
     const lines = secret.revealText().split(/\r?\n/)
     return [
-      // What frames a key is no secret.
+      // PEM header and footer are not secret.
       ...lines.map((line) => line.trim()).filter((line) => !line.startsWith('-----')),
       Buffer.from(secret.reveal()).toString('base64'),
     ]
   })
 }
 
-/** Wherever they are: one that a later release has more is found as well. */
+/** Searches recursively, so that secrets added by later releases are found too. */
 function secretsIn(value: unknown): Secret[] {
   if (value instanceof Secret) return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsIn) : []

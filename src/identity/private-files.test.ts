@@ -37,7 +37,7 @@ test('a new file never takes the place of another', async () => {
   ])
 })
 
-test('a temporary file that somebody has put there is not used', async () => {
+test('a temporary file that already exists is not used', async () => {
   const guessed = privateFiles({ bytes: (count) => new Uint8Array(count) })
   const trap = join(directory, '.file.0000000000000000')
   await writeFile(trap, 'trap')

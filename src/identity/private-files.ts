@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { createFile, replaceFile } from '../kit/atomic-file.ts'
 import { type Random, systemRandom } from '../pki/random.ts'
 
-/** Files for their owner's eyes only. A write happens as a whole or not at all. */
+/** Files that only their owner can read. Writes are atomic. */
 export interface PrivateFiles {
   read(path: string): Promise<string>
-  /** Puts a file in the place of one that may be there. */
+  /** Writes a file, replacing an existing one. */
   replace(path: string, text: string): Promise<void>
-  /** Fails with EEXIST when there is one. */
+  /** Fails with EEXIST if the file exists. */
   create(path: string, text: string): Promise<void>
 }
 

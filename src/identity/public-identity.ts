@@ -1,43 +1,43 @@
 import { createHmac } from 'node:crypto'
 import type { Secret } from '../pki/secret.ts'
-import { lastingKeys } from './stable-keys.ts'
+import { deriveStableKeys } from './stable-keys.ts'
 import type { Identity } from './identity.ts'
-import { trustedAuthorities, trustedServiceAccountKeys } from './trusted-keys.ts'
+import { trustedCas, trustedServiceAccountKeys } from './trusted-keys.ts'
 
-/** What everybody may know of an identity: enough to plan with. */
+/** The part of an identity that is not secret: enough to make plans. */
 export interface PublicIdentity {
   readonly id: string
-  /** All certificates that are trusted, as PEM; the first one is of the key that signs. */
-  readonly authorities: {
+  /** All trusted certificates, as PEM; the first one belongs to the signing key. */
+  readonly cas: {
     readonly kubernetes: string
     readonly etcd: string
     readonly frontProxy: string
   }
-  /** The one of the key that signs, alone: some programs take no more. */
+  /** Only the certificate of the signing key, because some programs accept just one. */
   readonly kubernetesSigner: string
-  /** All that are trusted, as PEM. */
+  /** All trusted keys, as PEM. */
   readonly serviceAccountKeys: string
-  /** By the name of a secret file: a tag that changes when its content does. */
+  /** By name of a secret file: a tag that changes with the content. */
   readonly tags: ReadonlyMap<string, string>
 }
 
-export function publicIdentity(identity: Identity, files: ReadonlyMap<string, Secret>): PublicIdentity {
-  const { authorities, serviceAccount } = identity
-  const key = lastingKeys(identity).tags.reveal()
+export function toPublicIdentity(identity: Identity, files: ReadonlyMap<string, Secret>): PublicIdentity {
+  const { cas, serviceAccount } = identity
+  const key = deriveStableKeys(identity).tags.reveal()
   return {
     id: identity.id,
-    authorities: {
-      kubernetes: trustedAuthorities(authorities.kubernetes),
-      etcd: trustedAuthorities(authorities.etcd),
-      frontProxy: trustedAuthorities(authorities.frontProxy),
+    cas: {
+      kubernetes: trustedCas(cas.kubernetes),
+      etcd: trustedCas(cas.etcd),
+      frontProxy: trustedCas(cas.frontProxy),
     },
-    kubernetesSigner: authorities.kubernetes.certificate,
+    kubernetesSigner: cas.kubernetes.certificate,
     serviceAccountKeys: trustedServiceAccountKeys(serviceAccount),
     tags: new Map([...files].map(([name, content]) => [name, tag(key, name, content)])),
   }
 }
 
-/** Keyed, because a plain digest of a short password tells the password to whoever has time to guess. */
+/** Keyed, because a plain digest of a short password could be guessed offline. */
 function tag(key: Uint8Array, name: string, content: Secret): string {
   const mac = createHmac('sha256', key).update(`${name}\n`).update(content.reveal())
   return mac.digest('hex').slice(0, 32)

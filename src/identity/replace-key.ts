@@ -1,27 +1,27 @@
-import { type AuthorityName, authorityNames, makeAuthority } from '../pki/ca.ts'
+import { type CaName, caNames, createCa } from '../pki/ca.ts'
 import { makeEncryptionKey, makeServiceAccountKey } from '../pki/keys.ts'
 import { type Random, systemRandom } from '../pki/random.ts'
-import { lastingKeys } from './stable-keys.ts'
-import { authorityLifetime, type Identity } from './identity.ts'
-import type { Phase } from './replacement.ts'
+import { deriveStableKeys } from './stable-keys.ts'
+import { caLifetime, type Identity } from './identity.ts'
+import type { ReplacementPhase } from './replacement.ts'
 import { encryptionKeys } from './trusted-keys.ts'
 
-/** The keys of a cluster that can be replaced while it runs. */
-export const keyNames = [...authorityNames, 'service-account', 'encryption'] as const
+/** Keys of a cluster that can be replaced while it runs. */
+export const keyNames = [...caNames, 'service-account', 'encryption'] as const
 export type KeyName = (typeof keyNames)[number]
 
-/** How far the replacement of a key has come; undefined when there is none. */
-export function phaseOf(identity: Identity, key: KeyName): Phase | undefined {
+/** Current phase of the replacement of a key; undefined if it is not being replaced. */
+export function findReplacementPhase(identity: Identity, key: KeyName): ReplacementPhase | undefined {
   if (key === 'service-account') return identity.serviceAccount.replacement?.phase
   if (key === 'encryption') return identity.encryption?.replacement?.phase
-  return identity.authorities[slots[key]].replacement?.phase
+  return identity.cas[caFields[key]].replacement?.phase
 }
 
 /**
- * The identity one phase further: from nothing to `trust`, `switch`, `distrust`, and to nothing again. Each is safe only
- * once all hosts have come to the one before.
+ * Returns the identity in the next phase: from none to `trust`, `switch`, `distrust`, and back to none. A
+ * phase is only safe once all hosts have reached the one before.
  */
-export async function advanced(
+export async function advanceReplacement(
   identity: Identity,
   key: KeyName,
   now: Date,
@@ -31,24 +31,27 @@ export async function advanced(
     return { ...identity, serviceAccount: await nextServiceAccount(identity.serviceAccount) }
   }
   if (key === 'encryption') return { ...identity, ...nextEncryption(identity, random) }
-  const { authorities } = identity
-  const next = await nextAuthority(key, authorities[slots[key]], now, random)
+  const { cas } = identity
+  const next = await nextCa(key, cas[caFields[key]], now, random)
   switch (key) {
     case 'kubernetes':
-      return { ...identity, authorities: { ...authorities, kubernetes: { name: 'kubernetes', ...next } } }
+      return { ...identity, cas: { ...cas, kubernetes: { name: 'kubernetes', ...next } } }
     case 'etcd':
       return {
         ...identity,
-        authorities: { ...authorities, etcd: { name: 'etcd', ...next } },
-        lasting: lastingKeys(identity),
+        cas: { ...cas, etcd: { name: 'etcd', ...next } },
+        stableKeys: deriveStableKeys(identity),
       }
     default:
-      return { ...identity, authorities: { ...authorities, frontProxy: { name: 'front-proxy', ...next } } }
+      return { ...identity, cas: { ...cas, frontProxy: { name: 'front-proxy', ...next } } }
   }
 }
 
-/** Says since when no token was signed with the former key of service accounts, unless that is known already. */
-export function unusedSince(identity: Identity, now: Date): Identity {
+/**
+ * Records since when no token was signed with the previous service account key, unless that is already
+ * recorded.
+ */
+export function recordPreviousKeyUnused(identity: Identity, now: Date): Identity {
   const { serviceAccount } = identity
   const { replacement } = serviceAccount
   if (replacement?.phase !== 'switch' || replacement.since !== undefined) return identity
@@ -56,25 +59,25 @@ export function unusedSince(identity: Identity, now: Date): Identity {
   return { ...identity, serviceAccount: { ...serviceAccount, replacement: { ...replacement, since } } }
 }
 
-const slots = { kubernetes: 'kubernetes', etcd: 'etcd', 'front-proxy': 'frontProxy' } as const
+const caFields = { kubernetes: 'kubernetes', etcd: 'etcd', 'front-proxy': 'frontProxy' } as const
 
-type AuthorityState = Omit<Identity['authorities']['kubernetes'], 'name'>
+type CaState = Omit<Identity['cas']['kubernetes'], 'name'>
 
-async function nextAuthority(
-  name: AuthorityName,
-  { certificate, privateKey, replacement }: AuthorityState,
+async function nextCa(
+  name: CaName,
+  { certificate, privateKey, replacement }: CaState,
   now: Date,
   random: Random,
-): Promise<AuthorityState> {
+): Promise<CaState> {
   switch (replacement?.phase) {
     case undefined: {
-      const { name: _, ...next } = await makeAuthority(name, authorityLifetime, now, random)
+      const { name: _, ...next } = await createCa(name, caLifetime, now, random)
       return { certificate, privateKey, replacement: { phase: 'trust', next } }
     }
     case 'trust':
-      return { ...replacement.next, replacement: { phase: 'switch', former: certificate } }
+      return { ...replacement.next, replacement: { phase: 'switch', previous: certificate } }
     case 'switch':
-      return { certificate, privateKey, replacement: { phase: 'distrust', former: replacement.former } }
+      return { certificate, privateKey, replacement: { phase: 'distrust', previous: replacement.previous } }
     default:
       return { certificate, privateKey }
   }
@@ -91,9 +94,9 @@ async function nextServiceAccount({
     case undefined:
       return { publicKey, privateKey, replacement: { phase: 'trust', next: await makeServiceAccountKey() } }
     case 'trust':
-      return { ...replacement.next, replacement: { phase: 'switch', former: publicKey } }
+      return { ...replacement.next, replacement: { phase: 'switch', previous: publicKey } }
     case 'switch':
-      return { publicKey, privateKey, replacement: { phase: 'distrust', former: replacement.former } }
+      return { publicKey, privateKey, replacement: { phase: 'distrust', previous: replacement.previous } }
     default:
       return { publicKey, privateKey }
   }
@@ -108,18 +111,21 @@ function nextEncryption(
   const name = encryptionKeys(identity)[0]?.name ?? ''
   switch (replacement?.phase) {
     case undefined: {
-      // Never a name that was used before: it is how one tells what is encrypted with which.
+      // Never reuse a name, because it identifies the key that data is encrypted with.
       const next = { name: `key${Number(name.slice('key'.length)) + 1}`, key: makeEncryptionKey(random) }
       return { encryptionKey, encryption: { name, replacement: { phase: 'trust', next } } }
     }
     case 'trust': {
       const { name: nextName, key } = replacement.next
-      const former = { name, key: encryptionKey }
-      return { encryptionKey: key, encryption: { name: nextName, replacement: { phase: 'switch', former } } }
+      const previous = { name, key: encryptionKey }
+      return {
+        encryptionKey: key,
+        encryption: { name: nextName, replacement: { phase: 'switch', previous } },
+      }
     }
     case 'switch': {
-      const { former } = replacement
-      return { encryptionKey, encryption: { name, replacement: { phase: 'distrust', former } } }
+      const { previous } = replacement
+      return { encryptionKey, encryption: { name, replacement: { phase: 'distrust', previous } } }
     }
     default:
       return { encryptionKey, encryption: { name } }

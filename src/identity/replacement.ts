@@ -1,24 +1,28 @@
 import { z } from 'zod'
 
 /**
- * How far the replacement of a key has come. `trust`: the next one is known to all beside the one in use. `switch`: the
- * next one is in use, and the former one still trusted. `distrust`: the former one is trusted no more, and only
- * remembered until it is sure that nothing of it is left. Without any of it nothing is being replaced.
+ * Progress of the replacement of a key. `trust`: all hosts trust the next key beside the current one.
+ * `switch`: the next key is in use, and the previous one is still trusted. `distrust`: the previous key is no
+ * longer trusted, and only recorded until nothing that depends on it is left. Undefined: no replacement is in
+ * progress.
  */
-export function replacement<Next extends z.ZodType, Former extends z.ZodType>(next: Next, former: Former) {
+export function replacementSchema<Next extends z.ZodType, Previous extends z.ZodType>(
+  next: Next,
+  previous: Previous,
+) {
   return z
     .discriminatedUnion('phase', [
       z.strictObject({ phase: z.literal('trust'), next }),
       z.strictObject({
         phase: z.literal('switch'),
-        former,
-        /** Since when nobody has used the former one. */
+        previous,
+        /** Time since when the previous key is unused. */
         since: z.iso.datetime().optional(),
       }),
-      z.strictObject({ phase: z.literal('distrust'), former }),
+      z.strictObject({ phase: z.literal('distrust'), previous }),
     ])
     .optional()
 }
 
-export const phases = ['trust', 'switch', 'distrust'] as const
-export type Phase = (typeof phases)[number]
+export const replacementPhases = ['trust', 'switch', 'distrust'] as const
+export type ReplacementPhase = (typeof replacementPhases)[number]

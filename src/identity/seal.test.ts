@@ -5,16 +5,16 @@ import { inspect } from 'node:util'
 import { assert, asyncProperty, constantFrom, integer } from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { describe } from '../kit/errors.ts'
+import { formatError } from '../kit/errors.ts'
 import { inspectCertificate } from '../pki/inspect.ts'
 import { Secret } from '../pki/secret.ts'
 import { createIdentity, type Identity, identitySchema } from './identity.ts'
 import { makeSealingKey, parseKeyFile, passphraseKey } from './sealing-key.ts'
-import { advanced, keyNames, phaseOf } from './replace-key.ts'
-import { open, seal } from './seal.ts'
+import { advanceReplacement, keyNames, findReplacementPhase } from './replace-key.ts'
+import { unsealIdentity, sealIdentity } from './seal.ts'
 import { encryptionKeys } from './trusted-keys.ts'
 
-// To look at all that is hidden in an object loads it in halves, and would leave the next file without it.
+// Inspecting hidden properties loads node:tls only partially, which would break the next test file.
 await import('node:tls')
 
 const now = new Date('2026-11-15T12:00:00Z')
@@ -24,38 +24,36 @@ const identity: Identity = {
   secrets: { registry: new Secret('registry', password) },
 }
 const key = makeSealingKey()
-const text = await seal(identity, key)
+const text = await sealIdentity(identity, key)
 
 async function failure(sealed: string, by = key): Promise<unknown> {
-  return open(sealed, by).then(
+  return unsealIdentity(sealed, by).then(
     () => 'opened',
     (error: unknown) => error,
   )
 }
 
 test('what was sealed is opened again', async () => {
-  const opened = await open(text, key)
+  const opened = await unsealIdentity(text, key)
   expect(z.encode(identitySchema, opened)).toEqual(z.encode(identitySchema, identity))
   expect(opened.secrets['registry']?.revealText()).toBe(password)
   expect(opened.created).toBe('2026-11-15T12:00:00.000Z')
 })
 
-test('an identity has authorities of its own', async () => {
-  const { authorities, id } = await createIdentity('shop', now)
-  expect(inspectCertificate(authorities.etcd.certificate).commonName).toBe('etcd-ca')
-  expect(inspectCertificate(authorities.frontProxy.certificate).commonName).toBe('front-proxy-ca')
+test('an identity has CAs of its own', async () => {
+  const { cas, id } = await createIdentity('shop', now)
+  expect(inspectCertificate(cas.etcd.certificate).commonName).toBe('etcd-ca')
+  expect(inspectCertificate(cas.frontProxy.certificate).commonName).toBe('front-proxy-ca')
   expect(id).not.toBe(identity.id)
 })
 
 test('no secret shows, wherever an identity is printed', () => {
-  const revealed = Object.values(identity.authorities).map(
-    ({ privateKey }) => privateKey.revealText().split('\n')[1],
-  )
+  const revealed = Object.values(identity.cas).map(({ privateKey }) => privateKey.revealText().split('\n')[1])
   const encryption = Buffer.from(identity.encryptionKey.reveal())
   const hidden = [...revealed, password, encryption.toString('base64'), encryption.toString('hex')]
   const shown = [
     text,
-    Object.values(identity.authorities)
+    Object.values(identity.cas)
       .map(({ privateKey }) => String(privateKey))
       .join(' '),
     JSON.stringify(identity),
@@ -67,7 +65,7 @@ test('no secret shows, wherever an identity is printed', () => {
   expect(JSON.stringify(identity)).toMatch(/\[secret registry sha256:[0-9a-f]{4}…\]/)
 })
 
-test('whatever byte is changed, it is refused, and no secret is told', async () => {
+test('whatever byte is changed, it is refused, and no secret is revealed', async () => {
   const bytes = Buffer.from(text, 'latin1')
   const refused = async (index: number, value: number) => {
     const changed = Buffer.from(bytes)
@@ -77,7 +75,7 @@ test('whatever byte is changed, it is refused, and no secret is told', async () 
       code: expect.stringMatching(/^IDENTITY_(DAMAGED|VERSION|NOT_SEALED|TRUNCATED)$/),
     })
     expect(error).not.toHaveProperty('cause')
-    expect(describe(error)).not.toContain(text.slice(600, 620))
+    expect(formatError(error)).not.toContain(text.slice(600, 620))
   }
   for (const [index, byte] of bytes.entries()) await refused(index, byte ^ 1)
   const byte = integer({ min: 1, max: 255 })
@@ -93,7 +91,7 @@ test('whatever byte is changed, it is refused, and no secret is told', async () 
   await assert(asyncProperty(constantFrom(...blanks), constantFrom(0x09, 0x0d), refused), { numRuns: 100 })
 }, 30_000)
 
-/** One who changes the file on purpose also makes the checksum anew. */
+/** An attacker who changes the file also updates the checksum. */
 function rewritten(change: (envelope: Record<string, unknown>) => Record<string, unknown>): string {
   const { checksum: _, ...content } = change(z.record(z.string(), z.unknown()).parse(JSON.parse(text)))
   const checksum = createHash('sha256').update(JSON.stringify(content)).digest('hex')
@@ -134,7 +132,7 @@ test('each reason has a code of its own', async () => {
   expect(await code('{"apiVersion":"hyperkube.dev/v1","kind":"Cluster"}\n')).toBe('IDENTITY_NOT_SEALED')
   expect(await code('hello')).toBe('IDENTITY_DAMAGED')
   expect(await code('[]')).toBe('IDENTITY_DAMAGED')
-  await expect(open(text, passphraseKey('x'))).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
+  await expect(unsealIdentity(text, passphraseKey('x'))).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
 })
 
 test('line ends that git has changed do no harm', async () => {
@@ -142,7 +140,7 @@ test('line ends that git has changed do no harm', async () => {
 })
 
 test('the same identity sealed twice has nothing in common', async () => {
-  const again = await seal(identity, key)
+  const again = await sealIdentity(identity, key)
   const fields = (sealed: string) =>
     z.object({ nonce: z.string(), keyCheck: z.string() }).parse(JSON.parse(sealed))
   expect(fields(again).nonce).not.toBe(fields(text).nonce)
@@ -150,10 +148,12 @@ test('the same identity sealed twice has nothing in common', async () => {
 })
 
 test('a passphrase opens what it sealed, and no other does', async () => {
-  const sealed = await seal(identity, passphraseKey(password))
-  expect((await open(sealed, passphraseKey(password))).id).toBe(identity.id)
-  await expect(open(sealed, passphraseKey('guess'))).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
-  await expect(open(sealed, key)).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
+  const sealed = await sealIdentity(identity, passphraseKey(password))
+  expect((await unsealIdentity(sealed, passphraseKey(password))).id).toBe(identity.id)
+  await expect(unsealIdentity(sealed, passphraseKey('guess'))).rejects.toMatchObject({
+    code: 'IDENTITY_WRONG_KEY',
+  })
+  await expect(unsealIdentity(sealed, key)).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
 }, 30_000)
 
 test.each([
@@ -168,17 +168,19 @@ test.each([
   const salt = Buffer.alloc(32).toString('base64')
   const kdf = { name: 'scrypt', cost: 2 ** 17, blockSize: 8, parallelization: 1, salt, ...change }
   const sealed = rewritten((envelope) => ({ ...envelope, kdf }))
-  await expect(open(sealed, passphraseKey('x'))).rejects.toMatchObject({ code: 'IDENTITY_KDF_REFUSED' })
+  await expect(unsealIdentity(sealed, passphraseKey('x'))).rejects.toMatchObject({
+    code: 'IDENTITY_KDF_REFUSED',
+  })
 })
 
 test('an empty key is refused even when it is wrapped by hand', async () => {
   const empty = { kind: 'file', key: new Secret('sealing key', '') } as const
-  await expect(seal(identity, empty)).rejects.toMatchObject({ code: 'IDENTITY_KEY_EMPTY' })
+  await expect(sealIdentity(identity, empty)).rejects.toMatchObject({ code: 'IDENTITY_KEY_EMPTY' })
 })
 
 test('what could not be read again is not written', async () => {
   const wrong = { ...identity, secrets: { 'Not A Name': new Secret('x', password) } }
-  await expect(seal(wrong, key)).rejects.toMatchObject({
+  await expect(sealIdentity(wrong, key)).rejects.toMatchObject({
     code: 'IDENTITY_NOT_VALID',
     message: expect.stringContaining('secrets'),
   })
@@ -186,8 +188,8 @@ test('what could not be read again is not written', async () => {
 
 test('one of old in the middle of a replacement of every key opens, and goes on', async () => {
   const file = async (path: string) => readFile(join(import.meta.dirname, 'testdata', path), 'utf8')
-  const opened = await open(await file('v1-replacing.sealed'), parseKeyFile(await file('v1.key')))
-  expect(keyNames.map((name) => phaseOf(opened, name))).toEqual([
+  const opened = await unsealIdentity(await file('v1-replacing.sealed'), parseKeyFile(await file('v1.key')))
+  expect(keyNames.map((name) => findReplacementPhase(opened, name))).toEqual([
     'trust',
     'switch',
     'distrust',
@@ -197,9 +199,9 @@ test('one of old in the middle of a replacement of every key opens, and goes on'
   expect(opened.serviceAccount.replacement).toMatchObject({ since: '2026-11-15T12:00:00.000Z' })
   const [current, next] = encryptionKeys(opened)
   expect([current?.name, next?.name, current?.key.size]).toEqual(['key1', 'key2', 32])
-  const ended = await advanced(await advanced(opened, 'etcd', now), 'etcd', now)
-  expect(phaseOf(ended, 'etcd')).toBeUndefined()
-  expect(z.encode(identitySchema, await open(await seal(ended, key), key))).toEqual(
+  const ended = await advanceReplacement(await advanceReplacement(opened, 'etcd', now), 'etcd', now)
+  expect(findReplacementPhase(ended, 'etcd')).toBeUndefined()
+  expect(z.encode(identitySchema, await unsealIdentity(await sealIdentity(ended, key), key))).toEqual(
     z.encode(identitySchema, ended),
   )
 })
@@ -213,7 +215,7 @@ test.each([
   async (_what, name) => {
     const file = async (path: string) => readFile(join(import.meta.dirname, 'testdata', path), 'utf8')
     const by = name.includes('key') ? parseKeyFile(await file('v1.key')) : passphraseKey('golden caf\u00E9')
-    const opened = await open(await file(name), by)
+    const opened = await unsealIdentity(await file(name), by)
     expect(opened).toMatchObject({
       metadata: { name: 'golden' },
       id: '00010203-0405-4607-8809-0a0b0c0d0e0f',
@@ -221,7 +223,7 @@ test.each([
       hostKeys: { cp1: [expect.stringMatching(/^ssh-ed25519 /)] },
     })
     expect(opened.secrets['registry']?.revealText()).toBe('not a secret')
-    expect(inspectCertificate(opened.authorities.kubernetes.certificate).commonName).toBe('kubernetes-ca')
+    expect(inspectCertificate(opened.cas.kubernetes.certificate).commonName).toBe('kubernetes-ca')
   },
   30_000,
 )

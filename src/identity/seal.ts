@@ -3,14 +3,21 @@ import { z } from 'zod'
 import { HyperkubeError } from '../kit/errors.ts'
 import { type Random, systemRandom } from '../pki/random.ts'
 import { deriveKeys, newKdf } from './derive.ts'
-import { damaged, envelopeText, formatVersion, type Header, headerBytes, parseEnvelope } from './envelope.ts'
-import { apiVersion, type Identity, identitySchema } from './identity.ts'
+import {
+  identityDamagedError,
+  formatEnvelope,
+  formatVersion,
+  type Header,
+  headerBytes,
+  parseEnvelope,
+} from './envelope.ts'
+import { identityApiVersion, type Identity, identitySchema } from './identity.ts'
 import type { SealingKey } from './sealing-key.ts'
 
 const tagSize = 16
 
-/** The text of a file that only the key opens, and that nobody can change unnoticed. */
-export async function seal(
+/** Encrypts an identity. Only the key opens the text, and any change to it is detected. */
+export async function sealIdentity(
   identity: Identity,
   key: SealingKey,
   random: Random = systemRandom,
@@ -22,7 +29,7 @@ export async function seal(
   const { cipherKey, keyCheck } = await deriveKeys(key, kdf)
   const nonce = random.bytes(12)
   const header: Header = {
-    apiVersion,
+    apiVersion: identityApiVersion,
     kind: 'SealedIdentity',
     version: formatVersion,
     cipher: 'aes-256-gcm',
@@ -33,10 +40,10 @@ export async function seal(
   const cipher = createCipheriv('aes-256-gcm', cipherKey, nonce, { authTagLength: tagSize })
   cipher.setAAD(headerBytes(header))
   const ciphertext = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
-  return envelopeText({ header, ciphertext })
+  return formatEnvelope({ header, ciphertext })
 }
 
-export async function open(text: string, key: SealingKey): Promise<Identity> {
+export async function unsealIdentity(text: string, key: SealingKey): Promise<Identity> {
   const { header, ciphertext } = parseEnvelope(text)
   const { cipherKey, keyCheck } = await deriveKeys(key, header.kdf)
   if (!timingSafeEqual(keyCheck, Buffer.from(header.keyCheck, 'base64'))) {
@@ -48,7 +55,7 @@ export async function open(text: string, key: SealingKey): Promise<Identity> {
 }
 
 function decrypt(header: Header, ciphertext: Uint8Array, cipherKey: Uint8Array): string {
-  if (ciphertext.length < tagSize) throw damaged()
+  if (ciphertext.length < tagSize) throw identityDamagedError()
   const nonce = Buffer.from(header.nonce, 'base64')
   const decipher = createDecipheriv('aes-256-gcm', cipherKey, nonce, { authTagLength: tagSize })
   decipher.setAAD(headerBytes(header))
@@ -57,7 +64,7 @@ function decrypt(header: Header, ciphertext: Uint8Array, cipherKey: Uint8Array):
     const plain = Buffer.concat([decipher.update(ciphertext.subarray(0, -tagSize)), decipher.final()])
     return plain.toString('utf8')
   } catch {
-    throw damaged()
+    throw identityDamagedError()
   }
 }
 
@@ -67,10 +74,10 @@ function parseIdentity(text: string): Identity {
   throw notValid(parsed.error)
 }
 
-/** What is wrong is named by its place, never by its value. */
+/** Names the paths of invalid values, never the values. */
 function notValid({ issues }: z.core.$ZodError): HyperkubeError {
-  const places = new Set(issues.map(({ path }) => path.join('.') || 'the document'))
-  return new HyperkubeError('IDENTITY_NOT_VALID', `the identity is not valid in ${[...places].join(', ')}`, {
+  const paths = new Set(issues.map(({ path }) => path.join('.') || 'the document'))
+  return new HyperkubeError('IDENTITY_NOT_VALID', `the identity is not valid in ${[...paths].join(', ')}`, {
     hint: 'an identity is read by the hyperkube that wrote it, or a newer one; hyperkube version',
   })
 }

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { keyFileText, makeSealingKey, parseKeyFile, passphraseKey } from './sealing-key.ts'
+import { formatKeyFile, makeSealingKey, parseKeyFile, passphraseKey } from './sealing-key.ts'
 
 test('a key file says what it is and gives the key back', () => {
   const made = makeSealingKey()
-  const text = keyFileText(made)
+  const text = formatKeyFile(made)
   expect(text).toMatch(/^# hyperkube: the key of a sealed identity\..*\n[A-Za-z0-9+/]{43}=\n$/)
   expect(parseKeyFile(text).key.reveal()).toEqual(made.key.reveal())
   expect(parseKeyFile(text.replaceAll('\n', '\r\n')).key.reveal()).toEqual(made.key.reveal())

@@ -2,7 +2,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { type Random, systemRandom } from '../pki/random.ts'
 import { Secret } from '../pki/secret.ts'
 
-/** What an identity is sealed with. */
+/** The key that an identity is sealed with. */
 export type SealingKey = FileKey | PassphraseKey
 
 export interface FileKey {
@@ -17,14 +17,14 @@ export interface PassphraseKey {
 
 const keySize = 32
 const comment =
-  '# hyperkube: the key of a sealed identity. Whoever has both owns the cluster. Keep it out of git.'
+  '# hyperkube: the key of a sealed identity. Anyone with both owns the cluster. Keep it out of git.'
 
 export function makeSealingKey(random: Random = systemRandom): FileKey {
   return fileKey(random.bytes(keySize))
 }
 
-/** The text of a key file: a line that says what it is, and the key. */
-export function keyFileText({ key }: FileKey): string {
+/** Text of a key file: a comment line and the key. */
+export function formatKeyFile({ key }: FileKey): string {
   return `${comment}\n${Buffer.from(key.reveal()).toString('base64')}\n`
 }
 
@@ -32,12 +32,13 @@ export function parseKeyFile(text: string): FileKey {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'))
   const [line = ''] = lines
   const bytes = Buffer.from(line.trim(), 'base64')
-  if (lines.length > 1 || bytes.toString('base64') !== line.trim()) throw unfit('is not a key file')
+  if (lines.length > 1 || bytes.toString('base64') !== line.trim())
+    throw unreadableKeyError('is not a key file')
   return fileKey(bytes)
 }
 
 export function passphraseKey(passphrase: string): PassphraseKey {
-  // The same passphrase typed on another keyboard must be the same bytes.
+  // The same passphrase typed on another keyboard must give the same bytes.
   const text = passphrase.normalize('NFKC')
   if (text.trim() === '') {
     throw new HyperkubeError('IDENTITY_KEY_EMPTY', 'the passphrase is empty', { hint: 'use several words' })
@@ -49,11 +50,11 @@ function fileKey(bytes: Uint8Array): FileKey {
   if (bytes.every((byte) => byte === 0)) {
     throw new HyperkubeError('IDENTITY_KEY_EMPTY', 'the key is empty', { hint: 'take it from a backup' })
   }
-  if (bytes.length !== keySize) throw unfit(`holds ${bytes.length} bytes instead of ${keySize}`)
+  if (bytes.length !== keySize) throw unreadableKeyError(`holds ${bytes.length} bytes instead of ${keySize}`)
   return { kind: 'file', key: new Secret('sealing key', bytes) }
 }
 
-function unfit(what: string): HyperkubeError {
+function unreadableKeyError(what: string): HyperkubeError {
   return new HyperkubeError('IDENTITY_KEY_NOT_READ', `the key file ${what}`, {
     hint: 'take it from a backup',
   })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Secret } from '../pki/secret.ts'
 
-/** A secret is base64 in the sealed document, and wrapped everywhere else. */
-export function secret(name: string) {
+/** A secret is base64 in the sealed document, and a Secret everywhere else. */
+export function secretCodec(name: string) {
   return z.codec(z.base64(), z.instanceof(Secret), {
     decode: (text) => new Secret(name, Buffer.from(text, 'base64')),
     encode: (value) => Buffer.from(value.reveal()).toString('base64'),
@@ -11,17 +11,18 @@ export function secret(name: string) {
 
 const secretName = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be a DNS label')
 
-/** What cluster.yml refers to by name, such as the password of a registry. */
+/** Secrets that cluster.yml refers to by name, such as the password of a registry. */
 export const namedSecrets = z.codec(
   z.record(secretName, z.base64()),
   z.record(secretName, z.instanceof(Secret)),
   {
-    decode: (texts) => mapped(texts, (text, name) => new Secret(name, Buffer.from(text, 'base64'))),
-    encode: (secrets) => mapped(secrets, (value) => Buffer.from(value.reveal()).toString('base64')),
+    decode: (encodedSecrets) =>
+      mapValues(encodedSecrets, (text, name) => new Secret(name, Buffer.from(text, 'base64'))),
+    encode: (secrets) => mapValues(secrets, (value) => Buffer.from(value.reveal()).toString('base64')),
   },
 )
 
-function mapped<A, B>(
+function mapValues<A, B>(
   record: Readonly<Record<string, A>>,
   change: (value: A, key: string) => B,
 ): Record<string, B> {

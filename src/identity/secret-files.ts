@@ -3,7 +3,7 @@ import { Secret } from '../pki/secret.ts'
 import type { Identity } from './identity.ts'
 import { encryptionKeys, type NamedKey } from './trusted-keys.ts'
 
-/** Who one is to a registry of images. The password is the name of a secret. */
+/** Login to an image registry. The password is the name of a secret. */
 export interface RegistryLogin {
   readonly host: string
   readonly username: string
@@ -11,19 +11,19 @@ export interface RegistryLogin {
 }
 
 /**
- * The contents of every file of a cluster that is secret as a whole, by the name under which a plan refers to it. A
- * login whose password the identity does not have is left out.
+ * Contents of every file of a cluster that is secret as a whole, by the name under which a plan refers to it.
+ * Skips logins whose password is not in the identity.
  */
 export function secretFiles(
   identity: Identity,
   logins: readonly RegistryLogin[],
 ): ReadonlyMap<string, Secret> {
-  const { authorities, serviceAccount } = identity
+  const { cas, serviceAccount } = identity
   const fixed: Readonly<Record<string, Secret>> = {
     'service-account-key': serviceAccount.privateKey,
-    'kubernetes-authority-key': authorities.kubernetes.privateKey,
-    'etcd-authority-key': authorities.etcd.privateKey,
-    'front-proxy-authority-key': authorities.frontProxy.privateKey,
+    'kubernetes-ca-key': cas.kubernetes.privateKey,
+    'etcd-ca-key': cas.etcd.privateKey,
+    'front-proxy-ca-key': cas.frontProxy.privateKey,
     'encryption-configuration': encryptionConfiguration(encryptionKeys(identity)),
   }
   const registries = logins.flatMap(({ host, username, password }) => {
@@ -39,7 +39,9 @@ export function registryLoginName(host: string): string {
   return `registry-login/${host}`
 }
 
-/** Secrets and ConfigMaps are sealed from the first minute; what was written before can still be read. */
+/**
+ * Encrypts Secrets and ConfigMaps from the start. The identity provider still reads data written unencrypted.
+ */
 function encryptionConfiguration(keys: readonly NamedKey[]): Secret {
   const document = {
     apiVersion: 'apiserver.config.k8s.io/v1',
@@ -64,7 +66,7 @@ function encryptionConfiguration(keys: readonly NamedKey[]): Secret {
   return new Secret('encryption configuration', stringify(document))
 }
 
-/** A piece of containerd's configuration. JSON's way to write text is one of TOML's too. */
+/** A fragment of containerd's configuration. JSON strings are valid TOML strings. */
 function registryLogin(host: string, username: string, password: Secret): Secret {
   const table = `plugins.'io.containerd.cri.v1.images'.registry.configs.${JSON.stringify(host)}.auth`
   const lines = [

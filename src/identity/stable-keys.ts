@@ -2,12 +2,12 @@ import { hkdfSync } from 'node:crypto'
 import { Secret } from '../pki/secret.ts'
 import type { Identity } from './identity.ts'
 
-export type LastingKeys = NonNullable<Identity['lasting']>
+export type StableKeys = NonNullable<Identity['stableKeys']>
 
-/** What bundles are signed and secret files are tagged with. It stays the same when the authority is replaced. */
-export function lastingKeys({ id, authorities, lasting }: Identity): LastingKeys {
-  if (lasting !== undefined) return lasting
-  const root = authorities.etcd.privateKey.reveal()
+/** Keys that sign bundles and tag secret files. They stay the same when the CA is replaced. */
+export function deriveStableKeys({ id, cas, stableKeys }: Identity): StableKeys {
+  if (stableKeys !== undefined) return stableKeys
+  const root = cas.etcd.privateKey.reveal()
   const key = (name: string, use: string): Secret =>
     new Secret(name, new Uint8Array(hkdfSync('sha256', root, id, use, 32)))
   return {

@@ -1,11 +1,11 @@
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { PrivateFiles } from './private-files.ts'
 import type { Identity } from './identity.ts'
-import { type FileKey, keyFileText, makeSealingKey, parseKeyFile, type SealingKey } from './sealing-key.ts'
-import { open, seal } from './seal.ts'
+import { type FileKey, formatKeyFile, makeSealingKey, parseKeyFile, type SealingKey } from './sealing-key.ts'
+import { unsealIdentity, sealIdentity } from './seal.ts'
 
 export async function readIdentity(files: PrivateFiles, path: string, key: SealingKey): Promise<Identity> {
-  return open(await read(files, path, 'IDENTITY_NOT_READ'), key)
+  return unsealIdentity(await read(files, path, 'IDENTITY_NOT_READ'), key)
 }
 
 export async function writeIdentity(
@@ -14,10 +14,10 @@ export async function writeIdentity(
   identity: Identity,
   key: SealingKey,
 ): Promise<void> {
-  const text = await seal(identity, key)
+  const text = await sealIdentity(identity, key)
   await files.replace(path, text).catch((cause: unknown) => {
     throw new HyperkubeError('IDENTITY_NOT_WRITTEN', `${path} could not be written`, {
-      hint: 'the former one, if any, is as it was',
+      hint: 'the previous one, if any, is unchanged',
       cause,
     })
   })
@@ -27,10 +27,10 @@ export async function readKeyFile(files: PrivateFiles, path: string): Promise<Fi
   return parseKeyFile(await read(files, path, 'IDENTITY_KEY_NOT_READ'))
 }
 
-/** Makes a key and its file. A key that is there already is never lost to a new one. */
+/** Creates a key and its file. Never overwrites an existing key. */
 export async function createKeyFile(files: PrivateFiles, path: string): Promise<FileKey> {
   const key = makeSealingKey()
-  await files.create(path, keyFileText(key)).catch((cause: unknown) => {
+  await files.create(path, formatKeyFile(key)).catch((cause: unknown) => {
     throw new HyperkubeError('IDENTITY_KEY_NOT_WRITTEN', `the key file ${path} could not be written`, {
       hint: 'an existing key file is never overwritten',
       cause,

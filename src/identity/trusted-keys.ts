@@ -1,21 +1,21 @@
 import type { Secret } from '../pki/secret.ts'
 import type { Identity } from './identity.ts'
 
-type AnyAuthority = Identity['authorities'][keyof Identity['authorities']]
+type AnyCa = Identity['cas'][keyof Identity['cas']]
 
-/** Certificates of an authority that are to be trusted, one PEM after the other. The first one is of the key that signs. */
-export function trustedAuthorities({ certificate, replacement }: Omit<AnyAuthority, 'name'>): string {
+/** Trusted certificates of a CA, as concatenated PEM. The first one belongs to the signing key. */
+export function trustedCas({ certificate, replacement }: Omit<AnyCa, 'name'>): string {
   if (replacement?.phase === 'trust') return `${certificate}${replacement.next.certificate}`
-  return replacement?.phase === 'switch' ? `${certificate}${replacement.former}` : certificate
+  return replacement?.phase === 'switch' ? `${certificate}${replacement.previous}` : certificate
 }
 
-/** The same for the keys that tokens of service accounts are signed with. */
+/** Trusted keys for service account tokens, as concatenated PEM. The first one signs. */
 export function trustedServiceAccountKeys({ publicKey, replacement }: Identity['serviceAccount']): string {
   if (replacement?.phase === 'trust') return `${publicKey}${replacement.next.publicKey}`
-  return replacement?.phase === 'switch' ? `${publicKey}${replacement.former}` : publicKey
+  return replacement?.phase === 'switch' ? `${publicKey}${replacement.previous}` : publicKey
 }
 
-/** A key that encrypts in etcd. The name is written beside all that it has encrypted. */
+/** A key that encrypts data in etcd. Its name is stored with all data that it encrypted. */
 export interface NamedKey {
   readonly name: string
   readonly key: Secret
@@ -23,10 +23,10 @@ export interface NamedKey {
 
 const firstName = 'key1'
 
-/** Which key encrypts, and those with which there may be something to read yet. The first one encrypts. */
+/** Keys that can decrypt data in etcd. The first one encrypts. */
 export function encryptionKeys({ encryptionKey, encryption }: Identity): readonly NamedKey[] {
-  const own = { name: encryption?.name ?? firstName, key: encryptionKey }
+  const current = { name: encryption?.name ?? firstName, key: encryptionKey }
   const replacement = encryption?.replacement
-  if (replacement?.phase === 'trust') return [own, replacement.next]
-  return replacement?.phase === 'switch' ? [own, replacement.former] : [own]
+  if (replacement?.phase === 'trust') return [current, replacement.next]
+  return replacement?.phase === 'switch' ? [current, replacement.previous] : [current]
 }

@@ -1,6 +1,6 @@
 import type { Random } from '../pki/random.ts'
 
-/** A random UUID: version 4. */
+/** A random UUID (version 4). */
 export function uuid(random: Random): string {
   const bytes = Uint8Array.from(random.bytes(16))
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40

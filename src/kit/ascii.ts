@@ -1,7 +1,7 @@
-/** JSON as it was, in letters that no program on the way writes in another way. */
-export function asciiJson(json: string): string {
+/** Escapes all non-ASCII characters of a JSON text, so that no program on the way can change its encoding. */
+export function toAsciiJson(json: string): string {
   return json.replaceAll(
     /[\u0080-\uffff]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }

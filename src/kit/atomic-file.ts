@@ -3,22 +3,27 @@ import { link, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Puts a file in the place of one that may be there. Whoever reads it meanwhile sees the old one or the new, whole; what
- * is written outlives a power cut.
+ * Replaces a file atomically and durably. Readers see the old or the new content, never a mix, and the new
+ * content survives a power cut.
  */
 export async function replaceFile(
   path: string,
   text: string,
   mode: number,
-  suffix = random(),
+  suffix = randomSuffix(),
 ): Promise<void> {
-  await write({ path, text, mode, suffix }, rename)
+  await writeAtomically({ path, text, mode, suffix }, rename)
 }
 
-/** The same for a file that must not be there yet: fails with EEXIST when it is. */
-export async function createFile(path: string, text: string, mode: number, suffix = random()): Promise<void> {
-  // Unlike a rename, a link never takes the place of another file.
-  await write({ path, text, mode, suffix }, link)
+/** Creates a file atomically; fails with EEXIST if it exists. */
+export async function createFile(
+  path: string,
+  text: string,
+  mode: number,
+  suffix = randomSuffix(),
+): Promise<void> {
+  // Unlike rename, link never replaces an existing file.
+  await writeAtomically({ path, text, mode, suffix }, link)
 }
 
 interface Content {
@@ -30,7 +35,7 @@ interface Content {
 
 type Publish = (from: string, to: string) => Promise<void>
 
-async function write({ path, text, mode, suffix }: Content, publish: Publish): Promise<void> {
+async function writeAtomically({ path, text, mode, suffix }: Content, publish: Publish): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${suffix}`)
   const file = await open(temporary, 'wx', mode)
   try {
@@ -47,7 +52,7 @@ async function write({ path, text, mode, suffix }: Content, publish: Publish): P
   await syncDirectory(dirname(path))
 }
 
-/** A new name is only safe once its directory is. Windows has no such call, and needs none. */
+/** A new file name is durable only after its directory is synced. Windows has no such call and needs none. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const directory = await open(path, 'r')
@@ -58,6 +63,6 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-function random(): string {
+function randomSuffix(): string {
   return randomBytes(8).toString('hex')
 }

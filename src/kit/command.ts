@@ -8,14 +8,14 @@ export interface CommandOptions {
   /** Written to standard input, which is then closed. */
   readonly input?: string | Uint8Array
   readonly signal?: AbortSignal
-  /** Sees each line of standard error as it comes. */
+  /** Called with each line of standard error as it arrives. */
   readonly onLine?: (line: string) => void
-  /** Answer with the exit code instead of throwing when it is not 0. */
+  /** Return a result with a non-zero exit code instead of throwing. */
   readonly allowFailure?: boolean
 }
 
 export interface CommandResult {
-  /** As a shell counts: 128 and more for a death by signal. */
+  /** Follows shell convention: 128 plus the signal number if a signal ended the program. */
   readonly code: number
   readonly stdout: string
   readonly stderr: string
@@ -23,8 +23,8 @@ export interface CommandResult {
 
 export type Argv = readonly [string, ...string[]]
 
-/** Runs a program without a shell and waits for its end, also when it is aborted. */
-export async function run(argv: Argv, options: CommandOptions = {}): Promise<CommandResult> {
+/** Runs a program without a shell and waits until it exits, even if it is aborted. */
+export async function runProgram(argv: Argv, options: CommandOptions = {}): Promise<CommandResult> {
   const [program, ...args] = argv
   const child = spawn(program, args, {
     cwd: options.cwd,
@@ -39,7 +39,7 @@ export async function run(argv: Argv, options: CommandOptions = {}): Promise<Com
   if (options.onLine !== undefined && child.stderr !== null) {
     createInterface({ input: child.stderr }).on('line', options.onLine)
   }
-  // A program that ends before it has read its input is judged by its exit code.
+  // A program may exit before it has read all input. Its exit code decides whether it failed.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(options.input)
 
@@ -52,21 +52,25 @@ export async function run(argv: Argv, options: CommandOptions = {}): Promise<Com
     child.on('close', (status, signal) => resolve(status ?? 128 + (signal === 'SIGKILL' ? 9 : 15)))
   })
   options.signal?.throwIfAborted()
-  const result = { code, stdout: text(stdout), stderr: text(stderr) }
-  if (code !== 0 && options.allowFailure !== true) throw commandFailed(argv.join(' '), result)
+  const result = { code, stdout: decode(stdout), stderr: decode(stderr) }
+  if (code !== 0 && options.allowFailure !== true) throw toCommandError(argv.join(' '), result)
   return result
 }
 
-function text(chunks: readonly Buffer[]): string {
+function decode(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** What went wrong with a command, in its own last words. */
-export function commandFailed(what: string, result: CommandResult, details?: ErrorDetails): HyperkubeError {
-  return new HyperkubeError('COMMAND_FAILED', `${what} ended with ${result.code}${said(result)}`, details)
+/** Builds an error with the exit code and the last 20 lines of output. */
+export function toCommandError(what: string, result: CommandResult, details?: ErrorDetails): HyperkubeError {
+  return new HyperkubeError(
+    'COMMAND_FAILED',
+    `${what} ended with ${result.code}${formatOutput(result)}`,
+    details,
+  )
 }
 
-function said({ stdout, stderr }: CommandResult): string {
+function formatOutput({ stdout, stderr }: CommandResult): string {
   const lines = (stderr.trim() || stdout.trim()).split('\n').slice(-20)
   return lines[0] === '' ? '' : `:\n  ${lines.join('\n  ')}`
 }

@@ -2,49 +2,50 @@ import { X509Certificate, createPrivateKey } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { HyperkubeError } from './errors.ts'
 
-/** PEM, or a file that holds it and is read again whenever it has changed. */
+/** PEM text, or a file with PEM text that is read again whenever it changes. */
 export type Pem = string | { readonly file: string }
 
-/** Whom we believe, and as whom we speak. */
-export interface Credentials {
-  readonly authority: Pem
+/** The CA that we trust and our own client certificate. */
+export interface TlsCredentials {
+  readonly ca: Pem
   readonly certificate: Pem
   readonly privateKey: Pem
 }
 
-/** The same as Node's TLS wants it. */
+/** The same credentials in the form that Node's TLS expects. */
 export interface TlsIdentity {
   readonly ca: string
   readonly cert: string
   readonly key: string
 }
 
-interface Reading {
-  /** Which files were read: the same stamp, the same content. */
+interface CachedIdentity {
+  /** Identifies the file versions that were read. An equal stamp means equal content. */
   readonly stamp: string
   readonly identity: TlsIdentity
 }
 
-/** Credentials that stay right while somebody renews them on disk. */
-export class LiveCredentials {
-  readonly #sources: Credentials
-  #last: Reading | undefined
+/** Reloads credentials from disk when their files change, for example after a renewal. */
+export class ReloadingCredentials {
+  readonly #sources: TlsCredentials
+  #cached: CachedIdentity | undefined
 
-  constructor(sources: Credentials) {
+  constructor(sources: TlsCredentials) {
     this.#sources = sources
   }
 
   async current(): Promise<TlsIdentity> {
     try {
-      const stamp = await stampOf(this.#sources)
-      if (this.#last?.stamp !== stamp) this.#last = { stamp, identity: await read(this.#sources) }
-      return this.#last.identity
+      const stamp = await readStamp(this.#sources)
+      if (this.#cached?.stamp !== stamp) this.#cached = { stamp, identity: await readIdentity(this.#sources) }
+      return this.#cached.identity
     } catch (cause) {
-      // Certificate and key are two files: between the first and the second of them, what we had still holds.
-      if (this.#last !== undefined) return this.#last.identity
+      // Certificate and key are separate files. While only one of them is replaced, keep using the cached
+      // pair.
+      if (this.#cached !== undefined) return this.#cached.identity
       throw new HyperkubeError(
         'CREDENTIALS_NOT_READ',
-        `credentials are of no use: ${namesOf(this.#sources)}`,
+        `credentials are of no use: ${formatSources(this.#sources)}`,
         {
           cause,
         },
@@ -53,10 +54,10 @@ export class LiveCredentials {
   }
 }
 
-/** Cheap enough to be asked before every request. A file that takes another's place has another inode. */
-async function stampOf({ authority, certificate, privateKey }: Credentials): Promise<string> {
+/** Cheap enough to run before every request. The inode detects a file that was replaced by rename. */
+async function readStamp({ ca, certificate, privateKey }: TlsCredentials): Promise<string> {
   const stamps = await Promise.all(
-    [authority, certificate, privateKey].map(async (source) => {
+    [ca, certificate, privateKey].map(async (source) => {
       if (typeof source === 'string') return ''
       const { mtimeMs, size, ino } = await stat(source.file)
       return `${mtimeMs} ${size} ${ino}`
@@ -65,21 +66,21 @@ async function stampOf({ authority, certificate, privateKey }: Credentials): Pro
   return stamps.join('\n')
 }
 
-async function read({ authority, certificate, privateKey }: Credentials): Promise<TlsIdentity> {
-  const [ca, cert, key] = await Promise.all([authority, certificate, privateKey].map(textOf))
-  if (ca === undefined || cert === undefined || key === undefined) throw new Error('there are three')
-  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+async function readIdentity({ ca, certificate, privateKey }: TlsCredentials): Promise<TlsIdentity> {
+  const [caPem, certPem, keyPem] = await Promise.all([ca, certificate, privateKey].map(readPem))
+  if (caPem === undefined || certPem === undefined || keyPem === undefined) throw new Error('there are three')
+  if (!new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem))) {
     throw new Error('the certificate is not of this key')
   }
-  return { ca, cert, key }
+  return { ca: caPem, cert: certPem, key: keyPem }
 }
 
-async function textOf(source: Pem): Promise<string> {
+async function readPem(source: Pem): Promise<string> {
   return typeof source === 'string' ? source : readFile(source.file, 'utf8')
 }
 
-function namesOf({ authority, certificate, privateKey }: Credentials): string {
-  const files = [authority, certificate, privateKey].flatMap((source) =>
+function formatSources({ ca, certificate, privateKey }: TlsCredentials): string {
+  const files = [ca, certificate, privateKey].flatMap((source) =>
     typeof source === 'string' ? [] : [source.file],
   )
   return files.length === 0 ? 'those that were given' : files.join(', ')

@@ -1,6 +1,6 @@
 import { assert, date, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { lastMoment, nextMoment, parseCron } from './cron.ts'
+import { previousOccurrence, nextOccurrence, parseCron } from './cron.ts'
 
 const now = new Date('2026-11-16T08:15:30Z')
 
@@ -15,16 +15,16 @@ test.each([
   ['0 0 * * 7', '2026-11-15T00:00:00.000Z', '2026-11-22T00:00:00.000Z'],
   ['0 0 1 * *', '2026-11-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z'],
   ['0 0 29 2 *', '2024-02-29T00:00:00.000Z', '2028-02-29T00:00:00.000Z'],
-  // Either of both days.
+  // Either day matches.
   ['0 0 10 * 6', '2026-11-14T00:00:00.000Z', '2026-11-21T00:00:00.000Z'],
 ])('%s was last at %s, and comes next at %s', (text, last, next) => {
-  expect(lastMoment(parseCron(text), now)?.toISOString()).toBe(last)
-  expect(nextMoment(parseCron(text), now)?.toISOString()).toBe(next)
+  expect(previousOccurrence(parseCron(text), now)?.toISOString()).toBe(last)
+  expect(nextOccurrence(parseCron(text), now)?.toISOString()).toBe(next)
 })
 
 test('a day that never comes never does', () => {
-  expect(lastMoment(parseCron('0 0 30 2 *'), now)).toBeUndefined()
-  expect(nextMoment(parseCron('0 0 31 4 *'), now)).toBeUndefined()
+  expect(previousOccurrence(parseCron('0 0 30 2 *'), now)).toBeUndefined()
+  expect(nextOccurrence(parseCron('0 0 31 4 *'), now)).toBeUndefined()
 })
 
 test('between the last moment and the next one there is none', () => {
@@ -33,12 +33,12 @@ test('between the last moment and the next one there is none', () => {
     property(
       date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true }),
       (time) => {
-        const [last, next] = [lastMoment(cron, time), nextMoment(cron, time)]
+        const [last, next] = [previousOccurrence(cron, time), nextOccurrence(cron, time)]
         if (last === undefined || next === undefined) throw new Error('there is one every day')
         expect(last.getTime()).toBeLessThanOrEqual(time.getTime())
         expect(next.getTime()).toBeGreaterThan(time.getTime())
-        expect(nextMoment(cron, last)).toEqual(next)
-        expect(lastMoment(cron, new Date(next.getTime() - 1))).toEqual(last)
+        expect(nextOccurrence(cron, last)).toEqual(next)
+        expect(previousOccurrence(cron, new Date(next.getTime() - 1))).toEqual(last)
       },
     ),
   )

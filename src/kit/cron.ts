@@ -1,86 +1,89 @@
 import { HyperkubeError } from './errors.ts'
-import { printable } from './printable.ts'
+import { toPrintable } from './printable.ts'
 
-/** Which numbers of each kind are meant. */
-export interface Cron {
+/** The numbers that each field of a schedule matches. */
+export interface CronSchedule {
   readonly minutes: ReadonlySet<number>
   readonly hours: ReadonlySet<number>
   readonly days: ReadonlySet<number>
   readonly months: ReadonlySet<number>
   readonly weekdays: ReadonlySet<number>
-  /** As cron has it: where both a day of the month and one of the week are named, either is enough. */
-  readonly eitherDay: boolean
+  /** As in cron: if both day of month and day of week are restricted, either match is enough. */
+  readonly matchesEitherDay: boolean
 }
 
-/** Five fields: minute, hour, day of month, month, day of week, from Sunday, which is 0 or 7. All in UTC. */
-export function parseCron(text: string): Cron {
+/** Parses five fields in UTC: minute, hour, day of month, month, day of week (Sunday is 0 or 7). */
+export function parseCron(text: string): CronSchedule {
   const fields = text.trim().split(/\s+/)
   const [minute = '', hour = '', day = '', month = '', weekday = ''] = fields
-  if (fields.length !== 5) throw wrong(text)
-  const read = (field: string, least: number, most: number): ReadonlySet<number> => {
-    const numbers = field.split(',').flatMap((part) => rangeOf(part, least, most) ?? [])
-    const isWhole = field.split(',').every((part) => rangeOf(part, least, most) !== undefined)
-    if (!isWhole || numbers.length === 0) throw wrong(text)
+  if (fields.length !== 5) throw invalidSchedule(text)
+  const parseField = (field: string, min: number, max: number): ReadonlySet<number> => {
+    const numbers = field.split(',').flatMap((part) => expandRange(part, min, max) ?? [])
+    const isValid = field.split(',').every((part) => expandRange(part, min, max) !== undefined)
+    if (!isValid || numbers.length === 0) throw invalidSchedule(text)
     return new Set(numbers)
   }
   return {
-    minutes: read(minute, 0, 59),
-    hours: read(hour, 0, 23),
-    days: read(day, 1, 31),
-    months: read(month, 1, 12),
-    weekdays: new Set([...read(weekday, 0, 7)].map((one) => one % 7)),
-    eitherDay: !day.startsWith('*') && !weekday.startsWith('*'),
+    minutes: parseField(minute, 0, 59),
+    hours: parseField(hour, 0, 23),
+    days: parseField(day, 1, 31),
+    months: parseField(month, 1, 12),
+    weekdays: new Set([...parseField(weekday, 0, 7)].map((one) => one % 7)),
+    matchesEitherDay: !day.startsWith('*') && !weekday.startsWith('*'),
   }
 }
 
-function rangeOf(part: string, least: number, most: number): number[] | undefined {
+function expandRange(part: string, min: number, max: number): number[] | undefined {
   const [, all, first, last, step] = /^(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/.exec(part) ?? []
   if (all === undefined && first === undefined) return undefined
-  const from = all === undefined ? Number(first) : least
-  // `5/10` goes on to the end, `5` is one.
+  const from = all === undefined ? Number(first) : min
+  // `5/10` runs to the end of the range; `5` is a single value.
   const single = last === undefined && step === undefined
-  const to = all !== undefined || (last === undefined && !single) ? most : Number(last ?? first)
-  const every = Number(step ?? 1)
-  if (from < least || to > most || from > to || every === 0) return undefined
-  return Array.from({ length: Math.floor((to - from) / every) + 1 }, (_, index) => from + index * every)
+  const to = all !== undefined || (last === undefined && !single) ? max : Number(last ?? first)
+  const increment = Number(step ?? 1)
+  if (from < min || to > max || from > to || increment === 0) return undefined
+  return Array.from(
+    { length: Math.floor((to - from) / increment) + 1 },
+    (_, index) => from + index * increment,
+  )
 }
 
-function wrong(text: string): HyperkubeError {
-  return new HyperkubeError('MANAGER_SCHEDULE', `${printable(text)} is no schedule that cron would read`, {
+function invalidSchedule(text: string): HyperkubeError {
+  return new HyperkubeError('MANAGER_SCHEDULE', `${toPrintable(text)} is no schedule that cron would read`, {
     hint: 'five fields, as in 0 */6 * * *: minute, hour, day of month, month, day of week',
   })
 }
 
 const day = 86_400_000
-/** With a leap year in between, all dates that there are come by. */
-const longest = 8 * 366
+/** Eight years always contain a leap year, so every existing date occurs in this range. */
+const maxDays = 8 * 366
 
-/** The last moment of the schedule, up to and with this one; undefined when it never comes. */
-export function lastMoment(cron: Cron, now: Date): Date | undefined {
-  return search(cron, now, -1)
+/** Returns the last time of the schedule at or before `now`; undefined if the schedule never matches. */
+export function previousOccurrence(cron: CronSchedule, now: Date): Date | undefined {
+  return findOccurrence(cron, now, -1)
 }
 
-/** The first one after this one. */
-export function nextMoment(cron: Cron, now: Date): Date | undefined {
-  return search(cron, new Date(now.getTime() + 1), 1)
+/** Returns the first time of the schedule after `now`; undefined if the schedule never matches. */
+export function nextOccurrence(cron: CronSchedule, now: Date): Date | undefined {
+  return findOccurrence(cron, new Date(now.getTime() + 1), 1)
 }
 
-function search(cron: Cron, from: Date, way: 1 | -1): Date | undefined {
+function findOccurrence(cron: CronSchedule, from: Date, direction: 1 | -1): Date | undefined {
   const today = Math.floor(from.getTime() / day)
   const times = [...cron.hours]
     .flatMap((hour) => [...cron.minutes].map((minute) => (hour * 60 + minute) * 60_000))
-    .toSorted((a, b) => (a - b) * way)
-  for (let away = 0; away < longest; away++) {
-    const midnight = (today + away * way) * day
-    if (!isOn(cron, new Date(midnight))) continue
-    const time = times.find((one) => (midnight + one - from.getTime()) * way >= 0)
+    .toSorted((a, b) => (a - b) * direction)
+  for (let dayOffset = 0; dayOffset < maxDays; dayOffset++) {
+    const midnight = (today + dayOffset * direction) * day
+    if (!matchesDate(cron, new Date(midnight))) continue
+    const time = times.find((one) => (midnight + one - from.getTime()) * direction >= 0)
     if (time !== undefined) return new Date(midnight + time)
   }
   return undefined
 }
 
-function isOn({ days, months, weekdays, eitherDay }: Cron, date: Date): boolean {
+function matchesDate({ days, months, weekdays, matchesEitherDay }: CronSchedule, date: Date): boolean {
   if (!months.has(date.getUTCMonth() + 1)) return false
   const [byDay, byWeekday] = [days.has(date.getUTCDate()), weekdays.has(date.getUTCDay())]
-  return eitherDay ? byDay || byWeekday : byDay && byWeekday
+  return matchesEitherDay ? byDay || byWeekday : byDay && byWeekday
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { duration, parseDuration } from './duration.ts'
+import { formatDuration, parseDuration } from './duration.ts'
 
 test.each([
   [0, '0 ms'],
@@ -11,7 +11,7 @@ test.each([
   [3_600_000, '1 h 00 min'],
   [5_430_000, '1 h 30 min'],
 ])('%i is %s', (milliseconds, text) => {
-  expect(duration(milliseconds)).toBe(text)
+  expect(formatDuration(milliseconds)).toBe(text)
 })
 
 test.each([

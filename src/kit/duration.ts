@@ -1,5 +1,5 @@
-/** A length of time as a person says it: `850 ms`, `4.2 s`, `3 min 07 s`. */
-export function duration(milliseconds: number): string {
+/** Formats a duration for people: `850 ms`, `4.2 s`, `3 min 07 s`. */
+export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
   if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`
   const seconds = Math.round(milliseconds / 1000)
@@ -8,10 +8,13 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} min`
 }
 
-/** What a person types for one: `30s`, `5m`, `1h30m`, `90d`. Undefined when it is none, or none at all. */
+/**
+ * Parses a duration as people type it: `30s`, `5m`, `1h30m`, `90d`. Returns undefined if it is invalid or
+ * zero.
+ */
 export function parseDuration(text: string): number | undefined {
-  const form = /^(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/
-  const [, days = 0, hours = 0, minutes = 0, seconds = 0] = form.exec(text) ?? []
+  const pattern = /^(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/
+  const [, days = 0, hours = 0, minutes = 0, seconds = 0] = pattern.exec(text) ?? []
   const total = Number(days) * 86_400 + Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
   return total === 0 ? undefined : total * 1000
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describe, HyperkubeError } from './errors.ts'
+import { formatError, HyperkubeError } from './errors.ts'
 
 test('a description names host and component and keeps the causes', () => {
   const error = new HyperkubeError('UNIT_FAILED', 'the service did not start', {
@@ -7,10 +7,10 @@ test('a description names host and component and keeps the causes', () => {
     component: 'etcd',
     cause: new Error('address in use'),
   })
-  expect(describe(error)).toBe('cp1/etcd: the service did not start: address in use')
+  expect(formatError(error)).toBe('cp1/etcd: the service did not start: address in use')
 })
 
 test('anything thrown can be described', () => {
-  expect(describe('plain')).toBe('plain')
-  expect(describe(undefined)).toBe('undefined')
+  expect(formatError('plain')).toBe('plain')
+  expect(formatError(undefined)).toBe('undefined')
 })

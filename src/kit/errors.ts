@@ -1,16 +1,16 @@
 export interface ErrorDetails {
-  /** The machine it happened to. */
+  /** The affected host. */
   readonly host?: string
-  /** The program it happened to. */
+  /** The affected component. */
   readonly component?: string
-  /** What to do next, best as a command to type. */
+  /** What to do next, preferably a command to type. */
   readonly hint?: string
   readonly cause?: unknown
 }
 
 /**
- * Something that went wrong in a way we foresaw. The code is stable and documented; the message says
- * what happened and to whom; the hint says what to type next.
+ * An expected failure. The code is stable and documented, the message says what failed and where, and the
+ * hint says what to type next.
  */
 export class HyperkubeError extends Error {
   override readonly name = 'HyperkubeError'
@@ -28,21 +28,21 @@ export class HyperkubeError extends Error {
   }
 }
 
-/** Whether something that was thrown bears this code, as the system's own errors do: ENOENT, EEXIST. */
+/** Reports whether a thrown value has this code. Also works for system errors such as ENOENT and EEXIST. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
 
-/** The message of anything that was thrown, with its chain of causes. */
-export function describe(error: unknown): string {
+/** Formats any thrown value with its chain of causes. */
+export function formatError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const where = error instanceof HyperkubeError ? place(error) : ''
-  const members = error instanceof AggregateError ? error.errors.map((one) => `\n  ${describe(one)}`) : []
-  const message = where + error.message + members.join('')
-  return error.cause === undefined ? message : `${message}: ${describe(error.cause)}`
+  const location = error instanceof HyperkubeError ? formatLocation(error) : ''
+  const members = error instanceof AggregateError ? error.errors.map((one) => `\n  ${formatError(one)}`) : []
+  const message = location + error.message + members.join('')
+  return error.cause === undefined ? message : `${message}: ${formatError(error.cause)}`
 }
 
-function place(error: HyperkubeError): string {
+function formatLocation(error: HyperkubeError): string {
   const parts = [error.host, error.component].filter((part) => part !== undefined)
   return parts.length === 0 ? '' : `${parts.join('/')}: `
 }

@@ -1,5 +1,5 @@
-/** Who came first is served first, and each at the same small cost, however many wait. */
-export class Line<T> {
+/** FIFO queue with amortized O(1) operations at any length. */
+export class FifoQueue<T> {
   readonly #items: T[] = []
   #head = 0
 
@@ -14,7 +14,7 @@ export class Line<T> {
   shift(): T | undefined {
     if (this.#head === this.#items.length) return undefined
     const item = this.#items[this.#head++]
-    // Those who were served are let go of once they are the greater part.
+    // Frees the consumed entries once they are more than half of the array.
     if (this.#head > 1000 && this.#head * 2 > this.#items.length) {
       this.#items.splice(0, this.#head)
       this.#head = 0

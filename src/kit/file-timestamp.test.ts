@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { stampOf, timeOf } from './file-timestamp.ts'
+import { formatFileTimestamp, parseFileTimestamp } from './file-timestamp.ts'
 
 test('a time is found again in a name, to the second', () => {
   const time = new Date('2026-11-16T12:34:56.789Z')
-  expect(stampOf(time)).toBe('2026-11-16T12-34-56Z')
-  expect(timeOf(stampOf(time))).toEqual(new Date('2026-11-16T12:34:56Z'))
+  expect(formatFileTimestamp(time)).toBe('2026-11-16T12-34-56Z')
+  expect(parseFileTimestamp(formatFileTimestamp(time))).toEqual(new Date('2026-11-16T12:34:56Z'))
 })
 
 test.each([
@@ -14,5 +14,5 @@ test.each([
   'x2026-11-16T12-34-56Z',
   '2026-11-16T12-34-56Zx',
 ])('%j is none', (text) => {
-  expect(timeOf(text)).toBeUndefined()
+  expect(parseFileTimestamp(text)).toBeUndefined()
 })

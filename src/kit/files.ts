@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 
-export async function exists(path: string): Promise<boolean> {
+export async function fileExists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,

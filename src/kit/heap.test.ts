@@ -3,17 +3,17 @@ import { expect, test } from 'vitest'
 import { Heap } from './heap.ts'
 
 test('what comes out is in order, whatever was put in and taken out before', () => {
-  // What is below zero takes one out.
+  // A negative number pops an item.
   assert(
-    property(array(integer({ min: -3, max: 20 })), (acts) => {
+    property(array(integer({ min: -3, max: 20 })), (operations) => {
       const heap = new Heap<number>((a, b) => a < b)
       let model: number[] = []
-      for (const act of acts) {
-        const taken = act < 0 ? [heap.take(), model.shift()] : []
-        expect(taken[0]).toBe(taken[1])
-        if (act >= 0) {
-          heap.put(act)
-          model = [...model, act].toSorted((a, b) => a - b)
+      for (const operation of operations) {
+        const popped = operation < 0 ? [heap.pop(), model.shift()] : []
+        expect(popped[0]).toBe(popped[1])
+        if (operation >= 0) {
+          heap.push(operation)
+          model = [...model, operation].toSorted((a, b) => a - b)
         }
         expect([heap.first, heap.size]).toEqual([model[0], model.length])
       }

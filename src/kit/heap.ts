@@ -1,4 +1,4 @@
-/** Gives back first what comes before all others, whenever it was put in. */
+/** Priority queue (binary heap): `pop` returns the smallest item first. */
 export class Heap<T> {
   readonly #items: T[] = []
   readonly #isBefore: (a: T, b: T) => boolean
@@ -15,40 +15,40 @@ export class Heap<T> {
     return this.#items[0]
   }
 
-  put(item: T): void {
-    let at = this.#items.push(item) - 1
-    while (at > 0) {
-      const above = (at - 1) >> 1
-      if (!this.#swapped(above, at)) return
-      at = above
+  push(item: T): void {
+    let index = this.#items.push(item) - 1
+    while (index > 0) {
+      const parent = (index - 1) >> 1
+      if (!this.#swapIfNeeded(parent, index)) return
+      index = parent
     }
   }
 
-  take(): T | undefined {
+  pop(): T | undefined {
     const [first] = this.#items
     const last = this.#items.pop()
     if (this.#items.length === 0 || last === undefined) return first
     this.#items[0] = last
-    let at = 0
+    let index = 0
     for (;;) {
-      const [left, right] = [2 * at + 1, 2 * at + 2]
-      const least = this.#comesBefore(right, left) ? right : left
-      if (!this.#swapped(at, least)) return first
-      at = least
+      const [left, right] = [2 * index + 1, 2 * index + 2]
+      const smallest = this.#isLess(right, left) ? right : left
+      if (!this.#swapIfNeeded(index, smallest)) return first
+      index = smallest
     }
   }
 
-  #comesBefore(one: number, other: number): boolean {
+  #isLess(one: number, other: number): boolean {
     const [a, b] = [this.#items[one], this.#items[other]]
     return a !== undefined && b !== undefined && this.#isBefore(a, b)
   }
 
-  /** Whether the one below had to go up. */
-  #swapped(above: number, below: number): boolean {
-    const [a, b] = [this.#items[above], this.#items[below]]
+  /** Returns true if parent and child were out of order and have been swapped. */
+  #swapIfNeeded(parent: number, child: number): boolean {
+    const [a, b] = [this.#items[parent], this.#items[child]]
     if (a === undefined || b === undefined || !this.#isBefore(b, a)) return false
-    this.#items[above] = b
-    this.#items[below] = a
+    this.#items[parent] = b
+    this.#items[child] = a
     return true
   }
 }

@@ -4,84 +4,84 @@ import { TLSSocket } from 'node:tls'
 import type { TlsIdentity } from './credentials.ts'
 import { hasCode } from './errors.ts'
 
-/** One question to one server. */
-export interface Question {
+/** One HTTPS request to one server. */
+export interface HttpsRequest {
   readonly url: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
   readonly agent: Agent
   readonly identity: TlsIdentity
-  readonly patience: Patience
+  readonly timeouts: RequestTimeouts
   readonly signal: AbortSignal
 }
 
-/** In milliseconds. */
-export interface Patience {
-  /** Until a connection stands. */
-  readonly connect: number
-  /** From then on, until the answer begins. */
-  readonly answer: number
+export interface RequestTimeouts {
+  /** Longest wait for a connection. */
+  readonly connectMs: number
+  /** Longest wait from the connection to the start of the response. */
+  readonly responseMs: number
 }
 
 /**
- * `unreachable`: no connection; `untrusted`: the server is not one of ours; `rejected`: we are none of its; `silent`: it
- * does not answer; `cut`: the connection ended before the answer did; `long`: the answer does not end.
+ * `unreachable`: no connection. `untrusted`: the server certificate is not from our CA. `rejected`: the
+ * server does not accept our certificate. `silent`: no response. `cut`: the connection ended before the
+ * response did. `long`: the response exceeds the limit.
  */
-export type Silence = 'unreachable' | 'untrusted' | 'rejected' | 'silent' | 'cut' | 'long'
+export type RequestErrorReason = 'unreachable' | 'untrusted' | 'rejected' | 'silent' | 'cut' | 'long'
 
-/** No answer, or not all of it. */
-export class NoAnswer extends Error {
-  readonly why: Silence
-  /** Whether the server may have got the question, and done what it says. */
+/** The request got no response, or only a part of one. */
+export class RequestError extends Error {
+  readonly reason: RequestErrorReason
+  /** True if the server may have received the request and acted on it. */
   readonly sent: boolean
 
-  constructor(why: Silence, sent: boolean, message: string, cause?: unknown) {
+  constructor(reason: RequestErrorReason, sent: boolean, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
-    this.why = why
+    this.reason = reason
     this.sent = sent
   }
 }
 
-/** Settles as soon as the answer begins. */
-export async function ask({
+/** Resolves as soon as the response begins. */
+export async function sendRequest({
   url,
   body,
   identity,
-  patience,
+  timeouts,
   signal,
   ...options
-}: Question): Promise<IncomingMessage> {
+}: HttpsRequest): Promise<IncomingMessage> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {
     let sent = false
     let timer: NodeJS.Timeout | undefined
-    const within = (milliseconds: number, why: Silence, what: string): void => {
+    const startTimer = (milliseconds: number, reason: RequestErrorReason, problem: string): void => {
       clearTimeout(timer)
       timer = setTimeout(() => {
-        outgoing.destroy(new NoAnswer(why, sent, `${what} within ${milliseconds} ms`))
+        outgoing.destroy(new RequestError(reason, sent, `${problem} within ${milliseconds} ms`))
       }, milliseconds)
     }
     const headers = {
       ...options.headers,
-      // Otherwise a DELETE's body would have no length.
+      // Without an explicit length Node would send the body of a DELETE without content-length.
       ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
     }
     const outgoing = request(url, { ...options, ...identity, headers, signal })
     outgoing.on('socket', (socket) => {
-      const standing = (): void => {
+      const onConnected = (): void => {
         sent = true
-        within(patience.answer, 'silent', 'no answer')
+        startTimer(timeouts.responseMs, 'silent', 'no answer')
       }
-      if (!isConnecting(socket)) return standing()
-      within(patience.connect, 'unreachable', 'no connection')
-      socket.once('secureConnect', standing)
+      if (!isConnecting(socket)) return onConnected()
+      startTimer(timeouts.connectMs, 'unreachable', 'no connection')
+      socket.once('secureConnect', onConnected)
     })
     outgoing.on('error', (error) => {
-      if (signal.aborted) reject(reasonOf(signal))
-      // No other attempt would mend it, and whoever waits for a server has to be told.
+      if (signal.aborted) reject(toAbortError(signal))
+      // A retry cannot fix this, and the caller must see the original error.
       else if (hasCode(error, 'SSH_FORWARD_FORBIDDEN')) reject(error)
-      else reject(error instanceof NoAnswer ? error : noAnswer(error, outgoing.socket, sent))
+      else reject(error instanceof RequestError ? error : toRequestError(error, outgoing.socket, sent))
     })
     outgoing.on('close', () => clearTimeout(timer))
     outgoing.on('response', (response) => {
@@ -92,28 +92,28 @@ export async function ask({
   })
 }
 
-/** Not so for one that was kept from an earlier question. */
+/** False for a kept-alive connection that an earlier request opened. */
 function isConnecting(socket: object): boolean {
   return 'secureConnecting' in socket && socket.secureConnecting === true
 }
 
-function noAnswer(error: Error, socket: unknown, sent: boolean): NoAnswer {
-  // Set when the server's certificate was looked at and not taken.
-  const doubt = socket instanceof TLSSocket ? socket.authorizationError : undefined
-  if (doubt !== undefined && doubt !== null)
-    return new NoAnswer('untrusted', false, 'is not one of ours', error)
+function toRequestError(error: Error, socket: unknown, sent: boolean): RequestError {
+  // Set if the server certificate was verified and rejected.
+  const verificationError = socket instanceof TLSSocket ? socket.authorizationError : undefined
+  if (verificationError !== undefined && verificationError !== null)
+    return new RequestError('untrusted', false, 'is not one of ours', error)
   const rejected =
     'code' in error && /ALERT_.*(?:CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/.test(String(error.code))
-  if (rejected) return new NoAnswer('rejected', false, 'does not take our certificate', error)
+  if (rejected) return new RequestError('rejected', false, 'does not take our certificate', error)
   return sent
-    ? new NoAnswer('cut', true, 'the connection was cut', error)
-    : new NoAnswer('unreachable', false, 'no connection', error)
+    ? new RequestError('cut', true, 'the connection was cut', error)
+    : new RequestError('unreachable', false, 'no connection', error)
 }
 
-/** All of an answer that has begun. */
-export async function readText(
+/** Reads the whole body of a response and fails if it exceeds `maxBytes`. */
+export async function readResponseText(
   response: IncomingMessage,
-  limit: number,
+  maxBytes: number,
   signal: AbortSignal,
 ): Promise<string> {
   const chunks: Buffer[] = []
@@ -122,17 +122,17 @@ export async function readText(
     for await (const chunk of response) {
       const bytes = Buffer.from(chunk)
       size += bytes.length
-      if (size > limit) throw new NoAnswer('long', true, `the answer is longer than ${limit} bytes`)
+      if (size > maxBytes) throw new RequestError('long', true, `the answer is longer than ${maxBytes} bytes`)
       chunks.push(bytes)
     }
   } catch (error) {
     signal.throwIfAborted()
-    throw error instanceof NoAnswer ? error : new NoAnswer('cut', true, 'the answer was cut', error)
+    throw error instanceof RequestError ? error : new RequestError('cut', true, 'the answer was cut', error)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function reasonOf(signal: AbortSignal): Error {
+function toAbortError(signal: AbortSignal): Error {
   const reason: unknown = signal.reason
   return reason instanceof Error ? reason : new Error(String(reason))
 }

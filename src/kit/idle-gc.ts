@@ -3,28 +3,28 @@ import { runInNewContext } from 'node:vm'
 import { z } from 'zod'
 
 /**
- * Gives back memory after each burst of work, and answers with what ends that. V8 collects garbage only when somebody
- * wants more, which a service that waits never does; and what was read and sent counts little for it, being outside of
- * its heap.
+ * Runs a full garbage collection after each burst of work; returns a function that stops this. V8 collects
+ * only on allocation, which an idle service hardly does. Buffers live outside of its heap and add little
+ * pressure.
  */
-export function giveBackMemory(every = 20_000): () => void {
-  const collect = collector()
-  let kept = 0
+export function startIdleGc(intervalMs = 20_000): () => void {
+  const collect = exposeGc()
+  let usedAfterGc = 0
   const timer = setInterval(() => {
-    if (held() < kept * 1.25) return
+    if (usedMemory() < usedAfterGc * 1.25) return
     collect()
-    kept = held()
-  }, every).unref()
+    usedAfterGc = usedMemory()
+  }, intervalMs).unref()
   return () => clearInterval(timer)
 }
 
-function held(): number {
+function usedMemory(): number {
   const { heapTotal, arrayBuffers } = process.memoryUsage()
   return heapTotal + arrayBuffers
 }
 
-/** V8 shows its collector only to those who ask for it by a flag, in contexts that are made afterwards. */
-function collector(): () => void {
+/** V8 exposes its collector only behind a flag, and only in contexts created afterwards. */
+function exposeGc(): () => void {
   setFlagsFromString('--expose-gc')
   const gc = z.custom<NodeJS.GCFunction>((value) => typeof value === 'function').parse(runInNewContext('gc'))
   return () => {

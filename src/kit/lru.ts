@@ -1,26 +1,26 @@
-/** Remembers so many, and forgets first what nobody has asked for the longest. */
-export class Recent<T> {
-  readonly #most: number
-  readonly #all = new Map<string, T>()
+/** Cache of limited size that evicts the least recently used entry. */
+export class LruCache<T> {
+  readonly #maxSize: number
+  readonly #entries = new Map<string, T>()
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize
   }
 
   get(key: string): T | undefined {
-    const value = this.#all.get(key)
+    const value = this.#entries.get(key)
     if (value !== undefined) this.set(key, value)
     return value
   }
 
   set(key: string, value: T): void {
-    this.#all.delete(key)
-    this.#all.set(key, value)
-    const [oldest] = this.#all.keys()
-    if (this.#all.size > this.#most && oldest !== undefined) this.#all.delete(oldest)
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    const [oldest] = this.#entries.keys()
+    if (this.#entries.size > this.#maxSize && oldest !== undefined) this.#entries.delete(oldest)
   }
 
   delete(key: string): void {
-    this.#all.delete(key)
+    this.#entries.delete(key)
   }
 }

@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { secretMask } from './mask-secrets.ts'
+import { createSecretMask } from './mask-secrets.ts'
 
-const mask = secretMask(['tuna fish sandwich'])
+const mask = createSecretMask(['tuna fish sandwich'])
 
 const letters = 'abcdefghkmnpqrstuvwxyzABCDEFGHKMNPQRSTUVWXYZ23456789'.split('')
-/** Nothing that a program writes by itself. */
+/** A value that no program writes by itself. */
 const canary = fc
   .array(fc.constantFrom(...letters), {
     minLength: 20,
@@ -14,7 +14,7 @@ const canary = fc
   })
   .map((all) => `Q7${all.join('')}`)
 
-const places: readonly ((secret: string) => string)[] = [
+const wrappers: readonly ((secret: string) => string)[] = [
   (secret) => `Authorization: Bearer ${secret}`,
   (secret) => `request with bearer ${secret} failed`,
   (secret) => `{"headers":{"authorization":"Basic ${secret}"}}`,
@@ -40,11 +40,11 @@ test('a secret never comes out, whatever stands around it', () => {
   fc.assert(
     fc.property(
       canary,
-      fc.constantFrom(...places),
+      fc.constantFrom(...wrappers),
       fc.string(),
       fc.string(),
-      (secret, place, before, after) => {
-        const text = `${before}\n${place(secret)}\n${after}`
+      (secret, wrap, before, after) => {
+        const text = `${before}\n${wrap(secret)}\n${after}`
         expect(mask.text(text)).not.toContain(secret)
       },
     ),
@@ -71,14 +71,14 @@ test('a key goes whole, also from its middle on', () => {
 
 test('one that is known goes wherever it stands', () => {
   expect(mask.text('they had a tuna fish sandwich for lunch')).toBe('they had a [removed] for lunch')
-  expect(secretMask(['a+(b)*']).text('a+(b)* aabb')).toBe('[removed] aabb')
-  expect(secretMask(['a', '']).text('as it was')).toBe('as it was')
+  expect(createSecretMask(['a+(b)*']).text('a+(b)* aabb')).toBe('[removed] aabb')
+  expect(createSecretMask(['a', '']).text('as it was')).toBe('as it was')
 })
 
 test('what JSON says stays JSON', () => {
   fc.assert(
-    fc.property(canary, fc.constantFrom(...places), fc.jsonValue(), (secret, place, other) => {
-      const given = { other, deep: [{ dbPassword: secret, note: place(secret) }], [place(secret)]: 1 }
+    fc.property(canary, fc.constantFrom(...wrappers), fc.jsonValue(), (secret, wrap, other) => {
+      const given = { other, deep: [{ dbPassword: secret, note: wrap(secret) }], [wrap(secret)]: 1 }
       expect(JSON.stringify(mask.data(given))).not.toContain(secret)
     }),
   )

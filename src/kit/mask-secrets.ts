@@ -1,31 +1,34 @@
-/** What stands where a secret was. */
-export const removed = '[removed]'
+/** Replaces each secret. */
+export const maskedValue = '[removed]'
 
-/** Takes secrets out of text that others have written: of programs, of files, of the API. */
+/** Removes secrets from text that hyperkube did not write: program output, files, API responses. */
 export interface SecretMask {
-  /** Of a text as a whole. */
+  /** Masks a whole text. */
   text(text: string): string
-  /** Of what JSON can say: it stays JSON. What has the name of a secret goes, whatever it is. */
+  /** Masks a JSON value and keeps it JSON. A string under a secret's key is masked whatever it contains. */
   data(value: unknown): unknown
-  /** For lines that come one after the other from one source: a key may go over many of them. */
+  /**
+   * Returns a function for consecutive lines of one source. It remembers that a private key may span many
+   * lines.
+   */
   lines(): (line: string) => string
 }
 
-/** Shorter ones are found by what is around them: taken out everywhere, they would take words with them. */
-const shortest = 6
-/** The longest key that anybody has is shorter: whoever never ends one hides no more than so many lines. */
-const longestKey = 200
+/** Shorter known secrets are found by context only: replacing them everywhere would damage normal words. */
+const minSecretLength = 6
+/** No real key has more lines. This bounds how much an unterminated key can hide. */
+const maxKeyLines = 200
 
 const keyBegin = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----/
 const keyEnd = /-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----/
 const wholeKey = new RegExp(`${keyBegin.source}.*?${keyEnd.source}`, 'gs')
 
-/** A line of a key whose beginning was cut off. Digests are written with fewer characters. */
-const bareLine = /^(?![0-9a-f]+$)[\w+/-]{40,}={0,2}$/
-const bareRest = /^[\w+/-]+={0,2}$/
+/** A line from the middle of a key whose beginning was cut off. Hex digests do not match. */
+const base64KeyLine = /^(?![0-9a-f]+$)[\w+/-]{40,}={0,2}$/
+const base64KeyRest = /^[\w+/-]+={0,2}$/
 
-/** The kinds of names that have a secret behind them; a name of a file or of an object is none. */
-const names = [
+/** Key names that hold a secret. Names of files or objects are excluded below. */
+const secretNames = [
   'passw(?:or)?d',
   'passphrase',
   'pwd',
@@ -38,88 +41,88 @@ const names = [
   'client[-_]?key',
   'key-data',
 ].join('|')
-/** In quotes, in quotes within quotes, or without any. */
+/** A value in quotes, in escaped quotes, or without quotes. */
 const value = String.raw`(?:"(?:[^"\\]|\\.)*"?|\\"(?:[^"\\]|\\[^"])*(?:\\"?)?|'[^']*'?|[^\s"',;&{}\[\]]+)`
 const notNamed = String.raw`(?![\w-]*(?:file|path|name|ref|dir)\b)[\w-]*`
-const secretName = new RegExp(`(?:${names})${notNamed}$`, 'i')
-const place = '/(?:etc|var|run|opt|usr|root|home)/'
-const harmless = String.raw`(?!\\?["']?(?:${place}|(?:true|false|null)\b))`
-const isPlace = new RegExp(`^${place}`)
+const secretName = new RegExp(`(?:${secretNames})${notNamed}$`, 'i')
+const systemPathPrefix = '/(?:etc|var|run|opt|usr|root|home)/'
+const harmless = String.raw`(?!\\?["']?(?:${systemPathPrefix}|(?:true|false|null)\b))`
+const startsWithSystemPath = new RegExp(`^${systemPathPrefix}`)
 
 const rules: readonly (readonly [RegExp, string])[] = [
-  [wholeKey, removed],
-  // The same in base64, as kubeconfigs have it; certificates may be seen.
-  [/LS0tLS1CRUdJTi(?!BDRVJUSUZJQ0FUR)[\w+/=-]*/g, removed],
-  [/\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g, removed],
+  [wholeKey, maskedValue],
+  // Base64 of a PEM block, as in kubeconfigs. Certificates are public and stay.
+  [/LS0tLS1CRUdJTi(?!BDRVJUSUZJQ0FUR)[\w+/=-]*/g, maskedValue],
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g, maskedValue],
   [
     /(authorization\\?["']?\s*[:=]\s*\\?["']?)(?:(?:bearer|basic|digest|negotiate)\s+)?[^\s"',}\\]+/gi,
-    `$1${removed}`,
+    `$1${maskedValue}`,
   ],
-  [/\b(bearer\s+)(?:[\w.~+/=-]{16,}|(?=\S*[\d._~+/=])[\w.~+/=-]{8,})/gi, `$1${removed}`],
-  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'@:]*:[^\s"'<>]*@/gi, `$1${removed}@`],
+  [/\b(bearer\s+)(?:[\w.~+/=-]{16,}|(?=\S*[\d._~+/=])[\w.~+/=-]{8,})/gi, `$1${maskedValue}`],
+  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'@:]*:[^\s"'<>]*@/gi, `$1${maskedValue}@`],
   [
-    new RegExp(String.raw`((?:${names})${notNamed}\\?["']?\s*[:=]\s*)${harmless}${value}`, 'gi'),
-    `$1${removed}`,
+    new RegExp(String.raw`((?:${secretNames})${notNamed}\\?["']?\s*[:=]\s*)${harmless}${value}`, 'gi'),
+    `$1${maskedValue}`,
   ],
-  // Of registries: a name and a password in one.
-  [/(\\?["']auth\\?["']\s*:\s*)\\?["'][^"'\\]+\\?["']/g, `$1${removed}`],
-  [/\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g, removed],
-  // Tokens by which machines join clusters.
-  [/\b[a-z0-9]{6}\.[a-z0-9]{16}\b/g, removed],
+  // Registry credentials: user name and password in one value.
+  [/(\\?["']auth\\?["']\s*:\s*)\\?["'][^"'\\]+\\?["']/g, `$1${maskedValue}`],
+  [/\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g, maskedValue],
+  // Kubernetes bootstrap tokens.
+  [/\b[a-z0-9]{6}\.[a-z0-9]{16}\b/g, maskedValue],
 ]
 
-/** `known` are secrets themselves: wherever they stand, they go. */
-export function secretMask(known: Iterable<string> = []): SecretMask {
-  const exact = exactly(known)
-  const within = (text: string): string =>
-    rules.reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), exact(text))
-  const lines = (): ((line: string) => string) => linewise(within)
+/** `known` are literal secrets that are masked wherever they occur. */
+export function createSecretMask(known: Iterable<string> = []): SecretMask {
+  const exact = createExactMasker(known)
+  const maskText = (text: string): string =>
+    rules.reduce((masked, [pattern, replacement]) => masked.replace(pattern, replacement), exact(text))
+  const lines = (): ((line: string) => string) => createLineMasker(maskText)
   const text = (whole: string): string => whole.split('\n').map(lines()).join('\n')
-  return { lines, text, data: (given) => maskedData(given, text) }
+  return { lines, text, data: (given) => maskData(given, text) }
 }
 
-function maskedData(given: unknown, text: (whole: string) => string): unknown {
+function maskData(given: unknown, text: (whole: string) => string): unknown {
   if (typeof given === 'string') return text(given)
-  if (Array.isArray(given)) return given.map((one) => maskedData(one, text))
+  if (Array.isArray(given)) return given.map((one) => maskData(one, text))
   if (typeof given !== 'object' || given === null) return given
-  const entries = Object.entries(given).map(([name, own]): [string, unknown] => {
-    const isSecret = typeof own === 'string' && secretName.test(name) && !isPlace.test(own)
-    return [text(name), isSecret ? removed : maskedData(own, text)]
+  const entries = Object.entries(given).map(([name, child]): [string, unknown] => {
+    const isSecret = typeof child === 'string' && secretName.test(name) && !startsWithSystemPath.test(child)
+    return [text(name), isSecret ? maskedValue : maskData(child, text)]
   })
   return Object.fromEntries(entries)
 }
 
-/** The longest first: one may be the beginning of another. */
-function exactly(known: Iterable<string>): (text: string) => string {
-  const all = [...new Set(known)].filter(({ length }) => length >= shortest)
+/** Matches the longest secret first, because one may be a prefix of another. */
+function createExactMasker(known: Iterable<string>): (text: string) => string {
+  const all = [...new Set(known)].filter(({ length }) => length >= minSecretLength)
   if (all.length === 0) return (text) => text
   const sorted = all.toSorted((a, b) => b.length - a.length)
-  const pattern = new RegExp(sorted.map(literally).join('|'), 'g')
-  return (text) => text.replace(pattern, removed)
+  const pattern = new RegExp(sorted.map(escapeRegExp).join('|'), 'g')
+  return (text) => text.replace(pattern, maskedValue)
 }
 
-function literally(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 }
 
-function linewise(within: (text: string) => string): (line: string) => string {
-  /** How many more lines may belong to a key that was begun. */
-  let left = 0
+function createLineMasker(maskText: (text: string) => string): (line: string) => string {
+  /** How many more lines may belong to a key that has begun. */
+  let keyLinesLeft = 0
   let isBare = false
-  const outside = (line: string): string => {
+  const maskOutsideKey = (line: string): string => {
     const bare = line.trim()
-    isBare = bareLine.test(bare) || (isBare && bareRest.test(bare))
-    if (isBare) return removed
-    const masked = within(line)
+    isBare = base64KeyLine.test(bare) || (isBare && base64KeyRest.test(bare))
+    if (isBare) return maskedValue
+    const masked = maskText(line)
     const begin = masked.search(keyBegin)
     if (begin === -1) return masked
-    left = longestKey
-    return `${masked.slice(0, begin)}${removed}`
+    keyLinesLeft = maxKeyLines
+    return `${masked.slice(0, begin)}${maskedValue}`
   }
   return (line) => {
-    if (left === 0) return outside(line)
+    if (keyLinesLeft === 0) return maskOutsideKey(line)
     const end = keyEnd.exec(line)
-    left = end === null ? left - 1 : 0
-    return end === null ? removed : removed + outside(line.slice(end.index + end[0].length))
+    keyLinesLeft = end === null ? keyLinesLeft - 1 : 0
+    return end === null ? maskedValue : maskedValue + maskOutsideKey(line.slice(end.index + end[0].length))
   }
 }

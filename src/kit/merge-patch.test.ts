@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mergePatch } from './merge-patch.ts'
+import { applyMergePatch } from './merge-patch.ts'
 
 /** The examples at the end of RFC 7386. */
 test.each([
@@ -23,11 +23,11 @@ test.each([
   [[1, 2], { a: 'b', c: null }, { a: 'b' }],
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
 ])('%j with %j is %j', (target, patch, merged) => {
-  expect(mergePatch(target, patch)).toEqual(merged)
+  expect(applyMergePatch(target, patch)).toEqual(merged)
 })
 
 test('the order of keys stays, and no key reaches a prototype', () => {
-  expect(Object.keys(Object(mergePatch({ a: 1, b: 2 }, { a: 3, c: 4 })))).toEqual(['a', 'b', 'c'])
-  mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}'))
+  expect(Object.keys(Object(applyMergePatch({ a: 1, b: 2 }, { a: 3, c: 4 })))).toEqual(['a', 'b', 'c'])
+  applyMergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}'))
   expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
 })

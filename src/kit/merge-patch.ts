@@ -1,12 +1,14 @@
-/** A JSON merge patch (RFC 7386): maps are joined, null removes, everything else is replaced. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
+/**
+ * Applies a JSON merge patch (RFC 7386): objects are merged, null removes a key, everything else is replaced.
+ */
+export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isMap(patch)) return patch
-  const below = isMap(target) ? target : {}
+  const base = isMap(target) ? target : {}
   const changed = Object.entries(patch).map(([key, value]) => [
     key,
-    value === null ? null : mergePatch(Object.hasOwn(below, key) ? below[key] : undefined, value),
+    value === null ? null : applyMergePatch(Object.hasOwn(base, key) ? base[key] : undefined, value),
   ])
-  const entries = Object.entries({ ...below, ...Object.fromEntries(changed) })
+  const entries = Object.entries({ ...base, ...Object.fromEntries(changed) })
   return Object.fromEntries(entries.filter(([key]) => !Object.hasOwn(patch, key) || patch[key] !== null))
 }
 

@@ -1,5 +1,5 @@
-export type Labels = Readonly<Record<string, string>>
-export type Sample = readonly [labels: Labels, value: number]
+export type MetricLabels = Readonly<Record<string, string>>
+export type Sample = readonly [labels: MetricLabels, value: number]
 
 interface Family {
   readonly name: string
@@ -8,23 +8,25 @@ interface Family {
   readonly lines: () => string[]
 }
 
-/** Figures of a program, as Prometheus reads them. Whoever asks for a name again gets the same. */
+/**
+ * Registry of metrics in the Prometheus text format. Asking for an existing name returns the existing metric.
+ */
 export class Metrics {
   readonly #families = new Map<string, Family>()
-  readonly #counters = new Map<string, Counters>()
-  readonly #histograms = new Map<string, Histograms>()
+  readonly #counters = new Map<string, CounterVec>()
+  readonly #histograms = new Map<string, HistogramVec>()
   readonly #readers = new Map<string, (() => Iterable<Sample>)[]>()
 
-  counters(name: string, help: string): Counters {
+  counters(name: string, help: string): CounterVec {
     const known = this.#counters.get(name)
     if (known !== undefined) return known
-    const counters = new Counters(name)
+    const counters = new CounterVec(name)
     this.#counters.set(name, counters)
-    this.#enter({ name, help, type: 'counter', lines: () => counters.lines() })
+    this.#register({ name, help, type: 'counter', lines: () => counters.lines() })
     return counters
   }
 
-  /** Asked only when somebody looks. What can only grow is a counter also so. */
+  /** `read` runs only when the metrics are scraped. Use type `counter` for values that only grow. */
   gauges(
     name: string,
     help: string,
@@ -36,21 +38,21 @@ export class Metrics {
     const readers = [read]
     this.#readers.set(name, readers)
     const samples = (): Sample[] => readers.flatMap((one) => [...one()])
-    this.#enter({
+    this.#register({
       name,
       help,
       type,
-      lines: () => samples().map(([labels, value]) => `${name}${textOf(labels)} ${value}`),
+      lines: () => samples().map(([labels, value]) => `${name}${formatLabels(labels)} ${value}`),
     })
   }
 
-  /** `bounds` ascend. */
-  histograms(name: string, help: string, bounds: readonly number[]): Histograms {
+  /** `bounds` must ascend. */
+  histograms(name: string, help: string, bounds: readonly number[]): HistogramVec {
     const known = this.#histograms.get(name)
     if (known !== undefined) return known
-    const histograms = new Histograms(name, bounds)
+    const histograms = new HistogramVec(name, bounds)
     this.#histograms.set(name, histograms)
-    this.#enter({ name, help, type: 'histogram', lines: () => histograms.lines() })
+    this.#register({ name, help, type: 'histogram', lines: () => histograms.lines() })
     return histograms
   }
 
@@ -63,14 +65,14 @@ export class Metrics {
     return lines.map((line) => `${line}\n`).join('')
   }
 
-  #enter(family: Family): void {
+  #register(family: Family): void {
     if (this.#families.has(family.name)) throw new Error(`${family.name} is already something else`)
     this.#families.set(family.name, family)
   }
 }
 
-/** What only grows, once for each set of labels. */
-export class Counters {
+/** A counter with one value for each set of labels. */
+export class CounterVec {
   readonly #name: string
   readonly #values = new Map<string, number>()
 
@@ -78,8 +80,8 @@ export class Counters {
     this.#name = name
   }
 
-  add(labels: Labels = {}, by = 1): void {
-    const key = textOf(labels)
+  add(labels: MetricLabels = {}, by = 1): void {
+    const key = formatLabels(labels)
     this.#values.set(key, (this.#values.get(key) ?? 0) + by)
   }
 
@@ -89,55 +91,55 @@ export class Counters {
 }
 
 interface Histogram {
-  readonly labels: Labels
-  /** How many fell into each, not counting those below; the last one has no bound. */
+  readonly labels: MetricLabels
+  /** Count per bucket, not cumulative. The last bucket has no upper bound. */
   readonly counts: number[]
   sum: number
 }
 
-/** How what was measured is spread, once for each set of labels. */
-export class Histograms {
+/** A histogram with one distribution for each set of labels. */
+export class HistogramVec {
   readonly #name: string
   readonly #bounds: readonly number[]
-  readonly #all = new Map<string, Histogram>()
+  readonly #histograms = new Map<string, Histogram>()
 
   constructor(name: string, bounds: readonly number[]) {
     this.#name = name
     this.#bounds = bounds
   }
 
-  observe(labels: Labels, value: number): void {
-    const key = textOf(labels)
-    const known = this.#all.get(key)
+  observe(labels: MetricLabels, value: number): void {
+    const key = formatLabels(labels)
+    const known = this.#histograms.get(key)
     const one = known ?? { labels, counts: Array.from({ length: this.#bounds.length + 1 }, () => 0), sum: 0 }
-    if (known === undefined) this.#all.set(key, one)
+    if (known === undefined) this.#histograms.set(key, one)
     const found = this.#bounds.findIndex((bound) => value <= bound)
-    const at = found === -1 ? this.#bounds.length : found
-    one.counts[at] = (one.counts[at] ?? 0) + 1
+    const bucket = found === -1 ? this.#bounds.length : found
+    one.counts[bucket] = (one.counts[bucket] ?? 0) + 1
     one.sum += value
   }
 
   lines(): string[] {
-    return [...this.#all.values()].flatMap(({ labels, counts, sum }) => {
-      let below = 0
-      const buckets = counts.map((count, at) => {
-        below += count
-        return `${this.#name}_bucket${textOf({ ...labels, le: String(this.#bounds[at] ?? '+Inf') })} ${below}`
+    return [...this.#histograms.values()].flatMap(({ labels, counts, sum }) => {
+      let cumulative = 0
+      const buckets = counts.map((count, bucket) => {
+        cumulative += count
+        return `${this.#name}_bucket${formatLabels({ ...labels, le: String(this.#bounds[bucket] ?? '+Inf') })} ${cumulative}`
       })
       return [
         ...buckets,
-        `${this.#name}_sum${textOf(labels)} ${sum}`,
-        `${this.#name}_count${textOf(labels)} ${below}`,
+        `${this.#name}_sum${formatLabels(labels)} ${sum}`,
+        `${this.#name}_count${formatLabels(labels)} ${cumulative}`,
       ]
     })
   }
 }
 
-function textOf(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
+function formatLabels(labels: MetricLabels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabelValue(value)}"`)
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
-function escaped(text: string): string {
+function escapeLabelValue(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }

@@ -1,32 +1,36 @@
-/** Time as one process has it: it only goes on. In milliseconds. */
-export interface Time {
-  /** From any point on. */
+/** A monotonic clock of one process, in milliseconds. */
+export interface MonotonicClock {
+  /** Milliseconds since an arbitrary start. */
   readonly now: () => number
-  /** Acts once, after so long; what comes back calls it off. */
-  readonly after: (milliseconds: number, act: () => void) => () => void
+  /** Calls back once after the given time. The returned function cancels the timer. */
+  readonly after: (milliseconds: number, callback: () => void) => () => void
 }
 
-/** Node's timers go off at once when they are set for longer. */
-const longest = 2 ** 31 - 1
+/** Node fires timers with a longer delay immediately. */
+const maxTimerMs = 2 ** 31 - 1
 
-export const realTime: Time = {
+export const monotonicClock: MonotonicClock = {
   now: () => performance.now(),
-  after(milliseconds, act) {
-    const timer = setTimeout(act, Math.min(milliseconds, longest))
+  after(milliseconds, callback) {
+    const timer = setTimeout(callback, Math.min(milliseconds, maxTimerMs))
     return () => clearTimeout(timer)
   },
 }
 
-/** Ends when the time is over or the signal says so, and never fails. */
-export async function pause({ after }: Time, milliseconds: number, signal: AbortSignal): Promise<void> {
+/** Resolves when the time is over or the signal aborts. Never rejects. */
+export async function sleepUnlessAborted(
+  { after }: MonotonicClock,
+  milliseconds: number,
+  signal: AbortSignal,
+): Promise<void> {
   if (signal.aborted) return
   await new Promise<void>((resolve) => {
     const end = (): void => {
-      callOff()
+      cancel()
       signal.removeEventListener('abort', end)
       resolve()
     }
-    const callOff = after(milliseconds, end)
+    const cancel = after(milliseconds, end)
     signal.addEventListener('abort', end, { once: true })
   })
 }

@@ -1,9 +1,11 @@
-/** Lets one piece of work in after the other, in the order in which they come, however each of them ends. */
-export function inTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
+/**
+ * Returns a function that runs tasks one at a time in FIFO order. A failed task does not block the next one.
+ */
+export function createMutex(): <T>(work: () => Promise<T>) => Promise<T> {
+  let tail: Promise<unknown> = Promise.resolve()
   return async (work) => {
-    const turn = last.then(work)
-    last = turn.catch(() => undefined)
-    return turn
+    const result = tail.then(work)
+    tail = result.catch(() => undefined)
+    return result
   }
 }

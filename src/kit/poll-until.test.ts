@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest'
-import { until } from './poll-until.ts'
+import { pollUntil } from './poll-until.ts'
 
 test('answers with the first thing seen', async () => {
-  let looks = 0
-  const seen = await until('three looks', async () => (++looks === 3 ? looks : undefined), {
-    within: 1000,
-    every: 1,
+  let checks = 0
+  const value = await pollUntil('three looks', async () => (++checks === 3 ? checks : undefined), {
+    timeoutMs: 1000,
+    intervalMs: 1,
   })
-  expect(seen).toBe(3)
+  expect(value).toBe(3)
 })
 
 test('a look that throws is "not yet", and the last reason is kept', async () => {
-  const failing = until(
+  const failing = pollUntil(
     'the impossible',
     async () => {
       throw new Error('still closed')
     },
-    { within: 20, every: 1 },
+    { timeoutMs: 20, intervalMs: 1 },
   )
   await expect(failing).rejects.toMatchObject({
     code: 'TIMED_OUT',
@@ -27,9 +27,9 @@ test('a look that throws is "not yet", and the last reason is kept', async () =>
 
 test('an abort ends the wait with its own reason', async () => {
   const controller = new AbortController()
-  const waiting = until('nothing', async () => undefined, {
-    within: 60_000,
-    every: 1,
+  const waiting = pollUntil('nothing', async () => undefined, {
+    timeoutMs: 60_000,
+    intervalMs: 1,
     signal: controller.signal,
   })
   controller.abort(new Error('enough'))
@@ -37,6 +37,6 @@ test('an abort ends the wait with its own reason', async () => {
 })
 
 test('a look that hangs does not outlive the deadline', async () => {
-  const hanging = until('an answer', async () => new Promise<never>(() => undefined), { within: 20 })
+  const hanging = pollUntil('an answer', async () => new Promise<never>(() => undefined), { timeoutMs: 20 })
   await expect(hanging).rejects.toMatchObject({ code: 'TIMED_OUT' })
 })

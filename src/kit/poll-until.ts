@@ -1,40 +1,42 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { duration } from './duration.ts'
+import { formatDuration } from './duration.ts'
 import { HyperkubeError } from './errors.ts'
 
-export interface UntilOptions {
-  /** Give up after so many milliseconds. */
-  readonly within: number
-  /** Pause between two looks, in milliseconds. */
-  readonly every?: number
+export interface PollOptions {
+  /** Milliseconds until the wait fails. */
+  readonly timeoutMs: number
+  /** Milliseconds between two checks. */
+  readonly intervalMs?: number
   readonly signal?: AbortSignal
 }
 
 /**
- * Looks again and again until `look` answers with something other than undefined or false. A look that
- * throws counts as "not yet"; what it threw last is the cause of the timeout.
+ * Calls `check` until it returns a value other than undefined or false. A check that throws counts as "not
+ * yet"; the last error becomes the cause of the timeout.
  */
-export async function until<T>(
+export async function pollUntil<T>(
   what: string,
-  look: (signal: AbortSignal) => Promise<T | undefined | false>,
-  { within, every = 100, signal }: UntilOptions,
+  check: (signal: AbortSignal) => Promise<T | undefined | false>,
+  { timeoutMs, intervalMs = 100, signal }: PollOptions,
 ): Promise<T> {
-  const deadline = AbortSignal.timeout(within)
-  const either = signal === undefined ? deadline : AbortSignal.any([deadline, signal])
-  // Ends the wait for a look that hangs.
+  const deadline = AbortSignal.timeout(timeoutMs)
+  const stopSignal = signal === undefined ? deadline : AbortSignal.any([deadline, signal])
+  // Ends the wait for a check that hangs.
   const aborted = new Promise<undefined>((resolve) => {
-    either.addEventListener('abort', () => resolve(undefined), { once: true })
+    stopSignal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
-  let last: unknown
-  while (!either.aborted) {
+  let lastError: unknown
+  while (!stopSignal.aborted) {
     try {
-      const seen = await Promise.race([look(either), aborted])
-      if (seen !== undefined && seen !== false) return seen
+      const value = await Promise.race([check(stopSignal), aborted])
+      if (value !== undefined && value !== false) return value
     } catch (error) {
-      if (!either.aborted) last = error
+      if (!stopSignal.aborted) lastError = error
     }
-    await sleep(every, undefined, { signal: either }).catch(() => undefined)
+    await sleep(intervalMs, undefined, { signal: stopSignal }).catch(() => undefined)
   }
   signal?.throwIfAborted()
-  throw new HyperkubeError('TIMED_OUT', `waited ${duration(within)} for ${what}`, { cause: last })
+  throw new HyperkubeError('TIMED_OUT', `waited ${formatDuration(timeoutMs)} for ${what}`, {
+    cause: lastError,
+  })
 }

@@ -1,38 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Told again so often, that a person sees that it is still so. */
-const reminder = 5000
+/** An unchanged reason is reported again after this time, so that people see that the wait goes on. */
+const repeatMs = 5000
 
-export interface Watchful {
-  /** Tells why it is not over yet. */
-  readonly tell: (reason: string, since: string) => Promise<void> | void
-  /** What to fail with when it has taken too long. */
-  readonly late: (reason: string) => Promise<Error> | Error
+export interface ProgressPollOptions {
+  /** Reports why the wait is not over yet. */
+  readonly report: (reason: string, since: string) => Promise<void> | void
+  /** Builds the error for a wait that took too long. */
+  readonly toTimeoutError: (reason: string) => Promise<Error> | Error
   readonly now: () => Date
-  /** When it has taken too long, in the milliseconds of `now`. */
+  /** End of the wait, in the milliseconds of `now`. */
   readonly deadline: number
-  /** Milliseconds between two looks. */
-  readonly every: number
+  /** Milliseconds between two checks. */
+  readonly intervalMs: number
   readonly signal: AbortSignal
 }
 
-/** Looks until there is no reason to wait any more, and tells meanwhile what it is. */
-export async function waitWatchfully(
-  look: () => Promise<string | undefined>,
-  { tell, late, now, deadline, every, signal }: Watchful,
+/** Polls until there is no reason left to wait, and reports the current reason meanwhile. */
+export async function pollWithProgress(
+  findPendingReason: () => Promise<string | undefined>,
+  { report, toTimeoutError, now, deadline, intervalMs, signal }: ProgressPollOptions,
 ): Promise<void> {
   const since = now().toISOString()
-  let told = { reason: '', time: 0 }
+  let reported = { reason: '', time: 0 }
   for (;;) {
-    const reason = await look()
+    const reason = await findPendingReason()
     if (reason === undefined) return
     signal.throwIfAborted()
     const time = now().getTime()
-    if (time > deadline) throw await late(reason)
-    if (reason !== told.reason || time - told.time > reminder) {
-      await tell(reason, since)
-      told = { reason, time }
+    if (time > deadline) throw await toTimeoutError(reason)
+    if (reason !== reported.reason || time - reported.time > repeatMs) {
+      await report(reason, since)
+      reported = { reason, time }
     }
-    await sleep(every, undefined, { signal }).catch(() => signal.throwIfAborted())
+    await sleep(intervalMs, undefined, { signal }).catch(() => signal.throwIfAborted())
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Text from outside, fit for a terminal: line ends stay, other control characters and those that turn the direction of
- * writing are shown by their code. A file or a host could otherwise repaint the screen, or make one word look like another.
+ * Makes untrusted text safe for a terminal. Line ends stay; other control characters and bidirectional
+ * overrides are shown as escape codes. Otherwise a file or host could repaint the screen or disguise a word.
  */
-export function printable(text: string): string {
+export function toPrintable(text: string): string {
   return text.replace(unprintable, (character) => {
     const code = character.codePointAt(0) ?? 0
     return `\\u${code.toString(16).padStart(4, '0')}`

@@ -1,5 +1,5 @@
-/** Lets in no more than `limit` pieces of work at once; the others wait for their turn, in the order in which they come. */
-export function atOnce(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+/** Returns a function that runs at most `limit` tasks at a time. Further tasks wait in FIFO order. */
+export function createSemaphore(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = limit
   const waiting: (() => void)[] = []
   return async (work) => {
@@ -8,7 +8,7 @@ export function atOnce(limit: number): <T>(work: () => Promise<T>) => Promise<T>
     try {
       return await work()
     } finally {
-      // Whoever waits takes the place that is left.
+      // Hands the free slot to the next waiting task.
       const next = waiting.shift()
       if (next === undefined) free++
       else next()

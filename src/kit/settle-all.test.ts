@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { describe } from './errors.ts'
+import { formatError } from './errors.ts'
 import { settleAll } from './settle-all.ts'
 
 test('answers in order', async () => {
@@ -14,13 +14,13 @@ test('fails only when all have ended', async () => {
   expect(ended).toBe(true)
 })
 
-test('several reasons are all told', async () => {
+test('several reasons are all reported', async () => {
   const failing = settleAll([Promise.reject(new Error('one')), Promise.reject(new Error('two'))])
   const error: unknown = await failing.catch((reason: unknown) => reason)
-  expect(describe(error)).toBe('2 of 2 failed\n  one\n  two')
+  expect(formatError(error)).toBe('2 of 2 failed\n  one\n  two')
 })
 
-test('one reason for several is told once', async () => {
+test('one reason for several is reported once', async () => {
   const reason = new Error('interrupted')
   await expect(settleAll([Promise.reject(reason), Promise.reject(reason)])).rejects.toBe(reason)
 })

@@ -1,4 +1,4 @@
-/** A word as a POSIX shell takes it, whatever is in it. */
-export function quote(word: string): string {
+/** Quotes a word for a POSIX shell. */
+export function quoteShell(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`
 }

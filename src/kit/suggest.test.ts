@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearest } from './suggest.ts'
+import { suggestWord } from './suggest.ts'
 
 const known = ['address', 'roles', 'internalAddress', 'control-plane', 'worker']
 
@@ -11,9 +11,9 @@ test.each([
   ['controlplane', 'control-plane'],
   ['workers', 'worker'],
 ])('%s stands for %s', (word, meant) => {
-  expect(nearest(word, known)).toBe(meant)
+  expect(suggestWord(word, known)).toBe(meant)
 })
 
 test.each(['kubernetes', '', 'x', 'master'])('%s stands for none of them', (word) => {
-  expect(nearest(word, known)).toBeUndefined()
+  expect(suggestWord(word, known)).toBeUndefined()
 })

@@ -1,16 +1,18 @@
-/** The known word that a mistyped one most likely stands for, if any is near enough to be worth a guess. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+/** Returns the known word that a mistyped one most likely means, or undefined if none is close enough. */
+export function suggestWord(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3))
   const ranked = known
     .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
-    .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter((ranking) => ranking.distance <= limit)
     .toSorted((a, b) => a.distance - b.distance)
   return ranked[0]?.candidate
 }
 
-/** How many letters must be put in, taken out, replaced or swapped with their neighbour. */
-function distance(a: string, b: string): number {
+/**
+ * Number of letters to insert, delete, replace or swap with the adjacent one (Damerau-Levenshtein distance).
+ */
+function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let row = 1; row <= a.length; row++) {

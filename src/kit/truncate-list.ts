@@ -1,5 +1,5 @@
-/** The first of many, and how many more there are: nobody reads more than a few. */
-export function firstFew(names: readonly string[], most: number): string {
-  const more = names.length - most
-  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+/** Joins the first `max` names and says how many were omitted. */
+export function truncateList(names: readonly string[], max: number): string {
+  const omitted = names.length - max
+  return `${names.slice(0, max).join(', ')}${omitted > 0 ? ` and ${omitted} more` : ''}`
 }

@@ -2,11 +2,17 @@ import { Agent, type AgentOptions, type RequestOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { Tunnel } from './tunnel.ts'
 
-/** A TCP connection by a way of its own. The signal aborts when nobody wants it any more, also once it stands. */
+/**
+ * Opens a TCP connection by other means, for example over SSH. The signal aborts when the connection is no
+ * longer needed, even after it is open.
+ */
 export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Duplex>
 
-/** Keeps connections for requests; with `dial` over streams that it makes, and otherwise the same. */
-export function agentOver(dial: Dial | undefined, options: AgentOptions): Agent {
+/**
+ * Creates an HTTPS agent that keeps connections alive. With `dial`, connections run over the streams that it
+ * returns.
+ */
+export function createHttpsAgent(dial: Dial | undefined, options: AgentOptions): Agent {
   return dial === undefined ? new Agent(options) : new TunnelAgent(dial, options)
 }
 
@@ -27,8 +33,8 @@ class TunnelAgent extends Agent {
         close: (error) => stream.destroy(error ?? undefined),
       }
     })
-    // Whom the server has to be is still said by the host in the options.
-    const over = { ...options, socket }
-    return super.createConnection(over)
+    // TLS still verifies the server name from the host in the options.
+    const tunnelled = { ...options, socket }
+    return super.createConnection(tunnelled)
   }
 }

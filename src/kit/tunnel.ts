@@ -2,47 +2,47 @@ import { Duplex, type Readable, type Writable } from 'node:stream'
 import { callbackify } from 'node:util'
 
 /** Both directions of a connection. */
-export interface Ends {
+export interface StreamPair {
   readonly readable: Readable
   readonly writable: Writable
-  /** Called unless both have come to their ends by themselves. */
+  /** Called unless both streams have ended by themselves. */
   readonly close: (error: Error | null) => void
 }
 
-/** Makes a connection. The signal aborts when nobody wants it any more. */
-export type OpenEnds = (signal: AbortSignal) => Promise<Ends>
+/** Opens a connection. The signal aborts when it is no longer needed. */
+export type OpenStreams = (signal: AbortSignal) => Promise<StreamPair>
 
 /**
- * One stream, there at once, over a connection that is still to be made. It behaves as a socket does, whatever it goes over:
- * it fails with what the connection fails with, and is destroyed without waiting for anybody.
+ * A duplex stream that exists before its connection is open. It behaves like a socket: it fails with the
+ * error of the connection and can be destroyed at any time without waiting.
  */
 export class Tunnel extends Duplex {
-  readonly #open: OpenEnds
-  readonly #unwanted = new AbortController()
-  #ends: Ends | undefined
+  readonly #open: OpenStreams
+  readonly #aborter = new AbortController()
+  #streams: StreamPair | undefined
   /** Nothing can be written any more. */
-  #deaf = false
+  #writeClosed = false
 
-  constructor(open: OpenEnds) {
+  constructor(open: OpenStreams) {
     super({ allowHalfOpen: false })
     this.#open = open
   }
 
   override _construct(done: (error?: Error | null) => void): void {
-    callbackify(async () => this.#stand())(done)
+    callbackify(async () => this.#connect())(done)
   }
 
-  async #stand(): Promise<void> {
-    const { signal } = this.#unwanted
+  async #connect(): Promise<void> {
+    const { signal } = this.#aborter
     try {
-      this.#ends = await this.#open(signal)
-      this.#listen(this.#ends)
+      this.#streams = await this.#open(signal)
+      this.#attach(this.#streams)
     } catch (error) {
       if (!signal.aborted) throw error
     }
   }
 
-  #listen({ readable, writable }: Ends): void {
+  #attach({ readable, writable }: StreamPair): void {
     let ended = false
     readable.on('data', (chunk: Buffer) => {
       if (!this.push(chunk)) readable.pause()
@@ -51,37 +51,37 @@ export class Tunnel extends Duplex {
       ended = true
       this.push(null)
     })
-    // What was read may still wait to be taken; what could not be written has nobody to go to.
-    const cut = (): unknown => this.destroy(new Error('the connection was closed'))
-    readable.on('close', () => ended || cut())
+    // Data already read may still be consumed; data not yet written is lost.
+    const destroyAsClosed = (): unknown => this.destroy(new Error('the connection was closed'))
+    readable.on('close', () => ended || destroyAsClosed())
     writable.on('close', () => {
-      this.#deaf = true
-      if (this.writableLength > 0) cut()
+      this.#writeClosed = true
+      if (this.writableLength > 0) destroyAsClosed()
     })
     for (const stream of new Set([readable, writable])) stream.on('error', (error) => this.destroy(error))
   }
 
   override _read(): void {
-    this.#ends?.readable.resume()
+    this.#streams?.readable.resume()
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#ends?.writable.write(chunk, done)
+    this.#streams?.writable.write(chunk, done)
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    if (this.#deaf) done()
-    else this.#ends?.writable.end(done)
+    if (this.#writeClosed) done()
+    else this.#streams?.writable.end(done)
   }
 
-  // While the connection is made, all that follows would wait for it.
+  // Aborts a pending connection attempt; otherwise destroy would wait for it.
   override destroy(error?: Error): this {
-    this.#unwanted.abort(error)
+    this.#aborter.abort(error)
     return super.destroy(error)
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    if (!this.readableEnded || !this.writableFinished) this.#ends?.close(error)
+    if (!this.readableEnded || !this.writableFinished) this.#streams?.close(error)
     done(error)
   }
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 
-/** How the API says no. */
-const status = z.looseObject({
+/** Status object of an API error. */
+const statusSchema = z.looseObject({
   kind: z.literal('Status'),
   message: z.string().optional(),
-  /** A word for programs: AlreadyExists, Conflict, Expired. */
+  /** Reason for programs: AlreadyExists, Conflict, Expired. */
   reason: z.string().optional(),
   details: z
     .looseObject({
@@ -21,26 +21,26 @@ const status = z.looseObject({
     .nullish(),
 })
 
-/** One of several things that are wrong with a request. */
-export interface Cause {
+/** One of several problems of a request. */
+export interface StatusCause {
   readonly reason: string
   readonly message: string
-  /** Where in the object. */
+  /** Path of the field. */
   readonly field: string | undefined
 }
 
-export interface Refusal {
+export interface ApiStatus {
   readonly status: number
   readonly reason: string | undefined
-  /** In the API's own words. */
+  /** Message of the API. */
   readonly message: string
-  readonly causes: readonly Cause[]
+  readonly causes: readonly StatusCause[]
 }
 
-/** What an answer that is no success says. Proxies, and servers that are about to stop, say it in plain text. */
-export function readRefusal(code: number, text: string): Refusal {
+/** Parses an error response. Proxies and servers that are about to stop send plain text. */
+export function parseErrorResponse(code: number, text: string): ApiStatus {
   return (
-    refusalOf(code, jsonOf(text)) ?? {
+    parseApiStatus(code, parseJson(text)) ?? {
       status: code,
       reason: undefined,
       message: text.trim().slice(0, 10_000),
@@ -49,9 +49,9 @@ export function readRefusal(code: number, text: string): Refusal {
   )
 }
 
-/** Undefined when it is none. */
-export function refusalOf(code: number, value: unknown): Refusal | undefined {
-  const parsed = status.safeParse(value)
+/** Returns undefined if the value is not a Status object. */
+export function parseApiStatus(code: number, value: unknown): ApiStatus | undefined {
+  const parsed = statusSchema.safeParse(value)
   if (!parsed.success) return undefined
   const { message = '', reason, details } = parsed.data
   const causes = (details?.causes ?? []).map((cause) => ({
@@ -62,7 +62,7 @@ export function refusalOf(code: number, value: unknown): Refusal | undefined {
   return { status: code, reason, message, causes }
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { baseObjects } from './base-objects.ts'
+import { buildBaseObjects } from './base-objects.ts'
 import { objectPath } from './paths.ts'
-import { knownResource } from './resources.ts'
+import { findKnownResource } from './resources.ts'
 
 function names(windows: boolean): string[] {
-  return baseObjects({ windows }).map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+  return buildBaseObjects({ windows }).map(({ kind, metadata }) => `${kind} ${metadata.name}`)
 }
 
 test('what every cluster has', () => {
@@ -29,7 +29,7 @@ test('the Windows runtime classes only where they are of use', () => {
 })
 
 test('a class of a build leads to its nodes, past their taint', () => {
-  const object = baseObjects({ windows: true }).find(({ metadata }) => metadata.name === 'windows-26100')
+  const object = buildBaseObjects({ windows: true }).find(({ metadata }) => metadata.name === 'windows-26100')
   expect(object).toMatchObject({
     handler: 'runhcs-wcow-process',
     scheduling: {
@@ -39,9 +39,9 @@ test('a class of a build leads to its nodes, past their taint', () => {
   })
 })
 
-test('nobody need be asked where they belong', () => {
-  for (const { apiVersion, kind, metadata } of baseObjects({ windows: true })) {
-    const resource = knownResource(apiVersion, kind)
+test('their kinds need no discovery', () => {
+  for (const { apiVersion, kind, metadata } of buildBaseObjects({ windows: true })) {
+    const resource = findKnownResource(apiVersion, kind)
     expect(resource && objectPath(resource, metadata)).toContain(encodeURIComponent(metadata.name))
   }
 })

@@ -3,57 +3,60 @@ import { windowsBuildLabel, windowsBuildVersion, windowsServers } from '../contr
 import { settleAll } from '../kit/settle-all.ts'
 import type { KubeClient } from './client.ts'
 import type { KubeObject, Manifest } from './object.ts'
-import { binding, role } from './rbac.ts'
-import type { CallOptions } from './request.ts'
-import { apply } from './write-objects.ts'
+import { buildRoleBinding, buildRole } from './rbac.ts'
+import type { KubeCallOptions } from './request.ts'
+import { applyObject } from './write-objects.ts'
 
-export interface BaseWish {
-  /** Whether there are Windows nodes, and pods that want to say that they are for them. */
+export interface BaseObjectsSpec {
+  /** Whether the cluster has Windows nodes, and therefore needs runtime classes for their pods. */
   readonly windows: boolean
 }
 
-/** What every cluster has of us before anything else: the rights of our own programs, and of people. */
-export function baseObjects({ windows }: BaseWish): Manifest[] {
+/**
+ * Objects that every cluster needs before all others: RBAC rules of hyperkube's own programs and of
+ * operators.
+ */
+export function buildBaseObjects({ windows }: BaseObjectsSpec): Manifest[] {
   return [
-    ...flannel,
-    ...apiserverProxies,
-    ...agents,
-    // Without it the API server may not ask kubelets, and nobody sees logs.
-    binding('hyperkube:kubelet-api', 'system:kubelet-api-admin', {
+    ...flannelRbac,
+    ...apiserverProxyRbac,
+    ...agentRbac,
+    // Without this binding the API server may not call kubelets, and `kubectl logs` fails.
+    buildRoleBinding('hyperkube:kubelet-api', 'system:kubelet-api-admin', {
       kind: 'User',
       name: 'kube-apiserver-kubelet-client',
     }),
-    // Unlike system:masters, this can be taken away again.
-    binding('hyperkube:admins', 'cluster-admin', { kind: 'Group', name: 'hyperkube:admins' }),
+    // Unlike membership in system:masters, this binding can be revoked.
+    buildRoleBinding('hyperkube:admins', 'cluster-admin', { kind: 'Group', name: 'hyperkube:admins' }),
     ...(windows ? windowsRuntimeClasses : []),
   ]
 }
 
-/** Learns of nodes' networks, and enters its own address at its node. */
-const flannel: readonly Manifest[] = [
-  role('hyperkube:flannel', [
+/** Flannel reads the networks of all nodes and writes its own address to its node. */
+const flannelRbac: readonly Manifest[] = [
+  buildRole('hyperkube:flannel', [
     { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
   ]),
-  binding('hyperkube:flannel', 'hyperkube:flannel', { kind: 'User', name: 'hyperkube:flannel' }),
+  buildRoleBinding('hyperkube:flannel', 'hyperkube:flannel', { kind: 'User', name: 'hyperkube:flannel' }),
 ]
 
-/** They learn where all API servers are, and nothing else. */
-const apiserverProxies: readonly Manifest[] = [
-  role(
+/** The proxies read the addresses of all API servers, and nothing else. */
+const apiserverProxyRbac: readonly Manifest[] = [
+  buildRole(
     'hyperkube:apiserver-proxies',
     [
       {
         apiGroups: ['discovery.k8s.io'],
         resources: ['endpointslices'],
-        // The API servers enter themselves under this name.
+        // The API servers publish themselves under this name.
         resourceNames: ['kubernetes'],
         verbs: ['get', 'list', 'watch'],
       },
     ],
     'default',
   ),
-  binding(
+  buildRoleBinding(
     'hyperkube:apiserver-proxies',
     'hyperkube:apiserver-proxies',
     { kind: 'Group', name: 'hyperkube:apiserver-proxies' },
@@ -61,9 +64,12 @@ const apiserverProxies: readonly Manifest[] = [
   ),
 ]
 
-/** Those of control planes renew certificates of nodes that ask for it. What is asked they see as nodes do. */
-const agents: readonly Manifest[] = [
-  role(agentUser, [
+/**
+ * Agents on control planes approve and sign renewal requests of nodes. They read the requests with the
+ * permissions of their node.
+ */
+const agentRbac: readonly Manifest[] = [
+  buildRole(agentUser, [
     {
       apiGroups: ['certificates.k8s.io'],
       resources: ['certificatesigningrequests/approval', 'certificatesigningrequests/status'],
@@ -76,22 +82,23 @@ const agents: readonly Manifest[] = [
       verbs: ['approve', 'sign'],
     },
   ]),
-  binding(agentUser, agentUser, { kind: 'User', name: agentUser }),
+  buildRoleBinding(agentUser, agentUser, { kind: 'User', name: agentUser }),
 ]
 
 /**
- * A pod that names one of them goes to Windows nodes, past the taint that keeps others away: to any, or to those of a build,
- * because an image runs only on some. There is one for each build that we support, whether or not a host has it today: a pod
- * that waits for a host says so, and one whose class is gone is refused.
+ * A pod that names one of these classes runs on Windows nodes and tolerates their taint: on any of them, or
+ * on those of one build, because an image runs only on some builds. There is a class for each supported
+ * build, whether or not a host has it today. A pod that waits for a host reports so; a pod whose class is
+ * missing is refused.
  */
 const windowsRuntimeClasses: readonly Manifest[] = [
-  windowsRuntimeClass('windows', {}),
+  buildWindowsRuntimeClass('windows', {}),
   ...windowsServers.map(({ build }) =>
-    windowsRuntimeClass(`windows-${build}`, { [windowsBuildLabel]: windowsBuildVersion(build) }),
+    buildWindowsRuntimeClass(`windows-${build}`, { [windowsBuildLabel]: windowsBuildVersion(build) }),
   ),
 ]
 
-function windowsRuntimeClass(name: string, labels: Readonly<Record<string, string>>): Manifest {
+function buildWindowsRuntimeClass(name: string, labels: Readonly<Record<string, string>>): Manifest {
   return {
     apiVersion: 'node.k8s.io/v1',
     kind: 'RuntimeClass',
@@ -105,15 +112,15 @@ function windowsRuntimeClass(name: string, labels: Readonly<Record<string, strin
 }
 
 /**
- * Fields that others have changed are taken back: rights must be what we say. The first time, only system:masters may do
- * it; from then on `hyperkube:admins` may.
+ * Forces the ownership of all fields, because RBAC rules must be exactly as planned. The first call needs
+ * system:masters; later ones need `hyperkube:admins`.
  */
 export async function applyBaseObjects(
   client: KubeClient,
-  wish: BaseWish = { windows: false },
-  options: CallOptions = {},
+  spec: BaseObjectsSpec = { windows: false },
+  options: KubeCallOptions = {},
 ): Promise<KubeObject[]> {
   return settleAll(
-    baseObjects(wish).map(async (object) => apply(client, object, { ...options, force: true })),
+    buildBaseObjects(spec).map(async (object) => applyObject(client, object, { ...options, force: true })),
   )
 }

@@ -1,144 +1,159 @@
 import type { IncomingMessage } from 'node:http'
 import type { Agent } from 'node:https'
-import { attempt, attemptStream, type Line } from './send-request.ts'
-import { type Credentials, LiveCredentials, type Pem } from '../kit/credentials.ts'
+import { sendKubeRequest, openKubeStream, type KubeRequestContext } from './send-request.ts'
+import { type TlsCredentials, ReloadingCredentials, type Pem } from '../kit/credentials.ts'
 import { Discovery } from './discovery.ts'
-import type { Patience } from '../kit/https-request.ts'
+import type { RequestTimeouts } from '../kit/https-request.ts'
 import { KubeError } from './kube-error.ts'
-import { type Attempt, persist } from './retry-request.ts'
-import { described, isIdempotent, type KubeRequest } from './request.ts'
+import { type Attempt, retryRequest } from './retry-request.ts'
+import { describeRequest, isIdempotent, type KubeRequest } from './request.ts'
 import type { Backoff } from './retry-policy.ts'
-import { Rota } from './server-order.ts'
-import { agentOver, type Dial } from '../kit/tunnel-agent.ts'
+import { ServerOrder } from './server-order.ts'
+import { createHttpsAgent, type Dial } from '../kit/tunnel-agent.ts'
 
 export interface KubeClientOptions {
-  /** https://10.0.0.1:6443: asked in this order, beginning with the one that answered last. */
+  /**
+   * Base URLs such as https://10.0.0.1:6443. They are tried in this order, starting with the last one that
+   * responded.
+   */
   readonly servers: readonly string[]
-  readonly authority: Pem
-  readonly credentials: Omit<Credentials, 'authority'>
-  /** Ends all that the client does. */
+  readonly ca: Pem
+  readonly credentials: Omit<TlsCredentials, 'ca'>
+  /** Aborts everything that the client does. */
   readonly signal: AbortSignal
-  /** How servers are reached, where not directly. */
+  /** How servers are reached; undefined to connect directly. */
   readonly dial?: Dial | undefined
-  /** As whom to act, where not as whom the certificate names: that one must be allowed to. */
-  readonly as?: string | undefined
-  /** Asked right before anything is sent; what it throws is what comes of the request. */
+  /** User to impersonate. The user of the certificate must be allowed to do so. */
+  readonly impersonate?: string | undefined
+  /** Called directly before a request is sent. The request fails with what the guard throws. */
   readonly guard?: (() => void) | undefined
-  readonly timing?: Partial<Timing>
-  /** From 0 to 1. */
+  readonly timing?: Partial<KubeClientTiming>
+  /** Returns a number from 0 to 1. */
   readonly random?: () => number
 }
 
 /** In milliseconds. */
-export interface Timing extends Patience {
+export interface KubeClientTiming extends RequestTimeouts {
   /** For all attempts at one request together. */
   readonly timeout: number
   readonly backoff: Backoff
 }
 
-const usual: Timing = {
-  connect: 5000,
-  answer: 15_000,
+const defaultTiming: KubeClientTiming = {
+  connectMs: 5000,
+  responseMs: 15_000,
   timeout: 30_000,
-  backoff: { first: 200, most: 5000 },
+  backoff: { initial: 200, max: 5000 },
 }
 
-/** Speaks with the API of one cluster, at whichever of its servers answers. */
+/** Client for the API of one cluster. It uses any server that responds. */
 export class KubeClient implements Disposable {
   readonly servers: readonly string[]
   readonly discovery: Discovery
-  /** Ends all that the client does. */
+  /** Aborts everything that the client does. */
   readonly signal: AbortSignal
-  readonly #timing: Timing
+  readonly #timing: KubeClientTiming
   readonly #random: () => number
-  readonly #credentials: LiveCredentials
-  readonly #rota: Rota
+  readonly #credentials: ReloadingCredentials
+  readonly #serverOrder: ServerOrder
   readonly #agent: Agent
-  readonly #streams: Agent
-  readonly #as: string | undefined
+  readonly #streamAgent: Agent
+  readonly #impersonate: string | undefined
   readonly #guard: () => void
 
   constructor({
     servers,
-    authority,
+    ca,
     credentials,
     signal,
     dial,
-    as,
+    impersonate,
     guard = (): void => undefined,
     timing,
     random = Math.random,
   }: KubeClientOptions) {
-    this.servers = servers.map(withoutSlash)
+    this.servers = servers.map(stripTrailingSlash)
     this.discovery = new Discovery(async (path, options) => this.request({ method: 'GET', path, ...options }))
     this.signal = signal
-    this.#timing = { ...usual, ...timing }
+    this.#timing = { ...defaultTiming, ...timing }
     this.#random = random
-    this.#credentials = new LiveCredentials({ authority, ...credentials })
-    this.#rota = new Rota(this.servers)
-    this.#as = as
+    this.#credentials = new ReloadingCredentials({ ca, ...credentials })
+    this.#serverOrder = new ServerOrder(this.servers)
+    this.#impersonate = impersonate
     this.#guard = guard
-    // Servers let go of a connection that was idle for 90 s; we do so before them, or a request would meet its end.
-    this.#agent = agentOver(dial, { keepAlive: true, maxSockets: 8, maxFreeSockets: 8, timeout: 60_000 })
-    // Each has a connection as long as it lasts: among the others, they would leave none for requests.
-    this.#streams = agentOver(dial, { keepAlive: false })
+    // Servers close connections after 90 s idle. The client closes them earlier, so that no request meets a
+    // closing connection.
+    this.#agent = createHttpsAgent(dial, {
+      keepAlive: true,
+      maxSockets: 8,
+      maxFreeSockets: 8,
+      timeout: 60_000,
+    })
+    // Each stream holds a connection as long as it lasts. In the shared agent, streams would leave no
+    // connection for requests.
+    this.#streamAgent = createHttpsAgent(dial, { keepAlive: false })
   }
 
-  /** The answer, as JSON says it. */
+  /** Returns the response body, parsed as JSON. */
   async request(request: KubeRequest): Promise<unknown> {
     const text = await this.text(request)
     try {
       return JSON.parse(text)
     } catch (cause) {
-      throw new KubeError('KUBE_ANSWER', `${described(request)}: the answer is not JSON`, { cause })
+      throw new KubeError('KUBE_INVALID_RESPONSE', `${describeRequest(request)}: the answer is not JSON`, {
+        cause,
+      })
     }
   }
 
-  /** The answer as it is. */
+  /** Returns the response body as text. */
   async text(request: KubeRequest): Promise<string> {
-    const line = this.#line(this.#agent)
-    return this.#persist(request, async (server, either) => attempt(line, request, server, either))
+    const context = this.#requestContext(this.#agent)
+    return this.#retry(request, async (server, either) => sendKubeRequest(context, request, server, either))
   }
 
-  /** The answer as soon as it begins; the time limit is for that. It must be read, or destroyed. */
+  /**
+   * Returns the response as soon as it begins; the timeout covers only the start. The caller must read or
+   * destroy it.
+   */
   async stream(request: KubeRequest): Promise<IncomingMessage> {
-    const [line, whole] = [this.#line(this.#streams), this.#signalOf(request)]
-    return this.#persist(request, async (server, beginning) =>
-      attemptStream(line, request, server, { beginning, whole }),
+    const [context, streamSignal] = [this.#requestContext(this.#streamAgent), this.#combineSignals(request)]
+    return this.#retry(request, async (server, startSignal) =>
+      openKubeStream(context, request, server, { startSignal, streamSignal }),
     )
   }
 
-  #line(agent: Agent): Line {
+  #requestContext(agent: Agent): KubeRequestContext {
     return {
       agent,
       credentials: this.#credentials,
-      patience: this.#timing,
-      as: this.#as,
+      timeouts: this.#timing,
+      impersonate: this.#impersonate,
       guard: this.#guard,
     }
   }
 
-  #signalOf({ signal }: KubeRequest): AbortSignal {
+  #combineSignals({ signal }: KubeRequest): AbortSignal {
     return signal === undefined ? this.signal : AbortSignal.any([this.signal, signal])
   }
 
-  async #persist<T>(request: KubeRequest, attempts: Attempt<T>): Promise<T> {
+  async #retry<T>(request: KubeRequest, attemptOnServer: Attempt<T>): Promise<T> {
     const { timeout = this.#timing.timeout, server: only, once = false } = request
-    return persist(only === undefined ? this.#rota : new Rota([only]), attempts, {
-      what: described(request),
+    return retryRequest(only === undefined ? this.#serverOrder : new ServerOrder([only]), attemptOnServer, {
+      what: describeRequest(request),
       idempotent: isIdempotent(request),
       once,
       timeout,
       backoff: this.#timing.backoff,
-      signal: this.#signalOf(request),
+      signal: this.#combineSignals(request),
       random: this.#random,
     })
   }
 
-  /** Lets go of its connections. */
+  /** Closes idle connections. */
   close(): void {
     this.#agent.destroy()
-    this.#streams.destroy()
+    this.#streamAgent.destroy()
   }
 
   [Symbol.dispose](): void {
@@ -146,7 +161,7 @@ export class KubeClient implements Disposable {
   }
 }
 
-/** Paths begin with one. */
-function withoutSlash(url: string): string {
+/** Paths begin with a slash. */
+function stripTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }

@@ -1,24 +1,24 @@
 import type { z } from 'zod'
-import { clusterStatus } from '../contract/cluster-status.ts'
-import { definitionOf, ownGroup, ownVersion } from './crd.ts'
+import { clusterStatusSchema } from '../contract/cluster-status.ts'
+import { buildCrd, crdGroup, crdVersion } from './crd.ts'
 import { type Kind, kubeObject, type Manifest } from './object.ts'
 
-const schema = kubeObject.extend({ status: clusterStatus.optional() })
-/** There is one in a cluster. */
+const schema = kubeObject.extend({ status: clusterStatusSchema.optional() })
+/** A cluster has exactly one such object. */
 export type ClusterStatusObject = z.infer<typeof schema>
 
-export const clusterStatuses: Kind<ClusterStatusObject> = {
-  ...{ apiVersion: `${ownGroup}/${ownVersion}`, kind: 'ClusterStatus' },
+export const clusterStatusKind: Kind<ClusterStatusObject> = {
+  ...{ apiVersion: `${crdGroup}/${crdVersion}`, kind: 'ClusterStatus' },
   schema,
 }
 
 export const clusterStatusName = 'cluster'
 
-export const clusterStatusDefinition: Manifest = definitionOf({
+export const clusterStatusCrd: Manifest = buildCrd({
   kind: 'ClusterStatus',
   plural: 'clusterstatuses',
   singular: 'clusterstatus',
-  fields: { status: clusterStatus },
+  fields: { status: clusterStatusSchema },
   status: true,
   columns: [
     { name: 'State', type: 'string', jsonPath: '.status.state' },

@@ -1,51 +1,44 @@
 import type { z } from 'zod'
 import type { Manifest } from './object.ts'
-import { structural } from './structural-schema.ts'
+import { toStructuralSchema } from './structural-schema.ts'
 
-export interface DefinitionOptions {
+export interface CrdOptions {
   readonly kind: string
   readonly plural: string
   readonly singular: string
-  /** What objects have besides their metadata, by name. */
+  /** Schemas of the top-level fields besides metadata, by name. */
   readonly fields: Readonly<Record<string, z.ZodType>>
-  /** Whether the status is written apart from the rest. */
+  /** Whether the status is a subresource. */
   readonly status: boolean
-  /** What `kubectl get` shows. */
-  readonly columns: readonly Column[]
+  /** Columns of `kubectl get`. */
+  readonly columns: readonly PrinterColumn[]
 }
 
-export interface Column {
+export interface PrinterColumn {
   readonly name: string
   readonly type: 'string' | 'date' | 'integer'
   readonly jsonPath: string
 }
 
-export const ownGroup = 'hyperkube.dev'
-export const ownVersion = 'v1'
+export const crdGroup = 'hyperkube.dev'
+export const crdVersion = 'v1'
 
-/** The definition of a kind of ours, of which the whole cluster has objects. */
-export function definitionOf({
-  kind,
-  plural,
-  singular,
-  fields,
-  status,
-  columns,
-}: DefinitionOptions): Manifest {
+/** Builds the CustomResourceDefinition of a cluster-scoped hyperkube kind. */
+export function buildCrd({ kind, plural, singular, fields, status, columns }: CrdOptions): Manifest {
   const properties = Object.fromEntries(
-    Object.entries(fields).map(([name, schema]) => [name, structural(schema)]),
+    Object.entries(fields).map(([name, schema]) => [name, toStructuralSchema(schema)]),
   )
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${ownGroup}` },
+    metadata: { name: `${plural}.${crdGroup}` },
     spec: {
-      group: ownGroup,
+      group: crdGroup,
       scope: 'Cluster',
       names: { kind, plural, singular, listKind: `${kind}List` },
       versions: [
         {
-          name: ownVersion,
+          name: crdVersion,
           served: true,
           storage: true,
           schema: { openAPIV3Schema: { type: 'object', properties } },

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { isKubeError, KubeError } from './kube-error.ts'
-import { parseAnswer } from './parse-response.ts'
+import { parseKubeResponse } from './parse-response.ts'
 import { versionPath } from './paths.ts'
-import type { CallOptions } from './request.ts'
-import { knownResource, type Resource } from './resources.ts'
+import type { KubeCallOptions } from './request.ts'
+import { findKnownResource, type ApiResource } from './resources.ts'
 
 const resourceList = z.looseObject({
   resources: z.array(z.looseObject({ name: z.string(), kind: z.string(), namespaced: z.boolean() })),
@@ -11,39 +11,45 @@ const resourceList = z.looseObject({
 
 const group = z.looseObject({ versions: z.array(z.looseObject({ groupVersion: z.string() })) })
 
-type Offers = ReadonlyMap<string, Resource>
-export type Fetch = (path: string, options: CallOptions) => Promise<unknown>
+type ResourcesByKind = ReadonlyMap<string, ApiResource>
+export type FetchJson = (path: string, options: KubeCallOptions) => Promise<unknown>
 
-/** Which kinds a cluster has, and how they are called. What was found once is remembered; what was not is asked again. */
+/**
+ * Finds the resource of each kind that a cluster serves. Kinds that were found are cached; missing ones are
+ * looked up again.
+ */
 export class Discovery {
-  readonly #fetch: Fetch
-  readonly #offers = new Map<string, Offers>()
+  readonly #fetch: FetchJson
+  readonly #discovered = new Map<string, ResourcesByKind>()
 
-  constructor(fetch: Fetch) {
+  constructor(fetch: FetchJson) {
     this.#fetch = fetch
   }
 
   async resource(
     { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
-    options: CallOptions = {},
-  ): Promise<Resource> {
-    const found = knownResource(apiVersion, kind) ?? this.#offers.get(apiVersion)?.get(kind)
+    options: KubeCallOptions = {},
+  ): Promise<ApiResource> {
+    const found = findKnownResource(apiVersion, kind) ?? this.#discovered.get(apiVersion)?.get(kind)
     if (found !== undefined) return found
-    const offers = await this.#ask(apiVersion, options)
-    this.#offers.set(apiVersion, offers)
-    const resource = offers.get(kind)
+    const byKind = await this.#discover(apiVersion, options)
+    this.#discovered.set(apiVersion, byKind)
+    const resource = byKind.get(kind)
     if (resource !== undefined) return resource
     throw new KubeError('KUBE_KIND_UNKNOWN', `the cluster has no ${kind} in ${apiVersion}`, {
       hint: 'the definition of the kind must be there before objects of it are',
     })
   }
 
-  /** As which versions the cluster has the objects of a group, the one that it prefers first. None when it has no such group. */
-  async versions(name: string, { signal, timeout }: CallOptions = {}): Promise<string[]> {
+  /**
+   * Lists the versions of an API group, preferred version first. Empty if the cluster does not serve the
+   * group.
+   */
+  async versions(name: string, { signal, timeout }: KubeCallOptions = {}): Promise<string[]> {
     if (name === '') return ['v1']
     const path = `/apis/${name}`
     try {
-      const { versions } = parseAnswer(group, await this.#fetch(path, { signal, timeout }), path)
+      const { versions } = parseKubeResponse(group, await this.#fetch(path, { signal, timeout }), path)
       return versions.map(({ groupVersion }) => groupVersion)
     } catch (error) {
       if (isKubeError(error, 'KUBE_NOT_FOUND')) return []
@@ -51,14 +57,18 @@ export class Discovery {
     }
   }
 
-  async #ask(apiVersion: string, { signal, timeout }: CallOptions): Promise<Offers> {
+  async #discover(apiVersion: string, { signal, timeout }: KubeCallOptions): Promise<ResourcesByKind> {
     const path = versionPath(apiVersion)
     try {
-      const { resources } = parseAnswer(resourceList, await this.#fetch(path, { signal, timeout }), path)
-      // With a slash they are parts of others: pods/log.
-      const whole = resources.filter(({ name }) => !name.includes('/'))
+      const { resources } = parseKubeResponse(
+        resourceList,
+        await this.#fetch(path, { signal, timeout }),
+        path,
+      )
+      // Names with a slash are subresources, such as pods/log.
+      const topLevel = resources.filter(({ name }) => !name.includes('/'))
       return new Map(
-        whole.map(({ name, kind, namespaced }) => [kind, { apiVersion, plural: name, namespaced }]),
+        topLevel.map(({ name, kind, namespaced }) => [kind, { apiVersion, plural: name, namespaced }]),
       )
     } catch (error) {
       if (isKubeError(error, 'KUBE_NOT_FOUND')) return new Map()

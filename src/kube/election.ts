@@ -1,21 +1,24 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { pause, type Time } from '../kit/monotonic-clock.ts'
-import type { Holding, LeaseLock } from './lease-lock.ts'
-import { OwnTerm, type Term } from './leader-term.ts'
+import { sleepUnlessAborted, type MonotonicClock } from '../kit/monotonic-clock.ts'
+import type { LeaseHold, LeaseLock } from './lease-lock.ts'
+import { LeaseTerm, type LeaderTerm } from './leader-term.ts'
 
 /** In milliseconds. */
 export interface ElectionTiming {
-  /** How long others wait for a leader of whom they hear nothing. */
+  /** How long other contenders wait for a leader that does not renew its lease. */
   readonly duration: number
-  /** How long a leader acts without a renewal: shorter, so that it has stopped before others begin. */
+  /**
+   * How long a leader acts without a renewal. Shorter than the lease, so that it has stopped before another
+   * one begins.
+   */
   readonly deadline: number
   readonly retry: number
-  /** How long what the leader does may take to end. */
+  /** How long the work of the leader may take to stop. */
   readonly grace: number
 }
 
-/** As Kubernetes' own components have them. */
-export const usualElection: ElectionTiming = {
+/** The defaults of Kubernetes components. */
+export const defaultElectionTiming: ElectionTiming = {
   duration: 15_000,
   deadline: 10_000,
   retry: 2000,
@@ -24,25 +27,26 @@ export const usualElection: ElectionTiming = {
 
 export interface ElectionOptions {
   readonly timing: ElectionTiming
-  readonly time: Time
-  /** From 0 to 1. */
+  readonly time: MonotonicClock
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
-  /** Whenever it has become another one. */
+  /** Called when the leader changes. */
   readonly onLeader?: (holder: string) => void
-  /** Nothing of it ends the election. */
-  readonly onTrouble?: (error: unknown) => void
+  /** Called with errors that do not end the election. */
+  readonly onError?: (error: unknown) => void
 }
 
 /**
- * `stopped`: the signal came, or the work was over; `lost`: others may lead by now; `stuck`: it did not stop when it had
- * to. After the last two, the process must end: the next one is another contender, and gets another number.
+ * `stopped`: the signal was aborted or the work ended. `lost`: another contender may lead now. `stuck`: the
+ * work did not stop in time. After `lost` and `stuck` the process must exit: the next process is another
+ * contender and gets another fence.
  */
-export type Ending = 'stopped' | 'lost' | 'stuck'
+export type ElectionResult = 'stopped' | 'lost' | 'stuck'
 
-type Held = Extract<Holding, { held: true }>
+type AcquiredLease = Extract<LeaseHold, { held: true }>
 
-/** Fails where a leader could still act when another one begins, or could never renew. */
-export function checkTiming({ duration, deadline, retry }: ElectionTiming): void {
+/** Fails if a leader could still act when another one begins, or could never renew in time. */
+export function checkElectionTiming({ duration, deadline, retry }: ElectionTiming): void {
   if (duration > deadline && deadline > 1.5 * retry && retry > 0) return
   throw new HyperkubeError(
     'ELECTION_TIMING',
@@ -53,126 +57,128 @@ export function checkTiming({ duration, deadline, retry }: ElectionTiming): void
   )
 }
 
-/** Waits until it is our turn, leads until something ends that, and gives the lease back where it can. */
-export async function lead(
-  lock: Pick<LeaseLock, 'tryHold' | 'raise' | 'release'>,
+/** Waits for the lease, leads until the term ends, and releases the lease if it is safe to do so. */
+export async function runElection(
+  lock: Pick<LeaseLock, 'tryAcquire' | 'raise' | 'release'>,
   options: ElectionOptions,
-  work: (term: Term) => Promise<void>,
+  work: (term: LeaderTerm) => Promise<void>,
   signal: AbortSignal,
-): Promise<Ending> {
+): Promise<ElectionResult> {
   const { timing, time } = options
-  checkTiming(timing)
-  const held = await contend(lock, options, signal)
-  if (held === undefined) return 'stopped'
-  using term = new OwnTerm(time, held.fence, lastMoment(held, timing), {
+  checkElectionTiming(timing)
+  const acquired = await acquireLease(lock, options, signal)
+  if (acquired === undefined) return 'stopped'
+  using term = new LeaseTerm(time, acquired.fence, leadershipEnd(acquired, timing), {
     stop: signal,
     raise: (number) => lock.raise(number),
   })
-  const over = new AbortController()
-  const kept = keep(lock, options, term, AbortSignal.any([over.signal, term.lost]))
+  const finished = new AbortController()
+  const renewing = renewLease(lock, options, term, AbortSignal.any([finished.signal, term.lost]))
   let ended = false
   try {
-    ended = await endOf(work(term), term.signal, options)
+    ended = await waitForEnd(work(term), term.signal, options)
   } finally {
-    over.abort()
-    await kept
-    // Who has lost it has nothing to give, and who is stuck may still act.
-    if ((ended || !term.signal.aborted) && !term.lost.aborted) await giveBack(lock, options)
+    finished.abort()
+    await renewing
+    // A lost lease cannot be released, and stuck work may still act on it.
+    if ((ended || !term.signal.aborted) && !term.lost.aborted) await releaseLease(lock, options)
   }
   if (term.lost.aborted) return 'lost'
   return ended ? 'stopped' : 'stuck'
 }
 
-async function contend(
-  lock: Pick<LeaseLock, 'tryHold'>,
-  { timing, time, random, onLeader, onTrouble }: ElectionOptions,
+async function acquireLease(
+  lock: Pick<LeaseLock, 'tryAcquire'>,
+  { timing, time, random, onLeader, onError }: ElectionOptions,
   signal: AbortSignal,
-): Promise<Held | undefined> {
+): Promise<AcquiredLease | undefined> {
   let known: string | undefined
   while (!signal.aborted) {
     let left = Infinity
     try {
-      const holding = await lock.tryHold(signal)
+      const holding = await lock.tryAcquire(signal)
       const holder = holding.held ? holding.fence.holder : holding.holder
       if (holder !== undefined && holder !== known) onLeader?.(holder)
       known = holder ?? known
-      // What took so long that it would be over at once is no beginning; the next try renews it.
-      if (holding.held && lastMoment(holding, timing) > time.now()) return holding
+      // If the request took so long that the term is already over, do not start; the next try renews the
+      // lease.
+      if (holding.held && leadershipEnd(holding, timing) > time.now()) return holding
       if (!holding.held) left = holding.left ?? Infinity
     } catch (error) {
-      if (!signal.aborted) onTrouble?.(error)
+      if (!signal.aborted) onError?.(error)
     }
-    // Those who wait together do not all come together, and none comes much later than it is free.
-    const spread = random() * (timing.retry / 2)
-    await pause(time, Math.min(timing.retry, left) + spread, signal)
+    // The random delay keeps contenders apart, and none comes much later than the lease expires.
+    const jitter = random() * (timing.retry / 2)
+    await sleepUnlessAborted(time, Math.min(timing.retry, left) + jitter, signal)
   }
   return undefined
 }
 
-/** Renews it again and again, until the signal. */
-async function keep(
-  lock: Pick<LeaseLock, 'tryHold'>,
-  { timing, time, onTrouble }: ElectionOptions,
-  term: OwnTerm,
+/** Renews the lease until the signal is aborted. */
+async function renewLease(
+  lock: Pick<LeaseLock, 'tryAcquire'>,
+  { timing, time, onError }: ElectionOptions,
+  term: LeaseTerm,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
-    await pause(time, timing.retry, signal)
+    await sleepUnlessAborted(time, timing.retry, signal)
     if (signal.aborted) return
     try {
-      const holding = await lock.tryHold(signal)
-      if (holding.held) term.extend(holding.fence, lastMoment(holding, timing))
+      const holding = await lock.tryAcquire(signal)
+      if (holding.held) term.extend(holding.fence, leadershipEnd(holding, timing))
       else if (holding.holder !== undefined) term.lose(`${holding.holder} has the lease`)
     } catch (error) {
-      if (!signal.aborted) onTrouble?.(error)
+      if (!signal.aborted) onError?.(error)
     }
   }
 }
 
-/** Until when its holder acts. */
-function lastMoment({ until }: Held, { duration, deadline }: ElectionTiming): number {
+/** Time until which the holder may act. */
+function leadershipEnd({ until }: AcquiredLease, { duration, deadline }: ElectionTiming): number {
   return until - duration + deadline
 }
 
-/** Whether the work has ended, at the latest so long after it had to. */
-async function endOf(
+/** Returns true if the work ended, and false if it still runs when the stop timeout is over. */
+async function waitForEnd(
   work: Promise<void>,
   signal: AbortSignal,
   { time, timing }: ElectionOptions,
 ): Promise<boolean> {
-  const over = new AbortController()
-  const late = new Promise<boolean>((resolve) => {
-    const wait = (): void => void pause(time, timing.grace, over.signal).then(() => resolve(false))
-    if (signal.aborted) wait()
-    else signal.addEventListener('abort', wait, { once: true })
+  const finished = new AbortController()
+  const timeout = new Promise<boolean>((resolve) => {
+    const startTimeout = (): void =>
+      void sleepUnlessAborted(time, timing.grace, finished.signal).then(() => resolve(false))
+    if (signal.aborted) startTimeout()
+    else signal.addEventListener('abort', startTimeout, { once: true })
   })
   const ended = work.then(
     () => true,
     (error: unknown) => {
-      // Whatever it made of being stopped, it has stopped.
+      // An error after the signal still means that the work has stopped.
       if (signal.aborted) return true
       throw error
     },
   )
   try {
-    return await Promise.race([ended, late])
+    return await Promise.race([ended, timeout])
   } finally {
-    over.abort()
+    finished.abort()
   }
 }
 
-async function giveBack(
+async function releaseLease(
   lock: Pick<LeaseLock, 'release'>,
-  { timing, time, onTrouble }: ElectionOptions,
+  { timing, time, onError }: ElectionOptions,
 ): Promise<void> {
-  const late = new AbortController()
-  const callOff = time.after(timing.retry, () => late.abort())
+  const timeout = new AbortController()
+  const cancelTimer = time.after(timing.retry, () => timeout.abort())
   try {
-    await lock.release(late.signal)
+    await lock.release(timeout.signal)
   } catch (error) {
-    // Others wait until it has run out.
-    onTrouble?.(error)
+    // Other contenders then wait until the lease expires.
+    onError?.(error)
   } finally {
-    callOff()
+    cancelTimer()
   }
 }

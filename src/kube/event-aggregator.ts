@@ -1,68 +1,74 @@
-import { Recent } from '../kit/lru.ts'
-import type { Note } from './events.ts'
+import { LruCache } from '../kit/lru.ts'
+import type { EventNote } from './events.ts'
 import type { KubeObject } from './object.ts'
 
-/** What is said of an object, and what it is counted under: what has the same key is one event. */
-export interface Saying {
+/** An event to write, and the key of its series: events with the same key are one event with a count. */
+export interface AggregatedEvent {
   readonly key: string
-  readonly note: Note
+  readonly note: EventNote
 }
 
-/** Of those that differ in their words alone, so many are told one by one, within so many milliseconds. */
-const alike = { most: 10, within: 600_000 }
-/** An object may have so many new events at once, and then one in so many milliseconds. */
-const share = { most: 25, every: 300_000 }
-/** So many of each are remembered. */
-const most = 1000
+/** So many events that differ only in their note are written separately per window. In milliseconds. */
+const aggregation = { maxTexts: 10, windowMs: 600_000 }
+/** Token bucket per object: `burst` new events at once, then one every `refillMs`. */
+const rateLimit = { burst: 25, refillMs: 300_000 }
+/** Maximum number of entries in each cache. */
+const maxTracked = 1000
 
-interface Alike {
+interface SimilarEvents {
   readonly since: number
-  readonly words: Set<string>
-  /** What stands for all further ones. */
-  combined: Saying | undefined
+  readonly texts: Set<string>
+  /** Stands for all further events of the group. */
+  combined: AggregatedEvent | undefined
 }
 
-interface Share {
-  readonly left: number
-  readonly at: number
+interface TokenBucket {
+  readonly tokens: number
+  readonly updatedAt: number
 }
 
-/** Keeps events few: the API keeps each of them in etcd, and who reads a hundred alike reads none. */
-export class EventThrift {
-  readonly #alike = new Recent<Alike>(most)
-  readonly #shares = new Recent<Share>(most)
+/**
+ * Limits the number of events, because the API stores each of them in etcd and many similar ones hide the
+ * others.
+ */
+export class EventAggregator {
+  readonly #similar = new LruCache<SimilarEvents>(maxTracked)
+  readonly #buckets = new LruCache<TokenBucket>(maxTracked)
 
-  /** As it is, as long as there are few like it; then one that stands for all of them. `now` is in milliseconds. */
-  saying(regarding: KubeObject, note: Note, now: number): Saying {
-    const { type, reason, action, note: words } = note
-    const group = JSON.stringify([nameOf(regarding), type, reason, action])
-    const known = this.#alike.get(group)
-    const some =
-      known !== undefined && now - known.since < alike.within
+  /**
+   * Returns the event itself while there are few similar ones, and then one combined event. `now` is in
+   * milliseconds.
+   */
+  aggregate(regarding: KubeObject, note: EventNote, now: number): AggregatedEvent {
+    const { type, reason, action, note: text } = note
+    const group = JSON.stringify([formatIdentity(regarding), type, reason, action])
+    const known = this.#similar.get(group)
+    const similar =
+      known !== undefined && now - known.since < aggregation.windowMs
         ? known
-        : { since: now, words: new Set<string>(), combined: undefined }
-    this.#alike.set(group, some)
-    const own = { key: JSON.stringify([group, words]), note }
-    if (some.words.has(words)) return own
-    if (some.words.size < alike.most) {
-      some.words.add(words)
-      return own
+        : { since: now, texts: new Set<string>(), combined: undefined }
+    this.#similar.set(group, similar)
+    const individual = { key: JSON.stringify([group, text]), note }
+    if (similar.texts.has(text)) return individual
+    if (similar.texts.size < aggregation.maxTexts) {
+      similar.texts.add(text)
+      return individual
     }
-    some.combined ??= { key: group, note: { ...note, note: `and others like it: ${words}` } }
-    return some.combined
+    similar.combined ??= { key: group, note: { ...note, note: `and others like it: ${text}` } }
+    return similar.combined
   }
 
-  /** Whether the object may have another new event. Asking takes it. */
-  mayBegin(regarding: KubeObject, now: number): boolean {
-    const name = nameOf(regarding)
-    const before = this.#shares.get(name) ?? { left: share.most, at: now }
-    const left = Math.min(share.most, before.left + (now - before.at) / share.every)
-    const may = left >= 1
-    this.#shares.set(name, { left: may ? left - 1 : left, at: now })
-    return may
+  /** Takes a token for a new event of the object. Returns false if none is left. */
+  tryTakeToken(regarding: KubeObject, now: number): boolean {
+    const name = formatIdentity(regarding)
+    const before = this.#buckets.get(name) ?? { tokens: rateLimit.burst, updatedAt: now }
+    const tokens = Math.min(rateLimit.burst, before.tokens + (now - before.updatedAt) / rateLimit.refillMs)
+    const allowed = tokens >= 1
+    this.#buckets.set(name, { tokens: allowed ? tokens - 1 : tokens, updatedAt: now })
+    return allowed
   }
 }
 
-function nameOf({ kind, metadata: { namespace, name, uid } }: KubeObject): string {
+function formatIdentity({ kind, metadata: { namespace, name, uid } }: KubeObject): string {
   return JSON.stringify([kind, namespace, name, uid])
 }

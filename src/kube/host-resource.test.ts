@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { clusterStatusDefinition, clusterStatuses } from './cluster-status.ts'
-import { hostDefinition, hosts } from './host-resource.ts'
+import { clusterStatusCrd, clusterStatusKind } from './cluster-status.ts'
+import { hostCrd, hostKind } from './host-resource.ts'
 import type { Manifest } from './object.ts'
-import { structural } from './structural-schema.ts'
+import { toStructuralSchema } from './structural-schema.ts'
 
 function golden(file: string): Record<string, unknown> {
   const path = join(import.meta.dirname, '../contract/testdata', file)
   return z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(path, 'utf8')))
 }
 
-/** With every field that there is. */
+/** Has every field. */
 const full = golden('host.v1.json')
 const fullStatus = golden('cluster-status.v1.json')
 
@@ -28,9 +28,9 @@ function schemaOf(manifest: Manifest): unknown {
   const [version] = definition.parse(manifest).spec.versions
   return version.schema.openAPIV3Schema
 }
-const schema = schemaOf(hostDefinition)
+const schema = schemaOf(hostCrd)
 
-/** What of a value the API server would throw away, because no field of the schema is for it. */
+/** Parts of a value that the API server would prune because the schema has no field for them. */
 function pruned(value: unknown, by: unknown, path = ''): string[] {
   const { properties, items, ...rest } = node.parse(by)
   if (rest['x-kubernetes-preserve-unknown-fields'] === true) return []
@@ -43,7 +43,7 @@ function pruned(value: unknown, by: unknown, path = ''): string[] {
   )
 }
 
-/** What the API server would not take as a schema. */
+/** Parts of a schema that the API server would reject. */
 function wrong(by: unknown, path = ''): string[] {
   const { type, properties, items, ...rest } = node.parse(by)
   const unknown = [
@@ -68,20 +68,17 @@ function wrong(by: unknown, path = ''): string[] {
 }
 
 test('an object with every field is read to the last one, and the API keeps all of them', () => {
-  expect(hosts.schema.parse(full)).toEqual(full)
+  expect(hostKind.schema.parse(full)).toEqual(full)
   expect(pruned({ spec: full['spec'], status: full['status'] }, schema)).toEqual([])
   expect(pruned({ spec: { strange: 1 } }, schema)).toEqual(['.spec.strange'])
-  expect(clusterStatuses.schema.parse(fullStatus)).toEqual(fullStatus)
-  expect(pruned({ status: fullStatus['status'] }, schemaOf(clusterStatusDefinition))).toEqual([])
+  expect(clusterStatusKind.schema.parse(fullStatus)).toEqual(fullStatus)
+  expect(pruned({ status: fullStatus['status'] }, schemaOf(clusterStatusCrd))).toEqual([])
 })
 
-test.each([hostDefinition, clusterStatusDefinition])(
-  'a definition is what the API server calls structural',
-  (one) => {
-    expect(wrong(schemaOf(one))).toEqual([])
-    expect(JSON.stringify(one), 'Go knows no such patterns').not.toMatch(/\(\?[=!<]/)
-  },
-)
+test.each([hostCrd, clusterStatusCrd])('a definition is what the API server calls structural', (one) => {
+  expect(wrong(schemaOf(one))).toEqual([])
+  expect(JSON.stringify(one), 'Go knows no such patterns').not.toMatch(/\(\?[=!<]/)
+})
 
 test('what is not structural is found', () => {
   expect(wrong({ type: 'array' })).toEqual([': no items'])
@@ -90,8 +87,8 @@ test('what is not structural is found', () => {
 
 test('what an agent of a newer release says is read without it', () => {
   const newer = { ...full, status: { agent: '9.0.0', mood: 'good' } }
-  expect(hosts.schema.parse(newer).status).toEqual({ agent: '9.0.0' })
-  expect(hosts.schema.parse({ apiVersion: 'a', kind: 'b', metadata: { name: 'c' } })).toMatchObject({
+  expect(hostKind.schema.parse(newer).status).toEqual({ agent: '9.0.0' })
+  expect(hostKind.schema.parse({ apiVersion: 'a', kind: 'b', metadata: { name: 'c' } })).toMatchObject({
     spec: {},
     status: {},
   })
@@ -102,7 +99,7 @@ test('variants become one schema, with what all of them ask for', () => {
     z.strictObject({ type: z.literal('a'), count: z.int().min(1) }),
     z.strictObject({ type: z.literal('b'), names: z.array(z.string()) }),
   ])
-  expect(structural(either)).toEqual({
+  expect(toStructuralSchema(either)).toEqual({
     type: 'object',
     required: ['type'],
     properties: {

@@ -11,9 +11,9 @@ import {
 } from 'fast-check'
 import { expect, test } from 'vitest'
 import { Indexes } from './indexes.ts'
-import { View } from './object-store.ts'
+import { ObjectStore } from './object-store.ts'
 
-interface Kept {
+interface IndexedObject {
   readonly words: readonly string[]
   readonly size: number
 }
@@ -32,54 +32,54 @@ const step = oneof(
   record({ do: constant('keep' as const), names: uniqueArray(name) }),
 )
 
-function wordsOf({ words }: Kept): readonly string[] {
+function wordsOf({ words }: IndexedObject): readonly string[] {
   return words
 }
 
-function sizeOf({ size }: Kept, key: string): readonly string[] {
+function sizeOf({ size }: IndexedObject, key: string): readonly string[] {
   return [String(size), `${key} ${size}`]
 }
 
-/** What the indexes should say, from all that there is. */
-function recomputed(current: ReadonlyMap<string, Kept>): Map<string, Set<string>> {
+/** The expected index, computed from all objects. */
+function recomputed(current: ReadonlyMap<string, IndexedObject>): Map<string, Set<string>> {
   const all = new Map<string, Set<string>>()
-  for (const [key, kept] of current) {
-    const places = [
-      ...wordsOf(kept).map((one) => `words ${one}`),
-      ...sizeOf(kept, key).map((one) => `size ${one}`),
+  for (const [key, indexed] of current) {
+    const entries = [
+      ...wordsOf(indexed).map((one) => `words ${one}`),
+      ...sizeOf(indexed, key).map((one) => `size ${one}`),
     ]
-    for (const place of places) all.set(place, (all.get(place) ?? new Set()).add(key))
+    for (const entry of entries) all.set(entry, (all.get(entry) ?? new Set()).add(key))
   }
   return all
 }
 
-test('at every change, indexes say what one made anew would say, and hold nothing for words that nobody has', () => {
+test('after every change, indexes equal rebuilt ones, and hold no values without objects', () => {
   assert(
     property(array(step, { maxLength: 30 }), (steps) => {
-      const indexes = new Indexes<Kept, 'words' | 'size'>([
+      const indexes = new Indexes<IndexedObject, 'words' | 'size'>([
         ['words', wordsOf],
         ['size', sizeOf],
       ])
-      const view = new View(indexes)
+      const store = new ObjectStore(indexes)
       let version = 0
       const check = (): void => {
-        const told = (['words', 'size'] as const).flatMap((index) =>
+        const actual = (['words', 'size'] as const).flatMap((index) =>
           [...indexes.counts(index)].map(([one, count]) => {
-            const keys = indexes.keysOf(index, one)
+            const keys = indexes.findKeys(index, one)
             expect(keys.size).toBe(count)
             return [`${index} ${one}`, keys] as const
           }),
         )
-        expect(new Map(told)).toEqual(recomputed(view.current))
+        expect(new Map(actual)).toEqual(recomputed(store.current))
       }
       for (const one of steps) {
         if (one.do === 'put') {
-          const kept = { words: one.words, size: one.size }
+          const indexed = { words: one.words, size: one.size }
           const metadata = { name: one.name, uid: one.uid, resourceVersion: String(++version) }
           const object = { apiVersion: 'v1', kind: 'Node', metadata }
-          for (const _ of view.put(object, kept, indexes.placesOf(one.name, kept))) check()
-        } else if (one.do === 'remove') for (const _ of view.remove(one.name)) check()
-        else for (const _ of view.keepOnly(new Set(one.names))) check()
+          for (const _ of store.upsert(object, indexed, indexes.computeEntries(one.name, indexed))) check()
+        } else if (one.do === 'remove') for (const _ of store.remove(one.name)) check()
+        else for (const _ of store.retainOnly(new Set(one.names))) check()
         check()
       }
     }),

@@ -1,12 +1,14 @@
-/** Under which words an object is found, beside its key. The same object, the same words. */
+/** Function that computes the index values of an object. It must be deterministic. */
 export type Index<T, I extends string> = readonly [
   name: I,
   words: (object: T, key: string) => readonly string[],
 ]
 
-export type Places<I extends string> = readonly (readonly [index: I, word: string])[]
+export type IndexEntries<I extends string> = readonly (readonly [index: I, word: string])[]
 
-/** Keys of objects by words: to find those of a word costs as much as there are of them, however many others there are. */
+/**
+ * Keys of objects by index value. A lookup costs in proportion to its matches, not to the number of objects.
+ */
 export class Indexes<T, I extends string> {
   readonly #indexes: readonly Index<T, I>[]
   readonly #keys: ReadonlyMap<I, Map<string, Set<string>>>
@@ -16,34 +18,36 @@ export class Indexes<T, I extends string> {
     this.#keys = new Map(indexes.map(([name]) => [name, new Map<string, Set<string>>()]))
   }
 
-  placesOf(key: string, object: T): Places<I> {
-    return this.#indexes.flatMap(([index, words]) => words(object, key).map((word) => [index, word] as const))
+  computeEntries(key: string, object: T): IndexEntries<I> {
+    return this.#indexes.flatMap(([index, values]) =>
+      values(object, key).map((value) => [index, value] as const),
+    )
   }
 
-  enter(key: string, places: Places<I>): void {
-    for (const [index, word] of places) {
-      const words = this.#keys.get(index)
-      const keys = words?.get(word)
-      if (keys === undefined) words?.set(word, new Set([key]))
+  add(key: string, entries: IndexEntries<I>): void {
+    for (const [index, value] of entries) {
+      const values = this.#keys.get(index)
+      const keys = values?.get(value)
+      if (keys === undefined) values?.set(value, new Set([key]))
       else keys.add(key)
     }
   }
 
-  leave(key: string, places: Places<I>): void {
-    for (const [index, word] of places) {
-      const words = this.#keys.get(index)
-      const keys = words?.get(word)
+  remove(key: string, entries: IndexEntries<I>): void {
+    for (const [index, value] of entries) {
+      const values = this.#keys.get(index)
+      const keys = values?.get(value)
       keys?.delete(key)
-      if (keys?.size === 0) words?.delete(word)
+      if (keys?.size === 0) values?.delete(value)
     }
   }
 
-  keysOf(index: I, word: string): ReadonlySet<string> {
-    return this.#keys.get(index)?.get(word) ?? new Set()
+  findKeys(index: I, value: string): ReadonlySet<string> {
+    return this.#keys.get(index)?.get(value) ?? new Set()
   }
 
-  /** How many objects there are of each word. */
+  /** Yields the number of objects per index value. */
   *counts(index: I): Generator<readonly [word: string, count: number]> {
-    for (const [word, keys] of this.#keys.get(index) ?? []) yield [word, keys.size]
+    for (const [value, keys] of this.#keys.get(index) ?? []) yield [value, keys.size]
   }
 }

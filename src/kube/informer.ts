@@ -1,53 +1,53 @@
 import type { Indexes } from './indexes.ts'
-import type { Change, Some } from './object-store.ts'
+import type { ObjectChange, DefinedValue } from './object-store.ts'
 import type { WatchChange } from './watch.ts'
 
 /** Where changes come from. */
-export interface Watched<T extends Some, I extends string> {
+export interface WatchSource<T extends DefinedValue, I extends string> {
   readonly current: ReadonlyMap<string, T>
-  readonly indexes: Pick<Indexes<T, I>, 'keysOf' | 'counts'>
+  readonly indexes: Pick<Indexes<T, I>, 'findKeys' | 'counts'>
   changes(signal: AbortSignal): AsyncIterable<WatchChange<T>>
 }
 
-export type Listener<T> = (change: Change<T>) => void
+export type ChangeListener<T> = (change: ObjectChange<T>) => void
 
-/** One watch for all who want to know: what there is, found by key and by index, and a word at each change. */
-export class Informer<T extends Some, I extends string = never> {
+/** One shared watch: objects by key and by index, and notifications of changes. */
+export class Informer<T extends DefinedValue, I extends string = never> {
   readonly name: string
-  readonly #watched: Watched<T, I>
-  readonly #onTrouble: (error: unknown) => void
-  readonly #listeners = new Set<Listener<T>>()
+  readonly #source: WatchSource<T, I>
+  readonly #onError: (error: unknown) => void
+  readonly #listeners = new Set<ChangeListener<T>>()
   readonly #synced = Promise.withResolvers<void>()
   #isSynced = false
 
-  constructor(name: string, watched: Watched<T, I>, onTrouble: (error: unknown) => void) {
+  constructor(name: string, source: WatchSource<T, I>, onError: (error: unknown) => void) {
     this.name = name
-    this.#watched = watched
-    this.#onTrouble = onTrouble
+    this.#source = source
+    this.#onError = onError
   }
 
   get(key: string): T | undefined {
-    return this.#watched.current.get(key)
+    return this.#source.current.get(key)
   }
 
   get size(): number {
-    return this.#watched.current.size
+    return this.#source.current.size
   }
 
   keys(): IterableIterator<string> {
-    return this.#watched.current.keys()
+    return this.#source.current.keys()
   }
 
-  by(index: I, word: string): T[] {
-    return [...this.#watched.indexes.keysOf(index, word)].flatMap((key) => this.get(key) ?? [])
+  byIndex(index: I, value: string): T[] {
+    return [...this.#source.indexes.findKeys(index, value)].flatMap((key) => this.get(key) ?? [])
   }
 
-  /** How many there are of each word. */
+  /** Yields the number of objects per index value. */
   counts(index: I): Iterable<readonly [word: string, count: number]> {
-    return this.#watched.indexes.counts(index)
+    return this.#source.indexes.counts(index)
   }
 
-  /** Whether all that there was at the beginning is known. */
+  /** Whether the initial list is complete. */
   get isSynced(): boolean {
     return this.#isSynced
   }
@@ -56,29 +56,29 @@ export class Informer<T extends Some, I extends string = never> {
     return this.#synced.promise
   }
 
-  /** What is there already is told as added. Listeners only note what is to be done: they are waited for. */
-  listen(listener: Listener<T>): () => void {
-    for (const [key, object] of this.#watched.current) this.#tell(listener, { type: 'added', key, object })
+  /** Existing objects are reported as added. Listeners run synchronously and should only enqueue work. */
+  listen(listener: ChangeListener<T>): () => void {
+    for (const [key, object] of this.#source.current) this.#notify(listener, { type: 'added', key, object })
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Never fails, and ends with the signal. Once. */
+  /** Call once. Never fails; ends when the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    for await (const change of this.#watched.changes(signal)) {
+    for await (const change of this.#source.changes(signal)) {
       if (change.type === 'listed') {
         this.#isSynced = true
         this.#synced.resolve()
-      } else for (const listener of this.#listeners) this.#tell(listener, change)
+      } else for (const listener of this.#listeners) this.#notify(listener, change)
     }
   }
 
-  #tell(listener: Listener<T>, change: Change<T>): void {
+  #notify(listener: ChangeListener<T>, change: ObjectChange<T>): void {
     try {
       listener(change)
     } catch (error) {
-      // One who cannot listen keeps nobody else from it.
-      this.#onTrouble(error)
+      // A failing listener must not affect the others.
+      this.#onError(error)
     }
   }
 }

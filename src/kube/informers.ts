@@ -1,19 +1,19 @@
 import type { KubeClient } from './client.ts'
 import type { Informer } from './informer.ts'
 import type { KubeObject } from './object.ts'
-import type { Source } from './watch-spec.ts'
-import type { Some } from './object-store.ts'
+import type { WatchSpec } from './watch-spec.ts'
+import type { DefinedValue } from './object-store.ts'
 import type { WatchTiming } from './watch.ts'
 
 export interface InformersOptions {
-  readonly onTrouble: (source: string, error: unknown) => void
+  readonly onError: (source: string, error: unknown) => void
   readonly timing?: Partial<WatchTiming>
 }
 
-/** What is known of any informer, whatever it is about. */
-export type InformerState = Pick<Informer<Some>, 'name' | 'size' | 'isSynced' | 'synced' | 'run'>
+/** The part of an informer that does not depend on its object type. */
+export type InformerState = Pick<Informer<DefinedValue>, 'name' | 'size' | 'isSynced' | 'synced' | 'run'>
 
-/** Informers that many share: of each source there is one. */
+/** Shared informers: one for each WatchSpec. */
 export class Informers {
   readonly #client: KubeClient
   readonly #options: InformersOptions
@@ -25,14 +25,16 @@ export class Informers {
     this.#options = options
   }
 
-  /** All must be asked for before they run: who comes later would never hear anything. */
-  of<K extends KubeObject, T extends Some, I extends string>(source: Source<K, T, I>): Informer<T, I> {
-    const known = source.in(this)
+  /** All informers must be requested before `run`. A later one would never be started. */
+  getInformer<K extends KubeObject, T extends DefinedValue, I extends string>(
+    source: WatchSpec<K, T, I>,
+  ): Informer<T, I> {
+    const known = source.findInformer(this)
     if (known !== undefined) return known
     if (this.#isRunning) throw new Error(`informers run already, without ${source.name}`)
-    const { onTrouble, timing } = this.#options
-    const informer = source.open(this, this.#client, {
-      onTrouble: (error) => onTrouble(source.name, error),
+    const { onError, timing } = this.#options
+    const informer = source.openInformer(this, this.#client, {
+      onError: (error) => onError(source.name, error),
       ...(timing === undefined ? {} : { timing }),
     })
     this.#all.push(informer)
@@ -43,7 +45,7 @@ export class Informers {
     return this.#all
   }
 
-  /** Until the signal. */
+  /** Runs all informers until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     this.#isRunning = true
     await Promise.all(this.#all.map(async (informer) => informer.run(signal)))

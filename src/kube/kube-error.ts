@@ -1,7 +1,7 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { printable } from '../kit/printable.ts'
-import type { NoAnswer } from '../kit/https-request.ts'
-import type { Cause, Refusal } from './api-status.ts'
+import { toPrintable } from '../kit/printable.ts'
+import type { RequestError } from '../kit/https-request.ts'
+import type { StatusCause, ApiStatus } from './api-status.ts'
 
 export type KubeErrorCode =
   | 'KUBE_UNREACHABLE'
@@ -14,72 +14,71 @@ export type KubeErrorCode =
   | 'KUBE_INVALID'
   | 'KUBE_TOO_MANY'
   | 'KUBE_SERVER'
-  | 'KUBE_ANSWER'
+  | 'KUBE_INVALID_RESPONSE'
   | 'KUBE_KIND_UNKNOWN'
 
 interface KubeErrorDetails {
-  readonly refusal?: Refusal
+  readonly apiStatus?: ApiStatus
   readonly retryAfter?: number | undefined
   readonly hint?: string | undefined
   readonly cause?: unknown
 }
 
-/** Something that the API did not do for us. */
+/** A request that the API refused or did not respond to. */
 export class KubeError extends HyperkubeError {
   declare readonly code: KubeErrorCode
-  /** Of HTTP; undefined when there was no answer. */
+  /** HTTP status; undefined without a response. */
   readonly status: number | undefined
-  /** The API's own word: AlreadyExists is a conflict, and so is Conflict. */
+  /** Reason of the API's Status object: AlreadyExists and Conflict are both KUBE_CONFLICT. */
   readonly reason: string | undefined
-  /** In the API's own words, all of them. */
-  readonly said: string
-  readonly causes: readonly Cause[]
-  /** When the API wants to be asked again, in milliseconds. */
+  /** Full message of the API. */
+  readonly apiMessage: string
+  readonly causes: readonly StatusCause[]
+  /** When the API asks for a retry, in milliseconds. */
   readonly retryAfter: number | undefined
 
   constructor(
     code: KubeErrorCode,
     message: string,
-    { refusal, retryAfter, hint, cause }: KubeErrorDetails = {},
+    { apiStatus, retryAfter, hint, cause }: KubeErrorDetails = {},
   ) {
     super(code, message, {
       ...(hint === undefined ? {} : { hint }),
       ...(cause === undefined ? {} : { cause }),
     })
-    this.status = refusal?.status
-    this.reason = refusal?.reason
-    this.said = refusal?.message ?? ''
-    this.causes = refusal?.causes ?? []
+    this.status = apiStatus?.status
+    this.reason = apiStatus?.reason
+    this.apiMessage = apiStatus?.message ?? ''
+    this.causes = apiStatus?.causes ?? []
     this.retryAfter = retryAfter
   }
 }
 
-/** Whether something that was thrown is this error of the API. */
 export function isKubeError(error: unknown, code: KubeErrorCode): error is KubeError {
   return error instanceof KubeError && error.code === code
 }
 
-/** `what` was asked, as a person would write it: GET /api/v1/nodes. */
-export function refused(what: string, refusal: Refusal, retryAfter?: number): KubeError {
-  const { status, message: said, causes } = refusal
-  // The API's message already has what its causes say, in most cases; where it has not, they are what is wrong.
-  const missing = causes.filter((cause) => cause.message !== '' && !said.includes(cause.message))
-  const words = [
-    said || `status ${status}`,
+/** `what` names the request in messages: GET /api/v1/nodes. */
+export function buildRefusalError(what: string, apiStatus: ApiStatus, retryAfter?: number): KubeError {
+  const { status, message: apiMessage, causes } = apiStatus
+  // The message usually contains the causes. Causes that it lacks are appended.
+  const missing = causes.filter((cause) => cause.message !== '' && !apiMessage.includes(cause.message))
+  const parts = [
+    apiMessage || `status ${status}`,
     ...missing.map((cause) => `${cause.field ?? ''} ${cause.message}`),
   ]
-  const message = `${what}: ${printable(words.join('; ').slice(0, 2000))}`
-  return new KubeError(codeOf(refusal), message, { refusal, retryAfter })
+  const message = `${what}: ${toPrintable(parts.join('; ').slice(0, 2000))}`
+  return new KubeError(toErrorCode(apiStatus), message, { apiStatus, retryAfter })
 }
 
-function codeOf({ status, message }: Refusal): KubeErrorCode {
-  // A field that no object of the kind has: the API gives itself the blame for it, when it is applied.
+function toErrorCode({ status, message }: ApiStatus): KubeErrorCode {
+  // A field that the kind does not have: server-side apply reports it as a server error.
   if (message.includes('field not declared in schema')) return 'KUBE_INVALID'
   if (status >= 500) return 'KUBE_SERVER'
-  return codes.get(status) ?? 'KUBE_INVALID'
+  return codesByStatus.get(status) ?? 'KUBE_INVALID'
 }
 
-const codes: ReadonlyMap<number, KubeErrorCode> = new Map([
+const codesByStatus: ReadonlyMap<number, KubeErrorCode> = new Map([
   [401, 'KUBE_UNAUTHORIZED'],
   [403, 'KUBE_FORBIDDEN'],
   [404, 'KUBE_NOT_FOUND'],
@@ -88,8 +87,14 @@ const codes: ReadonlyMap<number, KubeErrorCode> = new Map([
   [429, 'KUBE_TOO_MANY'],
 ])
 
-export function unanswered(what: string, server: string, error: NoAnswer, mayBeDone: boolean): KubeError {
-  const code = error.why === 'untrusted' || error.why === 'rejected' ? 'KUBE_UNTRUSTED' : 'KUBE_UNREACHABLE'
+export function buildNoResponseError(
+  what: string,
+  server: string,
+  error: RequestError,
+  mayBeDone: boolean,
+): KubeError {
+  const code =
+    error.reason === 'untrusted' || error.reason === 'rejected' ? 'KUBE_UNTRUSTED' : 'KUBE_UNREACHABLE'
   return new KubeError(code, `${what}: ${server}: ${error.message}`, {
     cause: error.cause,
     hint: mayBeDone ? 'it may have been done all the same: look before you do it again' : undefined,

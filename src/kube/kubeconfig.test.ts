@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accessOf } from './kubeconfig.ts'
+import { parseKubeconfig } from './kubeconfig.ts'
 
 const config = {
   'current-context': 'a@b',
@@ -9,9 +9,9 @@ const config = {
 }
 
 test('names files beside it, that are read again when they are renewed', () => {
-  expect(accessOf(JSON.stringify(config), '/etc/manager/kubeconfig')).toEqual({
+  expect(parseKubeconfig(JSON.stringify(config), '/etc/manager/kubeconfig')).toEqual({
     servers: ['https://127.0.0.1:6443'],
-    authority: { file: '/etc/manager/ca.crt' },
+    ca: { file: '/etc/manager/ca.crt' },
     credentials: {
       certificate: { file: '/x/client.crt' },
       privateKey: { file: '/etc/manager/client.key' },
@@ -23,7 +23,7 @@ test('or has all in it', () => {
   const data = Buffer.from('PEM').toString('base64')
   const user = { 'client-certificate-data': data, 'client-key-data': data }
   const text = JSON.stringify({ ...config, users: [{ name: 'a', user }] })
-  expect(accessOf(text, 'k').credentials).toEqual({ certificate: 'PEM', privateKey: 'PEM' })
+  expect(parseKubeconfig(text, 'k').credentials).toEqual({ certificate: 'PEM', privateKey: 'PEM' })
 })
 
 test.each<[string, string, string]>([
@@ -36,7 +36,7 @@ test.each<[string, string, string]>([
     'no client-certificate',
   ],
 ])('%s is refused, and nothing of it is shown', (_, text, why) => {
-  const read = () => accessOf(text, '/k')
+  const read = () => parseKubeconfig(text, '/k')
   expect(read).toThrow(expect.objectContaining({ code: 'KUBECONFIG_NOT_READ' }))
   expect(read).toThrow(why)
   expect(read).not.toThrow('secret')

@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import type { Pem } from '../kit/credentials.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { printable } from '../kit/printable.ts'
+import { toPrintable } from '../kit/printable.ts'
 import type { KubeClientOptions } from './client.ts'
 
 const named = z.string().min(1)
@@ -33,48 +33,56 @@ const schema = z.looseObject({
   ),
 })
 
-export type Access = Pick<KubeClientOptions, 'servers' | 'authority' | 'credentials'>
+export type KubeApiAccess = Pick<KubeClientOptions, 'servers' | 'ca' | 'credentials'>
 
-/** Where its current context leads, and as whom. Only with certificates: our programs have nothing else. */
-export function accessOf(text: string, file: string): Access {
-  const config = schema.safeParse(documentOf(text, file))
+/**
+ * Reads server, CA and client certificate of the current context. Supports only certificates, because
+ * hyperkube uses nothing else.
+ */
+export function parseKubeconfig(text: string, file: string): KubeApiAccess {
+  const config = schema.safeParse(parseYaml(text, file))
   if (!config.success) {
     const [first] = config.error.issues
-    throw unusable(file, `${first?.path.join('.') ?? ''}: ${first?.message ?? ''}`)
+    throw buildKubeconfigError(file, `${first?.path.join('.') ?? ''}: ${first?.message ?? ''}`)
   }
   const { contexts, clusters, users, 'current-context': current } = config.data
   const context = contexts.find(({ name }) => name === current)?.context
   const cluster = clusters.find(({ name }) => name === context?.cluster)?.cluster
   const user = users.find(({ name }) => name === context?.user)?.user
-  if (cluster === undefined || user === undefined) throw unusable(file, `it has nothing for ${current}`)
-  const pem = (path: string | undefined, data: string | undefined, what: string): Pem => {
+  if (cluster === undefined || user === undefined)
+    throw buildKubeconfigError(file, `it has nothing for ${current}`)
+  const readPemField = (path: string | undefined, data: string | undefined, field: string): Pem => {
     if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')
-    if (path === undefined) throw unusable(file, `it has no ${what}`)
+    if (path === undefined) throw buildKubeconfigError(file, `it has no ${field}`)
     return { file: resolve(dirname(file), path) }
   }
   return {
     servers: [cluster.server],
-    authority: pem(
+    ca: readPemField(
       cluster['certificate-authority'],
       cluster['certificate-authority-data'],
       'certificate-authority',
     ),
     credentials: {
-      certificate: pem(user['client-certificate'], user['client-certificate-data'], 'client-certificate'),
-      privateKey: pem(user['client-key'], user['client-key-data'], 'client-key'),
+      certificate: readPemField(
+        user['client-certificate'],
+        user['client-certificate-data'],
+        'client-certificate',
+      ),
+      privateKey: readPemField(user['client-key'], user['client-key-data'], 'client-key'),
     },
   }
 }
 
-function documentOf(text: string, file: string): unknown {
+function parseYaml(text: string, file: string): unknown {
   try {
     return parse(text)
   } catch {
-    // What the parser says shows a part of the text, and there may be a key in it.
-    throw unusable(file, 'it is no YAML')
+    // The parser's message quotes the text, which may contain a private key.
+    throw buildKubeconfigError(file, 'it is no YAML')
   }
 }
 
-function unusable(file: string, why: string): HyperkubeError {
-  return new HyperkubeError('KUBECONFIG_NOT_READ', `${file} is of no use: ${printable(why)}`)
+function buildKubeconfigError(file: string, why: string): HyperkubeError {
+  return new HyperkubeError('KUBECONFIG_NOT_READ', `${file} is of no use: ${toPrintable(why)}`)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type LabelSelector, selects } from './label-selector.ts'
+import { type LabelSelector, matchesSelector } from './label-selector.ts'
 
 const labels = { app: 'web', tier: 'front' }
 
@@ -11,7 +11,7 @@ test.each<[boolean, LabelSelector]>([
   [true, { matchExpressions: [{ key: 'app', operator: 'In', values: ['web', 'api'] }] }],
   [false, { matchExpressions: [{ key: 'app', operator: 'In', values: ['api'] }] }],
   [false, { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['web'] }] }],
-  // What an object does not have, it has not with any value.
+  // A missing label matches NotIn for any value.
   [true, { matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['a'] }] }],
   [true, { matchExpressions: [{ key: 'tier', operator: 'Exists' }] }],
   [false, { matchExpressions: [{ key: 'tier', operator: 'DoesNotExist' }] }],
@@ -21,10 +21,10 @@ test.each<[boolean, LabelSelector]>([
     { matchLabels: { app: 'api' }, matchExpressions: [{ key: 'tier', operator: 'Exists', values: null }] },
   ],
 ])('%s for %j', (is, selector) => {
-  expect(selects(selector, labels)).toBe(is)
+  expect(matchesSelector(selector, labels)).toBe(is)
 })
 
 test('none at all selects nothing', () => {
-  expect(selects(undefined, labels)).toBe(false)
-  expect(selects(null, labels)).toBe(false)
+  expect(matchesSelector(undefined, labels)).toBe(false)
+  expect(matchesSelector(null, labels)).toBe(false)
 })

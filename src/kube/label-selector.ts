@@ -7,26 +7,32 @@ const expression = z.looseObject({
 })
 type Expression = z.infer<typeof expression>
 
-/** How objects say which others they are about. */
+/** Kubernetes label selector. */
 export const labelSelector = z.looseObject({
   matchLabels: z.record(z.string(), z.string()).nullish(),
   matchExpressions: z.array(expression).nullish(),
 })
 export type LabelSelector = z.infer<typeof labelSelector>
 
-export type Labels = Readonly<Record<string, string>>
+export type ObjectLabels = Readonly<Record<string, string>>
 
-/** Whether it selects an object with these labels. An empty one selects all, and none at all selects nothing. */
-export function selects(selector: LabelSelector | null | undefined, labels: Labels = {}): boolean {
+/**
+ * Whether the selector matches these labels. An empty selector matches everything; a missing one matches
+ * nothing.
+ */
+export function matchesSelector(
+  selector: LabelSelector | null | undefined,
+  labels: ObjectLabels = {},
+): boolean {
   if (selector === undefined || selector === null) return false
   const { matchLabels, matchExpressions } = selector
   return (
     Object.entries(matchLabels ?? {}).every(([key, value]) => labels[key] === value) &&
-    (matchExpressions ?? []).every((one) => isTrue(one, labels))
+    (matchExpressions ?? []).every((one) => matchesExpression(one, labels))
   )
 }
 
-function isTrue({ key, operator, values }: Expression, labels: Labels): boolean {
+function matchesExpression({ key, operator, values }: Expression, labels: ObjectLabels): boolean {
   const value = labels[key]
   const isListed = value !== undefined && (values ?? []).includes(value)
   switch (operator) {

@@ -1,40 +1,40 @@
 import type { Fence } from '../contract/fence.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { Time } from '../kit/monotonic-clock.ts'
+import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 
-/** The time for which one leads. */
-export interface Term {
-  /** Aborted when it is over, or shall be: what was begun is brought to an end, and nothing else is begun. */
+/** The time in which one contender leads. */
+export interface LeaderTerm {
+  /** Aborted when the term is over or should end: finish what was begun, and begin nothing more. */
   readonly signal: AbortSignal
-  /** Aborted when others may lead: nothing more may be done. */
+  /** Aborted when another contender may lead: do nothing more. */
   readonly lost: AbortSignal
   /**
-   * In whose name to act, asked right before. Fails where it was lost, also when nobody has come to say so yet: after
-   * a pause of the whole process, alarms are late.
+   * The fence to act with; call it directly before each action. Fails if the lease is lost, even before the
+   * timer has fired: after a pause of the whole process, timers are late.
    */
   fence(): Fence
   /**
-   * Somebody has seen a higher number than ours: who leads by the lease of an etcd that was restored has one that was
-   * already used. If it is really we who lead, ours is above it soon.
+   * Reports that a host knows a higher fence than ours. This happens after a restored etcd, whose lease has
+   * numbers that were already used. If we really lead, our fence rises above it soon.
    */
-  raise(seen: Fence): void
+  raise(higher: Fence): void
 }
 
 /** A term that ends by itself unless it is extended. */
-export class OwnTerm implements Term, Disposable {
+export class LeaseTerm implements LeaderTerm, Disposable {
   readonly signal: AbortSignal
   readonly lost: AbortSignal
-  readonly #time: Time
+  readonly #time: MonotonicClock
   readonly #raise: (number: number) => void
   #fence: Fence
   #raised: number
   readonly #lost = new AbortController()
   #until: number
-  #callOff: () => void
+  #cancelTimer: () => void
 
-  /** `stop` ends it before its time; `raise` is told what the number shall be above. */
+  /** `stop` ends the term early; `raise` receives the number that the next fence must exceed. */
   constructor(
-    time: Time,
+    time: MonotonicClock,
     fence: Fence,
     until: number,
     { stop, raise }: { readonly stop: AbortSignal; readonly raise: (number: number) => void },
@@ -46,7 +46,7 @@ export class OwnTerm implements Term, Disposable {
     this.#until = until
     this.lost = this.#lost.signal
     this.signal = AbortSignal.any([stop, this.lost])
-    this.#callOff = this.#setAlarm()
+    this.#cancelTimer = this.#startTimer()
   }
 
   fence(): Fence {
@@ -61,26 +61,26 @@ export class OwnTerm implements Term, Disposable {
     this.#raise(transitions)
   }
 
-  /** Another fence is only another term where we have not asked for it. */
+  /** A different fence is another term, unless we asked to raise it. */
   extend({ holder, transitions }: Fence, until: number): void {
     const isOurs = holder === this.#fence.holder && transitions <= this.#raised
     if (!isOurs) return this.lose('the lease was taken away')
     this.#fence = { holder, transitions }
     this.#until = until
-    this.#callOff()
-    this.#callOff = this.#setAlarm()
+    this.#cancelTimer()
+    this.#cancelTimer = this.#startTimer()
   }
 
-  lose(why: string): void {
-    this.#callOff()
-    this.#lost.abort(new HyperkubeError('LEADERSHIP_LOST', `no longer the leader: ${why}`))
+  lose(reason: string): void {
+    this.#cancelTimer()
+    this.#lost.abort(new HyperkubeError('LEADERSHIP_LOST', `no longer the leader: ${reason}`))
   }
 
   [Symbol.dispose](): void {
-    this.#callOff()
+    this.#cancelTimer()
   }
 
-  #setAlarm(): () => void {
+  #startTimer(): () => void {
     const left = Math.max(0, this.#until - this.#time.now())
     return this.#time.after(left, () => this.lose('the lease could not be renewed in time'))
   }

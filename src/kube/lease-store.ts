@@ -1,15 +1,18 @@
 import type { KubeClient } from './client.ts'
 import { isKubeError } from './kube-error.ts'
 import { type Lease, leases, type LeaseSpec } from './lease.ts'
-import type { Manifest, Place } from './object.ts'
-import { parseAnswer } from './parse-response.ts'
-import { find } from './read-objects.ts'
-import { create, replace } from './write-objects.ts'
+import type { Manifest, NamespacedName } from './object.ts'
+import { parseKubeResponse } from './parse-response.ts'
+import { findObject } from './read-objects.ts'
+import { createObject, replaceObject } from './write-objects.ts'
 
-/** Where one lease is kept. */
+/** Storage of one lease. */
 export interface LeaseStore {
   find(signal: AbortSignal | undefined): Promise<Lease | undefined>
-  /** In the place of the very one that was found, or as a new one; undefined when somebody was faster. */
+  /**
+   * Replaces exactly the lease that was found, or creates a new one. Returns undefined if another contender
+   * wrote first.
+   */
   write(
     found: Lease | undefined,
     spec: LeaseSpec,
@@ -17,20 +20,27 @@ export interface LeaseStore {
   ): Promise<Lease | undefined>
 }
 
-/** A request gets so many milliseconds: it must not outlast what it is about. */
-export function kubeLeaseStore(client: KubeClient, place: Required<Place>, timeout: number): LeaseStore {
+/** `timeout` in milliseconds limits each request: a request must not outlast the lease. */
+export function createKubeLeaseStore(
+  client: KubeClient,
+  ref: Required<NamespacedName>,
+  timeout: number,
+): LeaseStore {
   const { apiVersion, kind, schema } = leases
-  const { namespace, name } = place
+  const { namespace, name } = ref
   return {
-    find: async (signal) => find(client, leases, place, { signal, timeout }),
+    find: async (signal) => findObject(client, leases, ref, { signal, timeout }),
     async write(found, spec, signal) {
       const object: Manifest =
         found === undefined
           ? { apiVersion, kind, metadata: { namespace, name }, spec }
           : { ...found, spec: { ...found.spec, ...spec } }
       try {
-        const written = await (found === undefined ? create : replace)(client, object, { signal, timeout })
-        return parseAnswer(schema, written, `lease ${name}`)
+        const written = await (found === undefined ? createObject : replaceObject)(client, object, {
+          signal,
+          timeout,
+        })
+        return parseKubeResponse(schema, written, `lease ${name}`)
       } catch (error) {
         if (isKubeError(error, 'KUBE_CONFLICT')) return undefined
         throw error

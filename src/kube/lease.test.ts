@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { decideLease, type Lease, leases, microTime } from './lease.ts'
+import { decideLease, type Lease, leases, formatMicroTime } from './lease.ts'
 import { LeaseLock } from './lease-lock.ts'
-import { kubeLeaseStore } from './lease-store.ts'
-import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
-import { testBench } from './testing/kube-test-bench.ts'
-import type { Asked, TestAnswer } from '../kit/testing/https-test-server.ts'
+import { createKubeLeaseStore } from './lease-store.ts'
+import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import { createKubeTestBench } from './testing/kube-test-bench.ts'
+import type { ReceivedRequest, TestResponse } from '../kit/testing/https-test-server.ts'
 
 const me = { identity: 'me', duration: 15_000 }
 const wall = new Date('2026-11-15T12:00:00.123Z')
@@ -12,7 +12,7 @@ const now = { wall, monotonic: 100_000 }
 const time = '2026-11-15T12:00:00.123000Z'
 const fresh = { holderIdentity: 'me', leaseDurationSeconds: 15, acquireTime: time, renewTime: time }
 
-function leaseOf(spec: Lease['spec']): Lease {
+function createLease(spec: Lease['spec']): Lease {
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
@@ -22,8 +22,8 @@ function leaseOf(spec: Lease['spec']): Lease {
 }
 
 test('times have six digits', () => {
-  expect(microTime(wall)).toBe(time)
-  expect(microTime(new Date('2026-11-15T12:00:00Z'))).toBe('2026-11-15T12:00:00.000000Z')
+  expect(formatMicroTime(wall)).toBe(time)
+  expect(formatMicroTime(new Date('2026-11-15T12:00:00Z'))).toBe('2026-11-15T12:00:00.000000Z')
 })
 
 describe('a lease', () => {
@@ -35,13 +35,13 @@ describe('a lease', () => {
   })
 
   test('of our own is renewed, and remembers since when it is ours', () => {
-    const lease = leaseOf({ ...theirs, holderIdentity: 'me', acquireTime: 'earlier' })
+    const lease = createLease({ ...theirs, holderIdentity: 'me', acquireTime: 'earlier' })
     const spec = { ...fresh, acquireTime: 'earlier', leaseTransitions: 4 }
     expect(decideLease({ lease, since: 0 }, me, now)).toEqual({ kind: 'renew', spec })
   })
 
   test('of another is waited for, as long as it holds', () => {
-    const lease = leaseOf(theirs)
+    const lease = createLease(theirs)
     expect(decideLease({ lease, since: 90_000 }, me, now)).toEqual({
       kind: 'wait',
       holder: 'you',
@@ -52,47 +52,47 @@ describe('a lease', () => {
   })
 
   test('is judged by how long we have seen it unchanged, not by the clock of its holder', () => {
-    const lease = leaseOf({ ...theirs, renewTime: '1999-01-01T00:00:00.000000Z' })
+    const lease = createLease({ ...theirs, renewTime: '1999-01-01T00:00:00.000000Z' })
     expect(decideLease({ lease, since: now.monotonic }, me, now).kind).toBe('wait')
   })
 
   test.each([
     ['given back', ''],
-    ['of nobody', null],
+    ['without a holder', null],
   ])('that is %s is taken at once, and that is counted', (_, holderIdentity) => {
-    const lease = leaseOf({ ...theirs, holderIdentity })
+    const lease = createLease({ ...theirs, holderIdentity })
     const spec = { ...fresh, leaseTransitions: 5 }
     expect(decideLease({ lease, since: now.monotonic }, me, now)).toEqual({ kind: 'take', spec })
   })
 
   test('that was taken away is still its holder’s for as long as it would hold, and its number goes on', () => {
-    const former = leaseOf(theirs)
+    const previous = createLease(theirs)
     const after = (since: number, identity = 'me') =>
-      decideLease({ lease: undefined, since, former }, { ...me, identity }, now)
+      decideLease({ lease: undefined, since, previous }, { ...me, identity }, now)
     expect(after(now.monotonic)).toEqual({ kind: 'wait', holder: 'you', left: 15_000 })
     expect(after(85_000)).toMatchObject({ kind: 'take', spec: { leaseTransitions: 5 } })
     expect(after(now.monotonic, 'you')).toMatchObject({ kind: 'renew', spec: { leaseTransitions: 4 } })
   })
 
-  test('without anything in it is nobody’s', () => {
-    expect(decideLease({ lease: leaseOf(null), since: 0 }, me, now).kind).toBe('take')
+  test('without a spec is free', () => {
+    expect(decideLease({ lease: createLease(null), since: 0 }, me, now).kind).toBe('take')
   })
 })
 
 describe('contenders', () => {
-  let authority: TestAuthority
-  const { serve, clientOf } = testBench(() => authority)
+  let ca: TestCa
+  const { serve, createClient } = createKubeTestBench(() => ca)
   const { signal } = new AbortController()
 
   beforeAll(async () => {
-    authority = await testAuthority()
+    ca = await createTestCa()
   })
 
-  /** One lease, kept as the API keeps it. */
-  function store(): (asked: Asked) => TestAnswer {
+  /** A fake API with one lease. */
+  function store(): (request: ReceivedRequest) => TestResponse {
     let held: Lease | undefined
     let version = 0
-    const put = (body: unknown): TestAnswer => {
+    const put = (body: unknown): TestResponse => {
       const lease = leases.schema.parse(body)
       held = { ...lease, metadata: { ...lease.metadata, resourceVersion: String(++version) } }
       return { json: held }
@@ -111,7 +111,7 @@ describe('contenders', () => {
     const clock = { monotonic: 0 }
     const contender = (identity: string): LeaseLock =>
       new LeaseLock(
-        kubeLeaseStore(clientOf([server.url]), { namespace: 'n', name: 'l' }, 5000),
+        createKubeLeaseStore(createClient([server.url]), { namespace: 'n', name: 'l' }, 5000),
         { identity, duration: 30_000 },
         () => ({
           wall,
@@ -119,37 +119,37 @@ describe('contenders', () => {
         }),
       )
     const [a, b] = [contender('a'), contender('b')]
-    const [first, second] = await Promise.all([a.tryHold(), b.tryHold()])
+    const [first, second] = await Promise.all([a.tryAcquire(), b.tryAcquire()])
     expect(first.held).not.toBe(second.held)
     const [holder, other] = first.held ? [a, b] : [b, a]
     const name = first.held ? 'a' : 'b'
-    expect(await holder.tryHold()).toEqual({
+    expect(await holder.tryAcquire()).toEqual({
       held: true,
       until: 30_000,
       fence: { holder: name, transitions: 0 },
     })
-    expect(await other.tryHold()).toEqual({ held: false, holder: name, left: 30_000 })
+    expect(await other.tryAcquire()).toEqual({ held: false, holder: name, left: 30_000 })
 
     expect(await other.release()).toBe(false)
     expect(await holder.release()).toBe(true)
     expect(await other.acquire(1, signal)).toMatchObject({ held: true, fence: { transitions: 1 } })
 
-    expect((await holder.tryHold()).held).toBe(false)
+    expect((await holder.tryAcquire()).held).toBe(false)
     clock.monotonic = 29_999
-    expect((await holder.tryHold()).held).toBe(false)
+    expect((await holder.tryAcquire()).held).toBe(false)
     clock.monotonic = 30_000
-    expect((await holder.tryHold()).held).toBe(true)
-    expect((await other.tryHold()).held).toBe(false)
+    expect((await holder.tryAcquire()).held).toBe(true)
+    expect((await other.tryAcquire()).held).toBe(false)
   })
 
   test('an abort ends the wait', async () => {
     const server = await serve(store())
     const lock = (identity: string): LeaseLock =>
-      new LeaseLock(kubeLeaseStore(clientOf([server.url]), { namespace: 'n', name: 'l' }, 5000), {
+      new LeaseLock(createKubeLeaseStore(createClient([server.url]), { namespace: 'n', name: 'l' }, 5000), {
         identity,
         duration: 30_000,
       })
-    await lock('a').tryHold()
+    await lock('a').tryAcquire()
     const controller = new AbortController()
     const reason = new Error('enough')
     const waiting = lock('b').acquire(5, controller.signal)

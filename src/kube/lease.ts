@@ -21,71 +21,78 @@ export interface LeaseSpec {
   readonly leaseTransitions: number
 }
 
-/** A lease as it was last seen. */
-export interface Observed {
+/** A lease as last read. */
+export interface LeaseObservation {
   readonly lease: Lease | undefined
-  /** Since when it has been as it is, by our own clock: those of others may be wrong. */
+  /** When this version was first read, by our monotonic clock. Clocks of other contenders may be wrong. */
   readonly since: number
-  /** As it was before somebody took it away; whoever held it may still act on it. */
-  readonly former?: Lease | undefined
+  /** The last lease before it was deleted. Its holder may still act on it. */
+  readonly previous?: Lease | undefined
 }
 
 export interface Contender {
-  /** Another one for each process, also after a restart. */
+  /** Unique for each process, also after a restart. */
   readonly identity: string
-  /** How long it holds without being renewed, in milliseconds. */
+  /** How long the lease holds without renewal, in milliseconds. */
   readonly duration: number
-  /** The number of what we hold shall be at least this. */
-  readonly floor?: number
+  /** Lower bound of our transitions number. */
+  readonly minTransitions?: number
 }
 
-/** Two clocks: one that others read, and one that only goes on. */
-export interface Moment {
+/** Wall clock, which other contenders read, and monotonic clock. */
+export interface LeaseTime {
   readonly wall: Date
-  /** Milliseconds from any point in time on. */
+  /** Milliseconds since an arbitrary point in time. */
   readonly monotonic: number
 }
 
 export type LeaseAction =
-  /** There is none yet. */
+  /** There is no lease yet. */
   | { readonly kind: 'create'; readonly spec: LeaseSpec }
-  /** It is ours. */
+  /** The lease is ours. */
   | { readonly kind: 'renew'; readonly spec: LeaseSpec }
-  /** It is nobody's any more. */
+  /** The lease is free or expired. */
   | { readonly kind: 'take'; readonly spec: LeaseSpec }
   | {
       readonly kind: 'wait'
       readonly holder: string
-      /** Milliseconds until it is free, if its holder does nothing. */
+      /** Milliseconds until the lease expires without a renewal. */
       readonly left: number
     }
 
-export function decideLease({ lease, since, former }: Observed, me: Contender, now: Moment): LeaseAction {
-  const time = microTime(now.wall)
-  const own = {
+export function decideLease(
+  { lease, since, previous }: LeaseObservation,
+  me: Contender,
+  now: LeaseTime,
+): LeaseAction {
+  const time = formatMicroTime(now.wall)
+  const desired = {
     holderIdentity: me.identity,
     leaseDurationSeconds: Math.max(1, Math.ceil(me.duration / 1000)),
     acquireTime: time,
     renewTime: time,
-    leaseTransitions: me.floor ?? 0,
+    leaseTransitions: me.minTransitions ?? 0,
   }
-  const seen = lease ?? former
-  if (seen === undefined) return { kind: 'create', spec: own }
-  const { holderIdentity, leaseDurationSeconds, acquireTime, leaseTransitions } = seen.spec ?? {}
+  const known = lease ?? previous
+  if (known === undefined) return { kind: 'create', spec: desired }
+  const { holderIdentity, leaseDurationSeconds, acquireTime, leaseTransitions } = known.spec ?? {}
   const transitions = leaseTransitions ?? 0
   if (holderIdentity === me.identity) {
-    const kept = {
+    const preserved = {
       acquireTime: acquireTime ?? time,
-      leaseTransitions: Math.max(transitions, own.leaseTransitions),
+      leaseTransitions: Math.max(transitions, desired.leaseTransitions),
     }
-    return { kind: 'renew', spec: { ...own, ...kept } }
+    return { kind: 'renew', spec: { ...desired, ...preserved } }
   }
   const left = since + (leaseDurationSeconds ?? 0) * 1000 - now.monotonic
   if (holderIdentity && left > 0) return { kind: 'wait', holder: holderIdentity, left }
-  return { kind: 'take', spec: { ...own, leaseTransitions: Math.max(transitions + 1, own.leaseTransitions) } }
+  return {
+    kind: 'take',
+    spec: { ...desired, leaseTransitions: Math.max(transitions + 1, desired.leaseTransitions) },
+  }
 }
 
-/** As Kubernetes writes times of leases: always with six digits after the point. */
-export function microTime(date: Date): string {
+/** Formats a time as Kubernetes MicroTime: always six decimal places. */
+export function formatMicroTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z')
 }

@@ -1,27 +1,27 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Indexes, type Places } from './indexes.ts'
-import type { KubeObject, Place } from './object.ts'
+import { Indexes, type IndexEntries } from './indexes.ts'
+import type { KubeObject, NamespacedName } from './object.ts'
 
-/** What has become of an object, as far as somebody wants to know it. */
-export type Change<T> =
+/** A change of the selected part of an object. */
+export type ObjectChange<T> =
   | { readonly type: 'added'; readonly key: string; readonly object: T }
   | { readonly type: 'modified'; readonly key: string; readonly object: T; readonly before: T }
   | { readonly type: 'deleted'; readonly key: string; readonly before: T }
 
-/** An object of this name may be another one than before, and the same one in another version. */
-interface Mark {
+/** Detects a new object with the same name (uid) and a new version of the same object. */
+interface ObjectVersion {
   readonly uid: string | undefined
   readonly version: string | undefined
 }
 
-/** Anything but nothing. */
-export type Some = object | string | number | boolean
+/** Any value except null and undefined. */
+export type DefinedValue = object | string | number | boolean
 
-/** What is known of objects. Whatever it is told, it does one change after the other, and tells each of them. */
-export class View<T extends Some, I extends string = never> {
+/** Cache of objects. Each update yields its changes one by one. */
+export class ObjectStore<T extends DefinedValue, I extends string = never> {
   readonly indexes: Indexes<T, I>
   readonly #current = new Map<string, T>()
-  readonly #marks = new Map<string, Mark>()
+  readonly #versions = new Map<string, ObjectVersion>()
 
   constructor(indexes = new Indexes<T, I>([])) {
     this.indexes = indexes
@@ -31,47 +31,47 @@ export class View<T extends Some, I extends string = never> {
     return this.#current
   }
 
-  /** Whether this very version of it is already here. */
+  /** Whether exactly this version is already stored. */
   has({ metadata }: KubeObject): boolean {
-    const mark = this.#marks.get(keyOf(metadata))
-    return mark !== undefined && isDeepStrictEqual(mark, markOf(metadata))
+    const version = this.#versions.get(formatObjectKey(metadata))
+    return version !== undefined && isDeepStrictEqual(version, readObjectVersion(metadata))
   }
 
-  /** `places` are those of the object in the indexes. */
-  *put({ metadata }: KubeObject, object: T, places: Places<I> = []): Generator<Change<T>> {
-    const key = keyOf(metadata)
-    const mark = markOf(metadata)
-    // Its deletion was missed, and somebody may have to act on it.
-    if (this.#marks.get(key)?.uid !== mark.uid) yield* this.remove(key)
+  /** `entries` are the index entries of the object. */
+  *upsert({ metadata }: KubeObject, object: T, entries: IndexEntries<I> = []): Generator<ObjectChange<T>> {
+    const key = formatObjectKey(metadata)
+    const version = readObjectVersion(metadata)
+    // The deletion of the previous object was missed, and listeners may have to act on it.
+    if (this.#versions.get(key)?.uid !== version.uid) yield* this.remove(key)
     const before = this.#current.get(key)
-    this.#marks.set(key, mark)
+    this.#versions.set(key, version)
     this.#current.set(key, object)
-    if (before !== undefined) this.indexes.leave(key, this.indexes.placesOf(key, before))
-    this.indexes.enter(key, places)
+    if (before !== undefined) this.indexes.remove(key, this.indexes.computeEntries(key, before))
+    this.indexes.add(key, entries)
     if (before === undefined) yield { type: 'added', key, object }
     else if (!isDeepStrictEqual(before, object)) yield { type: 'modified', key, object, before }
   }
 
-  *remove(key: string): Generator<Change<T>> {
+  *remove(key: string): Generator<ObjectChange<T>> {
     const before = this.#current.get(key)
     this.#current.delete(key)
-    this.#marks.delete(key)
+    this.#versions.delete(key)
     if (before === undefined) return
-    this.indexes.leave(key, this.indexes.placesOf(key, before))
+    this.indexes.remove(key, this.indexes.computeEntries(key, before))
     yield { type: 'deleted', key, before }
   }
 
-  /** There are no others any more. */
-  *keepOnly(keys: ReadonlySet<string>): Generator<Change<T>> {
+  /** Removes all other objects. */
+  *retainOnly(keys: ReadonlySet<string>): Generator<ObjectChange<T>> {
     for (const key of this.#current.keys()) if (!keys.has(key)) yield* this.remove(key)
   }
 }
 
-/** `namespace/name`; the name alone where there is no namespace. */
-export function keyOf({ namespace, name }: Place): string {
+/** `namespace/name`, or the name alone for cluster-scoped objects. */
+export function formatObjectKey({ namespace, name }: NamespacedName): string {
   return namespace === undefined ? name : `${namespace}/${name}`
 }
 
-function markOf({ uid, resourceVersion }: KubeObject['metadata']): Mark {
+function readObjectVersion({ uid, resourceVersion }: KubeObject['metadata']): ObjectVersion {
   return { uid, version: resourceVersion }
 }

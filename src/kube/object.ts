@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What all objects have in common, as far as we look at it. */
+/** Metadata fields that hyperkube reads. */
 export const metadata = z.looseObject({
   name: z.string(),
   namespace: z.string().optional(),
@@ -12,11 +12,11 @@ export const metadata = z.looseObject({
   deletionTimestamp: z.string().optional(),
 })
 
-/** An object as the API has it. Times are text: JSON knows no others. */
+/** An object as the API returns it. Timestamps are strings. */
 export const kubeObject = z.looseObject({ apiVersion: z.string(), kind: z.string(), metadata })
 export type KubeObject = z.infer<typeof kubeObject>
 
-/** An object as somebody wishes it. */
+/** A desired object. */
 export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
@@ -28,21 +28,21 @@ export interface Manifest {
   readonly [field: string]: unknown
 }
 
-/** What objects of a kind look like. */
+/** An API kind and the schema of its objects. */
 export interface Kind<T extends KubeObject = KubeObject> {
   readonly apiVersion: string
   readonly kind: string
   readonly schema: z.ZodType<T>
 }
 
-/** A kind of which no more is known than of all. */
-export function kindOf(apiVersion: string, kind: string): Kind {
+/** Creates a kind without a schema of its own. */
+export function createUntypedKind(apiVersion: string, kind: string): Kind {
   return { apiVersion, kind, schema: kubeObject }
 }
 
-/** Which object of its kind. */
-export interface Place {
+/** Identifies an object of a kind. */
+export interface NamespacedName {
   readonly name: string
-  /** None for those that belong to the whole cluster. */
+  /** Undefined for cluster-scoped objects. */
   readonly namespace?: string | undefined
 }

@@ -1,45 +1,58 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { kindOf } from './object.ts'
-import { exists, find, get, list } from './read-objects.ts'
-import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
-import { testBench } from './testing/kube-test-bench.ts'
-import type { Asked, TestAnswer } from '../kit/testing/https-test-server.ts'
-import { apply, create, evict, patchStatus, remove, replace } from './write-objects.ts'
+import { createUntypedKind } from './object.ts'
+import { objectExists, findObject, getObject, listObjects } from './read-objects.ts'
+import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import { createKubeTestBench } from './testing/kube-test-bench.ts'
+import type { ReceivedRequest, TestResponse } from '../kit/testing/https-test-server.ts'
+import {
+  applyObject,
+  createObject,
+  evictPod,
+  applyStatus,
+  deleteKubeObject,
+  replaceObject,
+} from './write-objects.ts'
 
-let authority: TestAuthority
-const { serve, serverOf, clientOf } = testBench(() => authority)
+let ca: TestCa
+const { serve, serveResponses, createClient } = createKubeTestBench(() => ca)
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
-const configMaps = kindOf('v1', 'ConfigMap')
+const configMaps = createUntypedKind('v1', 'ConfigMap')
 const manifest = {
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name: 'a', namespace: 'default' },
   data: { word: 'here' },
 }
-const answer: TestAnswer = { json: { ...manifest, metadata: { ...manifest.metadata, resourceVersion: '7' } } }
-const place = { namespace: 'default', name: 'a' }
+const response: TestResponse = {
+  json: { ...manifest, metadata: { ...manifest.metadata, resourceVersion: '7' } },
+}
+const ref = { namespace: 'default', name: 'a' }
 const object = '/api/v1/namespaces/default/configmaps/a'
 
-function line({ method, path, query, contentType }: Asked): string {
+function line({ method, path, query, contentType }: ReceivedRequest): string {
   return [method, `${path}?${query.toString()}`, contentType].filter((part) => part !== undefined).join(' ')
 }
 
 test('each helper asks for what it says', async () => {
-  const server = await serverOf(answer)
-  const client = clientOf([server.url])
-  expect(await get(client, configMaps, place)).toMatchObject({ metadata: { resourceVersion: '7' } })
-  await create(client, manifest)
-  await apply(client, manifest, { force: true })
-  await apply(client, manifest, { dryRun: true })
-  await patchStatus(client, manifest)
-  await replace(client, manifest)
-  await remove(client, configMaps, place, { propagation: 'Foreground', uid: 'u', resourceVersion: '7' })
+  const server = await serveResponses(response)
+  const client = createClient([server.url])
+  expect(await getObject(client, configMaps, ref)).toMatchObject({ metadata: { resourceVersion: '7' } })
+  await createObject(client, manifest)
+  await applyObject(client, manifest, { force: true })
+  await applyObject(client, manifest, { dryRun: true })
+  await applyStatus(client, manifest)
+  await replaceObject(client, manifest)
+  await deleteKubeObject(client, configMaps, ref, {
+    propagation: 'Foreground',
+    uid: 'u',
+    resourceVersion: '7',
+  })
   const common = 'fieldManager=hyperkube&fieldValidation=Strict'
-  expect(server.asked.map(line)).toEqual([
+  expect(server.requests.map(line)).toEqual([
     `GET ${object}?`,
     `POST /api/v1/namespaces/default/configmaps?${common} application/json`,
     `PATCH ${object}?${common}&force=true application/apply-patch+yaml`,
@@ -48,7 +61,7 @@ test('each helper asks for what it says', async () => {
     `PUT ${object}?${common} application/json`,
     `DELETE ${object}? application/json`,
   ])
-  expect(server.asked.at(-1)?.body).toEqual({
+  expect(server.requests.at(-1)?.body).toEqual({
     apiVersion: 'v1',
     kind: 'DeleteOptions',
     propagationPolicy: 'Foreground',
@@ -57,29 +70,31 @@ test('each helper asks for what it says', async () => {
 })
 
 test('what is not there is no failure for those who ask whether it is', async () => {
-  const server = await serverOf({ status: 404, json: { kind: 'Status', reason: 'NotFound' } })
-  const client = clientOf([server.url])
-  expect(await find(client, configMaps, place)).toBeUndefined()
-  expect(await exists(client, configMaps, place)).toBe(false)
-  expect(await remove(client, configMaps, place)).toBe(false)
-  await expect(get(client, configMaps, place)).rejects.toMatchObject({ code: 'KUBE_NOT_FOUND' })
+  const server = await serveResponses({ status: 404, json: { kind: 'Status', reason: 'NotFound' } })
+  const client = createClient([server.url])
+  expect(await findObject(client, configMaps, ref)).toBeUndefined()
+  expect(await objectExists(client, configMaps, ref)).toBe(false)
+  expect(await deleteKubeObject(client, configMaps, ref)).toBe(false)
+  await expect(getObject(client, configMaps, ref)).rejects.toMatchObject({ code: 'KUBE_NOT_FOUND' })
 })
 
 test('a pod is evicted by its uid, and removed without waiting for its kubelet', async () => {
-  const server = await serverOf({ status: 201, json: { kind: 'Status', status: 'Success' } })
-  const client = clientOf([server.url])
-  expect(await evict(client, place, { uid: 'u' })).toBe(true)
-  expect(await remove(client, kindOf('v1', 'Pod'), place, { uid: 'u', grace: 0 })).toBe(true)
+  const server = await serveResponses({ status: 201, json: { kind: 'Status', status: 'Success' } })
+  const client = createClient([server.url])
+  expect(await evictPod(client, ref, { uid: 'u' })).toBe(true)
+  expect(
+    await deleteKubeObject(client, createUntypedKind('v1', 'Pod'), ref, { uid: 'u', graceSeconds: 0 }),
+  ).toBe(true)
   const pod = '/api/v1/namespaces/default/pods/a'
-  expect(server.asked.map(line)).toEqual([
+  expect(server.requests.map(line)).toEqual([
     `POST ${pod}/eviction? application/json`,
     `DELETE ${pod}? application/json`,
   ])
-  expect(server.asked.map(({ body }) => body)).toEqual([
+  expect(server.requests.map(({ body }) => body)).toEqual([
     {
       apiVersion: 'policy/v1',
       kind: 'Eviction',
-      metadata: place,
+      metadata: ref,
       deleteOptions: { preconditions: { uid: 'u' } },
     },
     expect.objectContaining({ preconditions: { uid: 'u' }, gracePeriodSeconds: 0 }),
@@ -91,7 +106,7 @@ test('a budget that forbids an eviction is an answer, with what it says, and is 
     reason: 'DisruptionBudget',
     message: 'The disruption budget web needs 2 healthy pods and has 2',
   }
-  const server = await serverOf({
+  const server = await serveResponses({
     status: 429,
     json: {
       kind: 'Status',
@@ -100,25 +115,25 @@ test('a budget that forbids an eviction is an answer, with what it says, and is 
       details: { causes: [cause] },
     },
   })
-  await expect(evict(clientOf([server.url]), place)).rejects.toMatchObject({
+  await expect(evictPod(createClient([server.url]), ref)).rejects.toMatchObject({
     code: 'KUBE_TOO_MANY',
     causes: [cause],
   })
-  expect(server.asked).toHaveLength(1)
+  expect(server.requests).toHaveLength(1)
 })
 
 test('a pod that is gone needs no eviction', async () => {
-  const server = await serverOf({ status: 404, json: { kind: 'Status', reason: 'NotFound' } })
-  expect(await evict(clientOf([server.url]), place)).toBe(false)
+  const server = await serveResponses({ status: 404, json: { kind: 'Status', reason: 'NotFound' } })
+  expect(await evictPod(createClient([server.url]), ref)).toBe(false)
 })
 
-test('a conflict is told as one', async () => {
-  const server = await serverOf({ status: 409, json: { kind: 'Status', reason: 'AlreadyExists' } })
-  await expect(create(clientOf([server.url]), manifest)).rejects.toMatchObject({
+test('a conflict is reported as KUBE_CONFLICT', async () => {
+  const server = await serveResponses({ status: 409, json: { kind: 'Status', reason: 'AlreadyExists' } })
+  await expect(createObject(createClient([server.url]), manifest)).rejects.toMatchObject({
     code: 'KUBE_CONFLICT',
     reason: 'AlreadyExists',
   })
-  expect(server.asked).toHaveLength(1)
+  expect(server.requests).toHaveLength(1)
 })
 
 test.each([
@@ -126,27 +141,33 @@ test.each([
   ['..', 'that leads elsewhere'],
   ['a/status', 'that is a path'],
 ])('nothing is asked for an object named %j, %s', async (name) => {
-  const server = await serverOf(answer)
-  const client = clientOf([server.url])
-  await expect(remove(client, configMaps, { namespace: 'default', name })).rejects.toMatchObject({
+  const server = await serveResponses(response)
+  const client = createClient([server.url])
+  await expect(deleteKubeObject(client, configMaps, { namespace: 'default', name })).rejects.toMatchObject({
     code: 'KUBE_INVALID',
   })
-  await expect(remove(client, configMaps, { namespace: name, name: 'a' })).rejects.toThrow('not the name')
-  await expect(get(client, configMaps, { name: 'a' })).rejects.toThrow('none is given')
-  await expect(get(client, kindOf('v1', 'Node'), { ...place })).rejects.toThrow('in no namespace')
-  expect(server.asked).toHaveLength(0)
+  await expect(deleteKubeObject(client, configMaps, { namespace: name, name: 'a' })).rejects.toThrow(
+    'not the name',
+  )
+  await expect(getObject(client, configMaps, { name: 'a' })).rejects.toThrow('none is given')
+  await expect(getObject(client, createUntypedKind('v1', 'Node'), { ...ref })).rejects.toThrow(
+    'in no namespace',
+  )
+  expect(server.requests).toHaveLength(0)
 })
 
 test('an answer that is something else is not taken', async () => {
-  const server = await serverOf({ json: { kind: 'ConfigMap' } })
-  await expect(get(clientOf([server.url]), configMaps, place)).rejects.toMatchObject({ code: 'KUBE_ANSWER' })
+  const server = await serveResponses({ json: { kind: 'ConfigMap' } })
+  await expect(getObject(createClient([server.url]), configMaps, ref)).rejects.toMatchObject({
+    code: 'KUBE_INVALID_RESPONSE',
+  })
 })
 
 describe('a list', () => {
   const all = Array.from({ length: 7 }, (_, index) => ({ metadata: { name: `c${index}` } }))
 
-  /** As the API does it: so many at a time, with a token for the rest. */
-  function page({ query }: Asked): TestAnswer {
+  /** Pages as the API returns them, with a continue token. */
+  function page({ query }: ReceivedRequest): TestResponse {
     const from = Number(query.get('continue') ?? 0)
     const limit = Number(query.get('limit') ?? all.length)
     const rest = from + limit < all.length ? { continue: String(from + limit) } : {}
@@ -155,7 +176,7 @@ describe('a list', () => {
 
   test('is fetched page by page, and its items say what they are', async () => {
     const server = await serve(page)
-    const found = await list(clientOf([server.url]), configMaps, {
+    const found = await listObjects(createClient([server.url]), configMaps, {
       namespace: 'default',
       limit: 3,
       labels: 'a=b',
@@ -164,7 +185,7 @@ describe('a list', () => {
       all.map(({ metadata }) => `ConfigMap ${metadata.name}`),
     )
     expect(found.resourceVersion).toBe('9')
-    expect(server.asked.map(({ query }) => query.toString())).toEqual([
+    expect(server.requests.map(({ query }) => query.toString())).toEqual([
       'labelSelector=a%3Db&limit=3',
       'labelSelector=a%3Db&limit=3&continue=3',
       'labelSelector=a%3Db&limit=3&continue=6',
@@ -172,24 +193,24 @@ describe('a list', () => {
   })
 
   test('whose next page is forgotten is fetched at once', async () => {
-    const server = await serve((asked) =>
-      asked.query.has('continue')
+    const server = await serve((request) =>
+      request.query.has('continue')
         ? { status: 410, json: { kind: 'Status', reason: 'Expired' } }
-        : page(asked),
+        : page(request),
     )
-    const { items } = await list(clientOf([server.url]), configMaps, { limit: 3 })
+    const { items } = await listObjects(createClient([server.url]), configMaps, { limit: 3 })
     expect(items).toHaveLength(7)
-    expect(server.asked.map(({ query }) => query.get('limit'))).toEqual(['3', '3', null])
+    expect(server.requests.map(({ query }) => query.get('limit'))).toEqual(['3', '3', null])
   })
 
   test('of nothing has nothing in it', async () => {
-    const server = await serverOf({ json: { metadata: { resourceVersion: '1' }, items: null } })
-    expect((await list(clientOf([server.url]), configMaps)).items).toEqual([])
+    const server = await serveResponses({ json: { metadata: { resourceVersion: '1' }, items: null } })
+    expect((await listObjects(createClient([server.url]), configMaps)).items).toEqual([])
   })
 })
 
 describe('kinds that we do not know', () => {
-  const widgets = kindOf('example.org/v1', 'Widget')
+  const widgets = createUntypedKind('example.org/v1', 'Widget')
   const resources = [
     { name: 'widgets', kind: 'Widget', namespaced: true },
     { name: 'widgets/status', kind: 'Widget', namespaced: true },
@@ -197,25 +218,25 @@ describe('kinds that we do not know', () => {
 
   test('are asked for once', async () => {
     const server = await serve(({ path }) =>
-      path === '/apis/example.org/v1' ? { json: { kind: 'APIResourceList', resources } } : answer,
+      path === '/apis/example.org/v1' ? { json: { kind: 'APIResourceList', resources } } : response,
     )
-    const client = clientOf([server.url])
-    await get(client, widgets, place)
-    await get(client, widgets, place)
+    const client = createClient([server.url])
+    await getObject(client, widgets, ref)
+    await getObject(client, widgets, ref)
     const path = '/apis/example.org/v1/namespaces/default/widgets/a'
-    expect(server.asked.map((asked) => asked.path)).toEqual(['/apis/example.org/v1', path, path])
+    expect(server.requests.map((request) => request.path)).toEqual(['/apis/example.org/v1', path, path])
   })
 
   test('are asked for again as long as they are not there', async () => {
     let there = false
     const server = await serve(({ path }) => {
-      if (path !== '/apis/example.org/v1') return answer
+      if (path !== '/apis/example.org/v1') return response
       return there ? { json: { resources } } : { status: 404, text: '404 page not found' }
     })
-    const client = clientOf([server.url])
-    await expect(get(client, widgets, place)).rejects.toMatchObject({ code: 'KUBE_KIND_UNKNOWN' })
+    const client = createClient([server.url])
+    await expect(getObject(client, widgets, ref)).rejects.toMatchObject({ code: 'KUBE_KIND_UNKNOWN' })
     there = true
-    expect(await get(client, widgets, place)).toBeDefined()
+    expect(await getObject(client, widgets, ref)).toBeDefined()
   })
 
   test('may be there in other versions of their group', async () => {
@@ -223,7 +244,7 @@ describe('kinds that we do not know', () => {
     const server = await serve(({ path }) =>
       path === '/apis/example.org' ? { json: { versions } } : { status: 404, text: '404 page not found' },
     )
-    const { discovery } = clientOf([server.url])
+    const { discovery } = createClient([server.url])
     expect(await discovery.versions('example.org')).toEqual(['example.org/v2', 'example.org/v1'])
     expect(await discovery.versions('example.com')).toEqual([])
     expect(await discovery.versions('')).toEqual(['v1'])

@@ -1,37 +1,44 @@
 import { KubeError } from './kube-error.ts'
-import type { Place } from './object.ts'
-import type { Resource } from './resources.ts'
+import type { NamespacedName } from './object.ts'
+import type { ApiResource } from './resources.ts'
 
-/** Where a version of a group is. The first group has no name, and a place of its own. */
+/** Path of an API version. The core group has no name and its own prefix. */
 export function versionPath(apiVersion: string): string {
   return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
 }
 
-/** All objects of a kind; of one namespace, where one is given. */
-export function collectionPath({ apiVersion, plural, namespaced }: Resource, namespace?: string): string {
+/** Path of all objects of a resource, in one namespace if given. */
+export function collectionPath({ apiVersion, plural, namespaced }: ApiResource, namespace?: string): string {
   if (!namespaced && namespace !== undefined)
-    throw wrong(`${plural} are in no namespace, also not in ${namespace}`)
-  const within = namespace === undefined ? '' : `/namespaces/${segment(namespace)}`
-  return `${versionPath(apiVersion)}${within}/${plural}`
+    throw buildInvalidError(`${plural} are in no namespace, also not in ${namespace}`)
+  const namespaceSegment = namespace === undefined ? '' : `/namespaces/${encodeSegment(namespace)}`
+  return `${versionPath(apiVersion)}${namespaceSegment}/${plural}`
 }
 
-/** `part` is what only some have: status, scale. */
-export function objectPath(resource: Resource, { namespace, name }: Place, part?: string): string {
+/** `subresource` is status, scale or similar. */
+export function objectPath(
+  resource: ApiResource,
+  { namespace, name }: NamespacedName,
+  subresource?: string,
+): string {
   if (resource.namespaced && namespace === undefined) {
-    throw wrong(`${resource.plural} are in namespaces, and none is given for ${name}`)
+    throw buildInvalidError(`${resource.plural} are in namespaces, and none is given for ${name}`)
   }
-  const path = `${collectionPath(resource, namespace)}/${segment(name)}`
-  return part === undefined ? path : `${path}/${part}`
+  const path = `${collectionPath(resource, namespace)}/${encodeSegment(name)}`
+  return subresource === undefined ? path : `${path}/${subresource}`
 }
 
-/** Without this, a name that is empty would be all objects of the kind: a DELETE of one would delete them all. */
-function segment(name: string): string {
+/**
+ * Rejects invalid names. An empty name would address the whole collection, and a DELETE would remove all
+ * objects.
+ */
+function encodeSegment(name: string): string {
   if (name === '' || name === '.' || name === '..' || /[/%]/.test(name)) {
-    throw wrong(`${JSON.stringify(name)} is not the name of an object`)
+    throw buildInvalidError(`${JSON.stringify(name)} is not the name of an object`)
   }
   return encodeURIComponent(name)
 }
 
-function wrong(message: string): KubeError {
+function buildInvalidError(message: string): KubeError {
   return new KubeError('KUBE_INVALID', message)
 }

@@ -1,13 +1,13 @@
-import type { Counters, Histograms, Metrics, Sample } from '../kit/metrics.ts'
+import type { CounterVec, HistogramVec, Metrics, Sample } from '../kit/metrics.ts'
 
-/** What a queue tells of itself when it is asked. In milliseconds. */
+/** Current load of a queue. In milliseconds. */
 export interface QueueLoad {
   readonly depth: number
-  /** For how long each that is being worked on has been. */
+  /** Age of each key that is being processed. */
   readonly running: readonly number[]
 }
 
-/** What is counted of one queue. */
+/** Counters of one queue. */
 export interface QueueMeter {
   added(): void
   retried(): void
@@ -15,16 +15,16 @@ export interface QueueMeter {
   ended(worked: number): void
 }
 
-/** From 10 ns to 1000 s by tens, as client-go has them. */
-const seconds = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
+/** Buckets from 10 ns to 1000 s, as in client-go. */
+const durationBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
 
-/** Under the names that client-go gave them, so that dashboards and alerts for other controllers fit ours. */
+/** Uses the metric names of client-go, so that existing dashboards and alerts work. */
 export class QueueMetrics {
   readonly #metrics: Metrics
-  readonly #adds: Counters
-  readonly #retries: Counters
-  readonly #waits: Histograms
-  readonly #works: Histograms
+  readonly #adds: CounterVec
+  readonly #retries: CounterVec
+  readonly #waits: HistogramVec
+  readonly #works: HistogramVec
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics
@@ -32,17 +32,17 @@ export class QueueMetrics {
     this.#retries = metrics.counters('workqueue_retries_total', 'Keys that have to be tried again.')
     this.#waits = metrics.histograms(
       'workqueue_queue_duration_seconds',
-      'How long keys wait until somebody works on them.',
-      seconds,
+      'How long keys wait before a worker takes them.',
+      durationBuckets,
     )
     this.#works = metrics.histograms(
       'workqueue_work_duration_seconds',
       'How long it takes to work on a key.',
-      seconds,
+      durationBuckets,
     )
   }
 
-  /** `load` is asked whenever somebody looks. */
+  /** `load` is called at each scrape. */
   meter(name: string, load: () => QueueLoad): QueueMeter {
     const labels = { name }
     const sample = (value: (load: QueueLoad) => number) => (): Sample[] => [[labels, value(load())]]

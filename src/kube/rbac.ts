@@ -3,13 +3,13 @@ import type { Manifest } from './object.ts'
 const group = 'rbac.authorization.k8s.io'
 const rbac = `${group}/v1`
 
-/** Who is given rights, by the name in a certificate. */
-export interface Subject {
+/** A user or group, as named in a client certificate. */
+export interface RbacSubject {
   readonly kind: 'User' | 'Group'
   readonly name: string
 }
 
-export interface Rule {
+export interface RbacRule {
   readonly apiGroups?: readonly string[]
   readonly resources?: readonly string[]
   readonly resourceNames?: readonly string[]
@@ -17,25 +17,30 @@ export interface Rule {
   readonly verbs: readonly string[]
 }
 
-/** What may be done: in a namespace, where one is given, or everywhere. */
-export function role(name: string, rules: readonly Rule[], namespace?: string): Manifest {
+/** Builds a Role if a namespace is given, and otherwise a ClusterRole. */
+export function buildRole(name: string, rules: readonly RbacRule[], namespace?: string): Manifest {
   const kind = namespace === undefined ? 'ClusterRole' : 'Role'
-  return { apiVersion: rbac, kind, metadata: metadata(name, namespace), rules }
+  return { apiVersion: rbac, kind, metadata: buildMetadata(name, namespace), rules }
 }
 
-/** Gives a role of the same place to somebody. */
-export function binding(name: string, roleName: string, subject: Subject, namespace?: string): Manifest {
-  const [kind, refers] =
+/** Builds the binding of a role in the same scope to a subject. */
+export function buildRoleBinding(
+  name: string,
+  roleName: string,
+  subject: RbacSubject,
+  namespace?: string,
+): Manifest {
+  const [kind, roleKind] =
     namespace === undefined ? ['ClusterRoleBinding', 'ClusterRole'] : ['RoleBinding', 'Role']
   return {
     apiVersion: rbac,
     kind,
-    metadata: metadata(name, namespace),
-    roleRef: { apiGroup: group, kind: refers, name: roleName },
+    metadata: buildMetadata(name, namespace),
+    roleRef: { apiGroup: group, kind: roleKind, name: roleName },
     subjects: [{ apiGroup: group, ...subject }],
   }
 }
 
-function metadata(name: string, namespace: string | undefined): Manifest['metadata'] {
+function buildMetadata(name: string, namespace: string | undefined): Manifest['metadata'] {
   return { name, ...(namespace === undefined ? {} : { namespace }) }
 }

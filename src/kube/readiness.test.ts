@@ -1,20 +1,20 @@
 import { beforeAll, expect, test } from 'vitest'
-import { podLogs } from './testing/pod-logs.ts'
-import { ready, version } from './readiness.ts'
-import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
-import { testBench } from './testing/kube-test-bench.ts'
+import { readPodLogs } from './testing/pod-logs.ts'
+import { checkReadiness, getServerVersion } from './readiness.ts'
+import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import { createKubeTestBench } from './testing/kube-test-bench.ts'
 
-let authority: TestAuthority
-const { serverOf, clientOf } = testBench(() => authority)
+let ca: TestCa
+const { serveResponses, createClient } = createKubeTestBench(() => ca)
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
 test('a server that is ready', async () => {
-  const server = await serverOf({ status: 200, text: '[+]ping ok\nreadyz check passed\n' })
-  expect(await ready(clientOf([]), server.url)).toEqual({ ready: true })
-  expect(server.asked).toMatchObject([{ method: 'GET', path: '/readyz' }])
+  const server = await serveResponses({ status: 200, text: '[+]ping ok\nreadyz check passed\n' })
+  expect(await checkReadiness(createClient([]), server.url)).toEqual({ ready: true })
+  expect(server.requests).toMatchObject([{ method: 'GET', path: '/readyz' }])
 })
 
 test('one that is not says which checks fail', async () => {
@@ -23,50 +23,58 @@ test('one that is not says which checks fail', async () => {
     '[-]etcd failed: reason withheld',
     '[-]poststarthook/rbac/bootstrap-roles failed: x',
   ]
-  const server = await serverOf({ status: 500, text: `${lines.join('\n')}\nreadyz check failed\n` })
-  expect(await ready(clientOf([server.url]), server.url)).toEqual({
+  const server = await serveResponses({ status: 500, text: `${lines.join('\n')}\nreadyz check failed\n` })
+  expect(await checkReadiness(createClient([server.url]), server.url)).toEqual({
     ready: false,
     failing: ['etcd', 'poststarthook/rbac/bootstrap-roles'],
     reason: 'fails etcd, poststarthook/rbac/bootstrap-roles',
   })
-  expect(server.asked).toHaveLength(1)
+  expect(server.requests).toHaveLength(1)
 })
 
 test('of many that fail the first are named, and how many more there are', async () => {
   const lines = ['a', 'b', 'c', 'd'].map((name) => `[-]poststarthook/${name} failed: reason withheld`)
-  const server = await serverOf({ status: 500, text: `${lines.join('\n')}\nreadyz check failed\n` })
-  expect(await ready(clientOf([server.url]), server.url)).toMatchObject({
+  const server = await serveResponses({ status: 500, text: `${lines.join('\n')}\nreadyz check failed\n` })
+  expect(await checkReadiness(createClient([server.url]), server.url)).toMatchObject({
     reason: 'fails poststarthook/a, poststarthook/b and 2 more',
   })
 })
 
 test('one that does not answer is not ready either, and is asked once', async () => {
-  const server = await serverOf({ cut: 'before' })
-  expect(await ready(clientOf([server.url]), server.url)).toMatchObject({ ready: false, failing: [] })
-  expect(server.asked).toHaveLength(1)
+  const server = await serveResponses({ cut: 'before' })
+  expect(await checkReadiness(createClient([server.url]), server.url)).toMatchObject({
+    ready: false,
+    failing: [],
+  })
+  expect(server.requests).toHaveLength(1)
 })
 
 test('an abort is no answer', async () => {
-  const server = await serverOf({ silent: true })
+  const server = await serveResponses({ silent: true })
   const reason = new Error('enough')
-  await expect(ready(clientOf([server.url]), server.url, { signal: AbortSignal.abort(reason) })).rejects.toBe(
-    reason,
-  )
+  await expect(
+    checkReadiness(createClient([server.url]), server.url, { signal: AbortSignal.abort(reason) }),
+  ).rejects.toBe(reason)
 })
 
 test('the version', async () => {
-  const server = await serverOf({ json: { gitVersion: 'v1.37.1', major: '1', minor: '37', platform: 'x' } })
-  expect(await version(clientOf([server.url]))).toMatchObject({ gitVersion: 'v1.37.1', minor: '37' })
+  const server = await serveResponses({
+    json: { gitVersion: 'v1.37.1', major: '1', minor: '37', platform: 'x' },
+  })
+  expect(await getServerVersion(createClient([server.url]))).toMatchObject({
+    gitVersion: 'v1.37.1',
+    minor: '37',
+  })
 })
 
 test('logs are text', async () => {
-  const server = await serverOf({ status: 200, text: 'one\ntwo\n' })
-  const logs = await podLogs(
-    clientOf([server.url]),
+  const server = await serveResponses({ status: 200, text: 'one\ntwo\n' })
+  const logs = await readPodLogs(
+    createClient([server.url]),
     { namespace: 'n', name: 'p' },
     { lines: 2, previous: true },
   )
   expect(logs).toBe('one\ntwo\n')
-  expect(server.asked[0]?.path).toBe('/api/v1/namespaces/n/pods/p/log')
-  expect(server.asked[0]?.query.toString()).toBe('previous=true&tailLines=2')
+  expect(server.requests[0]?.path).toBe('/api/v1/namespaces/n/pods/p/log')
+  expect(server.requests[0]?.query.toString()).toBe('previous=true&tailLines=2')
 })

@@ -1,61 +1,64 @@
 import { z } from 'zod'
-import { firstFew } from '../kit/truncate-list.ts'
+import { truncateList } from '../kit/truncate-list.ts'
 import type { KubeClient } from './client.ts'
 import { KubeError } from './kube-error.ts'
-import { parseAnswer } from './parse-response.ts'
-import type { CallOptions, KubeRequest } from './request.ts'
+import { parseKubeResponse } from './parse-response.ts'
+import type { KubeCallOptions, KubeRequest } from './request.ts'
 
 export type Readiness =
   | { readonly ready: true }
   | {
       readonly ready: false
-      /** The checks that fail, as the server calls them: etcd, poststarthook/rbac/bootstrap-roles. None when it is silent. */
+      /**
+       * Failing checks by their server names: etcd, poststarthook/rbac/bootstrap-roles. Empty if the server
+       * did not respond.
+       */
       readonly failing: readonly string[]
       readonly reason: string
     }
 
-/** Whether one server, and no other in its place, is ready for requests. Never fails, but for an abort. */
-export async function ready(
+/** Checks whether this server, and no other in its place, is ready. Fails only when aborted. */
+export async function checkReadiness(
   client: KubeClient,
   server: string,
-  { signal, timeout = 10_000 }: CallOptions = {},
+  { signal, timeout = 10_000 }: KubeCallOptions = {},
 ): Promise<Readiness> {
   try {
-    // In words at once: asked a second time, it may already be another answer.
+    // Verbose in the first request: a second request could return another result.
     const query = { verbose: '' }
     await client.text({ method: 'GET', path: '/readyz', query, server, once: true, signal, timeout })
     return { ready: true }
   } catch (error) {
     if (!(error instanceof KubeError)) throw error
-    const failing = failingChecks(error.said)
+    const failing = parseFailingChecks(error.apiMessage)
     return {
       ready: false,
       failing,
-      reason: failing.length > 0 ? `fails ${firstFew(failing, mostNamed)}` : error.message,
+      reason: failing.length > 0 ? `fails ${truncateList(failing, maxNamed)}` : error.message,
     }
   }
 }
 
-/** A server that has just begun fails a dozen of them. */
-const mostNamed = 2
+/** A server that has just started fails a dozen checks. */
+const maxNamed = 2
 
-/** Of lines such as `[-]etcd failed: reason withheld`. */
-export function failingChecks(text: string): string[] {
+/** Parses lines such as `[-]etcd failed: reason withheld`. */
+export function parseFailingChecks(text: string): string[] {
   return [...text.matchAll(/\[-\](\S+) /g)].map(([, name = '']) => name)
 }
 
-const versionAnswer = z.looseObject({
+const versionResponse = z.looseObject({
   gitVersion: z.string().regex(/^v\d/),
   major: z.string(),
   minor: z.string(),
 })
-export type Version = z.infer<typeof versionAnswer>
+export type ServerVersion = z.infer<typeof versionResponse>
 
-/** Of the server that answers: v1.37.1. */
-export async function version(
+/** Reads the version of the server that responds: v1.37.1. */
+export async function getServerVersion(
   client: KubeClient,
-  options: CallOptions & Pick<KubeRequest, 'server' | 'once'> = {},
-): Promise<Version> {
+  options: KubeCallOptions & Pick<KubeRequest, 'server' | 'once'> = {},
+): Promise<ServerVersion> {
   const path = '/version'
-  return parseAnswer(versionAnswer, await client.request({ method: 'GET', path, ...options }), path)
+  return parseKubeResponse(versionResponse, await client.request({ method: 'GET', path, ...options }), path)
 }

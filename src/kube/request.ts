@@ -1,56 +1,56 @@
 import { z } from 'zod'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+export type KubeMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type KubeQuery = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** What every call may be given. */
-export interface CallOptions {
+/** Options of every call. */
+export interface KubeCallOptions {
   readonly signal?: AbortSignal | undefined
   /** Milliseconds for all attempts together. */
   readonly timeout?: number | undefined
 }
 
-export interface KubeRequest extends CallOptions {
-  readonly method: Method
+export interface KubeRequest extends KubeCallOptions {
+  readonly method: KubeMethod
   readonly path: string
-  readonly query?: Query
+  readonly query?: KubeQuery
   /** Sent as JSON. */
   readonly body?: unknown
   readonly contentType?: string
-  /** In which form the answer is wanted; JSON as it is kept when it is left out. */
+  /** Accept header; JSON if undefined. */
   readonly accept?: string
-  /** Of this server alone, which need not be one of the client's. */
+  /** Sends the request only to this server, which need not be one of the client's. */
   readonly server?: string
-  /** Once, whatever comes of it. */
+  /** Do not retry after one attempt at each server. */
   readonly once?: boolean
 }
 
-/** Server-side apply. JSON is YAML. */
-export const applyPatch = 'application/apply-patch+yaml'
+/** Server-side apply. JSON is valid YAML. */
+export const applyPatchType = 'application/apply-patch+yaml'
 
 /** RFC 7386. */
-export const mergePatch = 'application/merge-patch+json'
+export const mergePatchType = 'application/merge-patch+json'
 
 /**
- * Whether it may be sent again when nobody knows what became of it. A PUT that names the version it replaces can only
- * take effect once.
+ * Whether the request may be sent again when its result is unknown. A PUT with a resourceVersion can take
+ * effect only once.
  */
 export function isIdempotent({ method, body, contentType }: KubeRequest): boolean {
   if (method === 'PUT') return versioned.safeParse(body).success
-  if (method === 'PATCH') return contentType === applyPatch
+  if (method === 'PATCH') return contentType === applyPatchType
   return method !== 'POST'
 }
 
 const versioned = z.looseObject({ metadata: z.looseObject({ resourceVersion: z.string().min(1) }) })
 
-/** The path with its query, as it stands in the first line of a request. */
-export function target({ path, query = {} }: Pick<KubeRequest, 'path' | 'query'>): string {
-  const given = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value))
-  return given.size === 0 ? path : `${path}?${given.toString()}`
+/** Builds path and query of the request line. */
+export function buildRequestTarget({ path, query = {} }: Pick<KubeRequest, 'path' | 'query'>): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value))
+  return params.size === 0 ? path : `${path}?${params.toString()}`
 }
 
-/** What was asked, for messages. Without the query: tokens of paging are long, and say nothing. */
-export function described({ method, path }: Pick<KubeRequest, 'method' | 'path'>): string {
+/** Names the request in messages. Omits the query, because continue tokens are long and meaningless. */
+export function describeRequest({ method, path }: Pick<KubeRequest, 'method' | 'path'>): string {
   return `${method} ${path}`
 }

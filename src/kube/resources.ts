@@ -1,12 +1,17 @@
-/** How a kind of objects is called in paths. */
-export interface Resource {
+/** How a kind appears in API paths. */
+export interface ApiResource {
   readonly apiVersion: string
   readonly plural: string
   readonly namespaced: boolean
 }
 
-/** The kinds that we use ourselves, and that our addons are made of: as old as their versions, so nobody need be asked. Others are discovered. */
-const known: Readonly<Record<string, Readonly<Record<string, readonly [plural: string, scope: Scope]>>>> = {
+/**
+ * Kinds that hyperkube and its addons use. Their paths are stable, so they need no discovery; all others are
+ * discovered.
+ */
+const knownResources: Readonly<
+  Record<string, Readonly<Record<string, readonly [plural: string, scope: Scope]>>>
+> = {
   v1: {
     ConfigMap: ['configmaps', 'namespace'],
     Namespace: ['namespaces', 'cluster'],
@@ -52,8 +57,8 @@ const known: Readonly<Record<string, Readonly<Record<string, readonly [plural: s
 
 type Scope = 'cluster' | 'namespace'
 
-export function knownResource(apiVersion: string, kind: string): Resource | undefined {
-  const kinds = Object.hasOwn(known, apiVersion) ? known[apiVersion] : undefined
+export function findKnownResource(apiVersion: string, kind: string): ApiResource | undefined {
+  const kinds = Object.hasOwn(knownResources, apiVersion) ? knownResources[apiVersion] : undefined
   const [plural, scope] = (kinds !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined) ?? []
   return plural === undefined ? undefined : { apiVersion, plural, namespaced: scope === 'namespace' }
 }

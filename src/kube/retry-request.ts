@@ -1,98 +1,106 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { duration } from '../kit/duration.ts'
+import { formatDuration } from '../kit/duration.ts'
 import { KubeError } from './kube-error.ts'
 import {
   type Backoff,
-  concernsServer,
-  type Failure,
-  mayGoElsewhere,
-  pauseAfter,
+  isServerSpecific,
+  type KubeRequestFailure,
+  canTryNextServer,
+  backoffDelay,
   shouldRetry,
 } from './retry-policy.ts'
-import type { Rota } from './server-order.ts'
+import type { ServerOrder } from './server-order.ts'
 
-/** What one attempt at one server came to. */
-export type Outcome<T> =
-  | { readonly kind: 'done'; readonly answer: T }
-  | { readonly kind: 'failed'; readonly failure: Failure; readonly error: KubeError }
+/** Result of one attempt at one server. */
+export type AttemptResult<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'failed'; readonly failure: KubeRequestFailure; readonly error: KubeError }
 
-export type Attempt<T> = (server: string, signal: AbortSignal) => Promise<Outcome<T>>
+export type Attempt<T> = (server: string, signal: AbortSignal) => Promise<AttemptResult<T>>
 
-export interface Terms {
-  /** What is wanted, for messages. */
+export interface KubeRetryOptions {
+  /** Names the request in messages. */
   readonly what: string
   readonly idempotent: boolean
-  /** Give up after the first round. */
+  /** Give up after one attempt at each server. */
   readonly once: boolean
-  /** Milliseconds for all of it. */
+  /** Milliseconds for all attempts together. */
   readonly timeout: number
   readonly backoff: Backoff
   readonly signal: AbortSignal
   readonly random: () => number
 }
 
-type Failed = Extract<Outcome<unknown>, { kind: 'failed' }>
+type FailedAttempt = Extract<AttemptResult<unknown>, { kind: 'failed' }>
 
-/** Tries at every server, and then again, as long as there is hope and time. */
-export async function persist<T>(rota: Rota, attempt: Attempt<T>, terms: Terms): Promise<T> {
-  const { what, idempotent, once, timeout, signal } = terms
+/** Tries each server, and then all again, until a retry is pointless or the timeout is over. */
+export async function retryRequest<T>(
+  serverOrder: ServerOrder,
+  attempt: Attempt<T>,
+  options: KubeRetryOptions,
+): Promise<T> {
+  const { what, idempotent, once, timeout, signal } = options
   const deadline = performance.now() + timeout
-  const late = AbortSignal.timeout(timeout)
-  const either = AbortSignal.any([signal, late])
-  let last: Failed[] = []
+  const timedOut = AbortSignal.timeout(timeout)
+  const either = AbortSignal.any([signal, timedOut])
+  let last: FailedAttempt[] = []
   try {
     for (let round = 0; ; round++) {
-      const outcomes = await goRound(rota, async (server) => attempt(server, either), idempotent)
+      const outcomes = await tryEachServer(serverOrder, async (server) => attempt(server, either), idempotent)
       last = outcomes.filter((outcome) => outcome.kind === 'failed')
-      const end = outcomes.at(-1)
-      if (end?.kind === 'done') return end.answer
-      if (end === undefined) throw new KubeError('KUBE_UNREACHABLE', `${what}: there is no server to ask`)
-      if (once || !shouldRetry(idempotent, end.failure)) break
-      const pause = pauseOf(round, end.failure, terms)
-      if (performance.now() + pause >= deadline) break
-      await sleep(pause, undefined, { signal: either })
+      const final = outcomes.at(-1)
+      if (final?.kind === 'done') return final.value
+      if (final === undefined) throw new KubeError('KUBE_UNREACHABLE', `${what}: there is no server to ask`)
+      if (once || !shouldRetry(idempotent, final.failure)) break
+      const delay = computeDelay(round, final.failure, options)
+      if (performance.now() + delay >= deadline) break
+      await sleep(delay, undefined, { signal: either })
     }
   } catch (error) {
     signal.throwIfAborted()
-    if (!late.aborted) throw error
+    if (!timedOut.aborted) throw error
   }
-  throw failureOf(what, last, timeout)
+  throw toFinalError(what, last, timeout)
 }
 
-/** Ends with the first server whose answer the others would only repeat. */
-async function goRound<T>(
-  rota: Rota,
-  attempt: (server: string) => Promise<Outcome<T>>,
+/** Stops at the first server whose response the others would only repeat. */
+async function tryEachServer<T>(
+  serverOrder: ServerOrder,
+  attempt: (server: string) => Promise<AttemptResult<T>>,
   idempotent: boolean,
-): Promise<Outcome<T>[]> {
-  const outcomes: Outcome<T>[] = []
-  for (const server of rota.turns()) {
+): Promise<AttemptResult<T>[]> {
+  const outcomes: AttemptResult<T>[] = []
+  for (const server of serverOrder.list()) {
     const outcome = await attempt(server)
     outcomes.push(outcome)
-    if (outcome.kind === 'done' || !concernsServer(outcome.failure)) rota.answered(server)
-    if (outcome.kind === 'done' || !mayGoElsewhere(idempotent, outcome.failure)) break
+    if (outcome.kind === 'done' || !isServerSpecific(outcome.failure)) serverOrder.prefer(server)
+    if (outcome.kind === 'done' || !canTryNextServer(idempotent, outcome.failure)) break
   }
   return outcomes
 }
 
-function pauseOf(round: number, failure: Failure, { backoff, random }: Terms): number {
-  const asked = failure.kind === 'refused' ? failure.retryAfter : undefined
-  const own = pauseAfter(round, backoff, random())
-  // A little later than asked for, because all were asked to come at the same moment.
-  return asked === undefined ? own : asked + random() * backoff.first
+function computeDelay(
+  round: number,
+  failure: KubeRequestFailure,
+  { backoff, random }: KubeRetryOptions,
+): number {
+  const requestedDelay = failure.kind === 'refused' ? failure.retryAfterMs : undefined
+  const backoffMs = backoffDelay(round, backoff, random())
+  // A random delay is added, because the server sends the same Retry-After to all clients.
+  return requestedDelay === undefined ? backoffMs : requestedDelay + random() * backoff.initial
 }
 
-function failureOf(what: string, last: readonly Failed[], timeout: number): KubeError {
-  const [end] = last.slice(-1)
-  if (end === undefined) {
-    return new KubeError('KUBE_UNREACHABLE', `${what}: no answer within ${duration(timeout)}`)
+function toFinalError(what: string, last: readonly FailedAttempt[], timeout: number): KubeError {
+  const [final] = last.slice(-1)
+  if (final === undefined) {
+    return new KubeError('KUBE_UNREACHABLE', `${what}: no answer within ${formatDuration(timeout)}`)
   }
-  // An answer is one, whoever was away before it came.
-  if (last.length === 1 || !concernsServer(end.failure)) return end.error
+  // A response counts, even if other servers were unreachable before it.
+  if (last.length === 1 || !isServerSpecific(final.failure)) return final.error
   const cause = new AggregateError(
     last.map(({ error }) => error),
     'in turn',
   )
-  const { code, hint } = end.error
+  const { code, hint } = final.error
   return new KubeError(code, `${what}: none of ${last.length} servers did it`, { cause, hint })
 }

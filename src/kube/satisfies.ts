@@ -1,15 +1,18 @@
-/** Whether an object is already what a manifest says. What the manifest leaves out may be anything; lists it says whole. */
-export function satisfies(actual: unknown, wished: unknown): boolean {
-  if (wished === undefined) return true
-  if (Array.isArray(wished)) {
+/**
+ * Whether an object already matches a manifest. Fields that the manifest omits may have any value; lists must
+ * match as a whole.
+ */
+export function satisfies(actual: unknown, desired: unknown): boolean {
+  if (desired === undefined) return true
+  if (Array.isArray(desired)) {
     return (
       Array.isArray(actual) &&
-      actual.length === wished.length &&
-      wished.every((item, index) => satisfies(actual[index], item))
+      actual.length === desired.length &&
+      desired.every((item, index) => satisfies(actual[index], item))
     )
   }
-  if (typeof wished !== 'object' || wished === null) return actual === wished
+  if (typeof desired !== 'object' || desired === null) return actual === desired
   if (typeof actual !== 'object' || actual === null) return false
-  const have = new Map<string, unknown>(Object.entries(actual))
-  return Object.entries(wished).every(([key, value]) => satisfies(have.get(key), value))
+  const actualFields = new Map<string, unknown>(Object.entries(actual))
+  return Object.entries(desired).every(([key, value]) => satisfies(actualFields.get(key), value))
 }

@@ -1,111 +1,111 @@
 import type { IncomingMessage } from 'node:http'
 import type { Agent } from 'node:https'
 import { addAbortSignal } from 'node:stream'
-import type { LiveCredentials } from '../kit/credentials.ts'
-import { ask, NoAnswer, type Patience, readText } from '../kit/https-request.ts'
-import { refused, unanswered } from './kube-error.ts'
-import type { Outcome } from './retry-request.ts'
-import { described, isIdempotent, type KubeRequest, target } from './request.ts'
-import { type Failure, retryAfter } from './retry-policy.ts'
-import { readRefusal } from './api-status.ts'
+import type { ReloadingCredentials } from '../kit/credentials.ts'
+import { sendRequest, RequestError, type RequestTimeouts, readResponseText } from '../kit/https-request.ts'
+import { buildRefusalError, buildNoResponseError } from './kube-error.ts'
+import type { AttemptResult } from './retry-request.ts'
+import { describeRequest, isIdempotent, type KubeRequest, buildRequestTarget } from './request.ts'
+import { type KubeRequestFailure, parseRetryAfter } from './retry-policy.ts'
+import { parseErrorResponse } from './api-status.ts'
 
-/** What requests have in common. */
-export interface Line {
+/** What all requests of one client share. */
+export interface KubeRequestContext {
   readonly agent: Agent
-  readonly credentials: LiveCredentials
-  readonly patience: Patience
-  /** Whose rights the request has, where not those of the certificate. */
-  readonly as: string | undefined
+  readonly credentials: ReloadingCredentials
+  readonly timeouts: RequestTimeouts
+  /** User to impersonate; undefined to act as the user of the certificate. */
+  readonly impersonate: string | undefined
   readonly guard: () => void
 }
 
-/** A server that sends more than this must not fill our memory. */
-const limit = 256 * 2 ** 20
+/** Limits the memory that a response can take. */
+const maxResponseBytes = 256 * 2 ** 20
 
-/** One request to one server, once. Fails only with what no other attempt would mend. */
-export async function attempt(
-  line: Line,
+/** Sends one request to one server, once. Throws only errors that another attempt cannot fix. */
+export async function sendKubeRequest(
+  context: KubeRequestContext,
   request: KubeRequest,
   server: string,
   signal: AbortSignal,
-): Promise<Outcome<string>> {
-  return exchange(line, request, server, { beginning: signal, whole: signal }, async (response) =>
-    readText(response, limit, signal),
+): Promise<AttemptResult<string>> {
+  return exchange(context, request, server, { startSignal: signal, streamSignal: signal }, async (response) =>
+    readResponseText(response, maxResponseBytes, signal),
   )
 }
 
-/** The same for an answer that goes on and on: done as soon as it has begun. */
-export async function attemptStream(
-  line: Line,
+/** Like `sendKubeRequest` for a response of unknown length: returns as soon as the response has begun. */
+export async function openKubeStream(
+  context: KubeRequestContext,
   request: KubeRequest,
   server: string,
-  spans: Spans,
-): Promise<Outcome<IncomingMessage>> {
-  return exchange(line, request, server, spans, async (response) => response)
+  signals: StreamSignals,
+): Promise<AttemptResult<IncomingMessage>> {
+  return exchange(context, request, server, signals, async (response) => response)
 }
 
-export interface Spans {
-  /** Ends an attempt that has not succeeded yet. */
-  readonly beginning: AbortSignal
-  /** Ends it, and its answer. */
-  readonly whole: AbortSignal
+export interface StreamSignals {
+  /** Aborts an attempt that has not succeeded yet. */
+  readonly startSignal: AbortSignal
+  /** Aborts the attempt and its response. */
+  readonly streamSignal: AbortSignal
 }
 
 async function exchange<T>(
-  { agent, credentials, patience, as, guard }: Line,
+  { agent, credentials, timeouts, impersonate, guard }: KubeRequestContext,
   request: KubeRequest,
   server: string,
-  { beginning, whole }: Spans,
+  { startSignal, streamSignal }: StreamSignals,
   read: (response: IncomingMessage) => Promise<T>,
-): Promise<Outcome<T>> {
+): Promise<AttemptResult<T>> {
   const { method, body, contentType = 'application/json', accept = 'application/json' } = request
   const identity = await credentials.current()
-  // Nothing may come between this and the request.
+  // The guard must run directly before the request, without an await in between.
   guard()
   try {
-    const response = await ask({
-      url: server + target(request),
+    const response = await sendRequest({
+      url: server + buildRequestTarget(request),
       method,
       headers: {
         accept,
         'user-agent': 'hyperkube',
-        ...(as === undefined ? {} : { 'impersonate-user': as }),
+        ...(impersonate === undefined ? {} : { 'impersonate-user': impersonate }),
         ...(body === undefined ? {} : { 'content-type': contentType }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
       agent,
       identity,
-      patience,
-      signal: whole,
+      timeouts,
+      signal: streamSignal,
     })
     const status = response.statusCode ?? 0
-    if (status >= 200 && status < 300) return { kind: 'done', answer: await read(response) }
-    addAbortSignal(beginning, response)
-    return refusedOutcome(request, response, await readText(response, limit, beginning))
+    if (status >= 200 && status < 300) return { kind: 'done', value: await read(response) }
+    addAbortSignal(startSignal, response)
+    return toRefusedResult(request, response, await readResponseText(response, maxResponseBytes, startSignal))
   } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error
+    if (!(error instanceof RequestError)) throw error
     const mayBeDone = error.sent && !isIdempotent(request)
     return {
       kind: 'failed',
-      failure: { kind: 'unanswered', why: error.why, sent: error.sent },
-      error: unanswered(described(request), server, error, mayBeDone),
+      failure: { kind: 'unanswered', reason: error.reason, sent: error.sent },
+      error: buildNoResponseError(describeRequest(request), server, error, mayBeDone),
     }
   }
 }
 
-function refusedOutcome(
+function toRefusedResult(
   request: KubeRequest,
   { statusCode = 0, headers }: IncomingMessage,
   text: string,
-): Outcome<never> {
-  const refusal = readRefusal(statusCode, text)
-  const wait = retryAfter(headers['retry-after'], Date.now())
-  const failure: Failure = {
+): AttemptResult<never> {
+  const apiStatus = parseErrorResponse(statusCode, text)
+  const wait = parseRetryAfter(headers['retry-after'], Date.now())
+  const failure: KubeRequestFailure = {
     kind: 'refused',
     status: statusCode,
-    retryAfter: wait,
+    retryAfterMs: wait,
     closing: headers.connection === 'close',
-    causes: refusal.causes,
+    causes: apiStatus.causes,
   }
-  return { kind: 'failed', failure, error: refused(described(request), refusal, wait) }
+  return { kind: 'failed', failure, error: buildRefusalError(describeRequest(request), apiStatus, wait) }
 }

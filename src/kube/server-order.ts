@@ -1,5 +1,5 @@
-/** Which server is asked first: the one that answered last. */
-export class Rota {
+/** Order in which servers are tried: the last one that responded comes first. */
+export class ServerOrder {
   readonly #servers: readonly string[]
   #first = 0
 
@@ -7,12 +7,12 @@ export class Rota {
     this.#servers = servers
   }
 
-  /** All of them, each once. */
-  turns(): readonly string[] {
+  /** All servers, each once. */
+  list(): readonly string[] {
     return [...this.#servers.slice(this.#first), ...this.#servers.slice(0, this.#first)]
   }
 
-  answered(server: string): void {
+  prefer(server: string): void {
     this.#first = Math.max(this.#servers.indexOf(server), 0)
   }
 }

@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
-import { testBench } from './testing/kube-test-bench.ts'
+import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import { createKubeTestBench } from './testing/kube-test-bench.ts'
 
-let authority: TestAuthority
-const { serve, serverOf, clientOf } = testBench(() => authority)
+let ca: TestCa
+const { serve, serveResponses, createClient } = createKubeTestBench(() => ca)
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
 const get = { method: 'GET', path: '/api/v1/nodes' } as const
@@ -18,20 +18,20 @@ test('a stream lasts longer than the time in which it has to begin', async () =>
       setTimeout(() => response.end('second'), 1300)
     },
   }))
-  const stream = await clientOf([server.url]).stream({ ...get, timeout: 1000 })
+  const stream = await createClient([server.url]).stream({ ...get, timeout: 1000 })
   expect(Buffer.concat(await stream.toArray()).toString('utf8')).toBe('first second')
 })
 
 test('a stream comes from whichever server answers', async () => {
-  const away = await serverOf({ cut: 'before' })
-  const there = await serverOf({ status: 200, text: 'here' })
-  const stream = await clientOf([away.url, there.url]).stream({ ...get, once: true })
+  const unreachable = await serveResponses({ cut: 'before' })
+  const there = await serveResponses({ status: 200, text: 'here' })
+  const stream = await createClient([unreachable.url, there.url]).stream({ ...get, once: true })
   expect(Buffer.concat(await stream.toArray()).toString('utf8')).toBe('here')
 })
 
-test('a refusal is told as for any request, with when to come again', async () => {
-  const server = await serverOf({ status: 429, headers: { 'retry-after': '7' }, text: 'later' })
-  await expect(clientOf([server.url]).stream({ ...get, once: true })).rejects.toMatchObject({
+test('a refusal is an error as for any request, with Retry-After', async () => {
+  const server = await serveResponses({ status: 429, headers: { 'retry-after': '7' }, text: 'later' })
+  await expect(createClient([server.url]).stream({ ...get, once: true })).rejects.toMatchObject({
     code: 'KUBE_TOO_MANY',
     retryAfter: 7000,
   })
@@ -39,7 +39,7 @@ test('a refusal is told as for any request, with when to come again', async () =
 
 test('a refusal that does not end takes no longer than the request', async () => {
   const server = await serve(() => ({ by: (response) => response.writeHead(403).write('it is') }))
-  await expect(clientOf([server.url]).stream({ ...get, timeout: 60, once: true })).rejects.toMatchObject({
+  await expect(createClient([server.url]).stream({ ...get, timeout: 60, once: true })).rejects.toMatchObject({
     code: 'KUBE_UNREACHABLE',
   })
 })
@@ -47,7 +47,7 @@ test('a refusal that does not end takes no longer than the request', async () =>
 test('the signal ends a stream that has begun, and so does the end of the client', async () => {
   const server = await serve(() => ({ by: (response) => response.write('it is') }))
   const stop = new AbortController()
-  const client = clientOf([server.url])
+  const client = createClient([server.url])
   const [one, other] = [await client.stream({ ...get, signal: stop.signal }), await client.stream(get)]
   stop.abort()
   await expect(one.toArray()).rejects.toThrow('aborted')

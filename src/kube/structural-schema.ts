@@ -1,63 +1,76 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
-/** A schema as definitions of kinds have it: nothing but what the API calls structural. */
-export interface Structural {
+/** A structural schema, as CustomResourceDefinitions require it. */
+export interface StructuralSchema {
   readonly type?: string
   readonly [keyword: string]: unknown
 }
 
 const json = z.record(z.string(), z.unknown())
-const several = z.array(json)
+const jsonList = z.array(json)
 
-/** What the API server knows of JSON Schema, and means by it what others do. */
-const kept = ['type', 'enum', 'minimum', 'maximum', 'minLength', 'maxLength', 'maxItems', 'minItems'] as const
+/** Keywords that mean the same in JSON Schema and in structural schemas. */
+const copiedKeywords = [
+  'type',
+  'enum',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'minItems',
+] as const
 
 /**
- * What zod expects, in the words of the API server. It is the looser of the two: of variants it has all fields together,
- * and patterns that Go does not read are left out. Whoever reads an object checks it as ever.
+ * Converts a zod schema to a structural schema. The result is looser: variants are merged into one object,
+ * and patterns that Go cannot read are dropped. Readers must still validate objects with zod.
  */
-export function structural(schema: z.ZodType): Structural {
-  return converted(json.parse(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })))
+export function toStructuralSchema(schema: z.ZodType): StructuralSchema {
+  return convertSchema(json.parse(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })))
 }
 
-function converted(schema: Readonly<Record<string, unknown>>): Structural {
-  const variants = several.optional().parse(schema['anyOf'] ?? schema['oneOf'])
-  if (variants !== undefined) return joined(variants.map(converted))
+function convertSchema(schema: Readonly<Record<string, unknown>>): StructuralSchema {
+  const variants = jsonList.optional().parse(schema['anyOf'] ?? schema['oneOf'])
+  if (variants !== undefined) return mergeVariants(variants.map(convertSchema))
   const { const: only, properties, items, required, pattern } = schema
   const isAny = schema['type'] === undefined && only === undefined
   return {
-    ...Object.fromEntries(kept.flatMap((word) => (schema[word] === undefined ? [] : [[word, schema[word]]]))),
+    ...Object.fromEntries(
+      copiedKeywords.flatMap((word) => (schema[word] === undefined ? [] : [[word, schema[word]]])),
+    ),
     ...(only === undefined ? {} : { type: typeof only, enum: [only] }),
     ...(schema['type'] === 'integer' ? { format: 'int64' } : {}),
     ...(schema['format'] === 'date-time' ? { format: 'date-time' } : {}),
     ...(typeof pattern === 'string' && schema['format'] === undefined && !/\(\?/.test(pattern)
       ? { pattern }
       : {}),
-    ...(properties === undefined ? {} : { properties: each(json.parse(properties)) }),
-    ...(items === undefined ? {} : { items: converted(json.parse(items)) }),
+    ...(properties === undefined ? {} : { properties: convertProperties(json.parse(properties)) }),
+    ...(items === undefined ? {} : { items: convertSchema(json.parse(items)) }),
     ...(required === undefined ? {} : { required }),
-    ...listKeys(schema),
+    ...buildListType(schema),
     ...(isAny ? { 'x-kubernetes-preserve-unknown-fields': true } : {}),
   }
 }
 
-function each(properties: Readonly<Record<string, unknown>>): Record<string, Structural> {
+function convertProperties(properties: Readonly<Record<string, unknown>>): Record<string, StructuralSchema> {
   return Object.fromEntries(
-    Object.entries(properties).map(([name, value]) => [name, converted(json.parse(value))]),
+    Object.entries(properties).map(([name, value]) => [name, convertSchema(json.parse(value))]),
   )
 }
 
-/** Conditions are of several writers: each owns those of its type. */
-function listKeys({ items }: Readonly<Record<string, unknown>>): object {
+/** Conditions have several writers; each owns the entries of its type. */
+function buildListType({ items }: Readonly<Record<string, unknown>>): object {
   const fields = Object.keys(json.parse(json.optional().parse(items)?.['properties'] ?? {}))
   return fields.includes('lastTransitionTime')
     ? { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }
     : {}
 }
 
-/** One for all variants: what one of them says must be allowed, what all of them ask for is asked for. */
-function joined(variants: readonly Structural[]): Structural {
+/**
+ * Merges variants: fields of any variant are allowed, and only fields that all variants require are required.
+ */
+function mergeVariants(variants: readonly StructuralSchema[]): StructuralSchema {
   const [first = {}] = variants
   if (variants.every((variant) => isDeepStrictEqual(variant, first))) return first
   if (first.type !== 'object') {
@@ -72,11 +85,11 @@ function joined(variants: readonly Structural[]): Structural {
     type: 'object',
     properties: Object.fromEntries(
       names.map((name) => {
-        const some = properties.flatMap((fields): Structural[] => {
+        const some = properties.flatMap((fields): StructuralSchema[] => {
           const field = json.optional().parse(fields[name])
           return field === undefined ? [] : [field]
         })
-        return [name, joined(some)]
+        return [name, mergeVariants(some)]
       }),
     ),
     required: (required[0] ?? []).filter((name) => required.every((some) => some.includes(name))),

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import { duration } from '../kit/duration.ts'
-import { KubeError, refused } from './kube-error.ts'
+import { formatDuration } from '../kit/duration.ts'
+import { KubeError, buildRefusalError } from './kube-error.ts'
 import { kubeObject, metadata } from './object.ts'
-import { parseAnswer } from './parse-response.ts'
-import { refusalOf } from './api-status.ts'
+import { parseKubeResponse } from './parse-response.ts'
+import { parseApiStatus } from './api-status.ts'
 
 const version = z.string().min(1)
 const versioned = kubeObject.extend({ metadata: metadata.extend({ resourceVersion: version }) })
@@ -12,7 +12,7 @@ const bookmark = z.looseObject({ metadata: z.looseObject({ resourceVersion: vers
 
 const eventSchema = z.discriminatedUnion('type', [
   z.looseObject({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED']), object: versioned }),
-  /** Nothing has happened up to there. */
+  /** Nothing has happened up to this version. */
   z.looseObject({ type: z.literal('BOOKMARK'), object: bookmark }),
   z.looseObject({ type: z.literal('ERROR'), object: z.looseObject({ code: z.int().optional() }) }),
 ])
@@ -20,53 +20,53 @@ const eventSchema = z.discriminatedUnion('type', [
 type Event = z.infer<typeof eventSchema>
 export type WatchEvent = Exclude<Event, { type: 'ERROR' }>
 
-/** How long a watch may take, in milliseconds. */
-export interface Deadlines {
-  /** Without a byte. */
-  readonly silence: number
-  /** In all. */
-  readonly life: number
+/** Timeouts of a watch, in milliseconds. */
+export interface WatchTimeouts {
+  /** Longest time without a byte. */
+  readonly idleTimeout: number
+  /** Longest duration of the whole watch. */
+  readonly maxLifetime: number
 }
 
 /**
- * What the answer to a watch says, one event in a line. It ends when the server ends it; whatever else happens to it is a
- * KubeError, also when a line is cut, or is no event. `what` was asked.
+ * Reads the events of a watch response, one per line. Ends when the server ends the response. All other ends
+ * are KubeErrors, including a truncated line or an invalid event. `what` names the request in messages.
  */
-export async function* watchEvents(
+export async function* readWatchEvents(
   response: IncomingMessage,
   what: string,
-  deadlines: Deadlines,
+  timeouts: WatchTimeouts,
 ): AsyncGenerator<WatchEvent> {
-  for await (const line of lines(response, what, deadlines)) {
-    const event = parseAnswer(eventSchema, jsonOf(line, what), what)
+  for await (const line of readLines(response, what, timeouts)) {
+    const event = parseKubeResponse(eventSchema, parseJsonLine(line, what), what)
     if (event.type !== 'ERROR') yield event
     else {
       const code = event.object.code ?? 500
       const unknown = { status: code, reason: undefined, message: '', causes: [] }
-      throw refused(what, refusalOf(code, event.object) ?? unknown)
+      throw buildRefusalError(what, parseApiStatus(code, event.object) ?? unknown)
     }
   }
 }
 
-/** An object in etcd has at most some megabytes: a longer line must not fill our memory. */
-const limit = 64 * 2 ** 20
+/** Objects in etcd have a few megabytes at most; a longer line must not fill the memory. */
+const maxLineLength = 64 * 2 ** 20
 
-async function* lines(
+async function* readLines(
   response: IncomingMessage,
   what: string,
-  { silence, life }: Deadlines,
+  { idleTimeout, maxLifetime }: WatchTimeouts,
 ): AsyncGenerator<string> {
-  const endAfter = (time: number, why: string): NodeJS.Timeout =>
-    setTimeout(() => response.destroy(new Error(`${why} ${duration(time)}`)), time)
-  // Of a connection that is half open, nothing else tells.
-  const silent = endAfter(silence, 'nothing came for')
-  const old = endAfter(life, 'it did not end after')
+  const destroyAfter = (time: number, why: string): NodeJS.Timeout =>
+    setTimeout(() => response.destroy(new Error(`${why} ${formatDuration(time)}`)), time)
+  // A timer is the only way to detect a half-open connection.
+  const idleTimer = destroyAfter(idleTimeout, 'nothing came for')
+  const lifetimeTimer = destroyAfter(maxLifetime, 'it did not end after')
   response.setEncoding('utf8')
   let parts: string[] = []
   let size = 0
   try {
     for await (const chunk of response) {
-      silent.refresh()
+      idleTimer.refresh()
       const [rest = '', ...later] = String(chunk).split('\n')
       parts.push(rest)
       size += rest.length
@@ -75,22 +75,22 @@ async function* lines(
         parts = [next]
         size = next.length
       }
-      if (size > limit) throw new Error(`a line is longer than ${limit} characters`)
+      if (size > maxLineLength) throw new Error(`a line is longer than ${maxLineLength} characters`)
     }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new KubeError('KUBE_UNREACHABLE', `${what}: the connection was cut: ${why}`, { cause })
   } finally {
-    clearTimeout(silent)
-    clearTimeout(old)
+    clearTimeout(idleTimer)
+    clearTimeout(lifetimeTimer)
   }
   if (size > 0) throw new KubeError('KUBE_UNREACHABLE', `${what}: the answer ended within a line`)
 }
 
-function jsonOf(line: string, what: string): unknown {
+function parseJsonLine(line: string, what: string): unknown {
   try {
     return JSON.parse(line)
   } catch (cause) {
-    throw new KubeError('KUBE_ANSWER', `${what}: a line is not JSON`, { cause })
+    throw new KubeError('KUBE_INVALID_RESPONSE', `${what}: a line is not JSON`, { cause })
   }
 }

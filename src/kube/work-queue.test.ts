@@ -1,32 +1,32 @@
 import { expect, test } from 'vitest'
 import { Metrics } from '../kit/metrics.ts'
-import { TestTime } from '../kit/testing/fake-monotonic-clock.ts'
+import { FakeMonotonicClock } from '../kit/testing/fake-monotonic-clock.ts'
 import { KubeError } from './kube-error.ts'
 import { QueueMetrics } from './queue-metrics.ts'
 import { WorkQueue } from './work-queue.ts'
 
-const backoff = { first: 100, most: 1000 }
+const backoff = { initial: 100, max: 1000 }
 
-test('what fails is tried again later and later, not before the API wants to be asked, and from the beginning once it is well', async () => {
-  const time = new TestTime()
+test('a failure is retried with growing delays, not before Retry-After, and from the start after a success', async () => {
+  const time = new FakeMonotonicClock()
   const queue = new WorkQueue('q', { time, backoff, random: () => 1 })
-  const answers = ['no', 'no', 'no', 'no', 'no', 'wait', 'yes', 'no', 'yes']
-  const seen: number[] = []
+  const results = ['no', 'no', 'no', 'no', 'no', 'wait', 'yes', 'no', 'yes']
+  const handled: number[] = []
   const failures: number[] = []
   const stop = new AbortController()
   const handle = async (): Promise<undefined> => {
-    seen.push(time.now())
-    const answer = answers.shift()
-    if (answer === 'no') throw new Error(answer)
-    if (answer === 'wait') throw new KubeError('KUBE_TOO_MANY', 'later', { retryAfter: 5000 })
+    handled.push(time.now())
+    const result = results.shift()
+    if (result === 'no') throw new Error(result)
+    if (result === 'wait') throw new KubeError('KUBE_TOO_MANY', 'later', { retryAfter: 5000 })
     return undefined
   }
   const running = queue.run({ handle, onFailure: (_key, _error, count) => failures.push(count) }, stop.signal)
   queue.add('a')
-  await time.goOn(20_000)
+  await time.advance(20_000)
   queue.add('a')
-  await time.goOn(20_000)
-  expect(seen).toEqual([0, 100, 300, 700, 1500, 2500, 8500, 20_000, 20_100])
+  await time.advance(20_000)
+  expect(handled).toEqual([0, 100, 300, 700, 1500, 2500, 8500, 20_000, 20_100])
   expect(failures).toEqual([1, 2, 3, 4, 5, 6, 1])
   stop.abort()
   await running
@@ -35,11 +35,11 @@ test('what fails is tried again later and later, not before the API wants to be 
 test('ends after what was begun, and begins nothing more', async () => {
   const queue = new WorkQueue('q')
   const stop = new AbortController()
-  const seen: string[] = []
+  const handled: string[] = []
   const gate = Promise.withResolvers<undefined>()
   for (const key of ['a', 'b', 'a']) queue.add(key)
   const handle = async (key: string): Promise<undefined> => {
-    seen.push(key)
+    handled.push(key)
     return gate.promise
   }
   const running = queue.run({ handle }, stop.signal)
@@ -47,11 +47,11 @@ test('ends after what was begun, and begins nothing more', async () => {
   stop.abort()
   gate.resolve(undefined)
   await running
-  expect(seen).toEqual(['a'])
+  expect(handled).toEqual(['a'])
 })
 
 test('tells of itself under the names that dashboards know', async () => {
-  const [metrics, time] = [new Metrics(), new TestTime()]
+  const [metrics, time] = [new Metrics(), new FakeMonotonicClock()]
   const queue = new WorkQueue('nodes', { time, metrics: new QueueMetrics(metrics), backoff, random: () => 1 })
   for (const key of ['a', 'b', 'b']) queue.add(key)
   expect(metrics.text()).toContain('workqueue_depth{name="nodes"} 2\n')
@@ -63,7 +63,7 @@ test('tells of itself under the names that dashboards know', async () => {
     return ended.promise
   }
   const running = queue.run({ handle }, stop.signal)
-  await time.goOn(2000)
+  await time.advance(2000)
   const text = metrics.text()
   expect(text).toContain('workqueue_retries_total{name="nodes"} 1\n')
   expect(text).toContain('workqueue_longest_running_processor_seconds{name="nodes"} 2\n')
@@ -76,23 +76,23 @@ test('tells of itself under the names that dashboards know', async () => {
 })
 
 test('of thousands of times for a key, the first one counts, and once', async () => {
-  const time = new TestTime()
+  const time = new FakeMonotonicClock()
   const queue = new WorkQueue('q', { time })
-  const seen: string[] = []
+  const handled: string[] = []
   const stop = new AbortController()
-  const handle = async (key: string): Promise<undefined> => void seen.push(`${key} ${time.now()}`)
+  const handle = async (key: string): Promise<undefined> => void handled.push(`${key} ${time.now()}`)
   const running = queue.run({ handle }, stop.signal)
   queue.addAfter('b', 9000)
   for (let sooner = 0; sooner < 5000; sooner++) queue.addAfter('a', 10_000 - sooner)
   queue.addAfter('a', 6000)
-  await time.goOn(20_000)
-  expect(seen).toEqual(['a 5001', 'b 9000'])
+  await time.advance(20_000)
+  expect(handled).toEqual(['a 5001', 'b 9000'])
   stop.abort()
   await running
 })
 
 test('its cost is in proportion to what it does', async () => {
-  const time = new TestTime()
+  const time = new FakeMonotonicClock()
   const queue = new WorkQueue('q', { time })
   let count = 0
   const cost = async (keys: number): Promise<number> => {
@@ -113,6 +113,6 @@ test('its cost is in proportion to what it does', async () => {
   }
   await cost(2000)
   const [few, many] = [await cost(2000), await cost(100_000)]
-  // Fifty times as much; with a square it would be two and a half thousand times.
+  // Fifty times the work; quadratic cost would be 2,500 times.
   expect(many / few).toBeLessThan(500)
 })

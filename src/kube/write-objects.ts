@@ -1,155 +1,170 @@
 import type { KubeClient } from './client.ts'
 import { isKubeError } from './kube-error.ts'
-import { type Kind, type KubeObject, kubeObject, type Manifest, type Place } from './object.ts'
-import { parseAnswer } from './parse-response.ts'
+import { type Kind, type KubeObject, kubeObject, type Manifest, type NamespacedName } from './object.ts'
+import { parseKubeResponse } from './parse-response.ts'
 import { collectionPath, objectPath } from './paths.ts'
-import { applyPatch, mergePatch, type CallOptions, type KubeRequest, type Query } from './request.ts'
+import {
+  applyPatchType,
+  mergePatchType,
+  type KubeCallOptions,
+  type KubeRequest,
+  type KubeQuery,
+} from './request.ts'
 
-/** Under this name we own the fields that we set. */
+/** Field manager of all fields that hyperkube sets. */
 export const fieldManager = 'hyperkube'
-/** A field that the API does not know is a mistake of ours, not something to pass over. */
-const strict: Query = { fieldManager, fieldValidation: 'Strict' }
+/** An unknown field is a bug in hyperkube and must fail. */
+const strict: KubeQuery = { fieldManager, fieldValidation: 'Strict' }
 
-export interface ApplyOptions extends CallOptions {
-  /** Take fields that others own. */
+export interface ApplyObjectOptions extends KubeCallOptions {
+  /** Take over fields that other managers own. */
   readonly force?: boolean
-  /** Nothing is changed; the answer is what the object would be. */
+  /** Change nothing; return the object as it would be. */
   readonly dryRun?: boolean
-  /** Who owns the fields, where several of ours write one object. */
+  /** Field manager, if several hyperkube programs write the same object. */
   readonly manager?: string
 }
 
 /**
- * Makes the fields of a manifest what they say, whether the object is there or not, and leaves all others alone. Fields
- * that an earlier manifest of ours had and this one has not are taken away.
+ * Server-side apply: sets the fields of the manifest, creates the object if needed, and leaves other fields
+ * alone. Fields of our previous manifest that this one omits are removed.
  */
-export async function apply(
+export async function applyObject(
   client: KubeClient,
   manifest: Manifest,
-  options: ApplyOptions = {},
+  options: ApplyObjectOptions = {},
 ): Promise<KubeObject> {
-  return applyTo(client, manifest, undefined, options)
+  return applyManifest(client, manifest, undefined, options)
 }
 
-/** The same for the status, which is written apart from the rest. */
-export async function patchStatus(
+/** Like `applyObject` for the status subresource. */
+export async function applyStatus(
   client: KubeClient,
   manifest: Manifest,
-  options: ApplyOptions = {},
+  options: ApplyObjectOptions = {},
 ): Promise<KubeObject> {
-  return applyTo(client, manifest, 'status', options)
+  return applyManifest(client, manifest, 'status', options)
 }
 
-async function applyTo(
+async function applyManifest(
   client: KubeClient,
   manifest: Manifest,
-  part: string | undefined,
-  { force = false, dryRun = false, manager = fieldManager, signal, timeout }: ApplyOptions,
+  subresource: string | undefined,
+  { force = false, dryRun = false, manager = fieldManager, signal, timeout }: ApplyObjectOptions,
 ): Promise<KubeObject> {
   const resource = await client.discovery.resource(manifest, { signal, timeout })
-  return sent(client, {
+  return sendWrite(client, {
     method: 'PATCH',
-    path: objectPath(resource, manifest.metadata, part),
+    path: objectPath(resource, manifest.metadata, subresource),
     query: { ...strict, fieldManager: manager, force, dryRun: dryRun ? 'All' : undefined },
     body: manifest,
-    contentType: applyPatch,
+    contentType: applyPatchType,
     signal,
     timeout,
   })
 }
 
-/** Fails with KUBE_CONFLICT when it is already there. */
-export async function create(
+/** Fails with KUBE_CONFLICT if the object exists. */
+export async function createObject(
   client: KubeClient,
   manifest: Manifest,
-  { signal, timeout }: CallOptions = {},
+  { signal, timeout }: KubeCallOptions = {},
 ): Promise<KubeObject> {
   const resource = await client.discovery.resource(manifest, { signal, timeout })
   const { namespace } = manifest.metadata
-  // For its checks alone: what is wrong with it is told before it is sent.
+  // Only validates the name before the request is sent.
   objectPath(resource, manifest.metadata)
   const path = collectionPath(resource, namespace)
-  return sent(client, { method: 'POST', path, query: strict, body: manifest, signal, timeout })
+  return sendWrite(client, { method: 'POST', path, query: strict, body: manifest, signal, timeout })
 }
 
-export interface ReplaceOptions extends CallOptions {
-  /** What is written apart from the rest: status, approval. */
-  readonly part?: string
+export interface ReplaceObjectOptions extends KubeCallOptions {
+  /** Subresource to write: status, approval. */
+  readonly subresource?: string
 }
 
-/** With the resourceVersion that was read: fails with KUBE_CONFLICT when somebody else has changed it since. */
-export async function replace(
+/**
+ * The object must have the resourceVersion that was read. Fails with KUBE_CONFLICT if it has changed since.
+ */
+export async function replaceObject(
   client: KubeClient,
   object: Manifest,
-  { part, signal, timeout }: ReplaceOptions = {},
+  { subresource, signal, timeout }: ReplaceObjectOptions = {},
 ): Promise<KubeObject> {
   const resource = await client.discovery.resource(object, { signal, timeout })
-  const path = objectPath(resource, object.metadata, part)
-  return sent(client, { method: 'PUT', path, query: strict, body: object, signal, timeout })
+  const path = objectPath(resource, object.metadata, subresource)
+  return sendWrite(client, { method: 'PUT', path, query: strict, body: object, signal, timeout })
 }
 
-/** Changes single fields; null takes one away. With a resourceVersion it fails when somebody was faster. */
-export async function merge(
+/** Merge patch: null removes a field. With a resourceVersion it fails if the object has changed since. */
+export async function patchObject(
   client: KubeClient,
   kind: Kind,
-  place: Place,
+  ref: NamespacedName,
   patch: object,
-  { signal, timeout }: CallOptions = {},
+  { signal, timeout }: KubeCallOptions = {},
 ): Promise<KubeObject> {
-  const path = objectPath(await client.discovery.resource(kind, { signal, timeout }), place)
-  return sent(client, {
+  const path = objectPath(await client.discovery.resource(kind, { signal, timeout }), ref)
+  return sendWrite(client, {
     method: 'PATCH',
     path,
     query: strict,
     body: patch,
-    contentType: mergePatch,
+    contentType: mergePatchType,
     signal,
     timeout,
   })
 }
 
-export interface RemoveOptions extends CallOptions {
-  /** What becomes of the objects that belong to it: removed after it, before it, or left. */
+export interface DeleteObjectOptions extends KubeCallOptions {
+  /** How dependent objects are deleted: after the object, before it, or not at all. */
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
-  /** Only this very object, and not another one that has got its name since. */
+  /** Delete only this object, not a new one with the same name. */
   readonly uid?: string
-  /** Only as it was when it was read. */
+  /** Delete only this version. */
   readonly resourceVersion?: string
-  /** Seconds that its programs have to end; with 0 nobody waits for a kubelet to say that they have. */
-  readonly grace?: number
+  /** Grace period in seconds; with 0 the API does not wait for the kubelet's confirmation. */
+  readonly graceSeconds?: number
 }
 
-/** Whether it was there. It may be there for a while yet, when something must be done first. */
-export async function remove(
+/** Returns false if the object did not exist. Finalizers may keep it for a while. */
+export async function deleteKubeObject(
   client: KubeClient,
   kind: Kind,
-  place: Place,
-  { propagation = 'Background', uid, resourceVersion, grace, signal, timeout }: RemoveOptions = {},
+  ref: NamespacedName,
+  {
+    propagation = 'Background',
+    uid,
+    resourceVersion,
+    graceSeconds,
+    signal,
+    timeout,
+  }: DeleteObjectOptions = {},
 ): Promise<boolean> {
-  const path = objectPath(await client.discovery.resource(kind, { signal, timeout }), place)
+  const path = objectPath(await client.discovery.resource(kind, { signal, timeout }), ref)
   const body = {
     apiVersion: 'v1',
     kind: 'DeleteOptions',
     propagationPolicy: propagation,
     preconditions: { uid, resourceVersion },
-    gracePeriodSeconds: grace,
+    gracePeriodSeconds: graceSeconds,
   }
-  return wasThere(client.request({ method: 'DELETE', path, body, signal, timeout }))
+  return existed(client.request({ method: 'DELETE', path, body, signal, timeout }))
 }
 
-export interface EvictOptions extends CallOptions {
-  /** Only this very pod, and not another one that has got its name since. */
+export interface EvictPodOptions extends KubeCallOptions {
+  /** Evict only this pod, not a new one with the same name. */
   readonly uid?: string
 }
 
 /**
- * Ends a pod as its disruption budget allows, and answers whether it was there. Fails with KUBE_TOO_MANY when the budget
- * does not: only time and other pods change that, so it is not asked twice here.
+ * Evicts a pod as its disruption budget allows. Returns false if the pod did not exist. Fails with
+ * KUBE_TOO_MANY if the budget forbids it; there is no retry, because only time and other pods change that.
  */
-export async function evict(
+export async function evictPod(
   client: KubeClient,
-  { namespace, name }: Place,
-  { uid, signal, timeout }: EvictOptions = {},
+  { namespace, name }: NamespacedName,
+  { uid, signal, timeout }: EvictPodOptions = {},
 ): Promise<boolean> {
   const resource = await client.discovery.resource({ apiVersion: 'v1', kind: 'Pod' })
   const path = objectPath(resource, { namespace, name }, 'eviction')
@@ -159,11 +174,11 @@ export async function evict(
     metadata: { namespace, name },
     deleteOptions: { preconditions: { uid } },
   }
-  return wasThere(client.request({ method: 'POST', path, body, signal, timeout }))
+  return existed(client.request({ method: 'POST', path, body, signal, timeout }))
 }
 
-async function wasThere(asked: Promise<unknown>): Promise<boolean> {
-  return asked.then(
+async function existed(response: Promise<unknown>): Promise<boolean> {
+  return response.then(
     () => true,
     (error: unknown) => {
       if (isKubeError(error, 'KUBE_NOT_FOUND')) return false
@@ -172,6 +187,6 @@ async function wasThere(asked: Promise<unknown>): Promise<boolean> {
   )
 }
 
-async function sent(client: KubeClient, request: KubeRequest): Promise<KubeObject> {
-  return parseAnswer(kubeObject, await client.request(request), request.path)
+async function sendWrite(client: KubeClient, request: KubeRequest): Promise<KubeObject> {
+  return parseKubeResponse(kubeObject, await client.request(request), request.path)
 }

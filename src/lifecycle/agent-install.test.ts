@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import type { Host } from '../spec/host.ts'
+import type { HostSpec } from '../spec/host.ts'
 import type { ExecResult, Remote } from '../ssh/remote.ts'
-import type { OwnRelease } from './agent-install.ts'
+import type { AgentRelease } from './agent-install.ts'
 import { installAgent } from './agent-install.ts'
-import { changeAgent, keepNewAgent, lookAtAgent } from './agent-switch.ts'
-import { gather } from './connected-agents.ts'
-import { type Script, scriptedSession } from './testing/scripted-agent.ts'
+import { buildSwitchCommand, confirmAgentCommand, inspectAgentCommand } from './agent-switch.ts'
+import { connectAgents } from './connected-agents.ts'
+import { type AgentScript, scriptedSession } from './testing/scripted-agent.ts'
 
 const { signal } = new AbortController()
 const quiet = { signal, onProgress: () => undefined }
 
-function release(version: string): OwnRelease {
+function release(version: string): AgentRelease {
   return { version, file: '/dist/hyperkube', sha256: 'a'.repeat(64) }
 }
 
@@ -18,19 +18,19 @@ function result(code: number, stdout = '', stderr = ''): ExecResult {
   return { code, stdout, stderr, bytes: Buffer.from(stdout) }
 }
 
-const nothing: Script = async function* () {}
+const nothing: AgentScript = async function* () {}
 
-/** A host with an agent of a release, or none; `done` gets what is done on it. */
+/** A host with the agent of a release, or none. `done` records what is done on the host. */
 function hostWith(found: string | undefined, active: string, done: string[], changed = result(0)): Remote {
-  const { remote } = scriptedSession('cp1', { run: nothing, asked: [] })
+  const { remote } = scriptedSession('cp1', { run: nothing, requests: [] })
   if (remote === undefined) throw new Error('there is no way to it')
   const directory = found === undefined ? '' : `/opt/hyperkube/hyperkube-${found}`
-  const [, , change] = changeAgent('', '', 0)
+  const [, , change] = buildSwitchCommand('', '', 0)
   return {
     ...remote,
     async exec(argv) {
-      if (argv === lookAtAgent) return result(0, `x86_64\n${directory}\n${active}\n`)
-      if (argv === keepNewAgent) done.push('kept')
+      if (argv === inspectAgentCommand) return result(0, `x86_64\n${directory}\n${active}\n`)
+      if (argv === confirmAgentCommand) done.push('kept')
       else if (argv[2] === change) done.push(['changed', ...argv.slice(4)].join(' '))
       else done.push(argv.join(' '))
       return argv[2] === change ? changed : result(0)
@@ -49,12 +49,15 @@ test('a host that has this very release is left alone', async () => {
   expect(await install('0.2.0-aaaaaaaa', '0.2.0-aaaaaaaa')).toEqual({ version: '0.2.0-aaaaaaaa', done: [] })
 })
 
-test('another one is put beside the one that is there, which the host may go back to', async () => {
-  const [former, own] = ['/opt/hyperkube/hyperkube-0.1.0-aaaaaaaa', '/opt/hyperkube/hyperkube-0.2.0-bbbbbbbb']
+test('another release is installed beside the present one, which stays for a rollback', async () => {
+  const [previous, own] = [
+    '/opt/hyperkube/hyperkube-0.1.0-aaaaaaaa',
+    '/opt/hyperkube/hyperkube-0.2.0-bbbbbbbb',
+  ]
   const put = [`mkdir -p ${own}`, `sent ${own}/hyperkube`]
   expect(await install('0.2.0-bbbbbbbb', '0.1.0-aaaaaaaa')).toEqual({
     version: '0.2.0-bbbbbbbb',
-    done: [...put, `changed ${own} ${former} 90`],
+    done: [...put, `changed ${own} ${previous} 90`],
   })
   expect((await install('0.2.0-bbbbbbbb', undefined)).done).toEqual([...put, `changed ${own}  90`])
 })
@@ -72,7 +75,7 @@ test('a newer one stays, and is started if it does not run', async () => {
   })
 })
 
-test('one that does not start is told with its last words', async () => {
+test('an agent that does not start is reported with its last output', async () => {
   const broken = hostWith(undefined, 'inactive', [], result(1, '', 'no such luck\n'))
   await expect(installAgent(broken, async () => release('0.2.0-aaaaaaaa'), quiet)).rejects.toMatchObject({
     code: 'AGENT_NOT_STARTED',
@@ -80,10 +83,10 @@ test('one that does not start is told with its last words', async () => {
   })
 })
 
-/** Meets a host whose agent says that it is 0.1.0. */
-async function meet(own: string, former?: string) {
+/** Connects to a host whose agent reports version 0.1.0. */
+async function connectHost(own: string, previous?: string) {
   const done: string[] = []
-  const host: Host = {
+  const host: HostSpec = {
     name: 'cp1',
     address: 'cp1',
     os: 'linux',
@@ -92,20 +95,20 @@ async function meet(own: string, former?: string) {
     labels: {},
     files: [],
   }
-  const crew = await gather([host], {
-    connect: async () => hostWith(former, 'inactive', done),
+  const connected = await connectAgents([host], {
+    connect: async () => hostWith(previous, 'inactive', done),
     release: async () => release(own),
-    tell: () => undefined,
+    emit: () => undefined,
     signal,
   })
-  return { crew, kept: done.includes('kept') }
+  return { connected, kept: done.includes('kept') }
 }
 
-test('only the very agent that was brought ends its trial by answering', async () => {
-  const { crew, kept } = await meet('0.1.0', '0.0.9')
-  expect([kept, crew.agents.get('cp1')]).toEqual([true, '0.1.0'])
-  expect((await meet('0.1.0')).kept).toBe(false)
-  const former = await meet('0.2.0', '0.1.0')
-  expect(former.kept).toBe(false)
-  expect(former.crew.missing.get('cp1')).toMatchObject({ code: 'AGENT_WENT_BACK', host: 'cp1' })
+test('only the installed agent is confirmed by answering', async () => {
+  const { connected, kept } = await connectHost('0.1.0', '0.0.9')
+  expect([kept, connected.agents.get('cp1')]).toEqual([true, '0.1.0'])
+  expect((await connectHost('0.1.0')).kept).toBe(false)
+  const previous = await connectHost('0.2.0', '0.1.0')
+  expect(previous.kept).toBe(false)
+  expect(previous.connected.unreachable.get('cp1')).toMatchObject({ code: 'AGENT_ROLLED_BACK', host: 'cp1' })
 })

@@ -1,82 +1,89 @@
 import { posix } from 'node:path'
 import type { Arch, Os } from '../catalog/artifact-target.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { agentService } from '../plan/linux/hyperkube-agent.ts'
-import { ownProgram, programDirectory } from '../plan/linux/paths.ts'
-import type { RunnerScene } from '../plan/windows/runner.ts'
+import { buildLinuxAgentService } from '../plan/linux/hyperkube-agent.ts'
+import { hyperkubeProgram, linuxProgramDirectory } from '../plan/linux/paths.ts'
+import type { RunnerContext } from '../plan/windows/runner.ts'
 import type { ExecResult, Remote } from '../ssh/remote.ts'
 import { decideAgent } from './agent-release.ts'
-import { agentUnit, changeAgent, keepNewAgent, lookAtAgent } from './agent-switch.ts'
-import { installOnWindows, keepOnWindows } from './agent-windows.ts'
+import { agentUnit, buildSwitchCommand, confirmAgentCommand, inspectAgentCommand } from './agent-switch.ts'
+import { installOnWindows, confirmOnWindows } from './agent-windows.ts'
 
-/** hyperkube itself, as it is brought to hosts. */
-export interface OwnRelease {
-  /** With the beginning of its digest, so that two builds of one version are two. */
+/** The hyperkube release that is installed on hosts. */
+export interface AgentRelease {
+  /** Includes the start of the digest, so that two builds of one version differ. */
   readonly version: string
   readonly file: string
   readonly sha256: string
 }
 
-export interface InstallOptions {
+export interface AgentInstallOptions {
   readonly signal: AbortSignal
   readonly onProgress: (sent: number, size: number) => void
-  /** How long a new agent may take to answer until the host goes back to the former one, in milliseconds. */
-  readonly trial?: number
-  /** What a Windows host's agent is planned from. */
-  readonly setup?: RunnerScene | undefined
-  readonly carried?: Carried | undefined
-}
-
-/** A file that we have at hand, by its sha256, for hosts that shall not fetch it; nothing where they fetch for themselves. */
-export type Carried = (sha256: string) => Promise<Uint8Array | undefined>
-
-/** Longer than we wait for an answer. */
-const usualTrial = 90_000
-
-/** The agent of a host. */
-export interface Installed {
-  readonly version: string
-  /** Whether the host goes back to another one unless it is told to keep this. */
-  readonly onTrial: boolean
+  /** Milliseconds until the host rolls back to the previous agent, unless the new one answers. */
+  readonly rollbackAfterMs?: number
+  /** Input of the plan for the agent of a Windows host. */
+  readonly setup?: RunnerContext | undefined
+  readonly readBundledFile?: ReadBundledFile | undefined
 }
 
 /**
- * Makes sure that a host runs an agent that understands us: that of this release, or one that is a little newer. A new one
- * is put beside the former, and no component is touched; the former goes with the next plan.
+ * Returns a local file by its sha256, for hosts that must not download it. Undefined if hosts download it
+ * themselves.
+ */
+export type ReadBundledFile = (sha256: string) => Promise<Uint8Array | undefined>
+
+/** Longer than the timeout of the handshake. */
+const defaultRollbackAfterMs = 90_000
+
+/** The agent of a host. */
+export interface InstalledAgent {
+  readonly version: string
+  /** True if the host rolls back to the previous agent unless this one is confirmed. */
+  readonly provisional: boolean
+}
+
+/**
+ * Makes sure that a host runs a compatible agent: the one of this release or a slightly newer one. A new
+ * agent is installed beside the previous one and no component is touched. The next plan removes the previous
+ * one.
  */
 export async function installAgent(
   remote: Remote,
-  releaseFor: (arch: Arch, os: Os) => Promise<OwnRelease>,
-  options: InstallOptions,
-): Promise<Installed> {
-  const { signal, trial: lasts = usualTrial } = options
+  releaseFor: (arch: Arch, os: Os) => Promise<AgentRelease>,
+  options: AgentInstallOptions,
+): Promise<InstalledAgent> {
+  const { signal, rollbackAfterMs = defaultRollbackAfterMs } = options
   if (remote.windows !== undefined) {
-    // There are no programs of a node for any other Windows.
-    const brought = await releaseFor('amd64', 'windows')
-    const refuse = (there: string): HyperkubeError => tooNew(remote, brought, there)
-    return installOnWindows(remote, remote.windows, brought, refuse, { ...options, trial: lasts })
+    // Other Windows architectures have no node binaries.
+    const windowsRelease = await releaseFor('amd64', 'windows')
+    const refuse = (installed: string): HyperkubeError => buildTooNewError(remote, windowsRelease, installed)
+    return installOnWindows(remote, remote.windows, windowsRelease, refuse, {
+      ...options,
+      rollbackAfterMs: rollbackAfterMs,
+    })
   }
-  const seen = await remote.exec(lookAtAgent, { signal, root: true })
-  const [machine = '', there = '', active = '', trial = ''] = seen.stdout.split('\n')
-  const onTrial = trial !== ''
-  const release = await releaseFor(archOf(machine, remote), 'linux')
-  const found = versionIn(there)
+  const observed = await remote.exec(inspectAgentCommand, { signal, root: true })
+  const [machine = '', installed = '', active = '', rollback = ''] = observed.stdout.split('\n')
+  const provisional = rollback !== ''
+  const release = await releaseFor(toArch(machine, remote), 'linux')
+  const found = parseVersion(installed)
   const decision = decideAgent(release.version, found)
-  if (decision === 'refuse') throw tooNew(remote, release, found ?? '')
+  if (decision === 'refuse') throw buildTooNewError(remote, release, found ?? '')
   if (decision === 'keep' && found !== undefined) {
-    if (active !== 'active') check(remote, await remote.exec(start, { signal, root: true }))
-    return { version: found, onTrial }
+    if (active !== 'active') requireStarted(remote, await remote.exec(restartCommand, { signal, root: true }))
+    return { version: found, provisional }
   }
-  const directory = programDirectory('hyperkube', release.version)
-  if (there === directory && active === 'active') return { version: release.version, onTrial }
-  await bring(remote, release, directory, options)
-  await change(remote, directory, there, lasts, signal)
-  return { version: release.version, onTrial: onTrial || there !== '' }
+  const directory = linuxProgramDirectory('hyperkube', release.version)
+  if (installed === directory && active === 'active') return { version: release.version, provisional }
+  await uploadRelease(remote, release, directory, options)
+  await switchAgent(remote, directory, installed, rollbackAfterMs, signal)
+  return { version: release.version, provisional: provisional || installed !== '' }
 }
 
 const arches: Readonly<Record<string, Arch>> = { x86_64: 'amd64', aarch64: 'arm64' }
 
-function archOf(machine: string, { host }: Remote): Arch {
+function toArch(machine: string, { host }: Remote): Arch {
   const arch = arches[machine]
   if (arch !== undefined) return arch
   throw new HyperkubeError('HOST_ARCH', `hyperkube has no programs for ${machine}`, {
@@ -85,33 +92,33 @@ function archOf(machine: string, { host }: Remote): Arch {
   })
 }
 
-const start = ['systemctl', 'restart', agentUnit] as const
+const restartCommand = ['systemctl', 'restart', agentUnit] as const
 
-async function bring(
+async function uploadRelease(
   remote: Remote,
-  { file, sha256 }: OwnRelease,
+  { file, sha256 }: AgentRelease,
   directory: string,
-  { signal, onProgress }: InstallOptions,
+  { signal, onProgress }: AgentInstallOptions,
 ): Promise<void> {
-  const target = `${directory}/${posix.basename(ownProgram)}`
+  const target = `${directory}/${posix.basename(hyperkubeProgram)}`
   await remote.exec(['mkdir', '-p', directory], { signal, root: true })
   await remote.upload({ path: file }, target, { mode: 0o755, sha256, signal, root: true, onProgress })
 }
 
-async function change(
+async function switchAgent(
   remote: Remote,
   directory: string,
-  former: string,
-  trial: number,
+  previous: string,
+  rollback: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const service = agentService()
+  const service = buildLinuxAgentService()
   const input = service.supervisor === 'systemd' ? service.unit : ''
-  const argv = changeAgent(directory, former, trial / 1000)
-  check(remote, await remote.exec(argv, { signal, root: true, input }))
+  const argv = buildSwitchCommand(directory, previous, rollback / 1000)
+  requireStarted(remote, await remote.exec(argv, { signal, root: true, input }))
 }
 
-function check({ host }: Remote, { code, stderr }: ExecResult): void {
+function requireStarted({ host }: Remote, { code, stderr }: ExecResult): void {
   if (code === 0) return
   throw new HyperkubeError('AGENT_NOT_STARTED', `its agent did not start: ${stderr.trim()}`, {
     host,
@@ -119,20 +126,20 @@ function check({ host }: Remote, { code, stderr }: ExecResult): void {
   })
 }
 
-function versionIn(directory: string): string | undefined {
+function parseVersion(directory: string): string | undefined {
   const [, version] = /\/hyperkube-([^/]+)$/.exec(directory) ?? []
   return version
 }
 
-function tooNew({ host }: Remote, { version }: OwnRelease, found: string): HyperkubeError {
+function buildTooNewError({ host }: Remote, { version }: AgentRelease, found: string): HyperkubeError {
   return new HyperkubeError('AGENT_TOO_NEW', `its agent is hyperkube ${found}, and this is ${version}`, {
     host,
     hint: `use hyperkube ${found.replace(/-[^-]*$/, '')}, or one minor before it`,
   })
 }
 
-/** Somebody has spoken with the new agent: the host need not go back. */
-export async function keepAgent(remote: Remote, signal: AbortSignal): Promise<void> {
-  if (remote.windows === undefined) await remote.exec(keepNewAgent, { signal, root: true })
-  else await keepOnWindows(remote, signal)
+/** Confirms the new agent after it has answered, which cancels the rollback. */
+export async function confirmAgent(remote: Remote, signal: AbortSignal): Promise<void> {
+  if (remote.windows === undefined) await remote.exec(confirmAgentCommand, { signal, root: true })
+  else await confirmOnWindows(remote, signal)
 }

@@ -2,65 +2,67 @@ import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { type Event, eventFormat, eventTypes } from '../contract/event.ts'
 import { type AgentRequest, type AgentResponse, requestFormat, responseFormat } from '../contract/request.ts'
-import { readTold } from '../contract/versioned.ts'
-import { asciiJson } from '../kit/ascii.ts'
+import { readVersionedLenient } from '../contract/versioned.ts'
+import { toAsciiJson } from '../kit/ascii.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { inTurns } from '../kit/mutex.ts'
-import type { Conversation } from '../ssh/remote.ts'
+import { createMutex } from '../kit/mutex.ts'
+import type { RunningProgram } from '../ssh/remote.ts'
 
-export type Ask = AgentRequest['ask']
-export type Answer = AgentResponse['answer']
-type AnswerTo<T extends Answer['type']> = Extract<Answer, { type: T }>
+export type AgentRequestBody = AgentRequest['body']
+export type AgentResponseBody = AgentResponse['body']
+type ResponseTo<T extends AgentResponseBody['type']> = Extract<AgentResponseBody, { type: T }>
 
-const eventHead = z.looseObject({ kind: z.literal('Event'), what: z.looseObject({ type: z.string() }) })
+const eventHead = z.looseObject({ kind: z.literal('Event'), body: z.looseObject({ type: z.string() }) })
 
-/** A conversation with the agent of a host: one question after the other. */
+/** A connection to the agent of a host. It handles one request at a time. */
 export class AgentLink {
   readonly #host: string
-  /** What to type on the host when it is gone. */
+  /** Command for the operator to run on the host when the agent hangs up. */
   readonly #hint: string
-  readonly #conversation: Conversation
+  readonly #conversation: RunningProgram
   readonly #lines: AsyncIterator<string>
-  /** Answers come in the order of questions, so the next one is asked when the last is answered. */
-  readonly #inTurn = inTurns()
+  /** Responses arrive in the order of requests, so a request waits for the previous response. */
+  readonly #runExclusive = createMutex()
 
-  constructor(host: string, conversation: Conversation, hint: string) {
+  constructor(host: string, conversation: RunningProgram, hint: string) {
     this.#host = host
     this.#hint = hint
     this.#conversation = conversation
     this.#lines = createInterface({ input: conversation.stdout, crlfDelay: Infinity })[Symbol.asyncIterator]()
   }
 
-  /** Asks, and fails as the agent does when it refuses. */
-  async ask<T extends Answer['type']>(
-    ask: Exclude<Ask, { type: 'attach' }>,
+  /** Sends a request and returns its response. Throws the error of the agent if it refuses. */
+  async request<T extends AgentResponseBody['type']>(
+    body: Exclude<AgentRequestBody, { type: 'attach' }>,
     expected: T,
-  ): Promise<AnswerTo<T>> {
-    return this.#inTurn(async () => {
-      this.#send(ask)
-      const { answer } = readTold(responseFormat, await this.#next())
-      if (answer.type === 'refused') throw this.#refusal(answer)
-      if (!isAnswer(answer, expected)) throw this.#nonsense(answer.type)
-      return answer
+  ): Promise<ResponseTo<T>> {
+    return this.#runExclusive(async () => {
+      this.#send(body)
+      const { body: response } = readVersionedLenient(responseFormat, await this.#next())
+      if (response.type === 'refused') throw this.#refusal(response)
+      if (!isResponse(response, expected)) throw this.#unexpectedResponse(response.type)
+      return response
     })
   }
 
-  /** Hands over the events of a run from one on, until it has ended. */
-  async attach(run: string, from: number, heard: (event: Event) => void): Promise<void> {
-    await this.#inTurn(async () => {
+  /** Passes the events of a run to `onEvent`, from sequence number `from` until the run has ended. */
+  async attach(run: string, from: number, onEvent: (event: Event) => void): Promise<void> {
+    await this.#runExclusive(async () => {
       this.#send({ type: 'attach', run, from })
       for (;;) {
         const message = await this.#next()
         const head = eventHead.safeParse(message)
         if (!head.success) {
-          const { answer } = readTold(responseFormat, message)
-          throw answer.type === 'refused' ? this.#refusal(answer) : this.#nonsense(answer.type)
+          const { body: response } = readVersionedLenient(responseFormat, message)
+          throw response.type === 'refused'
+            ? this.#refusal(response)
+            : this.#unexpectedResponse(response.type)
         }
-        // A newer agent may tell more than we know to show.
-        if (!eventTypes.has(head.data.what.type)) continue
-        const event = readTold(eventFormat, message)
-        heard(event)
-        if (event.what.type === 'run-ended') return
+        // A newer agent may send event types that this release does not know.
+        if (!eventTypes.has(head.data.body.type)) continue
+        const event = readVersionedLenient(eventFormat, message)
+        onEvent(event)
+        if (event.body.type === 'run-ended') return
       }
     })
   }
@@ -69,13 +71,13 @@ export class AgentLink {
     this.#conversation.kill()
   }
 
-  #send(ask: Ask): void {
+  #send(body: AgentRequestBody): void {
     const request = requestFormat.newest.schema.parse({
       apiVersion: 'hyperkube.dev/v1',
       kind: 'AgentRequest',
-      ask,
+      body,
     })
-    this.#conversation.stdin.write(`${asciiJson(JSON.stringify(request))}\n`)
+    this.#conversation.stdin.write(`${toAsciiJson(JSON.stringify(request))}\n`)
   }
 
   async #next(): Promise<unknown> {
@@ -88,16 +90,16 @@ export class AgentLink {
     })
   }
 
-  #refusal({ code, message, hint }: AnswerTo<'refused'>): HyperkubeError {
+  #refusal({ code, message, hint }: ResponseTo<'refused'>): HyperkubeError {
     return new HyperkubeError(code, message, {
       host: this.#host,
       ...(hint === undefined ? {} : { hint }),
     })
   }
 
-  #nonsense(type: string): HyperkubeError {
+  #unexpectedResponse(type: string): HyperkubeError {
     return new HyperkubeError(
-      'AGENT_STRANGE_ANSWER',
+      'AGENT_PROTOCOL_ERROR',
       `its agent answered with ${type}, which was not asked`,
       {
         host: this.#host,
@@ -107,6 +109,9 @@ export class AgentLink {
   }
 }
 
-function isAnswer<T extends Answer['type']>(answer: Answer, type: T): answer is AnswerTo<T> {
-  return answer.type === type
+function isResponse<T extends AgentResponseBody['type']>(
+  response: AgentResponseBody,
+  type: T,
+): response is ResponseTo<T> {
+  return response.type === type
 }

@@ -1,20 +1,26 @@
-import { compareVersions, numbersOf } from '../catalog/version.ts'
+import { compareVersions, parseVersion } from '../catalog/version.ts'
 
-/** What becomes of the agent that a host has, when somebody with a release of their own comes. */
+/** What to do with the agent that is installed on a host. */
 export type AgentDecision = 'install' | 'keep' | 'refuse'
 
 /**
- * An agent is never older than whoever asks it, so it knows all that it can be asked. One that is newer stays, as a
- * colleague needs it: what it tells is read without what only newer ones know. That holds for neighbouring minors.
+ * An agent must not be older than the operator's release, so that it knows every request. A newer agent of
+ * the same or the next minor version stays, because another operator needs it. Fields and events that only
+ * newer releases know are ignored.
  */
 export function decideAgent(own: string, found: string | undefined): AgentDecision {
-  const [mine, theirs] = [numbersIn(own), numbersIn(found ?? '')]
-  if (theirs === undefined || mine === undefined || compareVersions(theirs, mine) <= 0) return 'install'
-  const [[ownMajor, ownMinor], [major, minor]] = [numbersOf(mine), numbersOf(theirs)]
+  const [ownNumbers, foundNumbers] = [parseNumbers(own), parseNumbers(found ?? '')]
+  if (
+    foundNumbers === undefined ||
+    ownNumbers === undefined ||
+    compareVersions(foundNumbers, ownNumbers) <= 0
+  )
+    return 'install'
+  const [[ownMajor, ownMinor], [major, minor]] = [parseVersion(ownNumbers), parseVersion(foundNumbers)]
   return major === ownMajor && minor - ownMinor <= 1 ? 'keep' : 'refuse'
 }
 
-/** Of two builds of one version, which differ only by their digests, neither is newer. */
-function numbersIn(version: string): string | undefined {
+/** The version without its digest: of two builds of one version neither is newer. */
+function parseNumbers(version: string): string | undefined {
   return /^\d+\.\d+\.\d+/.exec(version)?.[0]
 }

@@ -1,58 +1,61 @@
 import { posix } from 'node:path'
 import type { Argv } from '../kit/command.ts'
-import { ownProgram, state } from '../plan/linux/paths.ts'
+import { hyperkubeProgram, stateRoot } from '../plan/linux/paths.ts'
 
 /**
- * How a host goes over to another agent, as scripts of its own shell. A new agent is on trial until somebody has spoken
- * with it: a timer of the host goes back to the former one, program and unit alike, unless the trial has ended by then.
- * Timer and trial are files, and on the disk before anything leads to the new agent, so that a power cut at any moment
- * leaves either the former agent, or the new one with a timer that counts anew from the next start on.
+ * Shell scripts that switch a host to another agent. A new agent is provisional until an operator has reached it:
+ * a timer on the host restores the previous program and unit unless the agent was confirmed by then. Timer and
+ * rollback data are files, written to disk before anything points to the new agent. A power failure therefore
+ * leaves either the previous agent, or the new one with a timer that restarts at the next boot.
  */
-const current = posix.dirname(ownProgram)
-const program = posix.basename(ownProgram)
+const current = posix.dirname(hyperkubeProgram)
+const program = posix.basename(hyperkubeProgram)
 const units = '/etc/systemd/system'
-const trial = `${state}/trial`
-/** Names under which agents know, and sweep, what was never finished. */
+const rollbackDirectory = `${stateRoot}/trial`
+/** Agents recognize these names as unfinished temporary files and remove them. */
 const newUnit = `${units}/.hyperkube-agent.service.hyperkube-tmp`
 const newLink = `${posix.dirname(current)}/.current.hyperkube-tmp`
 const timer = 'hyperkube-revert'
 
 export const agentUnit = 'hyperkube-agent.service'
 
-const settle = `settle() { sync -f "$1" 2>/dev/null || sync; }`
+const syncFunction = `settle() { sync -f "$1" 2>/dev/null || sync; }`
 
-/** For good: a trial that came back with the power would go back to an agent that is no more. */
-const endTrial = `
+/**
+ * Removes the files for good: a rollback that returned after a power failure would roll back to an agent
+ * that no longer exists.
+ */
+const endRollback = `
 systemctl disable --quiet --now ${timer}.timer
 rm -f ${units}/${timer}.timer ${units}/${timer}.service
-rm -rf ${trial}
+rm -rf ${rollbackDirectory}
 sync
 systemctl daemon-reload
 `
 
-/** A trial that was cut before it began has no former agent to go back to. */
-const goBack = `set -eu
-if [ -x ${trial}/former/${program} ]; then
-  cp ${trial}/${agentUnit} ${newUnit}
+/** A switch that was interrupted before it began has no previous agent to restore. */
+const rollbackScript = `set -eu
+if [ -x ${rollbackDirectory}/previous/${program} ]; then
+  cp ${rollbackDirectory}/${agentUnit} ${newUnit}
   mv ${newUnit} ${units}/${agentUnit}
-  ln -sfn "$(readlink ${trial}/former)" ${newLink}
+  ln -sfn "$(readlink ${rollbackDirectory}/previous)" ${newLink}
   mv -T ${newLink} ${current}
   sync
   systemctl daemon-reload
   systemctl restart --no-block ${agentUnit}
 fi
-${endTrial}`
+${endRollback}`
 
-const goBackService = `[Unit]
-Description=back to the former agent of hyperkube, as the new one did not answer
+const rollbackService = `[Unit]
+Description=roll back to the previous hyperkube agent, as the new one did not answer
 
 [Service]
 Type=oneshot
-ExecStart=/bin/sh ${trial}/go-back
+ExecStart=/bin/sh ${rollbackDirectory}/rollback
 `
 
-const goBackTimer = `[Unit]
-Description=how long a new agent of hyperkube may take to answer
+const rollbackTimer = `[Unit]
+Description=timeout for a new hyperkube agent to answer
 
 [Timer]
 OnActiveSec=$seconds
@@ -62,33 +65,36 @@ AccuracySec=1
 WantedBy=timers.target
 `
 
-/** Arguments: the new directory, the former one if any, how many seconds a trial lasts. The unit is on standard input. */
-const change = `set -eu
-directory=$1 former=$2 seconds=$3
-${settle}
+/**
+ * Arguments: the new directory, the previous one or an empty string, and the seconds until the rollback. The unit
+ * is on standard input.
+ */
+const switchScript = `set -eu
+directory=$1 previous=$2 seconds=$3
+${syncFunction}
 cat > ${newUnit}
 chmod 644 ${newUnit}
 settle "$directory"
-if [ -n "$former" ] && [ "$former" != "$directory" ]; then
-  # An agent that nobody has spoken with yet is none to go back to: the one before it is.
-  if [ ! -L ${trial}/former ]; then
-    rm -rf ${trial}
-    mkdir -p -m 700 ${trial}
+if [ -n "$previous" ] && [ "$previous" != "$directory" ]; then
+  # An agent that was never confirmed is no rollback target: the one before it stays the target.
+  if [ ! -L ${rollbackDirectory}/previous ]; then
+    rm -rf ${rollbackDirectory}
+    mkdir -p -m 700 ${rollbackDirectory}
     [ -e ${units}/${agentUnit} ] || cp ${newUnit} ${units}/${agentUnit}
-    cp ${units}/${agentUnit} ${trial}/${agentUnit}
-    cat > ${trial}/go-back <<'EOF'
-${goBack}EOF
-    settle ${trial}
-    ln -s "$former" ${trial}/former
+    cp ${units}/${agentUnit} ${rollbackDirectory}/${agentUnit}
+    cat > ${rollbackDirectory}/rollback <<'EOF'
+${rollbackScript}EOF
+    settle ${rollbackDirectory}
+    ln -s "$previous" ${rollbackDirectory}/previous
   fi
   cat > ${units}/${timer}.service <<'EOF'
-${goBackService}EOF
+${rollbackService}EOF
   cat > ${units}/${timer}.timer <<EOF
-${goBackTimer}EOF
+${rollbackTimer}EOF
   systemctl enable --quiet --no-reload ${timer}.timer
   systemctl daemon-reload
   systemctl restart ${timer}.timer
-  settle ${trial}
+  settle ${rollbackDirectory}
 fi
 settle ${units}
 mv ${newUnit} ${units}/${agentUnit}
@@ -100,34 +106,37 @@ systemctl enable --quiet --no-reload ${agentUnit}
 systemctl daemon-reload
 systemctl restart ${agentUnit} && exit 0
 journalctl --no-pager --quiet --output=cat --lines=5 --unit=${agentUnit} >&2
-if [ -L ${trial}/former ]; then
-  echo 'the former one runs again' >&2
+if [ -L ${rollbackDirectory}/previous ]; then
+  echo 'the previous one runs again' >&2
   systemctl start ${timer}.service
 fi
 exit 1
 `
 
-/** Says what kind of machine it is, which directory the agent is in, if it is one with a program, whether it runs, and whether it is on trial. */
-const look = `uname -m
+/**
+ * Prints the machine type, the directory of the agent if it has a program, whether the agent is active, and
+ * whether it is provisional.
+ */
+const inspectScript = `uname -m
 directory=$(readlink -f ${current} || true)
 if [ -x "$directory/${program}" ]; then echo "$directory"; else echo; fi
 systemctl is-active ${agentUnit} || true
 if [ -e ${units}/${timer}.timer ]; then echo trial; fi
 `
 
-const keep = `set -eu
+const confirmScript = `set -eu
 [ -e ${units}/${timer}.timer ] || exit 0
-${endTrial}`
+${endRollback}`
 
-export const lookAtAgent: Argv = ['sh', '-c', look]
+export const inspectAgentCommand: Argv = ['sh', '-c', inspectScript]
 
-export function changeAgent(directory: string, former: string, seconds: number): Argv {
-  return ['sh', '-c', change, 'change', directory, former, String(seconds)]
+export function buildSwitchCommand(directory: string, previous: string, seconds: number): Argv {
+  return ['sh', '-c', switchScript, 'change', directory, previous, String(seconds)]
 }
 
-export const keepNewAgent: Argv = ['sh', '-c', keep]
+export const confirmAgentCommand: Argv = ['sh', '-c', confirmScript]
 
-/** Until systemd knows nothing of it any more. */
-const untilGone = `until [ "$(systemctl show --property=LoadState --value ${agentUnit})" = not-found ]; do sleep 0.1; done`
+/** Waits until systemd has unloaded the unit. */
+const waitGoneScript = `until [ "$(systemctl show --property=LoadState --value ${agentUnit})" = not-found ]; do sleep 0.1; done`
 
-export const untilAgentGone: Argv = ['sh', '-c', untilGone]
+export const waitForAgentGoneCommand: Argv = ['sh', '-c', waitGoneScript]

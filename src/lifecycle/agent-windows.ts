@@ -1,81 +1,89 @@
 import type { PlannedArtifact } from '../contract/component-plan.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { agentSetup, revertService } from '../plan/windows/agent-setup.ts'
-import type { Brought, Remote, WindowsSide } from '../ssh/remote.ts'
-import { type AnswerTo, type Callee, callHost } from '../ssh/windows/call-host.ts'
-import type { Carried, Installed, InstallOptions, OwnRelease } from './agent-install.ts'
+import { planAgentSetup, buildRevertService } from '../plan/windows/agent-setup.ts'
+import type { UploadedProgram, Remote, WindowsRemoteOperations } from '../ssh/remote.ts'
+import { type HostCallResponseOf, type HostCallTarget, callHost } from '../ssh/windows/call-host.ts'
+import type { ReadBundledFile, InstalledAgent, AgentInstallOptions, AgentRelease } from './agent-install.ts'
 import { decideAgent } from './agent-release.ts'
-import { calleeOn } from './host-program.ts'
+import { findHostProgram } from './host-program.ts'
 
-/** Brings our program to a Windows host, and has it make itself the host's agent, where it is not yet. */
+/**
+ * Uploads hyperkube to a Windows host and lets it install itself as the agent, unless this is already done.
+ */
 export async function installOnWindows(
   remote: Remote,
-  windows: WindowsSide,
-  release: OwnRelease,
+  windows: WindowsRemoteOperations,
+  release: AgentRelease,
   refuse: (found: string) => HyperkubeError,
-  { signal, onProgress, trial, setup, carried }: InstallOptions & { readonly trial: number },
-): Promise<Installed> {
-  const found = await windows.current(signal)
+  {
+    signal,
+    onProgress,
+    rollbackAfterMs,
+    setup,
+    readBundledFile,
+  }: AgentInstallOptions & { readonly rollbackAfterMs: number },
+): Promise<InstalledAgent> {
+  const found = await windows.readCurrentVersion(signal)
   const decision = decideAgent(release.version, found)
   if (decision === 'refuse') throw refuse(found ?? '')
   if (found !== undefined && (decision === 'keep' || found === release.version)) {
-    const seen = await lookAt(remote, decision, signal)
-    if (seen?.running === true) return { version: found, onTrial: seen.onTrial }
+    const state = await readAgentState(remote, decision, signal)
+    if (state?.running === true) return { version: found, provisional: state.provisional }
     if (decision === 'keep') {
-      await callHost(await calleeOn(remote, signal), { type: 'start' }, 'done', signal)
-      return { version: found, onTrial: seen?.onTrial ?? false }
+      await callHost(await findHostProgram(remote, signal), { type: 'start' }, 'done', signal)
+      return { version: found, provisional: state?.provisional ?? false }
     }
   }
   const { version, file, sha256 } = release
-  if (setup === undefined) throw new Error('nobody has said what starts an agent on Windows')
+  if (setup === undefined) throw new Error('the setup of the Windows agent is missing')
   const upload = { mode: 0o755, sha256, signal, onProgress }
-  const brought = await windows.bring({ path: file }, `hyperkube-${version}.exe`, upload)
-  const planned = agentSetup(setup, version)
-  const beside = await bringBeside(windows, planned.artifact, carried, signal)
-  const callee: Callee = {
+  const uploaded = await windows.installProgram({ path: file }, `hyperkube-${version}.exe`, upload)
+  const planned = planAgentSetup(setup, version)
+  const runner = await uploadRunner(windows, planned.artifact, readBundledFile, signal)
+  const callee: HostCallTarget = {
     host: remote.host,
     base: windows.base,
-    program: brought.program,
+    program: uploaded.program,
     open: async (argv, options) => remote.open(argv, options),
   }
-  const ask = {
+  const request = {
     type: 'install',
     version,
     sha256,
     ...planned,
-    ...(beside === undefined ? {} : { beside: beside.name }),
-    revert: revertService(setup, found ?? version, trial),
+    ...(runner === undefined ? {} : { beside: runner.name }),
+    rollback: buildRevertService(setup, found ?? version, rollbackAfterMs),
   } as const
-  const { onTrial } = await callHost(callee, ask, 'installed', signal)
-  // They are in their places, and not needed here any more.
-  for (const one of [beside, brought]) await one?.remove(signal).catch(() => undefined)
-  return { version, onTrial }
+  const { provisional } = await callHost(callee, request, 'installed', signal)
+  // The uploaded files were copied to their final paths.
+  for (const temporary of [runner, uploaded]) await temporary?.remove(signal).catch(() => undefined)
+  return { version, provisional }
 }
 
-/** What starts an agent, next to the program: a host that fetches nothing has no other way to it. */
-async function bringBeside(
-  windows: WindowsSide,
+/** Uploads the service runner next to the program, for hosts that must not download it. */
+async function uploadRunner(
+  windows: WindowsRemoteOperations,
   artifact: PlannedArtifact,
-  carried: Carried | undefined,
+  carried: ReadBundledFile | undefined,
   signal: AbortSignal,
-): Promise<{ readonly name: string; readonly remove: Brought['remove'] } | undefined> {
+): Promise<{ readonly name: string; readonly remove: UploadedProgram['remove'] } | undefined> {
   if (artifact.from !== 'url') return undefined
   const { name: title, version, sha256 } = artifact
   const bytes = await carried?.(sha256)
   if (bytes === undefined) return undefined
   const name = `${title}-${version}`
-  const { remove } = await windows.bring({ bytes }, name, { mode: 0o600, sha256, signal })
+  const { remove } = await windows.installProgram({ bytes }, name, { mode: 0o600, sha256, signal })
   return { name, remove }
 }
 
-/** One of this very release that cannot even say how it is, is brought anew. */
-async function lookAt(
+/** Returns undefined if an agent of this release cannot report its state: it is installed again. */
+async function readAgentState(
   remote: Remote,
   decision: 'keep' | 'install',
   signal: AbortSignal,
-): Promise<AnswerTo<'look'> | undefined> {
+): Promise<HostCallResponseOf<'look'> | undefined> {
   try {
-    return await callHost(await calleeOn(remote, signal), { type: 'look' }, 'look', signal)
+    return await callHost(await findHostProgram(remote, signal), { type: 'look' }, 'look', signal)
   } catch (error) {
     if (decision === 'keep' || !(error instanceof HyperkubeError) || error.code !== 'HOST_CALL_FAILED')
       throw error
@@ -83,6 +91,6 @@ async function lookAt(
   }
 }
 
-export async function keepOnWindows(remote: Remote, signal: AbortSignal): Promise<void> {
-  await callHost(await calleeOn(remote, signal), { type: 'keep' }, 'done', signal)
+export async function confirmOnWindows(remote: Remote, signal: AbortSignal): Promise<void> {
+  await callHost(await findHostProgram(remote, signal), { type: 'keep' }, 'done', signal)
 }

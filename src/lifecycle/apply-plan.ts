@@ -3,48 +3,53 @@ import type { Claim } from '../contract/request.ts'
 import type { Stage } from '../contract/stage.ts'
 import { hasCode } from '../kit/errors.ts'
 import type { Secret } from '../pki/secret.ts'
-import { inRun } from './run-on-agent.ts'
+import { runOnAgent } from './run-on-agent.ts'
 import type { Session } from './session.ts'
-import type { Tell } from './event-stream.ts'
+import type { EmitEvent } from './event-stream.ts'
 
-/** What goes to a host with its plan. */
-export interface Delivery {
+/** What a host gets with its plan. */
+export interface PlanDelivery {
   readonly plan: NodePlan
   readonly claim: Claim
-  /** Every secret file of the cluster; a host gets only those that its plan names. */
+  /** Every secret file of the cluster. A host gets only the files that its plan names. */
   readonly secrets: ReadonlyMap<string, Secret>
-  /** Signed for it, by path. */
+  /** Certificates signed for the host, by path. */
   readonly certificates: Readonly<Record<string, string>>
 }
 
-/** How often a host is asked to go on that was cut in the middle: its agent was killed, or it lost its power. */
-const turns = 3
+/**
+ * Number of attempts on a host whose run was interrupted because its agent was killed or the host lost power.
+ */
+const maxAttempts = 3
 
-/** Takes one host through its plan, up to and with a stage. A run that was cut begins anew, and finds what was done. */
-export async function applyThrough(
+/**
+ * Applies the plan of one host up to and including a stage. An interrupted run starts again and finds what
+ * was done.
+ */
+export async function applyPlanThrough(
   session: Session,
-  delivery: Delivery,
+  delivery: PlanDelivery,
   through: Stage,
-  tell: Tell,
+  emit: EmitEvent,
 ): Promise<void> {
-  for (let turn = 1; ; turn++) {
+  for (let attempt = 1; ; attempt++) {
     try {
-      await applyOnce(session, delivery, through, tell)
+      await applyOnce(session, delivery, through, emit)
       return
     } catch (error) {
-      const cut = hasCode(error, 'AGENT_INTERRUPTED') || hasCode(error, 'AGENT_NO_SUCH_RUN')
-      if (!cut || turn === turns) throw error
+      const isInterrupted = hasCode(error, 'AGENT_INTERRUPTED') || hasCode(error, 'AGENT_NO_SUCH_RUN')
+      if (!isInterrupted || attempt === maxAttempts) throw error
     }
   }
 }
 
 async function applyOnce(
   session: Session,
-  { plan, claim, secrets, certificates }: Delivery,
+  { plan, claim, secrets, certificates }: PlanDelivery,
   through: Stage,
-  tell: Tell,
+  emit: EmitEvent,
 ): Promise<void> {
-  await inRun(session, tell, {
+  await runOnAgent(session, emit, {
     type: 'apply',
     claim,
     through,

@@ -1,105 +1,109 @@
-import { steadyAddons } from '../addons/host-independent.ts'
-import { addonImages } from '../addons/desired-addons.ts'
-import { catalogFor } from '../catalog/catalog.ts'
+import { listHostIndependentAddons } from '../addons/host-independent.ts'
+import { listAddonImages } from '../addons/desired-addons.ts'
+import { findKubernetesRelease } from '../catalog/catalog.ts'
 import { type Lock, pinnedImages } from '../catalog/lock.ts'
 import type { Facts } from '../contract/facts.ts'
-import { type Finding, hasErrors, unlessIgnored } from '../contract/finding.ts'
+import { type Finding, hasErrors, createIgnoreFilter } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import type { Identity } from '../identity/identity.ts'
-import { publicIdentity } from '../identity/public-identity.ts'
+import { toPublicIdentity } from '../identity/public-identity.ts'
 import { type RegistryLogin, secretFiles } from '../identity/secret-files.ts'
 import { settleAll } from '../kit/settle-all.ts'
 import type { Secret } from '../pki/secret.ts'
-import { planCluster, type Planned } from '../plan/plan.ts'
-import { rollout } from '../rollout/rollout.ts'
-import type { Step } from '../rollout/step.ts'
+import { planCluster, type PlanResult } from '../plan/plan.ts'
+import { planRollout } from '../rollout/rollout.ts'
+import type { RolloutStep } from '../rollout/step.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import type { Answer } from './agent-link.ts'
-import { addonsOf, foreseen } from './addons/propose-addons.ts'
+import type { AgentResponseBody } from './agent-link.ts'
+import { buildAddonInput, proposeNewAddons } from './addons/propose-addons.ts'
 import { type AddonProposal, isFeasible, noAddons } from './addons/proposal.ts'
-import { clearingOps } from './removal-ops.ts'
-import { type InsideChange, nodeChanges, trialChanges } from './cluster-objects/changes.ts'
+import { readRemovalOps } from './removal-ops.ts'
+import { type ClusterObjectChange, findNodeChanges, findSmokeTestChanges } from './cluster-objects/changes.ts'
 import type { Node } from './cluster-objects/node.ts'
-import { type Leaver, leaversOf, leavingOf } from './hosts-to-remove.ts'
-import { liveOf } from './current-state.ts'
-import { lostQuorum } from './lost-quorum.ts'
-import { tornEtcd } from './etcd-split-brain.ts'
-import { placesIn, placesNow, rolesIn } from './host-endpoints.ts'
-import { freshHosts } from './network-preflight/new-hosts.ts'
-import { peersOf } from './network-preflight/peer.ts'
-import { preflight } from './preflight.ts'
-import type { Inside, Observer } from './cluster-access.ts'
+import { type HostToRemove, findHostsToRemove, toRemovedHost } from './hosts-to-remove.ts'
+import { deriveCurrentState } from './current-state.ts'
+import { checkLostQuorum } from './lost-quorum.ts'
+import { checkEtcdSplitBrain } from './etcd-split-brain.ts'
+import { listClusterEndpoints, listCurrentEndpoints, listDesiredRoles } from './host-endpoints.ts'
+import { findNewHosts } from './network-preflight/new-hosts.ts'
+import { listPeers } from './network-preflight/peer.ts'
+import { runPreflight } from './preflight.ts'
+import type { ApiState, ClusterReader } from './cluster-access.ts'
 import type { Session } from './session.ts'
-import { changesMinor, versionFindings } from './upgrade/version-findings.ts'
+import { isMinorChange, checkVersionChange } from './upgrade/version-findings.ts'
 
-/** What the operator's side knows of a cluster. */
-export interface Wish {
+/** Everything that the operator provides about a cluster. */
+export interface ClusterInputs {
   readonly cluster: Cluster
   readonly lock: Lock
   readonly identity: Identity
   readonly attachments: ReadonlyMap<string, string>
-  /** Texts of the user's own addons, by the names of their files and URLs. */
+  /** Contents of the user's own addons, by file name or URL. */
   readonly sources: ReadonlyMap<string, string>
-  /** Of hyperkube itself, as a host has it. */
+  /** hyperkube version for a host. */
   readonly version: (host: string) => string
 }
 
-/** What would be done, on which hosts and in which order. */
+/** What would be done on which hosts, in order. */
 export interface Proposal {
   readonly findings: readonly Finding[]
   readonly plans: readonly NodePlan[]
-  /** By name of host, also of those that leave. */
+  /** By host name, including hosts to remove. */
   readonly ops: ReadonlyMap<string, readonly Op[]>
-  /** What is in files and units that would change, by host and by name, where that was asked for. */
-  readonly texts?: ReadonlyMap<string, ReadonlyMap<string, string>>
-  readonly steps: readonly Step[]
-  /** Hosts that are part of the cluster, and have to leave it. */
-  readonly leavers: readonly Leaver[]
-  /** What is to be changed in a cluster that runs, beside its hosts. */
-  readonly inside: readonly InsideChange[]
+  /** Current contents of files and units that would change, by host and name, if requested. */
+  readonly fileContents?: ReadonlyMap<string, ReadonlyMap<string, string>>
+  readonly steps: readonly RolloutStep[]
+  /** Hosts that are part of the cluster and must be removed. */
+  readonly hostsToRemove: readonly HostToRemove[]
+  /** Changes to cluster objects, independent of hosts. */
+  readonly clusterChanges: readonly ClusterObjectChange[]
   readonly addons: AddonProposal
-  /** Whether all certificates of hosts that are changed get new keys. */
+  /** True if all certificates of changed hosts get new keys. */
   readonly renew?: boolean
 }
 
-/** A proposal to do nothing. */
-export const nothing: Proposal = {
+/** A proposal without changes. */
+export const emptyProposal: Proposal = {
   findings: [],
   plans: [],
   ops: new Map(),
   steps: [],
-  leavers: [],
-  inside: [],
+  hostsToRemove: [],
+  clusterChanges: [],
   addons: noAddons,
 }
 
-/** Whether there is anything to do. */
-export function isPending({ steps, inside, addons }: Proposal): boolean {
-  return steps.length > 0 || inside.length > 0 || addons.differences.some(isFeasible)
+/** True if there is anything to do. */
+export function hasChanges({ steps, clusterChanges, addons }: Proposal): boolean {
+  return steps.length > 0 || clusterChanges.length > 0 || addons.differences.some(isFeasible)
 }
 
-export function logins({ spec }: Cluster): RegistryLogin[] {
+export function listRegistryLogins({ spec }: Cluster): RegistryLogin[] {
   return spec.registries.flatMap(({ host, username, password }) =>
     password === undefined ? [] : [{ host, username: username ?? '', password: password.secret }],
   )
 }
 
-export function secretsOf({ identity, cluster }: Wish): ReadonlyMap<string, Secret> {
-  return secretFiles(identity, logins(cluster))
+export function collectSecrets({ identity, cluster }: ClusterInputs): ReadonlyMap<string, Secret> {
+  return secretFiles(identity, listRegistryLogins(cluster))
 }
 
-export function planFrom(wish: Wish, facts: ReadonlyMap<string, Facts>, ignored: readonly string[]): Planned {
-  const { cluster, lock, identity, attachments, sources, version } = wish
-  const release = catalogFor(cluster.spec.kubernetes)
+export function planFromInputs(
+  inputs: ClusterInputs,
+  facts: ReadonlyMap<string, Facts>,
+  ignored: readonly string[],
+): PlanResult {
+  const { cluster, lock, identity, attachments, sources, version } = inputs
+  const release = findKubernetesRelease(cluster.spec.kubernetes)
   const images = pinnedImages(lock, release)
   const input = {
     cluster,
     release,
     lock,
-    images: addonImages(cluster, images),
-    addons: steadyAddons({ cluster, images, sources }),
-    identity: publicIdentity(identity, secretsOf(wish)),
+    images: listAddonImages(cluster, images),
+    addons: listHostIndependentAddons({ cluster, images, sources }),
+    identity: toPublicIdentity(identity, collectSecrets(inputs)),
     facts,
     attachments,
     version,
@@ -107,114 +111,138 @@ export function planFrom(wish: Wish, facts: ReadonlyMap<string, Facts>, ignored:
   return planCluster(input, ignored)
 }
 
-/** What the order across hosts forbids would cost the cluster, so it cannot be overlooked. */
-export function ofRollout(findings: readonly Finding[], ignored: readonly string[]): Finding[] {
-  return findings.filter(unlessIgnored(ignored, () => true))
+/**
+ * Filters rollout findings. Rollout errors cannot be ignored, because each of them would harm the cluster.
+ */
+export function filterRolloutFindings(findings: readonly Finding[], ignored: readonly string[]): Finding[] {
+  return findings.filter(createIgnoreFilter(ignored, () => true))
 }
 
-export interface SurveyOptions {
-  /** Codes of findings that somebody has seen, and wants to go on in spite of. */
+export interface ProposalOptions {
+  /** Codes of findings that the operator chose to ignore. */
   readonly ignored: readonly string[]
-  /** Only these hosts are to be changed. All are looked at: a change of one may be a matter of all. */
+  /**
+   * Only these hosts are changed. All hosts are observed, because a change of one host may depend on the
+   * others.
+   */
   readonly limit?: ReadonlySet<string> | undefined
-  /** Whether to ask what is in files that would change. */
-  readonly texts?: boolean
-  /** Whether all certificates shall be renewed, also those that are good for long. */
+  /** True to request the contents of files that would change. */
+  readonly fileContents?: boolean
+  /** True to renew all certificates, including those that are valid for long. */
   readonly renew?: boolean
-  /** Hosts whose etcd was given its data, and has never run with it. */
+  /** Hosts whose etcd data was restored but never started. */
   readonly restored?: readonly string[]
-  /** What a host will have to do by then, from what it says now. */
+  /** Predicts the ops of a host at execution time from its current ops. */
   readonly expected?: ((plan: NodePlan, ops: readonly Op[]) => readonly Op[]) | undefined
-  /** Goes to hosts that have to leave; answers with those of them that answer. */
-  readonly meet: (leavers: readonly Leaver[]) => Promise<ReadonlyMap<string, Session>>
+  /** Connects to hosts that must be removed. Returns the sessions of the reachable ones. */
+  readonly connectRemoved: (hostsToRemove: readonly HostToRemove[]) => Promise<ReadonlyMap<string, Session>>
 }
 
-type HostDiff = Extract<Answer, { type: 'diff' }>
+type HostDiff = Extract<AgentResponseBody, { type: 'diff' }>
 
-/** Asks every host what it is and what it has, and works out what would be done. Nothing is changed by it. */
-export async function survey(
-  wish: Wish,
+/** Observes every host and computes what would be done. Changes nothing. */
+export async function buildProposal(
+  inputs: ClusterInputs,
   sessions: ReadonlyMap<string, Session>,
-  look: (plans: readonly NodePlan[]) => Promise<Observer & Disposable>,
-  { ignored, limit, texts = false, renew = false, restored = [], expected, meet }: SurveyOptions,
+  openReader: (plans: readonly NodePlan[]) => Promise<ClusterReader & Disposable>,
+  {
+    ignored,
+    limit,
+    fileContents = false,
+    renew = false,
+    restored = [],
+    expected,
+    connectRemoved,
+  }: ProposalOptions,
 ): Promise<Proposal> {
-  const facts = await factsOf(sessions)
-  const { plans, findings } = planFrom(wish, facts, ignored)
-  if (hasErrors(findings)) return { ...nothing, findings }
-  const addonWish = limit === undefined ? addonsOf(wish, facts) : undefined
-  using around = await look(plans)
-  const [found, members, ids, seen] = await Promise.all([
-    diffsOf(plans, sessions, { texts, renew }, expected),
-    around.members(),
-    around.etcdIds(),
-    around.inside(addonWish),
+  const facts = await readHostFacts(sessions)
+  const { plans, findings } = planFromInputs(inputs, facts, ignored)
+  if (hasErrors(findings)) return { ...emptyProposal, findings }
+  const addonInput = limit === undefined ? buildAddonInput(inputs, facts) : undefined
+  using reader = await openReader(plans)
+  const [diffs, members, ids, apiState] = await Promise.all([
+    readDiffs(plans, sessions, { fileContents, renew }, expected),
+    reader.members(),
+    reader.etcdIds(),
+    reader.readApiState(addonInput),
   ])
-  const torn = tornEtcd(ids)
-  const stuck = torn.length > 0 || members.length > 0 ? torn : lostQuorum(await around.remembered(), plans)
-  if (stuck.length > 0) return { ...nothing, findings: [...findings, ...stuck] }
-  const ops = new Map([...found].map(([host, { ops: own }]) => [host, (limit?.has(host) ?? true) ? own : []]))
-  const drift = [...found.values()].flatMap((diff) => diff.findings)
-  // After the others have been asked: until then nobody of ours may listen where they look for etcd.
-  const among = await preflight(sessions, peersOf(wish.cluster, facts), {
-    fresh: freshHosts(ops),
+  const splitBrain = checkEtcdSplitBrain(ids)
+  const stuck =
+    splitBrain.length > 0 || members.length > 0
+      ? splitBrain
+      : checkLostQuorum(await reader.unconfirmedMembers(), plans)
+  if (stuck.length > 0) return { ...emptyProposal, findings: [...findings, ...stuck] }
+  const ops = new Map([...diffs].map(([host, { ops: own }]) => [host, (limit?.has(host) ?? true) ? own : []]))
+  const drift = [...diffs.values()].flatMap((diff) => diff.findings)
+  // Runs after the cluster was observed: until then no agent may listen on ports where etcd is expected.
+  const preflightFindings = await runPreflight(sessions, listPeers(inputs.cluster, facts), {
+    newHosts: findNewHosts(ops),
     now: () => new Date(),
   })
-  const { cluster } = wish
-  const nodes = seen?.nodes ?? []
-  const places = placesNow(cluster, plans)
-  // Whoever names some hosts means those, and not the ones that are gone from the file.
-  const leavers = limit === undefined ? leaversOf(places, members, nodes) : []
-  const answering = leavers.length === 0 ? new Map<string, Session>() : await meet(leavers)
-  const rolled = rollout({
+  const { cluster } = inputs
+  const nodes = apiState?.nodes ?? []
+  const endpoints = listCurrentEndpoints(cluster, plans)
+  // With a limit only the named hosts are changed, so no host is removed.
+  const hostsToRemove = limit === undefined ? findHostsToRemove(endpoints, members, nodes) : []
+  const removedSessions =
+    hostsToRemove.length === 0 ? new Map<string, Session>() : await connectRemoved(hostsToRemove)
+  const rolled = planRollout({
     plans,
     ops,
-    live: liveOf({
+    live: deriveCurrentState({
       plans,
-      ops: new Map([...found].map(([host, { ops: own }]) => [host, own])),
-      places: placesIn(cluster),
+      ops: new Map([...diffs].map(([host, { ops: own }]) => [host, own])),
+      endpoints: listClusterEndpoints(cluster),
       members,
       restored,
       nodes: nodes.map(({ metadata }) => metadata.name),
-      leavers,
+      hostsToRemove,
     }),
-    leaving: leavers.map((leaver) => leavingOf(leaver, answering.has(leaver.host))),
+    removedHosts: hostsToRemove.map((removed) => toRemovedHost(removed, removedSessions.has(removed.host))),
     unreachable: cluster.spec.hosts.map(({ name }) => name).filter((name) => !sessions.has(name)),
-    wished: rolesIn(cluster),
+    desiredRoles: listDesiredRoles(cluster),
     maxUnavailable: cluster.spec.rollout.maxUnavailable,
-    kubeletBefore: kubeletsOf(plans, nodes),
+    currentKubelets: readKubeletVersions(plans, nodes),
   })
-  const foreseenTroubles = seen === undefined ? [] : await troublesAhead(around, cluster, seen, rolled.steps)
+  const upgradeFindings =
+    apiState === undefined ? [] : await predictFindings(reader, cluster, apiState, rolled.steps)
   const addons =
-    seen?.addons ??
-    (addonWish === undefined
+    apiState?.addons ??
+    (addonInput === undefined
       ? noAddons
-      : await foreseen(addonWish, { identity: wish.identity, now: new Date() }))
-  const more = [...among, ...drift, ...rolled.findings, ...foreseenTroubles, ...addons.findings]
-  const all = [...findings, ...more.filter(unlessIgnored(ignored))]
+      : await proposeNewAddons(addonInput, { identity: inputs.identity, now: new Date() }))
+  const more = [...preflightFindings, ...drift, ...rolled.findings, ...upgradeFindings, ...addons.findings]
+  const all = [...findings, ...more.filter(createIgnoreFilter(ignored))]
   const failed = hasErrors(all)
-  const inside =
-    failed || seen === undefined
+  const clusterChanges =
+    failed || apiState === undefined
       ? []
-      : [...seen.objects, ...nodeChanges(plans, seen.nodes), ...trialChanges(plans, seen.trials)]
+      : [
+          ...apiState.objects,
+          ...findNodeChanges(plans, apiState.nodes),
+          ...findSmokeTestChanges(plans, apiState.smokeTestNodes),
+        ]
   return {
     findings: all,
     plans,
-    ops: new Map([...ops, ...(await clearingOps(wish.identity, answering))]),
-    texts: new Map([...found].map(([host, diff]) => [host, new Map(Object.entries(diff.texts ?? {}))])),
+    ops: new Map([...ops, ...(await readRemovalOps(inputs.identity, removedSessions))]),
+    fileContents: new Map(
+      [...diffs].map(([host, diff]) => [host, new Map(Object.entries(diff.fileContents ?? {}))]),
+    ),
     steps: failed ? [] : rolled.steps,
-    leavers,
-    inside,
+    hostsToRemove,
+    clusterChanges,
     addons: failed ? noAddons : addons,
     renew,
   }
 }
 
-/** What a change of versions, or pods that have to move, would run into. */
-async function troublesAhead(
-  around: Observer,
+/** Findings about version changes and about pods that must move. */
+async function predictFindings(
+  reader: ClusterReader,
   { spec }: Cluster,
-  { nodes, versions }: Inside,
-  steps: readonly Step[],
+  { nodes, versions }: ApiState,
+  steps: readonly RolloutStep[],
 ): Promise<readonly Finding[]> {
   const kubelets = nodes.flatMap(({ metadata, status }) => {
     const version = status?.nodeInfo?.kubeletVersion.replace(/^v/, '')
@@ -223,14 +251,17 @@ async function troublesAhead(
   const running = { servers: versions, kubelets: new Map(kubelets) }
   const drained = steps.filter(({ drain }) => drain).flatMap(({ hosts }) => hosts)
   const [removed, drains] = await Promise.all([
-    changesMinor(spec.kubernetes, running) ? around.removedApis(spec.kubernetes) : [],
-    around.drainFindings(drained),
+    isMinorChange(spec.kubernetes, running) ? reader.removedApis(spec.kubernetes) : [],
+    reader.drainFindings(drained),
   ])
-  return [...versionFindings(spec.kubernetes, running), ...removed, ...drains]
+  return [...checkVersionChange(spec.kubernetes, running), ...removed, ...drains]
 }
 
-/** The versions that run now, by name of host. */
-function kubeletsOf(plans: readonly NodePlan[], nodes: readonly Node[]): ReadonlyMap<string, string> {
+/** Current kubelet versions by host name. */
+function readKubeletVersions(
+  plans: readonly NodePlan[],
+  nodes: readonly Node[],
+): ReadonlyMap<string, string> {
   const versions = new Map(
     nodes.map(({ metadata, status }) => [metadata.name, status?.nodeInfo?.kubeletVersion]),
   )
@@ -242,31 +273,33 @@ function kubeletsOf(plans: readonly NodePlan[], nodes: readonly Node[]): Readonl
   )
 }
 
-/** What every host is and has, by name. */
-export async function factsOf(sessions: ReadonlyMap<string, Session>): Promise<ReadonlyMap<string, Facts>> {
+/** Facts of every host by name. */
+export async function readHostFacts(
+  sessions: ReadonlyMap<string, Session>,
+): Promise<ReadonlyMap<string, Facts>> {
   const all = await settleAll(
     [...sessions].map(async ([host, session]) => {
-      const { facts } = await session.ask({ type: 'facts', host }, 'facts')
+      const { facts } = await session.request({ type: 'facts', host }, 'facts')
       return [host, facts] as const
     }),
   )
   return new Map(all)
 }
 
-async function diffsOf(
+async function readDiffs(
   plans: readonly NodePlan[],
   sessions: ReadonlyMap<string, Session>,
-  asked: { readonly texts: boolean; readonly renew: boolean },
-  expected: SurveyOptions['expected'] = (_, ops) => ops,
+  options: { readonly fileContents: boolean; readonly renew: boolean },
+  expected: ProposalOptions['expected'] = (_, ops) => ops,
 ): Promise<ReadonlyMap<string, HostDiff>> {
-  const diffOf = async (plan: NodePlan, session: Session): Promise<readonly [string, HostDiff]> => {
-    const found = await session.ask({ type: 'diff', plan, ...asked }, 'diff')
-    return [plan.host, { ...found, ops: [...expected(plan, found.ops)] }]
+  const readDiff = async (plan: NodePlan, session: Session): Promise<readonly [string, HostDiff]> => {
+    const diffs = await session.request({ type: 'diff', plan, ...options }, 'diff')
+    return [plan.host, { ...diffs, ops: [...expected(plan, diffs.ops)] }]
   }
   const all = await settleAll(
     plans.flatMap((plan) => {
       const session = sessions.get(plan.host)
-      return session === undefined ? [] : [diffOf(plan, session)]
+      return session === undefined ? [] : [readDiff(plan, session)]
     }),
   )
   return new Map(all)

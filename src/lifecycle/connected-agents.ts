@@ -1,82 +1,88 @@
 import type { Arch, Os } from '../catalog/artifact-target.ts'
-import type { EtcdRestore } from '../contract/etcd-restore.ts'
-import type { HostTrial } from '../contract/provisional-change.ts'
-import { windowsPlaces } from '../contract/windows-paths.ts'
-import { describe, hasCode, HyperkubeError } from '../kit/errors.ts'
-import type { RunnerScene } from '../plan/windows/runner.ts'
-import type { Host } from '../spec/host.ts'
+import type { EtcdRestoreProgress } from '../contract/etcd-restore.ts'
+import type { HostProvisionalChange } from '../contract/provisional-change.ts'
+import { buildWindowsPaths } from '../contract/windows-paths.ts'
+import { formatError, hasCode, HyperkubeError } from '../kit/errors.ts'
+import type { RunnerContext } from '../plan/windows/runner.ts'
+import type { HostSpec } from '../spec/host.ts'
 import type { Remote } from '../ssh/remote.ts'
-import { type Carried, installAgent, keepAgent, type OwnRelease } from './agent-install.ts'
-import { byMegabyte } from './throttle-progress.ts'
+import { type ReadBundledFile, installAgent, confirmAgent, type AgentRelease } from './agent-install.ts'
+import { throttleProgress } from './throttle-progress.ts'
 import { Session } from './session.ts'
-import type { Tell } from './event-stream.ts'
+import type { EmitEvent } from './event-stream.ts'
 
-export interface CrewOptions {
+export interface ConnectAgentsOptions {
   /** Logs in to a host. */
-  readonly connect: (host: Host, signal: AbortSignal) => Promise<Remote>
-  /** hyperkube for a kind of host. */
-  readonly release: (arch: Arch, os: Os) => Promise<OwnRelease>
-  readonly tell: Tell
-  /** Hears of each host when its agent has answered. */
-  readonly met?: (host: string) => void
+  readonly connect: (host: HostSpec, signal: AbortSignal) => Promise<Remote>
+  /** Returns hyperkube for an architecture and operating system. */
+  readonly release: (arch: Arch, os: Os) => Promise<AgentRelease>
+  readonly emit: EmitEvent
+  /** Called for each host whose agent has answered. */
+  readonly onConnected?: (host: string) => void
   readonly signal: AbortSignal
-  /** How long a new agent may take to answer, where that is not the usual time. */
-  readonly trial?: number
-  /** What the agents of Windows hosts are planned from, where there are such hosts. */
-  readonly setup?: RunnerScene | undefined
-  /** What Windows hosts need before they have an agent, where they shall not fetch it. */
-  readonly carried?: Carried | undefined
+  /** Milliseconds that a new agent has to answer, unless the default applies. */
+  readonly rollbackAfterMs?: number
+  /** Input of the plan for the agents of Windows hosts, if there are any. */
+  readonly setup?: RunnerContext | undefined
+  /** Files that Windows hosts need before they have an agent, if they must not download them. */
+  readonly readBundledFile?: ReadBundledFile | undefined
 }
 
-/** The hosts that answer, each with its agent, and why the others do not. */
-export interface Crew {
+/** Reachable hosts with their agents, and the errors of the unreachable ones. */
+export interface ConnectedAgents {
   readonly sessions: ReadonlyMap<string, Session>
-  /** The releases of their agents. */
+  /** Agent versions by host. */
   readonly agents: ReadonlyMap<string, string>
-  readonly missing: ReadonlyMap<string, HyperkubeError>
-  /** Restores of etcd that were begun on them and are not over. */
-  readonly restores: ReadonlyMap<string, EtcdRestore>
-  /** What is tried on them, or was, and they went back from. */
-  readonly trials: ReadonlyMap<string, HostTrial>
+  readonly unreachable: ReadonlyMap<string, HyperkubeError>
+  /** Unfinished etcd restores by host. */
+  readonly restores: ReadonlyMap<string, EtcdRestoreProgress>
+  /** Provisional changes by host: active ones, and those that the host has rolled back. */
+  readonly provisionalChanges: ReadonlyMap<string, HostProvisionalChange>
   close(): Promise<void>
 }
 
-/** Goes to every host at once. One that does not answer is left out; what that means is decided by others. */
-export async function gather(hosts: readonly Host[], options: CrewOptions): Promise<Crew> {
+/**
+ * Connects to all hosts concurrently. Unreachable hosts are returned with their errors; the caller decides
+ * what that means.
+ */
+export async function connectAgents(
+  hosts: readonly HostSpec[],
+  options: ConnectAgentsOptions,
+): Promise<ConnectedAgents> {
   const sessions = new Map<string, Session>()
   const agents = new Map<string, string>()
-  const missing = new Map<string, HyperkubeError>()
-  const restores = new Map<string, EtcdRestore>()
-  const trials = new Map<string, HostTrial>()
+  const unreachable = new Map<string, HyperkubeError>()
+  const restores = new Map<string, EtcdRestoreProgress>()
+  const provisionalChanges = new Map<string, HostProvisionalChange>()
   await Promise.all(
     hosts.map(async (host) => {
       try {
-        const { session, version, restore, trial } = await meet(host, options)
+        const { session, version, restore, provisional } = await connectHost(host, options)
         sessions.set(host.name, session)
         agents.set(host.name, version)
         if (restore !== undefined) restores.set(host.name, restore)
-        if (trial !== undefined) trials.set(host.name, trial)
-        options.met?.(host.name)
+        if (provisional !== undefined) provisionalChanges.set(host.name, provisional)
+        options.onConnected?.(host.name)
       } catch (error) {
         options.signal.throwIfAborted()
-        missing.set(host.name, asError(error, host.name))
+        unreachable.set(host.name, toHyperkubeError(error, host.name))
       }
     }),
   )
   return {
-    sessions: inOrder(hosts, sessions),
-    agents: inOrder(hosts, agents),
-    missing: inOrder(hosts, missing),
-    restores: inOrder(hosts, restores),
-    trials: inOrder(hosts, trials),
+    sessions: sortByHost(hosts, sessions),
+    agents: sortByHost(hosts, agents),
+    unreachable: sortByHost(hosts, unreachable),
+    restores: sortByHost(hosts, restores),
+    provisionalChanges: sortByHost(hosts, provisionalChanges),
     async close() {
       await Promise.allSettled([...sessions.values()].map(async (session) => session.close()))
     },
   }
 }
 
-/** As the file has them, whoever came first: the same run shall read the same. */
-function inOrder<T>(hosts: readonly Host[], found: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
+/** Keeps the order of cluster.yml, so that the same run prints the same output. */
+function sortByHost<T>(hosts: readonly HostSpec[], found: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
   const known = hosts.flatMap(({ name }) => {
     const one = found.get(name)
     return one === undefined ? [] : [[name, one] as const]
@@ -84,70 +90,72 @@ function inOrder<T>(hosts: readonly Host[], found: ReadonlyMap<string, T>): Read
   return new Map(known)
 }
 
-interface Met {
+interface ConnectedHost {
   readonly session: Session
   readonly version: string
-  readonly restore: EtcdRestore | undefined
-  readonly trial: HostTrial | undefined
+  readonly restore: EtcdRestoreProgress | undefined
+  readonly provisional: HostProvisionalChange | undefined
 }
 
-/** How often a way may be lost while an agent is brought on it. */
-const losses = 3
+/** How often the connection may be lost while an agent is installed. */
+const maxLosses = 3
 
-async function meet(host: Host, options: CrewOptions): Promise<Met> {
+async function connectHost(host: HostSpec, options: ConnectAgentsOptions): Promise<ConnectedHost> {
   for (let lost = 0; ; lost++) {
     try {
-      return await bringAgent(host, options)
+      return await installAndConnect(host, options)
     } catch (error) {
-      if (!hasCode(error, 'SSH_LOST') || lost === losses) throw error
+      if (!hasCode(error, 'SSH_LOST') || lost === maxLosses) throw error
     }
   }
 }
 
-async function bringAgent(host: Host, options: CrewOptions): Promise<Met> {
-  const { connect, release, tell, signal } = options
+async function installAndConnect(host: HostSpec, options: ConnectAgentsOptions): Promise<ConnectedHost> {
+  const { connect, release, emit, signal } = options
   const remote = await connect(host, signal)
   try {
-    const about = { host: host.name, component: 'hyperkube-agent' }
-    const { version, onTrial } = await installAgent(remote, release, {
+    const subject = { host: host.name, component: 'hyperkube-agent' }
+    const { version, provisional: isProvisional } = await installAgent(remote, release, {
       signal,
-      ...(options.trial === undefined ? {} : { trial: options.trial }),
+      ...(options.rollbackAfterMs === undefined ? {} : { rollbackAfterMs: options.rollbackAfterMs }),
       setup: options.setup,
-      carried: options.carried,
-      onProgress: byMegabyte((done, total) => tell({ type: 'progress', done, total, unit: 'MB' }, about)),
+      readBundledFile: options.readBundledFile,
+      onProgress: throttleProgress((done, total) =>
+        emit({ type: 'progress', done, total, unit: 'MB' }, subject),
+      ),
     })
     const session = new Session(host.name, remote, async (again) => connect(host, again), signal)
-    const { restore, trial } = await greet(session, version, remote)
-    if (onTrial) await keepAgent(remote, signal)
-    return { session, version, restore, trial }
+    const { restore, provisional } = await handshake(session, version, remote)
+    if (isProvisional) await confirmAgent(remote, signal)
+    return { session, version, restore, provisional }
   } catch (error) {
     await remote.close().catch(() => undefined)
     throw error
   }
 }
 
-/** The very agent that was put there must answer: after a while it would be the former one again. */
-async function greet(
+/** Checks that the agent we installed answers, before the host rolls back to the previous one. */
+async function handshake(
   session: Session,
   version: string,
   { windows }: Remote,
-): Promise<Pick<Met, 'restore' | 'trial'>> {
+): Promise<Pick<ConnectedHost, 'restore' | 'provisional'>> {
   const { host } = session
   const hint =
     windows === undefined
       ? 'on the host: journalctl -u hyperkube-agent'
-      : `on the host: type ${windowsPlaces(windows.base).logs}\\hyperkube-agent.log`
-  const answered = await session.ask({ type: 'hello' }, 'hello').catch((cause: unknown) => {
+      : `on the host: type ${buildWindowsPaths(windows.base).logs}\\hyperkube-agent.log`
+  const hello = await session.request({ type: 'hello' }, 'hello').catch((cause: unknown) => {
     if (!hasCode(cause, 'TIMED_OUT')) throw cause
-    const message = `its agent ${version} does not answer; if it had another one before, it goes back to that`
+    const message = `its agent ${version} does not answer; the host rolls back to the previous one, if it had one`
     throw new HyperkubeError('AGENT_NOT_STARTED', message, { host, hint, cause })
   })
-  if (answered.version === version) return { restore: answered.restore, trial: answered.trial }
-  const message = `its new agent ${version} did not answer, and it went back to ${answered.version}`
-  throw new HyperkubeError('AGENT_WENT_BACK', message, { host, hint })
+  if (hello.version === version) return { restore: hello.restore, provisional: hello.provisional }
+  const message = `its new agent ${version} did not answer, and the host rolled back to ${hello.version}`
+  throw new HyperkubeError('AGENT_ROLLED_BACK', message, { host, hint })
 }
 
-function asError(error: unknown, host: string): HyperkubeError {
+function toHyperkubeError(error: unknown, host: string): HyperkubeError {
   if (error instanceof HyperkubeError) return error
-  return new HyperkubeError('UNEXPECTED', describe(error), { host, cause: error })
+  return new HyperkubeError('UNEXPECTED', formatError(error), { host, cause: error })
 }

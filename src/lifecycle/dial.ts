@@ -1,20 +1,20 @@
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Dial } from '../kit/tunnel-agent.ts'
 import type { Remote } from '../ssh/remote.ts'
-import type { Place } from './host-endpoints.ts'
+import type { HostEndpoint } from './host-endpoints.ts'
 
 /**
- * Connections to the programs of a cluster, made by the hosts that they run on: whoever reaches hosts by ssh needs no other
- * way to them. The remote of a host is looked up for each connection, as it may have been lost and found again.
+ * Opens connections to cluster components through the hosts they run on, so that ssh access is enough. Each
+ * connection looks up the remote again, because it may have been lost and replaced.
  */
-export function dialThrough(
-  places: readonly Place[],
-  remoteOf: (host: string) => Promise<Remote | undefined>,
+export function dialThroughHosts(
+  endpoints: readonly HostEndpoint[],
+  findRemote: (host: string) => Promise<Remote | undefined>,
 ): Dial {
-  const hostAt = new Map(places.map(({ host, address }) => [address, host]))
+  const hostAt = new Map(endpoints.map(({ host, address }) => [address, host]))
   return async (address, port, signal) => {
     const host = hostAt.get(address)
-    const remote = host === undefined ? undefined : await remoteOf(host)
+    const remote = host === undefined ? undefined : await findRemote(host)
     if (remote !== undefined) return remote.dial(address, port, { signal })
     throw new HyperkubeError(
       'SSH_UNREACHABLE',

@@ -1,14 +1,14 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { EtcdClient } from '../etcd/client.ts'
 import { type FakeEtcd, fakeEtcd } from '../etcd/testing/fake-etcd.ts'
-import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
-import { joinEtcd, leaveEtcd, promote } from './etcd-membership.ts'
+import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import { joinEtcd, removeEtcdMember, promoteLearner } from './etcd-membership.ts'
 
-let authority: TestAuthority
+let ca: TestCa
 let stack: AsyncDisposableStack
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 beforeEach(() => {
   stack = new AsyncDisposableStack()
@@ -19,25 +19,25 @@ function clientFor({ servers }: FakeEtcd): EtcdClient {
   return stack.use(
     new EtcdClient({
       endpoints: servers.map(({ url }) => url),
-      authority: authority.certificate,
-      credentials: authority.client,
+      ca: ca.certificate,
+      credentials: ca.client,
       signal: new AbortController().signal,
     }),
   )
 }
 
-function patience(said: string[], within = 60_000) {
+function waitOptions(reasons: string[], timeoutMs = 60_000) {
   return {
-    waiting: (reason: string) => void said.push(reason),
-    within,
+    waiting: (reason: string) => void reasons.push(reason),
+    timeoutMs,
     now: () => new Date(),
     signal: new AbortController().signal,
   }
 }
 
 test('a host that has a place already gets no second one, and learns of all members', async () => {
-  const etcd = await fakeEtcd(authority, stack, { id: 'a' }, { id: 'b' }, { id: 'c', learner: true })
-  const members = await joinEtcd(clientFor(etcd), { name: 'cp3', address: 'c' }, patience([]))
+  const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b' }, { id: 'c', learner: true })
+  const members = await joinEtcd(clientFor(etcd), { name: 'cp3', address: 'c' }, waitOptions([]))
   expect(members).toEqual([
     { name: 'host-a', address: 'a' },
     { name: 'host-b', address: 'b' },
@@ -46,35 +46,35 @@ test('a host that has a place already gets no second one, and learns of all memb
   expect(etcd.changes).toEqual([])
 })
 
-test('nobody joins while a member is away; when that stays so, it says why', async () => {
-  const etcd = await fakeEtcd(authority, stack, { id: 'a' }, { id: 'b' }, { id: 'c', away: true })
-  const said: string[] = []
+test('no host joins while a member is unreachable, and the timeout names it', async () => {
+  const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b' }, { id: 'c', unreachable: true })
+  const reasons: string[] = []
   await expect(
-    joinEtcd(clientFor(etcd), { name: 'cp4', address: 'd' }, patience(said, 1)),
+    joinEtcd(clientFor(etcd), { name: 'cp4', address: 'd' }, waitOptions(reasons, 1)),
   ).rejects.toMatchObject({ code: 'ETCD_LEARNER_STUCK', message: expect.stringContaining('host-c') })
   expect(etcd.changes).toEqual([])
 })
 
 test('one that does not catch up in time is taken out again', async () => {
   const etcd = await fakeEtcd(
-    authority,
+    ca,
     stack,
     { id: 'a' },
-    { id: 'b', away: true },
+    { id: 'b', unreachable: true },
     { id: 'c', learner: true },
     { id: 'd' },
   )
   await expect(
-    promote(clientFor(etcd), { name: 'cp3', address: 'c' }, patience([], 1)),
+    promoteLearner(clientFor(etcd), { name: 'cp3', address: 'c' }, waitOptions([], 1)),
   ).rejects.toMatchObject({ code: 'ETCD_LEARNER_STUCK' })
   expect(etcd.changes).toEqual([expect.stringContaining('remove {"ID":"12"}')])
 })
 
 test('who leads hands over before it leaves', async () => {
-  const etcd = await fakeEtcd(authority, stack, { id: 'a' }, { id: 'b' }, { id: 'c' })
+  const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b' }, { id: 'c' })
   const client = clientFor(etcd)
-  await leaveEtcd(client, 'a')
+  await removeEtcdMember(client, 'a')
   expect(etcd.changes.map((change) => change.split(' ')[0])).toEqual(['transfer-leadership', 'remove'])
-  await leaveEtcd(client, 'nobody')
+  await removeEtcdMember(client, 'unknown')
   expect(etcd.changes).toHaveLength(2)
 })

@@ -1,25 +1,28 @@
-import { memberAddLearner, memberPromote, memberRemove, moveLeader } from '../etcd/changes.ts'
+import { memberAddLearner, memberPromote, memberRemove, transferLeadership } from '../etcd/changes.ts'
 import type { EtcdClient } from '../etcd/client.ts'
 import { EtcdError, isEtcdError } from '../etcd/etcd-error.ts'
-import type { Member, Observation } from '../etcd/member.ts'
-import { observe } from '../etcd/observe.ts'
-import { describe, HyperkubeError } from '../kit/errors.ts'
-import { waitWatchfully } from '../kit/poll-with-progress.ts'
-import type { Member as PlannedMember } from '../plan/topology.ts'
-import type { Patience } from './cluster-access.ts'
+import type { EtcdMember, EtcdObservation } from '../etcd/member.ts'
+import { observeEtcd } from '../etcd/observe.ts'
+import { formatError, HyperkubeError } from '../kit/errors.ts'
+import { pollWithProgress } from '../kit/poll-with-progress.ts'
+import type { HostAddress as PlannedMember } from '../plan/topology.ts'
+import type { ClusterWaitOptions } from './cluster-access.ts'
 
-const between = 500
+const pollIntervalMs = 500
 
-/** Gives a host a place in an etcd that lives, where it may learn. Answers with all who are members then, as it must know them. */
+/**
+ * Adds a host to a running etcd as a learner. Returns all members, which the new one needs for its
+ * configuration.
+ */
 export async function joinEtcd(
   etcd: EtcdClient,
   { name, address }: PlannedMember,
-  options: Patience,
+  options: ClusterWaitOptions,
 ): Promise<readonly PlannedMember[]> {
-  const peerUrl = peerUrlOf(address)
-  // For some seconds after a member has come or gone, etcd takes no other one.
-  await patiently(options, `${name} cannot join etcd`, async () => {
-    await memberAddLearner(etcd, await observe(etcd), peerUrl)
+  const peerUrl = buildPeerUrl(address)
+  // For some seconds after a membership change etcd accepts no other one.
+  await retryUntilTimeout(options, `${name} cannot join etcd`, async () => {
+    await memberAddLearner(etcd, await observeEtcd(etcd), peerUrl)
   })
   const { members } = await etcd.members()
   return members.map((member) => ({
@@ -28,77 +31,79 @@ export async function joinEtcd(
   }))
 }
 
-/** Lets a host vote as soon as it knows what the others know. One that does not get there in time is taken out again. */
-export async function promote(
+/**
+ * Promotes a learner as soon as it is in sync. A learner that does not get there in time is removed again.
+ */
+export async function promoteLearner(
   etcd: EtcdClient,
   { name, address }: PlannedMember,
-  options: Patience,
+  options: ClusterWaitOptions,
 ): Promise<void> {
   try {
-    await patiently(options, `${name} does not catch up with the other members of etcd`, async () => {
-      const observed = await observe(etcd)
-      await memberPromote(etcd, observed, seatOf(observed, address).id)
+    await retryUntilTimeout(options, `${name} does not catch up with the other members of etcd`, async () => {
+      const observed = await observeEtcd(etcd)
+      await memberPromote(etcd, observed, findMember(observed, address).id)
     })
   } catch (error) {
     if (!(error instanceof HyperkubeError) || error.code !== 'ETCD_LEARNER_STUCK') throw error
-    // While it learns, nobody else can join.
-    await leaveEtcd(etcd, address).catch(() => undefined)
+    // No other member can join while there is a learner.
+    await removeEtcdMember(etcd, address).catch(() => undefined)
     throw error
   }
 }
 
-/** Takes a host out for good. One that leads hands over first, so that nobody has to find out that it is gone. */
-export async function leaveEtcd(etcd: EtcdClient, address: string): Promise<void> {
-  const observed = await observe(etcd)
-  const member = observed.members.find(isAt(address))
+/** Removes the etcd member of a host. A leader first hands over, which avoids an election timeout. */
+export async function removeEtcdMember(etcd: EtcdClient, address: string): Promise<void> {
+  const observed = await observeEtcd(etcd)
+  const member = observed.members.find(hasPeerAddress(address))
   if (member === undefined) return
-  const heir = observed.members.find(
+  const successor = observed.members.find(
     ({ id, learner }) => id !== member.id && !learner && observed.health.get(id)?.ready === true,
   )
-  const leads = observed.statuses.get(member.id)?.leader === member.id
-  if (leads && heir !== undefined) await moveLeader(etcd, observed, heir.id)
+  const isLeader = observed.statuses.get(member.id)?.leader === member.id
+  if (isLeader && successor !== undefined) await transferLeadership(etcd, observed, successor.id)
   await memberRemove(etcd, observed, member.id)
 }
 
-async function patiently(
-  { waiting, within, now, signal }: Patience,
+async function retryUntilTimeout(
+  { waiting, timeoutMs, now, signal }: ClusterWaitOptions,
   problem: string,
   work: () => Promise<void>,
 ): Promise<void> {
-  await waitWatchfully(async () => work().then(() => undefined, reasonToWait), {
-    tell: waiting,
-    late: (reason) =>
+  await pollWithProgress(async () => work().then(() => undefined, reasonToWait), {
+    report: waiting,
+    toTimeoutError: (reason) =>
       new HyperkubeError('ETCD_LEARNER_STUCK', `${problem}: ${reason}`, {
         component: 'etcd',
         hint: 'look at its disk and at the way between the hosts, then: hyperkube up',
       }),
     now,
-    deadline: now().getTime() + within,
-    every: between,
+    deadline: now().getTime() + timeoutMs,
+    intervalMs: pollIntervalMs,
     signal,
   })
 }
 
-const passing = ['ETCD_UNAVAILABLE', 'ETCD_UNREACHABLE', 'ETCD_QUORUM'] as const
+const temporaryCodes = ['ETCD_UNAVAILABLE', 'ETCD_UNREACHABLE', 'ETCD_QUORUM'] as const
 
-/** What may pass by itself; anything else is thrown. */
+/** Returns the reason if an error is temporary; throws any other error. */
 function reasonToWait(error: unknown): string {
-  const learns = isEtcdError(error, 'ETCD_REFUSED') && error.message.includes('in sync with leader')
-  if (learns || passing.some((code) => isEtcdError(error, code))) return describe(error)
+  const isSyncing = isEtcdError(error, 'ETCD_REFUSED') && error.message.includes('in sync with leader')
+  if (isSyncing || temporaryCodes.some((code) => isEtcdError(error, code))) return formatError(error)
   throw error
 }
 
-function seatOf({ members }: Observation, address: string): Member {
-  const member = members.find(isAt(address))
+function findMember({ members }: EtcdObservation, address: string): EtcdMember {
+  const member = members.find(hasPeerAddress(address))
   if (member !== undefined) return member
-  throw new EtcdError('ETCD_MEMBERS_CHANGED', `nobody at ${address} is a member any more`)
+  throw new EtcdError('ETCD_MEMBERS_CHANGED', `no host at ${address} is a member any more`)
 }
 
-/** Whether a member is the one of the host with this address. */
-export function isAt(address: string): (member: Pick<Member, 'peerUrls'>) => boolean {
-  return ({ peerUrls }) => peerUrls.includes(peerUrlOf(address))
+/** True if the member belongs to the host with this address. */
+export function hasPeerAddress(address: string): (member: Pick<EtcdMember, 'peerUrls'>) => boolean {
+  return ({ peerUrls }) => peerUrls.includes(buildPeerUrl(address))
 }
 
-function peerUrlOf(address: string): string {
+function buildPeerUrl(address: string): string {
   return `https://${address}:2380`
 }

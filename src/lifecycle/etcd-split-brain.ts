@@ -1,19 +1,19 @@
 import type { Finding } from '../contract/finding.ts'
-import { list } from '../rollout/format-names.ts'
+import { formatNames } from '../rollout/format-names.ts'
 
 /**
- * Whether there is more than one etcd, by the id that each host's member says: whoever was left out of a recovery and has power
- * again still remembers the former one, and with enough of its members goes on with it.
+ * Checks for more than one etcd, by the cluster id that each member reports. A host that was left out of a
+ * recovery and comes back still has the previous etcd, and continues it if enough of its members are up.
  */
-export function tornEtcd(ids: ReadonlyMap<string, string>): Finding[] {
+export function checkEtcdSplitBrain(ids: ReadonlyMap<string, string>): Finding[] {
   const sides = Map.groupBy(ids.keys(), (host) => ids.get(host))
   if (sides.size < 2) return []
-  const words = [...sides.values()].map((hosts) => list(hosts))
+  const texts = [...sides.values()].map((hosts) => formatNames(hosts))
   return [
     {
-      code: 'ETCD_TORN',
+      code: 'ETCD_SPLIT_BRAIN',
       severity: 'error',
-      message: `there are ${sides.size} etcds: ${words.join(' | ')}`,
+      message: `there are ${sides.size} etcds: ${texts.join(' | ')}`,
       hint: 'hosts that were left out when etcd was recovered do not belong to it any more: hyperkube reset --limit HOST,…',
     },
   ]

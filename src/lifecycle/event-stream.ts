@@ -1,27 +1,27 @@
 import type { Event } from '../contract/event.ts'
-import { describe, HyperkubeError } from '../kit/errors.ts'
+import { formatError, HyperkubeError } from '../kit/errors.ts'
 
-export type What = Event['what']
-export type Outcome = Extract<What, { type: 'run-ended' }>['result']
-export type Failure = Extract<Outcome, { outcome: 'failed' }>['failure']
+export type EventBody = Event['body']
+export type StepResult = Extract<EventBody, { type: 'run-ended' }>['result']
+export type StepFailure = Extract<StepResult, { outcome: 'failed' }>['failure']
 
-/** Whom an event is about. */
-export interface About {
+/** The host and component that an event is about. */
+export interface EventSubject {
   readonly host?: string
   readonly component?: string
 }
 
-/** Tells of what happens, to whoever shows it and keeps it. */
-export type Tell = (what: What, about?: About) => void
+/** Emits an event to everything that prints or stores it. */
+export type EmitEvent = (body: EventBody, subject?: EventSubject) => void
 
-/** One run of a command as a stream of events, counted from 1. */
-export function eventStream(
+/** Numbers the events of one command from 1 and passes them to the listeners. */
+export function createEventStream(
   run: string,
   now: () => Date,
   listeners: readonly ((event: Event) => void)[],
-): Tell {
+): EmitEvent {
   let sequence = 0
-  return (what, { host, component } = {}) => {
+  return (body, { host, component } = {}) => {
     sequence++
     const event: Event = {
       apiVersion: 'hyperkube.dev/v1',
@@ -31,58 +31,58 @@ export function eventStream(
       time: now().toISOString(),
       ...(host === undefined ? {} : { host }),
       ...(component === undefined ? {} : { component }),
-      what,
+      body,
     }
     for (const listener of listeners) listener(event)
   }
 }
 
-/** What is told of an error: of several at once the first lends its code. */
-export function failureOf(error: unknown): Failure {
-  const [first] = errorsIn(error)
+/** Converts an error for an event. The first of several errors gives its code. */
+export function toStepFailure(error: unknown): StepFailure {
+  const [first] = flattenErrors(error)
   const known = first instanceof HyperkubeError ? first : undefined
   return {
     code: known?.code ?? 'UNEXPECTED',
-    message: describe(error),
+    message: formatError(error),
     ...(known?.hint === undefined ? {} : { hint: known.hint }),
   }
 }
 
-/** The single ones, where several happened at once. */
-export function errorsIn(error: unknown): readonly unknown[] {
-  return error instanceof AggregateError ? error.errors.flatMap(errorsIn) : [error]
+/** Flattens aggregate errors. */
+export function flattenErrors(error: unknown): readonly unknown[] {
+  return error instanceof AggregateError ? error.errors.flatMap(flattenErrors) : [error]
 }
 
-/** Does a step, or what one host has to do in it, and tells how it ended. */
-export async function toldStep<T>(
-  { tell, signal }: { readonly tell: Tell; readonly signal: AbortSignal },
+/** Runs a step, or the part of one host in it, and emits how it ended. */
+export async function reportStep<T>(
+  { emit, signal }: { readonly emit: EmitEvent; readonly signal: AbortSignal },
   { step, host }: { readonly step: string; readonly host?: string },
   work: () => Promise<T>,
 ): Promise<T> {
-  const about = host === undefined ? {} : { host }
+  const subject = host === undefined ? {} : { host }
   try {
     const result = await work()
-    tell({ type: 'step-ended', step, result: { outcome: 'done' } }, about)
+    emit({ type: 'step-ended', step, result: { outcome: 'done' } }, subject)
     return result
   } catch (error) {
-    // Only then was it cut off by us; hosts may well fail by themselves while we wait for them to finish.
+    // Only this is an interrupt: hosts may also fail by themselves while they finish after an interrupt.
     const interrupted = signal.aborted && error === signal.reason
-    const result: Outcome = interrupted
+    const result: StepResult = interrupted
       ? { outcome: 'interrupted' }
-      : { outcome: 'failed', failure: failureOf(error) }
-    tell({ type: 'step-ended', step, result }, about)
+      : { outcome: 'failed', failure: toStepFailure(error) }
+    emit({ type: 'step-ended', step, result }, subject)
     throw error
   }
 }
 
-/** Something that takes no host further, as a step of its own: it is planned, done and told of at once. */
-export async function toldAside<T>(
-  options: { readonly tell: Tell; readonly signal: AbortSignal },
+/** Plans and runs a single step that is not part of a rollout, and emits its events. */
+export async function reportSingleStep<T>(
+  options: { readonly emit: EmitEvent; readonly signal: AbortSignal },
   planned: { readonly step: string; readonly title: string; readonly hosts: readonly string[] },
   work: () => Promise<T>,
 ): Promise<T> {
   const { step, title, hosts } = planned
-  options.tell({ type: 'steps-planned', steps: [{ step, title, hosts: [...hosts] }] })
-  options.tell({ type: 'step-started', step })
-  return toldStep(options, { step }, work)
+  options.emit({ type: 'steps-planned', steps: [{ step, title, hosts: [...hosts] }] })
+  options.emit({ type: 'step-started', step })
+  return reportStep(options, { step }, work)
 }

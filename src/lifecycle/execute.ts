@@ -1,155 +1,183 @@
 import type { OpenBundle } from '../bundle/open.ts'
 import { addressAt } from '../spec/cidr.ts'
 import { describeStep } from '../rollout/describe.ts'
-import { beginsEarly, isApply, isEarly, type Step } from '../rollout/step.ts'
-import { list } from '../rollout/format-names.ts'
-import { type Ahead, aheadOf } from './addons/early-apply.ts'
-import { addonWork } from './addons/apply-addons.ts'
-import { type Certificates, certify } from './certificates.ts'
-import { deliverAll, hostsToDeliver } from './upload-artifacts.ts'
+import { startsBeforeApi, isApplyStep, isBeforeApi, type RolloutStep } from '../rollout/step.ts'
+import { formatNames } from '../rollout/format-names.ts'
+import { type EarlyApply, createEarlyApply } from './addons/early-apply.ts'
+import { planAddonTasks } from './addons/apply-addons.ts'
+import { type HostCertificates, signHostCertificates } from './certificates.ts'
+import { uploadArtifacts, selectUploadPlans } from './upload-artifacts.ts'
 import { passGate } from './gate.ts'
-import type { Interior, Observer } from './cluster-access.ts'
+import type { ClusterWriter, ClusterReader } from './cluster-access.ts'
 import type { Session } from './session.ts'
-import { toldStep, type What } from './event-stream.ts'
-import type { Proposal, Wish } from './build-proposal.ts'
-import type { PlannedTrial } from './auto-rollback/plan-provisional.ts'
-import { beginTrial, extendTrial } from './auto-rollback/provisional-requests.ts'
-import { verify } from './smoke-test/smoke-test.ts'
-import { depart, visit, type VisitOptions } from './run-step.ts'
+import { reportStep, type EventBody } from './event-stream.ts'
+import type { Proposal, ClusterInputs } from './build-proposal.ts'
+import type { PlannedProvisionalChange } from './auto-rollback/plan-provisional.ts'
+import { beginProvisionalChange, extendProvisionalChange } from './auto-rollback/provisional-requests.ts'
+import { runSmokeTest } from './smoke-test/smoke-test.ts'
+import { runRemoveStep, runApplyStep, type RunStepOptions } from './run-step.ts'
 
-export interface ExecuteOptions extends VisitOptions {
-  readonly observer: Observer
-  readonly interior: Interior
-  /** Where files come from, for hosts that have no way to them. */
+export interface ExecuteOptions extends RunStepOptions {
+  readonly reader: ClusterReader
+  readonly writer: ClusterWriter
+  /** Source of files for hosts that cannot download them. */
   readonly bundle?: OpenBundle | undefined
-  /** Where hosts shall go back by themselves, unless it is kept. */
-  readonly trial?: PlannedTrial | undefined
+  /** Set if hosts roll back by themselves unless the change is confirmed. */
+  readonly provisional?: PlannedProvisionalChange | undefined
 }
 
-/** A slow disk and a cold start together stay below it. */
-const gateTime = 300_000
+/** Long enough for a slow disk and a cold start together. */
+const gateTimeoutMs = 300_000
 
-/** One thing after the other, each told of when it begins and ends. */
-interface Turn {
-  readonly planned: Extract<What, { type: 'steps-planned' }>['steps'][number]
+/** A unit of work that is reported when it starts and ends. Tasks run one after the other. */
+interface Task {
+  readonly planned: Extract<EventBody, { type: 'steps-planned' }>['steps'][number]
   readonly work: () => Promise<void>
 }
 
 /**
- * Does what was proposed, step by step, each behind what must be so before. Once it shall stop, hosts finish what they are
- * at, and no other step is begun.
+ * Executes a proposal step by step. Each step waits for its gates. After an interrupt, hosts finish their
+ * current step and no other step starts.
  */
 export async function execute(
-  wish: Wish,
+  inputs: ClusterInputs,
   proposal: Proposal,
   sessions: ReadonlyMap<string, Session>,
   options: ExecuteOptions,
 ): Promise<void> {
-  const { tell, signal } = options
-  await using ahead = aheadOf(proposal.addons, options)
-  const turns = turnsOf(wish, proposal, sessions, { ...options, ahead })
-  tell({ type: 'steps-planned', steps: turns.map(({ planned }) => planned) })
-  for (const { planned, work } of turns) {
+  const { emit, signal } = options
+  await using earlyApply = createEarlyApply(proposal.addons, options)
+  const tasks = planTasks(inputs, proposal, sessions, { ...options, earlyApply })
+  emit({ type: 'steps-planned', steps: tasks.map(({ planned }) => planned) })
+  for (const { planned, work } of tasks) {
     const { step, stage } = planned
     signal.throwIfAborted()
-    tell({ type: 'step-started', step, ...(stage === undefined ? {} : { stage }) })
-    await toldStep(options, { step }, work)
+    emit({ type: 'step-started', step, ...(stage === undefined ? {} : { stage }) })
+    await reportStep(options, { step }, work)
   }
 }
 
-function turnsOf(
-  wish: Wish,
-  { plans, ops, steps, inside, addons, renew }: Proposal,
+function planTasks(
+  inputs: ClusterInputs,
+  { plans, ops, steps, clusterChanges, addons, renew }: Proposal,
   sessions: ReadonlyMap<string, Session>,
-  options: ExecuteOptions & { readonly ahead: Ahead },
-): Turn[] {
-  const { claim, interior, bundle, ahead, trial, now } = options
+  options: ExecuteOptions & { readonly earlyApply: EarlyApply },
+): Task[] {
+  const { claim, writer, bundle, earlyApply, provisional, now } = options
   const touched = plans.filter(({ host }) => steps.some((step) => step.hosts.includes(host)))
-  const fresh = plansToVerify(plans, steps, inside)
-  let certificates: Certificates = new Map()
-  const stepTurn = (step: Step): Turn => ({
+  const plansToTest = selectPlansToTest(plans, steps, clusterChanges)
+  let certificates: HostCertificates = new Map()
+  const stepTask = (step: RolloutStep): Task => ({
     planned: {
       step: step.id,
       title: describeStep(step),
       hosts: [...step.hosts],
-      ...(step.what === 'apply' ? { stage: step.stage } : {}),
+      ...(step.kind === 'apply' ? { stage: step.stage } : {}),
     },
     work: async () => {
-      const through = async (gates: Step['after']): Promise<void> => pass(gates, options)
+      const through = async (gates: RolloutStep['after']): Promise<void> => passGates(gates, options)
       await through(step.before)
-      if (step.what === 'leave') await depart(step, options)
-      else await visit(step, { wish, plans, sessions, certificates, pass: through }, options)
+      if (step.kind === 'remove') await runRemoveStep(step, options)
+      else await runApplyStep(step, { inputs, plans, sessions, certificates, passGates: through }, options)
     },
   })
-  // A run that was cut may have left an API without them, so they are looked at in any case, once it answers.
-  const answering = steps.findLastIndex(beginsEarly) + 1
+  // An interrupted run may have left an API without these objects, so they are checked in any case, once the
+  // API is reachable.
+  const apiReadyIndex = steps.findLastIndex(startsBeforeApi) + 1
   const hosts = touched.map(({ host }) => host)
-  const sign = turn('certificates', `certificates for ${list(hosts)}`, hosts, async () => {
-    certificates = await certify(wish.identity, touched, sessions, claim, now(), renew)
+  const signTask = buildTask('certificates', `certificates for ${formatNames(hosts)}`, hosts, async () => {
+    certificates = await signHostCertificates(inputs.identity, touched, sessions, claim, now(), renew)
   })
-  const receivers = bundle === undefined ? [] : hostsToDeliver(plans, ops).map(({ host }) => host)
-  const bring = turn('deliver', `files for ${list(receivers)}, out of the bundle`, receivers, async () => {
-    if (bundle !== undefined) await deliverAll(bundle, plans, ops, sessions, options)
-  })
-  const prove = turn('verify', 'pods and services on every node', [], async () =>
-    verify({ ...options, plans: fresh, sessions, pods: interior.trialPods, service: apiService(wish) }),
+  const receivers = bundle === undefined ? [] : selectUploadPlans(plans, ops).map(({ host }) => host)
+  const uploadTask = buildTask(
+    'deliver',
+    `files for ${formatNames(receivers)}, out of the bundle`,
+    receivers,
+    async () => {
+      if (bundle !== undefined) await uploadArtifacts(bundle, plans, ops, sessions, options)
+    },
   )
-  const trying = [...(trial?.hosts.keys() ?? [])]
-  const remember = turn('trial', `what ${list(trying)} would go back to`, trying, async () => {
-    if (trial !== undefined) await beginTrial(trial, sessions, claim)
-  })
-  const count = turn('trial-time', `the time of the trial on ${list(trying)}`, trying, async () => {
-    if (trial !== undefined) await extendTrial(trial, sessions, claim)
-  })
-  return [
-    ...(trying.length === 0 ? [] : [remember]),
-    ...(receivers.length === 0 ? [] : [bring]),
-    ...(hosts.length === 0 ? [] : [sign]),
-    ...steps.slice(0, answering).map(stepTurn),
-    turn('objects', 'the rights of our programs', [], async () => {
-      await interior.putObjects()
-      ahead.begin()
+  const smokeTestTask = buildTask('verify', 'pods and services on every node', [], async () =>
+    runSmokeTest({
+      ...options,
+      plans: plansToTest,
+      sessions,
+      pods: writer.smokeTestPods,
+      service: apiService(inputs),
     }),
-    ...steps.slice(answering).map(stepTurn),
-    turn('nodes', 'labels and taints of nodes', [], async () => interior.settleNodes(plans)),
-    ...addonWork(addons, options).map(({ title, work }) =>
-      turn(title, title, [], async () => {
-        await ahead.end()
+  )
+  const provisionalHosts = [...(provisional?.hosts.keys() ?? [])]
+  const beginProvisionalTask = buildTask(
+    'trial',
+    `what ${formatNames(provisionalHosts)} would go back to`,
+    provisionalHosts,
+    async () => {
+      if (provisional !== undefined) await beginProvisionalChange(provisional, sessions, claim)
+    },
+  )
+  const extendProvisionalTask = buildTask(
+    'trial-time',
+    `the time of the trial on ${formatNames(provisionalHosts)}`,
+    provisionalHosts,
+    async () => {
+      if (provisional !== undefined) await extendProvisionalChange(provisional, sessions, claim)
+    },
+  )
+  return [
+    ...(provisionalHosts.length === 0 ? [] : [beginProvisionalTask]),
+    ...(receivers.length === 0 ? [] : [uploadTask]),
+    ...(hosts.length === 0 ? [] : [signTask]),
+    ...steps.slice(0, apiReadyIndex).map(stepTask),
+    buildTask('objects', 'the rights of our programs', [], async () => {
+      await writer.applyObjects()
+      earlyApply.begin()
+    }),
+    ...steps.slice(apiReadyIndex).map(stepTask),
+    buildTask('nodes', 'labels and taints of nodes', [], async () => writer.syncNodeLabels(plans)),
+    ...planAddonTasks(addons, options).map(({ title, work }) =>
+      buildTask(title, title, [], async () => {
+        await earlyApply.end()
         await work()
       }),
     ),
-    ...(fresh.length === 0 ? [] : [prove]),
-    ...(trying.length === 0 ? [] : [count]),
+    ...(plansToTest.length === 0 ? [] : [smokeTestTask]),
+    ...(provisionalHosts.length === 0 ? [] : [extendProvisionalTask]),
   ]
 }
 
-function turn(step: string, title: string, hosts: readonly string[], work: () => Promise<void>): Turn {
+function buildTask(step: string, title: string, hosts: readonly string[], work: () => Promise<void>): Task {
   return { planned: { step, title, hosts: [...hosts] }, work }
 }
 
-/** Nodes that something was done to, now or in a run that was cut. Where the network is somebody else's, it may not be there yet. */
-function plansToVerify(
+/**
+ * Nodes that this run or an interrupted one has changed. Nodes without flannel are left out, because a
+ * network of the user may not exist yet.
+ */
+function selectPlansToTest(
   plans: Proposal['plans'],
-  steps: readonly Step[],
-  inside: Proposal['inside'],
+  steps: readonly RolloutStep[],
+  clusterChanges: Proposal['clusterChanges'],
 ): Proposal['plans'] {
-  const visited = new Set([
+  const changedHosts = new Set([
     ...steps
-      .filter((step) => isApply(step) && step.stages.some((stage) => !isEarly(stage)))
+      .filter((step) => isApplyStep(step) && step.stages.some((stage) => !isBeforeApi(stage)))
       .flatMap(({ hosts }) => hosts),
-    ...inside.flatMap((change) => (change.kind === 'trial' ? [change.host] : [])),
+    ...clusterChanges.flatMap((change) => (change.kind === 'trial' ? [change.host] : [])),
   ])
   return plans.filter(
     ({ host, node, components }) =>
-      visited.has(host) && node !== undefined && components.some(({ name }) => name === 'flanneld'),
+      changedHosts.has(host) && node !== undefined && components.some(({ name }) => name === 'flanneld'),
   )
 }
 
-function apiService({ cluster }: Wish): { address: string; port: number } {
+function apiService({ cluster }: ClusterInputs): { address: string; port: number } {
   const [services = ''] = cluster.spec.network.services
   return { address: addressAt(services, 1), port: 443 }
 }
 
-async function pass(gates: Step['before'], { observer, tell, now, signal }: ExecuteOptions): Promise<void> {
-  for (const gate of gates) await passGate(gate, observer, tell, { within: gateTime, now, signal })
+async function passGates(
+  gates: RolloutStep['before'],
+  { reader, emit, now, signal }: ExecuteOptions,
+): Promise<void> {
+  for (const gate of gates) await passGate(gate, reader, emit, { timeoutMs: gateTimeoutMs, now, signal })
 }

@@ -1,21 +1,21 @@
 import type { Event } from '../contract/event.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Session } from './session.ts'
-import type { Tell } from './event-stream.ts'
+import type { EmitEvent } from './event-stream.ts'
 
-/** Hears a run of a host to its end, tells what happens in it, and fails as it does. */
+/** Follows a run of a host to its end, emits its events, and throws if the run failed. */
 export async function followRun(
   session: Pick<Session, 'host' | 'follow'>,
   run: string,
-  tell: Tell,
+  emit: EmitEvent,
 ): Promise<void> {
   const { host } = session
   let end: Event | undefined
   await session.follow(run, (event) => {
-    if (event.what.type === 'run-ended') end = event
-    else if (event.what.type !== 'run-started') tell(event.what, { host, ...component(event) })
+    if (event.body.type === 'run-ended') end = event
+    else if (event.body.type !== 'run-started') emit(event.body, { host, ...component(event) })
   })
-  const result = end?.what.type === 'run-ended' ? end.what.result : undefined
+  const result = end?.body.type === 'run-ended' ? end.body.result : undefined
   if (result?.outcome === 'failed') {
     const { code, message, hint } = result.failure
     throw new HyperkubeError(code, message, { host, ...(hint === undefined ? {} : { hint }) })

@@ -1,78 +1,83 @@
-import { describe, HyperkubeError } from '../kit/errors.ts'
-import { waitWatchfully } from '../kit/poll-with-progress.ts'
+import { formatError, HyperkubeError } from '../kit/errors.ts'
+import { pollWithProgress } from '../kit/poll-with-progress.ts'
 import { describeGate } from '../rollout/describe.ts'
-import { quorum } from '../rollout/quorum.ts'
+import { minHealthyMembers } from '../rollout/quorum.ts'
 import type { Gate } from '../rollout/step.ts'
-import type { Observer, Unwell } from './cluster-access.ts'
-import type { Tell } from './event-stream.ts'
+import type { ClusterReader, NotReadyReason } from './cluster-access.ts'
+import type { EmitEvent } from './event-stream.ts'
 
-const between = 200
+const pollIntervalMs = 200
 
 export interface GateOptions {
-  readonly within: number
+  readonly timeoutMs: number
   readonly now: () => Date
   readonly signal: AbortSignal
 }
 
-/** Waits until what must be so is so, and says meanwhile what it waits for. */
+/** Polls until the condition of a gate holds, and emits what it waits for. */
 export async function passGate(
   gate: Gate,
-  observer: Observer,
-  tell: Tell,
-  { within, now, signal }: GateOptions,
+  reader: ClusterReader,
+  emit: EmitEvent,
+  { timeoutMs, now, signal }: GateOptions,
 ): Promise<void> {
-  await waitWatchfully(async () => look(gate, observer), {
-    tell: (reason, since) => tell({ type: 'waiting', for: `until ${describeGate(gate)}: ${reason}`, since }),
-    late: (reason) => timedOut(gate, reason),
+  await pollWithProgress(async () => checkGate(gate, reader), {
+    report: (reason, since) =>
+      emit({ type: 'waiting', for: `until ${describeGate(gate)}: ${reason}`, since }),
+    toTimeoutError: (reason) => buildTimeoutError(gate, reason),
     now,
-    deadline: now().getTime() + within,
-    every: between,
+    deadline: now().getTime() + timeoutMs,
+    intervalMs: pollIntervalMs,
     signal,
   })
 }
 
-async function look(gate: Gate, observer: Observer): Promise<Unwell> {
+async function checkGate(gate: Gate, reader: ClusterReader): Promise<NotReadyReason> {
   try {
-    return await ask(gate, observer)
+    return await queryGate(gate, reader)
   } catch (error) {
-    return describe(error)
+    return formatError(error)
   }
 }
 
-async function ask(gate: Gate, observer: Observer): Promise<Unwell> {
+async function queryGate(gate: Gate, reader: ClusterReader): Promise<NotReadyReason> {
   switch (gate.kind) {
     case 'etcd-quorum-without':
-      return quorumWithout(gate.host, gate.members, observer)
+      return checkQuorumWithout(gate.host, gate.members, reader)
     case 'etcd-healthy':
-      return observer.etcdWell(gate.members)
+      return reader.etcdHealthy(gate.members)
     case 'etcd-member-promoted':
-      return observer.isVoter(gate.host)
+      return reader.isVoter(gate.host)
     case 'api-ready':
-      return observer.apiReady(gate.hosts)
+      return reader.apiReady(gate.hosts)
     case 'controllers-ready':
-      return observer.controllersReady(gate.host)
+      return reader.controllersReady(gate.host)
     default:
-      // A node with a network that does not work is not ready.
-      return observer.nodesReady(gate.hosts)
+      // The remaining kinds wait for ready nodes: a node without a working network is not ready.
+      return reader.nodesReady(gate.hosts)
   }
 }
 
-/** Each of the others by itself: one that is unwell may be borne by the rest. */
-async function quorumWithout(host: string, members: readonly string[], observer: Observer): Promise<Unwell> {
+/** Checks the other members one by one, because quorum tolerates unhealthy ones. */
+async function checkQuorumWithout(
+  host: string,
+  members: readonly string[],
+  reader: ClusterReader,
+): Promise<NotReadyReason> {
   const others = members.filter((name) => name !== host)
-  const seen = await Promise.all(
-    others.map(async (name) => observer.etcdWell([name]).catch((error: unknown) => describe(error))),
+  const reasons = await Promise.all(
+    others.map(async (name) => reader.etcdHealthy([name]).catch((error: unknown) => formatError(error))),
   )
-  const well = seen.filter((reason) => reason === undefined).length
-  // Alone or in twos there is nobody to stand in; that this is so was said before.
-  const needed = members.length < 3 ? others.length : quorum(members.length)
-  return well >= needed
+  const healthy = reasons.filter((reason) => reason === undefined).length
+  // One or two members have no spare. A finding of the plan has reported this.
+  const needed = members.length < 3 ? others.length : minHealthyMembers(members.length)
+  return healthy >= needed
     ? undefined
-    : `${well} of ${needed} others are well: ${seen.filter(Boolean).join('; ')}`
+    : `${healthy} of ${needed} others are healthy: ${reasons.filter(Boolean).join('; ')}`
 }
 
-function timedOut(gate: Gate, reason: string): HyperkubeError {
+function buildTimeoutError(gate: Gate, reason: string): HyperkubeError {
   return new HyperkubeError('GATE_NOT_PASSED', `it is not so that ${describeGate(gate)}: ${reason}`, {
-    hint: 'mend that, then run the same command again: it goes on where this one ended',
+    hint: 'fix that, then run the same command again: it continues where this one ended',
   })
 }

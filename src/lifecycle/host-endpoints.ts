@@ -1,24 +1,24 @@
 import type { NodePlan } from '../contract/node-plan.ts'
-import { internalAddress } from '../plan/topology.ts'
-import type { Roles } from '../rollout/input.ts'
+import { resolveInternalAddress } from '../plan/topology.ts'
+import type { HostRoles } from '../rollout/input.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { etcdHosts } from '../spec/etcd-hosts.ts'
 
-/** Where the programs of a cluster are, as far as one asks them from outside. */
-export interface Place {
+/** A host with the address of its components and the roles that matter to clients. */
+export interface HostEndpoint {
   readonly host: string
   readonly address: string
   readonly etcd: boolean
   readonly api: boolean
-  /** Whether it runs hyperkube's own controllers, where it does. */
+  /** Set if the host runs the hyperkube controller manager. */
   readonly manager?: true
-  /** What the API calls it, where it is a node. */
+  /** Node name; undefined if the host is no node. */
   readonly node: string | undefined
-  /** What it runs, where that is not Linux. */
+  /** Set if the host does not run Linux. */
   readonly os?: 'windows'
 }
 
-export function placesOf(plans: readonly NodePlan[]): Place[] {
+export function listPlannedEndpoints(plans: readonly NodePlan[]): HostEndpoint[] {
   return plans.map(({ host, address, os, components, node }) => {
     const has = (name: string): boolean => components.some((component) => component.name === name)
     return {
@@ -26,46 +26,46 @@ export function placesOf(plans: readonly NodePlan[]): Place[] {
       address,
       etcd: has('etcd'),
       api: has('kube-apiserver'),
-      ...managerOf(has('hyperkube-controller-manager')),
+      ...managerFields(has('hyperkube-controller-manager')),
       node: node?.name,
-      ...osOf(os),
+      ...osFields(os),
     }
   })
 }
 
-/** As the file says it, for those who ask no host what it is. */
-export function placesIn(cluster: Cluster): Place[] {
+/** Derives endpoints from cluster.yml alone, without facts of hosts. */
+export function listClusterEndpoints(cluster: Cluster): HostEndpoint[] {
   const members = new Set(etcdHosts(cluster).map(({ name }) => name))
   return cluster.spec.hosts.map((host) => ({
     host: host.name,
-    address: internalAddress(host, undefined) ?? host.address,
+    address: resolveInternalAddress(host, undefined) ?? host.address,
     etcd: members.has(host.name),
     api: host.roles.includes('control-plane'),
-    ...managerOf(host.roles.includes('control-plane') && cluster.spec.manager !== 'none'),
+    ...managerFields(host.roles.includes('control-plane') && cluster.spec.manager !== 'none'),
     node: host.roles.some((role) => role !== 'etcd') ? (host.nodeName ?? host.name) : undefined,
-    ...osOf(host.os),
+    ...osFields(host.os),
   }))
 }
 
-function managerOf(runs: boolean): Pick<Place, 'manager'> {
+function managerFields(runs: boolean): Pick<HostEndpoint, 'manager'> {
   return runs ? { manager: true } : {}
 }
 
-function osOf(os: NodePlan['os']): Pick<Place, 'os'> {
+function osFields(os: NodePlan['os']): Pick<HostEndpoint, 'os'> {
   return os === 'windows' ? { os } : {}
 }
 
-/** As the hosts themselves say it, where they answer. */
-export function placesNow(cluster: Cluster, plans: readonly NodePlan[]): Place[] {
-  const known = new Map(placesOf(plans).map((place) => [place.host, place]))
-  return placesIn(cluster).map((place) => known.get(place.host) ?? place)
+/** Uses the plans where hosts are reachable and cluster.yml for the others. */
+export function listCurrentEndpoints(cluster: Cluster, plans: readonly NodePlan[]): HostEndpoint[] {
+  const known = new Map(listPlannedEndpoints(plans).map((endpoint) => [endpoint.host, endpoint]))
+  return listClusterEndpoints(cluster).map((endpoint) => known.get(endpoint.host) ?? endpoint)
 }
 
-/** What the hosts of a cluster shall be, by name, for the order across those that have no plan. */
-export function rolesIn(cluster: Cluster): ReadonlyMap<string, Roles> {
-  return new Map(placesIn(cluster).map((place) => [place.host, rolesAt(place)]))
+/** Desired roles of all hosts by name, including hosts without a plan. */
+export function listDesiredRoles(cluster: Cluster): ReadonlyMap<string, HostRoles> {
+  return new Map(listClusterEndpoints(cluster).map((endpoint) => [endpoint.host, toHostRoles(endpoint)]))
 }
 
-export function rolesAt({ etcd, api, node }: Place): Roles {
+export function toHostRoles({ etcd, api, node }: HostEndpoint): HostRoles {
   return { member: etcd, controlPlane: api, node: node !== undefined }
 }

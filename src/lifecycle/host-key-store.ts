@@ -2,8 +2,8 @@ import { checkHostKey, pinHostKey } from '../identity/host-key.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Hop } from '../ssh/ssh-route.ts'
 
-/** The keys by which hosts are known. Those of a host that is met for the first time are remembered. */
-export class HostKeys {
+/** Known ssh keys of hosts. The key of a new host is stored on first use. */
+export class HostKeyStore {
   #identity: Identity
   readonly #known: Identity
 
@@ -12,11 +12,11 @@ export class HostKeys {
     this.#known = identity
   }
 
-  /** Throws for a host that is known by another key. */
+  /** Throws if the host is known by another key. */
   verify(key: string, { name }: Pick<Hop, 'name'>): 'known' | 'first-use' {
-    const seen = checkHostKey(this.#identity, name, key)
-    if (seen === 'first-use') this.#identity = pinHostKey(this.#identity, name, [key])
-    return seen
+    const result = checkHostKey(this.#identity, name, key)
+    if (result === 'first-use') this.#identity = pinHostKey(this.#identity, name, [key])
+    return result
   }
 
   pinned({ name }: Pick<Hop, 'name'>): readonly string[] {
@@ -27,7 +27,7 @@ export class HostKeys {
     return this.#identity
   }
 
-  /** Whether there is something to remember. */
+  /** True if the identity has new keys to save. */
   get changed(): boolean {
     return this.#identity !== this.#known
   }

@@ -1,24 +1,27 @@
-import { windowsPlaces } from '../contract/windows-paths.ts'
+import { buildWindowsPaths } from '../contract/windows-paths.ts'
 import type { Argv } from '../kit/command.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { ownProgram } from '../plan/linux/paths.ts'
+import { hyperkubeProgram } from '../plan/linux/paths.ts'
 import type { Remote } from '../ssh/remote.ts'
-import type { Callee } from '../ssh/windows/call-host.ts'
+import type { HostCallTarget } from '../ssh/windows/call-host.ts'
 
-/** How the hyperkube that a host has is called. On Windows nothing can lead to whichever that is: a file says which. */
-export async function ownCommand(
+/**
+ * Builds a command line for the hyperkube installed on a host. Windows has no stable path to it, so a file
+ * names the version.
+ */
+export async function buildHostCommand(
   remote: Remote,
-  words: readonly string[],
+  args: readonly string[],
   signal: AbortSignal,
 ): Promise<Argv> {
-  if (remote.windows === undefined) return [ownProgram, ...words]
-  return [(await calleeOn(remote, signal)).program, ...words]
+  if (remote.windows === undefined) return [hyperkubeProgram, ...args]
+  return [(await findHostProgram(remote, signal)).program, ...args]
 }
 
-/** Our own program on a Windows host, for what is asked without its agent. */
-export async function calleeOn(remote: Remote, signal: AbortSignal): Promise<Callee> {
+/** Finds hyperkube on a Windows host, for calls that bypass the agent. */
+export async function findHostProgram(remote: Remote, signal: AbortSignal): Promise<HostCallTarget> {
   const { host, windows } = remote
-  const version = await windows?.current(signal)
+  const version = await windows?.readCurrentVersion(signal)
   if (windows === undefined || version === undefined) {
     throw new HyperkubeError('AGENT_NOT_THERE', 'hyperkube is not on the host', {
       host,
@@ -26,12 +29,12 @@ export async function calleeOn(remote: Remote, signal: AbortSignal): Promise<Cal
     })
   }
   const { base } = windows
-  const program = windowsPlaces(base).program(version)
+  const program = buildWindowsPaths(base).program(version)
   return { host, base, program, open: async (argv, options) => remote.open(argv, options) }
 }
 
-/** What a person types there to see how the agent is. */
-export function agentHint({ windows }: Remote): string {
+/** Command for the operator to check the agent on the host. */
+export function formatAgentHint({ windows }: Remote): string {
   return windows === undefined
     ? 'on the host: systemctl status hyperkube-agent'
     : 'on the host: sc.exe query hyperkube-agent'

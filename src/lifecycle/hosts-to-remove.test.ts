@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import type { Node } from './cluster-objects/node.ts'
-import { remembered } from './cluster-objects/node-settings.ts'
-import { leaversOf } from './hosts-to-remove.ts'
-import type { KnownMember } from './current-state.ts'
+import { nodeSettingsAnnotation } from './cluster-objects/node-settings.ts'
+import { findHostsToRemove } from './hosts-to-remove.ts'
+import type { KnownEtcdMember } from './current-state.ts'
 
-const places = [
+const endpoints = [
   { address: '10.0.0.1', node: 'cp1' },
   { address: '10.0.0.4', node: 'w1' },
 ]
 
-function member(name: string, address: string, learner = false): KnownMember {
+function member(name: string, address: string, learner = false): KnownEtcdMember {
   return { name, peerUrls: [`https://${address}:2380`], learner }
 }
 
@@ -17,7 +17,7 @@ function node(name: string, address: string, labels: Record<string, string> = {}
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name, labels, annotations: { [remembered]: '{}' } },
+    metadata: { name, labels, annotations: { [nodeSettingsAnnotation]: '{}' } },
     status: { conditions: [], addresses: [{ type: 'InternalIP', address }] },
   }
 }
@@ -26,21 +26,21 @@ const controlPlane = { 'node-role.kubernetes.io/control-plane': '' }
 
 test('who is in the file stays', () => {
   const nodes = [node('cp1', '10.0.0.1', controlPlane), node('w1', '10.0.0.4')]
-  expect(leaversOf(places, [member('cp1', '10.0.0.1')], nodes)).toEqual([])
+  expect(findHostsToRemove(endpoints, [member('cp1', '10.0.0.1')], nodes)).toEqual([])
 })
 
 test('a member and its node are one host; a worker is a node alone', () => {
   const members = [member('cp1', '10.0.0.1'), member('cp2', '10.0.0.2')]
   const nodes = [node('second', '10.0.0.2', controlPlane), node('w2', '10.0.0.5')]
-  expect(leaversOf(places, members, nodes)).toEqual([
+  expect(findHostsToRemove(endpoints, members, nodes)).toEqual([
     { host: 'cp2', address: '10.0.0.2', etcd: true, api: true, node: 'second' },
     { host: 'w2', address: '10.0.0.5', etcd: false, api: false, node: 'w2' },
   ])
 })
 
 test('one that never started has only its address; nodes of others are left alone', () => {
-  const theirs = { ...node('theirs', '10.0.0.9'), metadata: { name: 'theirs' } }
-  expect(leaversOf(places, [member('', '10.0.0.3', true)], [theirs])).toEqual([
+  const foreign = { ...node('theirs', '10.0.0.9'), metadata: { name: 'theirs' } }
+  expect(findHostsToRemove(endpoints, [member('', '10.0.0.3', true)], [foreign])).toEqual([
     { host: '10.0.0.3', address: '10.0.0.3', etcd: true, api: false, node: undefined },
   ])
 })

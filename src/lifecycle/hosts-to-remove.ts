@@ -1,30 +1,33 @@
-import type { Leaving } from '../rollout/input.ts'
+import type { RemovedHost } from '../rollout/input.ts'
 import type { Node } from './cluster-objects/node.ts'
-import { remembered } from './cluster-objects/node-settings.ts'
-import type { KnownMember } from './current-state.ts'
-import { type Place, rolesAt } from './host-endpoints.ts'
-
-/** A host that is part of the cluster though cluster.yml does not name it any more. In etcd it may have a place without a vote. */
-export type Leaver = Place
+import { nodeSettingsAnnotation } from './cluster-objects/node-settings.ts'
+import type { KnownEtcdMember } from './current-state.ts'
+import { type HostEndpoint, toHostRoles } from './host-endpoints.ts'
 
 /**
- * Who has to leave: members of etcd and nodes of ours that are at no place of the file. A node that we have never said
- * anything of is somebody else's.
+ * A host that is part of the cluster although cluster.yml does not name it any more. Its etcd member may be a
+ * learner.
  */
-export function leaversOf(
-  places: readonly Pick<Place, 'address' | 'node'>[],
-  members: readonly KnownMember[],
+export type HostToRemove = HostEndpoint
+
+/**
+ * Finds etcd members and nodes of ours that are not in cluster.yml. A node without our annotation belongs to
+ * another tool.
+ */
+export function findHostsToRemove(
+  endpoints: readonly Pick<HostEndpoint, 'address' | 'node'>[],
+  members: readonly KnownEtcdMember[],
   nodes: readonly Node[],
-): Leaver[] {
-  const wished = new Set(places.map(({ address }) => address))
-  const wishedNodes = new Set(places.map(({ node }) => node))
-  const going = members.flatMap((member) => {
-    const address = addressOf(member)
-    return address === undefined || wished.has(address) ? [] : [{ name: member.name, address }]
+): HostToRemove[] {
+  const desiredAddresses = new Set(endpoints.map(({ address }) => address))
+  const desiredNodes = new Set(endpoints.map(({ node }) => node))
+  const membersToRemove = members.flatMap((member) => {
+    const address = parseAddress(member)
+    return address === undefined || desiredAddresses.has(address) ? [] : [{ name: member.name, address }]
   })
-  const left = nodes.filter((node) => isOurs(node) && !wishedNodes.has(node.metadata.name))
-  const byAddress = new Map(left.map((node) => [internalAddress(node), node]))
-  const withEtcd = going.map(({ name, address }): Leaver => {
+  const nodesToRemove = nodes.filter((node) => isManaged(node) && !desiredNodes.has(node.metadata.name))
+  const byAddress = new Map(nodesToRemove.map((node) => [internalAddress(node), node]))
+  const withEtcd = membersToRemove.map(({ name, address }): HostToRemove => {
     const node = byAddress.get(address)
     return {
       host: name || (node?.metadata.name ?? address),
@@ -34,8 +37,8 @@ export function leaversOf(
       node: node?.metadata.name,
     }
   })
-  const addresses = new Set(going.map(({ address }) => address))
-  const others = left.flatMap((node): Leaver[] => {
+  const addresses = new Set(membersToRemove.map(({ address }) => address))
+  const others = nodesToRemove.flatMap((node): HostToRemove[] => {
     const address = internalAddress(node)
     if (address !== undefined && addresses.has(address)) return []
     const { name } = node.metadata
@@ -47,18 +50,18 @@ export function leaversOf(
   return [...withEtcd, ...others].toSorted((a, b) => (a.host < b.host ? -1 : 1))
 }
 
-/** As the order across hosts needs to know it. */
-export function leavingOf(leaver: Leaver, answers: boolean): Leaving {
-  return { host: leaver.host, answers, live: rolesAt(leaver) }
+/** Converts a host to the input of the rollout. */
+export function toRemovedHost(endpoint: HostToRemove, reachable: boolean): RemovedHost {
+  return { host: endpoint.host, reachable, live: toHostRoles(endpoint) }
 }
 
-function addressOf({ peerUrls }: KnownMember): string | undefined {
+function parseAddress({ peerUrls }: KnownEtcdMember): string | undefined {
   const [url] = peerUrls
   return url === undefined ? undefined : new URL(url).hostname
 }
 
-function isOurs({ metadata }: Node): boolean {
-  return remembered in (metadata.annotations ?? {})
+function isManaged({ metadata }: Node): boolean {
+  return nodeSettingsAnnotation in (metadata.annotations ?? {})
 }
 
 function isControlPlane({ metadata }: Node): boolean {

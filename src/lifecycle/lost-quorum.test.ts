@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { KnownMember } from './current-state.ts'
-import { lostQuorum } from './lost-quorum.ts'
+import type { KnownEtcdMember } from './current-state.ts'
+import { checkLostQuorum } from './lost-quorum.ts'
 
-function member(number: number, learner = false): KnownMember {
+function member(number: number, learner = false): KnownEtcdMember {
   return { name: `cp${number}`, peerUrls: [`https://10.0.0.${number}:2380`], learner }
 }
 
@@ -10,7 +10,7 @@ const three = [1, 2, 3].map((number) => member(number))
 const at = (...numbers: readonly number[]) => numbers.map((number) => ({ address: `10.0.0.${number}` }))
 
 test('one of three that is left never decides anything, and how it comes back is said', () => {
-  expect(lostQuorum(three, at(1, 7))).toEqual([
+  expect(checkLostQuorum(three, at(1, 7))).toEqual([
     {
       code: 'ROLLOUT_QUORUM',
       severity: 'error',
@@ -21,11 +21,11 @@ test('one of three that is left never decides anything, and how it comes back is
 })
 
 test('those who are enough only have to start, or to choose a leader', () => {
-  expect(lostQuorum(three, at(1, 2))).toEqual([])
-  expect(lostQuorum([member(1)], at(1))).toEqual([])
+  expect(checkLostQuorum(three, at(1, 2))).toEqual([])
+  expect(checkLostQuorum([member(1)], at(1))).toEqual([])
 })
 
-test('who learns is missed by nobody, and nobody remembers anything before there is an etcd', () => {
-  expect(lostQuorum([member(1), member(2, true)], at(1))).toEqual([])
-  expect(lostQuorum([], at(1))).toEqual([])
+test('learners do not count, and there is no finding before etcd exists', () => {
+  expect(checkLostQuorum([member(1), member(2, true)], at(1))).toEqual([])
+  expect(checkLostQuorum([], at(1))).toEqual([])
 })

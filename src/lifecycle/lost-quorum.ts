@@ -1,23 +1,23 @@
 import type { Finding } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
-import { quorum } from '../rollout/quorum.ts'
-import { list } from '../rollout/format-names.ts'
-import type { KnownMember } from './current-state.ts'
-import { isAt } from './etcd-membership.ts'
+import { minHealthyMembers } from '../rollout/quorum.ts'
+import { formatNames } from '../rollout/format-names.ts'
+import type { KnownEtcdMember } from './current-state.ts'
+import { hasPeerAddress } from './etcd-membership.ts'
 
 /**
- * Whether an etcd that cannot decide anything never will by itself: of those who vote, as one of them remembers it, too few
- * are on hosts that answer. Where there are enough of them, they were stopped, or are about to choose a leader.
+ * Checks whether an etcd without quorum cannot recover by itself: too few voters, as one member remembers
+ * them, are on reachable hosts. With enough voters etcd was only stopped or is about to elect a leader.
  */
-export function lostQuorum(
-  remembered: readonly KnownMember[],
+export function checkLostQuorum(
+  members: readonly KnownEtcdMember[],
   plans: readonly Pick<NodePlan, 'address'>[],
 ): Finding[] {
-  const voters = remembered.filter(({ learner }) => !learner)
-  const gone = voters.filter((member) => !plans.some(({ address }) => isAt(address)(member)))
-  const needed = quorum(voters.length)
-  if (gone.length === 0 || voters.length - gone.length >= needed) return []
-  const names = list(gone.map(({ name, peerUrls }) => name || (peerUrls[0] ?? '')))
+  const voters = members.filter(({ learner }) => !learner)
+  const unreachable = voters.filter((member) => !plans.some(({ address }) => hasPeerAddress(address)(member)))
+  const needed = minHealthyMembers(voters.length)
+  if (unreachable.length === 0 || voters.length - unreachable.length >= needed) return []
+  const names = formatNames(unreachable.map(({ name, peerUrls }) => name || (peerUrls[0] ?? '')))
   return [
     {
       code: 'ROLLOUT_QUORUM',

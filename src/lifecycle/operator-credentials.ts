@@ -1,11 +1,11 @@
 import type { Identity } from '../identity/identity.ts'
-import type { Authority } from '../pki/ca.ts'
+import type { Ca } from '../pki/ca.ts'
 import { makeRequest } from '../pki/request.ts'
 import type { Secret } from '../pki/secret.ts'
 import { signRequest } from '../pki/sign.ts'
 
 /** Longer than any command takes. */
-const lifetime = 12 * 3_600_000
+const operatorLifetimeMs = 12 * 3_600_000
 
 export interface OperatorCredentials {
   readonly certificate: string
@@ -13,41 +13,41 @@ export interface OperatorCredentials {
 }
 
 /**
- * What a command presents itself with, made for it and gone with it. To the API it is a member of system:masters, which
- * nobody can lock out: it must work in a cluster that has no roles yet, and in one whose roles are broken.
+ * Issues short-lived client certificates for one command. Its API user is in system:masters, which RBAC
+ * cannot lock out: it must work in a cluster without roles and in one with broken roles.
  */
-export async function operatorCredentials(
-  { authorities }: Identity,
-  who: string,
+export async function issueOperatorCredentials(
+  { cas }: Identity,
+  operator: string,
   now: Date,
 ): Promise<{ readonly kubernetes: OperatorCredentials; readonly etcd: OperatorCredentials }> {
   return {
-    kubernetes: await credentialsFor(
-      authorities.kubernetes,
-      `hyperkube:${who}`,
+    kubernetes: await issueClientCredentials(
+      cas.kubernetes,
+      `hyperkube:${operator}`,
       ['system:masters'],
       now,
-      lifetime,
+      operatorLifetimeMs,
     ),
-    etcd: await credentialsFor(authorities.etcd, `hyperkube:${who}`, [], now, lifetime),
+    etcd: await issueClientCredentials(cas.etcd, `hyperkube:${operator}`, [], now, operatorLifetimeMs),
   }
 }
 
-/** A key and a certificate for it, for somebody who asks an authority. */
-export async function credentialsFor(
-  authority: Authority,
+/** Creates a key and a client certificate signed by a CA. */
+export async function issueClientCredentials(
+  ca: Ca,
   commonName: string,
   organizations: readonly string[],
   now: Date,
-  lifetimeOf: number,
+  lifetimeMs: number,
 ): Promise<OperatorCredentials> {
   const subject = { commonName, organizations }
   const names = { dns: [], ip: [] }
   const { request, privateKey } = await makeRequest('operator', subject, names)
   const certificate = await signRequest(
-    authority,
+    ca,
     request,
-    { subject, names, usages: ['client'], lifetime: lifetimeOf },
+    { subject, names, usages: ['client'], lifetime: lifetimeMs },
     now,
   )
   return { certificate, privateKey }

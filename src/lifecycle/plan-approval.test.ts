@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { entirely } from '../addons/new-addon-diff.ts'
+import { diffNewAddon } from '../addons/new-addon-diff.ts'
 import type { Op } from '../contract/op.ts'
-import { clusterWith, planInput } from '../plan/testing/fixtures.ts'
+import { buildTestCluster, buildPlanInput } from '../plan/testing/fixtures.ts'
 import { planCluster } from '../plan/plan.ts'
 import { noAddons } from './addons/proposal.ts'
-import { nothing, type Proposal } from './build-proposal.ts'
-import { beyondAgreement } from './plan-approval.ts'
-import { planDocument } from './plan-document.ts'
+import { emptyProposal, type Proposal } from './build-proposal.ts'
+import { findUnapprovedChanges } from './plan-approval.ts'
+import { buildPlanDocument } from './plan-document.ts'
 
-const cluster = clusterWith(
+const cluster = buildTestCluster(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
   '{ name: w1, address: 10.0.0.2, roles: [worker] }',
 )
-const { plans } = planCluster(planInput(cluster))
+const { plans } = planCluster(buildPlanInput(cluster))
 const file: Op = {
   component: 'kubelet',
   stage: 'node',
@@ -23,31 +23,33 @@ const file: Op = {
 }
 const restart: Op = { ...file, action: 'restart', target: 'service', name: 'kubelet.service', because: ['a'] }
 const proposal = (ops: readonly Op[], own = plans, more: Partial<Proposal> = {}): Proposal => ({
-  ...nothing,
+  ...emptyProposal,
   plans: own,
   ops: new Map([['w1', ops]]),
   ...more,
 })
 const all = new Set(['cp1', 'w1'])
-const agreed = planDocument(proposal([file, restart]), all)
+const approved = buildPlanDocument(proposal([file, restart]), all)
 
 test('the same, less of it, and the same for fewer reasons are agreed to', () => {
-  expect(beyondAgreement(agreed, proposal([file, restart]))).toEqual([])
-  expect(beyondAgreement(agreed, proposal([{ ...restart, because: [] }]))).toEqual([])
-  expect(beyondAgreement(agreed, proposal([]))).toEqual([])
+  expect(findUnapprovedChanges(approved, proposal([file, restart]))).toEqual([])
+  expect(findUnapprovedChanges(approved, proposal([{ ...restart, because: [] }]))).toEqual([])
+  expect(findUnapprovedChanges(approved, proposal([]))).toEqual([])
 })
 
 test('another op is not', () => {
-  expect(beyondAgreement(agreed, proposal([file, { ...restart, name: 'containerd.service' }]))).toEqual([
-    'w1: restart service containerd.service',
-  ])
+  expect(
+    findUnapprovedChanges(approved, proposal([file, { ...restart, name: 'containerd.service' }])),
+  ).toEqual(['w1: restart service containerd.service'])
 })
 
 test('nor are the same ops with other content, or on a host that was not spoken of', () => {
   const other = plans.map((plan) => ({ ...plan, address: '10.0.0.9' }))
-  expect(beyondAgreement(agreed, proposal([file], other))).toEqual(['w1 would be planned otherwise now'])
-  const limited = planDocument(proposal([file]), new Set(['cp1']))
-  expect(beyondAgreement(limited, proposal([file]))).toEqual(['w1 is not in it'])
+  expect(findUnapprovedChanges(approved, proposal([file], other))).toEqual([
+    'w1 would be planned otherwise now',
+  ])
+  const limited = buildPlanDocument(proposal([file]), new Set(['cp1']))
+  expect(findUnapprovedChanges(limited, proposal([file]))).toEqual(['w1 is not in it'])
 })
 
 test('of addons neither another one, nor other content, nor another change', () => {
@@ -57,15 +59,19 @@ test('of addons neither another one, nor other content, nor another change', () 
     metadata: { name: 'a', namespace: 'default' },
     data: { word },
   })
-  const shop = entirely({ name: 'shop', manifests: [map('one')] })
+  const shop = diffNewAddon({ name: 'shop', manifests: [map('one')] })
   const withAddons = (...differences: readonly (typeof shop)[]): Proposal =>
     proposal([], plans, { addons: { ...noAddons, differences } })
-  const kept = planDocument(withAddons(shop), all)
-  expect(beyondAgreement(kept, withAddons(shop))).toEqual([])
-  expect(beyondAgreement(kept, withAddons())).toEqual([])
-  expect(beyondAgreement(agreed, withAddons(shop))).toEqual(['addon shop is not in it'])
-  const other = entirely({ name: 'shop', manifests: [map('two')] })
-  expect(beyondAgreement(kept, withAddons(other))).toEqual(['addon shop would be another one now'])
-  const more = { apiVersion: 'v1', kind: 'Secret', name: 'b', act: 'remove' as const }
-  expect(beyondAgreement(kept, withAddons({ ...shop, unwished: [more] }))).toEqual(['addon shop: Secret b'])
+  const approvedAddons = buildPlanDocument(withAddons(shop), all)
+  expect(findUnapprovedChanges(approvedAddons, withAddons(shop))).toEqual([])
+  expect(findUnapprovedChanges(approvedAddons, withAddons())).toEqual([])
+  expect(findUnapprovedChanges(approved, withAddons(shop))).toEqual(['addon shop is not in it'])
+  const other = diffNewAddon({ name: 'shop', manifests: [map('two')] })
+  expect(findUnapprovedChanges(approvedAddons, withAddons(other))).toEqual([
+    'addon shop would be another one now',
+  ])
+  const more = { apiVersion: 'v1', kind: 'Secret', name: 'b', action: 'remove' as const }
+  expect(findUnapprovedChanges(approvedAddons, withAddons({ ...shop, toPrune: [more] }))).toEqual([
+    'addon shop: Secret b',
+  ])
 })

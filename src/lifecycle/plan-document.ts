@@ -2,24 +2,24 @@ import { z } from 'zod'
 import { differenceFormat } from '../addons/addon-difference.ts'
 import { findingSchema } from '../contract/finding.ts'
 import { type NodePlan, nodePlanFormat } from '../contract/node-plan.ts'
-import { op } from '../contract/op.ts'
+import { opSchema } from '../contract/op.ts'
 import type { Format } from '../contract/versioned.ts'
-import type { Step } from '../rollout/step.ts'
+import type { RolloutStep } from '../rollout/step.ts'
 import type { Proposal } from './build-proposal.ts'
 
 const document = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Plan'),
   findings: z.array(findingSchema),
-  /** For people and their programs: the order is worked out anew whenever it is needed. */
+  /** For people and their tools: the order is computed again whenever it is needed. */
   steps: z.array(z.looseObject({ id: z.string(), hosts: z.array(z.string()) })),
-  /** By name of host. */
-  ops: z.record(z.string(), z.array(op)),
+  /** By host name. */
+  ops: z.record(z.string(), z.array(opSchema)),
   plans: z.array(nodePlanFormat.newest.schema),
-  /** Those for which there is something to do. */
+  /** Addons with changes. */
   addons: z.array(differenceFormat.newest.schema).optional(),
 })
-/** What would be done, as it is kept: to be read, compared with, or done later. It holds no secret. */
+/** A proposal as it is stored, to be read, compared or executed later. It contains no secrets. */
 export type PlanDocument = z.infer<typeof document>
 
 export const planFormat: Format<PlanDocument> = {
@@ -28,14 +28,14 @@ export const planFormat: Format<PlanDocument> = {
   older: [],
 }
 
-/** What a command would do to a cluster, as far as it is kept. */
-export interface Foreseen extends Pick<Proposal, 'findings' | 'plans' | 'ops' | 'addons'> {
-  readonly steps: readonly Pick<Step, 'id' | 'hosts'>[]
+/** The part of a proposal that is stored. */
+export interface PlannedChanges extends Pick<Proposal, 'findings' | 'plans' | 'ops' | 'addons'> {
+  readonly steps: readonly Pick<RolloutStep, 'id' | 'hosts'>[]
 }
 
-/** Of the hosts that it shall speak of; of all, where nobody says more. */
-export function planDocument(
-  { findings, plans, ops, steps, addons }: Foreseen,
+/** Contains the given hosts; all hosts by default. */
+export function buildPlanDocument(
+  { findings, plans, ops, steps, addons }: PlannedChanges,
   hosts: ReadonlySet<string> = new Set(ops.keys()),
 ): PlanDocument {
   return {
@@ -44,14 +44,14 @@ export function planDocument(
     findings: [...findings],
     steps: steps.map((step) => ({ ...step, hosts: [...step.hosts] })),
     ops: Object.fromEntries(
-      [...ops].filter(([host]) => hosts.has(host)).map(([host, own]) => [host, [...own]]),
+      [...ops].filter(([host]) => hosts.has(host)).map(([host, hostOps]) => [host, [...hostOps]]),
     ),
     plans: plans.filter(({ host }) => hosts.has(host)),
     addons: [...addons.differences],
   }
 }
 
-/** What is taken to be there, when a former plan was done. By name of host. */
-export function plansByHost({ plans }: PlanDocument): ReadonlyMap<string, NodePlan> {
+/** Plans of an applied document, by host name. */
+export function indexPlansByHost({ plans }: PlanDocument): ReadonlyMap<string, NodePlan> {
   return new Map(plans.map((plan) => [plan.host, plan]))
 }

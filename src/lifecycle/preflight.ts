@@ -1,39 +1,44 @@
 import type { Finding } from '../contract/finding.ts'
 import { settleAll } from '../kit/settle-all.ts'
-import { type ClockReading, judgeClocks } from './network-preflight/clock-skew.ts'
-import { judge } from './network-preflight/network-problems.ts'
-import { needsOf } from './network-preflight/required-connection.ts'
-import { type Agents, observe } from './network-preflight/probe-connections.ts'
+import { type ClockReading, checkClockSkew } from './network-preflight/clock-skew.ts'
+import { findNetworkProblems } from './network-preflight/network-problems.ts'
+import { listRequiredConnections } from './network-preflight/required-connection.ts'
+import { type ProbeAgents, probeConnections } from './network-preflight/probe-connections.ts'
 import type { Peer } from './network-preflight/peer.ts'
 
 export interface PreflightOptions {
-  /** Hosts on which something is put that others have to reach. Without one nobody is asked anything. */
-  readonly fresh: ReadonlySet<string>
+  /** Hosts that get a service which others must reach. Without such hosts there are no checks. */
+  readonly newHosts: ReadonlySet<string>
   readonly now: () => Date
 }
 
 /**
- * What only hosts together can show, before anything runs on them: whether those who need a port reach it, whether the
- * way between nodes takes packets as large as those of pods, and whether their clocks agree.
+ * Checks between hosts before anything runs on them: reachable ports, packet size between nodes, and clock
+ * skew.
  */
-export async function preflight(
-  agents: Agents,
+export async function runPreflight(
+  agents: ProbeAgents,
   peers: readonly Peer[],
-  { fresh, now }: PreflightOptions,
+  { newHosts, now }: PreflightOptions,
 ): Promise<readonly Finding[]> {
   const present = peers.filter(({ host }) => agents.has(host))
-  if (!present.some(({ host }) => fresh.has(host))) return []
-  // First, while the agents have nothing else to do: what they wait for would count as theirs.
-  const clocks = judgeClocks(await readClocks(agents, now))
-  return [...clocks, ...judge(await observe(agents, needsOf(present, fresh), fresh))]
+  if (!present.some(({ host }) => newHosts.has(host))) return []
+  // Comes first, while agents are idle: a busy agent would delay its clock response.
+  const clocks = checkClockSkew(await readClocks(agents, now))
+  return [
+    ...clocks,
+    ...findNetworkProblems(
+      await probeConnections(agents, listRequiredConnections(present, newHosts), newHosts),
+    ),
+  ]
 }
 
-async function readClocks(agents: Agents, now: () => Date): Promise<readonly ClockReading[]> {
+async function readClocks(agents: ProbeAgents, now: () => Date): Promise<readonly ClockReading[]> {
   return settleAll(
     [...agents].map(async ([host, agent]) => {
-      const asked = now().getTime()
-      const { time } = await agent.ask({ type: 'clock' }, 'clock')
-      return { host, asked, answered: now().getTime(), time }
+      const sentAt = now().getTime()
+      const { time } = await agent.request({ type: 'clock' }, 'clock')
+      return { host, sentAt, receivedAt: now().getTime(), time }
     }),
   )
 }

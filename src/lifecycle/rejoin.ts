@@ -1,48 +1,48 @@
 import type { Claim } from '../contract/request.ts'
-import { inRun } from './run-on-agent.ts'
+import { runOnAgent } from './run-on-agent.ts'
 import type { Membership } from './cluster-access.ts'
 import type { Session } from './session.ts'
-import { type Tell, toldStep } from './event-stream.ts'
+import { type EmitEvent, reportStep } from './event-stream.ts'
 
 export interface RejoinOptions {
-  readonly membership: Pick<Membership, 'leaveEtcd'>
+  readonly membership: Pick<Membership, 'removeEtcdMember'>
   readonly claim: Claim
-  readonly tell: Tell
+  readonly emit: EmitEvent
   readonly signal: AbortSignal
 }
 
 /**
- * Makes a host whose member of etcd is lost one that may join: the others forget the member, then the host does. In this
- * order, because a host that has forgotten must not be known as a member any more: it would vote as if it had never
- * promised anything. Bringing it back in is for whoever brings the cluster up afterwards.
+ * Prepares a host whose etcd member is lost for joining again: removes the member first, then wipes the data
+ * of the host. The order matters: a wiped host that is still a member would vote without its previous log. A
+ * later `up` adds the host again.
  */
-export async function makeReadyToJoin(session: Session, options: RejoinOptions): Promise<void> {
-  const { membership, claim, tell, signal } = options
+export async function prepareEtcdRejoin(session: Session, options: RejoinOptions): Promise<void> {
+  const { membership, claim, emit, signal } = options
   const { host } = session
-  const turns = [
+  const tasks = [
     {
       step: 'forget',
       title: `the other members forget ${host}`,
-      work: async () => membership.leaveEtcd(host),
+      work: async () => membership.removeEtcdMember(host),
     },
     {
       step: 'stop',
       title: `stop what is left of etcd on ${host}`,
-      work: async () => inRun(session, tell, { type: 'stop-services', claim, components: ['etcd'] }),
+      work: async () => runOnAgent(session, emit, { type: 'stop-services', claim, components: ['etcd'] }),
     },
     {
       step: 'clear',
       title: `move its data aside`,
-      work: async () => inRun(session, tell, { type: 'clear-etcd', claim }),
+      work: async () => runOnAgent(session, emit, { type: 'wipe-etcd', claim }),
     },
   ]
-  tell({
+  emit({
     type: 'steps-planned',
-    steps: turns.map(({ step, title }) => ({ step, title, hosts: [host] })),
+    steps: tasks.map(({ step, title }) => ({ step, title, hosts: [host] })),
   })
-  for (const { step, work } of turns) {
+  for (const { step, work } of tasks) {
     signal.throwIfAborted()
-    tell({ type: 'step-started', step }, { host })
-    await toldStep(options, { step, host }, work)
+    emit({ type: 'step-started', step }, { host })
+    await reportStep(options, { step, host }, work)
   }
 }

@@ -1,40 +1,41 @@
 import type { Claim } from '../contract/request.ts'
-import type { LeaveStep } from '../rollout/step.ts'
-import { inRun } from './run-on-agent.ts'
-import type { Membership, Patience } from './cluster-access.ts'
+import type { RemoveStep } from '../rollout/step.ts'
+import { runOnAgent } from './run-on-agent.ts'
+import type { Membership, ClusterWaitOptions } from './cluster-access.ts'
 import { resetHost } from './reset.ts'
 import type { Session } from './session.ts'
-import type { Tell } from './event-stream.ts'
+import type { EmitEvent } from './event-stream.ts'
 
-export interface LeaveScene {
+export interface RemoveHostOptions {
   readonly membership: Membership
-  /** Undefined when the host is lost. */
+  /** Undefined if the host is lost. */
   readonly session: Session | undefined
   readonly claim: Claim
-  /** The host need not be told of the claim any more. */
-  readonly left: (host: string) => void
-  readonly tell: Tell
-  readonly patience: Patience
+  /** Called when the host need not be informed of the operator lock any more. */
+  readonly onRemoved: (host: string) => void
+  readonly emit: EmitEvent
+  readonly wait: ClusterWaitOptions
 }
 
 /**
- * A host gives up what it is, in an order in which nobody misses it: its pods go elsewhere, its API server ends gracefully,
- * etcd counts on it no more, and only then does everything of ours go off it. Each part finds what was done of it before.
+ * Removes a host without disturbing the cluster: drains its pods, stops its API server gracefully, removes
+ * its etcd member, and then removes everything that hyperkube installed. Each part is idempotent, so an
+ * interrupted run can be repeated.
  */
-export async function leave(step: LeaveStep, scene: LeaveScene): Promise<void> {
+export async function removeHost(step: RemoveStep, options: RemoveHostOptions): Promise<void> {
   const { host, live } = step
-  const { membership, session, claim, left, tell, patience } = scene
+  const { membership, session, claim, onRemoved, emit, wait } = options
   const lost = session === undefined
-  if (live.node) await membership.drain(host, { ...patience, lost })
-  if (session !== undefined && live.controlPlane) await stopServing(session, claim, tell)
-  if (live.member) await membership.leaveEtcd(host)
-  if (session !== undefined) await resetHost(session, claim, tell)
-  left(host)
-  // Last: as long as it is there, whoever comes after a run that was cut knows that the host has to leave.
+  if (live.node) await membership.drain(host, { ...wait, lost })
+  if (session !== undefined && live.controlPlane) await stopControlPlane(session, claim, emit)
+  if (live.member) await membership.removeEtcdMember(host)
+  if (session !== undefined) await resetHost(session, claim, emit)
+  onRemoved(host)
+  // Comes last: as long as the node exists, the next run knows that the host must be removed.
   if (live.node) await membership.removeNode(host)
 }
 
-/** All but etcd: the others still count on its member. */
+/** All components but etcd, because the other members still count on this one. */
 const components = [
   'kube-apiserver',
   'kube-controller-manager',
@@ -47,7 +48,7 @@ const components = [
   'flanneld',
 ]
 
-/** Without its member of etcd an API server could answer nobody. */
-async function stopServing(session: Session, claim: Claim, tell: Tell): Promise<void> {
-  await inRun(session, tell, { type: 'stop-services', claim, components })
+/** An API server cannot work without its etcd member. */
+async function stopControlPlane(session: Session, claim: Claim, emit: EmitEvent): Promise<void> {
+  await runOnAgent(session, emit, { type: 'stop-services', claim, components })
 }

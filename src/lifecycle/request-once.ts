@@ -1,34 +1,36 @@
-import { duration } from '../kit/duration.ts'
+import { formatDuration } from '../kit/duration.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Remote } from '../ssh/remote.ts'
-import { AgentLink, type Answer, type Ask } from './agent-link.ts'
-import { agentHint, ownCommand } from './host-program.ts'
+import { AgentLink, type AgentResponseBody, type AgentRequestBody } from './agent-link.ts'
+import { formatAgentHint, buildHostCommand } from './host-program.ts'
 
-/** In milliseconds. An agent that hangs takes requests, and never answers. */
-const patience = 15_000
+/** Milliseconds. A hanging agent accepts requests and never responds. */
+const defaultTimeoutMs = 15_000
 
-/** One question to an agent, for those who only look: who is not there now is not waited for. */
-export async function askOnce<T extends Answer['type']>(
+/**
+ * Sends one request to an agent without waiting for the agent to come up. Used by commands that only observe.
+ */
+export async function requestOnce<T extends AgentResponseBody['type']>(
   remote: Remote,
-  ask: Exclude<Ask, { type: 'attach' }>,
+  request: Exclude<AgentRequestBody, { type: 'attach' }>,
   expected: T,
   signal: AbortSignal,
-  within = patience,
-): Promise<Extract<Answer, { type: T }>> {
+  timeoutMs = defaultTimeoutMs,
+): Promise<Extract<AgentResponseBody, { type: T }>> {
   const { host } = remote
-  const late = AbortSignal.timeout(within)
-  const either = AbortSignal.any([signal, late])
-  const argv = await ownCommand(remote, ['agent-call'], either)
-  const conversation = await remote.open(argv, { signal: either, root: true })
-  const link = new AgentLink(host, conversation, agentHint(remote))
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const combined = AbortSignal.any([signal, timeout])
+  const argv = await buildHostCommand(remote, ['agent-call'], combined)
+  const conversation = await remote.open(argv, { signal: combined, root: true })
+  const link = new AgentLink(host, conversation, formatAgentHint(remote))
   try {
-    return await Promise.race([link.ask(ask, expected), aborted(either)])
+    return await Promise.race([link.request(request, expected), aborted(combined)])
   } catch (error) {
     signal.throwIfAborted()
-    if (!late.aborted) throw error
-    throw new HyperkubeError('TIMED_OUT', `waited ${duration(within)} for its agent to answer`, {
+    if (!timeout.aborted) throw error
+    throw new HyperkubeError('TIMED_OUT', `waited ${formatDuration(timeoutMs)} for its agent to answer`, {
       host,
-      hint: agentHint(remote),
+      hint: formatAgentHint(remote),
     })
   } finally {
     link.close()

@@ -3,7 +3,7 @@ import type { Op } from '../contract/op.ts'
 import type { AgentRequest } from '../contract/request.ts'
 import { resetHost } from './reset.ts'
 import { scriptedSession } from './testing/scripted-agent.ts'
-import type { What } from './event-stream.ts'
+import type { EventBody } from './event-stream.ts'
 
 const claim = { holder: 'ana', generation: 1 }
 const op: Op = {
@@ -15,34 +15,34 @@ const op: Op = {
   because: [],
 }
 
-async function reset(...events: readonly What[]) {
-  const asked: AgentRequest['ask'][] = []
-  const told: unknown[] = []
-  async function* script(): AsyncGenerator<What> {
+async function reset(...events: readonly EventBody[]) {
+  const requests: AgentRequest['body'][] = []
+  const emitted: unknown[] = []
+  async function* script(): AsyncGenerator<EventBody> {
     yield* events
-    // The agent is gone by now: nobody may wait for more.
+    // The agent is gone by now, so no more events may be awaited.
     await new Promise(() => undefined)
   }
-  const session = scriptedSession('cp1', { run: script, asked })
+  const session = scriptedSession('cp1', { run: script, requests })
   const error: unknown = await resetHost(
     session,
     claim,
-    (what, about) => void told.push([what.type, about]),
+    (what, about) => void emitted.push([what.type, about]),
   ).then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  return { error, told, types: asked.map(({ type }) => type) }
+  return { error, emitted, types: requests.map(({ type }) => type) }
 }
 
 test('a host says that it was taken apart, and is not asked again', async () => {
-  const { error, told, types } = await reset(
+  const { error, emitted, types } = await reset(
     { type: 'run-started', command: 'reset' },
     { type: 'op-ended', op, result: { outcome: 'done' } },
     { type: 'run-ended', result: { outcome: 'done' } },
   )
   expect(error).toBeUndefined()
-  expect(told).toEqual([['op-ended', { host: 'cp1', component: 'etcd' }]])
+  expect(emitted).toEqual([['op-ended', { host: 'cp1', component: 'etcd' }]])
   expect(types).toEqual(['hello', 'reset', 'attach'])
 })
 

@@ -1,68 +1,65 @@
 import type { NodePlan } from '../contract/node-plan.ts'
-import { digestOf } from '../diff/digest.ts'
-import { describe, HyperkubeError } from '../kit/errors.ts'
+import { computeDigest } from '../diff/digest.ts'
+import { formatError, HyperkubeError } from '../kit/errors.ts'
 import { settleAll } from '../kit/settle-all.ts'
-import { goBackPlan } from '../rollout/rollback-plan.ts'
+import { buildRollbackPlan } from '../rollout/rollback-plan.ts'
 import type { ApplyStep } from '../rollout/step.ts'
 import type { Session } from './session.ts'
 
-export interface GoBackScene {
+export interface RollbackDeps {
   readonly plans: readonly NodePlan[]
   readonly sessions: ReadonlyMap<string, Session>
-  /** Takes a host through a plan, up to the stage of the step. */
+  /** Applies a plan to a host, up to the stage of the step. */
   readonly apply: (session: Session, plan: NodePlan) => Promise<void>
-  /** Waits until the hosts of the step are well again. */
-  readonly pass: () => Promise<void>
+  /** Waits until the hosts of the step are healthy again. */
+  readonly waitUntilHealthy: () => Promise<void>
 }
 
 /**
- * A step in a cluster that lives did not end well: its hosts become what they were before, as far as this step is
- * concerned. Answers with what to say of it; the same error where there is nothing to go back to.
+ * Rolls back a failed step of a running cluster: its hosts get their previous plan for the stages of the
+ * step. Returns the error to report; the original one if there is nothing to roll back to.
  */
-export async function goBack(step: ApplyStep, error: unknown, scene: GoBackScene): Promise<unknown> {
-  const back = await plansBefore(step, scene)
-  if (back.size === 0) return error
-  const names = [...back.keys()].join(', ')
-  // The rest of it was told by the host itself.
-  const [why = ''] = describe(error).split('\n')
+export async function rollbackStep(step: ApplyStep, error: unknown, deps: RollbackDeps): Promise<unknown> {
+  const rollback = await findPreviousPlans(step, deps)
+  if (rollback.size === 0) return error
+  const names = [...rollback.keys()].join(', ')
+  // The host has reported the other lines itself.
+  const [reason = ''] = formatError(error).split('\n')
   try {
     await settleAll(
-      [...back].map(async ([host, plan]) => {
-        const session = scene.sessions.get(host)
-        if (session !== undefined) await scene.apply(session, plan)
+      [...rollback].map(async ([host, plan]) => {
+        const session = deps.sessions.get(host)
+        if (session !== undefined) await deps.apply(session, plan)
       }),
     )
-    await scene.pass()
-  } catch (again) {
+    await deps.waitUntilHealthy()
+  } catch (rollbackError) {
     return new HyperkubeError(
-      'ROLLOUT_NOT_BACK',
-      `${why}; ${names} shall be as before, and that did not end well either: ${describe(again)}`,
-      { hint: 'hyperkube status says how the hosts are', cause: error },
+      'ROLLBACK_FAILED',
+      `${reason}; the rollback of ${names} failed too: ${formatError(rollbackError)}`,
+      { hint: 'hyperkube status shows the state of the hosts', cause: error },
     )
   }
-  return new HyperkubeError(
-    'ROLLOUT_WENT_BACK',
-    `${why}; ${names} went back to what it was before, and is well`,
-    {
-      hint: 'no other host was touched after it; mend the cause, then: hyperkube up',
-      cause: error,
-    },
-  )
+  return new HyperkubeError('ROLLOUT_ROLLED_BACK', `${reason}; ${names} was rolled back and is healthy`, {
+    hint: 'no other host was changed after it; fix the cause, then: hyperkube up',
+    cause: error,
+  })
 }
 
-async function plansBefore(
+async function findPreviousPlans(
   { hosts, stages }: ApplyStep,
-  { plans, sessions }: GoBackScene,
+  { plans, sessions }: RollbackDeps,
 ): Promise<ReadonlyMap<string, NodePlan>> {
   const all = await settleAll(
     plans
       .filter(({ host }) => hosts.includes(host))
       .map(async (plan) => {
-        const answer = await sessions
+        const response = await sessions
           .get(plan.host)
-          ?.ask({ type: 'former-plan', than: digestOf(plan) }, 'former-plan')
-        const back = answer?.plan === undefined ? undefined : goBackPlan(plan, answer.plan, stages)
-        return back === undefined ? [] : [[plan.host, back] as const]
+          ?.request({ type: 'previous-plan', differentFrom: computeDigest(plan) }, 'previous-plan')
+        const rollback =
+          response?.plan === undefined ? undefined : buildRollbackPlan(plan, response.plan, stages)
+        return rollback === undefined ? [] : [[plan.host, rollback] as const]
       }),
   )
   return new Map(all.flat())

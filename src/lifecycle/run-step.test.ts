@@ -1,30 +1,35 @@
 import { expect, test } from 'vitest'
 import type { AgentRequest } from '../contract/request.ts'
-import { clusterWith, planInput } from '../plan/testing/fixtures.ts'
-import { type LeaveStep, step } from '../rollout/step.ts'
+import { buildTestCluster, buildPlanInput } from '../plan/testing/fixtures.ts'
+import { type RemoveStep, buildApplyStep } from '../rollout/step.ts'
 import type { Membership } from './cluster-access.ts'
-import { type Script, type Scripted, scriptedSession, works } from './testing/scripted-agent.ts'
-import { eventStream } from './event-stream.ts'
-import { planFrom } from './build-proposal.ts'
-import { easyInterior } from './testing/fake-cluster-writer.ts'
-import { testWish } from './testing/cluster-inputs.ts'
-import { depart, visit } from './run-step.ts'
+import {
+  type AgentScript,
+  type ScriptedAgent,
+  scriptedSession,
+  successfulRun,
+} from './testing/scripted-agent.ts'
+import { createEventStream } from './event-stream.ts'
+import { planFromInputs } from './build-proposal.ts'
+import { fakeClusterWriter } from './testing/fake-cluster-writer.ts'
+import { buildClusterInputs } from './testing/cluster-inputs.ts'
+import { runRemoveStep, runApplyStep } from './run-step.ts'
 
-const cluster = clusterWith(
+const cluster = buildTestCluster(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
   '{ name: w1, address: 10.0.0.2, roles: [worker] }',
 )
-const wish = await testWish(cluster)
-const { plans } = planFrom(wish, planInput(cluster).facts, [])
+const inputs = await buildClusterInputs(cluster)
+const { plans } = planFromInputs(inputs, buildPlanInput(cluster).facts, [])
 const [cp1, w1] = plans
 if (cp1 === undefined || w1 === undefined) throw new Error('there are no plans')
-const former = {
+const previous = {
   ...w1,
   components: w1.components.map((one) => (one.name === 'kubelet' ? { ...one, version: '1.36.4' } : one)),
 }
 
-/** Fails as often as it is said to. */
-function fails(times: number): Script {
+/** Fails the given number of times. */
+function fails(times: number): AgentScript {
   let left = times
   return async function* () {
     const failure = { code: 'SERVICE_FAILED', message: 'kubelet.service does not come up' }
@@ -32,42 +37,42 @@ function fails(times: number): Script {
   }
 }
 
-async function scene(host: string, scripted: Partial<Scripted>, done: string[]) {
-  const asked: AgentRequest['ask'][] = []
-  const session = scriptedSession(host, { run: works, asked, ...scripted })
+async function setup(host: string, scripted: Partial<ScriptedAgent>, done: string[]) {
+  const requests: AgentRequest['body'][] = []
+  const session = scriptedSession(host, { run: successfulRun, requests, ...scripted })
   const noted = (what: string) => async (name: string) => void done.push(`${what} ${name}`)
-  const interior: Membership = {
-    ...easyInterior,
+  const writer: Membership = {
+    ...fakeClusterWriter,
     async joinEtcd(name) {
       done.push(`join ${name}`)
       return [{ name, address: '10.0.0.1' }]
     },
     promote: noted('promote'),
-    leaveEtcd: noted('leave etcd'),
+    removeEtcdMember: noted('leave etcd'),
     drain: noted('drain'),
     uncordon: noted('uncordon'),
     removeNode: noted('remove node'),
   }
   const options = {
     claim: { holder: 'me', generation: 1 },
-    left: (name: string) => void done.push(`left ${name}`),
-    leavers: new Map([[host, session]]),
-    interior,
-    tell: eventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', () => new Date(), []),
+    onRemoved: (name: string) => void done.push(`left ${name}`),
+    removedSessions: new Map([[host, session]]),
+    writer,
+    emit: createEventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', () => new Date(), []),
     now: () => new Date(),
     signal: new AbortController().signal,
   }
-  const luggage = {
-    wish,
+  const stepInputs = {
+    inputs,
     plans,
     sessions: new Map([[host, session]]),
     certificates: new Map(),
-    pass: async () => void done.push('gates'),
+    passGates: async () => void done.push('gates'),
   }
-  return { options, luggage, asked }
+  return { options, stepInputs, requests }
 }
 
-const upgrade = step({
+const upgrade = buildApplyStep({
   hosts: ['w1'],
   stage: 'network',
   stages: ['node', 'network'],
@@ -77,27 +82,28 @@ const upgrade = step({
 
 test('pods go, the host is changed, and they may come back once it is well', async () => {
   const done: string[] = []
-  const { options, luggage, asked } = await scene('w1', {}, done)
-  await visit(upgrade, luggage, options)
+  const { options, stepInputs, requests } = await setup('w1', {}, done)
+  await runApplyStep(upgrade, stepInputs, options)
   expect(done).toEqual(['drain w1', 'gates', 'uncordon w1'])
-  expect(asked.map(({ type }) => type)).toEqual(['hello', 'apply', 'attach'])
+  expect(requests.map(({ type }) => type)).toEqual(['hello', 'apply', 'attach'])
 })
 
 test('what does not come up goes back to what it was, and that is what is said', async () => {
   const done: string[] = []
-  const { options, luggage, asked } = await scene(
+  const { options, stepInputs, requests } = await setup(
     'w1',
     {
       run: fails(1),
-      answer: (ask) => (ask.type === 'former-plan' ? { type: 'former-plan', plan: former } : undefined),
+      respond: (ask) =>
+        ask.type === 'previous-plan' ? { type: 'previous-plan', plan: previous } : undefined,
     },
     done,
   )
-  await expect(visit(upgrade, luggage, options)).rejects.toMatchObject({
-    code: 'ROLLOUT_WENT_BACK',
-    message: expect.stringMatching(/kubelet.service does not come up.*w1 went back/),
+  await expect(runApplyStep(upgrade, stepInputs, options)).rejects.toMatchObject({
+    code: 'ROLLOUT_ROLLED_BACK',
+    message: expect.stringMatching(/kubelet.service does not come up.*w1 was rolled back/),
   })
-  const applied = asked.flatMap((ask) => (ask.type === 'apply' ? [ask.plan] : []))
+  const applied = requests.flatMap((ask) => (ask.type === 'apply' ? [ask.plan] : []))
   expect(applied.map(({ components }) => components.find(({ name }) => name === 'kubelet')?.version)).toEqual(
     ['1.37.1', '1.36.4'],
   )
@@ -106,34 +112,35 @@ test('what does not come up goes back to what it was, and that is what is said',
 
 test('when that does not end well either, both are said, and no pod comes back', async () => {
   const done: string[] = []
-  const { options, luggage } = await scene(
+  const { options, stepInputs } = await setup(
     'w1',
     {
       run: fails(2),
-      answer: (ask) => (ask.type === 'former-plan' ? { type: 'former-plan', plan: former } : undefined),
+      respond: (ask) =>
+        ask.type === 'previous-plan' ? { type: 'previous-plan', plan: previous } : undefined,
     },
     done,
   )
-  await expect(visit(upgrade, luggage, options)).rejects.toMatchObject({ code: 'ROLLOUT_NOT_BACK' })
+  await expect(runApplyStep(upgrade, stepInputs, options)).rejects.toMatchObject({ code: 'ROLLBACK_FAILED' })
   expect(done).toEqual(['drain w1'])
 })
 
 test('where there was nothing before, the error is the error', async () => {
-  const { options, luggage } = await scene('w1', { run: fails(1) }, [])
-  await expect(visit(upgrade, luggage, options)).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
+  const { options, stepInputs } = await setup('w1', { run: fails(1) }, [])
+  await expect(runApplyStep(upgrade, stepInputs, options)).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
 })
 
 test('a new member has its place before it starts, and votes afterwards', async () => {
   const done: string[] = []
-  const { options, luggage, asked } = await scene('cp1', {}, done)
-  const joins = step({
+  const { options, stepInputs, requests } = await setup('cp1', {}, done)
+  const joins = buildApplyStep({
     hosts: ['cp1'],
     stage: 'etcd',
     after: [{ kind: 'etcd-member-promoted', host: 'cp1' }],
   })
-  await visit(joins, luggage, options)
+  await runApplyStep(joins, stepInputs, options)
   expect(done).toEqual(['join cp1', 'promote cp1', 'gates'])
-  const texts = asked.flatMap((ask) =>
+  const texts = requests.flatMap((ask) =>
     ask.type === 'apply'
       ? ask.plan.components.flatMap(({ files }) => files.map(({ content }) => content))
       : [],
@@ -146,13 +153,13 @@ test('a new member has its place before it starts, and votes afterwards', async 
   })
 })
 
-const leaves: LeaveStep = {
-  id: 'leave/cp1',
-  what: 'leave',
+const removeStep: RemoveStep = {
+  id: 'remove/cp1',
+  kind: 'remove',
   hosts: ['cp1'],
   host: 'cp1',
   live: { member: true, controlPlane: true, node: true },
-  lost: false,
+  unreachable: false,
   before: [],
   after: [],
   drain: true,
@@ -161,16 +168,16 @@ const leaves: LeaveStep = {
 
 test('a control plane leaves: pods, API server, etcd, everything of ours, its node', async () => {
   const done: string[] = []
-  const { options, asked } = await scene('cp1', {}, done)
-  await depart(leaves, options)
+  const { options, requests } = await setup('cp1', {}, done)
+  await runRemoveStep(removeStep, options)
   expect(done).toEqual(['drain cp1', 'leave etcd cp1', 'left cp1', 'remove node cp1'])
-  expect(asked.map(({ type }) => type)).toEqual(['hello', 'stop-services', 'attach', 'reset', 'attach'])
+  expect(requests.map(({ type }) => type)).toEqual(['hello', 'stop-services', 'attach', 'reset', 'attach'])
 })
 
 test('one that is lost is asked for nothing', async () => {
   const done: string[] = []
-  const { options, asked } = await scene('cp1', {}, done)
-  await depart({ ...leaves, lost: true }, { ...options, leavers: new Map() })
+  const { options, requests } = await setup('cp1', {}, done)
+  await runRemoveStep({ ...removeStep, unreachable: true }, { ...options, removedSessions: new Map() })
   expect(done).toEqual(['drain cp1', 'leave etcd cp1', 'left cp1', 'remove node cp1'])
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
 })

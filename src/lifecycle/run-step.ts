@@ -1,137 +1,145 @@
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Claim } from '../contract/request.ts'
 import { settleAll } from '../kit/settle-all.ts'
-import { joiningPlan } from '../plan/linux/etcd.ts'
-import type { ApplyStep, LeaveStep } from '../rollout/step.ts'
-import { applyThrough } from './apply-plan.ts'
-import type { Certificates } from './certificates.ts'
-import { goBack } from './rollback-step.ts'
-import { leave } from './remove-host.ts'
-import type { Membership, Patience } from './cluster-access.ts'
+import { toJoiningPlan } from '../plan/linux/etcd.ts'
+import type { ApplyStep, RemoveStep } from '../rollout/step.ts'
+import { applyPlanThrough } from './apply-plan.ts'
+import type { HostCertificates } from './certificates.ts'
+import { rollbackStep } from './rollback-step.ts'
+import { removeHost } from './remove-host.ts'
+import type { Membership, ClusterWaitOptions } from './cluster-access.ts'
 import type { Session } from './session.ts'
-import { type Tell, toldStep } from './event-stream.ts'
-import { type Proposal, secretsOf, type Wish } from './build-proposal.ts'
+import { type EmitEvent, reportStep } from './event-stream.ts'
+import { type Proposal, collectSecrets, type ClusterInputs } from './build-proposal.ts'
 
-export interface VisitOptions {
+export interface RunStepOptions {
   readonly claim: Claim
-  /** A host has left, and is told of the claim no more. */
-  readonly left: (host: string) => void
-  /** Those who leave and answer. */
-  readonly leavers: ReadonlyMap<string, Session>
-  readonly interior: Membership
-  readonly tell: Tell
+  /** Called when a host was removed and needs the operator lock no more. */
+  readonly onRemoved: (host: string) => void
+  /** Sessions of the reachable hosts to remove. */
+  readonly removedSessions: ReadonlyMap<string, Session>
+  readonly writer: Membership
+  readonly emit: EmitEvent
   readonly now: () => Date
   readonly signal: AbortSignal
 }
 
-/** A drain may wait for pods to start elsewhere, and for whoever looks after a budget. */
-const drainTime = 600_000
-/** A new member may have much to learn. */
-const joinTime = 600_000
+/** A drain may wait for pods to start elsewhere, and for operators who change a disruption budget. */
+const drainTimeoutMs = 600_000
+/** A new member may have to copy a large database. */
+const joinTimeoutMs = 600_000
 
-function patience(within: number, { tell, now, signal }: VisitOptions, host: string): Patience {
-  const waiting: Patience['waiting'] = (reason, since) =>
-    tell({ type: 'waiting', for: reason, since }, { host })
-  return { waiting, within, now, signal }
+function buildWaitOptions(
+  timeoutMs: number,
+  { emit, now, signal }: RunStepOptions,
+  host: string,
+): ClusterWaitOptions {
+  const waiting: ClusterWaitOptions['waiting'] = (reason, since) =>
+    emit({ type: 'waiting', for: reason, since }, { host })
+  return { waiting, timeoutMs, now, signal }
 }
 
-export async function depart(step: LeaveStep, options: VisitOptions): Promise<void> {
-  const { leavers, interior, claim, left, tell } = options
+export async function runRemoveStep(step: RemoveStep, options: RunStepOptions): Promise<void> {
+  const { removedSessions, writer, claim, onRemoved, emit } = options
   const { host, id } = step
-  tell({ type: 'step-started', step: id }, { host })
-  await toldStep(options, { step: id, host }, async () =>
-    leave(step, {
-      membership: interior,
-      session: leavers.get(host),
+  emit({ type: 'step-started', step: id }, { host })
+  await reportStep(options, { step: id, host }, async () =>
+    removeHost(step, {
+      membership: writer,
+      session: removedSessions.get(host),
       claim,
-      left,
-      tell,
-      patience: patience(drainTime, options, host),
+      onRemoved,
+      emit,
+      wait: buildWaitOptions(drainTimeoutMs, options, host),
     }),
   )
 }
 
-/** All that hosts are taken through their plans with. */
-export interface Luggage {
-  readonly wish: Wish
+/** Everything that is needed to apply plans in a step. */
+export interface StepInputs {
+  readonly inputs: ClusterInputs
   readonly plans: Proposal['plans']
   readonly sessions: ReadonlyMap<string, Session>
-  readonly certificates: Certificates
-  /** Waits until all of it is so. */
-  readonly pass: (gates: ApplyStep['after']) => Promise<void>
+  readonly certificates: HostCertificates
+  /** Waits until all gates pass. */
+  readonly passGates: (gates: ApplyStep['after']) => Promise<void>
 }
 
 /**
- * Takes the hosts of a step through its stage: pods go first where they have to, and whoever joins etcd has a place there
- * before it starts. What does not come up in a cluster that lives goes back to what it was.
+ * Applies a stage to the hosts of a step. Drains them first if needed, and adds new etcd members before they
+ * start. A failed disruptive step is rolled back.
  */
-export async function visit(step: ApplyStep, luggage: Luggage, options: VisitOptions): Promise<void> {
-  const { interior, signal } = options
+export async function runApplyStep(
+  step: ApplyStep,
+  stepInputs: StepInputs,
+  options: RunStepOptions,
+): Promise<void> {
+  const { writer, signal } = options
   if (step.drain) {
     await settleAll(
       step.hosts.map(async (host) =>
-        interior.drain(host, { ...patience(drainTime, options, host), lost: false }),
+        writer.drain(host, { ...buildWaitOptions(drainTimeoutMs, options, host), lost: false }),
       ),
     )
   }
   const failed = new Set<string>()
   try {
-    await join(step, luggage, options, failed)
-    await luggage.pass(step.after)
+    await applyWithEtcdJoin(step, stepInputs, options, failed)
+    await stepInputs.passGates(step.after)
   } catch (error) {
     if (signal.aborted || !step.disruptive) throw error
-    throw await goBack(failed.size === 0 ? step : { ...step, hosts: [...failed] }, error, {
-      ...luggage,
+    throw await rollbackStep(failed.size === 0 ? step : { ...step, hosts: [...failed] }, error, {
+      ...stepInputs,
       apply: async (session, plan) =>
-        applyThrough(session, deliveryOf(plan, luggage, options), step.stage, options.tell),
-      async pass() {
-        await luggage.pass(step.after)
-        await letBack(step, options)
+        applyPlanThrough(session, buildDelivery(plan, stepInputs, options), step.stage, options.emit),
+      async waitUntilHealthy() {
+        await stepInputs.passGates(step.after)
+        await uncordonAll(step, options)
       },
     })
   }
-  await letBack(step, options)
+  await uncordonAll(step, options)
 }
 
-async function join(
+async function applyWithEtcdJoin(
   step: ApplyStep,
-  luggage: Luggage,
-  options: VisitOptions,
+  stepInputs: StepInputs,
+  options: RunStepOptions,
   failed: Set<string>,
 ): Promise<void> {
-  const { interior } = options
+  const { writer } = options
   const joining = step.after.flatMap((gate) => (gate.kind === 'etcd-member-promoted' ? [gate.host] : []))
-  let { plans } = luggage
+  let { plans } = stepInputs
   for (const host of joining) {
-    const members = await interior.joinEtcd(host, patience(joinTime, options, host))
-    plans = plans.map((plan) => (plan.host === host ? joiningPlan(plan, members) : plan))
+    const members = await writer.joinEtcd(host, buildWaitOptions(joinTimeoutMs, options, host))
+    plans = plans.map((plan) => (plan.host === host ? toJoiningPlan(plan, members) : plan))
   }
-  await take(step, { ...luggage, plans }, options, failed)
-  for (const host of joining) await interior.promote(host, patience(joinTime, options, host))
+  await applyToHosts(step, { ...stepInputs, plans }, options, failed)
+  for (const host of joining) await writer.promote(host, buildWaitOptions(joinTimeoutMs, options, host))
 }
 
-/** Pods may come again where they had to go. */
-async function letBack({ hosts, drain }: ApplyStep, { interior }: VisitOptions): Promise<void> {
-  if (drain) await settleAll(hosts.map(async (host) => interior.uncordon(host)))
+/** Allows pods again on drained nodes. */
+async function uncordonAll({ hosts, drain }: ApplyStep, { writer }: RunStepOptions): Promise<void> {
+  if (drain) await settleAll(hosts.map(async (host) => writer.uncordon(host)))
 }
 
-/** Takes the hosts of a step through its stage, side by side, and notes those that do not get there. */
-async function take(
+/** Applies the stage to all hosts of a step concurrently and records those that fail. */
+async function applyToHosts(
   { id, stage, hosts }: ApplyStep,
-  luggage: Luggage,
-  options: VisitOptions,
+  stepInputs: StepInputs,
+  options: RunStepOptions,
   failed: Set<string>,
 ): Promise<void> {
-  const { plans, sessions } = luggage
-  const { tell } = options
-  const planOf = new Map(plans.map((plan) => [plan.host, plan]))
+  const { plans, sessions } = stepInputs
+  const { emit } = options
+  const planByHost = new Map(plans.map((plan) => [plan.host, plan]))
   await settleAll(
     hosts.flatMap((host) => {
-      const [plan, session] = [planOf.get(host), sessions.get(host)]
+      const [plan, session] = [planByHost.get(host), sessions.get(host)]
       if (plan === undefined || session === undefined) return []
-      tell({ type: 'step-started', step: id, stage }, { host })
-      const done = toldStep(options, { step: id, host }, async () =>
-        applyThrough(session, deliveryOf(plan, luggage, options), stage, tell),
+      emit({ type: 'step-started', step: id, stage }, { host })
+      const done = reportStep(options, { step: id, host }, async () =>
+        applyPlanThrough(session, buildDelivery(plan, stepInputs, options), stage, emit),
       )
       return [
         done.catch((error: unknown) => {
@@ -143,10 +151,10 @@ async function take(
   )
 }
 
-function deliveryOf(
+function buildDelivery(
   plan: NodePlan,
-  { wish, certificates }: Luggage,
-  { claim }: VisitOptions,
-): Parameters<typeof applyThrough>[1] {
-  return { plan, claim, secrets: secretsOf(wish), certificates: certificates.get(plan.host) ?? {} }
+  { inputs, certificates }: StepInputs,
+  { claim }: RunStepOptions,
+): Parameters<typeof applyPlanThrough>[1] {
+  return { plan, claim, secrets: collectSecrets(inputs), certificates: certificates.get(plan.host) ?? {} }
 }

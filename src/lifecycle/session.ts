@@ -1,66 +1,72 @@
 import type { Event } from '../contract/event.ts'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
-import { until } from '../kit/poll-until.ts'
+import { pollUntil } from '../kit/poll-until.ts'
 import type { Remote } from '../ssh/remote.ts'
-import { AgentLink, type Answer, type Ask } from './agent-link.ts'
-import { agentHint, ownCommand } from './host-program.ts'
+import { AgentLink, type AgentResponseBody, type AgentRequestBody } from './agent-link.ts'
+import { formatAgentHint, buildHostCommand } from './host-program.ts'
 
-/** How to reach a host anew, when the way to it was lost. */
-export type Connect = (signal: AbortSignal) => Promise<Remote>
+/** Connects to a host again after the connection was lost. */
+export type Reconnect = (signal: AbortSignal) => Promise<Remote>
 
-const agentStart = 30_000
-/** A host that restarts is back by then. */
-const patience = 180_000
-/** How often in a row a way may be lost before anything was heard on it. */
-const losses = 10
+const agentStartTimeoutMs = 30_000
+/** Long enough for a host to reboot. */
+const reconnectTimeoutMs = 180_000
+/** How often in a row the connection may be lost without progress. */
+const maxLosses = 10
 
-/** One host, as long as a command works with it. The way to it may be lost and found again. */
+/** Session of one command with the agent of a host. It survives lost connections. */
 export class Session {
   readonly host: string
-  readonly #connect: Connect
+  readonly #connect: Reconnect
   readonly #closed = new AbortController()
   readonly #signal: AbortSignal
   #remote: Remote | undefined
-  /** One for all who ask, also while it is being opened. */
+  /** Shared by all requests, also while it is being opened. */
   #link: Promise<AgentLink> | undefined
-  #within = agentStart
+  #timeoutMs = agentStartTimeoutMs
   #following = 0
 
-  constructor(host: string, remote: Remote, connect: Connect, signal: AbortSignal) {
+  constructor(host: string, remote: Remote, connect: Reconnect, signal: AbortSignal) {
     this.host = host
     this.#remote = remote
     this.#connect = connect
     this.#signal = AbortSignal.any([signal, this.#closed.signal])
   }
 
-  /** The way to it; none while it is lost. */
+  /** The current connection; undefined while it is lost. */
   get remote(): Remote | undefined {
     return this.#remote
   }
 
-  /** Whether a run of it is heard now; its agent answers nothing else until that has ended. */
+  /**
+   * True while a run is being followed: the agent handles no other request on this link until the run has
+   * ended.
+   */
   get following(): boolean {
     return this.#following > 0
   }
 
-  /** Asked again when the way is lost before the answer: to an agent every question may be put twice. */
-  async ask<T extends Answer['type']>(
-    ask: Exclude<Ask, { type: 'attach' }>,
+  /**
+   * Sends a request, and sends it again if the connection is lost before the response. Agents handle repeated
+   * requests idempotently.
+   */
+  async request<T extends AgentResponseBody['type']>(
+    body: Exclude<AgentRequestBody, { type: 'attach' }>,
     expected: T,
-  ): Promise<Extract<Answer, { type: T }>> {
-    return this.#talk(async (link) => link.ask(ask, expected))
+  ): Promise<Extract<AgentResponseBody, { type: T }>> {
+    return this.#withLink(async (link) => link.request(body, expected))
   }
 
-  /** Hears a run to its end, over lost connections and over restarts of the agent. */
-  async follow(run: string, heard: (event: Event) => void): Promise<void> {
+  /** Follows a run to its end, across lost connections and agent restarts. */
+  async follow(run: string, onEvent: (event: Event) => void): Promise<void> {
     let next = 1
     this.#following++
     try {
-      await this.#talk(async (link, progress) =>
+      await this.#withLink(async (link, progress) =>
         link.attach(run, next, (event) => {
           next = event.sequence + 1
           progress()
-          heard(event)
+          onEvent(event)
         }),
       )
     } finally {
@@ -68,40 +74,44 @@ export class Session {
     }
   }
 
-  /** Ends whatever is still asked. */
+  /** Aborts all pending requests. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('the session is over'))
     await this.#remote?.close()
   }
 
-  async #talk<T>(say: (link: AgentLink, progress: () => void) => Promise<T>): Promise<T> {
+  async #withLink<T>(use: (link: AgentLink, progress: () => void) => Promise<T>): Promise<T> {
     for (let lost = 0; ;) {
       const opening = (this.#link ??= this.#open())
       const link = await opening
       try {
-        return await say(link, () => (lost = 0))
+        return await use(link, () => (lost = 0))
       } catch (error) {
         lost++
-        if (!isLoss(error) || lost > losses) throw error
-        // Of several who lose it the first one gives it up.
+        if (!isConnectionLost(error) || lost > maxLosses) throw error
+        // The first of several failed requests drops the link.
         if (this.#link !== opening) continue
         this.#link = undefined
-        this.#partOver(error)
+        this.#dropConnection(error)
       }
     }
   }
 
-  /** The agent may have been started a moment ago, or come with its host. */
+  /** Waits, because the agent or its host may just be starting. */
   async #open(): Promise<AgentLink> {
     try {
-      const called = await until(`the agent of ${this.host} to answer`, async () => this.#callOrMiss(), {
-        within: this.#within,
-        every: 500,
-        signal: this.#signal,
-      })
-      if (called instanceof HyperkubeError) throw called
-      this.#within = patience
-      return called
+      const opened = await pollUntil(
+        `the agent of ${this.host} to answer`,
+        async () => this.#tryOpenUnlessUninstalled(),
+        {
+          timeoutMs: this.#timeoutMs,
+          intervalMs: 500,
+          signal: this.#signal,
+        },
+      )
+      if (opened instanceof HyperkubeError) throw opened
+      this.#timeoutMs = reconnectTimeoutMs
+      return opened
     } catch (error) {
       this.#link = undefined
       if (!(error instanceof HyperkubeError) || error.code !== 'TIMED_OUT') throw error
@@ -111,34 +121,41 @@ export class Session {
     }
   }
 
-  /** One that has answered before, and of which the host has nothing any more, does not come back. */
-  async #callOrMiss(): Promise<AgentLink | HyperkubeError> {
+  /** An agent that answered once and is now uninstalled will not return, so the error ends the retries. */
+  async #tryOpenUnlessUninstalled(): Promise<AgentLink | HyperkubeError> {
     try {
-      return await this.#call()
+      return await this.#tryOpen()
     } catch (error) {
-      if (this.#within === patience && error instanceof HyperkubeError && error.code === 'AGENT_NOT_THERE')
+      if (
+        this.#timeoutMs === reconnectTimeoutMs &&
+        error instanceof HyperkubeError &&
+        error.code === 'AGENT_NOT_THERE'
+      )
         return error
       throw error
     }
   }
 
-  async #call(): Promise<AgentLink> {
+  async #tryOpen(): Promise<AgentLink> {
     const options = { signal: this.#signal, root: true }
     this.#remote ??= await this.#connect(this.#signal)
     try {
-      const argv = await ownCommand(this.#remote, ['agent-call'], this.#signal)
+      const argv = await buildHostCommand(this.#remote, ['agent-call'], this.#signal)
       const conversation = await this.#remote.open(argv, options)
-      const link = new AgentLink(this.host, conversation, agentHint(this.#remote))
-      await link.ask({ type: 'hello' }, 'hello')
+      const link = new AgentLink(this.host, conversation, formatAgentHint(this.#remote))
+      await link.request({ type: 'hello' }, 'hello')
       return link
     } catch (error) {
-      this.#partOver(error)
+      this.#dropConnection(error)
       throw error
     }
   }
 
-  /** The way to an agent that is gone is as it was; whatever else went wrong, the way may be the cause. */
-  #partOver(cause: unknown): void {
+  /**
+   * Keeps the connection if only the agent is gone. Any other error may be caused by the connection, so it is
+   * closed.
+   */
+  #dropConnection(cause: unknown): void {
     if (hasCode(cause, 'AGENT_GONE') || hasCode(cause, 'AGENT_NOT_THERE')) return
     const remote = this.#remote
     this.#remote = undefined
@@ -146,7 +163,7 @@ export class Session {
   }
 }
 
-/** Whether the way was lost, and not what was asked refused. */
-function isLoss(error: unknown): boolean {
+/** True if the connection was lost; false if the agent refused the request. */
+function isConnectionLost(error: unknown): boolean {
   return hasCode(error, 'SSH_LOST') || hasCode(error, 'AGENT_GONE')
 }

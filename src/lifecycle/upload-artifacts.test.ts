@@ -1,28 +1,28 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { imageArchive } from '../bundle/image-archive.ts'
-import { kubelet, lock, madeBundle } from '../bundle/testing/fixtures.ts'
+import { kubeletContent, bundleLock, createTestBundle } from '../bundle/testing/fixtures.ts'
 import type { OpenBundle } from '../bundle/open.ts'
-import { deliveredFile, deliveredImage, deliveries } from '../contract/uploads.ts'
+import { uploadedFilePath, uploadedImagePath, uploadDirectory } from '../contract/uploads.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { AgentRequest } from '../contract/request.ts'
 import type { Op } from '../contract/op.ts'
-import { componentOf, planOf } from '../diff/testing/fixtures.ts'
+import { buildComponent, buildPlan } from '../diff/testing/fixtures.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Remote } from '../ssh/remote.ts'
-import { deliver, deliverAll, lookAtDeliveries, parcelsFor } from './upload-artifacts.ts'
+import { uploadToHost, uploadArtifacts, listUploadsCommand, findUploads } from './upload-artifacts.ts'
 import { scriptedSession } from './testing/scripted-agent.ts'
 import { Session } from './session.ts'
-import type { What } from './event-stream.ts'
+import type { EventBody } from './event-stream.ts'
 
 const { signal } = new AbortController()
-const [artifact] = lock.artifacts
-const pause = lock.images['pause'] ?? ''
-const file = deliveredFile(artifact?.sha256 ?? '')
-const archive = deliveredImage(pause.split('@')[1] ?? '')
+const [artifact] = bundleLock.artifacts
+const pause = bundleLock.images['pause'] ?? ''
+const file = uploadedFilePath(artifact?.sha256 ?? '')
+const archive = uploadedImagePath(pause.split('@')[1] ?? '')
 
-const plan: NodePlan = planOf(
-  componentOf({
+const plan: NodePlan = buildPlan(
+  buildComponent({
     name: 'kubelet',
     images: [pause],
     artifacts: [
@@ -45,17 +45,17 @@ function op(target: Op['target'], name: string, action: Op['action'] = 'create')
 
 const both = [op('artifact', 'kubelet-1.37.1'), op('image', pause), op('file', '/etc/x')]
 
-/** A host that keeps what is sent to it, and loses the way as often as it is told to. */
-function hostWith(there: Map<string, Buffer>, losses = 0) {
+/** A host that stores what is uploaded to it and loses the connection as often as `losses` says. */
+function hostWith(stored: Map<string, Buffer>, losses = 0) {
   const sent: string[] = []
   let left = losses
-  const base = scriptedSession('a', { run: async function* () {}, asked: [] }).remote
+  const base = scriptedSession('a', { run: async function* () {}, requests: [] }).remote
   if (base === undefined) throw new Error('there is no way to it')
   const remote: Remote = {
     ...base,
     async exec(argv) {
-      expect(argv.slice(0, 3)).toEqual([...lookAtDeliveries])
-      const stdout = [...there].map(([path, bytes]) => `${bytes.length} ${path}\n`).join('')
+      expect(argv.slice(0, 3)).toEqual([...listUploadsCommand])
+      const stdout = [...stored].map(([path, bytes]) => `${bytes.length} ${path}\n`).join('')
       return { code: 0, stdout, stderr: '', bytes: Buffer.from(stdout) }
     },
     async upload(source, target, options) {
@@ -72,74 +72,76 @@ function hostWith(there: Map<string, Buffer>, losses = 0) {
       if (options.sha256 !== undefined && digest !== options.sha256) throw new Error('other bytes')
       expect(options).toMatchObject({ mode: 0o600, root: true })
       options.onProgress?.(bytes.length, bytes.length)
-      const path = target.slice(deliveries.length + 1)
-      there.set(path, bytes)
+      const path = target.slice(uploadDirectory.length + 1)
+      stored.set(path, bytes)
       sent.push(path)
     },
   }
   return { session: new Session('a', remote, async () => remote, signal), sent }
 }
 
-const quiet = { tell: () => undefined, signal }
+const quiet = { emit: () => undefined, signal }
 
 test('a host gets what it would fetch, and nothing else', async () => {
-  await using made = await madeBundle()
-  const there = new Map<string, Buffer>()
-  const { session, sent } = hostWith(there)
-  const told: What[] = []
-  await deliverAll(made.bundle, [plan], new Map([['a', both]]), new Map([['a', session]]), {
-    tell: (what) => told.push(what),
+  await using made = await createTestBundle()
+  const stored = new Map<string, Buffer>()
+  const { session, sent } = hostWith(stored)
+  const emitted: EventBody[] = []
+  await uploadArtifacts(made.bundle, [plan], new Map([['a', both]]), new Map([['a', session]]), {
+    emit: (what) => emitted.push(what),
     signal,
   })
   expect(sent).toEqual([file, archive])
-  expect(there.get(file)?.equals(kubelet)).toBe(true)
+  expect(stored.get(file)?.equals(kubeletContent)).toBe(true)
   const image = made.bundle.manifest.images.find(({ reference }) => reference === pause)
-  expect(image && imageArchive(made.bundle, image, 'amd64').size).toBe(there.get(archive)?.length)
-  expect(told[0]).toMatchObject({ type: 'progress', unit: 'MB' })
+  expect(image && imageArchive(made.bundle, image, 'amd64').size).toBe(stored.get(archive)?.length)
+  expect(emitted[0]).toMatchObject({ type: 'progress', unit: 'MB' })
 })
 
 test('what is there already is not sent again, unless it is not as large as it should be', async () => {
-  await using made = await madeBundle()
+  await using made = await createTestBundle()
   const { session, sent } = hostWith(
     new Map([
-      [file, kubelet],
+      [file, kubeletContent],
       [archive, Buffer.of(1)],
     ]),
   )
-  await deliver(session, parcelsFor(made.bundle, plan, both), quiet)
+  await uploadToHost(session, findUploads(made.bundle, plan, both), quiet)
   expect(sent).toEqual([archive])
 })
 
 test('nothing is asked of a host that fetches nothing', async () => {
-  await using made = await madeBundle()
-  const asked: AgentRequest['ask'][] = []
-  const silent = scriptedSession('a', { run: async function* () {}, asked })
+  await using made = await createTestBundle()
+  const requests: AgentRequest['body'][] = []
+  const silent = scriptedSession('a', { run: async function* () {}, requests })
   const ops = new Map([['a', [op('image', pause, 'remove'), op('file', '/etc/x')]]])
-  await deliverAll(made.bundle, [plan], ops, new Map([['a', silent]]), quiet)
-  expect(asked).toEqual([])
+  await uploadArtifacts(made.bundle, [plan], ops, new Map([['a', silent]]), quiet)
+  expect(requests).toEqual([])
 })
 
 test('a way that was lost is found again, and the rest is sent', async () => {
-  await using made = await madeBundle()
+  await using made = await createTestBundle()
   const { session, sent } = hostWith(new Map(), 2)
-  await deliver(session, parcelsFor(made.bundle, plan, both), quiet)
+  await uploadToHost(session, findUploads(made.bundle, plan, both), quiet)
   expect(sent).toEqual([file, archive])
   const gone = hostWith(new Map(), 100)
-  await expect(deliver(gone.session, parcelsFor(made.bundle, plan, both), quiet)).rejects.toMatchObject({
-    code: 'SSH_LOST',
-  })
+  await expect(uploadToHost(gone.session, findUploads(made.bundle, plan, both), quiet)).rejects.toMatchObject(
+    {
+      code: 'SSH_LOST',
+    },
+  )
 })
 
 test('what the bundle has not is said before anything is sent', async () => {
-  await using made = await madeBundle()
+  await using made = await createTestBundle()
   const bundle: OpenBundle = {
     ...made.bundle,
     manifest: { ...made.bundle.manifest, members: [], images: [] },
   }
   for (const one of both.slice(0, 2)) {
-    expect(() => parcelsFor(bundle, plan, [one])).toThrow(
+    expect(() => findUploads(bundle, plan, [one])).toThrow(
       expect.objectContaining({
-        code: 'BUNDLE_LACKS',
+        code: 'BUNDLE_INCOMPLETE',
         host: 'a',
         message: expect.stringContaining(one.name),
       }),
@@ -148,13 +150,13 @@ test('what the bundle has not is said before anything is sent', async () => {
 })
 
 test('damaged bytes do not arrive as an image', async () => {
-  await using made = await madeBundle((bytes) =>
+  await using made = await createTestBundle((bytes) =>
     bytes.writeUInt8(0, bytes.indexOf('the programs of pause for amd64')),
   )
-  const there = new Map<string, Buffer>()
-  const { session } = hostWith(there)
-  await expect(deliver(session, parcelsFor(made.bundle, plan, both), quiet)).rejects.toMatchObject({
+  const stored = new Map<string, Buffer>()
+  const { session } = hostWith(stored)
+  await expect(uploadToHost(session, findUploads(made.bundle, plan, both), quiet)).rejects.toMatchObject({
     code: 'BUNDLE_DAMAGED',
   })
-  expect([...there.keys()]).toEqual([file])
+  expect([...stored.keys()]).toEqual([file])
 })

@@ -1,26 +1,31 @@
-import { type ManagerSettings, managerSettingsFormat, noSettings } from '../contract/manager-settings.ts'
+import { type ManagerSettings, managerSettingsFormat, emptySettings } from '../contract/manager-settings.ts'
 import { readVersioned } from '../contract/versioned.ts'
-import { describe, HyperkubeError } from '../kit/errors.ts'
-import { type Access, accessOf } from '../kube/kubeconfig.ts'
+import { formatError, HyperkubeError } from '../kit/errors.ts'
+import { type KubeApiAccess, parseKubeconfig } from '../kube/kubeconfig.ts'
 import type { ManagerConfig } from './config.ts'
 
 export interface CompleteOptions {
   readonly readFile: (path: string) => Promise<string>
-  /** What this machine is called. */
+  /** Host name of this machine. */
   readonly machine: string
-  /** Another one each time. */
+  /** Returns a new value at every call. */
   readonly uuid: () => string
 }
 
-/** A config with all that only the machine knows. There is no other way to one than `complete`. */
+/** A config with everything that only the machine knows. `complete` is the only way to get one. */
 export class CompletedConfig {
   readonly config: ManagerConfig
-  readonly access: Access
-  /** Another one for each process: who comes back after a crash is somebody else. */
+  readonly access: KubeApiAccess
+  /** Unique per process: after a crash the restarted process is another lease holder. */
   readonly identity: string
   readonly settings: ManagerSettings
 
-  private constructor(config: ManagerConfig, access: Access, identity: string, settings: ManagerSettings) {
+  private constructor(
+    config: ManagerConfig,
+    access: KubeApiAccess,
+    identity: string,
+    settings: ManagerSettings,
+  ) {
     this.config = config
     this.access = access
     this.identity = identity
@@ -33,24 +38,27 @@ export class CompletedConfig {
   ): Promise<CompletedConfig> {
     const file = config.kubeconfig
     const text = await readFile(file).catch((cause: unknown) => {
-      throw new HyperkubeError('KUBECONFIG_NOT_READ', `${file} cannot be read: ${describe(cause)}`)
+      throw new HyperkubeError('KUBECONFIG_NOT_READ', `${file} cannot be read: ${formatError(cause)}`)
     })
-    const settings = await settingsOf(config.settings, readFile)
-    return new CompletedConfig(config, accessOf(text, file), `${machine}_${uuid()}`, settings)
+    const settings = await readSettings(config.settings, readFile)
+    return new CompletedConfig(config, parseKubeconfig(text, file), `${machine}_${uuid()}`, settings)
   }
 }
 
-/** What makes no sense is refused before anything begins: half of what was wished would be another wish. */
-async function settingsOf(
+/**
+ * Invalid settings are refused before anything starts: running with half of them would not be what the
+ * operator asked for.
+ */
+async function readSettings(
   file: string | undefined,
   readFile: CompleteOptions['readFile'],
 ): Promise<ManagerSettings> {
-  if (file === undefined) return noSettings
+  if (file === undefined) return emptySettings
   try {
     return readVersioned(managerSettingsFormat, JSON.parse(await readFile(file)))
   } catch (cause) {
     throw new HyperkubeError('MANAGER_SETTINGS', `${file} cannot be used`, {
-      hint: 'where cluster.yml is: hyperkube up writes it anew',
+      hint: 'where cluster.yml is: hyperkube up writes it again',
       cause,
     })
   }

@@ -1,30 +1,33 @@
-import type { Condition } from '../contract/host-resource.ts'
+import type { HostCondition } from '../contract/host-resource.ts'
 import type { KnownCondition } from './watch-specs.ts'
 
-/** What somebody wants to have said of an object. */
-export type ConditionWish = Omit<Condition, 'lastTransitionTime'>
+/** A desired condition of an object. */
+export type ConditionSpec = Omit<HostCondition, 'lastTransitionTime'>
 
-/** Whether all of it is said there already, in the same words. */
-export function areSaid(wishes: readonly ConditionWish[], there: readonly KnownCondition[]): boolean {
-  return wishes.every((wish) => {
-    const now = there.find(({ type }) => type === wish.type)
+/** True if the object already has all conditions with the same status, reason and message. */
+export function areConditionsCurrent(
+  desired: readonly ConditionSpec[],
+  current: readonly KnownCondition[],
+): boolean {
+  return desired.every((condition) => {
+    const now = current.find(({ type }) => type === condition.type)
     return (
       now !== undefined &&
-      now.status === wish.status &&
-      now.reason === wish.reason &&
-      now.message === wish.message
+      now.status === condition.status &&
+      now.reason === condition.reason &&
+      now.message === condition.message
     )
   })
 }
 
-/** As it is written: the time is that of the last change of the status, and not of the words. */
-export function withTimes(
-  wishes: readonly ConditionWish[],
-  there: readonly KnownCondition[],
+/** Adds the time of the last status change. A change of the message alone keeps the time. */
+export function addTransitionTimes(
+  desired: readonly ConditionSpec[],
+  current: readonly KnownCondition[],
   now: Date,
-): Condition[] {
-  return wishes.map((wish) => {
-    const before = there.find(({ type, status }) => type === wish.type && status === wish.status)
-    return { ...wish, lastTransitionTime: before?.lastTransitionTime ?? now.toISOString() }
+): HostCondition[] {
+  return desired.map((condition) => {
+    const before = current.find(({ type, status }) => type === condition.type && status === condition.status)
+    return { ...condition, lastTransitionTime: before?.lastTransitionTime ?? now.toISOString() }
   })
 }

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { CompletedConfig } from './completed-config.ts'
-import { configOf, managerOptions } from './config.ts'
+import { buildManagerConfig, managerOptions } from './config.ts'
 import { controllers } from './table.ts'
 
 function read(options: object) {
-  return configOf(managerOptions.parse({ kubeconfig: '/k', ...options }), controllers)
+  return buildManagerConfig(managerOptions.parse({ kubeconfig: '/k', ...options }), controllers)
 }
 
-test('what is left out is as usual', () => {
+test('missing options have defaults', () => {
   expect(read({})).toEqual({
     kubeconfig: '/k',
-    chosen: controllers.filter(({ byDefault }) => byDefault),
+    controllers: controllers.filter(({ byDefault }) => byDefault),
     listen: { host: '127.0.0.1', port: 6447 },
     election: { duration: 15_000, deadline: 10_000, retry: 2000, grace: 10_000 },
   })
@@ -49,7 +49,7 @@ test.each([
   expect(() => read({ listen })).toThrow(expect.objectContaining({ code: 'MANAGER_NOT_LOOPBACK' }))
 })
 
-test('a kubeconfig that is not there is told', async () => {
+test('a missing kubeconfig is reported', async () => {
   const machine = { readFile: async () => Promise.reject(new Error('ENOENT')), machine: 'a', uuid: () => '1' }
   await expect(CompletedConfig.complete(read({}), machine)).rejects.toMatchObject({
     code: 'KUBECONFIG_NOT_READ',

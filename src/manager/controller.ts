@@ -1,57 +1,60 @@
 import type { ManagerSettings } from '../contract/manager-settings.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import type { Time } from '../kit/monotonic-clock.ts'
+import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import type { Informer } from '../kube/informer.ts'
 import type { KubeObject } from '../kube/object.ts'
-import type { Rule } from '../kube/rbac.ts'
-import type { Source } from '../kube/watch-spec.ts'
-import type { Term } from '../kube/leader-term.ts'
-import type { Some } from '../kube/object-store.ts'
+import type { RbacRule } from '../kube/rbac.ts'
+import type { WatchSpec } from '../kube/watch-spec.ts'
+import type { LeaderTerm } from '../kube/leader-term.ts'
+import type { DefinedValue } from '../kube/object-store.ts'
 import type { WorkQueue } from '../kube/work-queue.ts'
 
-/** A row of the table. Names and aliases are for ever: people have them in their settings, and identities bear them. */
-export interface ControllerRow {
+/**
+ * One controller of the table. Names and aliases are permanent: users have them in their settings, and
+ * identities contain them.
+ */
+export interface ControllerDefinition {
   readonly name: string
   readonly aliases: readonly string[]
   readonly summary: string
-  /** Whether `*` means it, too. */
+  /** Whether `*` includes it. */
   readonly byDefault: boolean
-  /** What it learns of through the informers that all share; it may learn of nothing else. */
+  /** The shared informers that it uses. It cannot get others. */
   readonly watches: readonly Watchable[]
-  /** What it may do itself, and no more: its identity is made from this. */
-  readonly rights: readonly Right[]
-  readonly build: (scene: Scene) => Controller
+  /** RBAC rules of its identity. It can do nothing else. */
+  readonly rules: readonly ControllerRule[]
+  readonly build: (context: ControllerContext) => Controller
 }
 
-export type Watchable = Pick<Source<KubeObject, Some>, 'name' | 'right'>
+export type Watchable = Pick<WatchSpec<KubeObject, DefinedValue>, 'name' | 'requiredAccess'>
 
-/** As RBAC writes it; in one namespace, where one is given, or everywhere. */
-export interface Right extends Rule {
+/** An RBAC rule, for one namespace if one is given, otherwise for the whole cluster. */
+export interface ControllerRule extends RbacRule {
   readonly namespace?: string
 }
 
-/** All that a controller has to work with. It is made anew for each term. */
-export interface Scene {
-  /** Under the controller's own identity. Nothing is sent once the term is over. */
+/** Everything that a controller works with. A new one is built for each term. */
+export interface ControllerContext {
+  /** Acts under the controller's own identity. Sends nothing after the term has ended. */
   readonly client: KubeClient
-  readonly informer: <K extends KubeObject, T extends Some, I extends string>(
-    source: Source<K, T, I>,
+  readonly getInformer: <K extends KubeObject, T extends DefinedValue, I extends string>(
+    source: WatchSpec<K, T, I>,
   ) => Informer<T, I>
   readonly queue: WorkQueue
   readonly events: EventRecorder
   readonly metrics: Metrics
-  /** In whose name to ask anything of hosts. */
-  readonly term: Term
-  readonly time: Time
-  /** What clocks on walls say. */
+  /** The leader term in whose name hosts get requests. */
+  readonly term: LeaderTerm
+  readonly time: MonotonicClock
+  /** Wall clock. */
   readonly now: () => Date
   readonly settings: ManagerSettings
   readonly log: (line: string) => void
 }
 
 export interface Controller {
-  /** Begins when all that it watches is known, and ends with the term; nothing else ends it. */
+  /** Starts when all its informers are synced and ends with the term. It must not end earlier. */
   run(signal: AbortSignal): Promise<void>
 }

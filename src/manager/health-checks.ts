@@ -1,20 +1,22 @@
-/** Why something is not well; undefined when it is. */
-export type Check = () => string | undefined
+/** Returns why something is unhealthy, or undefined. */
+export type HealthCheck = () => string | undefined
 
-export type Checks = ReadonlyMap<string, Check>
+export type HealthChecks = ReadonlyMap<string, HealthCheck>
 
-export interface Health {
-  readonly well: boolean
+export interface HealthCheckReport {
+  readonly healthy: boolean
   readonly text: string
 }
 
-/** As Kubernetes' own components say it: a line for each check, where one fails or somebody wants to know. */
-export function healthOf(path: string, checks: Checks, verbose = false): Health {
-  const all = [...checks].map(([name, check]) => ({ name, why: check() }))
-  const well = all.every(({ why }) => why === undefined)
-  if (well && !verbose) return { well, text: 'ok' }
-  const lines = all.map(({ name, why }) =>
-    why === undefined ? `[+]${name} ok` : `[-]${name} failed: ${why}`,
+/**
+ * Formats checks as Kubernetes components do: one line per check if one fails or verbose output is requested.
+ */
+export function runHealthChecks(path: string, checks: HealthChecks, verbose = false): HealthCheckReport {
+  const all = [...checks].map(([name, check]) => ({ name, reason: check() }))
+  const healthy = all.every(({ reason }) => reason === undefined)
+  if (healthy && !verbose) return { healthy, text: 'ok' }
+  const lines = all.map(({ name, reason }) =>
+    reason === undefined ? `[+]${name} ok` : `[-]${name} failed: ${reason}`,
   )
-  return { well, text: [...lines, `${path} check ${well ? 'passed' : 'failed'}`, ''].join('\n') }
+  return { healthy, text: [...lines, `${path} check ${healthy ? 'passed' : 'failed'}`, ''].join('\n') }
 }

@@ -1,50 +1,51 @@
-import type { Time } from '../kit/monotonic-clock.ts'
+import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 import type { KnownHost } from './watch-specs.ts'
 
-/** In milliseconds. Agents give a sign of life every two minutes. */
-export const silentAfter = 5 * 60_000
-/** So old by the clock on the wall, a word is not from just now, even where clocks are a little wrong. */
-const old = 30 * 60_000
+/** In milliseconds. Agents send a heartbeat every two minutes. */
+export const silentAfterMs = 5 * 60_000
+/** A heartbeat with an older timestamp is not recent, even if clocks differ a little. */
+const staleAfterMs = 30 * 60_000
 
-interface Heard {
+interface LastHeartbeat {
   readonly heartbeat: string | undefined
-  readonly at: number
+  readonly receivedAt: number
 }
 
 /**
- * Since when agents have been silent, by our own clock: those of hosts may be wrong. Who has just begun to listen has
- * heard everybody just now; and where nobody is heard at all, it is rather us, or the API, that does not hear.
+ * Tracks which agents are silent, by our own monotonic clock, because clocks of hosts may be wrong. At its
+ * start all hosts count as just heard. If no host at all sends heartbeats, the problem is more likely here or
+ * at the API, so the limit is three times longer.
  */
 export class Heartbeats {
-  readonly #time: Pick<Time, 'now'>
+  readonly #time: Pick<MonotonicClock, 'now'>
   readonly #now: () => Date
-  readonly #heard = new Map<string, Heard>()
-  /** When anybody was heard last. */
-  #newest = -Infinity
+  readonly #hosts = new Map<string, LastHeartbeat>()
+  /** When any heartbeat was received last. */
+  #lastReceivedAt = -Infinity
 
-  constructor({ time, now }: { readonly time: Pick<Time, 'now'>; readonly now: () => Date }) {
+  constructor({ time, now }: { readonly time: Pick<MonotonicClock, 'now'>; readonly now: () => Date }) {
     this.#time = time
     this.#now = now
   }
 
-  /** What its object says now. */
-  hear({ name, status: { heartbeat } }: KnownHost): void {
-    const before = this.#heard.get(name)
+  /** Takes over the heartbeat of the host's object. */
+  observe({ name, status: { heartbeat } }: KnownHost): void {
+    const before = this.#hosts.get(name)
     if (before !== undefined && before.heartbeat === heartbeat) return
-    // Who begins to listen finds the last words of those who went silent long ago.
-    const isOld = before === undefined && this.#now().getTime() - Date.parse(heartbeat ?? '') > old
-    if (!isOld) this.#newest = this.#time.now()
-    this.#heard.set(name, { heartbeat, at: isOld ? -Infinity : this.#newest })
+    // At its start it also reads the last heartbeats of hosts that went silent long ago.
+    const isStale = before === undefined && this.#now().getTime() - Date.parse(heartbeat ?? '') > staleAfterMs
+    if (!isStale) this.#lastReceivedAt = this.#time.now()
+    this.#hosts.set(name, { heartbeat, receivedAt: isStale ? -Infinity : this.#lastReceivedAt })
   }
 
   forget(name: string): void {
-    this.#heard.delete(name)
+    this.#hosts.delete(name)
   }
 
   isSilent(name: string): boolean {
-    const heard = this.#heard.get(name)
-    if (heard?.heartbeat === undefined) return true
-    const [age, deaf] = [this.#time.now() - heard.at, this.#time.now() - this.#newest]
-    return age >= (deaf < silentAfter ? silentAfter : 3 * silentAfter)
+    const last = this.#hosts.get(name)
+    if (last?.heartbeat === undefined) return true
+    const [age, sinceAny] = [this.#time.now() - last.receivedAt, this.#time.now() - this.#lastReceivedAt]
+    return age >= (sinceAny < silentAfterMs ? silentAfterMs : 3 * silentAfterMs)
   }
 }

@@ -1,30 +1,39 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { HostRequest, HostStatus } from '../contract/host-resource.ts'
-import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
-import { agentOf, hostRights } from '../kube/host-resource.ts'
-import type { ControllerRow } from './controller.ts'
-import { askHost, askRights } from './host-requests.ts'
-import { reconciling } from './reconciler.ts'
-import { TestAuthorizer } from './testing/fake-authorizer.ts'
-import { type Running, soon, type Stage, stage } from './testing/manager-bench.ts'
+import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import { formatAgentUser, buildHostRbac } from '../kube/host-resource.ts'
+import type { ControllerDefinition } from './controller.ts'
+import { requestHostAction, hostRequestRules } from './host-requests.ts'
+import { createReconciler } from './reconciler.ts'
+import { FakeAuthorizer } from './testing/fake-authorizer.ts'
+import {
+  type RunningManager,
+  waitUntil,
+  type ManagerBench,
+  createManagerBench,
+} from './testing/manager-bench.ts'
 
-let authority: TestAuthority
+let ca: TestCa
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
 const path = '/apis/hyperkube.dev/v1/hosts/n1'
 
-/** Wants something of one host, again and again until it has an answer. */
-function asker(answers: unknown[]): ControllerRow {
+/** Requests an action from one host until it has a result. */
+function buildRequester(results: unknown[]): ControllerDefinition {
   return {
-    ...{ name: 'asker', aliases: [], summary: 'asks', byDefault: true, watches: [], rights: askRights },
-    build(scene) {
-      scene.queue.add('n1')
-      return reconciling(scene, {
+    ...{ name: 'asker', aliases: [], summary: 'asks', byDefault: true, watches: [], rules: hostRequestRules },
+    build(context) {
+      context.queue.add('n1')
+      return createReconciler(context, {
         async reconcile(host) {
-          const answer = await askHost(scene, host, { id: 'x', ask: { type: 'check' }, within: 60_000 })
-          if (answer !== undefined) answers.push(answer)
+          const result = await requestHostAction(context, host, {
+            id: 'x',
+            action: { type: 'check' },
+            startTimeoutMs: 60_000,
+          })
+          if (result !== undefined) results.push(result)
           return { requeueAfter: 5 }
         },
       })
@@ -32,81 +41,81 @@ function asker(answers: unknown[]): ControllerRow {
   }
 }
 
-function requestsIn({ cluster }: Stage): HostRequest[] {
+function readRequests({ cluster }: ManagerBench): HostRequest[] {
   const spec: unknown = Reflect.get(Object(cluster.objects.get(path)), 'spec')
   return Reflect.get(Object(spec), 'requests') ?? []
 }
 
-function put({ cluster }: Stage, status: HostStatus = {}): void {
+function putHost({ cluster }: ManagerBench, status: HostStatus = {}): void {
   cluster.objects.put(path, { apiVersion: 'hyperkube.dev/v1', kind: 'Host', spec: {}, status })
 }
 
-async function begun(one: Stage): Promise<Running> {
-  put(one)
+async function startAndWait(one: ManagerBench): Promise<RunningManager> {
+  putHost(one)
   const manager = await one.start('a')
-  await soon('it to ask', () => requestsIn(one).length > 0)
+  await waitUntil('it to ask', () => readRequests(one).length > 0)
   return manager
 }
 
-describe('a controller that asks something of a host', () => {
-  test('asks once in the name of its term, and gets the answer', async () => {
-    const answers: unknown[] = []
-    await using one = await stage(authority, [asker(answers)])
-    await begun(one)
-    expect(requestsIn(one)).toMatchObject([
+describe('a controller that requests an action from a host', () => {
+  test('requests once per term, and gets the result', async () => {
+    const results: unknown[] = []
+    await using one = await createManagerBench(ca, [buildRequester(results)])
+    await startAndWait(one)
+    expect(readRequests(one)).toMatchObject([
       { id: 'x', generation: 0, fence: { holder: 'a_1', transitions: 0 } },
     ])
     const result = { id: 'x', outcome: 'done' as const, at: '2026-11-16T08:00:00.000Z', details: [] }
     one.cluster.objects.change(path, { status: { results: [result] } })
-    await soon('the answer', () => answers.length > 1)
-    expect(answers[0]).toEqual(result)
-    expect(one.cluster.deeds).toEqual([`hyperkube:controller:asker PATCH ${path}`])
+    await waitUntil('the answer', () => results.length > 1)
+    expect(results[0]).toEqual(result)
+    expect(one.cluster.controllerWrites).toEqual([`hyperkube:controller:asker PATCH ${path}`])
     expect(one.authorizer.refused).toEqual([])
     expect(one.authorizer.unused.filter((right) => right.includes('asker'))).toEqual([])
   })
 
-  test('raises its number where the host was shown a higher one, and asks again with that', async () => {
-    await using one = await stage(authority, [asker([])])
-    const manager = await begun(one)
+  test('raises its fence above the one the host saw, and requests again', async () => {
+    await using one = await createManagerBench(ca, [buildRequester([])])
+    const manager = await startAndWait(one)
     one.cluster.objects.change(path, {
       status: {
-        highest: { holder: 'before the restore', transitions: 8 },
+        highestFence: { holder: 'before the restore', transitions: 8 },
         results: [{ id: 'x', outcome: 'refused', reason: 'fence' }],
       },
     })
-    await soon('a higher one', () => requestsIn(one)[0]?.fence.transitions === 9)
-    expect(requestsIn(one)).toMatchObject([{ id: 'x', fence: { holder: 'a_1', transitions: 9 } }])
-    expect(manager.lines.join('\n')).toContain('it was shown 8 of before the restore already')
+    await waitUntil('a higher one', () => readRequests(one)[0]?.fence.transitions === 9)
+    expect(readRequests(one)).toMatchObject([{ id: 'x', fence: { holder: 'a_1', transitions: 9 } }])
+    expect(manager.lines.join('\n')).toContain('it already saw fence 8 of before the restore')
   })
 
-  test('writes nothing into an object that somebody has changed since it looked', async () => {
-    await using one = await stage(authority, [asker([])])
-    put(one)
+  test('writes nothing into an object that changed since it was read', async () => {
+    await using one = await createManagerBench(ca, [buildRequester([])])
+    putHost(one)
     let between = 3
-    one.cluster.intercept = ({ method, as }) => {
-      // Whoever comes between the look and the write.
-      if (method === 'PATCH' && as?.endsWith('asker') === true && between-- > 0) {
+    one.cluster.intercept = ({ method, impersonatedUser }) => {
+      // Another writer between the read and the write.
+      if (method === 'PATCH' && impersonatedUser?.endsWith('asker') === true && between-- > 0) {
         one.cluster.objects.change(path, { metadata: { labels: { turn: String(between) } } })
       }
       return undefined
     }
     await one.start('a')
-    await soon('it to ask', () => requestsIn(one).length > 0)
-    expect(one.cluster.deeds).toHaveLength(4)
-    expect(requestsIn(one)).toHaveLength(1)
+    await waitUntil('it to ask', () => readRequests(one).length > 0)
+    expect(one.cluster.controllerWrites).toHaveLength(4)
+    expect(readRequests(one)).toHaveLength(1)
   })
 })
 
-test('an agent may see its own object alone, and write nothing but its status', () => {
-  const authorizer = new TestAuthorizer([...hostRights('n1'), ...hostRights('n2')])
-  const act = { user: agentOf('n1'), group: 'hyperkube.dev', namespace: undefined }
-  const may = (verb: string, resource: string, name?: string): boolean =>
-    authorizer.mayDo({ ...act, verb, resource, name })
-  expect(['list', 'watch'].map((verb) => may(verb, 'hosts', 'n1'))).toEqual([true, true])
-  expect(may('patch', 'hosts/status', 'n1')).toBe(true)
-  expect(may('list', 'hosts')).toBe(false)
-  expect(may('watch', 'hosts', 'n2')).toBe(false)
-  expect(may('patch', 'hosts/status', 'n2')).toBe(false)
-  expect(may('patch', 'hosts', 'n1')).toBe(false)
-  expect(may('create', 'hosts')).toBe(false)
+test('an agent can read only its own object, and write only its status', () => {
+  const authorizer = new FakeAuthorizer([...buildHostRbac('n1'), ...buildHostRbac('n2')])
+  const access = { user: formatAgentUser('n1'), group: 'hyperkube.dev', namespace: undefined }
+  const canDo = (verb: string, resource: string, name?: string): boolean =>
+    authorizer.authorize({ ...access, verb, resource, name })
+  expect(['list', 'watch'].map((verb) => canDo(verb, 'hosts', 'n1'))).toEqual([true, true])
+  expect(canDo('patch', 'hosts/status', 'n1')).toBe(true)
+  expect(canDo('list', 'hosts')).toBe(false)
+  expect(canDo('watch', 'hosts', 'n2')).toBe(false)
+  expect(canDo('patch', 'hosts/status', 'n2')).toBe(false)
+  expect(canDo('patch', 'hosts', 'n1')).toBe(false)
+  expect(canDo('create', 'hosts')).toBe(false)
 })

@@ -1,47 +1,47 @@
-import { decideAsk, type HostWish } from '../contract/decide-host-request.ts'
+import { decideHostRequest, type HostRequestSpec } from '../contract/decide-host-request.ts'
 import type { HostResult } from '../contract/host-resource.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { hosts } from '../kube/host-resource.ts'
-import { get } from '../kube/read-objects.ts'
-import { merge } from '../kube/write-objects.ts'
-import type { Right, Scene } from './controller.ts'
+import { hostKind } from '../kube/host-resource.ts'
+import { getObject } from '../kube/read-objects.ts'
+import { patchObject } from '../kube/write-objects.ts'
+import type { ControllerRule, ControllerContext } from './controller.ts'
 
-/** What whoever asks hosts must be allowed to. */
-export const askRights: readonly Right[] = [
+/** RBAC rules of controllers that send requests to hosts. */
+export const hostRequestRules: readonly ControllerRule[] = [
   { apiGroups: ['hyperkube.dev'], resources: ['hosts'], verbs: ['get', 'patch'] },
 ]
 
 /**
- * Asks something of a host in the name of this term, once however often it is called. The answer is undefined as long as
- * there is none; it comes with the host's object. Where others were faster it fails, and is to be tried again, as all
- * that a queue is given is.
+ * Requests an action from a host in the name of this term. Repeated calls with the same id are one request.
+ * Returns the result, or undefined while there is none; the result arrives with the host's object. Throws if
+ * another writer was faster; the queue then tries again.
  */
-export async function askHost(
-  { client, term, now }: Pick<Scene, 'client' | 'term' | 'now'>,
+export async function requestHostAction(
+  { client, term, now }: Pick<ControllerContext, 'client' | 'term' | 'now'>,
   host: string,
-  wish: HostWish,
+  spec: HostRequestSpec,
 ): Promise<HostResult | undefined> {
-  const object = await get(client, hosts, { name: host })
-  const step = decideAsk(object, wish, term.fence(), now().getTime())
+  const object = await getObject(client, hostKind, { name: host })
+  const step = decideHostRequest(object, spec, term.fence(), now().getTime())
   if (step.kind === 'answered') return step.result
   if (step.kind === 'outranked') {
-    const { holder, transitions } = step.seen
-    term.raise(step.seen)
-    throw new HyperkubeError('HOST_SAW_NEWER', `it was shown ${transitions} of ${holder} already`, {
+    const { holder, transitions } = step.highestFence
+    term.raise(step.highestFence)
+    throw new HyperkubeError('HOST_STALE_LEADER', `it already saw fence ${transitions} of ${holder}`, {
       host,
-      hint: 'if this one leads, its number is above it soon, and it asks again',
+      hint: 'if this process leads, it raises its fence and requests again',
     })
   }
   if (step.kind === 'full') {
-    throw new HyperkubeError('HOST_REQUESTS_FULL', 'too much was asked of it that it has not answered', {
+    throw new HyperkubeError('HOST_REQUESTS_FULL', 'it has too many unanswered requests', {
       host,
       hint: `kubectl get host ${host} -o yaml; on the host: journalctl -u hyperkube-agent`,
     })
   }
   if (step.kind === 'write') {
-    // Only in the very object that was looked at: whoever leads since has changed it.
+    // Only into the version that was read: a newer leader may have changed the object since.
     const metadata = { resourceVersion: object.metadata.resourceVersion }
-    await merge(client, hosts, { name: host }, { metadata, spec: { requests: step.requests } })
+    await patchObject(client, hostKind, { name: host }, { metadata, spec: { requests: step.requests } })
   }
   return undefined
 }

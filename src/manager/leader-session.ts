@@ -1,113 +1,128 @@
 import type { ManagerSettings } from '../contract/manager-settings.ts'
-import { describe } from '../kit/errors.ts'
+import { formatError } from '../kit/errors.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import type { Time } from '../kit/monotonic-clock.ts'
+import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { EventRecorder } from '../kube/events.ts'
 import { type InformerState, Informers } from '../kube/informers.ts'
 import { QueueMetrics } from '../kube/queue-metrics.ts'
-import type { Term } from '../kube/leader-term.ts'
+import type { LeaderTerm } from '../kube/leader-term.ts'
 import { WorkQueue } from '../kube/work-queue.ts'
-import type { Controller, ControllerRow } from './controller.ts'
-import type { Complaints } from './log-limiter.ts'
-import type { Checks } from './health-checks.ts'
-import { informersUser, userOf } from './rbac.ts'
+import type { Controller, ControllerDefinition } from './controller.ts'
+import type { LogLimiter } from './log-limiter.ts'
+import type { HealthChecks } from './health-checks.ts'
+import { informersUser, formatControllerUser } from './rbac.ts'
 
-export interface OfficeOptions {
-  readonly rows: readonly ControllerRow[]
-  /** A client that acts as somebody, asks the guard before it sends anything, and is cut by the signal. */
-  readonly clientAs: (user: string, guard: () => void, signal: AbortSignal) => KubeClient
-  /** Which process this is, for events. */
+export interface LeaderSessionOptions {
+  readonly controllers: readonly ControllerDefinition[]
+  /**
+   * A client that impersonates a user, calls the guard before every request, and is aborted by the signal.
+   */
+  readonly createClientAs: (user: string, guard: () => void, signal: AbortSignal) => KubeClient
+  /** Identity of this process, for events. */
   readonly instance: string
   readonly metrics: Metrics
-  readonly time: Time
+  readonly time: MonotonicClock
   readonly now: () => Date
   readonly settings: ManagerSettings
   readonly random: () => number
-  /** How long what was begun may take to end, in milliseconds. */
-  readonly grace: number
+  /** How long controllers may take to stop, in milliseconds. */
+  readonly graceMs: number
   readonly log: (line: string) => void
-  readonly complaints: Complaints
+  readonly logLimiter: LogLimiter
 }
 
-interface Desk {
+interface RunningController {
   readonly name: string
   readonly controller: Controller
-  /** What it waits for before it begins. */
-  readonly reads: ReadonlySet<InformerState>
+  /** Informers that must be synced before it starts. */
+  readonly informers: ReadonlySet<InformerState>
   state: 'waiting' | 'working' | 'ended' | { readonly failed: string }
 }
 
-/** What a leader does for as long as it leads: all controllers, and what they share. For one term. */
-export class Office {
-  readonly #options: OfficeOptions
+/** Runs all controllers and their shared informers during one leader term. */
+export class LeaderSession {
+  readonly #options: LeaderSessionOptions
   readonly #queues: QueueMetrics
-  #desks: readonly Desk[] = []
+  #running: readonly RunningController[] = []
   #informers: Informers | undefined
 
-  constructor(options: OfficeOptions) {
+  constructor(options: LeaderSessionOptions) {
     this.#options = options
     this.#queues = new QueueMetrics(options.metrics)
-    this.#measure(options.metrics)
+    this.#registerMetrics(options.metrics)
   }
 
-  /** All are built before anything is read, so that each hears all, and each begins once what it reads is known. */
-  async run(term: Term): Promise<void> {
-    const { clientAs, rows, log } = this.#options
-    using cut = this.#cutLate(term)
+  /**
+   * All controllers are built before the informers start, so that each gets all events. Each controller
+   * starts once its informers are synced.
+   */
+  async run(term: LeaderTerm): Promise<void> {
+    const { createClientAs, controllers, log } = this.#options
+    using abortLate = this.#abortLate(term)
     using clients = new DisposableStack()
-    const as = (user: string): KubeClient => clients.use(clientAs(user, () => void term.fence(), cut.signal))
-    const informers = new Informers(as(informersUser), {
-      onTrouble: (source, error) => this.#trouble(source, error),
+    const createClient = (user: string): KubeClient =>
+      clients.use(createClientAs(user, () => void term.fence(), abortLate.signal))
+    const informers = new Informers(createClient(informersUser), {
+      onError: (source, error) => this.#reportError(source, error),
     })
     this.#informers = informers
-    const desks = rows.map((row) => this.#desk(row, as(userOf(row)), informers, term))
-    this.#desks = desks
-    const reading = informers.run(term.signal)
-    log(`leads, with ${desks.map(({ name }) => name).join(', ') || 'no controllers'}`)
-    const working = desks.map(async (desk) => this.#work(desk, term.signal))
-    // Also where there is nothing to do: who ended now would be started again and again.
-    await Promise.all([ending(term.signal), reading, ...working])
+    const runningControllers = controllers.map((definition) =>
+      this.#buildController(definition, createClient(formatControllerUser(definition)), informers, term),
+    )
+    this.#running = runningControllers
+    const informersRun = informers.run(term.signal)
+    log(`leads, with ${runningControllers.map(({ name }) => name).join(', ') || 'no controllers'}`)
+    const controllerRuns = runningControllers.map(async (running) =>
+      this.#runController(running, term.signal),
+    )
+    // Also with no controllers: a process that ended here would be restarted in a loop.
+    await Promise.all([waitForAbort(term.signal), informersRun, ...controllerRuns])
   }
 
-  /** Who has not ended. */
-  get working(): string[] {
-    return this.#desks.filter(({ state }) => state === 'working').map(({ name }) => name)
+  /** Names of controllers that have not stopped. */
+  get stillRunning(): string[] {
+    return this.#running.filter(({ state }) => state === 'working').map(({ name }) => name)
   }
 
-  /** Whether each controller works. */
-  get controllers(): Checks {
+  /** One check per controller. */
+  get controllerChecks(): HealthChecks {
     return new Map(
-      this.#desks.map(({ name, state }) => [
+      this.#running.map(({ name, state }) => [
         name,
         () => (typeof state === 'object' ? state.failed : undefined),
       ]),
     )
   }
 
-  /** Whether all that controllers read is known. */
-  get informers(): Checks {
+  /** One check per informer: whether it is synced. */
+  get informerChecks(): HealthChecks {
     return new Map(
       (this.#informers?.all ?? []).map(({ name, isSynced }) => [
         `informer-${name}`,
-        () => (isSynced ? undefined : 'it is not known yet what there is'),
+        () => (isSynced ? undefined : 'the first list is not complete'),
       ]),
     )
   }
 
-  #desk(row: ControllerRow, client: KubeClient, informers: Informers, term: Term): Desk {
-    const { name } = row
+  #buildController(
+    definition: ControllerDefinition,
+    client: KubeClient,
+    informers: Informers,
+    term: LeaderTerm,
+  ): RunningController {
+    const { name } = definition
     const { metrics, time, now, settings, random, instance, log } = this.#options
-    const dropped = metrics.counters('hyperkube_events_dropped_total', 'Events that were too many.')
-    const reads = new Set<InformerState>()
-    const controller = row.build({
+    const dropped = metrics.counters('hyperkube_events_dropped_total', 'Events dropped by the rate limit.')
+    const ownInformers = new Set<InformerState>()
+    const controller = definition.build({
       client,
-      informer(source) {
-        // Otherwise nobody could read from the table what its identity needs.
-        if (!row.watches.includes(source))
-          throw new Error(`${name} does not say that it watches ${source.name}`)
-        const informer = informers.of(source)
-        reads.add(informer)
+      getInformer(source) {
+        // Otherwise the table would not show which rules the informers need.
+        if (!definition.watches.includes(source))
+          throw new Error(`${name} does not list ${source.name} among its watches`)
+        const informer = informers.getInformer(source)
+        ownInformers.add(informer)
         return informer
       },
       queue: new WorkQueue(name, { time, random, metrics: this.#queues }),
@@ -116,7 +131,7 @@ export class Office {
         instance,
         clock: now,
         onDropped: () => dropped.add({ controller: name }),
-        onTrouble: (error) => this.#trouble(`${name}: an event`, error),
+        onError: (error) => this.#reportError(`${name}: an event`, error),
       }),
       metrics,
       term,
@@ -125,58 +140,61 @@ export class Office {
       settings,
       log: (line) => log(`${name}: ${line}`),
     })
-    return { name, controller, reads, state: 'waiting' }
+    return { name, controller, informers: ownInformers, state: 'waiting' }
   }
 
-  async #work(desk: Desk, signal: AbortSignal): Promise<void> {
+  async #runController(running: RunningController, signal: AbortSignal): Promise<void> {
     const { log } = this.#options
-    await Promise.race([Promise.all([...desk.reads].map(async ({ synced }) => synced)), ending(signal)])
+    await Promise.race([
+      Promise.all([...running.informers].map(async ({ synced }) => synced)),
+      waitForAbort(signal),
+    ])
     try {
-      desk.state = 'working'
-      if (!signal.aborted) await desk.controller.run(signal)
+      running.state = 'working'
+      if (!signal.aborted) await running.controller.run(signal)
       if (!signal.aborted) throw new Error('it ended by itself')
-      desk.state = 'ended'
+      running.state = 'ended'
     } catch (error) {
-      desk.state = signal.aborted ? 'ended' : { failed: describe(error) }
-      if (!signal.aborted) log(`${desk.name} does not work any more: ${describe(error)}`)
+      running.state = signal.aborted ? 'ended' : { failed: formatError(error) }
+      if (!signal.aborted) log(`${running.name} stopped working: ${formatError(error)}`)
     }
   }
 
-  /** What hangs at the end is cut, in time for the lease to be given back. */
-  #cutLate({ signal, lost }: Term): Disposable & { readonly signal: AbortSignal } {
+  /** Aborts requests that hang at the end, in time to release the lease. */
+  #abortLate({ signal, lost }: LeaderTerm): Disposable & { readonly signal: AbortSignal } {
     const late = new AbortController()
-    let callOff = (): void => undefined
-    const wait = (): void => {
-      callOff = this.#options.time.after(0.75 * this.#options.grace, () => late.abort())
+    let cancelTimer = (): void => undefined
+    const startTimer = (): void => {
+      cancelTimer = this.#options.time.after(0.75 * this.#options.graceMs, () => late.abort())
     }
-    signal.addEventListener('abort', wait, { once: true })
+    signal.addEventListener('abort', startTimer, { once: true })
     return {
       signal: AbortSignal.any([lost, late.signal]),
       [Symbol.dispose]() {
-        signal.removeEventListener('abort', wait)
-        callOff()
+        signal.removeEventListener('abort', startTimer)
+        cancelTimer()
       },
     }
   }
 
-  #trouble(what: string, error: unknown): void {
-    const troubles = 'Watches and events that had to be tried again, or were given up.'
-    this.#options.metrics.counters('hyperkube_troubles_total', troubles).add({ what })
-    this.#options.complaints.say(what, error)
+  #reportError(subject: string, error: unknown): void {
+    const help = 'Errors of watches and events.'
+    this.#options.metrics.counters('hyperkube_manager_errors_total', help).add({ what: subject })
+    this.#options.logLimiter.report(subject, error)
   }
 
-  #measure(metrics: Metrics): void {
+  #registerMetrics(metrics: Metrics): void {
     const all = (): readonly InformerState[] => this.#informers?.all ?? []
-    metrics.gauges('hyperkube_informer_objects', 'Objects that are known.', () =>
+    metrics.gauges('hyperkube_informer_objects', 'Objects in the informer.', () =>
       all().map(({ name, size }) => [{ source: name }, size]),
     )
-    metrics.gauges('hyperkube_informer_synced', 'Whether all that there is is known.', () =>
+    metrics.gauges('hyperkube_informer_synced', 'Whether the informer has listed all objects.', () =>
       all().map(({ name, isSynced }) => [{ source: name }, isSynced ? 1 : 0]),
     )
   }
 }
 
-async function ending(signal: AbortSignal): Promise<void> {
+async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { Complaints } from './log-limiter.ts'
+import { LogLimiter } from './log-limiter.ts'
 
-test('the same is said once, and again when it is news or has gone on for long', () => {
+test('the same error is logged once, and again after a change or a long time', () => {
   let now = 0
   const lines: string[] = []
-  const complaints = new Complaints({ now: () => now }, (line) => lines.push(line))
-  const say = (what: string, message: string): void => complaints.say(what, new Error(message))
-  say('nodes', 'away')
-  say('nodes', 'away')
-  say('pods', 'away')
-  say('nodes', 'refused')
-  complaints.forget('nodes')
-  say('nodes', 'refused')
+  const logLimiter = new LogLimiter({ now: () => now }, (line) => lines.push(line))
+  const report = (what: string, message: string): void => logLimiter.report(what, new Error(message))
+  report('nodes', 'away')
+  report('nodes', 'away')
+  report('pods', 'away')
+  report('nodes', 'refused')
+  logLimiter.reset('nodes')
+  report('nodes', 'refused')
   now = 600_000
-  say('pods', 'away')
+  report('pods', 'away')
   expect(lines).toEqual(['nodes: away', 'pods: away', 'nodes: refused', 'nodes: refused', 'pods: away'])
 })

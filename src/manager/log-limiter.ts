@@ -1,31 +1,31 @@
-import { describe } from '../kit/errors.ts'
-import type { Time } from '../kit/monotonic-clock.ts'
+import { formatError } from '../kit/errors.ts'
+import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 
-/** What is still so is said again after so many milliseconds. */
-const reminder = 10 * 60_000
+/** An unchanged error is logged again after this time. */
+const repeatMs = 10 * 60_000
 
-/** Says what goes wrong, and not again and again while it is the same. */
-export class Complaints {
-  readonly #time: Pick<Time, 'now'>
+/** Logs errors without repeating the same one all the time. */
+export class LogLimiter {
+  readonly #time: Pick<MonotonicClock, 'now'>
   readonly #log: (line: string) => void
-  readonly #said = new Map<string, { readonly words: string; readonly at: number }>()
+  readonly #reported = new Map<string, { readonly text: string; readonly at: number }>()
 
-  constructor(time: Pick<Time, 'now'>, log: (line: string) => void) {
+  constructor(time: Pick<MonotonicClock, 'now'>, log: (line: string) => void) {
     this.#time = time
     this.#log = log
   }
 
-  /** `what` are few: each is remembered. */
-  say(what: string, error: unknown): void {
-    const words = describe(error)
-    const before = this.#said.get(what)
-    if (before?.words === words && this.#time.now() - before.at < reminder) return
-    this.#said.set(what, { words, at: this.#time.now() })
-    this.#log(`${what}: ${words}`)
+  /** Every subject is remembered, so there must be few. */
+  report(subject: string, error: unknown): void {
+    const text = formatError(error)
+    const before = this.#reported.get(subject)
+    if (before?.text === text && this.#time.now() - before.at < repeatMs) return
+    this.#reported.set(subject, { text, at: this.#time.now() })
+    this.#log(`${subject}: ${text}`)
   }
 
-  /** It is well again: whatever comes next is news. */
-  forget(what: string): void {
-    this.#said.delete(what)
+  /** The subject works again: its next error is logged in any case. */
+  reset(subject: string): void {
+    this.#reported.delete(subject)
   }
 }

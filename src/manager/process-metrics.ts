@@ -1,21 +1,21 @@
 import type { Metrics } from '../kit/metrics.ts'
 
-/** What the process costs, under the names that every exporter has. */
-export function processMetrics(metrics: Metrics): void {
+/** Registers process metrics under the standard exporter names. */
+export function registerProcessMetrics(metrics: Metrics): void {
   metrics.gauges('process_resident_memory_bytes', 'Memory of the process.', () => [
     [{}, process.memoryUsage.rss()],
   ])
-  const cpu = (): number => {
+  const readCpuSeconds = (): number => {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1e6
   }
   metrics.gauges(
     'process_cpu_seconds_total',
-    'Time of processors that it took.',
-    () => [[{}, cpu()]],
+    'CPU time of the process.',
+    () => [[{}, readCpuSeconds()]],
     'counter',
   )
-  metrics.gauges('process_start_time_seconds', 'When it began.', () => [
+  metrics.gauges('process_start_time_seconds', 'Start time of the process.', () => [
     [{}, Math.round(Date.now() / 1000 - process.uptime())],
   ])
 }

@@ -1,37 +1,38 @@
 import { expect, test } from 'vitest'
-import { kindOf } from '../kube/object.ts'
-import { Source } from '../kube/watch-spec.ts'
-import type { ControllerRow } from './controller.ts'
-import { managerObjects } from './rbac.ts'
-import { nodes } from './watch-specs.ts'
+import { createUntypedKind } from '../kube/object.ts'
+import { WatchSpec } from '../kube/watch-spec.ts'
+import type { ControllerDefinition } from './controller.ts'
+import { buildManagerRbac } from './rbac.ts'
+import { nodeWatch } from './watch-specs.ts'
 
-const secrets = new Source({
+const secrets = new WatchSpec({
   name: 'secrets',
-  kind: kindOf('v1', 'Secret'),
+  kind: createUntypedKind('v1', 'Secret'),
   namespace: 'own',
   select: ({ metadata }) => metadata.name,
 })
-const some: Omit<ControllerRow, 'name'> = {
+const base: Omit<ControllerDefinition, 'name'> = {
   aliases: [],
   summary: '',
   byDefault: true,
-  watches: [nodes],
-  rights: [],
+  watches: [nodeWatch],
+  rules: [],
   build: () => ({ run: async () => undefined }),
 }
-const rows: ControllerRow[] = [
-  { ...some, name: 'a', rights: [{ apiGroups: [''], resources: ['nodes'], verbs: ['patch'] }] },
+const definitions: ControllerDefinition[] = [
+  { ...base, name: 'a', rules: [{ apiGroups: [''], resources: ['nodes'], verbs: ['patch'] }] },
   {
-    ...some,
+    ...base,
     name: 'b',
-    watches: [nodes, secrets],
-    rights: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'], namespace: 'own' }],
+    watches: [nodeWatch, secrets],
+    rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'], namespace: 'own' }],
   },
 ]
 
-test('each has its own rights, in its own places; what is watched by two is read by one', () => {
-  const texts = managerObjects(rows).map(({ kind, metadata: { name, namespace = '-' }, rules, roleRef }) =>
-    [namespace, kind, name, JSON.stringify(rules ?? roleRef)].join(' '),
+test('each controller has its own rules in its own namespaces; shared watches are granted once', () => {
+  const texts = buildManagerRbac(definitions).map(
+    ({ kind, metadata: { name, namespace = '-' }, rules, roleRef }) =>
+      [namespace, kind, name, JSON.stringify(rules ?? roleRef)].join(' '),
   )
   expect(texts.filter((text) => !text.includes('Binding'))).toEqual([
     '- ClusterRole hyperkube:controller-manager [{"apiGroups":[""],"resources":["users"],"resourceNames":["hyperkube:controller:shared-informers","hyperkube:controller:a","hyperkube:controller:b"],"verbs":["impersonate"]}]',
@@ -41,8 +42,8 @@ test('each has its own rights, in its own places; what is watched by two is read
     '- ClusterRole hyperkube:controller:a [{"apiGroups":[""],"resources":["nodes"],"verbs":["patch"]}]',
     'own Role hyperkube:controller:b [{"apiGroups":[""],"resources":["configmaps"],"verbs":["create"]}]',
   ])
-  // To each role its one binding, to the user of its name.
-  const bindings = managerObjects(rows).filter(({ kind }) => kind.endsWith('Binding'))
+  // Each role has one binding, to the user of the same name.
+  const bindings = buildManagerRbac(definitions).filter(({ kind }) => kind.endsWith('Binding'))
   expect(bindings).toHaveLength(6)
   for (const { metadata, subjects, roleRef } of bindings) {
     expect(subjects).toEqual([{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: metadata.name }])
@@ -50,6 +51,6 @@ test('each has its own rights, in its own places; what is watched by two is read
   }
 })
 
-test('a controller that is off has no rights, and nobody may act as it', () => {
-  expect(JSON.stringify(managerObjects(rows.slice(0, 1)))).not.toMatch(/controller:b|secrets/)
+test('a disabled controller has no RBAC rules, and cannot be impersonated', () => {
+  expect(JSON.stringify(buildManagerRbac(definitions.slice(0, 1)))).not.toMatch(/controller:b|secrets/)
 })

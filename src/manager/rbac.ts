@@ -1,46 +1,46 @@
-import { controllerUsers, managerUser } from '../contract/manager-settings.ts'
+import { controllerUserPrefix, managerUser } from '../contract/manager-settings.ts'
 import type { Manifest } from '../kube/object.ts'
-import { binding, role, type Rule } from '../kube/rbac.ts'
-import type { ControllerRow, Right } from './controller.ts'
+import { buildRoleBinding, buildRole, type RbacRule } from '../kube/rbac.ts'
+import type { ControllerDefinition, ControllerRule } from './controller.ts'
 
-/** Who reads for all controllers, and does nothing else. */
-export const informersUser = userOf({ name: 'shared-informers' })
-/** Who has it leads. */
+/** The user that lists and watches for all controllers, and does nothing else. */
+export const informersUser = formatControllerUser({ name: 'shared-informers' })
+/** The holder of this lease is the leader. */
 export const managerLease = { namespace: 'kube-system', name: 'hyperkube-controller-manager' } as const
 
-/** As whom a controller acts. */
-export function userOf({ name }: Pick<ControllerRow, 'name'>): string {
-  return `${controllerUsers}${name}`
+/** The user that a controller impersonates. */
+export function formatControllerUser({ name }: Pick<ControllerDefinition, 'name'>): string {
+  return `${controllerUserPrefix}${name}`
 }
 
 /**
- * The rights of the manager and of each controller, from the table. The manager acts as its controllers by impersonation:
- * there are no tokens that somebody could take or that outlive anything, and audit logs name both.
+ * RBAC of the manager and of each controller, from the table. The manager impersonates its controllers, so
+ * there are no tokens to steal or to expire, and audit logs name both users.
  */
-export function managerObjects(rows: readonly ControllerRow[]): Manifest[] {
-  const users = [informersUser, ...rows.map(userOf)]
+export function buildManagerRbac(definitions: readonly ControllerDefinition[]): Manifest[] {
+  const users = [informersUser, ...definitions.map(formatControllerUser)]
   return [
-    ...granted(managerUser, [
+    ...grantRules(managerUser, [
       { apiGroups: [''], resources: ['users'], resourceNames: users, verbs: ['impersonate'] },
-      leases({ resourceNames: [managerLease.name], verbs: ['get', 'update'] }),
-      // RBAC cannot say of what is made what it may be called.
-      leases({ verbs: ['create'] }),
+      buildLeaseRule({ resourceNames: [managerLease.name], verbs: ['get', 'update'] }),
+      // RBAC cannot restrict the name of a created object.
+      buildLeaseRule({ verbs: ['create'] }),
     ]),
-    ...granted(informersUser, watchRights(rows)),
-    ...rows.flatMap((row) => granted(userOf(row), row.rights)),
+    ...grantRules(informersUser, buildWatchRules(definitions)),
+    ...definitions.flatMap((definition) => grantRules(formatControllerUser(definition), definition.rules)),
   ]
 }
 
-function leases(right: Pick<Right, 'resourceNames' | 'verbs'>): Right {
+function buildLeaseRule(rule: Pick<ControllerRule, 'resourceNames' | 'verbs'>): ControllerRule {
   const { namespace } = managerLease
-  return { apiGroups: ['coordination.k8s.io'], resources: ['leases'], namespace, ...right }
+  return { apiGroups: ['coordination.k8s.io'], resources: ['leases'], namespace, ...rule }
 }
 
-/** What is watched by several is there once. */
-function watchRights(rows: readonly ControllerRow[]): Right[] {
-  const sources = rows.flatMap(({ watches }) => watches.map(({ right }) => right))
-  const once = new Map(sources.map((right) => [JSON.stringify(right), right]))
-  return [...once.values()].map(({ group, plural, namespace }) => ({
+/** Builds one rule per watched resource, also if several controllers watch it. */
+function buildWatchRules(definitions: readonly ControllerDefinition[]): ControllerRule[] {
+  const accesses = definitions.flatMap(({ watches }) => watches.map(({ requiredAccess: rule }) => rule))
+  const byText = new Map(accesses.map((rule) => [JSON.stringify(rule), rule]))
+  return [...byText.values()].map(({ group, plural, namespace }) => ({
     apiGroups: [group],
     resources: [plural],
     verbs: ['list', 'watch'],
@@ -48,16 +48,25 @@ function watchRights(rows: readonly ControllerRow[]): Right[] {
   }))
 }
 
-/** One role for the whole cluster, and one for each namespace; none where there is nothing to allow. */
-function granted(user: string, rights: readonly Right[]): Manifest[] {
-  const places = Map.groupBy(rights, ({ namespace }) => namespace)
-  return [...places].flatMap(([namespace, some]) => {
-    const rules = some.map(ruleOf)
-    return [role(user, rules, namespace), binding(user, user, { kind: 'User', name: user }, namespace)]
+/** One role for the whole cluster and one per namespace. None without rules. */
+function grantRules(user: string, controllerRules: readonly ControllerRule[]): Manifest[] {
+  const byNamespace = Map.groupBy(controllerRules, ({ namespace }) => namespace)
+  return [...byNamespace].flatMap(([namespace, namespaceRules]) => {
+    const rules = namespaceRules.map(toRbacRule)
+    return [
+      buildRole(user, rules, namespace),
+      buildRoleBinding(user, user, { kind: 'User', name: user }, namespace),
+    ]
   })
 }
 
-function ruleOf({ apiGroups, resources, resourceNames, nonResourceURLs, verbs }: Right): Rule {
+function toRbacRule({
+  apiGroups,
+  resources,
+  resourceNames,
+  nonResourceURLs,
+  verbs,
+}: ControllerRule): RbacRule {
   return {
     ...(apiGroups === undefined ? {} : { apiGroups }),
     ...(resources === undefined ? {} : { resources }),

@@ -1,23 +1,20 @@
-import { describe } from '../kit/errors.ts'
-import type { Outcome } from '../kube/work-queue.ts'
-import type { Controller, Scene } from './controller.ts'
+import { formatError } from '../kit/errors.ts'
+import type { WorkResult } from '../kube/work-queue.ts'
+import type { Controller, ControllerContext } from './controller.ts'
 
-export interface Reconciling {
-  /** How many keys at once. */
+export interface ReconcilerOptions {
+  /** Number of keys that are reconciled concurrently. */
   readonly workers?: number
-  /** Brings what the key stands for nearer to what it should be, whatever it was that happened to it. */
-  readonly reconcile: (key: string) => Promise<Outcome>
+  /** Reconciles the object of the key, independent of the event that caused it. */
+  readonly reconcile: (key: string) => Promise<WorkResult>
 }
 
-/** A controller that works through its queue. */
-export function reconciling(
-  { queue, metrics, log }: Pick<Scene, 'queue' | 'metrics' | 'log'>,
-  { workers = 1, reconcile }: Reconciling,
+/** Creates a controller that reconciles the keys of its queue. */
+export function createReconciler(
+  { queue, metrics, log }: Pick<ControllerContext, 'queue' | 'metrics' | 'log'>,
+  { workers = 1, reconcile }: ReconcilerOptions,
 ): Controller {
-  const results = metrics.counters(
-    'controller_runtime_reconcile_total',
-    'Looks at a key, by what came of them.',
-  )
+  const results = metrics.counters('controller_runtime_reconcile_total', 'Reconciliations, by result.')
   const count = (result: string): void => results.add({ controller: queue.name, result })
   return {
     async run(signal) {
@@ -25,16 +22,16 @@ export function reconciling(
         {
           workers,
           async handle(key) {
-            const outcome = await reconcile(key)
-            count(outcome === undefined ? 'success' : 'requeue_after')
-            return outcome
+            const workResult = await reconcile(key)
+            count(workResult === undefined ? 'success' : 'requeue_after')
+            return workResult
           },
           onFailure(key, error, failures) {
             count('error')
-            // What goes on and on is told less and less.
+            // Repeated failures are logged at powers of two.
             if (Number.isInteger(Math.log2(failures))) {
               log(
-                `${key || 'it'} failed ${failures === 1 ? 'once' : `${failures} times`}: ${describe(error)}`,
+                `${key || 'it'} failed ${failures === 1 ? 'once' : `${failures} times`}: ${formatError(error)}`,
               )
             }
           },

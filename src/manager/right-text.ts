@@ -1,7 +1,11 @@
-import type { Right } from './controller.ts'
+import type { ControllerRule } from './controller.ts'
 
-/** A right as people read it. */
-export function rightText({ verbs, resources = [], nonResourceURLs = [], namespace }: Right): string {
-  const where = namespace === undefined ? '' : ` in ${namespace}`
-  return `${verbs.join(', ')} ${[...resources, ...nonResourceURLs].join(', ')}${where}`
+export function formatRule({
+  verbs,
+  resources = [],
+  nonResourceURLs = [],
+  namespace,
+}: ControllerRule): string {
+  const suffix = namespace === undefined ? '' : ` in ${namespace}`
+  return `${verbs.join(', ')} ${[...resources, ...nonResourceURLs].join(', ')}${suffix}`
 }

@@ -1,101 +1,101 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
-import type { Ending } from '../kube/election.ts'
-import type { ControllerRow } from './controller.ts'
+import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import type { ElectionResult } from '../kube/election.ts'
+import type { ControllerDefinition } from './controller.ts'
 import { versionSkew } from './controllers/version-skew/version-skew.ts'
-import { soon, stage } from './testing/manager-bench.ts'
+import { waitUntil, createManagerBench } from './testing/manager-bench.ts'
 
-let authority: TestAuthority
+let ca: TestCa
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
-test('what a row does not say that it watches, its controller does not get', async () => {
-  await using one = await stage(authority, [{ ...versionSkew, watches: [] }])
+test('a controller cannot watch what its definition does not list', async () => {
+  await using one = await createManagerBench(ca, [{ ...versionSkew, watches: [] }])
   const manager = await one.start('a')
-  await expect(manager.ending).rejects.toThrow('version-skew does not say that it watches nodes')
+  await expect(manager.result).rejects.toThrow('version-skew does not list nodes among its watches')
   expect(one.cluster.holder).toBe('')
 })
 
-test('with nothing to do it leads all the same, until it is stopped', async () => {
-  await using one = await stage(authority, [])
+test('without controllers it leads all the same, until it is stopped', async () => {
+  await using one = await createManagerBench(ca, [])
   const manager = await one.start('a')
-  await soon('it to be ready', async () => (await manager.ask('/readyz')).status === 200)
-  await soon('it to renew', () => one.cluster.writes.length > 3)
+  await waitUntil('it to be ready', async () => (await manager.get('/readyz')).status === 200)
+  await waitUntil('it to renew', () => one.cluster.writes.length > 3)
   expect(manager.lines).toEqual(['was elected', 'leads, with no controllers'])
   manager.stop.abort()
-  expect(await manager.ending).toBe<Ending>('stopped')
+  expect(await manager.result).toBe<ElectionResult>('stopped')
 })
 
 describe('of two managers', () => {
-  test('one leads, the other is ready; who is stopped lets the other one in at once', async () => {
-    await using one = await stage(authority, [versionSkew])
+  test('one leads and the other is ready; a stopped leader releases the lease at once', async () => {
+    await using one = await createManagerBench(ca, [versionSkew])
     const a = await one.start('a')
-    await soon('a to lead', async () => (await a.ask('/readyz')).text === 'ok')
+    await waitUntil('a to lead', async () => (await a.get('/readyz')).text === 'ok')
     const b = await one.start('b')
-    await soon('b to wait', async () => (await b.ask('/readyz')).text === 'ok')
+    await waitUntil('b to wait', async () => (await b.get('/readyz')).text === 'ok')
     expect(one.cluster.holder).toBe('a_1')
-    expect((await b.ask('/metrics')).text).toContain(
+    expect((await b.get('/metrics')).text).toContain(
       'leader_election_master_status{name="hyperkube-controller-manager"} 0',
     )
     a.stop.abort()
-    expect(await a.ending).toBe<Ending>('stopped')
-    await soon('b to lead', () => b.lines.length > 2)
+    expect(await a.result).toBe<ElectionResult>('stopped')
+    await waitUntil('b to lead', () => b.lines.length > 2)
     expect(one.cluster.holder).toBe('b_1')
     expect(b.lines).toEqual(['a_1 leads', 'was elected', 'leads, with version-skew'])
   })
 
-  test('who cannot renew the lease ends', async () => {
-    await using one = await stage(authority, [versionSkew])
+  test('a leader that cannot renew the lease ends', async () => {
+    await using one = await createManagerBench(ca, [versionSkew])
     const a = await one.start('a', { duration: 1000, deadline: 700, retry: 100, grace: 2000 })
-    await soon('a to lead', () => one.cluster.holder === 'a_1')
-    one.cluster.away = true
-    expect(await a.ending).toBe<Ending>('lost')
+    await waitUntil('a to lead', () => one.cluster.holder === 'a_1')
+    one.cluster.unreachable = true
+    expect(await a.result).toBe<ElectionResult>('lost')
     expect(a.lines.at(-1)).toBe(
       'LEADERSHIP_LOST: no longer the leader: the lease could not be renewed in time',
     )
-    await expect(a.ask('/livez')).rejects.toThrow('fetch failed')
+    await expect(a.get('/livez')).rejects.toThrow('fetch failed')
   })
 })
 
 describe('health', () => {
   test('each check can be asked alone, and says what is wrong', async () => {
-    const broken: ControllerRow = {
+    const broken: ControllerDefinition = {
       name: 'broken',
       aliases: [],
       summary: 'breaks',
       byDefault: true,
       watches: [],
-      rights: [],
+      rules: [],
       build: () => ({ run: async () => Promise.reject(new Error('no idea')) }),
     }
-    await using one = await stage(authority, [versionSkew, broken])
+    await using one = await createManagerBench(ca, [versionSkew, broken])
     const manager = await one.start('a')
-    await soon('it to break', async () => (await manager.ask('/healthz')).status === 500)
-    expect(await manager.ask('/healthz')).toEqual({
+    await waitUntil('it to break', async () => (await manager.get('/healthz')).status === 500)
+    expect(await manager.get('/healthz')).toEqual({
       status: 500,
       text: '[+]ping ok\n[+]version-skew ok\n[-]broken failed: no idea\nhealthz check failed\n',
     })
-    expect((await manager.ask('/healthz/version-skew')).status).toBe(200)
-    expect((await manager.ask('/healthz/broken')).status).toBe(500)
-    expect((await manager.ask('/healthz/nobody')).status).toBe(404)
-    expect((await manager.ask('/nowhere')).status).toBe(404)
-    expect(await manager.ask('/livez?verbose')).toEqual({
+    expect((await manager.get('/healthz/version-skew')).status).toBe(200)
+    expect((await manager.get('/healthz/broken')).status).toBe(500)
+    expect((await manager.get('/healthz/unknown')).status).toBe(404)
+    expect((await manager.get('/nowhere')).status).toBe(404)
+    expect(await manager.get('/livez?verbose')).toEqual({
       status: 200,
       text: '[+]ping ok\nlivez check passed\n',
     })
-    await soon('it to be ready', async () => (await manager.ask('/readyz')).status === 200)
-    expect((await manager.ask('/readyz?verbose')).text).toBe(
+    await waitUntil('it to be ready', async () => (await manager.get('/readyz')).status === 200)
+    expect((await manager.get('/readyz?verbose')).text).toBe(
       '[+]leader-election ok\n[+]informer-nodes ok\nreadyz check passed\n',
     )
   })
 
   test('without an API it lives, and is not ready', async () => {
-    await using one = await stage(authority, [versionSkew])
-    one.cluster.away = true
+    await using one = await createManagerBench(ca, [versionSkew])
+    one.cluster.unreachable = true
     const manager = await one.start('a')
-    expect((await manager.ask('/livez')).status).toBe(200)
-    expect(await manager.ask('/readyz')).toMatchObject({ status: 500 })
+    expect((await manager.get('/livez')).status).toBe(200)
+    expect(await manager.get('/readyz')).toMatchObject({ status: 500 })
   })
 })

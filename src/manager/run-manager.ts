@@ -1,79 +1,90 @@
-import { describe } from '../kit/errors.ts'
+import { formatError } from '../kit/errors.ts'
 import { Metrics } from '../kit/metrics.ts'
-import type { Time } from '../kit/monotonic-clock.ts'
+import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 import { KubeClient, type KubeClientOptions } from '../kube/client.ts'
-import { type Ending, lead } from '../kube/election.ts'
-import { type Holding, LeaseLock } from '../kube/lease-lock.ts'
-import { kubeLeaseStore } from '../kube/lease-store.ts'
-import { Complaints } from './log-limiter.ts'
+import { type ElectionResult, runElection } from '../kube/election.ts'
+import { type LeaseHold, LeaseLock } from '../kube/lease-lock.ts'
+import { createKubeLeaseStore } from '../kube/lease-store.ts'
+import { LogLimiter } from './log-limiter.ts'
 import type { CompletedConfig } from './completed-config.ts'
-import { openFront } from './health-server.ts'
-import type { Check, Checks } from './health-checks.ts'
-import { Office } from './leader-session.ts'
-import { processMetrics } from './process-metrics.ts'
+import { startHealthServer } from './health-server.ts'
+import type { HealthCheck, HealthChecks } from './health-checks.ts'
+import { LeaderSession } from './leader-session.ts'
+import { registerProcessMetrics } from './process-metrics.ts'
 import { managerLease } from './rbac.ts'
 
-export interface ManagerWorld {
-  readonly time: Time
-  /** What clocks on walls say: only for others to read. */
+export interface ManagerDeps {
+  readonly time: MonotonicClock
+  /** Wall clock, only for timestamps that others read. */
   readonly now: () => Date
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
   readonly log: (line: string) => void
-  /** Is told where health and figures are told. */
+  /** Receives the port of health and metrics. */
   readonly onListening?: (port: number) => void
 }
 
-/** Waits for its turn, leads, and comes down cleanly with the signal. After anything but `stopped` the process must end. */
+/**
+ * Waits for the lease, leads, and stops cleanly with the signal. After any result other than `stopped` the
+ * process must exit.
+ */
 export async function runManager(
   { config, access, identity, settings }: CompletedConfig,
-  world: ManagerWorld,
+  deps: ManagerDeps,
   signal: AbortSignal,
-): Promise<Ending> {
-  const { time, random, log } = world
+): Promise<ElectionResult> {
+  const { time, random, log } = deps
   const { election: timing } = config
   const metrics = new Metrics()
-  processMetrics(metrics)
-  const complaints = new Complaints(time, log)
-  const office = new Office({
-    ...{ rows: config.chosen, instance: identity, metrics, time, random, grace: timing.grace, log },
-    complaints,
+  registerProcessMetrics(metrics)
+  const logLimiter = new LogLimiter(time, log)
+  const session = new LeaderSession({
+    ...{
+      controllers: config.controllers,
+      instance: identity,
+      metrics,
+      time,
+      random,
+      graceMs: timing.grace,
+      log,
+    },
+    logLimiter,
     settings,
-    now: world.now,
-    clientAs: (as, guard, until) => clientOf({ ...access, as, guard, signal: until }),
+    now: deps.now,
+    createClientAs: (as, guard, until) => createClient({ ...access, impersonate: as, guard, signal: until }),
   })
-  const ballot = new Ballot(time, timing.duration)
-  const healths: Readonly<Record<string, () => Checks>> = {
-    livez: () => ping,
-    readyz: () => new Map([['leader-election', ballot.check], ...office.informers]),
-    healthz: () => new Map([...ping, ...office.controllers]),
+  const electionStatus = new ElectionStatus(time, timing.duration)
+  const checksByPath: Readonly<Record<string, () => HealthChecks>> = {
+    livez: () => pingChecks,
+    readyz: () => new Map([['leader-election', electionStatus.check], ...session.informerChecks]),
+    healthz: () => new Map([...pingChecks, ...session.controllerChecks]),
   }
-  await using front = await openFront(config.listen, {
-    checks: (path) => (Object.hasOwn(healths, path) ? healths[path]?.() : undefined),
+  await using server = await startHealthServer(config.listen, {
+    checks: (path) => (Object.hasOwn(checksByPath, path) ? checksByPath[path]?.() : undefined),
     metrics: () => metrics.text(),
   })
-  world.onListening?.(front.port)
-  // A connection that hangs must be given up in time for another one.
-  const [patience, timeout] = [timing.deadline / 4, timing.deadline / 2]
-  using client = clientOf({
+  deps.onListening?.(server.port)
+  // A hanging connection must time out early enough to try another server.
+  const [timeoutMs, storeTimeoutMs] = [timing.deadline / 4, timing.deadline / 2]
+  using client = createClient({
     ...access,
-    timing: { connect: patience, answer: patience },
+    timing: { connectMs: timeoutMs, responseMs: timeoutMs },
     signal: new AbortController().signal,
   })
-  const store = kubeLeaseStore(client, managerLease, timeout)
+  const store = createKubeLeaseStore(client, managerLease, storeTimeoutMs)
   const lock = new LeaseLock(store, { identity, duration: timing.duration }, () => ({
-    wall: world.now(),
+    wall: deps.now(),
     monotonic: time.now(),
   }))
   metrics.gauges('leader_election_master_status', 'Whether this one leads.', () => [
-    [{ name: managerLease.name }, ballot.leads ? 1 : 0],
+    [{ name: managerLease.name }, electionStatus.isLeader ? 1 : 0],
   ])
-  const ending = await lead(
+  const result = await runElection(
     {
-      async tryHold(until) {
-        const holding = await lock.tryHold(until)
-        complaints.forget(election)
-        return ballot.seen(holding)
+      async tryAcquire(until) {
+        const holding = await lock.tryAcquire(until)
+        logLimiter.reset(electionSubject)
+        return electionStatus.record(holding)
       },
       raise: (number) => lock.raise(number),
       release: async (until) => lock.release(until),
@@ -83,48 +94,48 @@ export async function runManager(
       time,
       random,
       onLeader: (holder) => log(holder === identity ? 'was elected' : `${holder} leads`),
-      onTrouble: (error) => complaints.say(election, error),
+      onError: (error) => logLimiter.report(electionSubject, error),
     },
     async (term) => {
-      term.lost.addEventListener('abort', () => log(`LEADERSHIP_LOST: ${describe(term.lost.reason)}`))
-      await office.run(term)
+      term.lost.addEventListener('abort', () => log(`LEADERSHIP_LOST: ${formatError(term.lost.reason)}`))
+      await session.run(term)
     },
     signal,
   )
-  const late = office.working
-  if (late.length > 0) log(`did not stop in time: ${late.join(', ')}`)
-  return ending
+  const stillRunning = session.stillRunning
+  if (stillRunning.length > 0) log(`did not stop in time: ${stillRunning.join(', ')}`)
+  return result
 }
 
-function clientOf(options: KubeClientOptions): KubeClient {
+function createClient(options: KubeClientOptions): KubeClient {
   return new KubeClient(options)
 }
 
-const election = 'leader election'
+const electionSubject = 'leader election'
 
-const ping: Checks = new Map([['ping', () => undefined]])
+const pingChecks: HealthChecks = new Map([['ping', () => undefined]])
 
-/** What came of the election so far. */
-class Ballot {
-  leads = false
-  readonly #time: Time
-  readonly #patience: number
-  #seen: number | undefined
+/** The state of the leader election, for health and metrics. */
+class ElectionStatus {
+  isLeader = false
+  readonly #time: MonotonicClock
+  readonly #timeoutMs: number
+  #lastObservedAt: number | undefined
 
-  constructor(time: Time, patience: number) {
+  constructor(time: MonotonicClock, timeoutMs: number) {
     this.#time = time
-    this.#patience = patience
+    this.#timeoutMs = timeoutMs
   }
 
-  seen(holding: Holding): Holding {
-    this.#seen = this.#time.now()
-    this.leads = holding.held
+  record(holding: LeaseHold): LeaseHold {
+    this.#lastObservedAt = this.#time.now()
+    this.isLeader = holding.held
     return holding
   }
 
-  readonly check: Check = () => {
-    if (this.#seen === undefined) return 'the lease was not seen yet'
-    const age = this.#time.now() - this.#seen
-    return age < this.#patience ? undefined : `the lease was not seen for ${Math.round(age / 1000)} s`
+  readonly check: HealthCheck = () => {
+    if (this.#lastObservedAt === undefined) return 'the lease was not seen yet'
+    const age = this.#time.now() - this.#lastObservedAt
+    return age < this.#timeoutMs ? undefined : `the lease was not seen for ${Math.round(age / 1000)} s`
   }
 }

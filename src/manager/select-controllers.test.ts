@@ -1,16 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { checkTable, choose } from './select-controllers.ts'
-import type { ControllerRow } from './controller.ts'
+import { checkControllerNames, selectControllers } from './select-controllers.ts'
+import type { ControllerDefinition } from './controller.ts'
 import { controllers } from './table.ts'
 
-function row(name: string, byDefault = true, aliases: readonly string[] = []): ControllerRow {
+function buildDefinition(
+  name: string,
+  byDefault = true,
+  aliases: readonly string[] = [],
+): ControllerDefinition {
   const build = () => ({ run: async () => undefined })
-  return { name, aliases, summary: name, byDefault, watches: [], rights: [], build }
+  return { name, aliases, summary: name, byDefault, watches: [], rules: [], build }
 }
 
-const rows = [row('a'), row('b', true, ['bee']), row('c', false)]
+const definitions = [buildDefinition('a'), buildDefinition('b', true, ['bee']), buildDefinition('c', false)]
 
-// As kube-controller-manager's own rule has it.
+// The rules of kube-controller-manager.
 test.each([
   ['*', 'a b'],
   ['', ''],
@@ -24,28 +28,30 @@ test.each([
   ['a,-a', 'a'],
   ['-a,a,*', 'b'],
   ['c,b,a', 'a b c'],
-])('%j means %j', (words, names) => {
-  const chosen = choose(rows, words === '' ? [] : words.split(','))
-  expect(chosen.map(({ name }) => name).join(' ')).toBe(names)
+])('%j means %j', (selectors, names) => {
+  const selected = selectControllers(definitions, selectors === '' ? [] : selectors.split(','))
+  expect(selected.map(({ name }) => name).join(' ')).toBe(names)
 })
 
 test.each([
   ['version-skw', 'did you mean version-skew?'],
   ['-version-skw', 'did you mean version-skew?'],
   ['**', 'hyperkube controller-manager list'],
-])('%s is no controller', (word, hint) => {
-  expect(() => choose(controllers, [word])).toThrow(
+])('%s is no controller', (selector, hint) => {
+  expect(() => selectControllers(controllers, [selector])).toThrow(
     expect.objectContaining({ code: 'MANAGER_CONTROLLER_UNKNOWN', hint }),
   )
 })
 
 describe('the table', () => {
   test('is sound', () => {
-    expect(() => checkTable(controllers)).not.toThrow()
+    expect(() => checkControllerNames(controllers)).not.toThrow()
   })
 
-  test('has no name twice, and none that identities could not bear', () => {
-    expect(() => checkTable([...rows, row('bee')])).toThrow('two controllers are called bee')
-    expect(() => checkTable([row('a:b')])).toThrow('a:b is no name')
+  test('refuses duplicate and invalid names', () => {
+    expect(() => checkControllerNames([...definitions, buildDefinition('bee')])).toThrow(
+      'two controllers are called bee',
+    )
+    expect(() => checkControllerNames([buildDefinition('a:b')])).toThrow('a:b is no name')
   })
 })

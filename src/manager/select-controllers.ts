@@ -1,43 +1,51 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { nearest } from '../kit/suggest.ts'
-import { printable } from '../kit/printable.ts'
-import type { ControllerRow } from './controller.ts'
+import { suggestWord } from '../kit/suggest.ts'
+import { toPrintable } from '../kit/printable.ts'
+import type { ControllerDefinition } from './controller.ts'
 
 /**
- * Which controllers words like `*,-foo` mean, as kube-controller-manager reads them: a name is on, one with a minus off, of
- * both the first one counts, and `*` is all others that are on by default.
+ * Selects controllers by a list like `*,-foo`, with the rules of kube-controller-manager: a name turns a
+ * controller on, a name with a minus turns it off. The first mention of a name wins, and `*` adds all others
+ * that are on by default.
  */
-export function choose(rows: readonly ControllerRow[], words: readonly string[]): ControllerRow[] {
+export function selectControllers(
+  definitions: readonly ControllerDefinition[],
+  selectors: readonly string[],
+): ControllerDefinition[] {
   const byName = new Map(
-    rows.flatMap((row) => [row.name, ...row.aliases].map((name) => [name, row] as const)),
+    definitions.flatMap((definition) =>
+      [definition.name, ...definition.aliases].map((name) => [name, definition] as const),
+    ),
   )
-  const wishes = new Map<ControllerRow, boolean>()
-  let others = false
-  for (const word of words) {
-    if (word === '*') {
-      others = true
+  const choices = new Map<ControllerDefinition, boolean>()
+  let includeDefaults = false
+  for (const selector of selectors) {
+    if (selector === '*') {
+      includeDefaults = true
       continue
     }
-    const name = word.replace(/^-/, '')
-    const row = byName.get(name)
-    if (row === undefined) throw unknown(name, [...byName.keys()])
-    if (!wishes.has(row)) wishes.set(row, name === word)
+    const name = selector.replace(/^-/, '')
+    const definition = byName.get(name)
+    if (definition === undefined) throw buildUnknownError(name, [...byName.keys()])
+    if (!choices.has(definition)) choices.set(definition, name === selector)
   }
-  return rows.filter((row) => wishes.get(row) ?? (others && row.byDefault))
+  return definitions.filter(
+    (definition) => choices.get(definition) ?? (includeDefaults && definition.byDefault),
+  )
 }
 
-function unknown(name: string, known: readonly string[]): HyperkubeError {
-  const meant = nearest(name, known)
-  return new HyperkubeError('MANAGER_CONTROLLER_UNKNOWN', `there is no controller ${printable(name)}`, {
-    hint: meant === undefined ? 'hyperkube controller-manager list' : `did you mean ${meant}?`,
+function buildUnknownError(name: string, known: readonly string[]): HyperkubeError {
+  const suggestion = suggestWord(name, known)
+  return new HyperkubeError('MANAGER_CONTROLLER_UNKNOWN', `there is no controller ${toPrintable(name)}`, {
+    hint: suggestion === undefined ? 'hyperkube controller-manager list' : `did you mean ${suggestion}?`,
   })
 }
 
-/** Fails where two rows share a name: an identity must be of one. */
-export function checkTable(rows: readonly ControllerRow[]): void {
-  const names = rows.flatMap(({ name, aliases }) => [name, ...aliases])
-  const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (twice !== undefined) throw new Error(`two controllers are called ${twice}`)
-  const wrong = names.find((name) => !/^[a-z][a-z0-9-]*$/.test(name))
-  if (wrong !== undefined) throw new Error(`${wrong} is no name of a controller`)
+/** Throws if two controllers share a name, because names are part of user identities. */
+export function checkControllerNames(definitions: readonly ControllerDefinition[]): void {
+  const names = definitions.flatMap(({ name, aliases }) => [name, ...aliases])
+  const duplicate = names.find((name, at) => names.indexOf(name) !== at)
+  if (duplicate !== undefined) throw new Error(`two controllers are called ${duplicate}`)
+  const invalid = names.find((name) => !/^[a-z][a-z0-9-]*$/.test(name))
+  if (invalid !== undefined) throw new Error(`${invalid} is no name of a controller`)
 }

@@ -1,46 +1,46 @@
 import { beforeAll, expect, test } from 'vitest'
-import { noSettings } from '../contract/manager-settings.ts'
-import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
-import { checkTable, choose } from './select-controllers.ts'
-import { managerObjects } from './rbac.ts'
+import { emptySettings } from '../contract/manager-settings.ts'
+import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import { checkControllerNames, selectControllers } from './select-controllers.ts'
+import { buildManagerRbac } from './rbac.ts'
 import { controllers } from './table.ts'
-import { hours } from './testing/fast-time-bench.ts'
-import { etcdOf, TestHosts } from './testing/fake-hosts.ts'
+import { createFastTimeBench } from './testing/fast-time-bench.ts'
+import { buildHostEtcd, FakeHosts } from './testing/fake-hosts.ts'
 
-let authority: TestAuthority
+let ca: TestCa
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
-const usual = choose(controllers, ['*'])
+const defaultControllers = selectControllers(controllers, ['*'])
 
-test('each has a name of its own, and what may do much is off unless somebody wants it', () => {
-  checkTable(controllers)
-  expect(usual.map(({ name }) => name)).toEqual([
+test('names are unique, and controllers with wide rules are off by default', () => {
+  checkControllerNames(controllers)
+  expect(defaultControllers.map(({ name }) => name)).toEqual([
     ...[
       'version-skew',
       'kubelet-serving-approver',
       'certificate-renewal',
-      'etcd-keeper',
+      'etcd-maintenance',
       'snapshot-schedule',
     ],
-    ...['node-keeper', 'addon-keeper', 'cluster-status'],
+    ...['node-conditions', 'addon-drift', 'cluster-status'],
   ])
-  const rights = JSON.stringify(managerObjects(usual))
-  expect(rights).not.toContain('"*"')
-  expect(rights).not.toContain('secrets')
+  const rbac = JSON.stringify(buildManagerRbac(defaultControllers))
+  expect(rbac).not.toContain('"*"')
+  expect(rbac).not.toContain('secrets')
 })
 
-test('all of them together write what is the case once, and then nothing for an hour', async () => {
+test('all controllers together write the state once, and then nothing for an hour', async () => {
   const settings = {
-    ...noSettings,
+    ...emptySettings,
     snapshots: { schedule: '0 0 1 1 *', keep: { hourly: 1, daily: 1, weekly: 1 } },
   }
-  await using long = await hours(authority, usual, { settings })
-  const { cluster, authorizer } = long.stage
-  const hosts = new TestHosts(cluster, long.now)
+  await using long = await createFastTimeBench(ca, defaultControllers, { settings })
+  const { cluster, authorizer } = long.bench
+  const hosts = new FakeHosts(cluster, long.now)
   const names = ['cp1', 'cp2', 'cp3']
-  const snapshots = [{ name: 'etcd-2026-01-01T00-00-00Z.db', taken: '2026-01-01T00:00:00.000Z', size: 1 }]
+  const snapshots = [{ name: 'etcd-2026-01-01T00-00-00Z.db', takenAt: '2026-01-01T00:00:00.000Z', size: 1 }]
   const certificates = [
     {
       component: 'etcd',
@@ -54,14 +54,14 @@ test('all of them together write what is the case once, and then nothing for an 
     cluster.objects.change(`/api/v1/nodes/${name}`, {
       status: { conditions: [{ type: 'Ready', status: 'True' }] },
     })
-    hosts.put(name, { etcd: etcdOf(name, names), certificates, snapshots })
+    hosts.add(name, { etcd: buildHostEtcd(name, names), certificates, snapshots })
   }
   const manager = await long.start('m')
-  await long.pass(5, manager, () => hosts.beat())
-  const before = cluster.deeds.length
-  // A condition at each host and node, and the status of the cluster, which is made and written.
+  await long.advanceMinutes(5, manager, () => hosts.sendHeartbeats())
+  const before = cluster.controllerWrites.length
+  // One condition per host and node, and the cluster status, which is created and then written.
   expect(before).toBeLessThanOrEqual(3 + 3 + 2 + 2)
-  await long.pass(60, manager, () => hosts.beat())
-  expect(cluster.deeds.slice(before)).toEqual([])
+  await long.advanceMinutes(60, manager, () => hosts.sendHeartbeats())
+  expect(cluster.controllerWrites.slice(before)).toEqual([])
   expect(authorizer.refused).toEqual([])
 })

@@ -1,25 +1,25 @@
-import type { ControllerRow } from './controller.ts'
-import { addonKeeper } from './controllers/addon-drift/addon-drift.ts'
-import { addonMender } from './controllers/addon-drift/addon-reconciler.ts'
+import type { ControllerDefinition } from './controller.ts'
+import { addonDrift } from './controllers/addon-drift/addon-drift.ts'
+import { addonReconciler } from './controllers/addon-drift/addon-reconciler.ts'
 import { certificateRenewal } from './controllers/certificate-renewal/certificate-renewal.ts'
-import { clusterStatusKeeper } from './controllers/cluster-status/cluster-status.ts'
-import { etcdKeeper } from './controllers/etcd-maintenance/etcd-maintenance.ts'
+import { clusterStatusController } from './controllers/cluster-status/cluster-status.ts'
+import { etcdMaintenance } from './controllers/etcd-maintenance/etcd-maintenance.ts'
 import { kubeletServingApprover } from './controllers/kubelet-serving-approver/kubelet-serving-approver.ts'
 import { diskCordoner } from './controllers/node-conditions/disk-cordoner.ts'
-import { nodeKeeper } from './controllers/node-conditions/node-conditions.ts'
+import { nodeConditions } from './controllers/node-conditions/node-conditions.ts'
 import { snapshotSchedule } from './controllers/snapshot-schedule/snapshot-schedule.ts'
 import { versionSkew } from './controllers/version-skew/version-skew.ts'
 
-/** Every controller there is. A new one is a folder beside the others, and a row here. */
-export const controllers: readonly ControllerRow[] = [
+/** All controllers. A new one needs a folder beside the others and an entry here. */
+export const controllers: readonly ControllerDefinition[] = [
   versionSkew,
   kubeletServingApprover,
   certificateRenewal,
-  etcdKeeper,
+  etcdMaintenance,
   snapshotSchedule,
-  nodeKeeper,
+  nodeConditions,
   diskCordoner,
-  addonKeeper,
-  addonMender,
-  clusterStatusKeeper,
+  addonDrift,
+  addonReconciler,
+  clusterStatusController,
 ]

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { HostStatus } from '../contract/host-resource.ts'
-import { type Host, hosts as hostKind } from '../kube/host-resource.ts'
+import { type HostResource, hostKind } from '../kube/host-resource.ts'
 import { type Kind, type KubeObject, kubeObject } from '../kube/object.ts'
-import { Source } from '../kube/watch-spec.ts'
-import type { Change } from '../kube/object-store.ts'
-import type { Right } from './controller.ts'
+import { WatchSpec } from '../kube/watch-spec.ts'
+import type { ObjectChange } from '../kube/object-store.ts'
+import type { ControllerRule } from './controller.ts'
 
-const node = kubeObject.extend({
+const nodeSchema = kubeObject.extend({
   spec: z.looseObject({ unschedulable: z.boolean().optional() }).optional(),
   status: z
     .looseObject({
@@ -25,9 +25,9 @@ const node = kubeObject.extend({
     })
     .optional(),
 })
-const nodeKind: Kind<z.infer<typeof node>> = { apiVersion: 'v1', kind: 'Node', schema: node }
+const nodeKind: Kind<z.infer<typeof nodeSchema>> = { apiVersion: 'v1', kind: 'Node', schema: nodeSchema }
 
-/** Those that kubelets write have a time in them that is another one every few minutes: it is not kept. */
+/** A node condition without lastHeartbeatTime, which kubelets update every few minutes. */
 export interface KnownCondition {
   readonly type: string
   readonly status: string
@@ -36,25 +36,25 @@ export interface KnownCondition {
   readonly lastTransitionTime?: string | undefined
 }
 
-/** What is kept of a node: as little as all who look at it need, for there may be thousands. */
+/** The fields of a node that controllers need. Few, because there may be thousands of nodes. */
 export interface KnownNode {
   readonly name: string
   readonly uid: string | undefined
   readonly kubelet: string
   readonly ready: string
   readonly unschedulable: boolean
-  /** Who has cordoned it, where it was one of ours. */
+  /** The hyperkube controller that cordoned it, if one did. */
   readonly cordonedBy: string | undefined
-  /** Ours alone. */
+  /** Only conditions of hyperkube. */
   readonly conditions: readonly KnownCondition[]
 }
 
-/** What controllers write at nodes begins so. */
-export const ownPrefix = 'Hyperkube'
-/** Who has cordoned a node, so that nobody else's is taken away. */
-export const cordonMark = 'hyperkube.dev/cordoned-by'
+/** Prefix of all node conditions that controllers write. */
+export const conditionPrefix = 'Hyperkube'
+/** Names the controller that cordoned a node, so that cordons of others are left alone. */
+export const cordonedByAnnotation = 'hyperkube.dev/cordoned-by'
 
-export const nodes = new Source({
+export const nodeWatch = new WatchSpec({
   name: 'nodes',
   kind: nodeKind,
   select: ({ metadata: { name, uid, annotations }, spec, status }): KnownNode => ({
@@ -63,9 +63,9 @@ export const nodes = new Source({
     kubelet: status?.nodeInfo?.kubeletVersion ?? '',
     ready: status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'Unknown',
     unschedulable: spec?.unschedulable ?? false,
-    cordonedBy: annotations?.[cordonMark],
+    cordonedBy: annotations?.[cordonedByAnnotation],
     conditions: (status?.conditions ?? [])
-      .filter(({ type }) => type.startsWith(ownPrefix))
+      .filter(({ type }) => type.startsWith(conditionPrefix))
       .map(({ type, status: state, reason, message, lastTransitionTime }) => ({
         ...{ type, status: state, reason, message, lastTransitionTime: lastTransitionTime ?? undefined },
       })),
@@ -76,19 +76,19 @@ export const nodes = new Source({
 export interface KnownHost {
   readonly name: string
   readonly uid: string | undefined
-  readonly names: Host['spec']['names']
+  readonly names: HostResource['spec']['names']
   readonly status: HostStatus
-  /** What was asked of it, and not answered yet: the ids. */
-  readonly open: readonly string[]
+  /** Ids of requests without a result. */
+  readonly openRequests: readonly string[]
 }
 
-/** What agents say of their hosts. It changes with every sign of life: who does not care for that asks `isNews`. */
-export const hosts = new Source({
+/** Hosts as their agents report them. They change with every heartbeat; use isHostChanged to ignore those. */
+export const hostWatch = new WatchSpec({
   name: 'hosts',
   kind: hostKind,
   select: ({ metadata: { name, uid }, spec, status }): KnownHost => ({
     ...{ name, uid, names: spec.names, status },
-    open: (spec.requests ?? []).flatMap((request) => {
+    openRequests: (spec.requests ?? []).flatMap((request) => {
       const id: unknown = Reflect.get(Object(request), 'id')
       const isOpen = typeof id === 'string' && !(status.results ?? []).some((result) => result.id === id)
       return isOpen ? [id] : []
@@ -96,23 +96,27 @@ export const hosts = new Source({
   }),
 })
 
-/** Whether more has happened to a host than that its agent still lives. */
-export function isNews(change: Change<KnownHost>): boolean {
+/** True if more than the heartbeat has changed. */
+export function isHostChanged(change: ObjectChange<KnownHost>): boolean {
   if (change.type !== 'modified') return true
-  return said(change.object) !== said(change.before)
+  return serializeWithoutHeartbeat(change.object) !== serializeWithoutHeartbeat(change.before)
 }
 
-function said({ names, open, status: { heartbeat: _heartbeat, ...rest } }: KnownHost): string {
-  return JSON.stringify([names, open, rest])
+function serializeWithoutHeartbeat({
+  names,
+  openRequests,
+  status: { heartbeat: _heartbeat, ...rest },
+}: KnownHost): string {
+  return JSON.stringify([names, openRequests, rest])
 }
 
-/** For events about a host. */
-export function hostObject({ name, uid }: Pick<KnownHost, 'name' | 'uid'>): KubeObject {
+/** The object reference for events about a host. */
+export function toHostReference({ name, uid }: Pick<KnownHost, 'name' | 'uid'>): KubeObject {
   const { apiVersion, kind } = hostKind
   return { apiVersion, kind, metadata: { name, uid } }
 }
 
-/** Events about hosts and nodes are in this namespace. */
-export const eventRights: readonly Right[] = [
+/** Events about hosts and nodes are in the default namespace. */
+export const eventRules: readonly ControllerRule[] = [
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'], namespace: 'default' },
 ]

@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import { type Arbitrary, assert, asyncProperty, constant, constantFrom, oneof, record } from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Wish } from '../contract/certificate-spec.ts'
-import { type AuthorityName, makeAuthority } from './ca.ts'
-import { checkRenewal, type Trusted } from './check-renewal.ts'
+import type { CertificateSpec } from '../contract/certificate-spec.ts'
+import { type CaName, createCa } from './ca.ts'
+import { checkRenewal, type TrustedCas } from './check-renewal.ts'
 import { inspectCertificate } from './inspect.ts'
 import { day, year } from './lifetime.ts'
 import { proveRenewal } from './renewal-proof.ts'
@@ -15,18 +15,18 @@ const x509 = await loadX509()
 const now = new Date('2026-11-15T12:00:00Z')
 const made = new Date(now.getTime() - 250 * day)
 
-const authorities = {
-  current: await makeAuthority('kubernetes', 10 * year, new Date(now.getTime() - year)),
-  /** Still trusted, while another one signs. */
-  replaced: await makeAuthority('kubernetes', 10 * year, new Date(now.getTime() - year)),
-  etcd: await makeAuthority('etcd', 10 * year, new Date(now.getTime() - year)),
-  frontProxy: await makeAuthority('front-proxy', 10 * year, new Date(now.getTime() - year)),
-  stranger: await makeAuthority('kubernetes', 10 * year, new Date(now.getTime() - year)),
+const cas = {
+  current: await createCa('kubernetes', 10 * year, new Date(now.getTime() - year)),
+  /** Still trusted, while another CA signs. */
+  replaced: await createCa('kubernetes', 10 * year, new Date(now.getTime() - year)),
+  etcd: await createCa('etcd', 10 * year, new Date(now.getTime() - year)),
+  frontProxy: await createCa('front-proxy', 10 * year, new Date(now.getTime() - year)),
+  foreign: await createCa('kubernetes', 10 * year, new Date(now.getTime() - year)),
 }
-const trusted: Trusted = {
-  kubernetes: [authorities.current, authorities.replaced].map(parsed),
-  etcd: [parsed(authorities.etcd)],
-  'front-proxy': [parsed(authorities.frontProxy)],
+const trusted: TrustedCas = {
+  kubernetes: [cas.current, cas.replaced].map(parsed),
+  etcd: [parsed(cas.etcd)],
+  'front-proxy': [parsed(cas.frontProxy)],
 }
 
 function parsed({ certificate }: { readonly certificate: string }): X509Certificate {
@@ -36,7 +36,7 @@ function parsed({ certificate }: { readonly certificate: string }): X509Certific
 const client = { names: { dns: [], ip: [] }, usages: ['client'] } as const
 const server = { names: { dns: ['w1'], ip: ['10.0.0.4', 'fd00::4'] }, usages: ['server'] } as const
 
-/** What a certificate says, and whether a node may have it renewed. */
+/** Content of certificates, and whether a node may renew them. */
 const holders = {
   kubelet: { commonName: 'system:node:w1', organizations: ['system:nodes'], ...client },
   kubeletServer: { commonName: 'system:node:w1', organizations: ['system:nodes'], ...server },
@@ -52,22 +52,22 @@ const holders = {
 } as const
 const forbidden: ReadonlySet<string> = new Set(['otherNode', 'person', 'disguised'])
 
-function wishOf(holder: keyof typeof holders, lifetime = year): Wish {
+function buildSpec(holder: keyof typeof holders, lifetime = year): CertificateSpec {
   const { commonName, organizations, names, usages } = holders[holder]
   return { subject: { commonName, organizations }, names, usages, lifetime }
 }
 
 const lifetimes = { usual: year, short: 20 * 60_000, long: 3 * year, over: 200 * day }
 
-/** The first one is right, and comes often, so that what else is wrong shows. */
+/** The first choice is valid and chosen often, so that a single wrong choice is visible. */
 const choices = {
-  signer: ['current', 'replaced', 'etcd', 'frontProxy', 'stranger'],
+  signer: ['current', 'replaced', 'etcd', 'frontProxy', 'foreign'],
   holder: ['kubelet', 'kubeletServer', 'proxy', 'flannel', 'otherNode', 'person', 'disguised'],
   life: ['usual', 'short', 'long', 'over', 'early'],
   requester: ['system:node:w1', 'alice', 'system:serviceaccount:default:system:node:w1', ''],
   proof: ['good', 'otherKey', 'otherRequest', 'none', 'garbage'],
-  request: ['good', 'formerKey', 'more', 'broken', 'cut'],
-  former: ['good', 'twice', 'none', 'huge'],
+  request: ['good', 'previousKey', 'more', 'broken', 'cut'],
+  previous: ['good', 'twice', 'none', 'huge'],
 } as const
 type Moves = { readonly [K in keyof typeof choices]: (typeof choices)[K][number] }
 
@@ -78,7 +78,7 @@ const good: Moves = {
   requester: 'system:node:w1',
   proof: 'good',
   request: 'good',
-  former: 'good',
+  previous: 'good',
 }
 
 function mostly<T>([first, ...rest]: readonly [T, ...T[]]): Arbitrary<T> {
@@ -92,23 +92,23 @@ const moves: Arbitrary<Moves> = record({
   requester: mostly(choices.requester),
   proof: mostly(choices.proof),
   request: mostly(choices.request),
-  former: mostly(choices.former),
+  previous: mostly(choices.previous),
 })
 
-interface Scene {
-  readonly asked: Parameters<typeof checkRenewal>[1]
+interface RenewalCase {
+  readonly renewal: Parameters<typeof checkRenewal>[1]
   readonly pem: string
-  readonly authority: AuthorityName
+  readonly ca: CaName
 }
 
-async function sceneOf(move: Moves): Promise<Scene> {
-  const authority = authorities[move.signer]
-  const wish = wishOf(move.holder, move.life === 'early' ? year : lifetimes[move.life])
+async function buildCase(move: Moves): Promise<RenewalCase> {
+  const ca = cas[move.signer]
+  const spec = buildSpec(move.holder, move.life === 'early' ? year : lifetimes[move.life])
   const at = { usual: made, long: made, over: made, short: now, early: new Date(now.getTime() + day) }
-  const { request: first, privateKey } = await makeRequest('former', wish.subject, wish.names)
-  const pem = await signRequest(authority, first, wish, at[move.life])
-  const next = await requestOf(move.request, wish, first)
-  const other = await makeRequest('other', wish.subject, wish.names)
+  const { request: first, privateKey } = await makeRequest('previous', spec.subject, spec.names)
+  const pem = await signRequest(ca, first, spec, at[move.life])
+  const next = await buildRequest(move.request, spec, first)
+  const other = await makeRequest('other', spec.subject, spec.names)
   const proofs = {
     good: () => proveRenewal(next.request, pem, privateKey.revealText()),
     otherKey: () => proveRenewal(next.request, pem, other.privateKey.revealText()),
@@ -116,29 +116,29 @@ async function sceneOf(move: Moves): Promise<Scene> {
     none: () => '',
     garbage: () => 'AAAA',
   }
-  const formers = { good: pem, twice: pem + pem, none: 'nothing', huge: pem + ' '.repeat(20_000) }
-  const asked = {
+  const previousTexts = { good: pem, twice: pem + pem, none: 'nothing', huge: pem + ' '.repeat(20_000) }
+  const renewal = {
     requester: move.requester,
     request: next.request,
-    former: formers[move.former],
+    previous: previousTexts[move.previous],
     proof: proofs[move.proof](),
   }
-  return { asked, pem, authority: authority.name }
+  return { renewal, pem, ca: ca.name }
 }
 
-async function requestOf(
+async function buildRequest(
   how: Moves['request'],
-  wish: Wish,
-  former: string,
+  spec: CertificateSpec,
+  previous: string,
 ): Promise<Pick<CertificateRequest, 'request'>> {
-  if (how === 'formerKey') return { request: former }
-  const more = { ...wish.subject, organizations: [...wish.subject.organizations, 'system:masters'] }
-  const { request } = await makeRequest('next', how === 'more' ? more : wish.subject, wish.names)
+  if (how === 'previousKey') return { request: previous }
+  const more = { ...spec.subject, organizations: [...spec.subject.organizations, 'system:masters'] }
+  const { request } = await makeRequest('next', how === 'more' ? more : spec.subject, spec.names)
   if (how === 'cut') return { request: request.slice(0, -60) }
   return { request: how === 'broken' ? tampered(request) : request }
 }
 
-/** One byte of its signature is another one. */
+/** Changes one byte of the signature. */
 function tampered(pem: string): string {
   const der = Buffer.from(pem.replace(/-----[^-]+-----/g, ''), 'base64')
   der[der.length - 1] = (der.at(-1) ?? 0) ^ 1
@@ -146,7 +146,7 @@ function tampered(pem: string): string {
   return `-----BEGIN CERTIFICATE REQUEST-----\n${body}\n-----END CERTIFICATE REQUEST-----\n`
 }
 
-/** What must be so, said once more from the outside. */
+/** An independent statement of the expected result. */
 function expected(move: Moves): 'granted' | 'refused' {
   const isOurs = move.signer === 'current' || move.signer === 'replaced'
   const isAllowed = move.signer === 'etcd' || (isOurs && !forbidden.has(move.holder))
@@ -156,20 +156,20 @@ function expected(move: Moves): 'granted' | 'refused' {
     move.requester === 'system:node:w1' &&
     move.proof === 'good' &&
     move.request === 'good' &&
-    move.former === 'good'
+    move.previous === 'good'
   return isGood ? 'granted' : 'refused'
 }
 
-/** What comes of it; what is granted says what the former one says. */
-async function judged(move: Moves): Promise<'granted' | 'refused'> {
-  const { asked, pem, authority } = await sceneOf(move)
-  const verdict = checkRenewal(x509, asked, trusted, now)
+/** Returns the verdict, and checks that a granted spec has the content of the previous certificate. */
+async function decide(move: Moves): Promise<'granted' | 'refused'> {
+  const { renewal, pem, ca } = await buildCase(move)
+  const verdict = checkRenewal(x509, renewal, trusted, now)
   if (verdict.verdict === 'refused') return 'refused'
-  expect(verdict.authority).toBe(authority)
-  expect(verdict.wish.lifetime).toBe(Math.min(year, wishOf(move.holder, lifetimeFor(move)).lifetime))
-  const signer = authority === 'etcd' ? authorities.etcd : authorities.current
-  const renewed = await signRequest(signer, asked.request, verdict.wish, now)
-  expect(said(renewed)).toEqual(said(pem))
+  expect(verdict.ca).toBe(ca)
+  expect(verdict.spec.lifetime).toBe(Math.min(year, buildSpec(move.holder, lifetimeFor(move)).lifetime))
+  const signer = ca === 'etcd' ? cas.etcd : cas.current
+  const renewed = await signRequest(signer, renewal.request, verdict.spec, now)
+  expect(summarize(renewed)).toEqual(summarize(pem))
   return 'granted'
 }
 
@@ -177,14 +177,14 @@ function lifetimeFor({ life }: Moves): number {
   return life === 'early' ? year : lifetimes[life]
 }
 
-function said(pem: string) {
-  const { commonName, organizations, names, usages, authority } = inspectCertificate(pem)
-  return { commonName, organizations, names, usages, authority }
+function summarize(pem: string) {
+  const { commonName, organizations, names, usages, isCa: ca } = inspectCertificate(pem)
+  return { commonName, organizations, names, usages, isCa: ca }
 }
 
 test('a certificate is renewed when all is right, and only then', async () => {
   const holds = asyncProperty(moves, async (move) => {
-    expect(await judged(move)).toBe(expected(move))
+    expect(await decide(move)).toBe(expected(move))
   })
   await assert(holds, { numRuns: 60 })
 })
@@ -195,18 +195,19 @@ const alone = Object.entries(choices).flatMap(([what, values]) =>
 
 test.each(alone)('all is right, but %s is %s', async (what, value) => {
   const move = { ...good, [what]: value }
-  expect(await judged(move)).toBe(expected(move))
+  expect(await decide(move)).toBe(expected(move))
 })
 
 test('all is right', async () => {
-  expect(await judged(good)).toBe('granted')
+  expect(await decide(good)).toBe('granted')
 })
 
-test('who asks is told what is wrong', async () => {
-  const { asked } = await sceneOf({ ...good, life: 'over' })
-  expect(checkRenewal(x509, asked, trusted, now)).toEqual({
+test('the requester gets the reason of a refusal', async () => {
+  const { renewal } = await buildCase({ ...good, life: 'over' })
+  expect(checkRenewal(x509, renewal, trusted, now)).toEqual({
     verdict: 'refused',
-    reason: 'FormerNotValid',
-    message: 'the former certificate is only valid from 2026-03-10T11:55:00.000Z to 2026-09-26T12:00:00.000Z',
+    reason: 'PreviousNotValid',
+    message:
+      'the previous certificate is only valid from 2026-03-10T11:55:00.000Z to 2026-09-26T12:00:00.000Z',
   })
 })

@@ -1,99 +1,110 @@
 import type { X509Certificate } from 'node:crypto'
-import { type Wish, wish as wishSchema } from '../contract/certificate-spec.ts'
+import { type CertificateSpec, certificateSpec as wishSchema } from '../contract/certificate-spec.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { AuthorityName } from './ca.ts'
+import type { CaName } from './ca.ts'
 import { checkRequest } from './check-request.ts'
 import { inspectCertificate } from './inspect.ts'
-import { isValid, lifetimeOf, type Validity, year } from './lifetime.ts'
+import { isValid, computeLifetime, type Validity, year } from './lifetime.ts'
 import { isRenewable } from './renewable.ts'
-import { isProven } from './renewal-proof.ts'
-import { certificatesIn } from './pem-bundle.ts'
+import { isRenewalProven } from './renewal-proof.ts'
+import { parseCertificates } from './pem-bundle.ts'
 import type { X509 } from './x509.ts'
 
-/** What somebody asks for who has a certificate, and wants one for another key in its place. */
+/** A request to replace a certificate by one with the same content for another key. */
 export interface RenewalRequest {
-  /** As whom they ask, in the words of the API. */
+  /** User name of the requester in the Kubernetes API. */
   readonly requester: string
-  /** For the new key. PEM, as the former certificate. */
+  /** Certificate request for the new key. PEM, as is the previous certificate. */
   readonly request: string
-  readonly former: string
+  readonly previous: string
   readonly proof: string
 }
 
-/** The certificates of each authority that is trusted now. */
-export type Trusted = Readonly<Record<AuthorityName, readonly X509Certificate[]>>
+/** The certificates of each CA that are trusted now. */
+export type TrustedCas = Readonly<Record<CaName, readonly X509Certificate[]>>
 
 export type RenewalVerdict =
-  | { readonly verdict: 'granted'; readonly authority: AuthorityName; readonly wish: Wish }
-  | Refused
+  | { readonly verdict: 'granted'; readonly ca: CaName; readonly spec: CertificateSpec }
+  | RenewalRefusal
 
-export interface Refused {
+export interface RenewalRefusal {
   readonly verdict: 'refused'
-  readonly reason: 'FormerNotTrusted' | 'FormerNotValid' | 'NotRenewable' | 'NotProven' | 'RequestRefused'
+  readonly reason: 'PreviousNotTrusted' | 'PreviousNotValid' | 'NotRenewable' | 'NotProven' | 'RequestRefused'
   /** For people. */
   readonly message: string
 }
 
-/** No certificate of ours comes near it. */
-const largest = 16_384
+/** Limit for input; our certificates are far smaller. */
+const maxPemLength = 16_384
 
 /**
- * Whether somebody may have a new certificate, and which: one that says what the former one says, for as long as it did.
- * Of the request nothing counts but its key.
+ * Decides whether the requester may get a new certificate, and returns its spec: the content and lifetime of
+ * the previous certificate. Only the key is taken from the request.
  */
-export function checkRenewal(x509: X509, asked: RenewalRequest, trusted: Trusted, now: Date): RenewalVerdict {
-  const { requester, request, former: pem, proof } = asked
-  const [former, ...more] = pem.length > largest ? [] : certificatesIn(pem)
-  const authority = former === undefined ? undefined : authorityOf(former, trusted, now)
-  if (former === undefined || more.length > 0 || authority === undefined)
-    return refused('FormerNotTrusted', 'the former certificate is of no authority that is trusted now')
-  const facts = inspectCertificate(former.toString())
-  if (!isValid(facts, now)) return refused('FormerNotValid', `the former certificate is ${period(facts)}`)
+export function checkRenewal(
+  x509: X509,
+  renewal: RenewalRequest,
+  trusted: TrustedCas,
+  now: Date,
+): RenewalVerdict {
+  const { requester, request, previous: pem, proof } = renewal
+  const [previous, ...more] = pem.length > maxPemLength ? [] : parseCertificates(pem)
+  const ca = previous === undefined ? undefined : findIssuer(previous, trusted, now)
+  if (previous === undefined || more.length > 0 || ca === undefined)
+    return refuse('PreviousNotTrusted', 'the previous certificate was signed by no CA that is trusted now')
+  const facts = inspectCertificate(previous.toString())
+  if (!isValid(facts, now))
+    return refuse('PreviousNotValid', `the previous certificate is ${formatPeriod(facts)}`)
   const { commonName = '', organizations, names, usages } = facts
   const subject = { commonName, organizations }
-  if (facts.authority || !isRenewable(authority, subject, requester))
-    return refused('NotRenewable', `${requester} may not have the certificate of ${commonName} renewed`)
-  if (!isProven(request, former, proof))
-    return refused('NotProven', `whoever asks does not hold the key of the former certificate`)
-  const wish = wishSchema.safeParse({ subject, names, usages, lifetime: Math.min(lifetimeOf(facts), year) })
-  if (!wish.success)
-    return refused('NotRenewable', `the certificate of ${commonName} is none that a host has of us`)
-  const wrong = requestFault(x509, request, wish.data, former)
-  if (wrong !== undefined) return refused('RequestRefused', wrong)
-  return { verdict: 'granted', authority, wish: wish.data }
+  if (facts.isCa || !isRenewable(ca, subject, requester))
+    return refuse('NotRenewable', `${requester} may not have the certificate of ${commonName} renewed`)
+  if (!isRenewalProven(request, previous, proof))
+    return refuse('NotProven', 'the requester does not hold the key of the previous certificate')
+  const spec = wishSchema.safeParse({
+    subject,
+    names,
+    usages,
+    lifetime: Math.min(computeLifetime(facts), year),
+  })
+  if (!spec.success)
+    return refuse('NotRenewable', `the certificate of ${commonName} is none that a host has of us`)
+  const problem = findRequestProblem(x509, request, spec.data, previous)
+  if (problem !== undefined) return refuse('RequestRefused', problem)
+  return { verdict: 'granted', ca, spec: spec.data }
 }
 
-function authorityOf(former: X509Certificate, trusted: Trusted, now: Date): AuthorityName | undefined {
+function findIssuer(previous: X509Certificate, trusted: TrustedCas, now: Date): CaName | undefined {
   const isSigner = (one: X509Certificate): boolean =>
     isValid({ notBefore: one.validFromDate, notAfter: one.validToDate }, now) &&
-    former.checkIssued(one) &&
-    former.verify(one.publicKey)
-  // Spelt out, so that the names stay names.
+    previous.checkIssued(one) &&
+    previous.verify(one.publicKey)
+  // Written out because Object.keys would lose the literal type of the names.
   if (trusted.kubernetes.some(isSigner)) return 'kubernetes'
   if (trusted.etcd.some(isSigner)) return 'etcd'
   return trusted['front-proxy'].some(isSigner) ? 'front-proxy' : undefined
 }
 
-function requestFault(
+function findRequestProblem(
   x509: X509,
   request: string,
-  wish: Wish,
+  spec: CertificateSpec,
   { publicKey }: X509Certificate,
 ): string | undefined {
   try {
-    const key = checkRequest(x509, request, wish)
-    const isFormer = publicKey.export({ type: 'spki', format: 'der' }).equals(key)
-    return isFormer ? 'the key is the one of the former certificate' : undefined
+    const key = checkRequest(x509, request, spec)
+    const isPreviousKey = publicKey.export({ type: 'spki', format: 'der' }).equals(key)
+    return isPreviousKey ? 'the key is the one of the previous certificate' : undefined
   } catch (error) {
     if (error instanceof HyperkubeError) return error.message
     throw error
   }
 }
 
-function period({ notBefore, notAfter }: Validity): string {
+function formatPeriod({ notBefore, notAfter }: Validity): string {
   return `only valid from ${notBefore.toISOString()} to ${notAfter.toISOString()}`
 }
 
-function refused(reason: Refused['reason'], message: string): Refused {
+function refuse(reason: RenewalRefusal['reason'], message: string): RenewalRefusal {
   return { verdict: 'refused', reason, message }
 }

@@ -2,24 +2,24 @@ import { webcrypto } from 'node:crypto'
 import type { Extension, JsonName } from '@peculiar/x509'
 import { assert, asyncProperty, integer } from 'fast-check'
 import { expect, test } from 'vitest'
-import { makeAuthority } from './ca.ts'
+import { createCa } from './ca.ts'
 import { day } from './lifetime.ts'
 import { makeRequest } from './request.ts'
 import { signRequest } from './sign.ts'
-import type { Wish } from '../contract/certificate-spec.ts'
+import type { CertificateSpec } from '../contract/certificate-spec.ts'
 import { loadX509 } from './x509.ts'
 
 const now = new Date()
 const x509 = await loadX509()
-const authority = await makeAuthority('kubernetes', 30 * day, now)
-const wish: Wish = {
+const ca = await createCa('kubernetes', 30 * day, now)
+const spec: CertificateSpec = {
   subject: { commonName: 'system:node:w1', organizations: ['system:nodes'] },
   names: { dns: ['w1'], ip: ['10.0.0.1', 'fd00::1'] },
   usages: ['server', 'client'],
   lifetime: day,
 }
 const rightName: JsonName = [{ O: ['system:nodes'] }, { CN: ['system:node:w1'] }]
-const ours = await makeRequest('kubelet key', wish.subject, wish.names)
+const ours = await makeRequest('kubelet key', spec.subject, spec.names)
 
 interface Forgery {
   readonly name?: JsonName
@@ -28,7 +28,7 @@ interface Forgery {
   readonly hash?: string
 }
 
-/** Whatever somebody who holds a key could send. */
+/** Builds any request that the holder of a key could send. */
 async function forged({
   name = rightName,
   extensions = [],
@@ -48,14 +48,14 @@ async function forged({
 }
 
 async function refusal(request: string): Promise<unknown> {
-  return signRequest(authority, request, wish, now).then(
+  return signRequest(ca, request, spec, now).then(
     () => 'signed',
     (error: unknown) => error,
   )
 }
 
 test('what was granted is signed, and so is less', async () => {
-  expect(await signRequest(authority, ours.request, wish, now)).toContain('BEGIN CERTIFICATE')
+  expect(await signRequest(ca, ours.request, spec, now)).toContain('BEGIN CERTIFICATE')
   expect(await refusal(await forged({}))).toBe('signed')
   expect(await refusal(await forged({ name: [{ CN: ['system:node:w1'] }] }))).toBe('signed')
   const spelt = new x509.SubjectAlternativeNameExtension([
@@ -100,7 +100,7 @@ test.each([
 })
 
 test.each<[string, Extension[]]>([
-  ['to be an authority', [new x509.BasicConstraintsExtension(true, undefined, true)]],
+  ['to be a CA', [new x509.BasicConstraintsExtension(true, undefined, true)]],
   ['for usages', [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.codeSigning])]],
   [
     'for names twice',
@@ -134,7 +134,7 @@ test('a signature with a weak digest is refused', async () => {
 
 test('a request with the key of another is refused', async () => {
   const der = Buffer.from(new x509.Pkcs10CertificateRequest(ours.request).rawData)
-  const theirs = await makeRequest('other', wish.subject, wish.names)
+  const theirs = await makeRequest('other', spec.subject, spec.names)
   const otherKey = Buffer.from(new x509.Pkcs10CertificateRequest(theirs.request).publicKey.rawData)
   const ourKey = Buffer.from(new x509.Pkcs10CertificateRequest(ours.request).publicKey.rawData)
   otherKey.copy(der, der.indexOf(ourKey))
@@ -160,7 +160,7 @@ test('whatever byte of a request is changed, it is refused with one of our error
 test.each([
   ['nothing', ''],
   ['text', 'hello'],
-  ['a certificate', authority.certificate],
+  ['a certificate', ca.certificate],
   ['two requests', ours.request + ours.request],
   ['bare base64', ours.request.replaceAll(/-----.*-----/g, '')],
   [

@@ -1,14 +1,14 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { GeneralName, Pkcs10CertificateRequest } from '@peculiar/x509'
 import { HyperkubeError } from '../kit/errors.ts'
-import { printable } from '../kit/printable.ts'
-import { elements } from './der.ts'
-import { canonicalAddress, sameSpelling } from './names.ts'
-import type { Wish } from '../contract/certificate-spec.ts'
+import { toPrintable } from '../kit/printable.ts'
+import { parseElements } from './der.ts'
+import { canonicalAddress, canonicalNames } from './names.ts'
+import type { CertificateSpec } from '../contract/certificate-spec.ts'
 import type { X509 } from './x509.ts'
 
-/** No request of ours comes near it. */
-const largest = 16_384
+/** Limit for input; our requests are far smaller. */
+const maxPemLength = 16_384
 const onePem = /^\s*-----BEGIN CERTIFICATE REQUEST-----[\sA-Za-z0-9+/=]+-----END CERTIFICATE REQUEST-----\s*$/
 const requestedExtensions = '1.2.840.113549.1.9.14'
 const sequence = 0x30
@@ -17,27 +17,28 @@ const ecdsaWithSha256 = '300a06082a8648ce3d040302'
 const alternativeNames = '2.5.29.17'
 
 /**
- * The public key of a request, as DER, after the request has been found to be whole, made by the holder of a P-256
- * key, and to ask for no more than is wished. Whoever sends one may be a host that is not ours any more.
+ * Returns the public key of a request, as DER. First checks that the request is well-formed, is signed by the
+ * holder of a P-256 key, and asks for no more than the spec grants. The sender may be a host that no longer
+ * belongs to the cluster.
  */
-export function checkRequest(x509: X509, pem: string, wish: Wish): Uint8Array<ArrayBuffer> {
+export function checkRequest(x509: X509, pem: string, spec: CertificateSpec): Uint8Array<ArrayBuffer> {
   const request = parse(x509, pem)
   const der = new Uint8Array(request.publicKey.rawData)
   const key = p256Key(der)
   if (key === undefined) {
-    throw refused('PKI_REQUEST_KEY', 'the key of a certificate request is not a P-256 key', wish, {
+    throw requestError('PKI_REQUEST_KEY', 'the key of a certificate request is not a P-256 key', spec, {
       hint: 'hyperkube makes P-256 keys; have the host make its request again',
     })
   }
   if (!isSigned(new Uint8Array(request.rawData), key)) {
-    throw refused('PKI_REQUEST_SIGNATURE', 'the signature of a certificate request is wrong', wish, {
+    throw requestError('PKI_REQUEST_SIGNATURE', 'the signature of a certificate request is wrong', spec, {
       hint: 'it was changed on its way, or made without the key; have the host make it again',
     })
   }
-  const excess = excessOf(x509, request, wish)
+  const excess = listExcess(x509, request, spec)
   if (excess.length > 0) {
     const message = `a certificate request asks for more than the plan grants: ${excess.join(', ')}`
-    throw refused('PKI_REQUEST_EXCEEDS_PLAN', message, wish, {
+    throw requestError('PKI_REQUEST_EXCEEDS_PLAN', message, spec, {
       hint: 'plan again; if the plan is right, do not trust the host that asks',
     })
   }
@@ -46,14 +47,14 @@ export function checkRequest(x509: X509, pem: string, wish: Wish): Uint8Array<Ar
 
 function parse(x509: X509, pem: string): Pkcs10CertificateRequest {
   try {
-    if (pem.length <= largest && onePem.test(pem)) {
+    if (pem.length <= maxPemLength && onePem.test(pem)) {
       const request = new x509.Pkcs10CertificateRequest(pem)
-      // The library decodes on demand: all of it now, or a broken part would surface later.
+      // The library decodes lazily. Decoding everything here makes a broken part fail now and not later.
       void [request.subjectName.toJSON(), request.publicKey.rawData, request.attributes, request.extensions]
       return request
     }
   } catch {
-    // What the library says is of no use to a person.
+    // The library's message does not help a person.
   }
   throw new HyperkubeError(
     'PKI_REQUEST_NOT_READ',
@@ -64,16 +65,19 @@ function parse(x509: X509, pem: string): Pkcs10CertificateRequest {
   )
 }
 
-function refused(
+function requestError(
   code: string,
   message: string,
-  { subject }: Wish,
+  { subject }: CertificateSpec,
   details: { hint: string },
 ): HyperkubeError {
   return new HyperkubeError(code, `${message} (for ${subject.commonName})`, details)
 }
 
-/** Exactly the 91 bytes of an uncompressed key on the named curve: no compressed ones, no curve spelt out. */
+/**
+ * Accepts only the 91 bytes of an uncompressed key on the named curve: no compressed keys, no explicit curve
+ * parameters.
+ */
 function p256Key(der: Uint8Array): KeyObject | undefined {
   try {
     const key = createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' })
@@ -84,11 +88,12 @@ function p256Key(der: Uint8Array): KeyObject | undefined {
 }
 
 /**
- * Read by ourselves and verified by OpenSSL: the library does not look closely at the frame around what is signed.
+ * Parses the outer structure here and verifies with OpenSSL, because the library does not check that
+ * structure strictly.
  */
 function isSigned(der: Uint8Array, key: KeyObject): boolean {
-  const [frame, ...more] = elements(der)
-  const [signed, algorithm, signature, ...rest] = elements(frame?.content ?? new Uint8Array())
+  const [frame, ...more] = parseElements(der)
+  const [signed, algorithm, signature, ...rest] = parseElements(frame?.content ?? new Uint8Array())
   if (frame?.tag !== sequence || frame.whole.length !== der.length || more.length + rest.length > 0)
     return false
   if (algorithm === undefined || hex(algorithm.whole) !== ecdsaWithSha256) return false
@@ -100,15 +105,15 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex')
 }
 
-function excessOf(x509: X509, request: Pkcs10CertificateRequest, wish: Wish): string[] {
+function listExcess(x509: X509, request: Pkcs10CertificateRequest, spec: CertificateSpec): string[] {
   return [
-    ...excessSubject(request, wish),
+    ...excessSubject(request, spec),
     ...excessAttributes(request),
-    ...excessNames(x509, request, wish),
-  ].map(printable)
+    ...excessNames(x509, request, spec),
+  ].map(toPrintable)
 }
 
-function excessSubject(request: Pkcs10CertificateRequest, { subject }: Wish): string[] {
+function excessSubject(request: Pkcs10CertificateRequest, { subject }: CertificateSpec): string[] {
   const granted = new Set([
     `CN=${subject.commonName}`,
     ...subject.organizations.map((organization) => `O=${organization}`),
@@ -121,7 +126,7 @@ function excessSubject(request: Pkcs10CertificateRequest, { subject }: Wish): st
     .filter((part) => !granted.has(part))
 }
 
-/** Alternative names are all that a request of ours has besides its subject, and it has them once. */
+/** Apart from the subject, our requests contain only one extension with alternative names. */
 function excessAttributes(request: Pkcs10CertificateRequest): string[] {
   const attributes = request.attributes.filter(isExcess(requestedExtensions))
   const extensions = request.extensions.filter(isExcess(alternativeNames))
@@ -131,7 +136,7 @@ function excessAttributes(request: Pkcs10CertificateRequest): string[] {
   ]
 }
 
-/** All but the first of the one type that may be there. */
+/** True for every entry except the first one of the allowed type. */
 function isExcess(allowed: string) {
   return ({ type }: Typed, index: number, all: readonly Typed[]): boolean =>
     type !== allowed || all.findIndex((one) => one.type === allowed) !== index
@@ -141,18 +146,18 @@ interface Typed {
   readonly type: string
 }
 
-function excessNames(x509: X509, request: Pkcs10CertificateRequest, wish: Wish): string[] {
-  const { dns, ip } = sameSpelling(wish.names)
+function excessNames(x509: X509, request: Pkcs10CertificateRequest, spec: CertificateSpec): string[] {
+  const { dns, ip } = canonicalNames(spec.names)
   const granted = new Set([...dns.map((name) => `dns:${name}`), ...ip.map((address) => `ip:${address}`)])
   return request.extensions
     .flatMap((extension) =>
       extension instanceof x509.SubjectAlternativeNameExtension ? [...extension.names.items] : [],
     )
-    .map(spelling)
+    .map(formatGeneralName)
     .filter((name) => !granted.has(name))
 }
 
-function spelling({ type, value }: GeneralName): string {
+function formatGeneralName({ type, value }: GeneralName): string {
   if (type === 'dns') return `dns:${value.toLowerCase()}`
   return type === 'ip' ? `ip:${canonicalAddress(value)}` : `${type}:${value}`
 }

@@ -1,27 +1,27 @@
 import { isDeepStrictEqual } from 'node:util'
 import { array, assert, asyncProperty, constantFrom, pre, subarray } from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { askingNode, checkServing } from './check-serving-request.ts'
+import { requestingNode, checkServingRequest } from './check-serving-request.ts'
 import {
-  good,
+  validServingRequest,
   mutations,
-  type Name,
-  type Sketch,
-  sketcher,
-  wronged,
+  type FakeName,
+  type FakeServingRequest,
+  createRequestBuilder,
+  applyMutations,
 } from './testing/fake-serving-requests.ts'
 import { loadX509, type X509 } from './x509.ts'
 
 const planned = { dns: ['w1', 'w1.example.org'], ip: ['192.168.1.21', 'fd00::21'] }
 
 let x509: X509
-let requestOf: Awaited<ReturnType<typeof sketcher>>
+let buildRequest: Awaited<ReturnType<typeof createRequestBuilder>>
 beforeAll(async () => {
   x509 = await loadX509()
-  requestOf = await sketcher()
+  buildRequest = await createRequestBuilder()
 })
 
-const goodNames: readonly Name[] = [
+const goodNames: readonly FakeName[] = [
   { type: 'dns', value: 'w1' },
   { type: 'dns', value: 'W1.Example.ORG' },
   { type: 'ip', value: '192.168.1.21' },
@@ -31,7 +31,9 @@ const goodNames: readonly Name[] = [
 test('a node that asks for itself, with names of its plan, is granted', async () => {
   await assert(
     asyncProperty(subarray([...goodNames], { minLength: 1 }), async (some) => {
-      expect(checkServing(x509, await requestOf({ ...good, names: some }), planned)).toEqual({
+      expect(
+        checkServingRequest(x509, await buildRequest({ ...validServingRequest, names: some }), planned),
+      ).toEqual({
         verdict: 'granted',
       })
     }),
@@ -41,24 +43,26 @@ test('a node that asks for itself, with names of its plan, is granted', async ()
 test('what is wrong with one in one way or several is never granted', { timeout: 240_000 }, async () => {
   const rogue = array(constantFrom(...Object.keys(mutations)), { minLength: 1, maxLength: 4 })
   await assert(
-    asyncProperty(rogue, subarray([...goodNames], { minLength: 1 }), async (wrongs, some) => {
-      const begin: Sketch = { ...good, names: some }
-      const sketch = wronged(begin, wrongs)
-      // Two wrongs may make it what it was.
-      pre(!isDeepStrictEqual(sketch, begin))
-      const request = await requestOf(sketch)
-      const names = askingNode(request) === 'w1' ? planned : { dns: ['w2'], ip: ['192.168.1.22'] }
-      expect(checkServing(x509, request, names).verdict).toBe('refused')
+    asyncProperty(rogue, subarray([...goodNames], { minLength: 1 }), async (mutationNames, some) => {
+      const begin: FakeServingRequest = { ...validServingRequest, names: some }
+      const fake = applyMutations(begin, mutationNames)
+      // Two mutations may cancel each other out.
+      pre(!isDeepStrictEqual(fake, begin))
+      const request = await buildRequest(fake)
+      const names = requestingNode(request) === 'w1' ? planned : { dns: ['w2'], ip: ['192.168.1.22'] }
+      expect(checkServingRequest(x509, request, names).verdict).toBe('refused')
     }),
     { numRuns: Math.max(1000, Number(process.env['PROPERTY_RUNS'] ?? 0)) },
   )
 })
 
-test.each(Object.keys(mutations))('alone: %s', async (wrong) => {
-  const sketch = mutations[wrong]?.(good) ?? good
-  expect(checkServing(x509, await requestOf(sketch), planned)).toMatchObject({ verdict: 'refused' })
+test.each(Object.keys(mutations))('alone: %s', async (mutation) => {
+  const fake = mutations[mutation]?.(validServingRequest) ?? validServingRequest
+  expect(checkServingRequest(x509, await buildRequest(fake), planned)).toMatchObject({ verdict: 'refused' })
 })
 
 test('a host of which no names are planned gets none', async () => {
-  expect(checkServing(x509, await requestOf(good), { dns: [], ip: [] })).toMatchObject({ verdict: 'refused' })
+  expect(
+    checkServingRequest(x509, await buildRequest(validServingRequest), { dns: [], ip: [] }),
+  ).toMatchObject({ verdict: 'refused' })
 })

@@ -4,13 +4,13 @@ import { year } from './lifetime.ts'
 import type { AlternativeNames } from './names.ts'
 import type { X509 } from './x509.ts'
 
-/** What a kubelet asks the API to have signed, so that others know it for the one that they ask. */
+/** A kubelet's request to the Kubernetes API for its serving certificate. */
 export interface ServingRequest {
   readonly signer: string
-  /** As whom they ask, in the words of the API. */
+  /** User name of the requester in the Kubernetes API. */
   readonly username: string
   readonly groups: readonly string[]
-  /** As the API calls them. */
+  /** In the spelling of the Kubernetes API. */
   readonly usages: readonly string[]
   /** PEM. */
   readonly request: string
@@ -33,32 +33,42 @@ export type ServingVerdict =
 
 export const servingSigner = 'kubernetes.io/kubelet-serving'
 
-const nodes = 'system:nodes'
-const prefix = 'system:node:'
-/** Keys on a curve encipher nothing. */
-const usages = ['digital signature', 'server auth']
+const nodesGroup = 'system:nodes'
+const nodeUserPrefix = 'system:node:'
+/** Without key encipherment, which ECDSA keys cannot do. */
+const requiredUsages = ['digital signature', 'server auth']
 
-/** The node that asks; undefined when it is none. */
-export function askingNode({
+/** Returns the name of the requesting node, or undefined if the requester is not a node. */
+export function requestingNode({
   username,
   groups,
 }: Pick<ServingRequest, 'username' | 'groups'>): string | undefined {
-  const name = username.startsWith(prefix) ? username.slice(prefix.length) : ''
-  return groups.includes(nodes) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) ? name : undefined
+  const name = username.startsWith(nodeUserPrefix) ? username.slice(nodeUserPrefix.length) : ''
+  return groups.includes(nodesGroup) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) ? name : undefined
 }
 
-/** Whether a kubelet may have it: for itself, to serve with, and under names alone that the plan has for its host. */
-export function checkServing(x509: X509, asked: ServingRequest, planned: AlternativeNames): ServingVerdict {
-  const { signer, username, request } = asked
-  if (signer !== servingSigner) return refused('NotServing', `it is for the signer ${signer}`)
-  if (askingNode(asked) === undefined) return refused('NotANode', `${username} is no node`)
-  const isRight = asked.usages.length === usages.length && usages.every((one) => asked.usages.includes(one))
-  if (!isRight) return refused('UsagesNotRight', `a kubelet serves, and needs ${usages.join(', ')}`)
-  const subject = { commonName: username, organizations: [nodes] }
+/**
+ * Checks that a kubelet requests a serving certificate for itself, with only the names that the plan has for
+ * its host.
+ */
+export function checkServingRequest(
+  x509: X509,
+  serving: ServingRequest,
+  planned: AlternativeNames,
+): ServingVerdict {
+  const { signer, username, request } = serving
+  if (signer !== servingSigner) return refuse('NotServing', `it is for the signer ${signer}`)
+  if (requestingNode(serving) === undefined) return refuse('NotANode', `${username} is no node`)
+  const hasRequiredUsages =
+    serving.usages.length === requiredUsages.length &&
+    requiredUsages.every((one) => serving.usages.includes(one))
+  if (!hasRequiredUsages)
+    return refuse('UsagesNotRight', `a kubelet serves, and needs ${requiredUsages.join(', ')}`)
+  const subject = { commonName: username, organizations: [nodesGroup] }
   try {
     checkRequest(x509, request, { subject, names: planned, usages: ['server'], lifetime: year })
   } catch (error) {
-    if (error instanceof HyperkubeError) return refused('RequestRefused', error.message)
+    if (error instanceof HyperkubeError) return refuse('RequestRefused', error.message)
     throw error
   }
   const { subjectName, extensions } = new x509.Pkcs10CertificateRequest(request)
@@ -67,19 +77,19 @@ export function checkServing(x509: X509, asked: ServingRequest, planned: Alterna
     .flatMap((part) =>
       Object.entries(part).flatMap(([type, values]) => values.map((value) => `${type}=${value}`)),
     )
-  // There is nothing else in it by now; but it may lack something, or have it twice.
+  // Anything extra is already excluded here, but a part may be missing or occur twice.
   if (parts.length !== 2 || new Set(parts).size !== 2) {
-    return refused('SubjectNotExact', `its subject is not exactly O=${nodes}, CN=${username}`)
+    return refuse('SubjectNotExact', `its subject is not exactly O=${nodesGroup}, CN=${username}`)
   }
   const names = extensions.flatMap((extension) =>
     extension instanceof x509.SubjectAlternativeNameExtension ? [...extension.names.items] : [],
   )
   return names.length === 0
-    ? refused('NoNames', 'it says nothing that a server is called')
+    ? refuse('NoNames', 'it says nothing that a server is called')
     : { verdict: 'granted' }
 }
 
-function refused(
+function refuse(
   reason: Extract<ServingVerdict, { verdict: 'refused' }>['reason'],
   message: string,
 ): ServingVerdict {

@@ -1,14 +1,14 @@
-/** One element of DER: what it is, and what is in it. */
-export interface Element {
+/** One DER element. */
+export interface DerElement {
   readonly tag: number
   readonly content: Uint8Array
   /** With tag and length. */
   readonly whole: Uint8Array
 }
 
-/** The elements that stand one after another in some bytes; what is cut off is left out. */
-export function elements(bytes: Uint8Array): readonly Element[] {
-  const found: Element[] = []
+/** Parses consecutive elements; drops a truncated last one. */
+export function parseElements(bytes: Uint8Array): readonly DerElement[] {
+  const found: DerElement[] = []
   let offset = 0
   while (offset + 2 <= bytes.length) {
     const tag = bytes[offset] ?? 0
@@ -24,18 +24,18 @@ export function elements(bytes: Uint8Array): readonly Element[] {
   return found
 }
 
-/** What is inside the first element. */
-export function inside(bytes: Uint8Array): readonly Element[] {
-  return elements(elements(bytes)[0]?.content ?? new Uint8Array())
+/** Parses the elements inside the first element. */
+export function parseNested(bytes: Uint8Array): readonly DerElement[] {
+  return parseElements(parseElements(bytes)[0]?.content ?? new Uint8Array())
 }
 
 /** The extensions of a certificate, by the hex of their object identifier. */
-export function extensionsOf(certificate: Uint8Array): ReadonlyMap<string, Uint8Array> {
-  const [tbs] = inside(certificate)
-  const list = elements(tbs?.content ?? new Uint8Array()).find(({ tag }) => tag === 0xa3)
+export function readExtensions(certificate: Uint8Array): ReadonlyMap<string, Uint8Array> {
+  const [tbs] = parseNested(certificate)
+  const list = parseElements(tbs?.content ?? new Uint8Array()).find(({ tag }) => tag === 0xa3)
   return new Map(
-    inside(list?.content ?? new Uint8Array()).map(({ content }) => {
-      const parts = elements(content)
+    parseNested(list?.content ?? new Uint8Array()).map(({ content }) => {
+      const parts = parseElements(content)
       const id = Buffer.from(parts[0]?.content ?? []).toString('hex')
       return [id, parts.at(-1)?.content ?? new Uint8Array()]
     }),

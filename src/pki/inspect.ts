@@ -1,35 +1,35 @@
 import { X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import { HyperkubeError } from '../kit/errors.ts'
-import { elements, extensionsOf, inside } from './der.ts'
+import { parseElements, readExtensions, parseNested } from './der.ts'
 import type { Validity } from './lifetime.ts'
-import { addressOf, type AlternativeNames } from './names.ts'
-import type { Usage } from '../contract/certificate-spec.ts'
+import { formatIpBytes, type AlternativeNames } from './names.ts'
+import type { KeyUsage } from '../contract/certificate-spec.ts'
 
-/** What a certificate says. */
+/** The content of a certificate. */
 export interface CertificateFacts extends Validity {
   readonly commonName: string | undefined
   readonly organizations: readonly string[]
   readonly names: AlternativeNames
-  readonly usages: readonly Usage[]
-  /** Whether it may sign others. */
-  readonly authority: boolean
+  readonly usages: readonly KeyUsage[]
+  /** True if the certificate may sign others. */
+  readonly isCa: boolean
   /** Hex, as are the key ids. */
   readonly serial: string
   readonly subjectKeyId: string | undefined
-  /** Which key signed it. */
-  readonly authorityKeyId: string | undefined
+  /** Authority key identifier: the key that signed this certificate. */
+  readonly issuerKeyId: string | undefined
 }
 
-const extension = { subjectKeyId: '551d0e', names: '551d11', authorityKeyId: '551d23' } as const
-const purposes: Readonly<Record<string, Usage>> = {
+const extension = { subjectKeyId: '551d0e', names: '551d11', issuerKeyId: '551d23' } as const
+const purposes: Readonly<Record<string, KeyUsage>> = {
   '1.3.6.1.5.5.7.3.1': 'server',
   '1.3.6.1.5.5.7.3.2': 'client',
 }
 
-const nothing = new Uint8Array()
+const emptyBytes = new Uint8Array()
 
-/** A part that is there several times comes as a list. */
+/** Node returns a list if a part occurs several times. */
 const values = z
   .union([z.string().transform((one) => [one]), z.array(z.string())])
   .optional()
@@ -38,12 +38,12 @@ const subjectParts = z.object({ CN: values, O: values })
 
 export function inspectCertificate(pem: string): CertificateFacts {
   const certificate = parse(pem)
-  const extensions = extensionsOf(certificate.raw)
+  const extensions = readExtensions(certificate.raw)
   const { CN: commonNames, O: organizations } = subjectParts.parse({
     ...certificate.toLegacyObject().subject,
   })
-  const names = inside(extensions.get(extension.names) ?? nothing)
-  const authorityKey = inside(extensions.get(extension.authorityKeyId) ?? nothing).find(
+  const names = parseNested(extensions.get(extension.names) ?? emptyBytes)
+  const issuerKey = parseNested(extensions.get(extension.issuerKeyId) ?? emptyBytes).find(
     ({ tag }) => tag === 0x80,
   )
   return {
@@ -53,15 +53,15 @@ export function inspectCertificate(pem: string): CertificateFacts {
       dns: names
         .filter(({ tag }) => tag === 0x82)
         .map(({ content }) => Buffer.from(content).toString('latin1')),
-      ip: names.filter(({ tag }) => tag === 0x87).map(({ content }) => addressOf(content)),
+      ip: names.filter(({ tag }) => tag === 0x87).map(({ content }) => formatIpBytes(content)),
     },
     usages: keyPurposes(certificate).flatMap((id) => purposes[id] ?? []),
-    authority: certificate.ca,
+    isCa: certificate.ca,
     serial: certificate.serialNumber.toLowerCase(),
     notBefore: certificate.validFromDate,
     notAfter: certificate.validToDate,
-    subjectKeyId: hex(elements(extensions.get(extension.subjectKeyId) ?? nothing)[0]?.content),
-    authorityKeyId: hex(authorityKey?.content),
+    subjectKeyId: hex(parseElements(extensions.get(extension.subjectKeyId) ?? emptyBytes)[0]?.content),
+    issuerKeyId: hex(issuerKey?.content),
   }
 }
 
@@ -75,7 +75,7 @@ function parse(pem: string): X509Certificate {
   }
 }
 
-/** What Node calls key usage is the extended one, and missing in an authority's certificate. */
+/** Node's `keyUsage` is the extended key usage, and undefined in the certificate of a CA. */
 function keyPurposes(certificate: X509Certificate): readonly string[] {
   const listed: readonly string[] | undefined = certificate.keyUsage
   return listed ?? []

@@ -22,17 +22,17 @@ export async function makeKeyPair(name: string): Promise<KeyPair> {
   }
 }
 
-/** Signs the tokens of service accounts. */
+/** Key that signs the tokens of service accounts. */
 export async function makeServiceAccountKey(): Promise<KeyPair> {
   return makeKeyPair('service account key')
 }
 
-/** Encrypts Secrets in etcd: secretbox takes 32 bytes. */
+/** Key that encrypts Secrets in etcd: secretbox takes 32 bytes. */
 export function makeEncryptionKey(random: Random = systemRandom): Secret {
   return new Secret('encryption key', random.bytes(32))
 }
 
-/** A private key as WebCrypto wants it, for signing only. */
+/** A private key as WebCrypto needs it, for signing only. */
 export function signingKey(privateKey: Secret): webcrypto.CryptoKey {
   return createPrivateKey(privateKey.revealText()).toCryptoKey(ecdsa, false, ['sign'])
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { embeddedKubeconfig, kubeconfig } from './kubeconfig.ts'
+import { buildEmbeddedKubeconfig, buildKubeconfig } from './kubeconfig.ts'
 import { Secret } from './secret.ts'
 
 const access = { cluster: 'shop', server: 'https://10.0.0.1:6443', user: 'kubelet' }
 
 test('names files and holds no secret', () => {
-  const files = { authority: '/pki/ca.crt', certificate: '/pki/kubelet.crt', privateKey: '/pki/kubelet.key' }
-  expect(stringify(kubeconfig(access, files))).toMatchInlineSnapshot(`
+  const files = { ca: '/pki/ca.crt', certificate: '/pki/kubelet.crt', privateKey: '/pki/kubelet.key' }
+  expect(stringify(buildKubeconfig(access, files))).toMatchInlineSnapshot(`
     "apiVersion: v1
     kind: Config
     clusters:
@@ -32,9 +32,9 @@ test('names files and holds no secret', () => {
 
 test('with everything in it, it is a secret itself', () => {
   const pem = `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(500)}\n`
-  const config = embeddedKubeconfig(
+  const config = buildEmbeddedKubeconfig(
     { ...access, user: 'admin' },
-    { authority: 'ca', certificate: 'mine', privateKey: new Secret('admin key', pem) },
+    { ca: 'ca', certificate: 'mine', privateKey: new Secret('admin key', pem) },
   )
   expect(String(config)).toMatch(/^\[secret kubeconfig of admin sha256:[0-9a-f]{4}…\]$/)
   expect(parse(config.revealText())).toMatchObject({
@@ -44,8 +44,8 @@ test('with everything in it, it is a secret itself', () => {
 })
 
 test('names that mean something in YAML stay names', () => {
-  const files = { authority: 'C:\\pki\\ca.crt', certificate: '# no', privateKey: 'yes: "it" is' }
-  expect(parse(stringify(kubeconfig({ ...access, cluster: 'on' }, files)))).toMatchObject({
+  const files = { ca: 'C:\\pki\\ca.crt', certificate: '# no', privateKey: 'yes: "it" is' }
+  expect(parse(stringify(buildKubeconfig({ ...access, cluster: 'on' }, files)))).toMatchObject({
     clusters: [{ name: 'on', cluster: { 'certificate-authority': 'C:\\pki\\ca.crt' } }],
     users: [{ user: { 'client-certificate': '# no', 'client-key': 'yes: "it" is' } }],
   })

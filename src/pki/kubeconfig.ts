@@ -1,62 +1,63 @@
 import { stringify } from 'yaml'
 import { Secret } from './secret.ts'
 
-/** Whom a kubeconfig makes its reader, and where. */
-export interface Access {
+/** The cluster and the user of a kubeconfig. */
+export interface KubeconfigAccess {
   readonly cluster: string
   /** https://HOST:PORT. */
   readonly server: string
-  /** What the reader calls itself in the file; who it is to the API its certificate says. */
+  /** Name of the user entry in the file. The API takes the user name from the certificate. */
   readonly user: string
 }
 
-/** Paths, as the program that reads the kubeconfig sees them. */
+/** Paths as the program that reads the kubeconfig sees them. */
 export interface CredentialFiles {
-  readonly authority: string
+  readonly ca: string
   readonly certificate: string
   readonly privateKey: string
 }
 
-export interface Credentials {
-  /** PEM, as all three. */
-  readonly authority: string
+export interface KubeconfigCredentials {
+  /** PEM, as are the other two. */
+  readonly ca: string
   readonly certificate: string
   readonly privateKey: Secret
 }
 
 /**
- * For a component on a host, as a document: it names files, holds no secret, and stays the same when they are renewed.
+ * Kubeconfig of a component on a host, as a document. It names files, so it contains no secret and stays the
+ * same when they are renewed.
  */
-export function kubeconfig(access: Access, files: CredentialFiles): object {
-  return document(
+export function buildKubeconfig(access: KubeconfigAccess, files: CredentialFiles): object {
+  return buildDocument(
     access,
-    { 'certificate-authority': files.authority },
+    { 'certificate-authority': files.ca },
     { 'client-certificate': files.certificate, 'client-key': files.privateKey },
   )
 }
 
-/** A place where the same cluster answers. */
-export interface Entrance {
+/** One of several API endpoints of the same cluster. */
+export interface KubeconfigEndpoint {
   readonly name: string
   /** https://HOST:PORT. */
   readonly server: string
 }
 
 /**
- * For a person, for a cluster with several entrances: a context for each, the first of them current. With one away,
- * `kubectl config use-context` goes to another.
+ * Kubeconfig of a person for a cluster with several endpoints: one context for each, the first one current.
+ * If an endpoint is unreachable, `kubectl config use-context` selects another.
  */
-export function personalKubeconfig(
+export function buildPersonalKubeconfig(
   user: string,
-  entrances: readonly Entrance[],
-  { authority, certificate, privateKey }: Credentials,
+  endpoints: readonly KubeconfigEndpoint[],
+  { ca, certificate, privateKey }: KubeconfigCredentials,
 ): Secret {
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: entrances.map(({ name, server }) => ({
+    clusters: endpoints.map(({ name, server }) => ({
       name,
-      cluster: { server, 'certificate-authority-data': base64(authority) },
+      cluster: { server, 'certificate-authority-data': base64(ca) },
     })),
     users: [
       {
@@ -67,17 +68,20 @@ export function personalKubeconfig(
         },
       },
     ],
-    contexts: entrances.map(({ name }) => ({ name, context: { cluster: name, user } })),
-    'current-context': entrances[0]?.name ?? '',
+    contexts: endpoints.map(({ name }) => ({ name, context: { cluster: name, user } })),
+    'current-context': endpoints[0]?.name ?? '',
   }
   return new Secret(`kubeconfig of ${user}`, stringify(config, { lineWidth: 0 }))
 }
 
-/** For a person: one file with all in it, and therefore a secret. */
-export function embeddedKubeconfig(access: Access, credentials: Credentials): Secret {
-  const config = document(
+/** Kubeconfig of a person as one file with embedded credentials, and therefore a secret. */
+export function buildEmbeddedKubeconfig(
+  access: KubeconfigAccess,
+  credentials: KubeconfigCredentials,
+): Secret {
+  const config = buildDocument(
     access,
-    { 'certificate-authority-data': base64(credentials.authority) },
+    { 'certificate-authority-data': base64(credentials.ca) },
     {
       'client-certificate-data': base64(credentials.certificate),
       'client-key-data': base64(credentials.privateKey.reveal()),
@@ -88,12 +92,12 @@ export function embeddedKubeconfig(access: Access, credentials: Credentials): Se
 
 type Fields = Readonly<Record<string, string>>
 
-function document({ cluster, server, user }: Access, authority: Fields, credentials: Fields): object {
+function buildDocument({ cluster, server, user }: KubeconfigAccess, ca: Fields, credentials: Fields): object {
   const context = `${user}@${cluster}`
   return {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: cluster, cluster: { server, ...authority } }],
+    clusters: [{ name: cluster, cluster: { server, ...ca } }],
     users: [{ name: user, user: credentials }],
     contexts: [{ name: context, context: { cluster, user } }],
     'current-context': context,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isValid, lifetimeOf, renewalDue, validityFrom, within } from './lifetime.ts'
+import { isValid, computeLifetime, isRenewalDue, validityFrom, intersectValidity } from './lifetime.ts'
 
 const validity = { notBefore: new Date(0), notAfter: new Date(90_000) }
 
@@ -12,7 +12,7 @@ test.each([
   [90_000, true],
   [90_001, true],
 ])('of 90 s, after %i ms renewal is due: %s', (now, due) => {
-  expect(renewalDue(validity, new Date(now))).toBe(due)
+  expect(isRenewalDue(validity, new Date(now))).toBe(due)
 })
 
 test.each([
@@ -32,17 +32,19 @@ test('begins five minutes ago, in whole seconds', () => {
 })
 
 test('stays within what it must stay within', () => {
-  expect(within({ notBefore: new Date(-5), notAfter: new Date(91_000) }, validity)).toEqual(validity)
+  expect(intersectValidity({ notBefore: new Date(-5), notAfter: new Date(91_000) }, validity)).toEqual(
+    validity,
+  )
 })
 
 test('what it was made with is known afterwards, so that a copy lives no longer', () => {
   const at = new Date('2026-11-15T12:00:00.999Z')
-  expect(lifetimeOf(validityFrom(at, 1_200_000))).toBe(1_200_000)
+  expect(computeLifetime(validityFrom(at, 1_200_000))).toBe(1_200_000)
 })
 
 test('also the shortest that is allowed is not due when it was just made', () => {
   const [made, later] = [new Date(0), new Date(11 * 60_000)]
   const brief = validityFrom(made, 20 * 60_000)
-  expect([made, later].map((now) => renewalDue(brief, now))).toEqual([false, false])
-  expect(renewalDue(brief, new Date(12 * 60_000))).toBe(true)
+  expect([made, later].map((now) => isRenewalDue(brief, now))).toEqual([false, false])
+  expect(isRenewalDue(brief, new Date(12 * 60_000))).toBe(true)
 })

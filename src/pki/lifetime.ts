@@ -1,8 +1,8 @@
-/** Milliseconds, as all lengths of time are. */
+/** All durations in this file are in milliseconds. */
 export const day = 86_400_000
 export const year = 365 * day
 
-/** Clocks of hosts differ a little; a certificate is good from shortly before it was made. */
+/** Clocks of hosts differ a little, so a certificate is valid from shortly before it was made. */
 const skew = 5 * 60_000
 
 export interface Validity {
@@ -10,18 +10,18 @@ export interface Validity {
   readonly notAfter: Date
 }
 
-/** A certificate's times are whole seconds. */
+/** Truncates to whole seconds, as X.509 does. */
 export function validityFrom(now: Date, lifetime: number): Validity {
   return { notBefore: wholeSecond(now.getTime() - skew), notAfter: wholeSecond(now.getTime() + lifetime) }
 }
 
-/** The lifetime that a validity was made with, unless its authority has cut it short. */
-export function lifetimeOf({ notBefore, notAfter }: Validity): number {
+/** Returns the lifetime that a validity was made with, unless the validity of the CA shortened it. */
+export function computeLifetime({ notBefore, notAfter }: Validity): number {
   return notAfter.getTime() - notBefore.getTime() - skew
 }
 
-/** What of a validity lies within another one. */
-export function within(inner: Validity, outer: Validity): Validity {
+/** Intersection of two validities. */
+export function intersectValidity(inner: Validity, outer: Validity): Validity {
   return {
     notBefore: new Date(Math.max(inner.notBefore.getTime(), outer.notBefore.getTime())),
     notAfter: new Date(Math.min(inner.notAfter.getTime(), outer.notAfter.getTime())),
@@ -33,15 +33,15 @@ export function isValid({ notBefore, notAfter }: Validity, now: Date): boolean {
 }
 
 /**
- * With a third of the lifetime left there is time for many tries before anything expires. The minutes before it was made
- * count, too: of a short life, a little more than a third is left.
+ * Renewal is due when a third of the validity is left, which leaves time for many attempts. The validity
+ * includes the clock skew, so slightly more than a third of a short lifetime is left.
  */
-export function renewalDue({ notBefore, notAfter }: Validity, now: Date): boolean {
+export function isRenewalDue({ notBefore, notAfter }: Validity, now: Date): boolean {
   const left = notAfter.getTime() - now.getTime()
   return left * 3 <= notAfter.getTime() - notBefore.getTime()
 }
 
-/** From when on it is due. */
+/** Time at which renewal becomes due. */
 export function renewalTime({ notBefore, notAfter }: Validity): Date {
   return new Date(notAfter.getTime() - (notAfter.getTime() - notBefore.getTime()) / 3)
 }

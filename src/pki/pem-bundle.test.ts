@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { makeAuthority } from './ca.ts'
+import { createCa } from './ca.ts'
 import { day } from './lifetime.ts'
-import { certificatesIn, hasCertificate, withoutCertificate } from './pem-bundle.ts'
+import { parseCertificates, hasCertificate, withoutCertificate } from './pem-bundle.ts'
 
 const now = new Date('2026-11-15T00:00:00Z')
 const [first, second] = await Promise.all(
-  [1, 2].map(async () => (await makeAuthority('etcd', day, now)).certificate),
+  [1, 2].map(async () => (await createCa('etcd', day, now)).certificate),
 )
 const both = `# ours\n${first}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${second}`
 
 test('all certificates in a text, and nothing that only looks like one', () => {
-  expect(certificatesIn(both).map((one) => one.toString())).toEqual([first, second])
+  expect(parseCertificates(both).map((one) => one.toString())).toEqual([first, second])
 })
 
 test('one is found however it is spelt, and taken out', () => {

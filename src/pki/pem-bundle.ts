@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto'
 
 const onePem = /-----BEGIN CERTIFICATE-----[\sA-Za-z0-9+/=]+-----END CERTIFICATE-----/g
 
-/** The certificates in a text, one PEM after the other. What only looks like one is left out. */
-export function certificatesIn(text: string): readonly X509Certificate[] {
+/** Parses all PEM certificates of a text; skips invalid ones. */
+export function parseCertificates(text: string): readonly X509Certificate[] {
   return (text.match(onePem) ?? []).flatMap((pem) => {
     try {
       return [new X509Certificate(pem)]
@@ -13,15 +13,15 @@ export function certificatesIn(text: string): readonly X509Certificate[] {
   })
 }
 
-/** Whether a certificate is among those in a text, however each of them is spelt. */
+/** True if a text contains the certificate. Compares fingerprints, so that PEM formatting does not matter. */
 export function hasCertificate(text: string, certificate: string): boolean {
-  const wanted = new Set(certificatesIn(certificate).map(({ fingerprint256 }) => fingerprint256))
-  return certificatesIn(text).some(({ fingerprint256 }) => wanted.has(fingerprint256))
+  const wanted = new Set(parseCertificates(certificate).map(({ fingerprint256 }) => fingerprint256))
+  return parseCertificates(text).some(({ fingerprint256 }) => wanted.has(fingerprint256))
 }
 
-/** The text without a certificate. */
+/** Returns the text without a certificate. */
 export function withoutCertificate(text: string, certificate: string): string {
-  return certificatesIn(text)
+  return parseCertificates(text)
     .filter((one) => !hasCertificate(one.toString(), certificate))
     .map((one) => `${one.toString().trim()}\n`)
     .join('')

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** Where unguessable bytes come from. */
+/** Source of cryptographically secure random bytes. */
 export interface Random {
   bytes(count: number): Uint8Array
 }

@@ -1,11 +1,11 @@
 import { createPublicKey } from 'node:crypto'
 import { makeKeyPair, signingKey } from './keys.ts'
-import type { AlternativeNames, Subject } from './names.ts'
+import type { AlternativeNames, CertificateSubject } from './names.ts'
 import type { Secret } from './secret.ts'
-import { nameOf, namesExtension } from './subject.ts'
+import { buildX509Name, namesExtension } from './subject.ts'
 import { loadX509 } from './x509.ts'
 
-/** What a host makes: the key stays there, the request goes to whoever signs. */
+/** Made by a host: the key stays there, the request goes to the signer. */
 export interface CertificateRequest {
   /** PEM, PKCS#8. */
   readonly privateKey: Secret
@@ -13,17 +13,17 @@ export interface CertificateRequest {
   readonly request: string
 }
 
-/** `keyName` is what the key is called where secrets are shown. */
+/** `keyName` is the name of the key where secrets are printed. */
 export async function makeRequest(
   keyName: string,
-  subject: Subject,
+  subject: CertificateSubject,
   names: AlternativeNames,
 ): Promise<CertificateRequest> {
   const x509 = await loadX509()
   const pair = await makeKeyPair(keyName)
   const ecdsa = { name: 'ECDSA', namedCurve: 'P-256' }
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
-    name: nameOf(x509, subject),
+    name: buildX509Name(x509, subject),
     keys: {
       privateKey: signingKey(pair.privateKey),
       publicKey: createPublicKey(pair.publicKey).toCryptoKey(ecdsa, true, ['verify']),

@@ -5,7 +5,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { makeKeyPair } from './keys.ts'
 import { Secret } from './secret.ts'
 
-const told = '[secret token sha256:b9f1…]'
+const printed = '[secret token sha256:b9f1…]'
 
 test('wherever it is shown, it says its name and the beginning of a digest', () => {
   const secret = new Secret('token', 'swordfish')
@@ -17,23 +17,23 @@ test('wherever it is shown, it says its name and the beginning of a digest', () 
     format('%s', secret),
     format('%o', secret),
     new HyperkubeError('X', `no ${String(secret)}`).message.slice(3),
-  ]).toEqual(Array.from({ length: 7 }, () => told))
+  ]).toEqual(Array.from({ length: 7 }, () => printed))
 })
 
-test('not even a look into hidden properties finds it', async () => {
+test('not even inspecting hidden properties finds it', async () => {
   const { privateKey } = await makeKeyPair('key')
   const body = privateKey.revealText().split('\n')[1] ?? ''
-  const looks = [
+  const outputs = [
     inspect({ deep: [privateKey] }, { showHidden: true, depth: null, customInspect: false, showProxy: true }),
     JSON.stringify(Object.assign({}, privateKey)),
     JSON.stringify(structuredClone(privateKey)),
     inspect(new HyperkubeError('X', 'failed', { cause: privateKey }), { depth: null }),
   ]
   expect(body.length).toBeGreaterThan(40)
-  for (const look of looks) expect(look).not.toContain(body)
+  for (const output of outputs) expect(output).not.toContain(body)
 })
 
-test('it gives back what it was given, and nobody can change it from outside', () => {
+test('it returns what it was given, and callers cannot change it', () => {
   assert(
     property(uint8Array(), (bytes) => {
       const given = Uint8Array.from(bytes)

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 
 /**
- * Bytes that must not be shown by accident. Wherever it is printed, logged or serialized it says its name and the
- * beginning of a digest: enough to see that two are the same, too little to guess a weak one.
+ * Bytes that must not be printed by accident. Printing, logging or serializing shows only the name and the
+ * start of a digest. That is enough to compare two secrets, and too little to guess a weak one.
  */
 export class Secret {
   readonly name: string
@@ -18,7 +18,7 @@ export class Secret {
     return this.#bytes.length
   }
 
-  /** A copy of the bytes: the one way to them. */
+  /** A copy of the bytes. This is the only access to them. */
   reveal(): Uint8Array<ArrayBuffer> {
     return Uint8Array.from(this.#bytes)
   }

@@ -4,26 +4,26 @@ import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { run } from '../kit/command.ts'
-import { type Authority, makeAuthority } from './ca.ts'
+import { runProgram } from '../kit/command.ts'
+import { type Ca, createCa } from './ca.ts'
 import { inspectCertificate } from './inspect.ts'
 import { day, year } from './lifetime.ts'
 import { makeRequest } from './request.ts'
 import { signRequest } from './sign.ts'
-import type { Wish } from '../contract/certificate-spec.ts'
+import type { CertificateSpec } from '../contract/certificate-spec.ts'
 
 const now = new Date()
-const kubernetes = await makeAuthority('kubernetes', 30 * year, now)
-const etcd = await makeAuthority('etcd', 10 * year, now)
+const kubernetes = await createCa('kubernetes', 30 * year, now)
+const etcd = await createCa('etcd', 10 * year, now)
 
 const names = { dns: ['cp1', 'localhost'], ip: ['127.0.0.1', 'fd00:0:0::a'] }
-const server: Wish = {
+const server: CertificateSpec = {
   subject: { commonName: 'kube-apiserver', organizations: [] },
   names,
   usages: ['server'],
   lifetime: year,
 }
-const client: Wish = {
+const client: CertificateSpec = {
   subject: { commonName: 'system:node:w1', organizations: ['system:nodes', 'a, b=c #d'] },
   names: { dns: [], ip: [] },
   usages: ['client'],
@@ -35,23 +35,23 @@ interface Issued {
   readonly key: string
 }
 
-async function issue(authority: Authority, wish: Wish, at = now): Promise<Issued> {
-  const { request, privateKey } = await makeRequest('key', wish.subject, wish.names)
-  return { cert: await signRequest(authority, request, wish, at), key: privateKey.revealText() }
+async function issue(ca: Ca, spec: CertificateSpec, at = now): Promise<Issued> {
+  const { request, privateKey } = await makeRequest('key', spec.subject, spec.names)
+  return { cert: await signRequest(ca, request, spec, at), key: privateKey.revealText() }
 }
 
 const [serving, calling] = await Promise.all([issue(kubernetes, server), issue(kubernetes, client)])
 
-test('a certificate says what was wished', () => {
-  const authority = inspectCertificate(kubernetes.certificate)
-  expect(authority).toMatchObject({ commonName: 'kubernetes-ca', authority: true, usages: [] })
-  expect(authority.subjectKeyId).toMatch(/^[0-9a-f]{40}$/)
+test('a certificate has the content of its spec', () => {
+  const ca = inspectCertificate(kubernetes.certificate)
+  expect(ca).toMatchObject({ commonName: 'kubernetes-ca', isCa: true, usages: [] })
+  expect(ca.subjectKeyId).toMatch(/^[0-9a-f]{40}$/)
   expect(inspectCertificate(calling.cert)).toMatchObject({
     ...client.subject,
     names: { dns: [], ip: [] },
     usages: ['client'],
-    authority: false,
-    authorityKeyId: authority.subjectKeyId,
+    isCa: false,
+    issuerKeyId: ca.subjectKeyId,
     serial: expect.stringMatching(/^[4-7][0-9a-f]{31}$/),
   })
   expect(inspectCertificate(serving.cert)).toMatchObject({
@@ -72,19 +72,9 @@ test('openssl finds it good for what it is for, and for nothing else', async () 
     await Promise.all(
       Object.entries(files).map(async ([name, text]) => writeFile(join(directory, name), text)),
     )
-    const verify = async (authority: string, purpose: string, certificate: string, ...more: string[]) => {
-      const { code } = await run(
-        [
-          'openssl',
-          'verify',
-          '-x509_strict',
-          '-CAfile',
-          authority,
-          '-purpose',
-          purpose,
-          ...more,
-          certificate,
-        ],
+    const verify = async (ca: string, purpose: string, certificate: string, ...more: string[]) => {
+      const { code } = await runProgram(
+        ['openssl', 'verify', '-x509_strict', '-CAfile', ca, '-purpose', purpose, ...more, certificate],
         { cwd: directory, allowFailure: true },
       )
       return code === 0
@@ -96,7 +86,14 @@ test('openssl finds it good for what it is for, and for nothing else', async () 
     expect(await verify('kubernetes', 'sslclient', 'serving')).toBe(false)
     expect(await verify('kubernetes', 'sslserver', 'calling')).toBe(false)
     expect(await verify('etcd', 'sslserver', 'serving')).toBe(false)
-    const { stdout } = await run(['openssl', 'x509', '-noout', '-text', '-in', join(directory, 'serving')])
+    const { stdout } = await runProgram([
+      'openssl',
+      'x509',
+      '-noout',
+      '-text',
+      '-in',
+      join(directory, 'serving'),
+    ])
     expect(stdout).toMatch(/Basic Constraints: critical\s+CA:FALSE/)
     expect(stdout).toMatch(/X509v3 Key Usage: critical\s+Digital Signature\n/)
   } finally {
@@ -108,7 +105,7 @@ interface Side extends Issued {
   readonly ca: string
 }
 
-/** Whom the server took the client for, or why it does not trust it. */
+/** Returns the client name that the server authenticated, or the reason why it does not trust the client. */
 async function handshake(serverSide: Side, clientSide: Partial<Side>): Promise<string> {
   const listener = createServer({ ...serverSide, requestCert: true, rejectUnauthorized: false }, (socket) => {
     const { CN: commonName } = socket.getPeerCertificate().subject ?? {}
@@ -120,22 +117,22 @@ async function handshake(serverSide: Side, clientSide: Partial<Side>): Promise<s
   try {
     return await new Promise<string>((resolve, reject) => {
       const socket = connect({ ...clientSide, host: '127.0.0.1', port, servername: 'cp1' })
-      let heard = ''
-      socket.on('data', (chunk: Buffer) => (heard += chunk.toString()))
+      let received = ''
+      socket.on('data', (chunk: Buffer) => (received += chunk.toString()))
       socket.on('error', reject)
-      socket.on('close', () => resolve(heard))
+      socket.on('close', () => resolve(received))
     })
   } finally {
     listener.close()
   }
 }
 
-test('two who share an authority speak to each other', async () => {
+test('client and server of the same CA connect', async () => {
   const ca = kubernetes.certificate
   expect(await handshake({ ...serving, ca }, { ...calling, ca })).toBe('system:node:w1')
 })
 
-test('nobody trusts those of another authority, or of another use', async () => {
+test('certificates of another CA or for another usage are not trusted', async () => {
   const ca = kubernetes.certificate
   const [foreignServer, foreignClient] = await Promise.all([issue(etcd, server), issue(etcd, client)])
   await expect(handshake({ ...foreignServer, ca }, { ...calling, ca })).rejects.toThrow(/unable to/)
@@ -145,11 +142,11 @@ test('nobody trusts those of another authority, or of another use', async () => 
   expect(await handshake({ ...serving, ca }, { ...serving, ca })).toBe('INVALID_PURPOSE')
 })
 
-test('no certificate outlives its authority', async () => {
-  const short = await makeAuthority('etcd', 30 * day, now)
-  const authority = inspectCertificate(short.certificate)
+test('no certificate outlives its CA', async () => {
+  const short = await createCa('etcd', 30 * day, now)
+  const ca = inspectCertificate(short.certificate)
   const { notBefore, notAfter } = inspectCertificate((await issue(short, client)).cert)
-  expect({ notBefore, notAfter }).toEqual({ notBefore: authority.notBefore, notAfter: authority.notAfter })
+  expect({ notBefore, notAfter }).toEqual({ notBefore: ca.notBefore, notAfter: ca.notAfter })
   const last = inspectCertificate((await issue(short, { ...client, lifetime: day })).cert)
   expect(last.notAfter.getTime() - last.notBefore.getTime()).toBe(day + 5 * 60_000)
 })
@@ -157,28 +154,28 @@ test('no certificate outlives its authority', async () => {
 test.each([
   ['expired', new Date(now.getTime() + 11 * year)],
   ['not yet valid', new Date(now.getTime() - day)],
-])('an authority that is %s signs nothing', async (_what, at) => {
-  await expect(issue(etcd, client, at)).rejects.toMatchObject({ code: 'PKI_AUTHORITY_NOT_VALID' })
+])('a CA that is %s signs nothing', async (_what, at) => {
+  await expect(issue(etcd, client, at)).rejects.toMatchObject({ code: 'PKI_CA_NOT_VALID' })
 })
 
-test('an authority with a key of another signs nothing', async () => {
+test('a CA with the key of another signs nothing', async () => {
   const mixed = { ...etcd, privateKey: kubernetes.privateKey }
-  await expect(issue(mixed, client)).rejects.toMatchObject({ code: 'PKI_AUTHORITY_BROKEN' })
+  await expect(issue(mixed, client)).rejects.toMatchObject({ code: 'PKI_CA_BROKEN' })
 })
 
-test.each<[string, Partial<Wish>]>([
+test.each<[string, Partial<CertificateSpec>]>([
   ['no usage', { usages: [] }],
   ['a server without a name', { usages: ['server'] }],
   ['no name', { subject: { commonName: '', organizations: [] } }],
   ['no time', { lifetime: 0 }],
   ['endless time', { lifetime: Number.POSITIVE_INFINITY }],
-])('a wish for %s is refused', async (_what, change) => {
+])('a spec with %s is refused', async (_what, change) => {
   const { request } = await makeRequest('key', client.subject, client.names)
   const signing = signRequest(etcd, request, { ...client, ...change }, now)
-  await expect(signing).rejects.toMatchObject({ code: 'PKI_WISH' })
+  await expect(signing).rejects.toMatchObject({ code: 'PKI_INVALID_SPEC' })
 })
 
-test('what is no certificate is told so', () => {
+test('text that is not a certificate is reported', () => {
   expect(() => inspectCertificate('nothing')).toThrow(
     expect.objectContaining({ code: 'PKI_CERTIFICATE_NOT_READ' }),
   )

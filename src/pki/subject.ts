@@ -1,20 +1,20 @@
 import type { Name } from '@peculiar/x509'
-import type { AlternativeNames, Subject } from './names.ts'
-import { sameSpelling } from './names.ts'
+import type { AlternativeNames, CertificateSubject } from './names.ts'
+import { canonicalNames } from './names.ts'
 import type { X509 } from './x509.ts'
 
-/** Each group is a part of its own: joined ones are read differently by different programs. */
-export function nameOf(x509: X509, { commonName, organizations }: Subject): Name {
-  // Given as objects because the library reads escapes and hex in plain strings.
+/** Each group gets its own RDN, because programs read multi-valued RDNs differently. */
+export function buildX509Name(x509: X509, { commonName, organizations }: CertificateSubject): Name {
+  // Passed as objects, because the library interprets escapes and hex in plain strings.
   return new x509.Name([
     ...organizations.map((organization) => ({ O: [{ utf8String: organization }] })),
     { CN: [{ utf8String: commonName }] },
   ])
 }
 
-/** None for a client that has no names. */
+/** Empty for a client without names. */
 export function namesExtension(x509: X509, names: AlternativeNames) {
-  const { dns, ip } = sameSpelling(names)
+  const { dns, ip } = canonicalNames(names)
   const all = [
     ...dns.map((value) => ({ type: 'dns' as const, value })),
     ...ip.map((value) => ({ type: 'ip' as const, value })),

@@ -1,4 +1,4 @@
-/** Issuing certificates needs a library that takes 120 ms to load; only those who issue wait for it. */
+/** The library takes 120 ms to load, so only commands that issue certificates load it. */
 export async function loadX509() {
   await import('reflect-metadata')
   return import('@peculiar/x509')

@@ -1,34 +1,41 @@
-import type { Scene } from './context.ts'
+import type { ProxyConfiguration } from '../contract/proxy-configuration.ts'
+import type { PlanContext } from './context.ts'
 
-/** The local port where a host finds the API, whichever servers are well. */
-export const proxyPort = 6444
-export const proxyHealthPort = 6445
+/** Local port where a host reaches the API through any healthy API server. */
+export const apiserverProxyPort = 6444
+export const apiserverProxyHealthPort = 6445
 
 /** Paths on the host. */
-export interface ProxyFiles {
-  readonly authority: string
+export interface ApiserverProxyFiles {
+  readonly caFile: string
   readonly certificate: string
   readonly privateKey: string
-  /** Where it keeps the servers that it has learned of. */
-  readonly memory: string
+  /** File in which the proxy stores the API servers it has discovered. */
+  readonly stateFile: string
 }
 
-/** The servers that it begins with; the others it learns from them. */
-export function apiserverProxyConfig({ topology, cluster, address }: Scene, files: ProxyFiles): string {
+/**
+ * Builds the configuration of apiserver-proxy. Its servers are the initial ones; the proxy discovers the
+ * others from them.
+ */
+export function renderApiserverProxyConfig(
+  { topology, cluster, address }: PlanContext,
+  files: ApiserverProxyFiles,
+): string {
   const { port } = cluster.spec.api
   const servers = topology.controlPlanes.map((server) => `${server.address}:${port}`)
   const local = topology.controlPlanes.some((server) => server.address === address)
-  const { authority, certificate, privateKey, memory } = files
-  const config = {
+  const { caFile, certificate, privateKey, stateFile } = files
+  const config: ProxyConfiguration = {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'ApiserverProxyConfiguration',
-    listen: `127.0.0.1:${proxyPort}`,
-    health: `127.0.0.1:${proxyHealthPort}`,
+    listen: `127.0.0.1:${apiserverProxyPort}`,
+    health: `127.0.0.1:${apiserverProxyHealthPort}`,
     servers,
     ...(local ? { local: `${address}:${port}` } : {}),
-    authority,
+    caFile,
     credentials: { certificate, privateKey },
-    memory,
+    stateFile,
   }
   return `${JSON.stringify(config, undefined, 2)}\n`
 }

@@ -1,38 +1,41 @@
 import type { PlannedCertificate } from '../contract/component-plan.ts'
-import type { Scene } from './context.ts'
+import type { PlanContext } from './context.ts'
 
-interface CertificateWish {
-  /** The path without an ending: that of the certificate and of its key. */
+interface CertificateOptions {
+  /** Path of the certificate and its key, without extension. */
   readonly path: string
   readonly owner: string
-  readonly authority: PlannedCertificate['authority']
+  readonly ca: PlannedCertificate['ca']
   readonly commonName: string
   readonly organizations?: readonly string[]
 }
 
-type Wishes = Pick<Scene, 'cluster'>
+type CertificateContext = Pick<PlanContext, 'cluster'>
 
-export function clientCertificate(scene: Wishes, wish: CertificateWish): PlannedCertificate {
-  return certificate(scene, wish, { dns: [], ip: [] }, ['client'])
+export function planClientCertificate(
+  context: CertificateContext,
+  options: CertificateOptions,
+): PlannedCertificate {
+  return planCertificate(context, options, { dns: [], ip: [] }, ['client'])
 }
 
-export function serverCertificate(
-  scene: Wishes,
-  wish: CertificateWish,
+export function planServerCertificate(
+  context: CertificateContext,
+  options: CertificateOptions,
   names: PlannedCertificate['names'],
   usages: PlannedCertificate['usages'] = ['server'],
 ): PlannedCertificate {
-  return certificate(scene, wish, names, usages)
+  return planCertificate(context, options, names, usages)
 }
 
-function certificate(
-  { cluster }: Wishes,
-  { path, owner, authority, commonName, organizations = [] }: CertificateWish,
+function planCertificate(
+  { cluster }: CertificateContext,
+  { path, owner, ca, commonName, organizations = [] }: CertificateOptions,
   names: PlannedCertificate['names'],
   usages: PlannedCertificate['usages'],
 ): PlannedCertificate {
   return {
-    authority,
+    ca,
     subject: { commonName, organizations },
     names,
     usages,

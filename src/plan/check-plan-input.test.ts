@@ -3,25 +3,30 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { factsFormat } from '../contract/facts.ts'
 import { hasErrors } from '../contract/finding.ts'
-import { briefly, findingsOf, hosts, inputOf } from './checks/testing/fixtures.ts'
-import { clusterOf, planInput, type Variation } from './testing/fixtures.ts'
-import { inputFindings } from './check-plan-input.ts'
+import {
+  checkCaseBriefly,
+  checkCase,
+  defaultHostLines,
+  buildCheckedInput,
+} from './checks/testing/fixtures.ts'
+import { parseTestCluster, buildPlanInput, type FactsVariation } from './testing/fixtures.ts'
+import { checkPlanInput } from './check-plan-input.ts'
 import type { PlanInput } from './context.ts'
-import { topologyOf } from './topology.ts'
+import { buildTopology } from './topology.ts'
 
 const root = join(import.meta.dirname, '../..')
 
 function findings(input: PlanInput) {
-  return inputFindings(input, topologyOf(input.cluster, input.facts))
+  return checkPlanInput(input, buildTopology(input.cluster, input.facts))
 }
 
 describe('ordinary hosts', () => {
   test('give nothing to say', () => {
-    expect(findingsOf({})).toEqual([])
+    expect(checkCase({})).toEqual([])
   })
 
   test.each(globSync('examples/*.yml', { cwd: root }))('of %s give nothing to say', (file) => {
-    const input = planInput(clusterOf(readFileSync(join(root, file), 'utf8')))
+    const input = buildPlanInput(parseTestCluster(readFileSync(join(root, file), 'utf8')))
     const logins = input.cluster.spec.registries.map(({ host }) => [`registry-login/${host}`, 'tag'] as const)
     const identity = { ...input.identity, tags: new Map([...input.identity.tags, ...logins]) }
     expect(findings({ ...input, identity })).toEqual([])
@@ -31,7 +36,7 @@ describe('ordinary hosts', () => {
     const text = readFileSync(join(root, 'src/contract/testdata/facts-lab-host.v1.json'), 'utf8')
     const facts = factsFormat.newest.schema.parse(JSON.parse(text))
     const lines = ['- { name: h1, address: 10.210.0.11, roles: [control-plane, worker] }']
-    const input = inputOf({ hosts: lines })
+    const input = buildCheckedInput({ hosts: lines })
     const found = findings({ ...input, facts: new Map([['h1', facts]]) })
     expect(found.map(({ code }) => code)).toEqual(['HOST_CGROUP_V1', 'HOST_NO_RESOLVER'])
     expect(hasErrors(found)).toBe(false)
@@ -51,13 +56,13 @@ test('all is said at once: of the cluster first, then of each host by its name',
     'w1 warning HOST_SWAP',
     'win1 warning HOST_WINDOWS_REBOOT',
   ]
-  expect(briefly(wish)).toEqual(expected)
-  expect(briefly({ ...wish, hosts: hosts.toReversed() })).toEqual(expected)
+  expect(checkCaseBriefly(wish)).toEqual(expected)
+  expect(checkCaseBriefly({ ...wish, hosts: defaultHostLines.toReversed() })).toEqual(expected)
 })
 
-/** The worker of the fixture, many times over. */
-function manyWorkers(count: number, variation: Variation): PlanInput {
-  const input = inputOf({ facts: { w1: variation } })
+/** Repeats the worker of the fixture. */
+function manyWorkers(count: number, variation: FactsVariation): PlanInput {
+  const input = buildCheckedInput({ facts: { w1: variation } })
   const { cluster, facts } = input
   const worker = cluster.spec.hosts.find(({ name }) => name === 'w1')
   const known = facts.get('w1')
@@ -75,18 +80,18 @@ function manyWorkers(count: number, variation: Variation): PlanInput {
   }
 }
 
-test.each<[string, Variation, number]>([
+test.each<[string, FactsVariation, number]>([
   ['nothing is wrong', {}, 0],
   ['each has something', { linux: { swap: true, firewalls: ['firewalld'], programs: [] } }, 3 * 5001],
 ])('thousands of hosts are looked at in no time when %s', (_, variation, expected) => {
   const input = manyWorkers(5000, variation)
-  const topology = topologyOf(input.cluster, input.facts)
+  const topology = buildTopology(input.cluster, input.facts)
   const times = Array.from({ length: 5 }, () => {
     const start = process.cpuUsage()
-    expect(inputFindings(input, topology)).toHaveLength(expected)
+    expect(checkPlanInput(input, topology)).toHaveLength(expected)
     const { user, system } = process.cpuUsage(start)
     return (user + system) / 1000
   })
-  // Of the processor alone, and the best of several: the machine may be busy with something else.
+  // Takes the best CPU time of several runs, because the machine may be busy.
   expect(Math.min(...times)).toBeLessThan(300)
 })

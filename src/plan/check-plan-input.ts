@@ -1,5 +1,5 @@
 import type { Finding } from '../contract/finding.ts'
-import { ownAddress } from './checks/addresses.ts'
+import { checkOwnAddress } from './checks/addresses.ts'
 import type {
   ClusterCheck,
   HostCheck,
@@ -8,111 +8,123 @@ import type {
   SystemCheck,
   WindowsCheck,
 } from './checks/check.ts'
-import { firewall } from './checks/firewall.ts'
-import { cgroups, initSystem, kernelFeatures, selinux, swap } from './checks/linux-kernel.ts'
-import { docker, foreignServices } from './checks/linux-services.ts'
-import { mtu } from './checks/mtu.ts'
-import { hostNetworks } from './checks/networks.ts'
-import { clusterFlags, hostFlags } from './checks/owned-flags.ts'
-import { packetFilter } from './checks/packet-filter.ts'
-import { presence } from './checks/presence.ts'
-import { artifactSource, auditPolicyFile, hostFiles, lockFits, registryLogins } from './checks/references.ts'
-import { resolver } from './checks/resolver.ts'
-import { situationOf } from './checks/check-input.ts'
-import { disks, memory, processors } from './checks/sizes.ts'
-import { takenPorts } from './checks/taken-ports.ts'
-import { twins } from './checks/cloned-hosts.ts'
+import { checkFirewall } from './checks/firewall.ts'
 import {
-  windowsArch,
-  windowsDrive,
-  windowsFeatures,
-  windowsRestart,
-  windowsVersion,
+  checkCgroups,
+  checkInitSystem,
+  checkKernelFeatures,
+  checkSelinux,
+  checkSwap,
+} from './checks/linux-kernel.ts'
+import { checkDocker, checkForeignServices } from './checks/linux-services.ts'
+import { checkMtu } from './checks/mtu.ts'
+import { checkHostNetworks } from './checks/networks.ts'
+import { checkClusterFlags, checkHostFlags } from './checks/owned-flags.ts'
+import { checkPacketFilter } from './checks/packet-filter.ts'
+import { checkPresence } from './checks/presence.ts'
+import {
+  checkArtifactSource,
+  checkAuditPolicyFile,
+  checkHostFiles,
+  checkLockFits,
+  checkRegistryLogins,
+} from './checks/references.ts'
+import { checkResolver } from './checks/resolver.ts'
+import { buildCheckInput } from './checks/check-input.ts'
+import { checkDisks, checkMemory, checkCpus } from './checks/sizes.ts'
+import { checkTakenPorts } from './checks/taken-ports.ts'
+import { checkClonedHosts } from './checks/cloned-hosts.ts'
+import {
+  checkWindowsArch,
+  checkWindowsDrive,
+  checkWindowsFeatures,
+  checkWindowsRestart,
+  checkWindowsVersion,
 } from './checks/windows-host.ts'
-import { windowsImages } from './checks/windows-images.ts'
-import { windowsAdapter, windowsMetadata, windowsNetworks } from './checks/windows-network.ts'
-import { windowsDocker, windowsServices } from './checks/windows-services.ts'
+import { checkWindowsImages } from './checks/windows-images.ts'
+import { checkWindowsAdapter, checkWindowsMetadata, checkWindowsNetworks } from './checks/windows-network.ts'
+import { checkWindowsDocker, checkWindowsServices } from './checks/windows-services.ts'
 import type { PlanInput } from './context.ts'
-import { internalAddress, type Topology } from './topology.ts'
+import { resolveInternalAddress, type Topology } from './topology.ts'
 
 const clusterChecks: readonly ClusterCheck[] = [
-  artifactSource,
-  lockFits,
-  auditPolicyFile,
-  registryLogins,
-  clusterFlags,
+  checkArtifactSource,
+  checkLockFits,
+  checkAuditPolicyFile,
+  checkRegistryLogins,
+  checkClusterFlags,
 ]
 
-const hostChecks: readonly HostCheck[] = [presence, hostFiles, hostFlags]
+const hostChecks: readonly HostCheck[] = [checkPresence, checkHostFiles, checkHostFlags]
 
 const systemChecks: readonly SystemCheck[] = [
-  ownAddress,
-  hostNetworks,
-  twins,
-  takenPorts,
-  memory,
-  processors,
-  disks,
+  checkOwnAddress,
+  checkHostNetworks,
+  checkClonedHosts,
+  checkTakenPorts,
+  checkMemory,
+  checkCpus,
+  checkDisks,
 ]
 
 const linuxChecks: readonly LinuxCheck[] = [
-  initSystem,
-  kernelFeatures,
-  packetFilter,
-  mtu,
-  cgroups,
-  swap,
-  selinux,
-  foreignServices,
-  docker,
-  firewall,
-  resolver,
+  checkInitSystem,
+  checkKernelFeatures,
+  checkPacketFilter,
+  checkMtu,
+  checkCgroups,
+  checkSwap,
+  checkSelinux,
+  checkForeignServices,
+  checkDocker,
+  checkFirewall,
+  checkResolver,
 ]
 
 const windowsChecks: readonly WindowsCheck[] = [
-  windowsVersion,
-  windowsArch,
-  windowsFeatures,
-  windowsRestart,
-  windowsDrive,
-  windowsAdapter,
-  windowsNetworks,
-  windowsMetadata,
-  windowsImages,
-  windowsServices,
-  windowsDocker,
+  checkWindowsVersion,
+  checkWindowsArch,
+  checkWindowsFeatures,
+  checkWindowsRestart,
+  checkWindowsDrive,
+  checkWindowsAdapter,
+  checkWindowsNetworks,
+  checkWindowsMetadata,
+  checkWindowsImages,
+  checkWindowsServices,
+  checkWindowsDocker,
 ]
 
 /**
- * What in the input keeps a cluster from being planned, or should be known before: all of it at once, first of the
- * cluster, then of each host by its name.
+ * Runs all checks over the input and returns every finding at once: first of the cluster, then of each host
+ * by name.
  */
-export function inputFindings(input: PlanInput, topology: Topology): readonly Finding[] {
-  const situation = situationOf(input, topology)
+export function checkPlanInput(input: PlanInput, topology: Topology): readonly Finding[] {
+  const checkInput = buildCheckInput(input, topology)
   const subjects = input.cluster.spec.hosts
-    .map((host, index): HostSubject => ({ ...situation, host, index }))
+    .map((host, index): HostSubject => ({ ...checkInput, host, index }))
     .toSorted((a, b) => (a.host.name < b.host.name ? -1 : 1))
-  return [...run(clusterChecks, situation), ...subjects.flatMap(hostFindings)]
+  return [...runChecks(clusterChecks, checkInput), ...subjects.flatMap(checkHost)]
 }
 
-function hostFindings(subject: HostSubject): Finding[] {
+function checkHost(subject: HostSubject): Finding[] {
   const { host, facts } = subject
-  const found = facts.get(host.name)
-  const findings = run(hostChecks, subject)
-  // Of a host with another system than it should have, every other word would be beside the point.
-  if (found === undefined || found.system.os !== host.os) return findings
-  const { system } = found
-  const common = { ...subject, address: internalAddress(host, found) ?? host.address }
+  const hostFacts = facts.get(host.name)
+  const findings = runChecks(hostChecks, subject)
+  // On a host with an unexpected operating system, the results of other checks would be meaningless.
+  if (hostFacts === undefined || hostFacts.system.os !== host.os) return findings
+  const { system } = hostFacts
+  const common = { ...subject, address: resolveInternalAddress(host, hostFacts) ?? host.address }
   return [
     ...findings,
-    ...run(systemChecks, { ...common, system }),
+    ...runChecks(systemChecks, { ...common, system }),
     ...(system.os === 'linux'
-      ? run(linuxChecks, { ...common, system })
-      : run(windowsChecks, { ...common, system })),
+      ? runChecks(linuxChecks, { ...common, system })
+      : runChecks(windowsChecks, { ...common, system })),
   ]
 }
 
-function run<Subject>(
+function runChecks<Subject>(
   checks: readonly ((subject: Subject) => readonly Finding[])[],
   subject: Subject,
 ): Finding[] {

@@ -1,12 +1,12 @@
-import { bareComponent, type ComponentPlan } from '../contract/component-plan.ts'
-import type { Scene } from './context.ts'
+import { emptyComponent, type ComponentPlan } from '../contract/component-plan.ts'
+import type { PlanContext } from './context.ts'
 
-/** Plans one component of a host, or nothing where the host has no use for it. */
-export type Planner<S extends Scene> = (scene: S) => ComponentPlan | undefined
+/** Plans one component of a host. Returns undefined if the host does not need the component. */
+export type ComponentPlanner<S extends PlanContext> = (context: S) => ComponentPlan | undefined
 
-type Wish = Pick<ComponentPlan, 'name' | 'stage'> & Partial<ComponentPlan>
+type ComponentFields = Pick<ComponentPlan, 'name' | 'stage'> & Partial<ComponentPlan>
 
-/** A component's plan, of which only what there is needs to be said. */
-export function component(wish: Wish): ComponentPlan {
-  return { ...bareComponent(), ...wish }
+/** Builds a component plan; omitted fields are empty. */
+export function buildComponentPlan(fields: ComponentFields): ComponentPlan {
+  return { ...emptyComponent(), ...fields }
 }

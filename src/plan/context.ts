@@ -1,63 +1,63 @@
 import type { Lock } from '../catalog/lock.ts'
-import type { Release } from '../catalog/kubernetes-release.ts'
+import type { KubernetesRelease } from '../catalog/kubernetes-release.ts'
 import type { ManagerSettings } from '../contract/manager-settings.ts'
 import type { Facts } from '../contract/facts.ts'
 import type { PublicIdentity } from '../identity/public-identity.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import type { Host } from '../spec/host.ts'
-import type { Shared } from './shared-data.ts'
+import type { HostSpec } from '../spec/host.ts'
+import type { SharedPlanData } from './shared-data.ts'
 import type { Topology } from './topology.ts'
 
-/** All that a cluster is planned from. */
+/** Everything that a cluster is planned from. */
 export interface PlanInput {
   readonly cluster: Cluster
-  readonly release: Release
+  readonly release: KubernetesRelease
   readonly lock: Lock
   readonly identity: PublicIdentity
-  /** By the name of the host. A host without them cannot be planned. */
+  /** By host name. A host without facts cannot be planned. */
   readonly facts: ReadonlyMap<string, Facts>
-  /** Files beside cluster.yml that it refers to, by the name it gives them. */
+  /** Files beside cluster.yml that it refers to, by the name given there. */
   readonly attachments: ReadonlyMap<string, string>
-  /** Of hyperkube itself, as a host has it. */
+  /** Returns the hyperkube version for a host. */
   readonly version: (host: string) => string
-  /** What will run in the cluster, and shall be on every Linux node before: images of addons, as they are pinned. */
+  /** Pinned images of addons. Every Linux node gets them before the addons start. */
   readonly images?: readonly string[]
-  /** What controllers may put back, where somebody wants them to. */
+  /** Addons that controllers may repair, if cluster.yml enables that. */
   readonly addons?: ManagerSettings['addons']
 }
 
-export type LinuxFacts = Extract<Facts['system'], { os: 'linux' }>
-export type WindowsFacts = Extract<Facts['system'], { os: 'windows' }>
+export type LinuxSystemFacts = Extract<Facts['system'], { os: 'linux' }>
+export type WindowsSystemFacts = Extract<Facts['system'], { os: 'windows' }>
 
-/** What a component of one host is planned from. */
-export interface Scene<System extends Facts['system'] = Facts['system']>
-  extends Omit<PlanInput, 'version'>, Shared {
-  /** Of the hyperkube that this host gets. */
+/** What the components of one host are planned from. */
+export interface PlanContext<System extends Facts['system'] = Facts['system']>
+  extends Omit<PlanInput, 'version'>, SharedPlanData {
+  /** Version of hyperkube that this host gets. */
   readonly version: string
   readonly topology: Topology
-  readonly host: Host
+  readonly host: HostSpec
   readonly system: System
-  /** Where the other hosts find this one. */
+  /** Address at which the other hosts reach this one. */
   readonly address: string
 }
 
-export type LinuxScene = Scene<LinuxFacts>
-export type WindowsScene = Scene<WindowsFacts>
+export type LinuxPlanContext = PlanContext<LinuxSystemFacts>
+export type WindowsPlanContext = PlanContext<WindowsSystemFacts>
 
-export function isControlPlane({ host }: Pick<Scene, 'host'>): boolean {
+export function isControlPlane({ host }: Pick<PlanContext, 'host'>): boolean {
   return host.roles.includes('control-plane')
 }
 
-/** Whether the host runs hyperkube's own controllers. */
-export function isManager({ host, cluster }: Pick<Scene, 'host' | 'cluster'>): boolean {
+/** True if the host runs hyperkube-controller-manager. */
+export function isManager({ host, cluster }: Pick<PlanContext, 'host' | 'cluster'>): boolean {
   return isControlPlane({ host }) && cluster.spec.manager !== 'none'
 }
 
-/** Whether the host is a node of Kubernetes, and not a member of etcd alone. */
-export function isNode({ host }: Pick<Scene, 'host'>): boolean {
+/** True if the host is a Kubernetes node, not only an etcd member. */
+export function isNode({ host }: Pick<PlanContext, 'host'>): boolean {
   return host.roles.some((role) => role !== 'etcd')
 }
 
-export function isEtcdMember({ host, topology }: Pick<Scene, 'host' | 'topology'>): boolean {
+export function isEtcdMember({ host, topology }: Pick<PlanContext, 'host' | 'topology'>): boolean {
   return topology.etcd.some(({ name }) => name === host.name)
 }

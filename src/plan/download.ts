@@ -1,27 +1,27 @@
 import { artifactId } from '../catalog/lock.ts'
-import { locate } from '../catalog/artifact-source.ts'
+import { locateArtifact } from '../catalog/artifact-source.ts'
 import type { PlannedArtifact } from '../contract/component-plan.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { Scene } from './context.ts'
+import type { PlanContext } from './context.ts'
 
-/** What it takes to know a file of a kind of host. */
-export interface DownloadScene extends Pick<Scene, 'locked'> {
-  readonly cluster: { readonly spec: Pick<Scene['cluster']['spec'], 'artifacts' | 'windows'> }
-  readonly system: Pick<Scene['system'], 'os' | 'arch'>
+/** What is needed to locate an artifact for one kind of host. */
+export interface DownloadContext extends Pick<PlanContext, 'locked'> {
+  readonly cluster: { readonly spec: Pick<PlanContext['cluster']['spec'], 'artifacts' | 'windows'> }
+  readonly system: Pick<PlanContext['system'], 'os' | 'arch'>
 }
 
 type Download = Extract<PlannedArtifact, { from: 'url' }>
 
-/** What the lock pins for this kind of host, and where it goes. */
-export function download(
-  { locked: all, cluster, system }: DownloadScene,
+/** Plans the download of an artifact that the lock pins for this kind of host. */
+export function planDownload(
+  { locked: artifacts, cluster, system }: DownloadContext,
   name: string,
-  directoryOf: (name: string, version: string) => string,
+  toDirectory: (name: string, version: string) => string,
   unpack: Download['unpack'],
 ): Download {
   const { os, arch } = system
   const id = artifactId({ component: name, os, arch })
-  const locked = all.get(id)
+  const locked = artifacts.get(id)
   if (locked === undefined) {
     throw new HyperkubeError('LOCK_MISSING_ARTIFACT', `the lock has no ${id}`, { hint: 'hyperkube lock' })
   }
@@ -30,9 +30,9 @@ export function download(
     from: 'url',
     name,
     version,
-    url: locate(url, cluster.spec.artifacts),
+    url: locateArtifact(url, cluster.spec.artifacts),
     sha256,
-    directory: directoryOf(name, version),
+    directory: toDirectory(name, version),
     unpack,
   }
 }

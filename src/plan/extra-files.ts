@@ -1,16 +1,16 @@
-import { component, type Planner } from './component.ts'
-import { textFile } from './files.ts'
-import type { Scene } from './context.ts'
+import { buildComponentPlan, type ComponentPlanner } from './component.ts'
+import { planTextFile } from './files.ts'
+import type { PlanContext } from './context.ts'
 
-/** Files of the person's own, kept on the host with ours. */
-export function extraFiles(owner: string): Planner<Scene> {
+/** Plans the files that cluster.yml lists for the host. */
+export function planExtraFiles(owner: string): ComponentPlanner<PlanContext> {
   return ({ host, attachments }) => {
     if (host.files.length === 0) return undefined
-    return component({
+    return buildComponentPlan({
       name: 'extra-files',
       stage: 'prepare',
       files: host.files.map(({ path, mode, content, source }) =>
-        textFile(path, content ?? attachments.get(source ?? '') ?? '', { owner, mode, restart: false }),
+        planTextFile(path, content ?? attachments.get(source ?? '') ?? '', { owner, mode, restart: false }),
       ),
     })
   }

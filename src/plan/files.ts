@@ -1,30 +1,30 @@
 import type { PlannedFile } from '../contract/component-plan.ts'
 import type { PublicIdentity } from '../identity/public-identity.ts'
 
-interface Reader {
+interface FileOptions {
   readonly owner: string
-  /** Readable by its owner alone unless said otherwise: most of what we write concerns nobody else. */
+  /** Defaults to 0600: most of our files are needed by their owner alone. */
   readonly mode?: string
   readonly restart?: boolean
 }
 
-/** A file whose changes a component sees only after a restart, unless said otherwise. */
-export function textFile(
+/** Plans a text file. By default a change restarts the component. */
+export function planTextFile(
   path: string,
   text: string,
-  { owner, mode = '0600', restart = true }: Reader,
+  { owner, mode = '0600', restart = true }: FileOptions,
 ): PlannedFile {
   return { path, owner, mode, content: { kind: 'text', text }, restart }
 }
 
-/** A file of which the plan has only the name and a tag. */
-export function secretFile(
+/** Plans a file with a secret. The plan holds only the name of the secret and a tag of its value. */
+export function planSecretFile(
   path: string,
   secret: string,
   { tags }: PublicIdentity,
-  { owner, mode = '0600', restart = true }: Reader,
+  { owner, mode = '0600', restart = true }: FileOptions,
 ): PlannedFile {
-  // A secret that nobody has given yet is a finding of its own.
+  // A secret without a value is reported as its own finding.
   return {
     path,
     owner,

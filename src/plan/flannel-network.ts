@@ -1,7 +1,10 @@
-import type { Scene } from './context.ts'
+import type { PlanContext } from './context.ts'
 
-/** flannel's own file. The same on all hosts but for how packets are rewritten. */
-export function flannelNetwork({ cluster }: Scene, { nftables }: { readonly nftables: boolean }): string {
+/** Renders net-conf.json of flannel. It is equal on all hosts except for nftables. */
+export function renderFlannelNetwork(
+  { cluster }: PlanContext,
+  { nftables }: { readonly nftables: boolean },
+): string {
   const { pods, flannel } = cluster.spec.network
   const { backend, vni, port, mtu } = flannel
   const config = {

@@ -3,21 +3,21 @@ import { join } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { releases } from '../catalog/catalog.ts'
+import { kubernetesReleases } from '../catalog/catalog.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { readRke1 } from '../spec/rke1/read-rke1.ts'
-import { clusterOf, planInput, type Variation } from './testing/fixtures.ts'
+import { parseTestCluster, buildPlanInput, type FactsVariation } from './testing/fixtures.ts'
 import { planCluster } from './plan.ts'
 
-/** Plans as people read and review them: what each shape of cluster puts on its hosts, to the last line. */
+/** Plans as people review them: the complete plan of each example cluster. */
 const examples = join(import.meta.dirname, '../../examples')
 
 function example(name: string): Cluster {
-  return clusterOf(readFileSync(join(examples, `${name}.yml`), 'utf8'))
+  return parseTestCluster(readFileSync(join(examples, `${name}.yml`), 'utf8'))
 }
 
-function planText(cluster: Cluster, host: string, variation: Variation = {}): string {
-  const { plans, findings } = planCluster(planInput(cluster, () => variation))
+function planText(cluster: Cluster, host: string, variation: FactsVariation = {}): string {
+  const { plans, findings } = planCluster(buildPlanInput(cluster, () => variation))
   const plan = plans.find((one) => one.host === host)
   expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
   return stringify(plan, { lineWidth: 0, aliasDuplicateObjects: false })
@@ -43,13 +43,15 @@ describe('all that is on', () => {
   test('the host of a file of RKE1', async () => {
     const text = 'nodes:\n  - { address: 192.168.1.11, user: root, role: [controlplane, etcd, worker] }\n'
     const { cluster } = readRke1({ file: 'rke.yml', text })
-    await expect(planText(clusterOf(stringify(cluster)), 'cp1')).toMatchFileSnapshot(golden('rke1/cp1.yaml'))
+    await expect(planText(parseTestCluster(stringify(cluster)), 'cp1')).toMatchFileSnapshot(
+      golden('rke1/cp1.yaml'),
+    )
   })
 })
 
 describe('what is different', () => {
   const single = example('single')
-  const differences: readonly (readonly [name: string, variation: Variation])[] = [
+  const differences: readonly (readonly [name: string, variation: FactsVariation])[] = [
     ['cgroup-v1', { linux: { cgroup: { version: 1, controllers: ['cpu', 'cpuset', 'memory', 'pids'] } } }],
     ['container', { linux: { container: true, missingCapabilities: ['CAP_SYS_RESOURCE'] } }],
     ['swap', { linux: { swap: true } }],
@@ -75,11 +77,14 @@ describe('what is different', () => {
     await expect(patch).toMatchFileSnapshot(golden(`differences/${name}.diff`))
   })
 
-  test.each(releases.slice(1).map(({ kubernetes }) => kubernetes))('in Kubernetes %s', async (kubernetes) => {
-    const older = { ...single, spec: { ...single.spec, kubernetes } }
-    const patch = difference(planText(single, 'one'), planText(older, 'one'))
-    await expect(patch).toMatchFileSnapshot(golden(`differences/kubernetes-${kubernetes}.diff`))
-  })
+  test.each(kubernetesReleases.slice(1).map(({ kubernetes }) => kubernetes))(
+    'in Kubernetes %s',
+    async (kubernetes) => {
+      const older = { ...single, spec: { ...single.spec, kubernetes } }
+      const patch = difference(planText(single, 'one'), planText(older, 'one'))
+      await expect(patch).toMatchFileSnapshot(golden(`differences/kubernetes-${kubernetes}.diff`))
+    },
+  )
 
   test('on Windows Server 2025', async () => {
     const cluster = example('windows')

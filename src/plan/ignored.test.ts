@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { inputOf } from './checks/testing/fixtures.ts'
+import { buildCheckedInput } from './checks/testing/fixtures.ts'
 import { planCluster } from './plan.ts'
 
 const listeners = [{ port: 6443, process: 'haproxy' }]
-const taken = inputOf({ facts: { cp1: { linux: { listeners } } } })
+const taken = buildCheckedInput({ facts: { cp1: { linux: { listeners } } } })
 
-test('what somebody has seen keeps nobody from planning', () => {
+test('an ignored finding does not prevent planning', () => {
   expect(planCluster(taken)).toMatchObject({ plans: [], findings: [{ code: 'HOST_PORT_TAKEN' }] })
   const { plans, findings } = planCluster(taken, ['HOST_PORT_TAKEN'])
   expect([plans.length, findings]).toEqual([taken.cluster.spec.hosts.length, []])

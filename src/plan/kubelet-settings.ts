@@ -1,25 +1,29 @@
-import { mayLabelItself } from '../spec/labels.ts'
+import { canNodeSetLabel } from '../spec/labels.ts'
 import { type Args, mergeArgs } from './args.ts'
 import { type JsonObject, mergeConfig } from './merge-config.ts'
-import { nodeOf } from './node.ts'
-import { reserved } from './reserved-resources.ts'
-import type { Scene } from './context.ts'
-import { ciphers } from './tls-cipher-suites.ts'
+import { planNode } from './node.ts'
+import { computeReservedResources } from './reserved-resources.ts'
+import type { PlanContext } from './context.ts'
+import { tlsCipherSuites } from './tls-cipher-suites.ts'
 
 /** Paths on the host. */
 export interface KubeletFiles {
   readonly config: string
   readonly kubeconfig: string
-  readonly authority: string
+  readonly caFile: string
   readonly certificate: string
   readonly privateKey: string
 }
 
-/** The kubelet's flags: what is the same on every system, what is a system's own, and what a person wants. */
-export function kubeletArgs(scene: Scene, { config, kubeconfig }: KubeletFiles, own: Args): Args {
-  const { cluster, host, address } = scene
-  const node = nodeOf(scene)
-  const labels = Object.entries(node?.labels ?? {}).filter(([key]) => mayLabelItself(key))
+/** Merges the kubelet flags: common ones, then those of the platform, then those of the user. */
+export function buildKubeletArgs(
+  context: PlanContext,
+  { config, kubeconfig }: KubeletFiles,
+  platform: Args,
+): Args {
+  const { cluster, host, address } = context
+  const node = planNode(context)
+  const labels = Object.entries(node?.labels ?? {}).filter(([key]) => canNodeSetLabel(key))
   return mergeArgs(
     {
       config,
@@ -30,37 +34,42 @@ export function kubeletArgs(scene: Scene, { config, kubeconfig }: KubeletFiles, 
         ? {}
         : { 'node-labels': labels.map(([key, value]) => `${key}=${value}`).join(',') }),
       ...(cluster.spec.cloudProvider === 'external' ? { 'cloud-provider': 'external' } : {}),
-      ...own,
+      ...platform,
     },
     cluster.spec.components.kubelet.args,
     host.components?.kubelet?.args,
   )
 }
 
-/** The same for its configuration. */
-export function kubeletConfiguration(scene: Scene, files: KubeletFiles, own: JsonObject): JsonObject {
-  const { cluster, host, topology } = scene
+/** Merges the kubelet configuration in the same order. */
+export function buildKubeletConfiguration(
+  context: PlanContext,
+  files: KubeletFiles,
+  platform: JsonObject,
+): JsonObject {
+  const { cluster, host, topology } = context
   const { components, network } = cluster.spec
-  const taints = nodeOf(scene)?.taints ?? []
-  const { systemReserved, kubeReserved } = reserved(scene)
+  const taints = planNode(context)?.taints ?? []
+  const { systemReserved, kubeReserved } = computeReservedResources(context)
   const common: JsonObject = {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
     authentication: {
       anonymous: { enabled: false },
       webhook: { enabled: true },
-      x509: { clientCAFile: files.authority },
+      x509: { clientCAFile: files.caFile },
     },
     authorization: { mode: 'Webhook' },
     readOnlyPort: 0,
     tlsCertFile: files.certificate,
     tlsPrivateKeyFile: files.privateKey,
     tlsMinVersion: 'VersionTLS12',
-    tlsCipherSuites: [...ciphers],
-    // The agent renews it. What a kubelet gets for itself it would go on with, whoever has signed that.
+    tlsCipherSuites: [...tlsCipherSuites],
+    // The agent renews the certificate. A kubelet keeps using a certificate it requested itself, whichever CA
+    // signed it.
     rotateCertificates: false,
     clusterDomain: network.domain,
-    clusterDNS: [topology.dns],
+    clusterDNS: [topology.dnsServiceAddress],
     maxPods: host.components?.kubelet?.maxPods ?? components.kubelet.maxPods,
     serializeImagePulls: false,
     maxParallelImagePulls: 4,
@@ -70,5 +79,5 @@ export function kubeletConfiguration(scene: Scene, files: KubeletFiles, own: Jso
     kubeReserved: { ...kubeReserved },
     ...(taints.length === 0 ? {} : { registerWithTaints: taints.map((taint) => ({ ...taint })) }),
   }
-  return mergeConfig(common, own, components.kubelet.config, host.components?.kubelet?.config)
+  return mergeConfig(common, platform, components.kubelet.config, host.components?.kubelet?.config)
 }

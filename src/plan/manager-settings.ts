@@ -1,20 +1,20 @@
-import { type ManagerSettings, noSettings } from '../contract/manager-settings.ts'
-import type { Scene } from './context.ts'
+import { type ManagerSettings, emptySettings } from '../contract/manager-settings.ts'
+import type { PlanContext } from './context.ts'
 
-/** The local port where hyperkube's own controllers say how they are. */
+/** Local port for health and metrics of hyperkube-controller-manager. */
 export const managerPort = 6447
 
 /**
- * What controllers must know of cluster.yml. Of addons only where somebody wants them put back: with each change of one the
- * file changes on every control plane.
+ * Renders the settings that controllers need from cluster.yml. Addons are included only if controllers repair
+ * them: the file changes on every control plane with each addon.
  */
-export function managerSettings({ cluster, addons }: Pick<Scene, 'cluster' | 'addons'>): string {
+export function renderManagerSettings({ cluster, addons }: Pick<PlanContext, 'cluster' | 'addons'>): string {
   const { etcd, manager } = cluster.spec
-  const mends = manager !== 'none' && manager.controllers.includes('addon-mender')
+  const repairsAddons = manager !== 'none' && manager.controllers.includes('addon-reconciler')
   const settings: ManagerSettings = {
-    ...noSettings,
+    ...emptySettings,
     ...(etcd.snapshots === undefined ? {} : { snapshots: etcd.snapshots }),
-    ...(mends && addons !== undefined ? { addons } : {}),
+    ...(repairsAddons && addons !== undefined ? { addons } : {}),
   }
   return `${JSON.stringify(settings, undefined, 2)}\n`
 }

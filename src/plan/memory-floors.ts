@@ -1,6 +1,6 @@
 /**
- * What each program needs to go on, in MiB: somewhat above what it was seen to take in a small cluster. The kubelet
- * keeps the sum of a host away from pods, which it could not know by itself.
+ * Memory that each program needs to keep working, in MiB, slightly above what we measured in a small cluster.
+ * The kubelet reserves the sum of a host, because it cannot know these values itself.
  */
 export const memoryFloors = {
   'hyperkube-agent': 128,
@@ -18,6 +18,6 @@ export const memoryFloors = {
 
 export type FlooredComponent = keyof typeof memoryFloors
 
-export function memoryFloor(component: FlooredComponent): string {
+export function formatMemoryFloor(component: FlooredComponent): string {
   return `${memoryFloors[component]}M`
 }

@@ -1,17 +1,17 @@
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = Readonly<Record<string, Json>>
 
-/** A piece of configuration over another one: maps are joined, everything else is replaced. */
-export function mergeConfig(below: JsonObject, ...above: readonly (JsonObject | undefined)[]): JsonObject {
-  return above.reduce<JsonObject>((merged, more) => joined(merged, more ?? {}), below)
+/** Merges configurations: maps are merged recursively, all other values are replaced. */
+export function mergeConfig(base: JsonObject, ...overrides: readonly (JsonObject | undefined)[]): JsonObject {
+  return overrides.reduce<JsonObject>((merged, override) => mergeMaps(merged, override ?? {}), base)
 }
 
-function joined(below: JsonObject, above: JsonObject): JsonObject {
-  const entries = Object.entries(above).map(([key, value]) => {
-    const old = Object.hasOwn(below, key) ? below[key] : undefined
-    return [key, isMap(old) && isMap(value) ? joined(old, value) : value] as const
+function mergeMaps(base: JsonObject, overrides: JsonObject): JsonObject {
+  const entries = Object.entries(overrides).map(([key, value]) => {
+    const current = Object.hasOwn(base, key) ? base[key] : undefined
+    return [key, isMap(current) && isMap(value) ? mergeMaps(current, value) : value] as const
   })
-  return { ...below, ...Object.fromEntries(entries) }
+  return { ...base, ...Object.fromEntries(entries) }
 }
 
 function isMap(value: Json | undefined): value is { [key: string]: Json } {

@@ -4,11 +4,11 @@ import type { ComponentPlan } from '../contract/component-plan.ts'
 import { hasErrors } from '../contract/finding.ts'
 import { nodePlanFormat } from '../contract/node-plan.ts'
 import { createIdentity } from '../identity/identity.ts'
-import { publicIdentity } from '../identity/public-identity.ts'
+import { toPublicIdentity } from '../identity/public-identity.ts'
 import { secretFiles } from '../identity/secret-files.ts'
 import { Secret } from '../pki/secret.ts'
-import { inputs } from './testing/arbitraries.ts'
-import { planInput } from './testing/fixtures.ts'
+import { arbitraryInputs } from './testing/arbitraries.ts'
+import { buildPlanInput } from './testing/fixtures.ts'
 import { planCluster } from './plan.ts'
 import type { PlanInput } from './context.ts'
 
@@ -24,7 +24,7 @@ function withHosts(input: PlanInput, hosts: PlanInput['cluster']['spec']['hosts'
 describe('a plan', () => {
   test('is made for every cluster, and is what the contract says', () => {
     assert(
-      property(inputs, (input) => {
+      property(arbitraryInputs, (input) => {
         const { plans, findings } = planCluster(input)
         expect(hasErrors(findings) ? findings : plans.length).toBe(input.cluster.spec.hosts.length)
         for (const plan of plans) expect(nodePlanFormat.newest.schema.parse(plan)).toEqual(plan)
@@ -33,7 +33,7 @@ describe('a plan', () => {
   })
 
   test('is the same for the same input, whatever the order of hosts in the file', () => {
-    const withShuffle = inputs.chain((input) =>
+    const withShuffle = arbitraryInputs.chain((input) =>
       record({
         input: constant(input),
         hosts: shuffledSubarray([...input.cluster.spec.hosts], {
@@ -52,7 +52,7 @@ describe('a plan', () => {
 
   test('of a host is not changed by a byte when a worker comes or goes', () => {
     assert(
-      property(inputs, (input) => {
+      property(arbitraryInputs, (input) => {
         const hosts = input.cluster.spec.hosts
         const workers = hosts.filter(({ roles }) => roles.every((role) => role === 'worker'))
         pre(workers.length > 0)
@@ -71,7 +71,7 @@ describe('a plan', () => {
 
   test('of a host is not changed by a byte when another one does not answer', () => {
     assert(
-      property(inputs, nat(), (input, turn) => {
+      property(arbitraryInputs, nat(), (input, turn) => {
         const { hosts } = input.cluster.spec
         const gone = hosts[turn % hosts.length]?.name ?? ''
         const facts = new Map([...input.facts].filter(([name]) => name !== gone))
@@ -85,7 +85,7 @@ describe('a plan', () => {
 
   test('makes every file that it names', () => {
     assert(
-      property(inputs, (input) => {
+      property(arbitraryInputs, (input) => {
         for (const { components } of planCluster(input).plans) {
           for (const component of components) expect(missingFiles(component)).toEqual([])
         }
@@ -102,17 +102,17 @@ describe('a plan', () => {
     const secrets = [...files.values(), ...Object.values(identity.secrets), identity.encryptionKey].flatMap(
       spellings,
     )
-    const known = publicIdentity(identity, files)
+    const known = toPublicIdentity(identity, files)
     assert(
-      property(inputs, (input) => {
-        const text = bytes({ ...planInput(input.cluster), identity: known })
+      property(arbitraryInputs, (input) => {
+        const text = bytes({ ...buildPlanInput(input.cluster), identity: known })
         for (const secret of secrets) expect(text.includes(secret)).toBe(false)
       }),
     )
   })
 })
 
-/** Files below our own directories that a component's settings speak of and that its plan does not make. */
+/** Files in our directories that settings of a component name and its plan does not create. */
 function missingFiles({
   files,
   certificates,
@@ -144,7 +144,7 @@ function missingFiles({
   )
 }
 
-/** A secret as it might slip through: as it is, a piece of it, and in the usual codes. */
+/** Forms in which a secret could leak: as it is, a part of it, and in common encodings. */
 function spellings(secret: Secret): string[] {
   const text = secret.revealText()
   const bytesOf = Buffer.from(secret.reveal())

@@ -1,24 +1,24 @@
 import type { Facts } from '../contract/facts.ts'
-import { type Finding, hasErrors, unlessIgnored } from '../contract/finding.ts'
+import { type Finding, hasErrors, createIgnoreFilter } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
-import type { Host } from '../spec/host.ts'
-import type { Planner } from './component.ts'
-import { inputFindings } from './check-plan-input.ts'
+import type { HostSpec } from '../spec/host.ts'
+import type { ComponentPlanner } from './component.ts'
+import { checkPlanInput } from './check-plan-input.ts'
 import { linuxComponents } from './linux/components.ts'
-import { nodeOf } from './node.ts'
-import type { PlanInput, Scene } from './context.ts'
-import { type Shared, sharedOf } from './shared-data.ts'
-import { internalAddress, topologyOf, type Topology } from './topology.ts'
+import { planNode } from './node.ts'
+import type { PlanInput, PlanContext } from './context.ts'
+import { type SharedPlanData, buildSharedPlanData } from './shared-data.ts'
+import { resolveInternalAddress, buildTopology, type Topology } from './topology.ts'
 import { windowsComponents } from './windows/components.ts'
 
-export interface Planned {
-  /** By name of host. None when something is so wrong that nothing should be done. */
+export interface PlanResult {
+  /** Sorted by host name. Empty if there are errors. */
   readonly plans: readonly NodePlan[]
   readonly findings: readonly Finding[]
 }
 
-/** Without these nothing can be planned, whatever somebody is ready to overlook. */
-const indispensable: ReadonlySet<string> = new Set([
+/** Codes that cannot be ignored: without this data no plan can be built. */
+const mandatoryCodes: ReadonlySet<string> = new Set([
   'HOST_NO_FACTS',
   'HOST_NO_ADDRESS',
   'HOST_NO_INTERFACE',
@@ -28,16 +28,16 @@ const indispensable: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What shall be on each host. The same input gives the same bytes, whatever the order of hosts in the file; nothing is
- * read but the input, and no secret is in it. Findings of `ignored` codes are left out, and keep nobody from planning.
+ * Plans the desired state of each host. This function is pure: equal input gives equal bytes, in any order of
+ * hosts, and plans contain no secrets. Findings with `ignored` codes are dropped and do not prevent planning.
  */
-export function planCluster(input: PlanInput, ignored: readonly string[] = []): Planned {
-  const topology = topologyOf(input.cluster, input.facts)
-  const findings = inputFindings(input, topology).filter(
-    unlessIgnored(ignored, (code) => indispensable.has(code)),
+export function planCluster(input: PlanInput, ignored: readonly string[] = []): PlanResult {
+  const topology = buildTopology(input.cluster, input.facts)
+  const findings = checkPlanInput(input, topology).filter(
+    createIgnoreFilter(ignored, (code) => mandatoryCodes.has(code)),
   )
   if (hasErrors(findings)) return { plans: [], findings }
-  const shared = sharedOf(input.lock)
+  const shared = buildSharedPlanData(input.lock)
   const hosts = input.cluster.spec.hosts.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const plans = hosts.flatMap((host) => {
     const facts = input.facts.get(host.name)
@@ -46,16 +46,22 @@ export function planCluster(input: PlanInput, ignored: readonly string[] = []): 
   return { plans, findings }
 }
 
-function planHost(input: PlanInput, shared: Shared, topology: Topology, host: Host, facts: Facts): NodePlan {
-  const address = internalAddress(host, facts) ?? host.address
+function planHost(
+  input: PlanInput,
+  shared: SharedPlanData,
+  topology: Topology,
+  host: HostSpec,
+  facts: Facts,
+): NodePlan {
+  const address = resolveInternalAddress(host, facts) ?? host.address
   const { system } = facts
   const version = input.version(host.name)
   const common = { ...input, ...shared, topology, host, address, version }
   const components =
     system.os === 'linux'
-      ? planned(linuxComponents, { ...common, system })
-      : planned(windowsComponents, { ...common, system })
-  const node = nodeOf({ host, system })
+      ? planComponents(linuxComponents, { ...common, system })
+      : planComponents(windowsComponents, { ...common, system })
+  const node = planNode({ host, system })
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'NodePlan',
@@ -70,6 +76,9 @@ function planHost(input: PlanInput, shared: Shared, topology: Topology, host: Ho
   }
 }
 
-function planned<S extends Scene>(planners: readonly Planner<S>[], scene: S): NodePlan['components'] {
-  return planners.flatMap((planner) => planner(scene) ?? [])
+function planComponents<S extends PlanContext>(
+  planners: readonly ComponentPlanner<S>[],
+  context: S,
+): NodePlan['components'] {
+  return planners.flatMap((planner) => planner(context) ?? [])
 }

@@ -1,7 +1,7 @@
 import type { Cluster } from '../spec/cluster.ts'
 
-/** The way out, as programs want to find it in their environment. */
-export function proxyVariables({ spec }: Cluster): Record<string, string> {
+/** Builds the environment variables of the HTTP proxy. */
+export function buildProxyVariables({ spec }: Cluster): Record<string, string> {
   const { proxy } = spec
   return {
     ...(proxy?.http === undefined ? {} : { HTTP_PROXY: proxy.http }),

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { isRenewable } from '../pki/renewable.ts'
-import { clusterWith, planInput } from './testing/fixtures.ts'
+import { buildTestCluster, buildPlanInput } from './testing/fixtures.ts'
 import { planCluster } from './plan.ts'
 
 const { plans } = planCluster(
-  planInput(
-    clusterWith(
+  buildPlanInput(
+    buildTestCluster(
       '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
       '{ name: db1, address: 10.0.0.2, roles: [etcd, worker] }',
       '{ name: w1, address: 10.0.0.3, roles: [worker] }',
@@ -21,6 +21,6 @@ test.each(plans.filter(({ roles }) => !roles.includes('control-plane')))(
     const all = components.flatMap(({ certificates }) => certificates)
     expect(all.length).toBeGreaterThan(3)
     const requester = `system:node:${node?.name}`
-    expect(all.filter(({ authority, subject }) => !isRenewable(authority, subject, requester))).toEqual([])
+    expect(all.filter(({ ca, subject }) => !isRenewable(ca, subject, requester))).toEqual([])
   },
 )

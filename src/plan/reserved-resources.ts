@@ -1,33 +1,40 @@
 import { type FlooredComponent, memoryFloors } from './memory-floors.ts'
-import { isControlPlane, isEtcdMember, isManager, isNode, type Scene } from './context.ts'
+import { isControlPlane, isEtcdMember, isManager, isNode, type PlanContext } from './context.ts'
 
-/** Our services on a host that have a floor. */
-export function flooredComponents(scene: Pick<Scene, 'cluster' | 'host' | 'topology'>): FlooredComponent[] {
+/** Lists our services on a host that have a memory floor. */
+export function listFlooredComponents(
+  context: Pick<PlanContext, 'cluster' | 'host' | 'topology'>,
+): FlooredComponent[] {
   return [
     'hyperkube-agent',
-    ...(isEtcdMember(scene) ? (['etcd'] as const) : []),
-    ...(isControlPlane(scene)
+    ...(isEtcdMember(context) ? (['etcd'] as const) : []),
+    ...(isControlPlane(context)
       ? (['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const)
       : []),
-    ...(isManager(scene) ? (['hyperkube-controller-manager'] as const) : []),
-    ...(isNode(scene) ? (['containerd', 'apiserver-proxy', 'kubelet', 'kube-proxy'] as const) : []),
-    ...(isNode(scene) && scene.cluster.spec.network.plugin === 'flannel' ? (['flanneld'] as const) : []),
+    ...(isManager(context) ? (['hyperkube-controller-manager'] as const) : []),
+    ...(isNode(context) ? (['containerd', 'apiserver-proxy', 'kubelet', 'kube-proxy'] as const) : []),
+    ...(isNode(context) && context.cluster.spec.network.plugin === 'flannel' ? (['flanneld'] as const) : []),
   ]
 }
 
 type Amounts = Readonly<Record<string, string>>
 
-/** What the kubelet must keep away from pods, because others on the host need it. */
-export function reserved(scene: Scene): { systemReserved: Amounts; kubeReserved: Amounts } {
-  const { kubelet } = scene.cluster.spec.components
-  const memory = flooredComponents(scene).reduce((sum, name) => sum + memoryFloors[name], 0)
+/** Computes the resources that the kubelet must reserve for the system and for our services. */
+export function computeReservedResources(context: PlanContext): {
+  systemReserved: Amounts
+  kubeReserved: Amounts
+} {
+  const { kubelet } = context.cluster.spec.components
+  const memory = listFlooredComponents(context).reduce((sum, name) => sum + memoryFloors[name], 0)
   return {
-    kubeReserved: amounts({ memory: `${memory}Mi` }, kubelet.kubeReserved),
-    systemReserved: amounts(kubelet.systemReserved, scene.host.components?.kubelet?.systemReserved),
+    kubeReserved: mergeAmounts({ memory: `${memory}Mi` }, kubelet.kubeReserved),
+    systemReserved: mergeAmounts(kubelet.systemReserved, context.host.components?.kubelet?.systemReserved),
   }
 }
 
-function amounts(...wishes: readonly (Readonly<Record<string, string | undefined>> | undefined)[]): Amounts {
-  const all = wishes.flatMap((wish) => Object.entries(wish ?? {}))
+function mergeAmounts(
+  ...sources: readonly (Readonly<Record<string, string | undefined>> | undefined)[]
+): Amounts {
+  const all = sources.flatMap((source) => Object.entries(source ?? {}))
   return Object.fromEntries(all.flatMap(([name, amount]) => (amount === undefined ? [] : [[name, amount]])))
 }

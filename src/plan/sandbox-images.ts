@@ -1,8 +1,8 @@
 import { pinnedImages } from '../catalog/lock.ts'
-import type { Scene } from './context.ts'
+import type { PlanContext } from './context.ts'
 
-/** What every pod's sandbox is made of, as the lock pins it. */
-export function sandboxImages({ lock, release }: Scene): string[] {
+/** Images that every pod sandbox needs, as the lock pins them. */
+export function listSandboxImages({ lock, release }: PlanContext): string[] {
   const { pause } = pinnedImages(lock, release)
   return pause === undefined ? [] : [pause]
 }

@@ -1,14 +1,14 @@
 import { stringify } from 'yaml'
 import { artifactId, type Lock, type LockedArtifact } from '../catalog/lock.ts'
 
-/** What all hosts of a cluster have in common, worked out once: there may be thousands of them. */
-export interface Shared {
+/** Data that all hosts of a cluster share, computed once because there may be thousands of hosts. */
+export interface SharedPlanData {
   readonly locked: ReadonlyMap<string, LockedArtifact>
-  /** A document as YAML; the same document is the same text on every host. */
+  /** Renders a document as YAML. Equal documents give equal text on every host. */
   readonly yaml: (document: object) => string
 }
 
-export function sharedOf({ artifacts }: Lock): Shared {
+export function buildSharedPlanData({ artifacts }: Lock): SharedPlanData {
   const texts = new Map<string, string>()
   return {
     locked: new Map(artifacts.map((artifact) => [artifactId(artifact), artifact])),

@@ -1,5 +1,8 @@
-/** With forward secrecy and authenticated encryption; version 1.3 chooses among its own, all of which are. */
-export const ciphers: readonly string[] = [
+/**
+ * Cipher suites with forward secrecy and authenticated encryption. TLS 1.3 has only such suites and selects
+ * its own.
+ */
+export const tlsCipherSuites: readonly string[] = [
   'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
   'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
   'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384',

@@ -3,31 +3,32 @@ import type { Facts } from '../contract/facts.ts'
 import { addressAt } from '../spec/cidr.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { etcdHosts } from '../spec/etcd-hosts.ts'
-import type { Host } from '../spec/host.ts'
+import type { HostSpec } from '../spec/host.ts'
 
-export interface Member {
+export interface HostAddress {
   readonly name: string
   readonly address: string
 }
 
 /**
- * What hosts must know of each other: of workers, nothing. So a worker that comes or goes changes no other host.
+ * What hosts must know of each other. Workers are not part of it, so adding or removing a worker changes no
+ * other host.
  */
 export interface Topology {
-  /** By name, whatever the order in the file. */
-  readonly controlPlanes: readonly Member[]
-  readonly etcd: readonly Member[]
-  /** Of the API, inside the cluster. */
-  readonly firstService: string
-  readonly dns: string
+  /** Sorted by name. */
+  readonly controlPlanes: readonly HostAddress[]
+  readonly etcd: readonly HostAddress[]
+  /** Address of the API service inside the cluster. */
+  readonly apiServiceAddress: string
+  readonly dnsServiceAddress: string
 }
 
-export function topologyOf(cluster: Cluster, facts: ReadonlyMap<string, Facts>): Topology {
+export function buildTopology(cluster: Cluster, facts: ReadonlyMap<string, Facts>): Topology {
   const { spec } = cluster
-  const members = (hosts: readonly Host[]): Member[] =>
+  const members = (hosts: readonly HostSpec[]): HostAddress[] =>
     hosts
       .flatMap((host) => {
-        const address = internalAddress(host, facts.get(host.name))
+        const address = resolveInternalAddress(host, facts.get(host.name))
         return address === undefined ? [] : [{ name: host.name, address }]
       })
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -35,26 +36,29 @@ export function topologyOf(cluster: Cluster, facts: ReadonlyMap<string, Facts>):
   return {
     controlPlanes: members(spec.hosts.filter(({ roles }) => roles.includes('control-plane'))),
     etcd: members(etcdHosts(cluster)),
-    firstService: addressAt(services, 1),
-    dns: addressAt(services, 10),
+    apiServiceAddress: addressAt(services, 1),
+    dnsServiceAddress: addressAt(services, 10),
   }
 }
 
-/** Where the other hosts find a host, as far as the file and the host itself say. */
-export function internalAddress(host: Host, facts: Facts | undefined): string | undefined {
+/** Address at which the other hosts reach a host. Undefined if neither cluster.yml nor the facts tell it. */
+export function resolveInternalAddress(host: HostSpec, facts: Facts | undefined): string | undefined {
   if (host.internalAddress !== undefined) return host.internalAddress
   if (host.interface === undefined && isIP(host.address) !== 0) return host.address
   const name = host.interface ?? facts?.system.defaultInterface
   return facts === undefined || name === undefined
     ? undefined
-    : addressesOn(facts.system, name).find(({ address }) => isIP(address) === 4)?.address
+    : listInterfaceAddresses(facts.system, name).find(({ address }) => isIP(address) === 4)?.address
 }
 
-/** What an interface has. On Windows a switch that is made on an adapter takes its addresses, and is called after it. */
-export function addressesOn(
+/**
+ * Lists the addresses of an interface. On Windows a switch on an adapter takes over its addresses and is
+ * named after it.
+ */
+export function listInterfaceAddresses(
   { addresses }: Pick<Facts['system'], 'addresses'>,
   name: string,
 ): Facts['system']['addresses'] {
-  const own = addresses.filter((one) => one.interface === name)
-  return own.length > 0 ? own : addresses.filter((one) => one.interface === `vEthernet (${name})`)
+  const matching = addresses.filter((one) => one.interface === name)
+  return matching.length > 0 ? matching : addresses.filter((one) => one.interface === `vEthernet (${name})`)
 }

@@ -5,16 +5,16 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import type { NodePlan } from '../contract/node-plan.ts'
 import { createIdentity, type Identity } from '../identity/identity.ts'
-import { publicIdentity } from '../identity/public-identity.ts'
-import { advanced, type KeyName, keyNames, phaseOf } from '../identity/replace-key.ts'
+import { toPublicIdentity } from '../identity/public-identity.ts'
+import { advanceReplacement, type KeyName, keyNames, findReplacementPhase } from '../identity/replace-key.ts'
 import { secretFiles } from '../identity/secret-files.ts'
-import { clusterWith, planInput } from './testing/fixtures.ts'
+import { buildTestCluster, buildPlanInput } from './testing/fixtures.ts'
 import { planCluster } from './plan.ts'
 
 const now = new Date('2026-11-15T00:00:00Z')
 const start = await createIdentity('shop', now)
-const input = planInput(
-  clusterWith(
+const input = buildPlanInput(
+  buildTestCluster(
     '{ name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }',
     '{ name: cp2, address: 10.0.0.2, roles: [control-plane] }',
     '{ name: db1, address: 10.0.0.3, roles: [etcd] }',
@@ -23,57 +23,53 @@ const input = planInput(
   ),
 )
 
-function plansOf(identity: Identity): readonly NodePlan[] {
-  const own = publicIdentity(identity, secretFiles(identity, []))
+function planWith(identity: Identity): readonly NodePlan[] {
+  const own = toPublicIdentity(identity, secretFiles(identity, []))
   return planCluster({ ...input, identity: own }).plans
 }
 
 interface Verifier {
   readonly file: string
-  readonly authority: string
-  /** Fingerprints; the first one is of the key that signs. */
+  readonly ca: string
+  /** Fingerprints; the first one belongs to the signing key. */
   readonly trusted: readonly string[]
 }
 
 const onePem = /-----BEGIN CERTIFICATE-----[\sA-Za-z0-9+/=]+-----END CERTIFICATE-----/g
 
-/** Every file of every host that says whom to trust. */
-function verifiersOf(plans: readonly NodePlan[]): Verifier[] {
+/** Every file of every host that lists trusted CAs. */
+function listVerifiers(plans: readonly NodePlan[]): Verifier[] {
   return plans.flatMap(({ host, components }) =>
     components
       .flatMap(({ files }) => files)
-      .flatMap(({ path, content }) => {
+      .flatMap(({ path, content }): Verifier[] => {
         const pems = content.kind === 'text' ? (content.text.match(onePem) ?? []) : []
         const certificates = pems.map((pem) => new X509Certificate(pem))
-        const authority = certificates[0]?.subject.replace(/^CN=|-ca$/g, '')
-        // What is signed with is nobody's trust.
-        return authority === undefined || path.endsWith('signer.crt')
+        const ca = certificates[0]?.subject.replace(/^CN=|-ca$/g, '')
+        // The signing certificate is not used to verify peers.
+        return ca === undefined || path.endsWith('signer.crt')
           ? []
-          : [{ file: `${host}:${path}`, authority, trusted: certificates.map((one) => one.fingerprint256) }]
+          : [{ file: `${host}:${path}`, ca, trusted: certificates.map((one) => one.fingerprint256) }]
       }),
   )
 }
 
-/** What every certificate of these plans is signed with, and every one that an operator presents, by authority. */
-function signersOf(identity: Identity): ReadonlyMap<string, string> {
+/** Fingerprint of the signing CA by name, for hosts and operators. */
+function listSigners(identity: Identity): ReadonlyMap<string, string> {
   return new Map(
-    Object.values(identity.authorities).map(({ name, certificate }) => [
+    Object.values(identity.cas).map(({ name, certificate }) => [
       name,
       new X509Certificate(certificate).fingerprint256,
     ]),
   )
 }
 
-/**
- * While a cluster goes from one identity to the other, each of its files may be of either, and so may what is presented
- * to whoever reads it.
- */
+/** During a key rotation each file, and each presented certificate, may be of either identity. */
 function expectTrust(before: Identity, after: Identity): void {
-  const verifiers = verifiersOf([...plansOf(before), ...plansOf(after)])
-  expect(new Set(verifiers.map(({ authority }) => authority)).size).toBe(3)
-  for (const signers of [signersOf(before), signersOf(after)]) {
-    for (const { file, authority, trusted } of verifiers)
-      expect(trusted, file).toContain(signers.get(authority))
+  const verifiers = listVerifiers([...planWith(before), ...planWith(after)])
+  expect(new Set(verifiers.map(({ ca }) => ca)).size).toBe(3)
+  for (const signers of [listSigners(before), listSigners(after)]) {
+    for (const { file, ca, trusted } of verifiers) expect(trusted, file).toContain(signers.get(ca))
   }
 }
 
@@ -90,39 +86,39 @@ const configuration = z.object({
   ]),
 })
 
-/** Keys by name: the first one writes, all of them read. */
+/** Keys by name: the first one encrypts, all of them decrypt. */
 function encryption(identity: Identity): readonly string[] {
   const text = secretFiles(identity, []).get('encryption-configuration')?.revealText() ?? ''
   const { resources } = configuration.parse(parse(text))
   return resources[0].providers[0].secretbox.keys.map(({ name, secret }) => `${name} ${secret}`)
 }
 
-/** What one server writes or signs, the other must be able to read. */
+/** Each server must be able to read what the other one encrypts or signs. */
 function expectReadable(before: Identity, after: Identity): void {
   for (const [one, other] of [
     [before, after],
     [after, before],
   ] as const) {
     expect(encryption(other)).toContain(encryption(one)[0])
-    const keys = publicIdentity(other, new Map()).serviceAccountKeys
+    const keys = toPublicIdentity(other, new Map()).serviceAccountKeys
     expect(keys).toContain(one.serviceAccount.publicKey)
   }
 }
 
-/** Each time some keys go one phase further together. */
+/** Each round advances some keys by one phase together. */
 const rounds = array(
   array(constantFrom(...keyNames), { minLength: 1, maxLength: 5 }).map((keys) => [...new Set(keys)]),
   { minLength: 1, maxLength: 10 },
 )
 
 describe('while keys are replaced', () => {
-  test('everybody trusts all that is presented and reads all that is written, at every moment', async () => {
+  test('every host trusts all presented certificates and reads all written data, at every moment', async () => {
     await assert(
       asyncProperty(rounds, async (all) => {
         let identity = start
         for (const keys of all) {
           const before = identity
-          for (const key of keys) identity = await advanced(identity, key, now)
+          for (const key of keys) identity = await advanceReplacement(identity, key, now)
           expectTrust(before, identity)
           expectReadable(before, identity)
         }
@@ -132,24 +128,28 @@ describe('while keys are replaced', () => {
   })
 
   test('to leave out a phase would be found', async () => {
-    const trust = await advanced(start, 'kubernetes', now)
-    const switched = await advanced(trust, 'kubernetes', now)
+    const trust = await advanceReplacement(start, 'kubernetes', now)
+    const switched = await advanceReplacement(trust, 'kubernetes', now)
     expect(() => expectTrust(start, switched)).toThrow('ca.crt')
     expect(() => expectTrust(trust, start)).not.toThrow()
-    const rekeyed = await advanced(await advanced(start, 'encryption', now), 'encryption', now)
+    const rekeyed = await advanceReplacement(
+      await advanceReplacement(start, 'encryption', now),
+      'encryption',
+      now,
+    )
     expect(() => expectReadable(start, rekeyed)).toThrow('key2')
   })
 
   test.each(keyNames)('%s goes round once, and is another one then', async (key: KeyName) => {
     let identity = start
-    const seen: (string | undefined)[] = []
+    const phases: (string | undefined)[] = []
     for (let turn = 0; turn < 4; turn++) {
-      identity = await advanced(identity, key, now)
-      seen.push(phaseOf(identity, key))
+      identity = await advanceReplacement(identity, key, now)
+      phases.push(findReplacementPhase(identity, key))
     }
-    expect(seen).toEqual(['trust', 'switch', 'distrust', undefined])
+    expect(phases).toEqual(['trust', 'switch', 'distrust', undefined])
     const all = (one: Identity): string[] => [
-      ...Object.values(one.authorities).map(({ certificate }) => certificate),
+      ...Object.values(one.cas).map(({ certificate }) => certificate),
       one.serviceAccount.publicKey,
       encryption(one).join(),
     ]
@@ -158,14 +158,14 @@ describe('while keys are replaced', () => {
 
   test('tags stay as they are when the authority is replaced that they were derived from', async () => {
     let identity = start
-    for (let turn = 0; turn < 4; turn++) identity = await advanced(identity, 'etcd', now)
-    const tags = (one: Identity) => publicIdentity(one, secretFiles(one, [])).tags
+    for (let turn = 0; turn < 4; turn++) identity = await advanceReplacement(identity, 'etcd', now)
+    const tags = (one: Identity) => toPublicIdentity(one, secretFiles(one, [])).tags
     const changed = [...tags(start)].filter(([name, tag]) => tags(identity).get(name) !== tag)
-    expect(changed.map(([name]) => name)).toEqual(['etcd-authority-key'])
+    expect(changed.map(([name]) => name)).toEqual(['etcd-ca-key'])
   })
 
-  test('whoever does not read a file again by itself is restarted when it changes', () => {
-    const untouched = plansOf(start)
+  test('a component that does not reload a file is restarted when it changes', () => {
+    const untouched = planWith(start)
       .flatMap(({ components }) => components)
       .flatMap(({ name, files }) => files.map((file) => ({ name, ...file })))
       .filter(({ path, restart }) => path.endsWith('ca.crt') && !restart)

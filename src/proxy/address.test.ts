@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressText, parseAddress } from './address.ts'
+import { formatAddress, parseAddress } from './address.ts'
 
 test.each([
   ['10.0.0.1:6443', '10.0.0.1', 6443],
@@ -7,5 +7,5 @@ test.each([
   ['cp1.example.org:443', 'cp1.example.org', 443],
 ])('%s', (text, host, port) => {
   expect(parseAddress(text)).toEqual({ host, port })
-  expect(addressText(host, port)).toBe(text)
+  expect(formatAddress(host, port)).toBe(text)
 })

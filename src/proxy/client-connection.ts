@@ -1,14 +1,14 @@
-import type { Talk } from './drain-decision.ts'
+import type { ConnectionActivity } from './drain-decision.ts'
 
-/** A client at a server, as seen by those who decide whether it stays. */
-export interface Guest extends Talk {
+/** A client connection at a server, as the drain decision sees it. */
+export interface ClientConnection extends ConnectionActivity {
   /** Bytes. */
   readonly sent: number
   readonly received: number
-  /** It has already been told to go. */
-  readonly parted: boolean
-  /** Lets it go gently, for one with nothing in flight. */
+  /** The connection was already ended or cut. */
+  readonly closing: boolean
+  /** Closes gracefully; for connections without requests in flight. */
   end(): void
-  /** Lets it go at once. */
+  /** Closes at once. */
   cut(): void
 }

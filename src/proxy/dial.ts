@@ -1,61 +1,61 @@
 import { connect, type Socket } from 'node:net'
-import { describe } from '../kit/errors.ts'
+import { formatError } from '../kit/errors.ts'
 import { parseAddress } from './address.ts'
-import type { Timing } from './timing.ts'
-import type { Observation } from './upstreams.ts'
+import type { ProxyTiming } from './timing.ts'
+import type { UpstreamObservation } from './upstreams.ts'
 
-export interface Reached {
+export interface DialResult {
   readonly server: string
   readonly socket: Socket
 }
 
 export interface DialListeners {
-  /** Of every server that could not be reached. */
-  readonly missed: (server: string, seen: Observation, askedAt: number) => void
-  /** Of every server that took so long that another was tried beside it. */
-  readonly doubted: (server: string, askedAt: number) => void
+  /** Called for each server that could not be reached. */
+  readonly onUnreachable: (server: string, observation: UpstreamObservation, startedAt: number) => void
+  /** Called for each server that was so slow that another one was tried in parallel. */
+  readonly onSlow: (server: string, startedAt: number) => void
 }
 
 /**
- * Connects to the first server that accepts. One that takes its time gets company soon: whoever is first wins, and nobody
- * waits for a packet that was lost. Undefined when no server accepts.
+ * Connects to the first server that accepts. If a server is slow, the next one is tried in parallel, so that
+ * a lost packet delays no client. Returns undefined if no server accepts.
  */
 export async function dial(
   servers: readonly string[],
-  { dialWithin, doubtAfter }: Timing,
-  { missed, doubted }: DialListeners,
+  { dialTimeout, slowAfter }: ProxyTiming,
+  { onUnreachable, onSlow }: DialListeners,
   signal: AbortSignal,
-): Promise<Reached | undefined> {
+): Promise<DialResult | undefined> {
   const attempts = new Set<Socket>()
-  const { promise, resolve } = Promise.withResolvers<Reached | undefined>()
-  const waiting = servers.values()
-  let company: NodeJS.Timeout | undefined
+  const { promise, resolve } = Promise.withResolvers<DialResult | undefined>()
+  const queue = servers.values()
+  let parallelTimer: NodeJS.Timeout | undefined
 
   const next = (): void => {
-    clearTimeout(company)
-    const { value: server } = waiting.next()
+    clearTimeout(parallelTimer)
+    const { value: server } = queue.next()
     if (server === undefined || signal.aborted) {
       if (attempts.size === 0) resolve(undefined)
       return
     }
-    const askedAt = performance.now()
-    company = setTimeout(() => {
-      doubted(server, askedAt)
+    const startedAt = performance.now()
+    parallelTimer = setTimeout(() => {
+      onSlow(server, startedAt)
       next()
-    }, doubtAfter)
-    attempts.add(attempt(server, askedAt))
+    }, slowAfter)
+    attempts.add(attempt(server, startedAt))
   }
-  const attempt = (server: string, askedAt: number): Socket => {
-    const socket = connect({ ...parseAddress(server), allowHalfOpen: true, ...lively })
-    const miss = (seen: Observation): void => {
+  const attempt = (server: string, startedAt: number): Socket => {
+    const socket = connect({ ...parseAddress(server), allowHalfOpen: true, ...socketOptions })
+    const fail = (observation: UpstreamObservation): void => {
       clearTimeout(timer)
       socket.destroy()
       if (!attempts.delete(socket)) return
-      missed(server, seen, askedAt)
+      onUnreachable(server, observation, startedAt)
       next()
     }
-    const timer = setTimeout(() => miss({ kind: 'silent', reason: 'accepts no connection' }), dialWithin)
-    socket.on('error', (error) => miss({ kind: 'refused', reason: describe(error) }))
+    const timer = setTimeout(() => fail({ kind: 'silent', reason: 'accepts no connection' }), dialTimeout)
+    socket.on('error', (error) => fail({ kind: 'refused', reason: formatError(error) }))
     socket.once('connect', () => {
       clearTimeout(timer)
       if (attempts.delete(socket)) resolve({ server, socket })
@@ -70,14 +70,14 @@ export async function dial(
   try {
     return await promise
   } finally {
-    clearTimeout(company)
+    clearTimeout(parallelTimer)
     signal.removeEventListener('abort', giveUp)
-    // Forgotten first, so that their end counts for nothing.
-    const losers = [...attempts]
+    // Cleared first, so that closing these sockets does not count as a failure.
+    const remaining = [...attempts]
     attempts.clear()
-    for (const socket of losers) socket.destroy()
+    for (const socket of remaining) socket.destroy()
   }
 }
 
-/** For both sides: requests are small and urgent, and a side that is gone shall be missed. */
-export const lively = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 } as const
+/** Socket options of both sides: requests are small and urgent, and dead peers must be detected. */
+export const socketOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 } as const

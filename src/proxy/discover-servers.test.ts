@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { serversOf } from './discover-servers.ts'
+import { parseEndpointSlice } from './discover-servers.ts'
 
-/** As kube-apiserver 1.37 keeps it, with what nobody reads left out. */
+/** As in kube-apiserver 1.37, without fields that the proxy does not read. */
 const slice = {
   kind: 'EndpointSlice',
   metadata: { name: 'kubernetes', namespace: 'default' },
@@ -14,27 +14,32 @@ const slice = {
 }
 
 test('each address is a server, always in the same order', () => {
-  expect(serversOf(slice)).toEqual(['10.0.0.1:6443', '10.0.0.2:6443'])
+  expect(parseEndpointSlice(slice)).toEqual(['10.0.0.1:6443', '10.0.0.2:6443'])
 })
 
 test('those that are not ready are none', () => {
   const [first] = slice.endpoints
   expect(
-    serversOf({ ...slice, endpoints: [first, { addresses: ['10.0.0.3'], conditions: { ready: false } }] }),
+    parseEndpointSlice({
+      ...slice,
+      endpoints: [first, { addresses: ['10.0.0.3'], conditions: { ready: false } }],
+    }),
   ).toEqual(['10.0.0.2:6443'])
 })
 
 test('an address of version 6 is written as one', () => {
-  expect(serversOf({ ...slice, endpoints: [{ addresses: ['fd00::1'] }] })).toEqual(['[fd00::1]:6443'])
+  expect(parseEndpointSlice({ ...slice, endpoints: [{ addresses: ['fd00::1'] }] })).toEqual([
+    '[fd00::1]:6443',
+  ])
 })
 
 test.each([{ ...slice, endpoints: null }, { ...slice, ports: [] }, { kind: 'Status' }])(
-  'nobody in %j',
+  'no servers in %j',
   (value) => {
-    expect(serversOf(value)).toEqual([])
+    expect(parseEndpointSlice(value)).toEqual([])
   },
 )
 
 test('what is no address is refused', () => {
-  expect(() => serversOf({ ...slice, endpoints: [{ addresses: ['a b'] }] })).toThrow('addresses')
+  expect(() => parseEndpointSlice({ ...slice, endpoints: [{ addresses: ['a b'] }] })).toThrow('addresses')
 })

@@ -1,16 +1,18 @@
 import { z } from 'zod'
-import { addressText } from './address.ts'
-import { get } from './http-get.ts'
-import type { Trust } from './server-agents.ts'
+import { formatAddress } from './address.ts'
+import { httpGet } from './http-get.ts'
+import type { ServerAgents } from './server-agents.ts'
 
 const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes'
 
-/** Asks a server for all there are: each API server enters itself there while it serves. */
-export async function learn(trust: Trust, server: string): Promise<readonly string[]> {
-  const agent = trust.introduced ?? trust.anonymous
-  const { status, text } = await get({ agent, server, path, within: 5000, limit: 1_000_000 })
+/**
+ * Reads the addresses of all API servers: each one publishes itself in this EndpointSlice while it serves.
+ */
+export async function discoverServers(agents: ServerAgents, server: string): Promise<readonly string[]> {
+  const agent = agents.authenticated ?? agents.anonymous
+  const { status, text } = await httpGet({ agent, server, path, timeoutMs: 5000, maxBytes: 1_000_000 })
   if (status !== 200) throw new Error(`answers ${status}`)
-  return serversOf(JSON.parse(text))
+  return parseEndpointSlice(JSON.parse(text))
 }
 
 const slice = z.looseObject({
@@ -27,16 +29,16 @@ const slice = z.looseObject({
     .nullish(),
 })
 
-/** More than that are no control plane, but a mistake. */
-const most = 100
+/** More servers than this are a mistake, not a control plane. */
+const maxServers = 100
 
-/** The servers in an EndpointSlice. */
-export function serversOf(value: unknown): readonly string[] {
+/** Lists the servers of an EndpointSlice. */
+export function parseEndpointSlice(value: unknown): readonly string[] {
   const { endpoints, ports } = slice.parse(value)
-  const numbers = (ports ?? []).flatMap(({ name, port }) => (name === 'https' && port ? [port] : []))
+  const portNumbers = (ports ?? []).flatMap(({ name, port }) => (name === 'https' && port ? [port] : []))
   const hosts = (endpoints ?? [])
     .filter(({ conditions }) => conditions?.ready !== false)
     .flatMap(({ addresses }) => addresses)
-  const servers = hosts.flatMap((host) => numbers.map((port) => addressText(host, port)))
-  return [...new Set(servers)].toSorted().slice(0, most)
+  const servers = hosts.flatMap((host) => portNumbers.map((port) => formatAddress(host, port)))
+  return [...new Set(servers)].toSorted().slice(0, maxServers)
 }

@@ -1,51 +1,68 @@
-import type { Timing } from './timing.ts'
+import type { ProxyTiming } from './timing.ts'
 import { isDead, type Upstream } from './upstreams.ts'
 
-/** When each side of a connection last said something; never is -Infinity. */
-export interface Talk {
-  readonly spokenAt: number
-  readonly heardAt: number
-  /** From 0 to 1, another one for each connection: how late it goes when all have to. */
-  readonly patience: number
+/** When each side of a connection last sent data; -Infinity for never. */
+export interface ConnectionActivity {
+  readonly clientSentAt: number
+  readonly serverSentAt: number
+  /** From 0 to 1, random for each connection: spreads the end of connections over time. */
+  readonly jitter: number
 }
 
-export interface Situation {
+export interface DrainInput {
   readonly upstream: Upstream
-  /** Since when it is no longer among those that may be tried. */
+  /** Since when the server is no longer a member. */
   readonly retiredSince: number | undefined
-  /** Where else a client could go. Without such a server, any connection is better than none. */
+  /** Alternative servers. Without a better one, every connection stays. */
   readonly others: readonly Upstream[]
 }
 
-/** `end` is for one with nothing in flight: its client connects again without noticing much. */
-export type Parting = 'stay' | 'end' | 'cut'
+/** `end` is for a connection without requests in flight: its client reconnects almost unnoticed. */
+export type DrainDecision = 'stay' | 'end' | 'cut'
 
-/** What shall become of a connection: clients hold them for ever, and would stay with a server that is no use. */
-export function parting(talk: Talk, situation: Situation, now: number, timing: Timing): Parting {
-  const { upstream, retiredSince, others } = situation
+/**
+ * Decides what happens to a connection. Clients keep connections forever and would stay at a useless server.
+ */
+export function decideDrain(
+  activity: ConnectionActivity,
+  input: DrainInput,
+  now: number,
+  timing: ProxyTiming,
+): DrainDecision {
+  const { upstream, retiredSince, others } = input
   if (!others.some((other) => isBetter(other, upstream))) return 'stay'
-  const unwell = upstream.health === 'unwell'
-  // One that still brings something is alive, whatever we think of its server.
-  const silent = talk.heardAt < (upstream.failingSince ?? now) || now - talk.heardAt >= timing.hurryWithin
+  const unhealthy = upstream.health === 'unhealthy'
+  // A connection that still receives data is alive, whatever our probes say.
+  const silent =
+    activity.serverSentAt < (upstream.failingSince ?? now) ||
+    now - activity.serverSentAt >= timing.urgentProbeTimeout
   if (isDead(upstream) && silent) return 'cut'
-  const patience = talk.patience * timing.spread
-  // One that drains lets each of its clients end what it is at, and says goodbye by itself.
-  const useless = unwell && !upstream.draining
-  if (useless && now - upstream.since >= timing.unreadyGrace + patience) return 'cut'
-  const leavingSince = unwell ? upstream.since : retiredSince
-  if (leavingSince === undefined || now - leavingSince < patience) return 'stay'
-  return isCalm(talk, now, timing.calm) ? 'end' : 'stay'
-}
-
-/** Known to be well after this one began to fail: else both may have the same trouble, and we only see it later. */
-function isBetter(other: Upstream, { failingSince = -Infinity }: Upstream): boolean {
-  return other.health === 'well' && (other.lastAnswer ?? -Infinity) > failingSince
+  const jitterMs = activity.jitter * timing.drainSpread
+  // A draining server lets its clients finish and closes connections itself.
+  const useless = unhealthy && !upstream.draining
+  if (useless && now - upstream.since >= timing.unreadyGrace + jitterMs) return 'cut'
+  const drainingSince = unhealthy ? upstream.since : retiredSince
+  if (drainingSince === undefined || now - drainingSince < jitterMs) return 'stay'
+  return isIdle(activity, now, timing.idleAfter) ? 'end' : 'stay'
 }
 
 /**
- * The server has said the last word, so long ago. That is no proof that nothing is under way: a server may say something
- * between a question and its answer. A watch is calm, too; its client takes it up elsewhere.
+ * True if the other server responded after this one began to fail. Otherwise both may have the same problem,
+ * and we notice it later.
  */
-export function isCalm({ spokenAt, heardAt }: Talk, now: number, quiet: number): boolean {
-  return heardAt >= spokenAt && now - heardAt >= quiet
+function isBetter(other: Upstream, { failingSince = -Infinity }: Upstream): boolean {
+  return other.health === 'healthy' && (other.lastResponse ?? -Infinity) > failingSince
+}
+
+/**
+ * True if the server sent the last data, long enough ago. This does not prove that no request is in flight,
+ * because a server may send data before its response. A watch counts as idle, too; its client resumes it
+ * elsewhere.
+ */
+export function isIdle(
+  { clientSentAt, serverSentAt }: ConnectionActivity,
+  now: number,
+  idleMs: number,
+): boolean {
+  return serverSentAt >= clientSentAt && now - serverSentAt >= idleMs
 }

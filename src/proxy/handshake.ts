@@ -1,63 +1,66 @@
 import type { Socket } from 'node:net'
-import type { Guest } from './client-connection.ts'
+import type { ClientConnection } from './client-connection.ts'
 
-/** Bytes. The first message of TLS is a tenth of it. */
-const most = 16_384
-
-/** `answered`: the two can be left alone. `elsewhere`: all that was said can be said to another server. */
-export type Outcome = 'answered' | 'elsewhere' | 'gone'
+/** Bytes. The first TLS message takes about a tenth of it. */
+const maxBufferedBytes = 16_384
 
 /**
- * The time from a client's first word to the first one of a server. Whatever the client has said until then has had no
- * effect: with TLS nothing is asked before both have spoken. So when the server dies now, or is found to hang, the same
- * is said to another one, and the client never learns of it.
+ * `established`: the connection is established. `elsewhere`: all data so far can be replayed to another server.
  */
-export class Greeting implements Guest {
-  readonly patience: number
-  spokenAt = -Infinity
-  readonly heardAt = -Infinity
-  readonly outcome: Promise<Outcome>
-  readonly #settle: (outcome: Outcome) => void
-  readonly #server: Socket
-  #parted = false
+export type HandshakeResult = 'established' | 'elsewhere' | 'gone'
 
-  /** `said` is what the client has said so far, and goes on to be filled. */
-  constructor(client: Socket, server: Socket, said: Buffer[], patience: number) {
-    this.patience = patience
+/**
+ * The time from the first data of a client to the first data of a server. Until then the client's data has no
+ * effect, because in TLS no request is sent before both sides have spoken. So if the server dies or hangs
+ * now, the data is replayed to another one, and the client does not notice.
+ */
+export class ConnectionHandshake implements ClientConnection {
+  readonly jitter: number
+  clientSentAt = -Infinity
+  readonly serverSentAt = -Infinity
+  readonly outcome: Promise<HandshakeResult>
+  readonly #settle: (outcome: HandshakeResult) => void
+  readonly #server: Socket
+  #closing = false
+
+  /** `buffered` is what the client has sent so far; it keeps growing. */
+  constructor(client: Socket, server: Socket, buffered: Buffer[], jitter: number) {
+    this.jitter = jitter
     this.#server = server
-    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    const { promise, resolve } = Promise.withResolvers<HandshakeResult>()
     this.outcome = promise
 
-    const speak = (words: Buffer): void => {
-      server.write(words)
-      this.spokenAt = performance.now()
+    const send = (data: Buffer): void => {
+      server.write(data)
+      this.clientSentAt = performance.now()
     }
-    const clientSpoke = (words: Buffer): void => {
-      said.push(words)
-      speak(words)
-      // Too much to keep: from now on it is only passed on.
-      if (said.reduce((sum, { length }) => sum + length, 0) > most) this.#settle('answered')
+    const onClientData = (data: Buffer): void => {
+      buffered.push(data)
+      send(data)
+      // Too much to buffer: from now on the connection cannot be replayed.
+      if (buffered.reduce((sum, { length }) => sum + length, 0) > maxBufferedBytes)
+        this.#settle('established')
     }
-    const serverSpoke = (words: Buffer): void => {
+    const onServerData = (data: Buffer): void => {
       server.pause()
-      server.unshift(words)
-      this.#settle('answered')
+      server.unshift(data)
+      this.#settle('established')
     }
-    const clientEnded = (): void => this.#settle('answered')
-    const clientGone = (): void => this.#settle('gone')
-    const serverGone = (): void => this.#settle('elsewhere')
+    const onClientEnd = (): void => this.#settle('established')
+    const onClientClose = (): void => this.#settle('gone')
+    const onServerClose = (): void => this.#settle('elsewhere')
 
     this.#settle = (outcome) => {
-      client.off('data', clientSpoke).off('end', clientEnded).off('close', clientGone).pause()
-      server.off('data', serverSpoke).off('end', serverGone).off('close', serverGone)
-      if (outcome !== 'answered') server.destroy()
+      client.off('data', onClientData).off('end', onClientEnd).off('close', onClientClose).pause()
+      server.off('data', onServerData).off('end', onServerClose).off('close', onServerClose)
+      if (outcome !== 'established') server.destroy()
       resolve(outcome)
     }
-    for (const words of said) speak(words)
-    client.on('data', clientSpoke).on('end', clientEnded).on('close', clientGone).resume()
-    server.on('data', serverSpoke).on('end', serverGone).on('close', serverGone)
-    if (client.destroyed) clientGone()
-    else if (server.destroyed) serverGone()
+    for (const data of buffered) send(data)
+    client.on('data', onClientData).on('end', onClientEnd).on('close', onClientClose).resume()
+    server.on('data', onServerData).on('end', onServerClose).on('close', onServerClose)
+    if (client.destroyed) onClientClose()
+    else if (server.destroyed) onServerClose()
   }
 
   get sent(): number {
@@ -68,8 +71,8 @@ export class Greeting implements Guest {
     return this.#server.bytesRead
   }
 
-  get parted(): boolean {
-    return this.#parted
+  get closing(): boolean {
+    return this.#closing
   }
 
   end(): void {
@@ -77,7 +80,7 @@ export class Greeting implements Guest {
   }
 
   cut(): void {
-    this.#parted = true
+    this.#closing = true
     this.#settle('elsewhere')
   }
 }

@@ -1,37 +1,37 @@
 import { createServer, type Server } from 'node:http'
 import { parseAddress } from './address.ts'
-import { metricsText } from './metrics.ts'
+import { formatProxyMetrics } from './metrics.ts'
 import type { ProxyStatus } from './status.ts'
 
-/** Says at /healthz and /metrics how the proxy is. */
-export function healthServer(status: () => ProxyStatus): Server {
+/** Serves the status of the proxy at /healthz and /metrics. */
+export function createHealthServer(status: () => ProxyStatus): Server {
   return createServer((request, response) => {
     const now = status()
     if (request.url === '/healthz') {
-      // Also when there are too many connections: a restart, which is what follows, would only cut them all.
+      // Also healthy at the connection limit: a restart would only cut all connections.
       response.writeHead(now.listening ? 200 : 503, { 'content-type': 'application/json' })
       response.end(`${JSON.stringify(now, undefined, 2)}\n`)
     } else if (request.url === '/metrics') {
       response.setHeader('content-type', 'text/plain; version=0.0.4')
-      response.end(metricsText(now, process.memoryUsage.rss()))
+      response.end(formatProxyMetrics(now, process.memoryUsage.rss()))
     } else {
       response.writeHead(404).end()
     }
   })
 }
 
-/** Begins to listen, and tries again while somebody else has the port: who cannot tell how he is can still work. */
-export function listenInTheEnd(
+/** Listens, and retries while the port is taken: the proxy works without its health server. */
+export function listenWithRetry(
   server: Server,
   address: string,
   log: (line: string) => void,
   signal: AbortSignal,
 ): void {
-  const again = 5000
+  const retryMs = 5000
   let timer: NodeJS.Timeout | undefined
   server.on('error', (error) => {
-    log(`health is not told at ${address}: ${error.message}`)
-    if (!signal.aborted) timer = setTimeout(() => server.listen(parseAddress(address)), again)
+    log(`health is not served at ${address}: ${error.message}`)
+    if (!signal.aborted) timer = setTimeout(() => server.listen(parseAddress(address)), retryMs)
   })
   signal.addEventListener('abort', () => {
     clearTimeout(timer)

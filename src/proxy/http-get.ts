@@ -2,41 +2,41 @@ import { type Agent, request } from 'node:https'
 import { hasCode } from '../kit/errors.ts'
 import { parseAddress } from './address.ts'
 
-export interface Answer {
+export interface HttpGetResponse {
   readonly status: number
   readonly text: string
 }
 
-export interface Question {
+export interface HttpGetOptions {
   readonly agent: Agent
   readonly server: string
   readonly path: string
-  /** Milliseconds for all of it. */
-  readonly within: number
-  /** Bytes. */
-  readonly limit: number
+  /** Milliseconds for the whole request. */
+  readonly timeoutMs: number
+  /** Maximum size of the response in bytes. */
+  readonly maxBytes: number
 }
 
-/** No answer in time. */
-export class Silence extends Error {
+/** No response in time. */
+export class HttpGetTimeout extends Error {
   constructor() {
     super('no answer in time')
   }
 }
 
-export async function get(question: Question): Promise<Answer> {
-  const { agent, server, path, within, limit } = question
+export async function httpGet(options: HttpGetOptions): Promise<HttpGetResponse> {
+  const { agent, server, path, timeoutMs, maxBytes } = options
   return new Promise((resolve, reject) => {
     const { host, port } = parseAddress(server)
     const outgoing = request({ agent, host, port, path, headers: { accept: 'application/json' } })
-    // When we ourselves were held up, the answer is there and only not read yet: one look more before we complain.
-    const late = (): unknown =>
-      setImmediate(() => (outgoing.closed ? undefined : outgoing.destroy(new Silence())))
-    const timer = setTimeout(late, within)
+    // If our own event loop was delayed, the response may already be there: check once more before failing.
+    const onTimeout = (): unknown =>
+      setImmediate(() => (outgoing.closed ? undefined : outgoing.destroy(new HttpGetTimeout())))
+    const timer = setTimeout(onTimeout, timeoutMs)
     outgoing.on('close', () => clearTimeout(timer))
     outgoing.on('error', (error) => {
-      // The server let go of a connection in the moment in which we took it up again: that says nothing of it.
-      if (outgoing.reusedSocket && hasCode(error, 'ECONNRESET')) resolve(get(question))
+      // The server closed an idle connection just as we reused it. That is no failure of the server.
+      if (outgoing.reusedSocket && hasCode(error, 'ECONNRESET')) resolve(httpGet(options))
       else reject(error)
     })
     outgoing.on('response', (response) => {
@@ -44,7 +44,7 @@ export async function get(question: Question): Promise<Answer> {
       let size = 0
       response.on('data', (chunk: Buffer) => {
         size += chunk.length
-        if (size > limit) outgoing.destroy(new Error(`the answer is longer than ${limit} bytes`))
+        if (size > maxBytes) outgoing.destroy(new Error(`the answer is longer than ${maxBytes} bytes`))
         else chunks.push(chunk)
       })
       response.on('error', reject)

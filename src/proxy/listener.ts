@@ -1,31 +1,34 @@
 import { createServer, type Server as Listener, type Socket } from 'node:net'
 import { HyperkubeError } from '../kit/errors.ts'
 import { parseAddress } from './address.ts'
-import { Connection } from './proxied-connection.ts'
-import { dial, type DialListeners, lively } from './dial.ts'
-import { Greeting, type Outcome } from './handshake.ts'
-import type { Pool } from './upstream-pool.ts'
-import type { Server } from './api-server.ts'
-import type { Timing } from './timing.ts'
+import { ProxiedConnection } from './proxied-connection.ts'
+import { dial, type DialListeners, socketOptions } from './dial.ts'
+import { ConnectionHandshake, type HandshakeResult } from './handshake.ts'
+import type { UpstreamPool } from './upstream-pool.ts'
+import type { ApiServer } from './api-server.ts'
+import type { ProxyTiming } from './timing.ts'
 
-/** Where clients come in. */
-export class Front {
+/** Accepts client connections and assigns them to servers. */
+export class ProxyListener {
   refused = 0
   unserved = 0
   readonly #listener: Listener
-  readonly #pool: Pool
-  readonly #timing: Timing
+  readonly #pool: UpstreamPool
+  readonly #timing: ProxyTiming
   readonly #random: () => number
   readonly #closing = new AbortController()
 
-  constructor(pool: Pool, timing: Timing, random: () => number) {
+  constructor(pool: UpstreamPool, timing: ProxyTiming, random: () => number) {
     this.#pool = pool
     this.#timing = timing
     this.#random = random
-    // Until a server is found, what a client says waits in the kernel: so much there is room for, and no more.
-    this.#listener = createServer({ pauseOnConnect: true, allowHalfOpen: true, ...lively }, (client) => {
-      void this.#serve(client)
-    })
+    // Data of a client stays in the kernel buffer until a server is found, so the memory is bounded.
+    this.#listener = createServer(
+      { pauseOnConnect: true, allowHalfOpen: true, ...socketOptions },
+      (client) => {
+        void this.#serve(client)
+      },
+    )
     this.#listener.on('drop', () => this.refused++)
   }
 
@@ -33,7 +36,7 @@ export class Front {
     return this.#listener.listening
   }
 
-  /** The port that it got. */
+  /** The actual port. */
   get port(): number | undefined {
     const address = this.#listener.address()
     return address !== null && typeof address === 'object' ? address.port : undefined
@@ -43,15 +46,15 @@ export class Front {
     return this.#listener.maxConnections
   }
 
-  set maxConnections(most: number) {
-    this.#listener.maxConnections = most
+  set maxConnections(limit: number) {
+    this.#listener.maxConnections = limit
   }
 
   async listen(address: string, log: (line: string) => void): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#listener.once('error', (cause) =>
       reject(
-        new HyperkubeError('PROXY_NOT_LISTENING', `nobody can be heard at ${address}`, {
+        new HyperkubeError('PROXY_NOT_LISTENING', `cannot listen at ${address}`, {
           hint: `ss -tlnp shows who has the port`,
           cause,
         }),
@@ -62,57 +65,62 @@ export class Front {
     this.#listener.removeAllListeners('error').on('error', (error) => log(`listening: ${error.message}`))
   }
 
-  /** Takes no more clients; resolves when the last one has gone. */
+  /** Accepts no more clients; resolves when the last one has closed. */
   async close(): Promise<void> {
     await new Promise((resolve) => this.#listener.close(resolve))
   }
 
-  /** Gives up looking for a server for those that have none yet. */
-  abandon(): void {
+  /** Stops the search for a server for clients that have none yet. */
+  abortDials(): void {
     this.#closing.abort()
   }
 
-  /** Finds a server for a client. One that dies before it has said anything is taken for one that was not there. */
+  /** Finds a server for a client. A server that closes before its first byte counts as not reached. */
   async #serve(client: Socket): Promise<void> {
     client.on('error', () => client.destroy())
-    const said: Buffer[] = []
+    const buffered: Buffer[] = []
     const tried = new Set<string>()
     const listeners: DialListeners = {
-      missed: (name, seen, askedAt) => {
+      onUnreachable: (name, observation, startedAt) => {
         tried.add(name)
-        this.#pool.miss(name, seen, askedAt, performance.now())
+        this.#pool.recordMiss(name, observation, startedAt, performance.now())
       },
-      doubted: (name, askedAt) => this.#pool.doubt(name, askedAt),
+      onSlow: (name, startedAt) => this.#pool.recordSlow(name, startedAt),
     }
     while (!client.destroyed) {
-      const left = this.#pool.order(performance.now()).filter((name) => !tried.has(name))
-      const reached = await dial(left, this.#timing, listeners, this.#closing.signal)
+      const untried = this.#pool.order(performance.now()).filter((name) => !tried.has(name))
+      const reached = await dial(untried, this.#timing, listeners, this.#closing.signal)
       if (reached === undefined) {
         this.unserved++
         client.destroy()
         return
       }
       tried.add(reached.server)
-      const server = this.#pool.adopt(reached.server, performance.now())
-      const outcome = await this.#greet(client, reached.socket, server, said)
-      if (outcome === 'answered') this.#connect(client, reached.socket, server)
+      const server = this.#pool.findOrAdd(reached.server, performance.now())
+      const outcome = await this.#handshake(client, reached.socket, server, buffered)
+      if (outcome === 'established') this.#connect(client, reached.socket, server)
       if (outcome === 'gone') client.destroy()
       if (outcome !== 'elsewhere') return
       server.totals.misses++
     }
   }
 
-  async #greet(client: Socket, socket: Socket, server: Server, said: Buffer[]): Promise<Outcome> {
-    const greeting = new Greeting(client, socket, said, this.#random())
-    server.connections.add(greeting)
-    const outcome = await greeting.outcome
-    server.connections.delete(greeting)
+  async #handshake(
+    client: Socket,
+    socket: Socket,
+    server: ApiServer,
+    buffered: Buffer[],
+  ): Promise<HandshakeResult> {
+    const handshake = new ConnectionHandshake(client, socket, buffered, this.#random())
+    server.connections.add(handshake)
+    const outcome = await handshake.outcome
+    server.connections.delete(handshake)
     return outcome
   }
 
-  #connect(client: Socket, socket: Socket, server: Server): void {
+  #connect(client: Socket, socket: Socket, server: ApiServer): void {
     server.totals.connections++
-    const connection: Connection = new Connection(client, socket, this.#random(), () => {
+    const connection: ProxiedConnection = new ProxiedConnection(client, socket, this.#random(), () => {
       server.connections.delete(connection)
       server.totals.sent += connection.sent
       server.totals.received += connection.received

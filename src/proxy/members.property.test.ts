@@ -1,13 +1,13 @@
 import { array, assert, constantFrom, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { members, sameMembers } from './members.ts'
+import { mergeMembers, sameMembers } from './members.ts'
 
 const lists = array(constantFrom('a:1', 'b:1', 'c:1', 'd:1'))
 
-test('whatever is learned, the configured stay, and nobody is there twice', () => {
+test('whatever is discovered, configured servers stay, and none is there twice', () => {
   assert(
     property(lists, lists, (configured, learned) => {
-      const all = members(configured, learned)
+      const all = mergeMembers(configured, learned)
       expect(all).toEqual(expect.arrayContaining([...configured, ...learned]))
       expect(new Set(all).size).toBe(all.length)
     }),
@@ -15,7 +15,7 @@ test('whatever is learned, the configured stay, and nobody is there twice', () =
 })
 
 test('nothing learned leaves what was configured, in its order', () => {
-  expect(members(['b:1', 'a:1'], [])).toEqual(['b:1', 'a:1'])
+  expect(mergeMembers(['b:1', 'a:1'], [])).toEqual(['b:1', 'a:1'])
 })
 
 test('the same in another order is the same', () => {

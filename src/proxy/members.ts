@@ -1,6 +1,9 @@
-/** The servers that may be tried. What was learned adds to those that were configured, and never takes one away. */
-export function members(configured: readonly string[], learned: readonly string[]): readonly string[] {
-  return [...new Set([...configured, ...learned])]
+/** Servers that may be tried. Discovered servers are added to the configured ones and never replace them. */
+export function mergeMembers(
+  configured: readonly string[],
+  discovered: readonly string[],
+): readonly string[] {
+  return [...new Set([...configured, ...discovered])]
 }
 
 export function sameMembers(some: readonly string[], others: readonly string[]): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { metricsText } from './metrics.ts'
+import { formatProxyMetrics } from './metrics.ts'
 import type { ProxyStatus } from './status.ts'
 
 const status: ProxyStatus = {
@@ -15,7 +15,7 @@ const status: ProxyStatus = {
       server: '10.0.0.1:6443',
       local: true,
       retired: false,
-      health: 'well',
+      health: 'healthy',
       since: '2026-11-15T12:00:00.000Z',
       connections: 3,
       totals: { connections: 7, misses: 1, ended: 2, cut: 3, sent: 100, received: 2000 },
@@ -24,10 +24,10 @@ const status: ProxyStatus = {
 }
 
 test('one line for each figure, with what it is', () => {
-  expect(metricsText(status, 4096)).toMatchInlineSnapshot(`
-    "# HELP hyperkube_apiserver_proxy_server_well Whether the server is well.
-    # TYPE hyperkube_apiserver_proxy_server_well gauge
-    hyperkube_apiserver_proxy_server_well{server="10.0.0.1:6443"} 1
+  expect(formatProxyMetrics(status, 4096)).toMatchInlineSnapshot(`
+    "# HELP hyperkube_apiserver_proxy_server_healthy Whether the server is healthy.
+    # TYPE hyperkube_apiserver_proxy_server_healthy gauge
+    hyperkube_apiserver_proxy_server_healthy{server="10.0.0.1:6443"} 1
     # HELP hyperkube_apiserver_proxy_connections Open connections.
     # TYPE hyperkube_apiserver_proxy_connections gauge
     hyperkube_apiserver_proxy_connections{server="10.0.0.1:6443"} 3
@@ -37,10 +37,10 @@ test('one line for each figure, with what it is', () => {
     # HELP hyperkube_apiserver_proxy_misses_total Connections the server did not accept.
     # TYPE hyperkube_apiserver_proxy_misses_total counter
     hyperkube_apiserver_proxy_misses_total{server="10.0.0.1:6443"} 1
-    # HELP hyperkube_apiserver_proxy_ended_total Connections sent elsewhere while nothing was said.
+    # HELP hyperkube_apiserver_proxy_ended_total Idle connections that were moved to another server.
     # TYPE hyperkube_apiserver_proxy_ended_total counter
     hyperkube_apiserver_proxy_ended_total{server="10.0.0.1:6443"} 2
-    # HELP hyperkube_apiserver_proxy_cut_total Connections sent elsewhere at once.
+    # HELP hyperkube_apiserver_proxy_cut_total Connections that were cut at once.
     # TYPE hyperkube_apiserver_proxy_cut_total counter
     hyperkube_apiserver_proxy_cut_total{server="10.0.0.1:6443"} 3
     # HELP hyperkube_apiserver_proxy_sent_bytes_total Bytes from clients to the server.

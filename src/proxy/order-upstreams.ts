@@ -1,38 +1,40 @@
 import { isSettled, type Upstream } from './upstreams.ts'
 
-export interface Candidate {
+export interface UpstreamCandidate {
   readonly server: string
   readonly upstream: Upstream
-  /** It is on this host. */
+  /** The server runs on this host. */
   readonly local: boolean
 }
 
 /**
- * In which order servers are tried for a new connection: those that are well, then those we know nothing of, then the
- * others, the one that failed longest ago first. None is left out: our own look may be what is wrong. `turn` says whose
- * turn it is among equals.
+ * Order in which servers are tried for a new connection: healthy ones, unknown ones, then unhealthy ones, the
+ * oldest failure first. None is left out, because our own probe may be wrong. `turn` rotates servers of equal
+ * rank.
  */
-export function order(
-  candidates: readonly Candidate[],
+export function orderUpstreams(
+  candidates: readonly UpstreamCandidate[],
   turn: number,
   now: number,
   settle: number,
 ): readonly string[] {
   const ranks = Map.groupBy(candidates, ({ upstream, local }) => {
-    const rank = rankOf(upstream, now, settle)
-    return rank === ranked.unwell || local ? rank : rank + 1
+    const rank = computeRank(upstream, now, settle)
+    return rank === rankByHealth.unhealthy || local ? rank : rank + 1
   })
   return [...ranks]
     .toSorted(([a], [b]) => a - b)
-    .flatMap(([rank, equals]) => (rank === ranked.unwell ? byFailure(equals) : rotate(equals, turn)))
+    .flatMap(([rank, equals]) =>
+      rank === rankByHealth.unhealthy ? sortByFailure(equals) : rotate(equals, turn),
+    )
     .map(({ server }) => server)
 }
 
-/** Within each, the local one comes first. */
-const ranked = { settled: 0, well: 2, unknown: 4, unwell: 6 } as const
+/** The local server comes first within each rank. */
+const rankByHealth = { settled: 0, healthy: 2, unknown: 4, unhealthy: 6 } as const
 
-function rankOf(upstream: Upstream, now: number, settle: number): number {
-  return isSettled(upstream, now, settle) ? ranked.settled : ranked[upstream.health]
+function computeRank(upstream: Upstream, now: number, settle: number): number {
+  return isSettled(upstream, now, settle) ? rankByHealth.settled : rankByHealth[upstream.health]
 }
 
 function rotate<T>(items: readonly T[], turn: number): readonly T[] {
@@ -40,6 +42,6 @@ function rotate<T>(items: readonly T[], turn: number): readonly T[] {
   return [...items.slice(first), ...items.slice(0, first)]
 }
 
-function byFailure(candidates: readonly Candidate[]): readonly Candidate[] {
+function sortByFailure(candidates: readonly UpstreamCandidate[]): readonly UpstreamCandidate[] {
   return candidates.toSorted((a, b) => (a.upstream.lastFailure ?? 0) - (b.upstream.lastFailure ?? 0))
 }

@@ -1,36 +1,62 @@
 import { expect, test } from 'vitest'
-import { type Dealings, askNow, usualTime } from './probe-schedule.ts'
-import { usualTiming } from './timing.ts'
-import { observe, unknownUpstream } from './upstreams.ts'
+import { type ProbeState, decideProbe, updateResponseTime } from './probe-schedule.ts'
+import { defaultProxyTiming } from './timing.ts'
+import { applyObservation, createUpstream } from './upstreams.ts'
 
-const unknown = unknownUpstream(0)
-const well = observe(unknown, { kind: 'ready' }, 0, 0)
-const once = observe(well, { kind: 'silent', reason: '' }, 0, 0)
-const unwell = observe(once, { kind: 'silent', reason: '' }, 0, 0)
-const idle: Dealings = { lastAsked: 10_000, asking: 0, took: 5, waitingSince: undefined }
+const unknown = createUpstream(0)
+const healthy = applyObservation(unknown, { kind: 'ready' }, 0, 0)
+const once = applyObservation(healthy, { kind: 'silent', reason: '' }, 0, 0)
+const unhealthy = applyObservation(once, { kind: 'silent', reason: '' }, 0, 0)
+const idle: ProbeState = { lastProbeAt: 10_000, probesInFlight: 0, responseTime: 5, waitingSince: undefined }
 
-const [usual, hurried] = [{ within: 1000 }, { within: 800 }]
+const [usual, urgent] = [{ timeoutMs: 1000 }, { timeoutMs: 800 }]
 
 test.each([
-  ['at once when it never was', unknown, { ...idle, lastAsked: undefined }, 0, usual],
-  ['not before its time', well, idle, 10_999, undefined],
-  ['every second', well, idle, 11_000, usual],
-  ['also when a slow one has not answered', well, { ...idle, took: 300, asking: 1 }, 11_000, usual],
-  ['soon after a first failure', once, idle, 10_100, hurried],
+  ['at once when it never was', unknown, { ...idle, lastProbeAt: undefined }, 0, usual],
+  ['not before its time', healthy, idle, 10_999, undefined],
+  ['every second', healthy, idle, 11_000, usual],
+  [
+    'also when a slow one has not answered',
+    healthy,
+    { ...idle, responseTime: 300, probesInFlight: 1 },
+    11_000,
+    usual,
+  ],
+  ['soon after a first failure', once, idle, 10_100, urgent],
   ['not sooner than that', once, idle, 10_099, undefined],
-  ['soon when a client has waited', well, { ...idle, asking: 1, waitingSince: 10_000 }, 10_100, hurried],
-  ['soon when the last one takes its time', well, { ...idle, asking: 1 }, 10_300, hurried],
-  ['not before it takes so long', well, { ...idle, asking: 1 }, 10_299, undefined],
-  ['not yet when it has not waited long', well, { ...idle, waitingSince: 10_050 }, 10_149, undefined],
-  ['no sooner than others once it is given up', unwell, { ...idle, waitingSince: 0 }, 10_900, undefined],
-  ['no sooner when it is slow anyway', once, { ...idle, took: 300, waitingSince: 0 }, 10_900, undefined],
-  ['not when too many are under way', well, { ...idle, asking: 5, waitingSince: 0 }, 20_000, undefined],
-])('it is asked %s', (_, upstream, dealings, now, asked) => {
-  expect(askNow(upstream, dealings, now, usualTiming)).toEqual(asked)
+  [
+    'soon when a client has waited',
+    healthy,
+    { ...idle, probesInFlight: 1, waitingSince: 10_000 },
+    10_100,
+    urgent,
+  ],
+  ['soon when the last one takes its time', healthy, { ...idle, probesInFlight: 1 }, 10_300, urgent],
+  ['not before it takes so long', healthy, { ...idle, probesInFlight: 1 }, 10_299, undefined],
+  ['not yet when it has not waited long', healthy, { ...idle, waitingSince: 10_050 }, 10_149, undefined],
+  ['no sooner than others once it is given up', unhealthy, { ...idle, waitingSince: 0 }, 10_900, undefined],
+  [
+    'no sooner when it is slow anyway',
+    once,
+    { ...idle, responseTime: 300, waitingSince: 0 },
+    10_900,
+    undefined,
+  ],
+  [
+    'not when too many are under way',
+    healthy,
+    { ...idle, probesInFlight: 5, waitingSince: 0 },
+    20_000,
+    undefined,
+  ],
+])('it is asked %s', (_, upstream, state, now, expected) => {
+  expect(decideProbe(upstream, state, now, defaultProxyTiming)).toEqual(expected)
 })
 
 test('a slow answer is remembered for a while', () => {
-  expect(usualTime(0, 5)).toBe(5)
-  expect(usualTime(1000, 5)).toBe(800)
-  expect(Array.from({ length: 20 }).reduce<number>((before) => usualTime(before, 5), 1000)).toBeLessThan(20)
+  expect(updateResponseTime(0, 5)).toBe(5)
+  expect(updateResponseTime(1000, 5)).toBe(800)
+  expect(
+    Array.from({ length: 20 }).reduce<number>((before) => updateResponseTime(before, 5), 1000),
+  ).toBeLessThan(20)
 })

@@ -1,47 +1,52 @@
-import type { Timing } from './timing.ts'
+import type { ProxyTiming } from './timing.ts'
 import type { Upstream } from './upstreams.ts'
 
-/** What is under way with a server. */
-export interface Dealings {
-  readonly lastAsked: number | undefined
-  /** How many looks have not ended. */
-  readonly asking: number
-  /** How long it usually takes to answer, in milliseconds. */
-  readonly took: number
-  /** Since when a client waits for it, and nobody has heard from it. */
+/** Probe state of a server. */
+export interface ProbeState {
+  readonly lastProbeAt: number | undefined
+  /** Number of probes in flight. */
+  readonly probesInFlight: number
+  /** Usual response time in milliseconds. */
+  readonly responseTime: number
+  /** Since when a client waits for the server without receiving data. */
   readonly waitingSince: number | undefined
 }
 
-const mostAtOnce = 5
+const maxConcurrentProbes = 5
 
 /**
- * Whether to ask a server now whether it is ready, and how long to wait for the answer. Usually that is a matter of time.
- * But while clients wait, time is dear: then it is asked again and again, each time over a connection of its own, until it
- * answers or is given up. One that is slow anyway has too much to do: more questions, and clients that come again, are the
- * last it needs.
+ * Decides whether to probe a server now, and with which timeout. Usually the interval decides. While clients
+ * wait, the server is probed in quick succession over separate connections until it responds or is unhealthy.
+ * A server that is slow anyway is overloaded and gets no extra probes.
  */
-export function askNow(
+export function decideProbe(
   upstream: Upstream,
-  dealings: Dealings,
+  state: ProbeState,
   now: number,
-  timing: Timing,
-): { readonly within: number } | undefined {
-  const { lastAsked, asking, took } = dealings
-  const doubtful = upstream.failures > 0 || owes(dealings, now, timing)
-  const urgent = upstream.health !== 'unwell' && doubtful
-  const hurry = urgent && took < timing.hurryWithin / 3
-  const due = lastAsked === undefined || now - lastAsked >= (hurry ? timing.hurryEvery : timing.askEvery)
-  if (!due || asking >= mostAtOnce) return undefined
-  return { within: hurry ? timing.hurryWithin : timing.askWithin }
+  timing: ProxyTiming,
+): { readonly timeoutMs: number } | undefined {
+  const { lastProbeAt, probesInFlight, responseTime } = state
+  const doubtful = upstream.failures > 0 || isResponseOverdue(state, now, timing)
+  const urgent = upstream.health !== 'unhealthy' && doubtful
+  const useUrgentTiming = urgent && responseTime < timing.urgentProbeTimeout / 3
+  const due =
+    lastProbeAt === undefined ||
+    now - lastProbeAt >= (useUrgentTiming ? timing.urgentProbeInterval : timing.probeInterval)
+  if (!due || probesInFlight >= maxConcurrentProbes) return undefined
+  return { timeoutMs: useUrgentTiming ? timing.urgentProbeTimeout : timing.probeTimeout }
 }
 
-/** To a client, or to ourselves. */
-function owes({ waitingSince, lastAsked, asking }: Dealings, now: number, timing: Timing): boolean {
-  if (waitingSince !== undefined && now - waitingSince >= timing.hurryEvery) return true
-  return asking > 0 && lastAsked !== undefined && now - lastAsked >= timing.doubtAfter
+/** Whether a client or one of our probes waits for a response. */
+function isResponseOverdue(
+  { waitingSince, lastProbeAt, probesInFlight }: ProbeState,
+  now: number,
+  timing: ProxyTiming,
+): boolean {
+  if (waitingSince !== undefined && now - waitingSince >= timing.urgentProbeInterval) return true
+  return probesInFlight > 0 && lastProbeAt !== undefined && now - lastProbeAt >= timing.slowAfter
 }
 
-/** After an answer that took so long. One slow answer is remembered for some quick ones. */
-export function usualTime(before: number, took: number): number {
-  return Math.max(took, before * 0.8)
+/** Updates the usual response time. One slow response outweighs several fast ones. */
+export function updateResponseTime(before: number, responseTime: number): number {
+  return Math.max(responseTime, before * 0.8)
 }

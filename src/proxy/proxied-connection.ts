@@ -1,36 +1,36 @@
 import type { Socket } from 'node:net'
-import type { Guest } from './client-connection.ts'
+import type { ClientConnection } from './client-connection.ts'
 
-/** After a gentle end each side gets so long to agree, in milliseconds. */
-const goodbye = 1000
-/** A server whose client has said its last word gets so long for its own. */
-const lastWord = 60_000
+/** After a graceful end each side has so many milliseconds to close. */
+const closeTimeoutMs = 1000
+/** How long a server may respond after its client has closed its side. */
+const halfOpenTimeoutMs = 60_000
 
-/** A client and a server that speak with each other through us. What one does not take, the other may not send. */
-export class Connection implements Guest {
-  readonly patience: number
-  spokenAt = -Infinity
-  heardAt = -Infinity
+/** A proxied connection of a client to a server, with backpressure in both directions. */
+export class ProxiedConnection implements ClientConnection {
+  readonly jitter: number
+  clientSentAt = -Infinity
+  serverSentAt = -Infinity
   readonly #client: Socket
   readonly #server: Socket
-  #parted = false
+  #closing = false
 
-  /** `closed` is called when both sides are. */
-  constructor(client: Socket, server: Socket, patience: number, closed: () => void) {
-    this.patience = patience
+  /** `closed` is called when both sides are closed. */
+  constructor(client: Socket, server: Socket, jitter: number, closed: () => void) {
+    this.jitter = jitter
     this.#client = client
     this.#server = server
     client.pipe(server)
     server.pipe(client)
-    client.on('data', () => (this.spokenAt = performance.now()))
-    server.on('data', () => (this.heardAt = performance.now()))
+    client.on('data', () => (this.clientSentAt = performance.now()))
+    server.on('data', () => (this.serverSentAt = performance.now()))
     let open = 2
     for (const [side, other] of [
       [client, server],
       [server, client],
     ] as const) {
       const sideClosed = (): void => {
-        // One that ended as it should has already passed that on, behind all that is still to be written.
+        // A side that ended normally has already passed on its end, after all pending data.
         if (!side.readableEnded) other.destroy()
         if (--open === 0) closed()
       }
@@ -38,8 +38,8 @@ export class Connection implements Guest {
       if (side.closed) queueMicrotask(sideClosed)
       else side.once('close', sideClosed)
     }
-    if (client.readableEnded) this.#cutAfter(lastWord)
-    else client.once('end', () => this.#cutAfter(lastWord))
+    if (client.readableEnded) this.#cutAfter(halfOpenTimeoutMs)
+    else client.once('end', () => this.#cutAfter(halfOpenTimeoutMs))
   }
 
   get sent(): number {
@@ -50,23 +50,23 @@ export class Connection implements Guest {
     return this.#server.bytesRead
   }
 
-  get parted(): boolean {
-    return this.#parted
+  get closing(): boolean {
+    return this.#closing
   }
 
   end(): void {
-    this.#parted = true
+    this.#closing = true
     for (const side of [this.#client, this.#server]) {
       side.unpipe()
       side.end()
-      // What still comes is read and dropped: only so is the other side's end seen.
+      // Further data is read and dropped: otherwise the end of the other side would not be noticed.
       side.resume()
     }
-    this.#cutAfter(goodbye)
+    this.#cutAfter(closeTimeoutMs)
   }
 
   cut(): void {
-    this.#parted = true
+    this.#closing = true
     this.#client.destroy()
     this.#server.destroy()
   }

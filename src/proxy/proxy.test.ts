@@ -1,61 +1,61 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { until } from '../kit/poll-until.ts'
-import { type TestAuthority, testAuthority } from './testing/openssl-test-ca.ts'
-import { freePort, health, TestBed } from './testing/proxy-test-bed.ts'
+import { pollUntil } from '../kit/poll-until.ts'
+import { type OpensslTestCa, createOpensslTestCa } from './testing/openssl-test-ca.ts'
+import { findFreePort, waitForHealth, ProxyTestBed } from './testing/proxy-test-bed.ts'
 
-let authority: TestAuthority
-let bed: TestBed
+let ca: OpensslTestCa
+let bed: ProxyTestBed
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createOpensslTestCa()
 })
 beforeEach(() => {
-  bed = new TestBed(authority)
+  bed = new ProxyTestBed(ca)
 })
 afterEach(async () => bed.close())
 
 describe('a new connection', () => {
-  test('goes to each of the well in turn', async () => {
+  test('goes to each healthy server in turn', async () => {
     const names = [await bed.apiServer(), await bed.apiServer(), await bed.apiServer()].map(
       ({ name }) => name,
     )
     const proxy = await bed.proxy(bed.settings(names))
-    await health(proxy, Object.fromEntries(names.map((name) => [name, 'well'])))
+    await waitForHealth(proxy, Object.fromEntries(names.map((name) => [name, 'healthy'])))
     const client = bed.client(proxy.port)
     const reached = [await client.get(), await client.get(), await client.get()]
     expect(reached.toSorted()).toEqual(names.toSorted())
   })
 
-  test('stays on this host while the server there is well', async () => {
+  test('stays on this host while the server there is healthy', async () => {
     const [here, there] = [await bed.apiServer(), await bed.apiServer()]
     const proxy = await bed.proxy(bed.settings([there.name, here.name], { local: here.name }))
-    await health(proxy, { [here.name]: 'well', [there.name]: 'well' })
+    await waitForHealth(proxy, { [here.name]: 'healthy', [there.name]: 'healthy' })
     const client = bed.client(proxy.port)
     for (let time = 0; time < 4; time++) expect(await client.get()).toBe(here.name)
-    here.mood = 'unready'
-    await health(proxy, { [here.name]: 'unwell' })
+    here.mode = 'unready'
+    await waitForHealth(proxy, { [here.name]: 'unhealthy' })
     for (let time = 0; time < 4; time++) expect(await client.get()).toBe(there.name)
   })
 
-  test('is served before anybody was asked, whoever is gone', async () => {
+  test('is served before any probe, whatever server is gone', async () => {
     const server = await bed.apiServer()
-    const proxy = await bed.proxy(bed.settings([await freePort(), await freePort(), server.name]))
+    const proxy = await bed.proxy(bed.settings([await findFreePort(), await findFreePort(), server.name]))
     expect(await bed.client(proxy.port).get()).toBe(server.name)
   })
 
   test('is served by one that is not ready when no other is', async () => {
     const server = await bed.apiServer()
-    server.mood = 'unready'
+    server.mode = 'unready'
     const proxy = await bed.proxy(bed.settings([server.name]))
-    await health(proxy, { [server.name]: 'unwell' })
+    await waitForHealth(proxy, { [server.name]: 'unhealthy' })
     expect(await bed.client(proxy.port).get()).toBe(server.name)
   })
 
-  test('never goes to somebody with a certificate of another authority', async () => {
-    const stranger = await bed.apiServer(undefined, await testAuthority())
+  test('never goes to a server with a certificate of another CA', async () => {
+    const foreign = await bed.apiServer(undefined, await createOpensslTestCa())
     const server = await bed.apiServer()
-    const proxy = await bed.proxy(bed.settings([stranger.name, server.name]))
-    await health(proxy, { [stranger.name]: 'unwell', [server.name]: 'well' })
+    const proxy = await bed.proxy(bed.settings([foreign.name, server.name]))
+    await waitForHealth(proxy, { [foreign.name]: 'unhealthy', [server.name]: 'healthy' })
     const client = bed.client(proxy.port)
     for (let time = 0; time < 4; time++) expect(await client.get()).toBe(server.name)
   })
@@ -71,50 +71,53 @@ describe('a new connection', () => {
   test('finds another server when the first one hangs, and says there what it has said', async () => {
     const hanging = await bed.plainServer(() => undefined)
     const server = await bed.apiServer()
-    const proxy = await bed.proxy(bed.settings([hanging, server.name]), { askWithin: 500, hurryWithin: 400 })
+    const proxy = await bed.proxy(bed.settings([hanging, server.name]), {
+      probeTimeout: 500,
+      urgentProbeTimeout: 400,
+    })
     expect(await bed.client(proxy.port).get()).toBe(server.name)
-    await health(proxy, { [hanging]: 'unwell' })
+    await waitForHealth(proxy, { [hanging]: 'unhealthy' })
   })
 
-  test('ends at once when nobody is there', async () => {
-    const proxy = await bed.proxy(bed.settings([await freePort()]))
+  test('ends at once when no server is there', async () => {
+    const proxy = await bed.proxy(bed.settings([await findFreePort()]))
     await expect(bed.client(proxy.port).get()).rejects.toThrow(/socket|ECONNRESET/)
     expect(proxy.status().unserved).toBe(1)
   })
 })
 
-test('a server that tells only those whom it knows is told who asks', async () => {
+test('a server that rejects anonymous probes gets our certificate', async () => {
   const server = await bed.apiServer()
-  server.mood = 'strict'
+  server.mode = 'strict'
   const proxy = await bed.proxy(bed.settings([server.name]))
-  await health(proxy, { [server.name]: 'well' })
-  const stranger = await bed.proxy({ ...bed.settings([server.name]), credentials: undefined })
-  await until(
+  await waitForHealth(proxy, { [server.name]: 'healthy' })
+  const foreign = await bed.proxy({ ...bed.settings([server.name]), credentials: undefined })
+  await pollUntil(
     'an answer',
-    async () => stranger.status().servers.some(({ reason }) => reason === 'does not tell us: 401'),
-    { within: 10_000, every: 5 },
+    async () => foreign.status().servers.some(({ reason }) => reason === 'rejects the probe: 401'),
+    { timeoutMs: 10_000, intervalMs: 5 },
   )
-  expect(await bed.client(stranger.port).get()).toBe(server.name)
+  expect(await bed.client(foreign.port).get()).toBe(server.name)
 })
 
-test('without an authority nobody is asked, and everybody served', async () => {
+test('without a CA no server is probed, and every client is served', async () => {
   const server = await bed.apiServer()
-  const proxy = await bed.proxy({ ...bed.settings([server.name]), authority: undefined })
+  const proxy = await bed.proxy({ ...bed.settings([server.name]), caCertificate: undefined })
   expect(await bed.client(proxy.port).get()).toBe(server.name)
-  expect(bed.logged).toEqual(['there is no authority: servers are not asked how they are'])
+  expect(bed.logged).toEqual(['there is no CA: servers are not probed'])
 })
 
 describe('a connection that is there', () => {
   test('is cut when its server falls silent, so that its client can go on elsewhere', async () => {
     const [one, other] = [await bed.apiServer(), await bed.apiServer()]
     const proxy = await bed.proxy(bed.settings([one.name, other.name], { local: one.name }), {
-      askWithin: 500,
-      hurryWithin: 400,
+      probeTimeout: 500,
+      urgentProbeTimeout: 400,
     })
-    await health(proxy, { [one.name]: 'well', [other.name]: 'well' })
+    await waitForHealth(proxy, { [one.name]: 'healthy', [other.name]: 'healthy' })
     const client = bed.client(proxy.port, true)
     expect(await client.get()).toBe(one.name)
-    one.mood = 'mute'
+    one.mode = 'mute'
     await expect(client.get()).rejects.toThrow(/hang up|ECONNRESET/)
     expect(await client.get()).toBe(other.name)
     expect(proxy.status().servers[0]?.totals.cut).toBe(1)
@@ -122,17 +125,17 @@ describe('a connection that is there', () => {
 
   test('stays with a silent server when there is no other', async () => {
     const server = await bed.apiServer()
-    const proxy = await bed.proxy(bed.settings([server.name, await freePort()]), {
-      askWithin: 500,
-      hurryWithin: 400,
+    const proxy = await bed.proxy(bed.settings([server.name, await findFreePort()]), {
+      probeTimeout: 500,
+      urgentProbeTimeout: 400,
     })
-    await health(proxy, { [server.name]: 'well' })
+    await waitForHealth(proxy, { [server.name]: 'healthy' })
     const client = bed.client(proxy.port, true)
     await client.get()
-    server.mood = 'mute'
-    await health(proxy, { [server.name]: 'unwell' })
-    server.mood = 'ready'
-    await health(proxy, { [server.name]: 'well' })
+    server.mode = 'mute'
+    await waitForHealth(proxy, { [server.name]: 'unhealthy' })
+    server.mode = 'ready'
+    await waitForHealth(proxy, { [server.name]: 'healthy' })
     expect(await client.get()).toBe(server.name)
     expect(proxy.status().servers[0]?.totals).toMatchObject({ connections: 1, cut: 0, ended: 0 })
   })
@@ -142,22 +145,22 @@ describe('a connection that is there', () => {
     const proxy = await bed.proxy(bed.settings([one.name, other.name], { local: one.name }), {
       unreadyGrace: 10,
     })
-    await health(proxy, { [one.name]: 'well', [other.name]: 'well' })
-    const [calm, busy] = [bed.client(proxy.port, true), bed.client(proxy.port, true)]
-    await calm.get()
-    const asked = busy.get('/slow')
-    await until('the request', async () => one.slow.length > 0, { within: 10_000, every: 5 })
-    one.mood = 'draining'
-    await until('the calm one to go', async () => proxy.status().servers[0]?.connections === 1, {
-      within: 10_000,
-      every: 5,
+    await waitForHealth(proxy, { [one.name]: 'healthy', [other.name]: 'healthy' })
+    const [idle, busy] = [bed.client(proxy.port, true), bed.client(proxy.port, true)]
+    await idle.get()
+    const pending = busy.get('/slow')
+    await pollUntil('the request', async () => one.slow.length > 0, { timeoutMs: 10_000, intervalMs: 5 })
+    one.mode = 'draining'
+    await pollUntil('the idle one to go', async () => proxy.status().servers[0]?.connections === 1, {
+      timeoutMs: 10_000,
+      intervalMs: 5,
     })
     one.slow[0]?.end('at last')
-    expect(await asked).toBe('at last')
-    expect(await calm.get()).toBe(other.name)
-    await until('the busy one to go', async () => proxy.status().servers[0]?.connections === 0, {
-      within: 10_000,
-      every: 5,
+    expect(await pending).toBe('at last')
+    expect(await idle.get()).toBe(other.name)
+    await pollUntil('the busy one to go', async () => proxy.status().servers[0]?.connections === 0, {
+      timeoutMs: 10_000,
+      intervalMs: 5,
     })
     expect(await busy.get()).toBe(other.name)
     expect(proxy.status().servers[0]?.totals).toMatchObject({ ended: 2, cut: 0 })
@@ -168,28 +171,28 @@ describe('a connection that is there', () => {
     const proxy = await bed.proxy(bed.settings([one.name, other.name], { local: one.name }), {
       unreadyGrace: 300,
     })
-    await health(proxy, { [one.name]: 'well', [other.name]: 'well' })
-    const asked = bed.client(proxy.port, true).get('/slow')
-    await until('the request', async () => one.slow.length > 0, { within: 10_000, every: 5 })
-    one.mood = 'unready'
-    await expect(asked).rejects.toThrow(/hang up|ECONNRESET/)
+    await waitForHealth(proxy, { [one.name]: 'healthy', [other.name]: 'healthy' })
+    const pending = bed.client(proxy.port, true).get('/slow')
+    await pollUntil('the request', async () => one.slow.length > 0, { timeoutMs: 10_000, intervalMs: 5 })
+    one.mode = 'unready'
+    await expect(pending).rejects.toThrow(/hang up|ECONNRESET/)
     expect(proxy.status().servers[0]?.totals).toMatchObject({ ended: 0, cut: 1 })
   })
 
   test('stays when the configuration changes, though its server is named no longer', async () => {
     const [one, other] = [await bed.apiServer(), await bed.apiServer()]
     const proxy = await bed.proxy(bed.settings([one.name]))
-    await health(proxy, { [one.name]: 'well' })
-    const asked = bed.client(proxy.port, true).get('/slow')
-    await until('the request', async () => one.slow.length > 0, { within: 10_000, every: 5 })
-    proxy.use(bed.settings([other.name]))
-    await health(proxy, { [other.name]: 'well' })
+    await waitForHealth(proxy, { [one.name]: 'healthy' })
+    const pending = bed.client(proxy.port, true).get('/slow')
+    await pollUntil('the request', async () => one.slow.length > 0, { timeoutMs: 10_000, intervalMs: 5 })
+    proxy.applySpec(bed.settings([other.name]))
+    await waitForHealth(proxy, { [other.name]: 'healthy' })
     expect(await bed.client(proxy.port).get()).toBe(other.name)
     one.slow[0]?.end('at last')
-    expect(await asked).toBe('at last')
-    await until('the other to be forgotten', async () => proxy.status().servers.length === 1, {
-      within: 10_000,
-      every: 5,
+    expect(await pending).toBe('at last')
+    await pollUntil('the other to be forgotten', async () => proxy.status().servers.length === 1, {
+      timeoutMs: 10_000,
+      intervalMs: 5,
     })
   })
 })

@@ -1,79 +1,79 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProxyConfiguration } from '../contract/proxy-configuration.ts'
-import { ask } from './readiness-probe.ts'
-import { Front } from './listener.ts'
-import { learn } from './discover-servers.ts'
-import { members } from './members.ts'
-import { askNow, usualTime } from './probe-schedule.ts'
-import { isCalm } from './drain-decision.ts'
-import { Pool } from './upstream-pool.ts'
-import type { Server } from './api-server.ts'
-import { type ProxyStatus, serverStatus } from './status.ts'
-import type { Timing } from './timing.ts'
-import { makeTrust, type Pems, type Trust } from './server-agents.ts'
+import { probeReadiness } from './readiness-probe.ts'
+import { ProxyListener } from './listener.ts'
+import { discoverServers } from './discover-servers.ts'
+import { mergeMembers } from './members.ts'
+import { decideProbe, updateResponseTime } from './probe-schedule.ts'
+import { isIdle } from './drain-decision.ts'
+import { UpstreamPool } from './upstream-pool.ts'
+import type { ApiServer } from './api-server.ts'
+import { type ProxyStatus, buildServerStatus } from './status.ts'
+import type { ProxyTiming } from './timing.ts'
+import { createServerAgents, type ProxyCertificates, type ServerAgents } from './server-agents.ts'
 
-export interface World {
-  readonly timing: Timing
-  /** From 0 to 1. */
+export interface ProxyDeps {
+  readonly timing: ProxyTiming
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
   readonly log: (line: string) => void
 }
 
-/** What it is told: by a file on a node, or by whoever runs it. */
-export interface Wish extends Pems {
+/** Configuration, from a file on a node or from the caller. */
+export interface ProxySpec extends ProxyCertificates {
   readonly configuration: Pick<ProxyConfiguration, 'listen' | 'servers' | 'local' | 'maxConnections'>
 }
 
-const usualMaximum = 10_000
+const defaultMaxConnections = 10_000
 
-/** A way to whichever API server is well. */
-export class Proxy {
-  readonly #world: World
-  readonly #pool: Pool
-  readonly #front: Front
-  #configuration: Wish['configuration']
-  #trust: Trust | undefined
-  #learned: readonly string[]
-  #ticking: NodeJS.Timeout | undefined
+/** A TCP proxy to any healthy API server. */
+export class ApiserverProxy {
+  readonly #deps: ProxyDeps
+  readonly #pool: UpstreamPool
+  readonly #listener: ProxyListener
+  #configuration: ProxySpec['configuration']
+  #agents: ServerAgents | undefined
+  #discovered: readonly string[]
+  #timer: NodeJS.Timeout | undefined
 
-  constructor(wish: Wish, learned: readonly string[], world: World) {
-    this.#world = world
-    this.#pool = new Pool(Math.floor(world.random() * 1000), world.timing, world.log)
-    this.#front = new Front(this.#pool, world.timing, world.random)
-    this.#learned = learned
-    this.#configuration = wish.configuration
-    this.use(wish)
+  constructor(spec: ProxySpec, discovered: readonly string[], deps: ProxyDeps) {
+    this.#deps = deps
+    this.#pool = new UpstreamPool(Math.floor(deps.random() * 1000), deps.timing, deps.log)
+    this.#listener = new ProxyListener(this.#pool, deps.timing, deps.random)
+    this.#discovered = discovered
+    this.#configuration = spec.configuration
+    this.applySpec(spec)
   }
 
   async start(): Promise<void> {
-    await this.#front.listen(this.#configuration.listen, this.#world.log)
-    this.#ticking = setInterval(() => this.#tick(performance.now()), this.#world.timing.tick)
+    await this.#listener.listen(this.#configuration.listen, this.#deps.log)
+    this.#timer = setInterval(() => this.#tick(performance.now()), this.#deps.timing.tick)
   }
 
-  /** From now on as this says. Connections stay. */
-  use(wish: Wish): void {
-    this.#configuration = wish.configuration
-    this.#trust?.close()
-    this.#trust = makeTrust(wish, this.#world.log)
-    this.#front.maxConnections = wish.configuration.maxConnections ?? usualMaximum
+  /** Applies a new configuration. Connections stay. */
+  applySpec(spec: ProxySpec): void {
+    this.#configuration = spec.configuration
+    this.#agents?.close()
+    this.#agents = createServerAgents(spec, this.#deps.log)
+    this.#listener.maxConnections = spec.configuration.maxConnections ?? defaultMaxConnections
     this.#setMembers()
   }
 
-  /** The servers there are, as one that is well says; undefined while none is. */
-  async learn(): Promise<readonly string[] | undefined> {
+  /** Reads the list of servers from a healthy one; undefined if none is healthy. */
+  async discover(): Promise<readonly string[] | undefined> {
     const [first] = this.#pool.order(performance.now())
     const server = first === undefined ? undefined : this.#pool.find(first)
-    if (this.#trust === undefined || server?.upstream.health !== 'well') return undefined
-    const learned = await learn(this.#trust, server.name)
-    // Somebody must have told us: an empty list is a mistake.
-    if (learned.length === 0) return undefined
-    this.#learned = learned
+    if (this.#agents === undefined || server?.upstream.health !== 'healthy') return undefined
+    const discovered = await discoverServers(this.#agents, server.name)
+    // The responding server itself must be in the list, so an empty list is a mistake.
+    if (discovered.length === 0) return undefined
+    this.#discovered = discovered
     this.#setMembers()
-    return learned
+    return discovered
   }
 
   get port(): number | undefined {
-    return this.#front.port
+    return this.#listener.port
   }
 
   status(): ProxyStatus {
@@ -82,64 +82,67 @@ export class Proxy {
     return {
       apiVersion: 'hyperkube.dev/v1',
       kind: 'ApiserverProxyStatus',
-      listening: this.#front.listening,
+      listening: this.#listener.listening,
       connections: servers.reduce((sum, { connections }) => sum + connections.size, 0),
-      maxConnections: this.#front.maxConnections,
-      refused: this.#front.refused,
-      unserved: this.#front.unserved,
-      servers: servers.map((server) => serverStatus(server, this.#pool.isLocal(server.name), offset)),
+      maxConnections: this.#listener.maxConnections,
+      refused: this.#listener.refused,
+      unserved: this.#listener.unserved,
+      servers: servers.map((server) => buildServerStatus(server, this.#pool.isLocal(server.name), offset)),
     }
   }
 
-  /** Takes no more clients, and lets those that are there end what they are at. */
+  /** Accepts no more clients, and lets existing ones finish. */
   async stop(): Promise<void> {
-    const { tick, stopWithin } = this.#world.timing
-    clearInterval(this.#ticking)
-    const closed = this.#front.close().then(() => true)
-    const late = performance.now() + stopWithin
-    while (performance.now() < late) {
+    const { tick, stopTimeout } = this.#deps.timing
+    clearInterval(this.#timer)
+    const closed = this.#listener.close().then(() => true)
+    const deadline = performance.now() + stopTimeout
+    while (performance.now() < deadline) {
       this.#eachConnection('end', performance.now())
       if (await Promise.race([closed, sleep(tick, false)])) break
     }
-    this.#front.abandon()
+    this.#listener.abortDials()
     this.#eachConnection('cut', performance.now())
-    this.#trust?.close()
+    this.#agents?.close()
     await closed
   }
 
   #setMembers(): void {
     const { servers, local } = this.#configuration
-    this.#pool.setMembers(members(servers, this.#learned), local, performance.now())
+    this.#pool.setMembers(mergeMembers(servers, this.#discovered), local, performance.now())
   }
 
   #tick(now: number): void {
     for (const server of this.#pool.servers) {
-      const due = askNow(server.upstream, server, now, this.#world.timing)
-      if (due !== undefined) void this.#ask(server, now, due.within)
+      const due = decideProbe(server.upstream, server, now, this.#deps.timing)
+      if (due !== undefined) void this.#probe(server, now, due.timeoutMs)
     }
-    this.#pool.part(now)
+    this.#pool.drainConnections(now)
   }
 
-  async #ask(server: Server, now: number, within: number): Promise<void> {
-    const trust = this.#trust
-    if (trust === undefined) return
-    server.lastAsked = now
-    server.asking++
-    const seen = await ask(trust, server.name, server.introduced, within)
-    server.asking--
-    // Cut off by ourselves, when we began to trust others.
-    if (trust !== this.#trust) return
-    if (seen.kind === 'ready') server.took = usualTime(server.took, performance.now() - now)
-    // Who does not tell everybody may tell us. Not at once: one that has just begun tells nobody.
-    server.unclear = seen.kind === 'unclear' ? server.unclear + 1 : 0
-    if (server.unclear % 5 === 4) server.introduced = !server.introduced
-    this.#pool.observe(server.name, seen, now, performance.now())
+  async #probe(server: ApiServer, now: number, timeoutMs: number): Promise<void> {
+    const agents = this.#agents
+    if (agents === undefined) return
+    server.lastProbeAt = now
+    server.probesInFlight++
+    const observation = await probeReadiness(agents, server.name, server.authenticated, timeoutMs)
+    server.probesInFlight--
+    // Our probe was cut because the CA changed meanwhile.
+    if (agents !== this.#agents) return
+    if (observation.kind === 'ready')
+      server.responseTime = updateResponseTime(server.responseTime, performance.now() - now)
+    // A server that rejects anonymous probes may accept our certificate. Not at once: a server that has just
+    // started rejects both.
+    server.unclearCount = observation.kind === 'unclear' ? server.unclearCount + 1 : 0
+    if (server.unclearCount % 5 === 4) server.authenticated = !server.authenticated
+    this.#pool.observe(server.name, observation, now, performance.now())
   }
 
-  #eachConnection(how: 'end' | 'cut', now: number): void {
+  #eachConnection(action: 'end' | 'cut', now: number): void {
     for (const connection of this.#pool.servers.flatMap(({ connections }) => [...connections])) {
-      if (how === 'cut') connection.cut()
-      else if (!connection.parted && isCalm(connection, now, this.#world.timing.stopCalm)) connection.end()
+      if (action === 'cut') connection.cut()
+      else if (!connection.closing && isIdle(connection, now, this.#deps.timing.stopIdleAfter))
+        connection.end()
     }
   }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { readiness, trouble } from './readiness-probe.ts'
+import { parseReadyz, classifyError } from './readiness-probe.ts'
 
 test.each([
   [200, 'ok', { kind: 'ready' }],
-  [401, '', { kind: 'unclear', reason: 'does not tell us: 401' }],
-  [403, '{"kind":"Status"}', { kind: 'unclear', reason: 'does not tell us: 403' }],
+  [401, '', { kind: 'unclear', reason: 'rejects the probe: 401' }],
+  [403, '{"kind":"Status"}', { kind: 'unclear', reason: 'rejects the probe: 403' }],
   [429, '', { kind: 'unready', reason: 'answers 429' }],
   [
     500,
@@ -13,7 +13,7 @@ test.each([
   ],
   [500, '[-]etcd failed: reason withheld\n', { kind: 'unready', reason: 'answers 500: etcd' }],
 ])('an answer of %i %j', (status, text, meaning) => {
-  expect(readiness(status, text)).toEqual(meaning)
+  expect(parseReadyz(status, text)).toEqual(meaning)
 })
 
 test.each([
@@ -24,5 +24,5 @@ test.each([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'untrusted'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'untrusted'],
 ])('%s', (code, kind) => {
-  expect(trouble(Object.assign(new Error('no'), { code }))).toEqual({ kind, reason: 'no' })
+  expect(classifyError(Object.assign(new Error('no'), { code }))).toEqual({ kind, reason: 'no' })
 })

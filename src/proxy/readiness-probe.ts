@@ -1,40 +1,43 @@
-import { describe } from '../kit/errors.ts'
-import { get, Silence } from './http-get.ts'
-import type { Trust } from './server-agents.ts'
-import type { Observation } from './upstreams.ts'
+import { formatError } from '../kit/errors.ts'
+import { httpGet, HttpGetTimeout } from './http-get.ts'
+import type { ServerAgents } from './server-agents.ts'
+import type { UpstreamObservation } from './upstreams.ts'
 
 /**
- * Asks a server whether it is ready. `introduced` tells it who asks: most tell everybody, and then our certificate need
- * not be looked at every second.
+ * Probes whether a server is ready. `authenticated` sends our certificate: most servers respond to anonymous
+ * requests, which spares them a check of our certificate every second.
  */
-export async function ask(
-  trust: Trust,
+export async function probeReadiness(
+  agents: ServerAgents,
   server: string,
-  introduced: boolean,
-  within: number,
-): Promise<Observation> {
-  const agent = introduced ? (trust.introduced ?? trust.anonymous) : trust.anonymous
+  authenticated: boolean,
+  timeoutMs: number,
+): Promise<UpstreamObservation> {
+  const agent = authenticated ? (agents.authenticated ?? agents.anonymous) : agents.anonymous
   try {
-    const { status, text } = await get({ agent, server, path: '/readyz', within, limit: 100_000 })
-    return readiness(status, text)
+    const { status, text } = await httpGet({ agent, server, path: '/readyz', timeoutMs, maxBytes: 100_000 })
+    return parseReadyz(status, text)
   } catch (error) {
-    return error instanceof Silence ? { kind: 'silent', reason: error.message } : trouble(error)
+    return error instanceof HttpGetTimeout ? { kind: 'silent', reason: error.message } : classifyError(error)
   }
 }
 
-/** What an answer to /readyz means. The text names the checks that failed, one per line. */
-export function readiness(status: number, text: string): Observation {
+/** Interprets a response of /readyz. The text lists the failed checks, one per line. */
+export function parseReadyz(status: number, text: string): UpstreamObservation {
   if (status === 200) return { kind: 'ready' }
-  if (status === 401 || status === 403) return { kind: 'unclear', reason: `does not tell us: ${status}` }
+  if (status === 401 || status === 403) return { kind: 'unclear', reason: `rejects the probe: ${status}` }
   const checks = [...text.matchAll(/^\[-\](\S+)/gm)].map(([, name]) => name)
-  const which = checks.length === 0 ? '' : `: ${checks.slice(0, 5).join(', ')}`
+  const failedChecks = checks.length === 0 ? '' : `: ${checks.slice(0, 5).join(', ')}`
   const kind = checks.includes('shutdown') ? 'draining' : 'unready'
-  return { kind, reason: `answers ${status}${which}` }
+  return { kind, reason: `answers ${status}${failedChecks}` }
 }
 
-/** What an error on the way means: the system's own say that nobody is there, all others that it is somebody else. */
-export function trouble(error: unknown): Observation {
+/**
+ * Interprets a connection error: system errors mean that the server is not there; all others, that it is not
+ * ours.
+ */
+export function classifyError(error: unknown): UpstreamObservation {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const nobody = /^E[A-Z]+$/.test(code) && code !== 'EPROTO'
-  return { kind: nobody ? 'refused' : 'untrusted', reason: describe(error) }
+  const isSystemError = /^E[A-Z]+$/.test(code) && code !== 'EPROTO'
+  return { kind: isSystemError ? 'refused' : 'untrusted', reason: formatError(error) }
 }

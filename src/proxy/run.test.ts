@@ -3,25 +3,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { until } from '../kit/poll-until.ts'
+import { pollUntil } from '../kit/poll-until.ts'
 import { parseAddress } from './address.ts'
 import { runProxy } from './run.ts'
-import { type TestAuthority, testAuthority } from './testing/openssl-test-ca.ts'
-import { freePort, TestBed } from './testing/proxy-test-bed.ts'
+import { type OpensslTestCa, createOpensslTestCa } from './testing/openssl-test-ca.ts'
+import { findFreePort, ProxyTestBed } from './testing/proxy-test-bed.ts'
 
-let authority: TestAuthority
-let bed: TestBed
+let ca: OpensslTestCa
+let bed: ProxyTestBed
 let directory: string
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createOpensslTestCa()
 })
 beforeEach(async () => {
-  bed = new TestBed(authority)
+  bed = new ProxyTestBed(ca)
   directory = await mkdtemp(join(tmpdir(), 'proxy-'))
-  await writeFile(join(directory, 'ca.crt'), authority.certificate)
-  await writeFile(join(directory, 'client.crt'), authority.client.certificate)
-  await writeFile(join(directory, 'client.key'), authority.client.privateKey)
+  await writeFile(join(directory, 'ca.crt'), ca.certificate)
+  await writeFile(join(directory, 'client.crt'), ca.client.certificate)
+  await writeFile(join(directory, 'client.key'), ca.client.privateKey)
 })
 afterEach(async () => {
   await bed.close()
@@ -42,42 +42,42 @@ interface Running {
   stop(): Promise<void>
 }
 
-/** The proxy by its files, as on a host. */
+/** A proxy that reads its files, as on a host. */
 async function running(servers: readonly string[]): Promise<Running> {
-  const [listen, health] = [await freePort(), await freePort()]
+  const [listen, health] = [await findFreePort(), await findFreePort()]
   const configure = async (names: readonly string[]): Promise<void> => {
     const { configuration } = bed.settings(names, {
       listen,
       health,
-      authority: join(directory, 'ca.crt'),
+      caFile: join(directory, 'ca.crt'),
       credentials: { certificate: join(directory, 'client.crt'), privateKey: join(directory, 'client.key') },
-      memory: memory(),
+      stateFile: memory(),
     })
     await writeFile(file(), JSON.stringify(configuration))
   }
   await configure(servers)
   const controller = new AbortController()
-  const ended = runProxy(file(), bed.world, controller.signal)
+  const ended = runProxy(file(), bed.deps, controller.signal)
   const stop = async (): Promise<void> => {
     controller.abort()
     await ended
   }
   bed.onClose(stop)
-  await until('it to listen', async () => bed.logged.includes(`listening at ${listen}`), {
-    within: 10_000,
-    every: 5,
+  await pollUntil('it to listen', async () => bed.logged.includes(`listening at ${listen}`), {
+    timeoutMs: 10_000,
+    intervalMs: 5,
   })
   const status = async (): Promise<z.infer<typeof statusSchema>> => {
-    const answer = await fetch(`http://${health}/healthz`)
-    return statusSchema.parse(await answer.json())
+    const response = await fetch(`http://${health}/healthz`)
+    return statusSchema.parse(await response.json())
   }
   return { port: parseAddress(listen).port, health, configure, status, stop }
 }
 
 async function logged(text: string): Promise<void> {
-  await until(`a line with ${text}`, async () => bed.logged.some((line) => line.includes(text)), {
-    within: 20_000,
-    every: 5,
+  await pollUntil(`a line with ${text}`, async () => bed.logged.some((line) => line.includes(text)), {
+    timeoutMs: 20_000,
+    intervalMs: 5,
   })
 }
 
@@ -87,9 +87,9 @@ test('a list that is learned is used, kept, and found again when all that was co
   learned.servers = [learned.name]
   const first = await running([configured.name])
   await logged(`the cluster’s servers are ${learned.name}`)
-  await until('the memory', async () => (await readFile(memory(), 'utf8')).includes(learned.name), {
-    within: 10_000,
-    every: 5,
+  await pollUntil('the memory', async () => (await readFile(memory(), 'utf8')).includes(learned.name), {
+    timeoutMs: 10_000,
+    intervalMs: 5,
   })
   expect((await first.status()).servers.map(({ server }) => server)).toEqual([configured.name, learned.name])
   await first.stop()
@@ -105,11 +105,15 @@ test('an empty list is not learned', async () => {
   await logged('the cluster’s servers are')
   server.servers = []
   other.servers = []
-  const asked = server.learned + other.learned
-  await until('three more askings', async () => server.learned + other.learned > asked + 3, {
-    within: 20_000,
-    every: 5,
-  })
+  const pending = server.discoveryCount + other.discoveryCount
+  await pollUntil(
+    'three more askings',
+    async () => server.discoveryCount + other.discoveryCount > pending + 3,
+    {
+      timeoutMs: 20_000,
+      intervalMs: 5,
+    },
+  )
   expect((await proxy.status()).servers).toHaveLength(2)
 })
 
@@ -124,38 +128,38 @@ test('a memory that makes no sense is no harm', async () => {
 test('a new configuration is used without a restart, and cuts nothing', async () => {
   const [one, other] = [await bed.apiServer(), await bed.apiServer()]
   const proxy = await running([one.name])
-  const asked = bed.client(proxy.port, true).get('/slow')
-  await until('the request', async () => one.slow.length > 0, { within: 10_000, every: 5 })
+  const pending = bed.client(proxy.port, true).get('/slow')
+  await pollUntil('the request', async () => one.slow.length > 0, { timeoutMs: 10_000, intervalMs: 5 })
   await proxy.configure([other.name])
   await logged('has changed')
   expect(await bed.client(proxy.port).get()).toBe(other.name)
   one.slow[0]?.end('at last')
-  expect(await asked).toBe('at last')
+  expect(await pending).toBe('at last')
 })
 
-test('half a configuration is told of once, and the whole one stays in use', async () => {
+test('an incomplete configuration is logged once, and the previous one stays in use', async () => {
   const server = await bed.apiServer()
   const proxy = await running([server.name])
   await writeFile(file(), '{"apiVersion": "hyperkube.dev/v1", "ki')
   await logged('what was read before stays in use')
   expect(await bed.client(proxy.port).get()).toBe(server.name)
-  await proxy.configure([server.name, await freePort()])
+  await proxy.configure([server.name, await findFreePort()])
   await logged('has changed')
   expect(bed.logged.filter((line) => line.includes('stays in use'))).toHaveLength(1)
 })
 
 test('without a configuration it does not begin', async () => {
-  await expect(runProxy(file(), bed.world, new AbortController().signal)).rejects.toMatchObject({
+  await expect(runProxy(file(), bed.deps, new AbortController().signal)).rejects.toMatchObject({
     code: 'PROXY_CONFIGURATION',
   })
 })
 
-test('a port that somebody has is told of', async () => {
+test('a taken port is reported', async () => {
   const taken = await bed.plainServer(() => undefined)
   const server = await bed.apiServer()
-  const { configuration } = bed.settings([server.name], { listen: taken, memory: memory() })
+  const { configuration } = bed.settings([server.name], { listen: taken, stateFile: memory() })
   await writeFile(file(), JSON.stringify(configuration))
-  await expect(runProxy(file(), bed.world, new AbortController().signal)).rejects.toMatchObject({
+  await expect(runProxy(file(), bed.deps, new AbortController().signal)).rejects.toMatchObject({
     code: 'PROXY_NOT_LISTENING',
   })
 })
@@ -164,14 +168,14 @@ test('it says how it is, to people and to Prometheus', async () => {
   const server = await bed.apiServer()
   const proxy = await running([server.name])
   await bed.client(proxy.port).get()
-  await until('its health', async () => (await proxy.status()).servers[0]?.health === 'well', {
-    within: 10_000,
-    every: 5,
+  await pollUntil('its health', async () => (await proxy.status()).servers[0]?.health === 'healthy', {
+    timeoutMs: 10_000,
+    intervalMs: 5,
   })
   expect(await proxy.status()).toMatchObject({
     kind: 'ApiserverProxyStatus',
     listening: true,
-    servers: [{ server: server.name, health: 'well', totals: { connections: 1 } }],
+    servers: [{ server: server.name, health: 'healthy', totals: { connections: 1 } }],
   })
   const metrics = await fetch(`http://${proxy.health}/metrics`)
   expect(await metrics.text()).toContain(

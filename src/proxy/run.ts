@@ -1,103 +1,105 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe } from '../kit/errors.ts'
+import { formatError } from '../kit/errors.ts'
 import { settleAll } from '../kit/settle-all.ts'
-import { healthServer, listenInTheEnd } from './health-server.ts'
+import { createHealthServer, listenWithRetry } from './health-server.ts'
 import { sameMembers } from './members.ts'
-import { keepInMind, remember } from './memory.ts'
-import { Proxy, type World } from './proxy.ts'
-import { readSettings, sameSettings, type Settings } from './settings.ts'
+import { writeKnownServers, readKnownServers } from './memory.ts'
+import { ApiserverProxy, type ProxyDeps } from './proxy.ts'
+import { readProxySettings, isSameSettings, type ProxySettings } from './settings.ts'
 
-/** Runs the proxy that a file describes until the signal comes, and reads the file again whenever it has changed. */
-export async function runProxy(file: string, world: World, signal: AbortSignal): Promise<void> {
-  const settings = await readSettings(file)
-  const { listen, health, memory } = settings.configuration
-  const remembered = await remember(memory, world.log)
-  const proxy = new Proxy(settings, remembered, world)
+/**
+ * Runs the proxy of a configuration file until the signal is aborted, and reloads the file when it changes.
+ */
+export async function runProxy(file: string, deps: ProxyDeps, signal: AbortSignal): Promise<void> {
+  const settings = await readProxySettings(file)
+  const { listen, health, stateFile } = settings.configuration
+  const knownServers = await readKnownServers(stateFile, deps.log)
+  const proxy = new ApiserverProxy(settings, knownServers, deps)
   await proxy.start()
-  world.log(`listening at ${listen}`)
+  deps.log(`listening at ${listen}`)
   const ended = new AbortController()
-  listenInTheEnd(
-    healthServer(() => proxy.status()),
+  listenWithRetry(
+    createHealthServer(() => proxy.status()),
     health,
-    world.log,
+    deps.log,
     ended.signal,
   )
   try {
     await settleAll([
-      keepReading(file, settings, proxy, world, signal),
-      keepLearning(remembered, memory, proxy, world, signal),
+      watchSettings(file, settings, proxy, deps, signal),
+      watchServers(knownServers, stateFile, proxy, deps, signal),
     ])
   } finally {
-    world.log('stopping')
+    deps.log('stopping')
     await proxy.stop()
     ended.abort()
   }
 }
 
-/** Looks at the files' content, not for events: those get lost in renames, mounts and copies. */
-async function keepReading(
+/** Polls the content of the files, because file events get lost in renames, mounts and copies. */
+async function watchSettings(
   file: string,
-  first: Settings,
-  proxy: Proxy,
-  { timing, log }: World,
+  first: ProxySettings,
+  proxy: ApiserverProxy,
+  { timing, log }: ProxyDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const say = changes(log)
+  const logOnce = createChangeLog(log)
   let settings = first
-  while (await pause(timing.reloadEvery, signal)) {
+  while (await pause(timing.reloadInterval, signal)) {
     try {
-      const read = await readSettings(file)
-      if (!sameSettings(settings, read)) {
-        proxy.use(read)
+      const read = await readProxySettings(file)
+      if (!isSameSettings(settings, read)) {
+        proxy.applySpec(read)
         log(`${file} or what it names has changed, and is in use`)
         if (read.configuration.listen !== first.configuration.listen)
           log('listening elsewhere takes a restart')
       }
       settings = read
-      say('')
+      logOnce('')
     } catch (error) {
-      // Better yesterday's servers than none.
-      say(`what was read before stays in use: ${describe(error)}`)
+      // Outdated servers are better than none.
+      logOnce(`what was read before stays in use: ${formatError(error)}`)
     }
   }
 }
 
-async function keepLearning(
-  remembered: readonly string[],
+async function watchServers(
+  knownServers: readonly string[],
   memory: string,
-  proxy: Proxy,
-  { timing, random, log }: World,
+  proxy: ApiserverProxy,
+  { timing, random, log }: ProxyDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const say = changes(log)
-  let known = remembered
-  // Soon at first, then now and then, and never all nodes at once.
-  let wait = timing.askEvery
+  const logOnce = createChangeLog(log)
+  let known = knownServers
+  // Soon at first, then periodically, with jitter between nodes.
+  let wait = timing.probeInterval
   while (await pause(wait, signal)) {
     try {
-      const learned = await proxy.learn()
-      if (learned === undefined) continue
-      wait = timing.learnEvery * (0.5 + random())
-      say('')
-      if (sameMembers(known, learned)) continue
-      log(`the cluster’s servers are ${learned.join(', ')}`)
-      known = learned
-      await keepInMind(memory, learned, log)
+      const discovered = await proxy.discover()
+      if (discovered === undefined) continue
+      wait = timing.discoveryInterval * (0.5 + random())
+      logOnce('')
+      if (sameMembers(known, discovered)) continue
+      log(`the cluster’s servers are ${discovered.join(', ')}`)
+      known = discovered
+      await writeKnownServers(memory, discovered, log)
     } catch (error) {
-      wait = timing.learnEvery * (0.5 + random())
-      say(`the cluster’s servers could not be learned: ${describe(error)}`)
+      wait = timing.discoveryInterval * (0.5 + random())
+      logOnce(`the cluster’s servers could not be learned: ${formatError(error)}`)
     }
   }
 }
 
-/** False when it is over. */
+/** Returns false if the signal was aborted. */
 async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   await sleep(milliseconds, undefined, { signal }).catch(() => undefined)
   return !signal.aborted
 }
 
-/** Says a thing once, however often it comes in a row. */
-function changes(log: (line: string) => void): (line: string) => void {
+/** Logs a line once, however often it is repeated in a row. */
+function createChangeLog(log: (line: string) => void): (line: string) => void {
   let last = ''
   return (line) => {
     if (line !== last && line !== '') log(line)

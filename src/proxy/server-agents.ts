@@ -1,55 +1,58 @@
 import { Agent } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
-import { describe } from '../kit/errors.ts'
+import { formatError } from '../kit/errors.ts'
 
-/** How we speak with servers ourselves: whom we believe, and as whom. */
-export interface Trust {
+/** TLS agents for our own requests to servers. */
+export interface ServerAgents {
   readonly anonymous: Agent
-  /** With our own certificate, where there is one. */
-  readonly introduced: Agent | undefined
+  /** With our certificate, if there is one. */
+  readonly authenticated: Agent | undefined
   close(): void
 }
 
-/** What was in the files. A node may be there before its certificates are. */
-export interface Pems {
-  readonly authority: string | undefined
+/** Contents of the files. A node may start before its certificates exist. */
+export interface ProxyCertificates {
+  readonly caCertificate: string | undefined
   readonly credentials: { readonly certificate: string; readonly privateKey: string } | undefined
 }
 
 /**
- * Undefined without an authority: then nobody is asked how they are, and clients are connected all the same. They make
- * sure by themselves whom they speak with.
+ * Returns undefined without a CA: servers are then not probed, but clients are still connected. Clients
+ * verify the server themselves.
  */
-export function makeTrust({ authority, credentials }: Pems, log: (line: string) => void): Trust | undefined {
-  const make = (what: string, options: SecureContextOptions): Agent | undefined => {
+export function createServerAgents(
+  { caCertificate, credentials }: ProxyCertificates,
+  log: (line: string) => void,
+): ServerAgents | undefined {
+  const createAgent = (what: string, options: SecureContextOptions): Agent | undefined => {
     try {
-      // Connections are kept: a handshake a second from every node is more than the servers deserve.
+      // Connections are kept: a handshake per second from every node would load the servers.
       return new Agent({ keepAlive: true, maxFreeSockets: 1, secureContext: createSecureContext(options) })
     } catch (error) {
-      // Also in the moment in which a certificate is already renewed and its key is not.
-      log(`${what} of no use: ${describe(error)}`)
+      // Happens also while a certificate is already renewed and its key is not.
+      log(`${what} of no use: ${formatError(error)}`)
       return undefined
     }
   }
-  if (authority === undefined) {
-    log('there is no authority: servers are not asked how they are')
+  if (caCertificate === undefined) {
+    log('there is no CA: servers are not probed')
     return undefined
   }
-  const anonymous = make('the authority is', { ca: authority })
-  const introduced =
+  const anonymous = createAgent('the CA is', { ca: caCertificate })
+  const authenticated =
     credentials &&
-    make('our certificate or its key is', {
-      ca: authority,
+    createAgent('our certificate or its key is', {
+      ca: caCertificate,
       cert: credentials.certificate,
       key: credentials.privateKey,
     })
   if (anonymous === undefined) return undefined
   return {
     anonymous,
-    introduced,
+    authenticated,
     close() {
       anonymous.destroy()
-      introduced?.destroy()
+      authenticated?.destroy()
     },
   }
 }

@@ -2,25 +2,25 @@ import { readFile } from 'node:fs/promises'
 import { type ProxyConfiguration, proxyConfigurationFormat } from '../contract/proxy-configuration.ts'
 import { readVersioned } from '../contract/versioned.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { Pems } from './server-agents.ts'
+import type { ProxyCertificates } from './server-agents.ts'
 
-/** All that comes from files, as they are now. */
-export interface Settings extends Pems {
+/** Everything that is read from files. */
+export interface ProxySettings extends ProxyCertificates {
   readonly configuration: ProxyConfiguration
 }
 
-export async function readSettings(file: string): Promise<Settings> {
+export async function readProxySettings(file: string): Promise<ProxySettings> {
   const configuration = await readConfiguration(file)
   const paths = [
-    configuration.authority,
+    configuration.caFile,
     configuration.credentials.certificate,
     configuration.credentials.privateKey,
   ]
-  const [authority, certificate, privateKey] = await Promise.all(
+  const [caCertificate, certificate, privateKey] = await Promise.all(
     paths.map(async (path) => readFile(path, 'utf8').catch(() => undefined)),
   )
   const whole = certificate !== undefined && privateKey !== undefined
-  return { configuration, authority, credentials: whole ? { certificate, privateKey } : undefined }
+  return { configuration, caCertificate, credentials: whole ? { certificate, privateKey } : undefined }
 }
 
 async function readConfiguration(file: string): Promise<ProxyConfiguration> {
@@ -34,6 +34,6 @@ async function readConfiguration(file: string): Promise<ProxyConfiguration> {
   }
 }
 
-export function sameSettings(some: Settings, others: Settings): boolean {
+export function isSameSettings(some: ProxySettings, others: ProxySettings): boolean {
   return JSON.stringify(some) === JSON.stringify(others)
 }

@@ -1,15 +1,15 @@
-import type { Server } from './api-server.ts'
-import type { Health } from './upstreams.ts'
+import type { ApiServer } from './api-server.ts'
+import type { UpstreamHealth } from './upstreams.ts'
 
-/** How the proxy is, for people and for programs that ask at /healthz. */
+/** Status of the proxy for people and programs, served at /healthz. */
 export interface ProxyStatus {
   readonly apiVersion: 'hyperkube.dev/v1'
   readonly kind: 'ApiserverProxyStatus'
-  /** New connections are taken. */
+  /** New connections are accepted. */
   readonly listening: boolean
   readonly connections: number
   readonly maxConnections: number
-  /** Connections that came when there were already that many. */
+  /** Connections refused at the limit. */
   readonly refused: number
   /** Connections for which no server was found. */
   readonly unserved: number
@@ -19,9 +19,9 @@ export interface ProxyStatus {
 export interface ServerStatus {
   readonly server: string
   readonly local: boolean
-  /** It gets no more connections, however well it is: nobody names it any longer. */
+  /** No longer a member: the server gets no more connections, even if it is healthy. */
   readonly retired: boolean
-  readonly health: Health
+  readonly health: UpstreamHealth
   /** ISO 8601. */
   readonly since: string
   readonly reason?: string
@@ -31,9 +31,9 @@ export interface ServerStatus {
 
 export interface ServerTotals {
   readonly connections: number
-  /** Connections that it did not accept. */
+  /** Connections that the server did not accept. */
   readonly misses: number
-  /** Connections that were sent elsewhere, gently and at once. */
+  /** Connections that were moved away: gracefully, and at once. */
   readonly ended: number
   readonly cut: number
   /** Bytes. */
@@ -41,8 +41,8 @@ export interface ServerTotals {
   readonly received: number
 }
 
-/** `offset` is what has to be added to our clock to get the time of day. */
-export function serverStatus(server: Server, local: boolean, offset: number): ServerStatus {
+/** `offset` converts the monotonic clock to the time of day. */
+export function buildServerStatus(server: ApiServer, local: boolean, offset: number): ServerStatus {
   const { name, upstream, retiredSince, connections, totals } = server
   const open = [...connections]
   return {

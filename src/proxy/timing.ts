@@ -1,47 +1,49 @@
 /** All in milliseconds. */
-export interface Timing {
-  /** How often the loop looks whether something is due. */
+export interface ProxyTiming {
+  /** Interval of the main loop. */
   readonly tick: number
-  /** How often a server is asked whether it is ready, and how long it may think about it. */
-  readonly askEvery: number
-  readonly askWithin: number
-  /** The same in a hurry: after a first failure, or while a server owes an answer for as long. */
-  readonly hurryEvery: number
-  readonly hurryWithin: number
-  /** A server that came back is second choice for so long: it may go again. */
-  readonly settle: number
-  /** A connection on which the server has said the last word, so long ago, has hardly anything in flight. */
-  readonly calm: number
-  /** Clients are sent away from a server over so long, not all at once. */
-  readonly spread: number
-  /** After so long of not being ready, also those that are never calm. */
+  /** Interval and timeout of readiness probes. */
+  readonly probeInterval: number
+  readonly probeTimeout: number
+  /** The same for urgent probes: after a first failure, or while a response is overdue. */
+  readonly urgentProbeInterval: number
+  readonly urgentProbeTimeout: number
+  /** How long a recovered server is second choice, because it may fail again. */
+  readonly settleTime: number
+  /** A connection on which the server sent the last data so long ago has probably no request in flight. */
+  readonly idleAfter: number
+  /** Connections are moved away from a server over this time, not all at once. */
+  readonly drainSpread: number
+  /** After so long without being ready, connections that are never idle are cut, too. */
   readonly unreadyGrace: number
-  /** How long a server may take to accept a connection. */
-  readonly dialWithin: number
-  /** When another server is tried beside one that has not accepted yet, and another look begins beside one without an answer. */
-  readonly doubtAfter: number
-  /** How often the list of servers is read from the API, and how often our own files. */
-  readonly learnEvery: number
-  readonly reloadEvery: number
-  /** How long connections may take to end when we are told to stop, and what is calm enough then. */
-  readonly stopWithin: number
-  readonly stopCalm: number
+  /** Timeout of a connection attempt. */
+  readonly dialTimeout: number
+  /**
+   * Delay before another server is tried beside a slow one, and before a second probe beside a pending one.
+   */
+  readonly slowAfter: number
+  /** Intervals of server discovery and of configuration reloads. */
+  readonly discoveryInterval: number
+  readonly reloadInterval: number
+  /** How long connections may take to end at a stop, and when a connection then counts as idle. */
+  readonly stopTimeout: number
+  readonly stopIdleAfter: number
 }
 
-export const usualTiming: Timing = {
+export const defaultProxyTiming: ProxyTiming = {
   tick: 100,
-  askEvery: 1000,
-  askWithin: 1000,
-  hurryEvery: 100,
-  hurryWithin: 800,
-  settle: 5000,
-  calm: 3000,
-  spread: 8000,
+  probeInterval: 1000,
+  probeTimeout: 1000,
+  urgentProbeInterval: 100,
+  urgentProbeTimeout: 800,
+  settleTime: 5000,
+  idleAfter: 3000,
+  drainSpread: 8000,
   unreadyGrace: 10_000,
-  dialWithin: 1000,
-  doubtAfter: 300,
-  learnEvery: 30_000,
-  reloadEvery: 2000,
-  stopWithin: 5000,
-  stopCalm: 500,
+  dialTimeout: 1000,
+  slowAfter: 300,
+  discoveryInterval: 30_000,
+  reloadInterval: 2000,
+  stopTimeout: 5000,
+  stopIdleAfter: 500,
 }

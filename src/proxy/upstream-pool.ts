@@ -1,36 +1,38 @@
-import { duration } from '../kit/duration.ts'
-import { order } from './order-upstreams.ts'
-import { type Parting, parting } from './drain-decision.ts'
-import { Server } from './api-server.ts'
-import type { Timing } from './timing.ts'
-import { type Observation, observe } from './upstreams.ts'
+import { formatDuration } from '../kit/duration.ts'
+import { orderUpstreams } from './order-upstreams.ts'
+import { type DrainDecision, decideDrain } from './drain-decision.ts'
+import { ApiServer } from './api-server.ts'
+import type { ProxyTiming } from './timing.ts'
+import { type UpstreamObservation, applyObservation } from './upstreams.ts'
 
-/** The servers there are. Decisions are made elsewhere, by functions; here is what they are made from. */
-export class Pool {
-  readonly #servers = new Map<string, Server>()
-  readonly #timing: Timing
+/** The state of all servers. Pure functions in other modules make the decisions. */
+export class UpstreamPool {
+  readonly #servers = new Map<string, ApiServer>()
+  readonly #timing: ProxyTiming
   readonly #log: (line: string) => void
   #local: string | undefined
   #turn: number
 
-  /** `turn` is who comes first: another one on each node, or all would begin with the same. */
-  constructor(turn: number, timing: Timing, log: (line: string) => void) {
+  /**
+   * `turn` selects the first server: random on each node, so that nodes do not all start with the same one.
+   */
+  constructor(turn: number, timing: ProxyTiming, log: (line: string) => void) {
     this.#turn = turn
     this.#timing = timing
     this.#log = log
   }
 
-  get servers(): readonly Server[] {
+  get servers(): readonly ApiServer[] {
     return [...this.#servers.values()]
   }
 
-  find(name: string): Server | undefined {
+  find(name: string): ApiServer | undefined {
     return this.#servers.get(name)
   }
 
-  /** The same, also if nobody has named it any longer since it was chosen. */
-  adopt(name: string, now: number): Server {
-    const server = this.#servers.get(name) ?? new Server(name, now)
+  /** Returns the server, even if it was removed from the members after it was chosen. */
+  findOrAdd(name: string, now: number): ApiServer {
+    const server = this.#servers.get(name) ?? new ApiServer(name, now)
     if (!this.#servers.has(name)) server.retiredSince = now
     this.#servers.set(name, server)
     return server
@@ -40,76 +42,79 @@ export class Pool {
     return name === this.#local
   }
 
-  /** From now on these may be tried, and no others. Connections to others stay until they can go. */
+  /** Sets the members that may be tried. Connections to other servers stay until they can end. */
   setMembers(names: readonly string[], local: string | undefined, now: number): void {
     this.#local = local
     for (const name of names) {
       const known = this.#servers.get(name)
-      if (known === undefined) this.#servers.set(name, new Server(name, now))
+      if (known === undefined) this.#servers.set(name, new ApiServer(name, now))
       else known.retiredSince = undefined
     }
     for (const server of this.#servers.values()) {
       if (!names.includes(server.name)) server.retiredSince ??= now
     }
-    this.#forget()
+    this.#dropUnused()
   }
 
-  /** Whom to try for a new connection, in this order. */
+  /** Servers to try for a new connection, in this order. */
   order(now: number): readonly string[] {
     const candidates = this.servers
       .filter(({ retiredSince }) => retiredSince === undefined)
       .map(({ name, upstream }) => ({ server: name, upstream, local: this.isLocal(name) }))
-    return order(candidates, this.#turn++, now, this.#timing.settle)
+    return orderUpstreams(candidates, this.#turn++, now, this.#timing.settleTime)
   }
 
-  observe(name: string, seen: Observation, askedAt: number, now: number): void {
+  observe(name: string, observation: UpstreamObservation, startedAt: number, now: number): void {
     const server = this.#servers.get(name)
     if (server === undefined) return
     const before = server.upstream
-    server.upstream = observe(before, seen, askedAt, now)
-    if (seen.kind === 'ready') server.answeredAt = Math.max(server.answeredAt, askedAt)
+    server.upstream = applyObservation(before, observation, startedAt, now)
+    if (observation.kind === 'ready') server.lastReadyProbeAt = Math.max(server.lastReadyProbeAt, startedAt)
     if (server.upstream.health === before.health) return
     const { health, reason } = server.upstream
-    const was = `after ${duration(now - before.since)} of being ${before.health}`
-    this.#log(`${name} is ${health} ${was}${reason === undefined ? '' : `: ${reason}`}`)
+    const previousHealth = `after ${formatDuration(now - before.since)} of being ${before.health}`
+    this.#log(`${name} is ${health} ${previousHealth}${reason === undefined ? '' : `: ${reason}`}`)
   }
 
-  /** It did not accept a connection. */
-  miss(name: string, seen: Observation, askedAt: number, now: number): void {
+  /** Records that the server did not accept a connection. */
+  recordMiss(name: string, observation: UpstreamObservation, startedAt: number, now: number): void {
     const server = this.#servers.get(name)
     if (server !== undefined) server.totals.misses++
-    this.observe(name, seen, askedAt, now)
+    this.observe(name, observation, startedAt, now)
   }
 
-  /** It has not accepted a connection yet, and another was tried beside it. */
-  doubt(name: string, askedAt: number): void {
+  /** Records that the server was so slow to accept that another one was tried in parallel. */
+  recordSlow(name: string, startedAt: number): void {
     const server = this.#servers.get(name)
-    if (server !== undefined) server.doubtedAt = askedAt
+    if (server !== undefined) server.lastSlowDialAt = startedAt
   }
 
-  /** Sends those connections away that are with the wrong server. */
-  part(now: number): void {
+  /** Ends connections that should move to another server. */
+  drainConnections(now: number): void {
     for (const server of this.#servers.values()) {
       const { upstream, retiredSince, connections } = server
-      if (connections.size === 0 || (upstream.health !== 'unwell' && retiredSince === undefined)) continue
+      if (connections.size === 0 || (upstream.health !== 'unhealthy' && retiredSince === undefined)) continue
       const others = this.servers.filter((one) => one !== server && one.retiredSince === undefined)
-      const situation = { upstream, retiredSince, others: others.map((one) => one.upstream) }
+      const input = { upstream, retiredSince, others: others.map((one) => one.upstream) }
       for (const connection of connections) {
-        if (connection.parted) continue
-        const what = parting(connection, situation, now, this.#timing)
-        if (what === 'stay') continue
-        server.totals[counted[what]] += 1
-        connection[what]()
+        if (connection.closing) continue
+        const decision = decideDrain(connection, input, now, this.#timing)
+        if (decision === 'stay') continue
+        server.totals[counterByDecision[decision]] += 1
+        connection[decision]()
       }
     }
-    this.#forget()
+    this.#dropUnused()
   }
 
-  #forget(): void {
+  #dropUnused(): void {
     for (const { name, retiredSince, connections } of this.#servers.values()) {
       if (retiredSince !== undefined && connections.size === 0) this.#servers.delete(name)
     }
   }
 }
 
-const counted = { end: 'ended', cut: 'cut' } as const satisfies Record<Exclude<Parting, 'stay'>, string>
+const counterByDecision = { end: 'ended', cut: 'cut' } as const satisfies Record<
+  Exclude<DrainDecision, 'stay'>,
+  string
+>

@@ -1,35 +1,42 @@
 import { describe, expect, test } from 'vitest'
-import { isDead, isSettled, type Observation, observe, unknownUpstream, type Upstream } from './upstreams.ts'
+import {
+  isDead,
+  isSettled,
+  type UpstreamObservation,
+  applyObservation,
+  createUpstream,
+  type Upstream,
+} from './upstreams.ts'
 
-const ready: Observation = { kind: 'ready' }
-const silent: Observation = { kind: 'silent', reason: 'no answer in time' }
-const refused: Observation = { kind: 'refused', reason: 'ECONNREFUSED' }
-const unready: Observation = { kind: 'unready', reason: 'answers 500: shutdown' }
+const ready: UpstreamObservation = { kind: 'ready' }
+const silent: UpstreamObservation = { kind: 'silent', reason: 'no answer in time' }
+const refused: UpstreamObservation = { kind: 'refused', reason: 'ECONNREFUSED' }
+const unready: UpstreamObservation = { kind: 'unready', reason: 'answers 500: shutdown' }
 
-/** One observation a second, each asked the moment before. */
-function after(...seen: readonly Observation[]): Upstream {
-  return seen.reduce(
-    (upstream, one, index) => observe(upstream, one, index * 1000 + 999, index * 1000 + 1000),
-    unknownUpstream(0),
+/** One probe per second, each started in the moment before. */
+function after(...observations: readonly UpstreamObservation[]): Upstream {
+  return observations.reduce(
+    (upstream, one, index) => applyObservation(upstream, one, index * 1000 + 999, index * 1000 + 1000),
+    createUpstream(0),
   )
 }
 
-test.each<[Observation[], Partial<Upstream>]>([
+test.each<[UpstreamObservation[], Partial<Upstream>]>([
   [[], { health: 'unknown', since: 0 }],
-  [[ready], { health: 'well', since: 1000, returned: false }],
-  [[ready, ready], { health: 'well', since: 1000 }],
+  [[ready], { health: 'healthy', since: 1000, recovered: false }],
+  [[ready, ready], { health: 'healthy', since: 1000 }],
   [[silent], { health: 'unknown', failures: 1 }],
-  [[ready, silent], { health: 'well', since: 1000, failures: 1, failingSince: 1999 }],
-  [[ready, silent, ready], { health: 'well', since: 1000, failures: 0, failingSince: undefined }],
-  [[ready, silent, silent], { health: 'unwell', since: 3000, failingSince: 1999, reason: silent.reason }],
-  [[ready, unready, silent], { health: 'unwell', unreachable: 1 }],
-  [[unready, unready, ready], { health: 'well', since: 3000, returned: true, reason: undefined }],
-])('%j', (seen, expected) => {
-  expect(after(...seen)).toMatchObject(expected)
+  [[ready, silent], { health: 'healthy', since: 1000, failures: 1, failingSince: 1999 }],
+  [[ready, silent, ready], { health: 'healthy', since: 1000, failures: 0, failingSince: undefined }],
+  [[ready, silent, silent], { health: 'unhealthy', since: 3000, failingSince: 1999, reason: silent.reason }],
+  [[ready, unready, silent], { health: 'unhealthy', unreachableCount: 1 }],
+  [[unready, unready, ready], { health: 'healthy', since: 3000, recovered: true, reason: undefined }],
+])('%j', (observations, expected) => {
+  expect(after(...observations)).toMatchObject(expected)
 })
 
-test('one that does not tell us is as good as unknown', () => {
-  const unclear = { kind: 'unclear', reason: 'does not tell us: 401' } as const
+test('one that rejects the probe is unknown', () => {
+  const unclear = { kind: 'unclear', reason: 'rejects the probe: 401' } as const
   expect(after(refused, refused, unclear)).toMatchObject({
     health: 'unknown',
     failures: 0,
@@ -37,22 +44,22 @@ test('one that does not tell us is as good as unknown', () => {
   })
 })
 
-test('who failed to answer before somebody asked later was answered, has not failed', () => {
-  const well = observe(unknownUpstream(0), ready, 1200, 1210)
-  expect(observe(well, silent, 1000, 2000)).toBe(well)
-  expect(observe(well, silent, 1300, 2300)).toMatchObject({ failures: 1 })
+test('a failure of a probe that began before a later successful one does not count', () => {
+  const healthy = applyObservation(createUpstream(0), ready, 1200, 1210)
+  expect(applyObservation(healthy, silent, 1000, 2000)).toBe(healthy)
+  expect(applyObservation(healthy, silent, 1300, 2300)).toMatchObject({ failures: 1 })
 })
 
 describe('dead', () => {
-  test.each<[boolean, Observation[]]>([
+  test.each<[boolean, UpstreamObservation[]]>([
     [true, [ready, silent, silent, silent]],
     [true, [ready, unready, refused, refused, silent]],
     [false, [ready, silent, silent]],
     [false, [ready, unready, unready, unready, unready]],
     [false, [silent, silent, unready]],
     [false, [silent, silent, silent, ready]],
-  ])('%j after %j', (dead, seen) => {
-    expect(isDead(after(...seen))).toBe(dead)
+  ])('%j after %j', (dead, observations) => {
+    expect(isDead(after(...observations))).toBe(dead)
   })
 })
 
@@ -60,12 +67,12 @@ describe('settled', () => {
   test('at once, at first', () => {
     expect(isSettled(after(ready), 1000, 5000)).toBe(true)
   })
-  test('after a while, once it was unwell', () => {
+  test('after a while, once it was unhealthy', () => {
     const returned = after(silent, silent, ready)
     expect(isSettled(returned, 7999, 5000)).toBe(false)
     expect(isSettled(returned, 8000, 5000)).toBe(true)
   })
-  test('never, when it is not well', () => {
+  test('never, when it is not healthy', () => {
     expect(isSettled(after(silent, silent), 1_000_000, 5000)).toBe(false)
   })
 })

@@ -1,104 +1,115 @@
-/** What one look at a server has shown. */
-export type Observation =
+/** Result of one probe. */
+export type UpstreamObservation =
   | { readonly kind: 'ready' }
-  /** It answers, but does not tell us: it may well be ready. */
+  /** The server responds, but rejects the probe: it may well be ready. */
   | { readonly kind: 'unclear'; readonly reason: string }
-  | Failure
+  | UpstreamFailure
 
-export interface Failure {
-  /** `draining`: it says that it is about to end, and will do so by itself. */
+export interface UpstreamFailure {
+  /** `draining`: the server reports that it is shutting down. */
   readonly kind: 'draining' | 'unready' | 'untrusted' | 'refused' | 'silent'
   readonly reason: string
 }
 
-export type Health = 'unknown' | 'well' | 'unwell'
+export type UpstreamHealth = 'unknown' | 'healthy' | 'unhealthy'
 
-/** What we think of a server. Times are of a clock that only goes forward. */
+/** What is known about a server. Times are monotonic. */
 export interface Upstream {
-  readonly health: Health
+  readonly health: UpstreamHealth
   readonly since: number
   /** In a row. */
   readonly failures: number
-  /** The last of them in which nobody answered at all. */
-  readonly unreachable: number
-  /** When the first of them began. */
+  /** How many of the last failures were without any response. */
+  readonly unreachableCount: number
+  /** Start of the first failed probe in a row. */
   readonly failingSince: number | undefined
   readonly lastFailure: number | undefined
-  readonly lastAnswer: number | undefined
-  /** It said so when it last failed. */
+  readonly lastResponse: number | undefined
+  /** The last failure reported a shutdown. */
   readonly draining: boolean
-  /** It is well after it was unwell. */
-  readonly returned: boolean
-  /** What the last failure was. */
+  /** The server is healthy again after it was unhealthy. */
+  readonly recovered: boolean
+  /** Reason of the last failure. */
   readonly reason: string | undefined
 }
 
-/** One failure may be a lost packet. */
-const failuresOfUnwell = 2
-const unreachableOfDead = 3
+/** A single failure may be a lost packet. */
+const unhealthyAfterFailures = 2
+const deadAfterUnreachable = 3
 
-export function unknownUpstream(now: number): Upstream {
+export function createUpstream(now: number): Upstream {
   return {
     health: 'unknown',
     since: now,
     failures: 0,
-    unreachable: 0,
+    unreachableCount: 0,
     failingSince: undefined,
     lastFailure: undefined,
-    lastAnswer: undefined,
+    lastResponse: undefined,
     draining: false,
-    returned: false,
+    recovered: false,
     reason: undefined,
   }
 }
 
-/** What we think after a look that began at `askedAt` and ended now. */
-export function observe(before: Upstream, seen: Observation, askedAt: number, now: number): Upstream {
-  if (seen.kind === 'ready') return answered(before, 'well', now)
-  if (seen.kind === 'unclear') return { ...answered(before, 'unknown', now), reason: seen.reason }
-  return failed(before, seen, askedAt, now)
+/** New state after a probe that started at `startedAt` and ended now. */
+export function applyObservation(
+  before: Upstream,
+  observation: UpstreamObservation,
+  startedAt: number,
+  now: number,
+): Upstream {
+  if (observation.kind === 'ready') return applyResponse(before, 'healthy', now)
+  if (observation.kind === 'unclear')
+    return { ...applyResponse(before, 'unknown', now), reason: observation.reason }
+  return applyFailure(before, observation, startedAt, now)
 }
 
-function answered(before: Upstream, health: Health, now: number): Upstream {
+function applyResponse(before: Upstream, health: UpstreamHealth, now: number): Upstream {
   const same = before.health === health
   return {
     health,
     since: same ? before.since : now,
     failures: 0,
-    unreachable: 0,
+    unreachableCount: 0,
     failingSince: undefined,
     lastFailure: before.lastFailure,
-    lastAnswer: now,
+    lastResponse: now,
     draining: false,
-    returned: same ? before.returned : before.health === 'unwell',
+    recovered: same ? before.recovered : before.health === 'unhealthy',
     reason: undefined,
   }
 }
 
-function failed(before: Upstream, { kind, reason }: Failure, askedAt: number, now: number): Upstream {
-  // Who was asked later has answered already.
-  if (before.lastAnswer !== undefined && askedAt < before.lastAnswer) return before
+function applyFailure(
+  before: Upstream,
+  { kind, reason }: UpstreamFailure,
+  startedAt: number,
+  now: number,
+): Upstream {
+  // A later probe has already been answered.
+  if (before.lastResponse !== undefined && startedAt < before.lastResponse) return before
   const failures = before.failures + 1
-  const health = failures >= failuresOfUnwell ? 'unwell' : before.health
+  const health = failures >= unhealthyAfterFailures ? 'unhealthy' : before.health
   return {
     ...before,
     health,
     since: health === before.health ? before.since : now,
     failures,
-    unreachable: kind === 'refused' || kind === 'silent' ? before.unreachable + 1 : 0,
-    failingSince: before.failingSince ?? askedAt,
+    unreachableCount: kind === 'refused' || kind === 'silent' ? before.unreachableCount + 1 : 0,
+    failingSince: before.failingSince ?? startedAt,
     lastFailure: now,
     draining: kind === 'draining',
     reason,
   }
 }
 
-/** Nobody is there: no answer can be hoped for. */
-export function isDead({ health, unreachable }: Upstream): boolean {
-  return health === 'unwell' && unreachable >= unreachableOfDead
+/** The server is not there: no response can be expected. */
+export function isDead({ health, unreachableCount }: Upstream): boolean {
+  return health === 'unhealthy' && unreachableCount >= deadAfterUnreachable
 }
 
-/** Well, and not only since a moment ago. */
-export function isSettled({ health, returned, since }: Upstream, now: number, settle: number): boolean {
-  return health === 'well' && (!returned || now - since >= settle)
+/** Healthy, and not only recently recovered. */
+export function isSettled({ health, recovered, since }: Upstream, now: number, settle: number): boolean {
+  return health === 'healthy' && (!recovered || now - since >= settle)
 }

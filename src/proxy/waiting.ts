@@ -1,20 +1,21 @@
-import type { Talk } from './drain-decision.ts'
+import type { ConnectionActivity } from './drain-decision.ts'
 
 /**
- * Since when somebody waits for a server of which nobody has heard anything: a client that has spoken last, or we
- * ourselves, who wanted to connect. A look that found it ready has answered all who spoke before it: many a last word
- * of a client needs no answer, and nobody shall ask for ever because of it.
+ * Since when a client, or our own connection attempt, waits for a server that has sent nothing. A successful
+ * probe clears all waits that began before it: many last messages of clients need no response, and must not
+ * cause urgent probes forever.
  */
-export function waitingSince(
-  talks: Iterable<Pick<Talk, 'spokenAt' | 'heardAt'>>,
-  doubtedAt: number,
-  answeredAt: number,
+export function findWaitingSince(
+  connections: Iterable<Pick<ConnectionActivity, 'clientSentAt' | 'serverSentAt'>>,
+  lastSlowDialAt: number,
+  lastReadyProbeAt: number,
 ): number | undefined {
-  let firstWord = doubtedAt > answeredAt ? doubtedAt : Infinity
-  let lastHeard = -Infinity
-  for (const { spokenAt, heardAt } of talks) {
-    lastHeard = Math.max(lastHeard, heardAt)
-    if (spokenAt > heardAt && spokenAt > answeredAt) firstWord = Math.min(firstWord, spokenAt)
+  let firstWait = lastSlowDialAt > lastReadyProbeAt ? lastSlowDialAt : Infinity
+  let lastReceived = -Infinity
+  for (const { clientSentAt, serverSentAt } of connections) {
+    lastReceived = Math.max(lastReceived, serverSentAt)
+    if (clientSentAt > serverSentAt && clientSentAt > lastReadyProbeAt)
+      firstWait = Math.min(firstWait, clientSentAt)
   }
-  return firstWord === Infinity ? undefined : Math.max(firstWord, lastHeard)
+  return firstWait === Infinity ? undefined : Math.max(firstWait, lastReceived)
 }

@@ -1,29 +1,29 @@
-import { type Host, hostOf, isWorker, namesOf } from './host.ts'
-import type { Leaving, RolloutInput } from './input.ts'
-import { maxUnavailable } from './max-unavailable.ts'
+import { type RolloutHost, buildRolloutHost, isWorker, listHostNames } from './host.ts'
+import type { RemovedHost, RolloutInput } from './input.ts'
+import { resolveMaxUnavailable } from './max-unavailable.ts'
 
-/** The whole cluster, in the order of its hosts' names. */
-export interface Scene {
-  readonly hosts: readonly Host[]
-  /** Those of the hosts that answer. */
-  readonly answering: readonly Host[]
-  /** Who votes in etcd now, also where a host has no plan. */
+/** State of the whole cluster, sorted by host name. */
+export interface ClusterState {
+  readonly hosts: readonly RolloutHost[]
+  /** The hosts that are reachable. */
+  readonly reachableHosts: readonly RolloutHost[]
+  /** Current voters of etcd, with or without a plan. */
   readonly voters: readonly string[]
-  readonly votersAway: readonly string[]
-  /** Hosts that are not wished any more, in the order of their names. */
-  readonly leaving: readonly Leaving[]
+  readonly unreachableVoters: readonly string[]
+  /** Hosts that cluster.yml no longer lists, sorted by name. */
+  readonly removedHosts: readonly RemovedHost[]
   readonly leader: string | undefined
-  /** Members that were born before, but of which none answers now. */
-  readonly silent: readonly string[]
-  /** Whether etcd, the control planes and the nodes have yet to come into being. */
-  readonly birth: { readonly etcd: boolean; readonly controlPlanes: boolean; readonly nodes: boolean }
-  /** How many workers may be away at once. */
-  readonly mayBeAway: number
-  /** Workers that do not answer and are missed by somebody. */
-  readonly workersAway: readonly string[]
+  /** Initialized members of an etcd in which no member responds. */
+  readonly stoppedMembers: readonly string[]
+  /** Whether etcd, the control planes and the nodes still have to be bootstrapped. */
+  readonly bootstrap: { readonly etcd: boolean; readonly controlPlanes: boolean; readonly nodes: boolean }
+  /** Maximum of workers that may be unavailable at once. */
+  readonly maxUnavailableWorkers: number
+  /** Unreachable workers that count as unavailable. */
+  readonly unreachableWorkers: readonly string[]
 }
 
-export function sceneOf(input: RolloutInput): Scene {
+export function buildClusterState(input: RolloutInput): ClusterState {
   const { plans, live, unreachable } = input
   const sets = {
     member: new Set(live.etcd),
@@ -31,42 +31,44 @@ export function sceneOf(input: RolloutInput): Scene {
     node: new Set(live.nodes),
     away: new Set(unreachable),
   }
-  const planOf = new Map(plans.map((plan) => [plan.host, plan]))
-  const names = [...new Set([...planOf.keys(), ...unreachable])].toSorted()
-  const hosts = names.map((name) => hostOf(name, planOf.get(name), sets, input))
-  const leaving = input.leaving.toSorted((a, b) => (a.host < b.host ? -1 : 1))
-  // Those that are lost are taken out before anything else.
-  const lost = new Set(leaving.filter(({ answers }) => !answers).map(({ host }) => host))
-  const voters = [...sets.member].filter((name) => !lost.has(name)).toSorted()
-  const birth = {
+  const plansByHost = new Map(plans.map((plan) => [plan.host, plan]))
+  const names = [...new Set([...plansByHost.keys(), ...unreachable])].toSorted()
+  const hosts = names.map((name) => buildRolloutHost(name, plansByHost.get(name), sets, input))
+  const removedHosts = input.removedHosts.toSorted((a, b) => (a.host < b.host ? -1 : 1))
+  // Unreachable removed hosts leave etcd before any other step.
+  const unreachableRemoved = new Set(
+    removedHosts.filter(({ reachable }) => !reachable).map(({ host }) => host),
+  )
+  const voters = [...sets.member].filter((name) => !unreachableRemoved.has(name)).toSorted()
+  const bootstrap = {
     etcd: live.etcd.length === 0,
     controlPlanes: live.controlPlanes.length === 0,
     nodes: live.nodes.length === 0,
   }
-  // One that never was part of the cluster is missed by nobody.
-  const counted = hosts.filter((host) => isWorker(host) && (birth.nodes || host.live.node))
+  // A worker that was never part of the cluster does not count as unavailable.
+  const countedWorkers = hosts.filter((host) => isWorker(host) && (bootstrap.nodes || host.live.node))
   return {
     hosts,
-    answering: hosts.filter(({ answers }) => answers),
+    reachableHosts: hosts.filter(({ reachable }) => reachable),
     voters,
-    votersAway: voters.filter((name) => sets.away.has(name)),
-    leaving,
+    unreachableVoters: voters.filter((name) => sets.away.has(name)),
+    removedHosts,
     leader: input.etcdLeader,
-    silent: birth.etcd ? (live.etcdThere ?? []).toSorted() : [],
-    birth,
-    mayBeAway: maxUnavailable(input.maxUnavailable, counted.length),
-    workersAway: counted.filter(({ answers }) => !answers).map(({ name }) => name),
+    stoppedMembers: bootstrap.etcd ? (live.etcdInstalled ?? []).toSorted() : [],
+    bootstrap,
+    maxUnavailableWorkers: resolveMaxUnavailable(input.maxUnavailable, countedWorkers.length),
+    unreachableWorkers: countedWorkers.filter(({ reachable }) => !reachable).map(({ name }) => name),
   }
 }
 
-/** Reachable members that do not vote yet, in a cluster whose etcd runs. */
-export function joiningMembers({ answering, birth }: Scene): readonly Host[] {
-  return birth.etcd ? [] : answering.filter(({ member, live }) => member && !live.member)
+/** Reachable members that do not vote yet, in an initialized etcd. */
+export function listJoiningMembers({ reachableHosts, bootstrap }: ClusterState): readonly RolloutHost[] {
+  return bootstrap.etcd ? [] : reachableHosts.filter(({ member, live }) => member && !live.member)
 }
 
-/** Who votes in etcd when all is done. */
-export function stayingMembers(scene: Scene): readonly string[] {
-  const going = new Set(scene.leaving.map(({ host }) => host))
-  const voters = scene.voters.filter((name) => !going.has(name))
-  return [...voters, ...namesOf(joiningMembers(scene))].toSorted()
+/** Voters of etcd after the rollout. */
+export function listRemainingMembers(state: ClusterState): readonly string[] {
+  const removedNames = new Set(state.removedHosts.map(({ host }) => host))
+  const voters = state.voters.filter((name) => !removedNames.has(name))
+  return [...voters, ...listHostNames(listJoiningMembers(state))].toSorted()
 }

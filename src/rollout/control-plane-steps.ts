@@ -1,16 +1,21 @@
-import { type Host, isDisturbed, isTouched, namesOf } from './host.ts'
-import type { Scene } from './cluster-state.ts'
-import { type Gate, type Step, step } from './step.ts'
+import { type RolloutHost, isDisrupted, hasStageChanges, listHostNames } from './host.ts'
+import type { ClusterState } from './cluster-state.ts'
+import { type Gate, type RolloutStep, buildApplyStep } from './step.ts'
 
-/** New servers come first, together: nobody relies on them yet, and the old ones then restart in more company. */
-export function apiSteps({ answering }: Scene): Step[] {
-  const servers = answering.filter(({ controlPlane }) => controlPlane)
-  const turns = servers.filter((host) => isTouched(host, 'api'))
-  // At a restart the others must serve: those that are there now, and those that just came.
-  const serving = namesOf(servers.filter((host) => host.live.controlPlane || isTouched(host, 'api')))
+/**
+ * New API servers come first, in parallel: no client uses them yet, and they can serve while old ones
+ * restart.
+ */
+export function apiSteps({ reachableHosts }: ClusterState): RolloutStep[] {
+  const servers = reachableHosts.filter(({ controlPlane }) => controlPlane)
+  const changedHosts = servers.filter((host) => hasStageChanges(host, 'api'))
+  // During a restart the other servers must serve: the existing ones and the ones just added.
+  const serving = listHostNames(
+    servers.filter((host) => host.live.controlPlane || hasStageChanges(host, 'api')),
+  )
   return [
-    ...together(turns.filter(isNew), 'api', (hosts) => [{ kind: 'api-ready', hosts }]),
-    ...oneByOne(turns, 'api', (host) => {
+    ...buildParallelStep(changedHosts.filter(isNew), 'api', (hosts) => [{ kind: 'api-ready', hosts }]),
+    ...buildSequentialSteps(changedHosts, 'api', (host) => {
       const others = serving.filter((name) => name !== host)
       return {
         before: others.length === 0 ? [] : [{ kind: 'api-ready', hosts: others }],
@@ -20,41 +25,49 @@ export function apiSteps({ answering }: Scene): Step[] {
   ]
 }
 
-export function controllerSteps({ answering }: Scene): Step[] {
-  const turns = answering.filter((host) => host.controlPlane && isTouched(host, 'controllers'))
+export function controllerSteps({ reachableHosts }: ClusterState): RolloutStep[] {
+  const changedHosts = reachableHosts.filter(
+    (host) => host.controlPlane && hasStageChanges(host, 'controllers'),
+  )
   const ready = (host: string): Gate => ({ kind: 'controllers-ready', host })
   return [
-    ...together(turns.filter(isNew), 'controllers', (hosts) => hosts.map(ready)),
-    ...oneByOne(turns, 'controllers', (host) => ({ before: [], after: [ready(host)] })),
+    ...buildParallelStep(changedHosts.filter(isNew), 'controllers', (hosts) => hosts.map(ready)),
+    ...buildSequentialSteps(changedHosts, 'controllers', (host) => ({ before: [], after: [ready(host)] })),
   ]
 }
 
 type ControlPlaneStage = 'api' | 'controllers'
 
-function together(
-  hosts: readonly Host[],
+function buildParallelStep(
+  hosts: readonly RolloutHost[],
   stage: ControlPlaneStage,
   after: (hosts: readonly string[]) => readonly Gate[],
-): Step[] {
+): RolloutStep[] {
   if (hosts.length === 0) return []
-  const names = namesOf(hosts)
-  return [step({ hosts: names, stage, after: after(names) })]
+  const names = listHostNames(hosts)
+  return [buildApplyStep({ hosts: names, stage, after: after(names) })]
 }
 
-function oneByOne(
-  turns: readonly Host[],
+function buildSequentialSteps(
+  changedHosts: readonly RolloutHost[],
   stage: ControlPlaneStage,
-  gates: (host: string) => Pick<Step, 'before' | 'after'>,
-): Step[] {
-  return turns
+  gates: (host: string) => Pick<RolloutStep, 'before' | 'after'>,
+): RolloutStep[] {
+  return changedHosts
     .filter((host) => !isNew(host))
     .map((host) => {
       const { before, after } = gates(host.name)
-      const disruptive = isDisturbed(host, stage)
-      return step({ hosts: [host.name], stage, before: disruptive ? before : [], after, disruptive })
+      const disruptive = isDisrupted(host, stage)
+      return buildApplyStep({
+        hosts: [host.name],
+        stage,
+        before: disruptive ? before : [],
+        after,
+        disruptive,
+      })
     })
 }
 
-function isNew({ live }: Host): boolean {
+function isNew({ live }: RolloutHost): boolean {
   return !live.controlPlane
 }

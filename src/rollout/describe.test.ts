@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { describeGate, describeStep } from './describe.ts'
-import { type Gate, type Step, step } from './step.ts'
+import { type Gate, type RolloutStep, buildApplyStep } from './step.ts'
 
-const steps: readonly (readonly [Step, string])[] = [
-  [step({ hosts: ['cp1', 'cp2'], stage: 'prepare' }), 'preparation on cp1 and cp2'],
+const steps: readonly (readonly [RolloutStep, string])[] = [
+  [buildApplyStep({ hosts: ['cp1', 'cp2'], stage: 'prepare' }), 'preparation on cp1 and cp2'],
   [
-    step({
+    buildApplyStep({
       hosts: ['cp1'],
       stage: 'etcd',
       before: [{ kind: 'etcd-quorum-without', host: 'cp1', members: ['cp1', 'cp2', 'cp3'] }],
@@ -15,12 +15,12 @@ const steps: readonly (readonly [Step, string])[] = [
     'etcd on cp1, while 2 of 3 members of etcd are well without cp1',
   ],
   [
-    step({ hosts: ['cp1'], stage: 'api', before: [{ kind: 'api-ready', hosts: ['cp2'] }] }),
+    buildApplyStep({ hosts: ['cp1'], stage: 'api', before: [{ kind: 'api-ready', hosts: ['cp2'] }] }),
     'API server on cp1, while the API server of cp2 is ready',
   ],
-  [step({ hosts: ['cp1'], stage: 'controllers' }), 'controllers on cp1'],
+  [buildApplyStep({ hosts: ['cp1'], stage: 'controllers' }), 'controllers on cp1'],
   [
-    step({
+    buildApplyStep({
       hosts: ['w1', 'w2', 'w3', 'w4', 'w5'],
       stage: 'network',
       stages: ['node', 'network'],

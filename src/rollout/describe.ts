@@ -1,25 +1,25 @@
-import { quorum } from './quorum.ts'
-import type { ApplyStep, Gate, LeaveStep, Step } from './step.ts'
-import { list } from './format-names.ts'
+import { minHealthyMembers } from './quorum.ts'
+import type { ApplyStep, Gate, RemoveStep, RolloutStep } from './step.ts'
+import { formatNames } from './format-names.ts'
 
-/** A step in one line, for people. */
-export function describeStep(one: Step): string {
-  return one.what === 'leave' ? describeLeave(one) : describeApply(one)
+/** Describes a step in one line. */
+export function describeStep(one: RolloutStep): string {
+  return one.kind === 'remove' ? describeRemoval(one) : describeApply(one)
 }
 
-function describeLeave({ host, live, lost, before }: LeaveStep): string {
-  const gives = [
-    ...(live.node && !lost ? ['pods moved away first'] : []),
+function describeRemoval({ host, live, unreachable, before }: RemoveStep): string {
+  const details = [
+    ...(live.node && !unreachable ? ['pods moved away first'] : []),
     ...(live.member ? ['taken out of etcd'] : []),
-    lost ? 'without its help, because it does not answer' : 'everything of ours removed from it',
+    unreachable ? 'without its help, because it does not answer' : 'everything of ours removed from it',
     ...before.map((gate) => `while ${describeGate(gate)}`),
   ]
-  return [`${host} leaves`, ...gives].join(', ')
+  return [`${host} leaves`, ...details].join(', ')
 }
 
 function describeApply({ hosts, stages, before, drain }: ApplyStep): string {
-  const what = list(stages.map((stage) => names[stage]))
-  const where = hosts.length > 3 ? `${hosts.length} hosts (${list(hosts)})` : list(hosts)
+  const what = formatNames(stages.map((stage) => stageNames[stage]))
+  const where = hosts.length > 3 ? `${hosts.length} hosts (${formatNames(hosts)})` : formatNames(hosts)
   return [
     `${what} on ${where}`,
     ...(drain ? ['pods moved away first'] : []),
@@ -27,7 +27,7 @@ function describeApply({ hosts, stages, before, drain }: ApplyStep): string {
   ].join(', ')
 }
 
-const names: Readonly<Record<ApplyStep['stage'], string>> = {
+const stageNames: Readonly<Record<ApplyStep['stage'], string>> = {
   prepare: 'preparation',
   etcd: 'etcd',
   api: 'API server',
@@ -36,26 +36,26 @@ const names: Readonly<Record<ApplyStep['stage'], string>> = {
   network: 'network',
 }
 
-/** What a gate waits for. */
+/** Describes the condition of a gate. */
 export function describeGate(gate: Gate): string {
   switch (gate.kind) {
     case 'etcd-quorum-without':
-      return `${quorum(gate.members.length)} of ${gate.members.length} members of etcd are well without ${gate.host}`
+      return `${minHealthyMembers(gate.members.length)} of ${gate.members.length} members of etcd are well without ${gate.host}`
     case 'etcd-healthy':
-      return `etcd is well on ${list(gate.members)}`
+      return `etcd is well on ${formatNames(gate.members)}`
     case 'etcd-member-promoted':
       return `${gate.host} votes in etcd`
     case 'api-ready':
       return gate.hosts.length === 1
-        ? `the API server of ${list(gate.hosts)} is ready`
-        : `the API servers of ${list(gate.hosts)} are ready`
+        ? `the API server of ${formatNames(gate.hosts)} is ready`
+        : `the API servers of ${formatNames(gate.hosts)} are ready`
     case 'controllers-ready':
       return `the controllers of ${gate.host} are ready`
     case 'nodes-ready':
       return gate.hosts.length === 1
-        ? `node ${list(gate.hosts)} is ready`
-        : `nodes ${list(gate.hosts)} are ready`
+        ? `node ${formatNames(gate.hosts)} is ready`
+        : `nodes ${formatNames(gate.hosts)} are ready`
     default:
-      return `the network of ${list(gate.hosts)} is up`
+      return `the network of ${formatNames(gate.hosts)} is up`
   }
 }

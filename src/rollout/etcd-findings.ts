@@ -1,66 +1,74 @@
 import type { Finding } from '../contract/finding.ts'
-import { quorum } from './quorum.ts'
-import { isDisturbed, namesOf } from './host.ts'
-import { joiningMembers, type Scene } from './cluster-state.ts'
-import { list } from './format-names.ts'
+import { minHealthyMembers } from './quorum.ts'
+import { isDisrupted, listHostNames } from './host.ts'
+import { listJoiningMembers, type ClusterState } from './cluster-state.ts'
+import { formatNames } from './format-names.ts'
 
-/** What would cost etcd its quorum. */
-export function etcdFindings(scene: Scene): Finding[] {
-  return scene.birth.etcd ? birthFindings(scene) : liveFindings(scene)
+/** Findings about changes that would cost etcd its quorum. */
+export function etcdFindings(state: ClusterState): Finding[] {
+  return state.bootstrap.etcd ? bootstrapFindings(state) : quorumLossFindings(state)
 }
 
-/** Whether members that were born before only have to be started: they are enough, also without those that are away. */
-export function isAsleep({ hosts, silent }: Scene): boolean {
-  return silent.length >= quorum(hosts.filter(({ member }) => member).length)
+/** True if enough stopped members only have to be started, even without the unreachable ones. */
+export function canStartStoppedMembers({ hosts, stoppedMembers: subject }: ClusterState): boolean {
+  return subject.length >= minHealthyMembers(hosts.filter(({ member }) => member).length)
 }
 
-function birthFindings(scene: Scene): Finding[] {
-  const { hosts, birth } = scene
-  if (isAsleep(scene)) return []
-  if (!birth.controlPlanes || !birth.nodes) {
+function bootstrapFindings(state: ClusterState): Finding[] {
+  const { hosts, bootstrap } = state
+  if (canStartStoppedMembers(state)) return []
+  if (!bootstrap.controlPlanes || !bootstrap.nodes) {
     const message =
       'the cluster has hosts, but no member of its etcd is known; a new etcd would know nothing of it'
-    return [refused(message, 'hyperkube etcd snapshot restore')]
+    return [quorumFinding(message, 'hyperkube etcd snapshot restore')]
   }
   return hosts
-    .filter(({ member, answers }) => member && !answers)
+    .filter(({ member, reachable }) => member && !reachable)
     .map(({ name }) => ({
-      ...refused('does not answer, and a cluster is founded with all members of its etcd', leaveOut(name)),
+      ...quorumFinding(
+        'does not answer, and a cluster is founded with all members of its etcd',
+        formatLeaveOutHint(name),
+      ),
       host: name,
     }))
 }
 
-function liveFindings(scene: Scene): Finding[] {
-  const { voters, votersAway, answering } = scene
-  const [away] = votersAway
-  if (away === undefined) return []
-  const well = voters.length - votersAway.length
-  const needed = quorum(voters.length)
-  const silent = `${list(votersAway)} ${votersAway.length === 1 ? 'does' : 'do'} not answer`
-  if (well < needed) {
-    const message = `etcd has no quorum: ${silent}, and ${needed} of ${voters.length} members are needed`
-    return [refused(message, 'bring them back; if they are lost for good: hyperkube etcd recover')]
+function quorumLossFindings(state: ClusterState): Finding[] {
+  const { voters, unreachableVoters, reachableHosts } = state
+  const [unreachable] = unreachableVoters
+  if (unreachable === undefined) return []
+  const healthy = voters.length - unreachableVoters.length
+  const needed = minHealthyMembers(voters.length)
+  const subject = `${formatNames(unreachableVoters)} ${unreachableVoters.length === 1 ? 'does' : 'do'} not answer`
+  if (healthy < needed) {
+    const message = `etcd has no quorum: ${subject}, and ${needed} of ${voters.length} members are needed`
+    return [quorumFinding(message, 'bring them back; if they are lost for good: hyperkube etcd recover')]
   }
-  const joining = namesOf(joiningMembers(scene))
+  const joining = listHostNames(listJoiningMembers(state))
   if (joining.length > 0) {
-    // etcd itself refuses; and a voter more would raise the quorum while one is missing.
-    return [refused(`${list(joining)} cannot join etcd while ${silent}`, takeOut(away))]
+    // etcd refuses this too, and one more voter would raise the quorum while a member is down.
+    return [
+      quorumFinding(
+        `${formatNames(joining)} cannot join etcd while ${subject}`,
+        formatRemovalHint(unreachable),
+      ),
+    ]
   }
-  const restarts = answering.some((host) => host.live.member && isDisturbed(host, 'etcd'))
-  if (!restarts || well - 1 >= needed) return []
-  const message = `${silent}: a restart of etcd would leave ${well - 1} of ${voters.length} members, and ${needed} are needed`
-  return [refused(message, takeOut(away))]
+  const restartsEtcd = reachableHosts.some((host) => host.live.member && isDisrupted(host, 'etcd'))
+  if (!restartsEtcd || healthy - 1 >= needed) return []
+  const message = `${subject}: a restart of etcd would leave ${healthy - 1} of ${voters.length} members, and ${needed} are needed`
+  return [quorumFinding(message, formatRemovalHint(unreachable))]
 }
 
-function refused(message: string, hint: string): Finding {
+function quorumFinding(message: string, hint: string): Finding {
   return { code: 'ROLLOUT_QUORUM', severity: 'error', message, hint }
 }
 
-/** Of a host that is not part of the cluster yet. */
-export function leaveOut(host: string): string {
+/** Hint for a host that is not part of the cluster yet. */
+export function formatLeaveOutHint(host: string): string {
   return `bring it back, or take ${host} out of cluster.yml; then: hyperkube up`
 }
 
-export function takeOut(host: string): string {
+export function formatRemovalHint(host: string): string {
   return `bring it back, then: hyperkube up; if it is lost for good: hyperkube node remove ${host}`
 }

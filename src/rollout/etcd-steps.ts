@@ -1,61 +1,75 @@
-import { bearsLoss } from './quorum.ts'
-import { type Host, isDisturbed, isTouched, namesOf } from './host.ts'
-import { joiningMembers, type Scene } from './cluster-state.ts'
-import { type Gate, type Step, step } from './step.ts'
+import { toleratesLoss } from './quorum.ts'
+import { type RolloutHost, isDisrupted, hasStageChanges, listHostNames } from './host.ts'
+import { listJoiningMembers, type ClusterState } from './cluster-state.ts'
+import { type Gate, type RolloutStep, buildApplyStep } from './step.ts'
 
 /**
- * All members together at birth; later one after the other. New ones join before old ones restart: with them etcd bears
- * more, and one that does not come up stops the run while everything else is as it was.
+ * All members in parallel at bootstrap, later one after the other. New members join before old ones restart:
+ * etcd then tolerates more failures, and a failing new member stops the run before anything else changes.
  */
-export function etcdSteps(scene: Scene): Step[] {
-  return scene.birth.etcd ? born(scene) : [...joined(scene), ...changed(scene)]
+export function etcdSteps(state: ClusterState): RolloutStep[] {
+  return state.bootstrap.etcd ? bootstrapSteps(state) : [...joinSteps(state), ...changeSteps(state)]
 }
 
-/** Also of members that were born before and are silent now: alone, none of them would become well. */
-function born({ answering, silent }: Scene): Step[] {
-  const members = answering.filter(({ member }) => member)
-  const hosts = namesOf(members.filter((host) => isTouched(host, 'etcd') || silent.includes(host.name)))
+/** Includes initialized members that are stopped: a single one could not become healthy alone. */
+function bootstrapSteps({ reachableHosts, stoppedMembers }: ClusterState): RolloutStep[] {
+  const members = reachableHosts.filter(({ member }) => member)
+  const hosts = listHostNames(
+    members.filter((host) => hasStageChanges(host, 'etcd') || stoppedMembers.includes(host.name)),
+  )
   if (hosts.length === 0) return []
-  return [step({ hosts, stage: 'etcd', after: [{ kind: 'etcd-healthy', members: namesOf(members) }] })]
+  return [
+    buildApplyStep({
+      hosts,
+      stage: 'etcd',
+      after: [{ kind: 'etcd-healthy', members: listHostNames(members) }],
+    }),
+  ]
 }
 
-/** Also a member with nothing left to do, whose run was cut before it could vote. etcd takes one learner at a time. */
-function joined(scene: Scene): Step[] {
-  const joining = namesOf(joiningMembers(scene))
+/**
+ * Includes a member without ops whose run was interrupted before it could vote. etcd accepts one learner at a
+ * time.
+ */
+function joinSteps(state: ClusterState): RolloutStep[] {
+  const joining = listHostNames(listJoiningMembers(state))
   return joining.map((host, index) => {
-    const members = [...scene.voters, ...joining.slice(0, index)].toSorted()
-    return step({
+    const members = [...state.voters, ...joining.slice(0, index)].toSorted()
+    return buildApplyStep({
       hosts: [host],
       stage: 'etcd',
-      // etcd takes no new member while an old one is not well.
+      // etcd accepts no new member while another one is unhealthy.
       before: [{ kind: 'etcd-healthy', members }],
       after: [{ kind: 'etcd-member-promoted', host }],
     })
   })
 }
 
-function changed(scene: Scene): Step[] {
-  const { answering, voters, votersAway, leader } = scene
-  const members = [...voters, ...namesOf(joiningMembers(scene))].toSorted()
-  const away = new Set(votersAway)
-  const well: Gate = { kind: 'etcd-healthy', members: members.filter((name) => !away.has(name)) }
-  const turns = answering.filter((host) => host.live.member && isTouched(host, 'etcd'))
-  return leaderLast(turns, leader).map((host) => {
-    const disruptive = isDisturbed(host, 'etcd')
-    const kept: Gate = bearsLoss(members.length)
+function changeSteps(state: ClusterState): RolloutStep[] {
+  const { reachableHosts, voters, unreachableVoters, leader } = state
+  const members = [...voters, ...listHostNames(listJoiningMembers(state))].toSorted()
+  const unreachable = new Set(unreachableVoters)
+  const healthyGate: Gate = {
+    kind: 'etcd-healthy',
+    members: members.filter((name) => !unreachable.has(name)),
+  }
+  const changedHosts = reachableHosts.filter((host) => host.live.member && hasStageChanges(host, 'etcd'))
+  return sortLeaderLast(changedHosts, leader).map((host) => {
+    const disruptive = isDisrupted(host, 'etcd')
+    const quorumGate: Gate = toleratesLoss(members.length)
       ? { kind: 'etcd-quorum-without', host: host.name, members }
-      : well
-    return step({
+      : healthyGate
+    return buildApplyStep({
       hosts: [host.name],
       stage: 'etcd',
-      before: disruptive ? [kept] : [],
-      after: [well],
+      before: disruptive ? [quorumGate] : [],
+      after: [healthyGate],
       disruptive,
     })
   })
 }
 
-/** So that leadership moves once, to a member that stays. */
-function leaderLast(hosts: readonly Host[], leader: string | undefined): Host[] {
+/** Puts the leader last, so that leadership moves only once. */
+function sortLeaderLast(hosts: readonly RolloutHost[], leader: string | undefined): RolloutHost[] {
   return [...hosts.filter(({ name }) => name !== leader), ...hosts.filter(({ name }) => name === leader)]
 }

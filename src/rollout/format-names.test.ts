@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { list } from './format-names.ts'
+import { formatNames } from './format-names.ts'
 
 test.each([
   [[], ''],
@@ -8,5 +8,5 @@ test.each([
   [['a', 'b', 'c'], 'a, b and c'],
   [['a', 'b', 'c', 'd'], 'a, b and 2 more'],
 ])('%j: %s', (names, text) => {
-  expect(list(names)).toBe(text)
+  expect(formatNames(names)).toBe(text)
 })

@@ -1,40 +1,40 @@
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import type { Stage } from '../contract/stage.ts'
-import type { Roles, RolloutInput } from './input.ts'
+import type { HostRoles, RolloutInput } from './input.ts'
 
-/** A host as far as the order across hosts is concerned. */
-export interface Host extends Roles {
+/** A host, as far as the order across hosts needs it. Its own roles are the desired ones. */
+export interface RolloutHost extends HostRoles {
   readonly name: string
-  readonly answers: boolean
-  /** What it is already; what it shall be is said by the host itself. */
-  readonly live: Roles
-  /** Stages in which there is something to do. */
-  readonly touched: ReadonlySet<Stage>
-  /** Stages in which something that runs is stopped or restarted. */
-  readonly disturbed: ReadonlySet<Stage>
+  readonly reachable: boolean
+  /** Current roles. */
+  readonly live: HostRoles
+  /** Stages with ops. */
+  readonly changedStages: ReadonlySet<Stage>
+  /** Stages in which a running service is stopped or restarted. */
+  readonly disruptedStages: ReadonlySet<Stage>
   readonly drain: boolean
-  /** Whether its pods get their network from us. */
-  readonly network: boolean
+  /** True if hyperkube manages the network of its pods. */
+  readonly managedNetwork: boolean
 }
 
-export function isWorker({ node, controlPlane }: Host): boolean {
+export function isWorker({ node, controlPlane }: RolloutHost): boolean {
   return node && !controlPlane
 }
 
-export function isTouched({ touched }: Host, ...among: readonly Stage[]): boolean {
-  return among.some((stage) => touched.has(stage))
+export function hasStageChanges({ changedStages }: RolloutHost, ...stages: readonly Stage[]): boolean {
+  return stages.some((stage) => changedStages.has(stage))
 }
 
-export function isDisturbed({ disturbed }: Host, ...among: readonly Stage[]): boolean {
-  return among.some((stage) => disturbed.has(stage))
+export function isDisrupted({ disruptedStages }: RolloutHost, ...stages: readonly Stage[]): boolean {
+  return stages.some((stage) => disruptedStages.has(stage))
 }
 
-export function namesOf(hosts: readonly Host[]): string[] {
+export function listHostNames(hosts: readonly RolloutHost[]): string[] {
   return hosts.map(({ name }) => name)
 }
 
-const roles: Readonly<Record<Stage, keyof Roles | undefined>> = {
+const stageRoles: Readonly<Record<Stage, keyof HostRoles | undefined>> = {
   prepare: undefined,
   etcd: 'member',
   api: 'controlPlane',
@@ -43,38 +43,46 @@ const roles: Readonly<Record<Stage, keyof Roles | undefined>> = {
   network: 'node',
 }
 
-/** Whether what a host does in a stage concerns others: it is, or shall be, what the stage is about. */
-export function takesPart(host: Host, stage: Stage): boolean {
-  const role = roles[stage]
+/**
+ * True if the host has, or will have, the role that the stage is about. Otherwise no peer depends on its ops
+ * there.
+ */
+export function takesPartInStage(host: RolloutHost, stage: Stage): boolean {
+  const role = stageRoles[stage]
   return role === undefined || host[role] || host.live[role]
 }
 
-/** Names of hosts. */
-export type Sets = Readonly<Record<keyof Roles | 'away', ReadonlySet<string>>>
+/** Names of hosts by current role, and of unreachable ones. */
+export type HostSets = Readonly<Record<keyof HostRoles | 'away', ReadonlySet<string>>>
 
-export function hostOf(name: string, plan: NodePlan | undefined, sets: Sets, input: RolloutInput): Host {
+export function buildRolloutHost(
+  name: string,
+  plan: NodePlan | undefined,
+  sets: HostSets,
+  input: RolloutInput,
+): RolloutHost {
   const live = {
     member: sets.member.has(name),
     controlPlane: sets.controlPlane.has(name),
     node: sets.node.has(name),
   }
-  const answers = !sets.away.has(name)
-  const ops = answers ? (input.ops.get(name) ?? []) : []
-  const touched = new Set(ops.map(({ stage }) => stage))
+  const reachable = !sets.away.has(name)
+  const ops = reachable ? (input.ops.get(name) ?? []) : []
+  const changedStages = new Set(ops.map(({ stage }) => stage))
   return {
     name,
-    answers,
-    ...(plan === undefined ? (input.wished.get(name) ?? rolesWithoutPlan(live)) : rolesOf(plan)),
+    reachable,
+    ...(plan === undefined ? (input.desiredRoles.get(name) ?? toDefaultRoles(live)) : readRoles(plan)),
     live,
-    touched,
-    disturbed: new Set(ops.filter(disturbs).map(({ stage }) => stage)),
-    drain: live.node && touched.has('node') && changesMinor(plan, input.kubeletBefore.get(name)),
-    network: plan?.components.some((component) => component.name === 'flanneld') ?? false,
+    changedStages,
+    disruptedStages: new Set(ops.filter(isDisruptiveOp).map(({ stage }) => stage)),
+    drain: live.node && changedStages.has('node') && changesMinor(plan, input.currentKubelets.get(name)),
+    managedNetwork: plan?.components.some((component) => component.name === 'flanneld') ?? false,
   }
 }
 
-/** What a plan makes of its host. */
-export function rolesOf({ components, node }: NodePlan): Roles {
+/** Reads the roles that a plan gives its host. */
+export function readRoles({ components, node }: NodePlan): HostRoles {
   return {
     member: components.some(({ stage }) => stage === 'etcd'),
     controlPlane: components.some(({ stage }) => stage === 'api'),
@@ -82,26 +90,26 @@ export function rolesOf({ components, node }: NodePlan): Roles {
   }
 }
 
-/** Whether nobody counts on a host but its own pods. */
+/** True if no peer depends on the host. */
 export function isWorkerPlan(plan: NodePlan): boolean {
-  const { member, controlPlane } = rolesOf(plan)
+  const { member, controlPlane } = readRoles(plan)
   return !member && !controlPlane
 }
 
-function rolesWithoutPlan({ member, controlPlane, node }: Roles): Roles {
+function toDefaultRoles({ member, controlPlane, node }: HostRoles): HostRoles {
   return { member, controlPlane, node: node || (!member && !controlPlane) }
 }
 
-function disturbs({ action }: Op): boolean {
+function isDisruptiveOp({ action }: Op): boolean {
   return action === 'restart' || action === 'stop'
 }
 
-/** Only with its pods moved away may a kubelet go from one minor version to another. */
+/** A kubelet may change its minor version only after a drain. */
 function changesMinor(plan: NodePlan | undefined, before: string | undefined): boolean {
   const after = plan?.components.find(({ name }) => name === 'kubelet')?.version
-  return before !== undefined && after !== undefined && minorOf(before) !== minorOf(after)
+  return before !== undefined && after !== undefined && toMinor(before) !== toMinor(after)
 }
 
-function minorOf(version: string): string {
+function toMinor(version: string): string {
   return version.replace(/^v/, '').split('.').slice(0, 2).join('.')
 }

@@ -1,34 +1,34 @@
 import { expect, test } from 'vitest'
-import { everywhere, inputOf, liveOf, planned } from './testing/fixtures.ts'
+import { changeEverywhere, buildRolloutInput, toLiveHosts, buildPlans } from './testing/fixtures.ts'
 import type { RolloutInput } from './input.ts'
-import { type Rollout, rollout } from './rollout.ts'
+import { type RolloutPlan, planRollout } from './rollout.ts'
 
-const plans = planned(5000)
+const plans = buildPlans(5000)
 
-/** Generous: it takes some ten milliseconds, unless it grows with the square of the hosts. */
+/** Generous: the rollout takes about ten milliseconds unless it is quadratic in the hosts. */
 const limit = 1000
 
-function timed(input: RolloutInput): Rollout {
+function timed(input: RolloutInput): RolloutPlan {
   const begin = process.cpuUsage()
-  const result = rollout(input)
+  const result = planRollout(input)
   const { user, system } = process.cpuUsage(begin)
   expect((user + system) / 1000).toBeLessThan(limit)
   return result
 }
 
 test('five thousand nodes come into being', () => {
-  expect(timed(inputOf({ plans, ops: everywhere(plans, false) })).steps).toHaveLength(3)
+  expect(timed(buildRolloutInput({ plans, ops: changeEverywhere(plans, false) })).steps).toHaveLength(3)
 })
 
 test('five thousand nodes change one by one, and some are away', () => {
   const unreachable = plans.slice(-100).map(({ host }) => host)
-  const input = inputOf({
+  const input = buildRolloutInput({
     plans,
-    live: liveOf(plans),
-    ops: everywhere(plans, true),
+    live: toLiveHosts(plans),
+    ops: changeEverywhere(plans, true),
     unreachable,
     maxUnavailable: 101,
-    kubeletBefore: new Map(plans.map(({ host }) => [host, '1.36.4'])),
+    currentKubelets: new Map(plans.map(({ host }) => [host, '1.36.4'])),
   })
   const { steps, skipped } = timed(input)
   expect(steps).toHaveLength(1 + 3 * 4 + 4900)

@@ -1,12 +1,20 @@
 import type { Stage } from '../contract/stage.ts'
-import { isTouched, namesOf, takesPart } from './host.ts'
-import type { Scene } from './cluster-state.ts'
-import { type Step, step } from './step.ts'
+import { hasStageChanges, listHostNames, takesPartInStage } from './host.ts'
+import type { ClusterState } from './cluster-state.ts'
+import { type RolloutStep, buildApplyStep } from './step.ts'
 
-/** Hosts that only clear away what they once had in a stage: nobody relies on it, so they need no turn. */
-export function leftoverSteps({ answering }: Scene, ...stages: readonly Stage[]): Step[] {
+/**
+ * Hosts that only delete old components of a stage. No peer relies on these, so all such hosts share one
+ * step.
+ */
+export function buildLeftoverSteps(
+  { reachableHosts }: ClusterState,
+  ...stages: readonly Stage[]
+): RolloutStep[] {
   return stages.flatMap((stage) => {
-    const hosts = namesOf(answering.filter((host) => isTouched(host, stage) && !takesPart(host, stage)))
-    return hosts.length === 0 ? [] : [{ ...step({ hosts, stage }), id: `${stage}/leftovers` }]
+    const hosts = listHostNames(
+      reachableHosts.filter((host) => hasStageChanges(host, stage) && !takesPartInStage(host, stage)),
+    )
+    return hosts.length === 0 ? [] : [{ ...buildApplyStep({ hosts, stage }), id: `${stage}/leftovers` }]
   })
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { maxUnavailable } from './max-unavailable.ts'
+import { resolveMaxUnavailable } from './max-unavailable.ts'
 
 test.each([
   [3, 100, 3],
@@ -11,6 +11,6 @@ test.each([
   ['100%', 7, 7],
   [0, 7, 1],
   ['many', 7, 1],
-])('%s of %i workers is %i', (wish, workers, count) => {
-  expect(maxUnavailable(wish, workers)).toBe(count)
+])('%s of %i workers is %i', (setting, workers, count) => {
+  expect(resolveMaxUnavailable(setting, workers)).toBe(count)
 })

@@ -1,6 +1,6 @@
-/** How many of so many workers may be away at once. At least one, or nothing could ever change. */
-export function maxUnavailable(wish: number | string, workers: number): number {
-  const share = typeof wish === 'string' ? /^(\d+)%$/.exec(wish)?.[1] : undefined
-  const count = share === undefined ? Number(wish) : Math.floor((workers * Number(share)) / 100)
+/** Computes how many workers may be unavailable at once. At least one, or nothing could ever change. */
+export function resolveMaxUnavailable(setting: number | string, workers: number): number {
+  const percent = typeof setting === 'string' ? /^(\d+)%$/.exec(setting)?.[1] : undefined
+  const count = percent === undefined ? Number(setting) : Math.floor((workers * Number(percent)) / 100)
   return count >= 1 ? Math.floor(count) : 1
 }

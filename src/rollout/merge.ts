@@ -1,33 +1,33 @@
 import { compareStages } from '../contract/stage.ts'
-import { type ApplyStep, isEarly, type Step } from './step.ts'
+import { type ApplyStep, isBeforeApi, type RolloutStep } from './step.ts'
 
 /**
- * Makes one step of two where nothing is gained by the pause between them: nobody is disturbed, and whoever has the first
- * to do has the second, too. Each host then goes on at its own pace, and is looked at once.
+ * Merges two steps if nothing is disrupted and every host of the first step is also in the second. Each host
+ * then continues at its own speed and is observed once.
  */
-export function merged(steps: readonly Step[]): Step[] {
-  return steps.reduce<Step[]>((done, next) => {
-    const last = done.at(-1)
-    if (last?.what !== 'apply' || next.what !== 'apply' || !mayMerge(last, next)) return [...done, next]
-    return [...done.slice(0, -1), { ...next, ...together(last, next) }]
+export function mergeSteps(steps: readonly RolloutStep[]): RolloutStep[] {
+  return steps.reduce<RolloutStep[]>((result, next) => {
+    const last = result.at(-1)
+    if (last?.kind !== 'apply' || next.kind !== 'apply' || !canMerge(last, next)) return [...result, next]
+    return [...result.slice(0, -1), { ...next, ...mergePair(last, next) }]
   }, [])
 }
 
-function mayMerge(first: ApplyStep, second: ApplyStep): boolean {
-  const quiet = ![first, second].some(({ disruptive, drain }) => disruptive || drain)
+function canMerge(first: ApplyStep, second: ApplyStep): boolean {
+  const undisrupted = ![first, second].some(({ disruptive, drain }) => disruptive || drain)
   const hosts = new Set(second.hosts)
   return (
-    quiet &&
+    undisrupted &&
     second.before.length === 0 &&
     first.hosts.every((host) => hosts.has(host)) &&
     compareStages(first.stage, second.stage) < 0 &&
-    // Between the two our programs get their rights.
-    isEarly(first.stage) === isEarly(second.stage) &&
+    // Between early and late stages hyperkube applies the RBAC rules of its programs.
+    isBeforeApi(first.stage) === isBeforeApi(second.stage) &&
     !first.after.some(({ kind }) => kind === 'etcd-member-promoted')
   )
 }
 
-function together(first: ApplyStep, second: ApplyStep): Pick<ApplyStep, 'stages' | 'before' | 'after'> {
+function mergePair(first: ApplyStep, second: ApplyStep): Pick<ApplyStep, 'stages' | 'before' | 'after'> {
   return {
     stages: [...first.stages, ...second.stages],
     before: first.before,

@@ -1,86 +1,99 @@
 import type { Stage } from '../contract/stage.ts'
-import { type Host, isDisturbed, isTouched, isWorker, namesOf } from './host.ts'
-import type { Scene } from './cluster-state.ts'
-import { type Gate, type Step, step } from './step.ts'
+import { type RolloutHost, isDisrupted, hasStageChanges, isWorker, listHostNames } from './host.ts'
+import type { ClusterState } from './cluster-state.ts'
+import { type Gate, type RolloutStep, buildApplyStep } from './step.ts'
 
-/** Kubelets and the network. In a cluster that runs both go in one step, so that a host is disturbed once. */
-export function nodeSteps(scene: Scene): Step[] {
-  return scene.birth.nodes ? born(scene) : [...joined(scene), ...changed(scene)]
+/** Kubelets and the network. In a running cluster both are one step, so that each host is disrupted once. */
+export function nodeSteps(state: ClusterState): RolloutStep[] {
+  return state.bootstrap.nodes ? bootstrapSteps(state) : [...joinSteps(state), ...changeSteps(state)]
 }
 
-function born({ answering }: Scene): Step[] {
+function bootstrapSteps({ reachableHosts }: ClusterState): RolloutStep[] {
   return (['node', 'network'] as const).flatMap((stage) => {
-    const hosts = answering.filter((host) => host.node && isTouched(host, stage))
+    const hosts = reachableHosts.filter((host) => host.node && hasStageChanges(host, stage))
     if (hosts.length === 0) return []
-    return [step({ hosts: namesOf(hosts), stage, after: stage === 'network' ? bornGates(hosts) : [] })]
+    return [
+      buildApplyStep({
+        hosts: listHostNames(hosts),
+        stage,
+        after: stage === 'network' ? bootstrapGates(hosts) : [],
+      }),
+    ]
   })
 }
 
-/** Without a network no node is ready, and where ours is not wanted nobody can have brought another one yet. */
-function bornGates(hosts: readonly Host[]): Gate[] {
-  const ours = namesOf(hosts.filter(({ network }) => network))
+/**
+ * A node without a network is never ready. Without our network plugin no other one can be installed at
+ * bootstrap.
+ */
+function bootstrapGates(hosts: readonly RolloutHost[]): Gate[] {
+  const managedHosts = listHostNames(hosts.filter(({ managedNetwork }) => managedNetwork))
   return [
-    { kind: 'network-ready', hosts: namesOf(hosts) },
-    ...(ours.length === 0 ? [] : [{ kind: 'nodes-ready', hosts: ours } as const]),
+    { kind: 'network-ready', hosts: listHostNames(hosts) },
+    ...(managedHosts.length === 0 ? [] : [{ kind: 'nodes-ready', hosts: managedHosts } as const]),
   ]
 }
 
-/** New nodes take nothing away, and give room to the pods that will be moved. */
-function joined({ answering }: Scene): Step[] {
-  return visit(answering.filter(({ node, live }) => node && !live.node).filter(isVisited))
+/** New nodes disrupt nothing and give room to the pods of drained nodes. */
+function joinSteps({ reachableHosts }: ClusterState): RolloutStep[] {
+  return buildNodeStep(reachableHosts.filter(({ node, live }) => node && !live.node).filter(hasNodeChanges))
 }
 
-function changed({ answering, mayBeAway, workersAway }: Scene): Step[] {
-  const turns = answering.filter(({ live }) => live.node).filter(isVisited)
-  const workers = turns.filter(isWorker)
-  const room = mayBeAway - workersAway.length
+function changeSteps({
+  reachableHosts,
+  maxUnavailableWorkers,
+  unreachableWorkers,
+}: ClusterState): RolloutStep[] {
+  const changedNodes = reachableHosts.filter(({ live }) => live.node).filter(hasNodeChanges)
+  const workers = changedNodes.filter(isWorker)
+  const freeSlots = maxUnavailableWorkers - unreachableWorkers.length
   return [
-    ...turns.filter((host) => !isWorker(host)).flatMap((host) => visit([host])),
-    // Where nothing restarts nobody is away.
-    ...visit(workers.filter((host) => !isLoud(host))),
-    ...batches(
-      workers.filter((host) => isLoud(host) && !host.drain),
-      room,
-    ).flatMap(visit),
-    ...batches(
+    ...changedNodes.filter((host) => !isWorker(host)).flatMap((host) => buildNodeStep([host])),
+    // Without restarts no worker becomes unavailable.
+    ...buildNodeStep(workers.filter((host) => !isNodeDisrupted(host))),
+    ...toBatches(
+      workers.filter((host) => isNodeDisrupted(host) && !host.drain),
+      freeSlots,
+    ).flatMap(buildNodeStep),
+    ...toBatches(
       workers.filter(({ drain }) => drain),
-      room,
-    ).flatMap(visit),
+      freeSlots,
+    ).flatMap(buildNodeStep),
   ]
 }
 
-/** Whether a node may be away for a while. */
-export function isLoud(host: Host): boolean {
-  return host.live.node && (host.drain || isDisturbed(host, ...stages))
+/** True if the node may become unavailable during the step. */
+export function isNodeDisrupted(host: RolloutHost): boolean {
+  return host.live.node && (host.drain || isDisrupted(host, ...nodeStages))
 }
 
-const stages: readonly Stage[] = ['node', 'network']
+const nodeStages: readonly Stage[] = ['node', 'network']
 
-function isVisited(host: Host): boolean {
-  return isTouched(host, ...stages)
+function hasNodeChanges(host: RolloutHost): boolean {
+  return hasStageChanges(host, ...nodeStages)
 }
 
-function visit(hosts: readonly Host[]): Step[] {
+function buildNodeStep(hosts: readonly RolloutHost[]): RolloutStep[] {
   if (hosts.length === 0) return []
-  const names = namesOf(hosts)
-  const touched = stages.filter((stage) => hosts.some((host) => isTouched(host, stage)))
-  const network = touched.includes('network')
+  const names = listHostNames(hosts)
+  const stepStages = nodeStages.filter((stage) => hosts.some((host) => hasStageChanges(host, stage)))
+  const network = stepStages.includes('network')
   return [
-    step({
+    buildApplyStep({
       hosts: names,
       stage: network ? 'network' : 'node',
-      stages: touched,
+      stages: stepStages,
       after: [
         ...(network ? [{ kind: 'network-ready', hosts: names } as const] : []),
         { kind: 'nodes-ready', hosts: names },
       ],
       drain: hosts.some(({ drain }) => drain),
-      disruptive: hosts.some(isLoud),
+      disruptive: hosts.some(isNodeDisrupted),
     }),
   ]
 }
 
-function batches(hosts: readonly Host[], size: number): Host[][] {
+function toBatches(hosts: readonly RolloutHost[], size: number): RolloutHost[][] {
   if (size < 1) return []
   const count = Math.ceil(hosts.length / size)
   return Array.from({ length: count }, (_, index) => hosts.slice(index * size, (index + 1) * size))

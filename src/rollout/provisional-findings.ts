@@ -2,130 +2,139 @@ import type { PlannedFile } from '../contract/component-plan.ts'
 import type { Finding } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
-import { digestOf } from '../diff/digest.ts'
-import { opsBack } from './provisional-rollback.ts'
-import { list } from './format-names.ts'
+import { computeDigest } from '../diff/digest.ts'
+import { diffRollback } from './provisional-rollback.ts'
+import { formatNames } from './format-names.ts'
 
-/** A host on which something is to be tried. */
-export interface TriedHost {
+/** A host that gets a provisional change. */
+export interface ProvisionalHost {
   readonly plan: NodePlan
-  /** What it would go back to; none when it was never taken through a whole plan. */
-  readonly former: NodePlan | undefined
-  /** What is to be done on it. */
+  /** Plan that the host returns to. Undefined if no plan was ever applied completely. */
+  readonly previous: NodePlan | undefined
+  /** Ops of the change. */
   readonly ops: readonly Op[]
 }
 
-export interface TrialInput {
-  readonly hosts: readonly TriedHost[]
-  /** Names of hosts that are to leave. */
-  readonly leaving: readonly string[]
-  /** What is to be changed in the cluster itself, in a few words each. */
-  readonly inside: readonly string[]
+export interface ProvisionalInput {
+  readonly hosts: readonly ProvisionalHost[]
+  /** Names of hosts to remove. */
+  readonly removed: readonly string[]
+  /** Changes of cluster objects, in a few words each. */
+  readonly clusterChanges: readonly string[]
   /** Certificates and public keys of the identity, as PEM. */
   readonly keys: readonly string[]
 }
 
-/** All that keeps a change from being tried: what agents could not take back with nobody near. */
-export function trialFindings({ hosts, leaving, inside, keys }: TrialInput): Finding[] {
-  const fresh = hosts.filter(({ former }) => former === undefined)
-  const known = hosts.flatMap(({ former, ...host }) => (former === undefined ? [] : [{ ...host, former }]))
-  const having = (is: (host: Known) => boolean): string[] => known.filter(is).map(({ plan }) => plan.host)
+/** Findings about changes that agents could not roll back without an operator. */
+export function provisionalFindings({ hosts, removed, clusterChanges, keys }: ProvisionalInput): Finding[] {
+  const newHosts = hosts.filter(({ previous }) => previous === undefined)
+  const known = hosts.flatMap(({ previous, ...host }): KnownHost[] =>
+    previous === undefined ? [] : [{ ...host, previous }],
+  )
+  const namesWhere = (is: (host: KnownHost) => boolean): string[] =>
+    known.filter(is).map(({ plan }) => plan.host)
   return [
-    ...(known.length === 0 && fresh.length > 0 ? first() : comingAndGoing(namesOf(fresh), leaving)),
-    ...ofComponents(having(changesComponents)),
-    ...ofPrograms(having(changesPrograms)),
-    ...ofSecrets(having((host) => changesSecrets(host, keys))),
-    ...ofCluster(inside),
+    ...(known.length === 0 && newHosts.length > 0
+      ? refuseFirst()
+      : refuseHostChanges(listNames(newHosts), removed)),
+    ...refuseComponents(namesWhere(changesComponents)),
+    ...refusePrograms(namesWhere(changesPrograms)),
+    ...refuseSecrets(namesWhere((host) => changesSecrets(host, keys))),
+    ...refuseClusterChanges(clusterChanges),
   ]
 }
 
-type Known = TriedHost & { readonly former: NodePlan }
+type KnownHost = ProvisionalHost & { readonly previous: NodePlan }
 
-/** With a component its keys come and go, too. */
-function changesComponents({ plan, former }: Known): boolean {
+/** Keys are created and deleted with a component. */
+function changesComponents({ plan, previous }: KnownHost): boolean {
   const parts = ({ roles, components }: NodePlan): string =>
-    digestOf([
+    computeDigest([
       roles,
-      components.map(({ name, stage, certificates }) => [name, stage, placesOf(certificates)]),
+      components.map(({ name, stage, certificates }) => [name, stage, listCertificateFiles(certificates)]),
     ])
-  return parts(plan) !== parts(former)
+  return parts(plan) !== parts(previous)
 }
 
-function placesOf(certificates: readonly { readonly certificateFile: string }[]): string[] {
+function listCertificateFiles(certificates: readonly { readonly certificateFile: string }[]): string[] {
   return certificates.map(({ certificateFile }) => certificateFile)
 }
 
-/** There and back: who goes back could not fetch what is gone. */
-function changesPrograms({ plan, former, ops }: Known): boolean {
-  return [...ops, ...opsBack(former, plan)].some(({ target }) => target === 'artifact' || target === 'image')
+/** Checks both directions: a host that rolls back could not download deleted programs again. */
+function changesPrograms({ plan, previous, ops }: KnownHost): boolean {
+  return [...ops, ...diffRollback(previous, plan)].some(
+    ({ target }) => target === 'artifact' || target === 'image',
+  )
 }
 
-function changesSecrets({ plan, former }: Known, keys: readonly string[]): boolean {
-  const contents = (of: NodePlan): ReadonlyMap<string, string> =>
+function changesSecrets({ plan, previous }: KnownHost, keys: readonly string[]): boolean {
+  const digestSecrets = (nodePlan: NodePlan): ReadonlyMap<string, string> =>
     new Map(
-      filesOf(of)
-        .filter(({ content }) => isOfIdentity(content, keys))
-        .map(({ path, content }) => [path, digestOf(content)]),
+      listFiles(nodePlan)
+        .filter(({ content }) => holdsIdentity(content, keys))
+        .map(({ path, content }) => [path, computeDigest(content)]),
     )
-  const [now, before] = [contents(plan), contents(former)]
+  const [now, before] = [digestSecrets(plan), digestSecrets(previous)]
   return now.size !== before.size || [...now].some(([path, digest]) => before.get(path) !== digest)
 }
 
-function filesOf({ components }: NodePlan): PlannedFile[] {
+function listFiles({ components }: NodePlan): PlannedFile[] {
   return components.flatMap(({ files }) => files)
 }
 
-function isOfIdentity(content: PlannedFile['content'], keys: readonly string[]): boolean {
+function holdsIdentity(content: PlannedFile['content'], keys: readonly string[]): boolean {
   return content.kind === 'secret' || keys.some((key) => content.text.includes(key.trim()))
 }
 
-function namesOf(hosts: readonly TriedHost[]): string[] {
+function listNames(hosts: readonly ProvisionalHost[]): string[] {
   return hosts.map(({ plan }) => plan.host)
 }
 
-const firstWithout = 'without --trial first: hyperkube up; then try the rest'
+const withoutProvisional =
+  'run hyperkube up without --provisional first; then apply the rest with --provisional'
 
-function refusal(code: string, message: string, hint = firstWithout): Finding {
+function refuse(code: string, message: string, hint = withoutProvisional): Finding {
   return { code, severity: 'error', message, hint }
 }
 
-function first(): Finding[] {
-  const message = 'there is no cluster yet, and so nothing to go back to'
-  return [refusal('TRIAL_FIRST', message, 'without --trial first: hyperkube up')]
+function refuseFirst(): Finding[] {
+  const message = 'there is no cluster yet, so there is nothing to roll back to'
+  return [refuse('PROVISIONAL_NO_PREVIOUS_PLAN', message, 'run hyperkube up without --provisional first')]
 }
 
-function comingAndGoing(coming: readonly string[], leaving: readonly string[]): Finding[] {
+function refuseHostChanges(joining: readonly string[], removed: readonly string[]): Finding[] {
   const parts = [
-    ...(coming.length === 0 ? [] : [`${list(coming)} would join`]),
-    ...(leaving.length === 0 ? [] : [`${list(leaving)} would leave`]),
+    ...(joining.length === 0 ? [] : [`${formatNames(joining)} would join`]),
+    ...(removed.length === 0 ? [] : [`${formatNames(removed)} would leave`]),
   ]
   if (parts.length === 0) return []
-  return [refusal('TRIAL_HOSTS', `hosts do not come and go on trial: ${parts.join(', ')}`)]
+  return [refuse('PROVISIONAL_HOSTS', `a provisional change cannot add or remove hosts: ${parts.join(', ')}`)]
 }
 
-function ofComponents(hosts: readonly string[]): Finding[] {
+function refuseComponents(hosts: readonly string[]): Finding[] {
   if (hosts.length === 0) return []
-  const message = `a component would come or go on ${list(hosts)}, and its keys with it`
-  const hint = 'without --trial: hyperkube up; the way back is to change cluster.yml back'
-  return [refusal('TRIAL_COMPONENTS', message, hint)]
+  const message = `a component would be added or removed on ${formatNames(hosts)}, with its keys`
+  const hint =
+    'run hyperkube up without --provisional; to undo it, restore cluster.yml and run hyperkube up again'
+  return [refuse('PROVISIONAL_COMPONENTS', message, hint)]
 }
 
-function ofPrograms(hosts: readonly string[]): Finding[] {
+function refusePrograms(hosts: readonly string[]): Finding[] {
   if (hosts.length === 0) return []
-  const message = `programs or images would change on ${list(hosts)}: versions are not tried`
-  const hint = `hyperkube upgrade goes back by itself where a host does not come up; anything else ${firstWithout}`
-  return [refusal('TRIAL_PROGRAMS', message, hint)]
+  const message = `programs or images would change on ${formatNames(hosts)}: a provisional change cannot change versions`
+  const hint = `hyperkube upgrade rolls back a host that fails; for anything else ${withoutProvisional}`
+  return [refuse('PROVISIONAL_PROGRAMS', message, hint)]
 }
 
-function ofSecrets(hosts: readonly string[]): Finding[] {
+function refuseSecrets(hosts: readonly string[]): Finding[] {
   if (hosts.length === 0) return []
-  const message = `keys or secrets would change on ${list(hosts)}, and nobody would be near to bring the former ones`
-  return [refusal('TRIAL_SECRETS', message)]
+  const message = `keys or secrets would change on ${formatNames(hosts)}, and agents cannot restore the previous ones`
+  return [refuse('PROVISIONAL_SECRETS', message)]
 }
 
-function ofCluster(changes: readonly string[]): Finding[] {
+function refuseClusterChanges(changes: readonly string[]): Finding[] {
   if (changes.length === 0) return []
   return [
-    refusal('TRIAL_INSIDE', `this is inside the cluster, where no host takes it back: ${list(changes)}`),
+    refuse('PROVISIONAL_CLUSTER_OBJECTS', `hosts cannot roll back cluster objects: ${formatNames(changes)}`),
   ]
 }

@@ -1,52 +1,55 @@
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
-import { diff } from '../diff/diff.ts'
-import { presentAfter } from '../diff/plan-resources.ts'
-import { keepingCertificates } from '../diff/keep-certificates.ts'
+import { diffPlan } from '../diff/diff.ts'
+import { resourcesAfterApply } from '../diff/plan-resources.ts'
+import { keepCertificates } from '../diff/keep-certificates.ts'
 import { isWorkerPlan } from './host.ts'
-import { maxUnavailable } from './max-unavailable.ts'
-import type { Step } from './step.ts'
+import { resolveMaxUnavailable } from './max-unavailable.ts'
+import type { RolloutStep } from './step.ts'
 
-/** What a host that is as a plan says has to do to be what it was before. Certificates stay: newer ones are good for both. */
-export function opsBack(former: NodePlan, tried: NodePlan): Op[] {
-  const there = tried.components.flatMap(({ certificates }) => certificates)
-  return diff(keepingCertificates(former, there), presentAfter(tried))
+/**
+ * Ops that return a host from the provisional plan to the previous one. Certificates stay, because newer ones
+ * fit both plans.
+ */
+export function diffRollback(previous: NodePlan, provisional: NodePlan): Op[] {
+  const current = provisional.components.flatMap(({ certificates }) => certificates)
+  return diffPlan(keepCertificates(previous, current), resourcesAfterApply(provisional))
 }
 
-export interface SlotsInput {
-  /** Of the hosts that try something. */
+export interface RollbackInput {
+  /** Plans of the hosts with a provisional change. */
   readonly plans: readonly NodePlan[]
-  /** Of the rollout that has brought it to them; those that are not in it have had it before. */
-  readonly steps: readonly Step[]
-  /** How many workers may be away at once, as cluster.yml says it, and how many there are. */
+  /** Steps of the rollout that applied the change. Hosts without a step had it before. */
+  readonly steps: readonly RolloutStep[]
+  /** Maximum of unavailable workers as in cluster.yml. */
   readonly maxUnavailable: number | string
   readonly workers: number
 }
 
 /**
- * Which hosts go back together, one group after the other, each in the reverse order of the rollout. Control planes and
- * members of etcd come first, one by one: what was tried may be why no API server answers, and nothing gets well before
- * that is. Then workers, as many at once as may be away at any time; nobody counts on one of them.
+ * Groups the hosts that roll back together, in reverse order of the rollout. Control planes and etcd members
+ * come first, one by one: the change may have broken all API servers. Then workers, at most `maxUnavailable`
+ * at once.
  */
-export function groupsBack({ plans, steps, maxUnavailable: wish, workers }: SlotsInput): string[][] {
+export function groupRollback({ plans, steps, maxUnavailable: setting, workers }: RollbackInput): string[][] {
   const order = steps.flatMap(({ hosts }) => hosts)
-  const last = plans
+  const reversed = plans
     .map((plan) => ({ plan, turn: order.lastIndexOf(plan.host) }))
     .toSorted((a, b) => b.turn - a.turn || (a.plan.host < b.plan.host ? 1 : -1))
     .map(({ plan }) => plan)
-  const single = last.filter((plan) => !isWorkerPlan(plan)).map(({ host }) => [host])
-  const others = last.filter(isWorkerPlan).map(({ host }) => host)
-  const size = maxUnavailable(wish, workers)
-  const groups = Array.from({ length: Math.ceil(others.length / size) }, (_, index) =>
-    others.slice(index * size, (index + 1) * size),
+  const singles = reversed.filter((plan) => !isWorkerPlan(plan)).map(({ host }) => [host])
+  const workerNames = reversed.filter(isWorkerPlan).map(({ host }) => host)
+  const size = resolveMaxUnavailable(setting, workers)
+  const groups = Array.from({ length: Math.ceil(workerNames.length / size) }, (_, index) =>
+    workerNames.slice(index * size, (index + 1) * size),
   )
-  return [...single, ...groups]
+  return [...singles, ...groups]
 }
 
-/** How long after the deadline each host goes back, in milliseconds. */
-export function slotsBack(
+/** Delay after the deadline until each host rolls back, in milliseconds. */
+export function scheduleRollback(
   groups: readonly (readonly string[])[],
-  width: number,
+  intervalMs: number,
 ): ReadonlyMap<string, number> {
-  return new Map(groups.flatMap((group, index) => group.map((host) => [host, index * width] as const)))
+  return new Map(groups.flatMap((group, index) => group.map((host) => [host, index * intervalMs] as const)))
 }

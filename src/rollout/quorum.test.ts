@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bearsLoss, quorum } from './quorum.ts'
+import { toleratesLoss, minHealthyMembers } from './quorum.ts'
 
 test.each([
   [1, 1, false],
@@ -9,6 +9,6 @@ test.each([
   [5, 3, true],
   [7, 4, true],
 ])('%i members need %i, and bear the loss of one: %s', (members, needed, bears) => {
-  expect(quorum(members)).toBe(needed)
-  expect(bearsLoss(members)).toBe(bears)
+  expect(minHealthyMembers(members)).toBe(needed)
+  expect(toleratesLoss(members)).toBe(bears)
 })

@@ -1,42 +1,41 @@
 import type { Finding } from '../contract/finding.ts'
-import { quorum } from './quorum.ts'
-import { type Scene, stayingMembers } from './cluster-state.ts'
-import { list } from './format-names.ts'
+import { minHealthyMembers } from './quorum.ts'
+import { type ClusterState, listRemainingMembers } from './cluster-state.ts'
+import { formatNames } from './format-names.ts'
 
-/** What is lost with hosts that leave, and what keeps them from leaving. */
-export function leaveFindings(scene: Scene): Finding[] {
-  return [...memoryFindings(scene), ...lostFindings(scene)]
+/** Findings about removed hosts: what is lost, and what blocks their removal. */
+export function removalFindings(state: ClusterState): Finding[] {
+  return [...remainingQuorumFindings(state), ...unreachableRemovalFindings(state)]
 }
 
-/** A cluster's memory must be with somebody who stays. */
-function memoryFindings(scene: Scene): Finding[] {
-  const { leaving, votersAway, hosts, birth } = scene
-  const going = leaving.filter(({ live }) => live.member).map(({ host }) => host)
-  if (going.length === 0 || birth.etcd) return []
-  const staying = stayingMembers(scene)
-  const away = new Set(votersAway)
-  const well = staying.filter((name) => !away.has(name)).length
-  const needed = quorum(staying.length)
-  if (hosts.some(({ member, answers }) => member && answers) && well >= needed) return []
+/** A healthy quorum of etcd must remain after the removal. */
+function remainingQuorumFindings(state: ClusterState): Finding[] {
+  const { removedHosts, unreachableVoters, hosts, bootstrap } = state
+  const removedMembers = removedHosts.filter(({ live }) => live.member).map(({ host }) => host)
+  if (removedMembers.length === 0 || bootstrap.etcd) return []
+  const remaining = listRemainingMembers(state)
+  const unreachable = new Set(unreachableVoters)
+  const healthy = remaining.filter((name) => !unreachable.has(name)).length
+  const needed = minHealthyMembers(remaining.length)
+  if (hosts.some(({ member, reachable }) => member && reachable) && healthy >= needed) return []
   return [
     {
       code: 'ROLLOUT_QUORUM',
       severity: 'error',
-      message: `without ${list(going)}, ${well} of ${staying.length} members of etcd would be well, and ${needed} are needed`,
+      message: `without ${formatNames(removedMembers)}, ${healthy} of ${remaining.length} members of etcd would be well, and ${needed} are needed`,
       hint: 'bring the others back first; one host at a time may leave',
     },
   ]
 }
 
-function lostFindings({ leaving }: Scene): Finding[] {
-  return leaving
-    .filter(({ answers }) => !answers)
+function unreachableRemovalFindings({ removedHosts }: ClusterState): Finding[] {
+  return removedHosts
+    .filter(({ reachable }) => !reachable)
     .map(({ host }) => ({
-      code: 'ROLLOUT_HOST_LOST',
+      code: 'ROLLOUT_REMOVED_UNREACHABLE',
       severity: 'warning',
-      message:
-        'does not answer, and is taken out of the cluster without its help; what runs there is taken for dead',
-      hint: 'make sure that it is off for good: it still has its keys, and is reset by nobody',
+      message: 'does not answer, and is removed from the cluster without its agent; its pods count as lost',
+      hint: 'make sure that it is off for good: it still has its keys, and is not reset',
       host,
     }))
 }

@@ -1,38 +1,39 @@
-import type { Leaving } from './input.ts'
-import { type Scene, stayingMembers } from './cluster-state.ts'
-import type { Gate, LeaveStep } from './step.ts'
+import type { RemovedHost } from './input.ts'
+import { type ClusterState, listRemainingMembers } from './cluster-state.ts'
+import type { Gate, RemoveStep } from './step.ts'
 
-/** Those that do not answer go first: while a member of etcd is away, nobody can join in its place. */
-export function lostSteps({ leaving }: Scene): LeaveStep[] {
-  return leaving.filter(({ answers }) => !answers).map((host) => leave(host, []))
+/** Unreachable hosts are removed first: etcd accepts no new member while another one is down. */
+export function buildUnreachableRemovalSteps({ removedHosts }: ClusterState): RemoveStep[] {
+  return removedHosts.filter(({ reachable }) => !reachable).map((host) => buildRemoveStep(host, []))
 }
 
-/** Those that answer go last and one by one, once whoever takes their place is there. */
-export function leaveSteps(scene: Scene): LeaveStep[] {
-  const { leaving } = scene
-  const staying = stayingMembers(scene)
-  const well: readonly Gate[] = staying.length === 0 ? [] : [{ kind: 'etcd-healthy', members: staying }]
-  const workersFirst = leaving.toSorted((a, b) => weight(a) - weight(b))
+/** Reachable hosts are removed last and one by one, after their replacements have joined. */
+export function buildRemovalSteps(state: ClusterState): RemoveStep[] {
+  const { removedHosts } = state
+  const remaining = listRemainingMembers(state)
+  const healthyGates: readonly Gate[] =
+    remaining.length === 0 ? [] : [{ kind: 'etcd-healthy', members: remaining }]
+  const workersFirst = removedHosts.toSorted((a, b) => countCoreRoles(a) - countCoreRoles(b))
   return workersFirst
-    .filter(({ answers }) => answers)
-    .map((host) => leave(host, host.live.member ? well : []))
+    .filter(({ reachable }) => reachable)
+    .map((host) => buildRemoveStep(host, host.live.member ? healthyGates : []))
 }
 
-function weight({ live }: Leaving): number {
+function countCoreRoles({ live }: RemovedHost): number {
   return Number(live.controlPlane) + Number(live.member)
 }
 
-function leave({ host, answers, live }: Leaving, before: readonly Gate[]): LeaveStep {
+function buildRemoveStep({ host, reachable, live }: RemovedHost, before: readonly Gate[]): RemoveStep {
   return {
-    id: `leave/${host}`,
-    what: 'leave',
+    id: `remove/${host}`,
+    kind: 'remove',
     hosts: [host],
     host,
     live,
-    lost: !answers,
+    unreachable: !reachable,
     before,
     after: [],
-    drain: live.node && answers,
+    drain: live.node && reachable,
     disruptive: true,
   }
 }

@@ -1,65 +1,78 @@
 import { array, assert, constantFrom, integer, nat, property, record } from 'fast-check'
 import { expect, test } from 'vitest'
 import { hasErrors } from '../contract/finding.ts'
-import { changes, hostPlan, inputOf, liveOf } from './testing/fixtures.ts'
-import type { Leaving } from './input.ts'
-import { quorum } from './quorum.ts'
-import { rollout } from './rollout.ts'
-import type { Step } from './step.ts'
+import { buildChanges, buildHostPlan, buildRolloutInput, toLiveHosts } from './testing/fixtures.ts'
+import type { RemovedHost } from './input.ts'
+import { minHealthyMembers } from './quorum.ts'
+import { planRollout } from './rollout.ts'
+import type { RolloutStep } from './step.ts'
 
 const controlPlane = { member: true, controlPlane: true, node: true }
 const worker = { member: false, controlPlane: false, node: true }
 
-/** Some stay, some come, some go; of those that go some are lost, and on those that stay something may change. */
+/**
+ * Some hosts stay, some join and some are removed. Some of the removed ones are unreachable, and staying ones
+ * may change.
+ */
 const clusters = record({
   staying: integer({ min: 0, max: 4 }),
   coming: nat(3),
   leaving: array(constantFrom(true, true, false), { maxLength: 3 }),
   workers: array(constantFrom(true, false), { maxLength: 2 }),
   loud: constantFrom(true, false),
-}).map(({ staying, coming, leaving, workers, loud }) => {
+}).map(({ staying, coming, leaving: removals, workers, loud: disruptive }) => {
   const named = (prefix: string, count: number) =>
-    Array.from({ length: count }, (_, index) => hostPlan(`${prefix}${index + 1}`, ['control-plane', 'etcd']))
+    Array.from({ length: count }, (_, index) =>
+      buildHostPlan(`${prefix}${index + 1}`, ['control-plane', 'etcd']),
+    )
   const [old, fresh] = [named('cp', staying), named('new', coming)]
-  const goers: Leaving[] = [
-    ...leaving.map((answers, index) => ({ host: `gone${index + 1}`, answers, live: controlPlane })),
-    ...workers.map((answers, index) => ({ host: `w${index + 1}`, answers, live: worker })),
+  const removed: RemovedHost[] = [
+    ...removals.map((answers, index): RemovedHost => ({
+      host: `gone${index + 1}`,
+      reachable: answers,
+      live: controlPlane,
+    })),
+    ...workers.map((answers, index): RemovedHost => ({
+      host: `w${index + 1}`,
+      reachable: answers,
+      live: worker,
+    })),
   ]
-  const live = liveOf(old)
-  const members = goers.filter((goer) => goer.live.member).map(({ host }) => host)
-  return inputOf({
+  const live = toLiveHosts(old)
+  const members = removed.filter((goer) => goer.live.member).map(({ host }) => host)
+  return buildRolloutInput({
     plans: [...old, ...fresh],
     ops: new Map([
-      ...old.map(({ host }) => [host, loud ? changes(true, 'etcd', 'api') : []] as const),
-      ...fresh.map(({ host }) => [host, changes(false, 'prepare', 'etcd', 'api')] as const),
+      ...old.map(({ host }) => [host, disruptive ? buildChanges(true, 'etcd', 'api') : []] as const),
+      ...fresh.map(({ host }) => [host, buildChanges(false, 'prepare', 'etcd', 'api')] as const),
     ]),
     live: { ...live, etcd: [...live.etcd, ...members], nodes: [...live.nodes, ...members] },
-    leaving: goers,
+    removedHosts: removed,
   })
 })
 
-test('whoever comes and goes, etcd has its quorum at every moment, and ends with those that are wished', () => {
+test('while hosts join and are removed, etcd keeps its quorum and ends with the desired members', () => {
   assert(
     property(clusters, (input) => {
-      const lost = new Set(input.leaving.filter(({ answers }) => !answers).map(({ host }) => host))
+      const lost = new Set(input.removedHosts.filter(({ reachable }) => !reachable).map(({ host }) => host))
       const voters = new Set(input.live.etcd)
-      const well = (): number => [...voters].filter((name) => !lost.has(name)).length
-      // Without one nobody could say who the members are, and there would be no input like this.
-      if (voters.size === 0 || well() < quorum(voters.size)) return
-      const { steps, findings } = rollout(input)
+      const countHealthy = (): number => [...voters].filter((name) => !lost.has(name)).length
+      // Without a quorum the members are unknown, so this input cannot occur.
+      if (voters.size === 0 || countHealthy() < minHealthyMembers(voters.size)) return
+      const { steps, findings } = planRollout(input)
       if (hasErrors(findings)) return
-      expect(steps.flatMap((step) => follow(step, voters, well))).toEqual([])
+      expect(steps.flatMap((step) => applyStep(step, voters, countHealthy))).toEqual([])
       expect([...voters].toSorted()).toEqual(input.plans.map(({ host }) => host).toSorted())
     }),
     { numRuns: 2000 },
   )
 })
 
-test('what is refused is refused for a reason: somebody who knows everything must stay or have come', () => {
+test('a rollout is refused only if no member with the data would remain', () => {
   let refused = 0
   assert(
     property(clusters, (input) => {
-      const { findings } = rollout(input)
+      const { findings } = planRollout(input)
       if (!hasErrors(findings)) return
       refused++
       expect(input.plans.length === 0 || input.live.etcd.length === 0).toBe(true)
@@ -69,24 +82,24 @@ test('what is refused is refused for a reason: somebody who knows everything mus
   expect(refused).toBeLessThan(500)
 })
 
-/** What is wrong with a step, and who votes after it. */
-function follow(step: Step, voters: Set<string>, well: () => number): string[] {
-  const hasQuorum = (away = 0): boolean => well() - away >= quorum(voters.size)
-  if (step.what === 'leave') {
+/** Lists the problems of a step and updates the voters. */
+function applyStep(step: RolloutStep, voters: Set<string>, countHealthy: () => number): string[] {
+  const hasQuorum = (down = 0): boolean => countHealthy() - down >= minHealthyMembers(voters.size)
+  if (step.kind === 'remove') {
     const before = hasQuorum()
     if (step.live.member) voters.delete(step.host)
     return before && hasQuorum() ? [] : [`${step.id} leaves no quorum`]
   }
   if (!step.stages.includes('etcd')) return []
   const joining = step.hosts.filter((name) => !voters.has(name))
-  // etcd takes nobody while somebody is away.
-  const refused = joining.length > 0 && well() !== voters.size
+  // etcd accepts no new member while another one is down.
+  const refused = joining.length > 0 && countHealthy() !== voters.size
   for (const host of joining) voters.add(host)
-  const away = step.disruptive ? step.hosts.length : 0
-  // One or two need all of them, so that a restart is a pause; then all others must be well.
-  const kept = voters.size > 2 ? hasQuorum(away) : well() === voters.size
+  const down = step.disruptive ? step.hosts.length : 0
+  // One or two members all count for the quorum, so a restart is a pause and all others must be healthy.
+  const hasNeeded = voters.size > 2 ? hasQuorum(down) : countHealthy() === voters.size
   return [
-    ...(refused ? [`${step.id} is refused while somebody is away`] : []),
-    ...(kept ? [] : [`${step.id} takes the quorum`]),
+    ...(refused ? [`${step.id} is refused while a member is down`] : []),
+    ...(hasNeeded ? [] : [`${step.id} takes the quorum`]),
   ]
 }

@@ -1,29 +1,29 @@
 import { expect, test } from 'vitest'
 import { describeStep } from './describe.ts'
-import { hostPlan, inputOf, liveOf, planned } from './testing/fixtures.ts'
-import type { Leaving, Live } from './input.ts'
-import { rollout } from './rollout.ts'
+import { buildHostPlan, buildRolloutInput, toLiveHosts, buildPlans } from './testing/fixtures.ts'
+import type { RemovedHost, LiveHosts } from './input.ts'
+import { planRollout } from './rollout.ts'
 
 const controlPlane = { member: true, controlPlane: true, node: true }
 const worker = { member: false, controlPlane: false, node: true }
 
-function withLive(live: Live, leaving: readonly Leaving[], plans = planned(2)) {
-  const names = leaving.map(({ host }) => host)
-  const voters = leaving.filter(({ live: is }) => is.member).map(({ host }) => host)
-  return rollout(
-    inputOf({
+function withLive(live: LiveHosts, removed: readonly RemovedHost[], plans = buildPlans(2)) {
+  const names = removed.map(({ host }) => host)
+  const voters = removed.filter(({ live: is }) => is.member).map(({ host }) => host)
+  return planRollout(
+    buildRolloutInput({
       plans,
       ops: new Map(),
       live: { ...live, etcd: [...live.etcd, ...voters], nodes: [...live.nodes, ...names] },
-      leaving,
+      removedHosts: removed,
     }),
   )
 }
 
 test('hosts that leave go one by one, workers first, and members only while the others are well', () => {
-  const { steps, findings } = withLive(liveOf(planned(2)), [
-    { host: 'cp0', answers: true, live: controlPlane },
-    { host: 'w9', answers: true, live: worker },
+  const { steps, findings } = withLive(toLiveHosts(buildPlans(2)), [
+    { host: 'cp0', reachable: true, live: controlPlane },
+    { host: 'w9', reachable: true, live: worker },
   ])
   expect(findings).toEqual([])
   expect(steps.map(describeStep)).toEqual([
@@ -33,10 +33,10 @@ test('hosts that leave go one by one, workers first, and members only while the 
 })
 
 test('one that is lost goes first, so that another can join in its place', () => {
-  const plans = planned(0)
-  const live = liveOf(plans.slice(0, 2))
-  const { steps, findings } = withLive(live, [{ host: 'cp9', answers: false, live: controlPlane }], plans)
-  expect(findings.map(({ code, host }) => `${code} ${host}`)).toEqual(['ROLLOUT_HOST_LOST cp9'])
+  const plans = buildPlans(0)
+  const live = toLiveHosts(plans.slice(0, 2))
+  const { steps, findings } = withLive(live, [{ host: 'cp9', reachable: false, live: controlPlane }], plans)
+  expect(findings.map(({ code, host }) => `${code} ${host}`)).toEqual(['ROLLOUT_REMOVED_UNREACHABLE cp9'])
   expect(steps.map(describeStep)).toEqual([
     'cp9 leaves, taken out of etcd, without its help, because it does not answer',
     'etcd on cp3, while etcd is well on cp1 and cp2',
@@ -44,24 +44,28 @@ test('one that is lost goes first, so that another can join in its place', () =>
 })
 
 test('who takes a place comes before who leaves it', () => {
-  const plans = [...planned(0), hostPlan('cp4', ['control-plane', 'etcd'])]
-  const { steps } = withLive(liveOf(planned(0)), [{ host: 'cp0', answers: true, live: controlPlane }], plans)
+  const plans = [...buildPlans(0), buildHostPlan('cp4', ['control-plane', 'etcd'])]
+  const { steps } = withLive(
+    toLiveHosts(buildPlans(0)),
+    [{ host: 'cp0', reachable: true, live: controlPlane }],
+    plans,
+  )
   expect(steps.map(describeStep)).toEqual([
     'etcd on cp4, while etcd is well on cp0, cp1 and 2 more',
     expect.stringMatching(/^cp0 leaves.* well on cp1, cp2 and 2 more$/),
   ])
 })
 
-test('nobody leaves when too few would be left who know anything', () => {
-  const plans = planned(0).slice(0, 1)
-  const { steps, findings } = rollout(
-    inputOf({
+test('no member is removed if too few healthy members would remain', () => {
+  const plans = buildPlans(0).slice(0, 1)
+  const { steps, findings } = planRollout(
+    buildRolloutInput({
       plans: [],
       ops: new Map(),
       live: { etcd: ['cp1', 'cp2'], controlPlanes: ['cp1', 'cp2'], nodes: ['cp1', 'cp2'] },
       unreachable: plans.map(({ host }) => host),
-      wished: new Map([['cp1', controlPlane]]),
-      leaving: [{ host: 'cp2', answers: true, live: controlPlane }],
+      desiredRoles: new Map([['cp1', controlPlane]]),
+      removedHosts: [{ host: 'cp2', reachable: true, live: controlPlane }],
     }),
   )
   expect(steps).toEqual([])

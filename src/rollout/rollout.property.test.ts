@@ -13,18 +13,26 @@ import { expect, test } from 'vitest'
 import { hasErrors } from '../contract/finding.ts'
 import type { Op } from '../contract/op.ts'
 import { compareStages, type Stage, stages } from '../contract/stage.ts'
-import { changes, hostPlan, inputOf, liveOf, nothing, type Role, stagesOf } from './testing/fixtures.ts'
-import type { Roles, RolloutInput } from './input.ts'
-import { maxUnavailable } from './max-unavailable.ts'
-import { quorum } from './quorum.ts'
-import { rollout } from './rollout.ts'
-import { type ApplyStep, isApply } from './step.ts'
+import {
+  buildChanges,
+  buildHostPlan,
+  buildRolloutInput,
+  toLiveHosts,
+  noLiveHosts,
+  type FixtureRole,
+  listRoleStages,
+} from './testing/fixtures.ts'
+import type { HostRoles, RolloutInput } from './input.ts'
+import { resolveMaxUnavailable } from './max-unavailable.ts'
+import { minHealthyMembers } from './quorum.ts'
+import { planRollout } from './rollout.ts'
+import { type ApplyStep, isApplyStep } from './step.ts'
 
-/** Each has its fate: whether it is new, whether it answers, and what is to do in each stage. */
-const fate = record({
+/** State of one host: whether it is new, whether it is reachable, and the ops of each stage. */
+const hostState = record({
   fresh: constantFrom(false, false, false, true),
   silent: constantFrom(...Array.from({ length: 12 }, (_, index) => index === 0)),
-  /** Whether it has a plan though it is silent. */
+  /** Whether an unreachable host has a plan. */
   planned: constantFrom(false, true),
   kubelet: constantFrom('1.36.4', '1.37.0', '1.37.1'),
   work: array(constantFrom('none', 'quiet', 'loud'), { minLength: stages.length, maxLength: stages.length }),
@@ -35,44 +43,48 @@ const inputs: Arbitrary<RolloutInput> = record({
   members: integer({ min: 1, max: 5 }),
   controlPlanes: integer({ min: 1, max: 4 }),
   workers: nat(14),
-  fates: array(fate, { minLength: 23, maxLength: 23 }),
+  fates: array(hostState, { minLength: 23, maxLength: 23 }),
   birth: constantFrom(false, false, true),
   maxUnavailable: oneof(integer({ min: 1, max: 5 }), constantFrom('10%', '34%', '100%')),
   leader: nat(4),
-}).map(({ apart, members, controlPlanes, workers, fates, birth, maxUnavailable: most, leader }) => {
-  const wishes: [string, Role[]][] = [
-    ...names('e', apart ? members : 0, ['etcd']),
-    ...names('cp', apart ? controlPlanes : members, apart ? ['control-plane'] : ['control-plane', 'etcd']),
-    ...names('w', workers, ['worker']),
+}).map(({ apart, members, controlPlanes, workers, fates, birth: bootstrap, maxUnavailable: max, leader }) => {
+  const roleEntries: [string, FixtureRole[]][] = [
+    ...nameHosts('e', apart ? members : 0, ['etcd']),
+    ...nameHosts(
+      'cp',
+      apart ? controlPlanes : members,
+      apart ? ['control-plane'] : ['control-plane', 'etcd'],
+    ),
+    ...nameHosts('w', workers, ['worker']),
   ]
-  const hosts = wishes.flatMap(([name, roles], index) => {
+  const hosts = roleEntries.flatMap(([name, roles], index) => {
     const one = fates[index]
     return one === undefined ? [] : [{ name, roles, ...one }]
   })
-  const all = hosts.map(({ name, roles }) => hostPlan(name, roles))
+  const all = hosts.map(({ name, roles }) => buildHostPlan(name, roles))
   const ops = new Map(
-    hosts.map(({ name, roles, silent, work }) => [name, silent ? [] : workOf(roles, work)] as const),
+    hosts.map(({ name, roles, silent, work }) => [name, silent ? [] : buildOps(roles, work)] as const),
   )
-  // The first of each kind is never new: without any the cluster would not run.
+  // The first host of each kind is never new: otherwise the cluster would not run.
   const old = all.filter(({ host }, index) => host.endsWith('1') || fates[index]?.fresh !== true)
   const absent = hosts.filter(({ silent, planned }) => silent && !planned)
-  return inputOf({
+  return buildRolloutInput({
     plans: all.filter(({ host }) => !absent.some(({ name }) => name === host)),
     ops,
-    live: birth ? nothing : liveOf(old),
+    live: bootstrap ? noLiveHosts : toLiveHosts(old),
     unreachable: hosts.filter(({ silent }) => silent).map(({ name }) => name),
-    wished: new Map(absent.map(({ name, roles }) => [name, wishOf(roles)])),
-    maxUnavailable: most,
-    kubeletBefore: new Map(hosts.map(({ name, kubelet }) => [name, kubelet])),
+    desiredRoles: new Map(absent.map(({ name, roles }) => [name, toRoles(roles)])),
+    maxUnavailable: max,
+    currentKubelets: new Map(hosts.map(({ name, kubelet }) => [name, kubelet])),
     etcdLeader: `cp${leader}`,
   })
 })
 
-function names(prefix: string, count: number, roles: Role[]): [string, Role[]][] {
+function nameHosts(prefix: string, count: number, roles: FixtureRole[]): [string, FixtureRole[]][] {
   return Array.from({ length: count }, (_, index) => [`${prefix}${index + 1}`, roles])
 }
 
-function wishOf(roles: readonly Role[]): Roles {
+function toRoles(roles: readonly FixtureRole[]): HostRoles {
   return {
     member: roles.includes('etcd'),
     controlPlane: roles.includes('control-plane'),
@@ -80,27 +92,27 @@ function wishOf(roles: readonly Role[]): Roles {
   }
 }
 
-function workOf(roles: readonly Role[], work: readonly string[]): Op[] {
-  return stagesOf(roles).flatMap((stage) => {
-    const wish = work[stages.indexOf(stage)]
-    return wish === 'none' ? [] : changes(wish === 'loud', stage)
+function buildOps(roles: readonly FixtureRole[], work: readonly string[]): Op[] {
+  return listRoleStages(roles).flatMap((stage) => {
+    const change = work[stages.indexOf(stage)]
+    return change === 'none' ? [] : buildChanges(change === 'loud', stage)
   })
 }
 
 const runs = { numRuns: 1500 }
 
-/** Of all that is not refused. */
+/** Checks all inputs that are not refused. */
 function forAll(check: (input: RolloutInput, steps: readonly ApplyStep[]) => void): void {
   assert(
     property(inputs, (input) => {
-      const { steps, findings } = rollout(input)
-      if (!hasErrors(findings)) check(input, steps.filter(isApply))
+      const { steps, findings } = planRollout(input)
+      if (!hasErrors(findings)) check(input, steps.filter(isApplyStep))
     }),
     runs,
   )
 }
 
-/** Hosts of a step on which something of the cluster that runs is stopped or restarted, as the ops say it. */
+/** Hosts of a step on which a live service is stopped or restarted, according to the ops. */
 function disturbedBy({ hosts, stages: own }: ApplyStep, { ops, live }: RolloutInput): string[] {
   const running: Readonly<Record<Stage, readonly string[]>> = {
     prepare: [],
@@ -121,7 +133,7 @@ test('an error, or steps: never both; and most of these clusters can be changed'
   let refused = 0
   assert(
     property(inputs, (input) => {
-      const { steps, findings } = rollout(input)
+      const { steps, findings } = planRollout(input)
       const errors = hasErrors(findings)
       if (errors) refused += 1
       expect(errors && steps.length > 0).toBe(false)
@@ -145,19 +157,19 @@ test('what is disruptive says so, and never takes two live hosts of the control 
 
 test('etcd has its quorum at any time', () => {
   forAll((input, steps) => {
-    const away = new Set(input.unreachable)
+    const unreachableNames = new Set(input.unreachable)
     const voters = new Set(input.live.etcd)
-    const well = (down: readonly string[]): number =>
-      [...voters].filter((name) => !away.has(name) && !down.includes(name)).length
-    const turns = voters.size === 0 ? [] : steps.filter(({ stages: own }) => own.includes('etcd'))
-    for (const step of turns) {
+    const countHealthy = (down: readonly string[]): number =>
+      [...voters].filter((name) => !unreachableNames.has(name) && !down.includes(name)).length
+    const etcdSteps = voters.size === 0 ? [] : steps.filter(({ stages: own }) => own.includes('etcd'))
+    for (const step of etcdSteps) {
       const down = disturbedBy(step, input)
-      // One or two members need all of them, so that a restart is a pause: then all others must be well.
-      const needed = voters.size > 2 ? quorum(voters.size) : voters.size - down.length
-      expect(well(down)).toBeGreaterThanOrEqual(needed)
+      // One or two members all count for the quorum, so a restart is a pause and all others must be healthy.
+      const needed = voters.size > 2 ? minHealthyMembers(voters.size) : voters.size - down.length
+      expect(countHealthy(down)).toBeGreaterThanOrEqual(needed)
       const joining = step.hosts.filter((host) => !voters.has(host))
-      // A new member is one, and comes to members that are all well.
-      expect(joining.length === 0 || (step.hosts.length === 1 && well([]) === voters.size)).toBe(true)
+      // Members join one at a time, and only if all members are healthy.
+      expect(joining.length === 0 || (step.hosts.length === 1 && countHealthy([]) === voters.size)).toBe(true)
       for (const host of joining) voters.add(host)
     }
   })
@@ -173,13 +185,13 @@ test('every host that answers is taken through each of its stages once, in their
       const through = own.map(({ stage }) => stage)
       expect(through).toEqual([...new Set(through)].toSorted(compareStages))
       for (const stage of touched) expect(own.filter((step) => step.stages.includes(stage))).toHaveLength(1)
-      // A step goes through all stages up to its own, so none before it may be left.
+      // A step applies all stages up to its own, so no earlier stage may be left.
       for (const { stages: covered, stage } of own) expect(covered.at(-1)).toBe(stage)
     }
   })
 })
 
-test('nobody has a part who has nothing to do, but for members that do not vote yet', () => {
+test('only hosts with ops take part, and members that do not vote yet', () => {
   forAll((input, steps) => {
     const voters = new Set(input.live.etcd)
     for (const { hosts, stages: own } of steps) {
@@ -204,12 +216,12 @@ test('never more workers are away than may be', () => {
   forAll((input, steps) => {
     const core = new Set([...input.live.controlPlanes, ...input.live.etcd])
     const workers = input.live.nodes.filter((name) => !core.has(name))
-    const most = maxUnavailable(input.maxUnavailable, workers.length)
+    const max = resolveMaxUnavailable(input.maxUnavailable, workers.length)
     const silent = workers.filter((name) => input.unreachable.includes(name))
     const batches = steps.filter(
       (step) => step.disruptive && step.hosts.some((host) => workers.includes(host)),
     )
-    for (const { hosts } of batches) expect(hosts.length + silent.length).toBeLessThanOrEqual(most)
+    for (const { hosts } of batches) expect(hosts.length + silent.length).toBeLessThanOrEqual(max)
   })
 })
 
@@ -218,7 +230,8 @@ test('pods are moved away from just those whose kubelet changes its minor versio
     for (const step of steps.filter(({ stages: own }) => own.includes('node'))) {
       for (const host of step.hosts) {
         const touched = (input.ops.get(host) ?? []).some(({ stage }) => stage === 'node')
-        const moves = input.live.nodes.includes(host) && touched && input.kubeletBefore.get(host) === '1.36.4'
+        const moves =
+          input.live.nodes.includes(host) && touched && input.currentKubelets.get(host) === '1.36.4'
         expect(step.drain).toBe(moves)
       }
     }
@@ -227,9 +240,9 @@ test('pods are moved away from just those whose kubelet changes its minor versio
 
 test('the order of the input says nothing, every step has a name of its own, and there are few', () => {
   assert(
-    property(inputs, nat(), (input, turn) => {
-      const result = rollout(input)
-      expect(rollout(turned(input, turn))).toEqual(result)
+    property(inputs, nat(), (input, offset) => {
+      const result = planRollout(input)
+      expect(planRollout(rotated(input, offset))).toEqual(result)
       const { steps } = result
       expect(new Set(steps.map(({ id }) => id)).size).toBe(steps.length)
       expect(steps.length).toBeLessThanOrEqual(stages.length * input.plans.length)
@@ -238,19 +251,19 @@ test('the order of the input says nothing, every step has a name of its own, and
   )
 })
 
-function turned(input: RolloutInput, turn: number): RolloutInput {
-  const turnedList = <T>(list: readonly T[]): T[] => {
-    const at = list.length === 0 ? 0 : turn % list.length
+function rotated(input: RolloutInput, offset: number): RolloutInput {
+  const rotateList = <T>(list: readonly T[]): T[] => {
+    const at = list.length === 0 ? 0 : offset % list.length
     return [...list.slice(at), ...list.slice(0, at)].toReversed()
   }
   const { etcd, controlPlanes, nodes } = input.live
   return {
     ...input,
-    plans: turnedList(input.plans),
-    ops: new Map(turnedList([...input.ops])),
-    live: { etcd: turnedList(etcd), controlPlanes: turnedList(controlPlanes), nodes: turnedList(nodes) },
-    unreachable: turnedList(input.unreachable),
-    wished: new Map(turnedList([...input.wished])),
-    kubeletBefore: new Map(turnedList([...input.kubeletBefore])),
+    plans: rotateList(input.plans),
+    ops: new Map(rotateList([...input.ops])),
+    live: { etcd: rotateList(etcd), controlPlanes: rotateList(controlPlanes), nodes: rotateList(nodes) },
+    unreachable: rotateList(input.unreachable),
+    desiredRoles: new Map(rotateList([...input.desiredRoles])),
+    currentKubelets: new Map(rotateList([...input.currentKubelets])),
   }
 }

@@ -1,22 +1,32 @@
 import { expect, test } from 'vitest'
 import { describeGate } from './describe.ts'
-import { changes, everywhere, hostPlan, inputOf, liveOf, opOf, planned } from './testing/fixtures.ts'
-import { rollout } from './rollout.ts'
-import type { Step } from './step.ts'
+import {
+  buildChanges,
+  changeEverywhere,
+  buildHostPlan,
+  buildRolloutInput,
+  toLiveHosts,
+  buildFixtureOp,
+  buildPlans,
+} from './testing/fixtures.ts'
+import { planRollout } from './rollout.ts'
+import type { RolloutStep } from './step.ts'
 
-function text({ id, drain, disruptive }: Step): string {
+function text({ id, drain, disruptive }: RolloutStep): string {
   return [id, ...(drain ? ['drained'] : []), ...(disruptive ? ['disruptive'] : [])].join(' ')
 }
 
-function gated({ id, before, after }: Step): string[] {
+function gated({ id, before, after }: RolloutStep): string[] {
   return [...before.map(describeGate), `= ${id}`, ...after.map(describeGate)]
 }
 
-const plans = planned(3)
-const live = liveOf(plans)
+const plans = buildPlans(3)
+const live = toLiveHosts(plans)
 
 test('a cluster comes into being with all hosts side by side, and waits together only for downloads and for the API', () => {
-  const { steps, findings, skipped } = rollout(inputOf({ plans, ops: everywhere(plans, false) }))
+  const { steps, findings, skipped } = planRollout(
+    buildRolloutInput({ plans, ops: changeEverywhere(plans, false) }),
+  )
   expect(steps.flatMap(gated)).toEqual([
     '= prepare/cp1+5',
     '= api/cp1+2',
@@ -33,7 +43,9 @@ test('a cluster comes into being with all hosts side by side, and waits together
 })
 
 test('a cluster that runs is changed one host of the control plane after the other', () => {
-  const { steps } = rollout(inputOf({ plans, live, ops: everywhere(plans, true), etcdLeader: 'cp1' }))
+  const { steps } = planRollout(
+    buildRolloutInput({ plans, live, ops: changeEverywhere(plans, true), etcdLeader: 'cp1' }),
+  )
   expect(steps.map(text)).toEqual([
     'prepare/cp1+5',
     'etcd/cp2 disruptive',
@@ -55,8 +67,8 @@ test('a cluster that runs is changed one host of the control plane after the oth
 })
 
 test('each of them behind gates', () => {
-  const ops = new Map([['cp1', changes(true, 'etcd', 'api', 'controllers', 'node', 'network')]])
-  expect(rollout(inputOf({ plans, live, ops })).steps.flatMap(gated)).toEqual([
+  const ops = new Map([['cp1', buildChanges(true, 'etcd', 'api', 'controllers', 'node', 'network')]])
+  expect(planRollout(buildRolloutInput({ plans, live, ops })).steps.flatMap(gated)).toEqual([
     '2 of 3 members of etcd are well without cp1',
     '= etcd/cp1',
     'etcd is well on cp1, cp2 and cp3',
@@ -73,26 +85,28 @@ test('each of them behind gates', () => {
 
 test('only hosts with something to do have a part, and only in stages that it touches', () => {
   const ops = new Map([
-    ['cp2', changes(true, 'controllers')],
-    ['w3', changes(true, 'node')],
+    ['cp2', buildChanges(true, 'controllers')],
+    ['w3', buildChanges(true, 'node')],
     ['w1', []],
   ])
-  expect(rollout(inputOf({ plans, live, ops })).steps.map(text)).toEqual([
+  expect(planRollout(buildRolloutInput({ plans, live, ops })).steps.map(text)).toEqual([
     'controllers/cp2 disruptive',
     'node/w3 disruptive',
   ])
 })
 
 test('nothing to do is no step', () => {
-  expect(rollout(inputOf({ plans, live, ops: new Map() })).steps).toEqual([])
+  expect(planRollout(buildRolloutInput({ plans, live, ops: new Map() })).steps).toEqual([])
 })
 
 test('workers go in batches, and together where nothing restarts', () => {
-  const many = planned(25)
+  const many = buildPlans(25)
   const ops = new Map(
-    many.slice(3).map(({ host }, index) => [host, changes(index >= 20, 'node', 'network')] as const),
+    many.slice(3).map(({ host }, index) => [host, buildChanges(index >= 20, 'node', 'network')] as const),
   )
-  const { steps } = rollout(inputOf({ plans: many, live: liveOf(many), ops, maxUnavailable: 2 }))
+  const { steps } = planRollout(
+    buildRolloutInput({ plans: many, live: toLiveHosts(many), ops, maxUnavailable: 2 }),
+  )
   expect(steps.map(({ hosts, disruptive }) => [hosts.length, disruptive])).toEqual([
     [20, false],
     [2, true],
@@ -102,25 +116,25 @@ test('workers go in batches, and together where nothing restarts', () => {
 })
 
 test('pods are moved away where a kubelet changes its minor version, and only there', () => {
-  const kubeletBefore = new Map([
+  const currentKubelets = new Map([
     ['w1', '1.37.0'],
     ['w2', 'v1.36.4'],
     ['w3', '1.37.1'],
   ])
-  const ops = new Map(['w1', 'w2', 'w3'].map((host) => [host, changes(true, 'node')]))
-  const { steps } = rollout(inputOf({ plans, live, ops, kubeletBefore, maxUnavailable: 3 }))
+  const ops = new Map(['w1', 'w2', 'w3'].map((host) => [host, buildChanges(true, 'node')]))
+  const { steps } = planRollout(buildRolloutInput({ plans, live, ops, currentKubelets, maxUnavailable: 3 }))
   expect(steps.map(text)).toEqual(['node/w1+1 disruptive', 'node/w2 drained disruptive'])
 })
 
 test('new nodes join at once, after the API servers and before old ones restart', () => {
   const some = { ...live, nodes: ['cp1', 'cp2', 'cp3', 'w1'] }
   const ops = new Map([
-    ['cp1', changes(true, 'api')],
-    ['w1', changes(true, 'node')],
-    ['w2', changes(true, 'prepare', 'node', 'network')],
-    ['w3', changes(true, 'prepare', 'node', 'network')],
+    ['cp1', buildChanges(true, 'api')],
+    ['w1', buildChanges(true, 'node')],
+    ['w2', buildChanges(true, 'prepare', 'node', 'network')],
+    ['w3', buildChanges(true, 'prepare', 'node', 'network')],
   ])
-  expect(rollout(inputOf({ plans, live: some, ops })).steps.map(text)).toEqual([
+  expect(planRollout(buildRolloutInput({ plans, live: some, ops })).steps.map(text)).toEqual([
     'prepare/w2+1',
     'api/cp1 disruptive',
     'network/w2+1',
@@ -130,8 +144,8 @@ test('new nodes join at once, after the API servers and before old ones restart'
 
 test('new members of etcd join one at a time, before old ones restart', () => {
   const one = { ...live, etcd: ['cp1'], controlPlanes: ['cp1'] }
-  const ops = new Map(['cp1', 'cp2', 'cp3'].map((host) => [host, changes(true, 'etcd', 'api')]))
-  const { steps, findings } = rollout(inputOf({ plans, live: one, ops }))
+  const ops = new Map(['cp1', 'cp2', 'cp3'].map((host) => [host, buildChanges(true, 'etcd', 'api')]))
+  const { steps, findings } = planRollout(buildRolloutInput({ plans, live: one, ops }))
   expect(steps.flatMap(gated)).toEqual([
     'etcd is well on cp1',
     '= etcd/cp2',
@@ -153,7 +167,7 @@ test('new members of etcd join one at a time, before old ones restart', () => {
 
 test('a member that was cut off before it could vote is waited for', () => {
   const two = { ...live, etcd: ['cp1', 'cp2'] }
-  expect(rollout(inputOf({ plans, live: two, ops: new Map() })).steps.flatMap(gated)).toEqual([
+  expect(planRollout(buildRolloutInput({ plans, live: two, ops: new Map() })).steps.flatMap(gated)).toEqual([
     'etcd is well on cp1 and cp2',
     '= etcd/cp3',
     'cp3 votes in etcd',
@@ -161,9 +175,11 @@ test('a member that was cut off before it could vote is waited for', () => {
 })
 
 test('where there is only one, it restarts, and that is said before', () => {
-  const single = [hostPlan('cp1', ['control-plane', 'etcd'])]
-  const ops = new Map([['cp1', changes(true, 'etcd', 'api')]])
-  const { steps, findings } = rollout(inputOf({ plans: single, live: liveOf(single), ops }))
+  const single = [buildHostPlan('cp1', ['control-plane', 'etcd'])]
+  const ops = new Map([['cp1', buildChanges(true, 'etcd', 'api')]])
+  const { steps, findings } = planRollout(
+    buildRolloutInput({ plans: single, live: toLiveHosts(single), ops }),
+  )
   expect(steps.flatMap(gated)).toEqual([
     'etcd is well on cp1',
     '= etcd/cp1',
@@ -171,24 +187,26 @@ test('where there is only one, it restarts, and that is said before', () => {
     '= api/cp1',
     'the API server of cp1 is ready',
   ])
-  expect(findings.map(({ code, severity }) => [code, severity])).toEqual([['ROLLOUT_API_AWAY', 'warning']])
-})
-
-test('a host that clears away what it once had needs no turn', () => {
-  const mixed = [...plans, hostPlan('e1', ['worker'])]
-  const ops = new Map([['e1', [opOf('etcd', 'stop'), opOf('api', 'stop')]]])
-  expect(rollout(inputOf({ plans: mixed, live: liveOf(mixed), ops })).steps.map(text)).toEqual([
-    'api/leftovers',
+  expect(findings.map(({ code, severity }) => [code, severity])).toEqual([
+    ['ROLLOUT_API_DOWNTIME', 'warning'],
   ])
 })
 
-test('at birth nobody waits for nodes that have no network of ours', () => {
-  const bare = planned(1).map((plan) => ({
+test('a host that clears away what it once had needs no turn', () => {
+  const mixed = [...plans, buildHostPlan('e1', ['worker'])]
+  const ops = new Map([['e1', [buildFixtureOp('etcd', 'stop'), buildFixtureOp('api', 'stop')]]])
+  expect(
+    planRollout(buildRolloutInput({ plans: mixed, live: toLiveHosts(mixed), ops })).steps.map(text),
+  ).toEqual(['api/leftovers'])
+})
+
+test('at bootstrap no gate waits for nodes without our network plugin', () => {
+  const bare = buildPlans(1).map((plan) => ({
     ...plan,
     components: plan.components.map((one) =>
       one.name === 'flanneld' ? { ...one, name: 'kube-proxy' } : one,
     ),
   }))
-  const { steps } = rollout(inputOf({ plans: bare, ops: everywhere(bare, false) }))
+  const { steps } = planRollout(buildRolloutInput({ plans: bare, ops: changeEverywhere(bare, false) }))
   expect(steps.at(-1)?.after.map(({ kind }) => kind)).not.toContain('nodes-ready')
 })

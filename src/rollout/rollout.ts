@@ -4,69 +4,71 @@ import { controlPlaneFindings } from './control-plane-findings.ts'
 import { etcdFindings } from './etcd-findings.ts'
 import { etcdSteps } from './etcd-steps.ts'
 import type { RolloutInput } from './input.ts'
-import { leaveFindings } from './removal-findings.ts'
-import { leaveSteps, lostSteps } from './removal-steps.ts'
-import { leftoverSteps } from './leftovers.ts'
-import { merged } from './merge.ts'
+import { removalFindings } from './removal-findings.ts'
+import { buildRemovalSteps, buildUnreachableRemovalSteps } from './removal-steps.ts'
+import { buildLeftoverSteps } from './leftovers.ts'
+import { mergeSteps } from './merge.ts'
 import { nodeSteps } from './node-steps.ts'
-import { isTouched, namesOf } from './host.ts'
-import { type Scene, sceneOf } from './cluster-state.ts'
-import { type Step, step } from './step.ts'
+import { hasStageChanges, listHostNames } from './host.ts'
+import { type ClusterState, buildClusterState } from './cluster-state.ts'
+import { type RolloutStep, buildApplyStep } from './step.ts'
 import { workerFindings } from './worker-findings.ts'
 
-export interface Skipped {
+export interface SkippedHost {
   readonly host: string
   readonly reason: string
 }
 
-export interface Rollout {
-  /** One after the other. None when something is so wrong that nothing should be done. */
-  readonly steps: readonly Step[]
-  readonly skipped: readonly Skipped[]
+export interface RolloutPlan {
+  /** In order of execution. Empty if there are errors. */
+  readonly steps: readonly RolloutStep[]
+  readonly skipped: readonly SkippedHost[]
   readonly findings: readonly Finding[]
 }
 
 /**
- * The order across hosts. Only hosts with something to do have a part in it; the same input gives the same steps,
- * whatever the order of hosts in it.
+ * Orders the changes across hosts. Only hosts with ops take part. Equal input gives equal steps, in any order
+ * of hosts.
  */
-export function rollout(input: RolloutInput): Rollout {
-  const scene = sceneOf(input)
+export function planRollout(input: RolloutInput): RolloutPlan {
+  const state = buildClusterState(input)
   const findings = [
-    ...etcdFindings(scene),
-    ...controlPlaneFindings(scene),
-    ...workerFindings(scene),
-    ...leaveFindings(scene),
+    ...etcdFindings(state),
+    ...controlPlaneFindings(state),
+    ...workerFindings(state),
+    ...removalFindings(state),
   ]
   if (hasErrors(findings)) {
-    // Nothing is done, so nobody is left behind by it either.
+    // Nothing runs, so no host is skipped either.
     return { steps: [], skipped: [], findings: findings.filter(({ severity }) => severity === 'error') }
   }
-  const skipped = scene.hosts
-    .filter(({ answers }) => !answers)
+  const skipped = state.hosts
+    .filter(({ reachable }) => !reachable)
     .map(({ name }) => ({ host: name, reason: 'does not answer' }))
-  return { steps: stepsOf(scene), skipped, findings }
+  return { steps: buildSteps(state), skipped, findings }
 }
 
-/** All API servers before any kubelet: a kubelet must not be newer than the server it talks to. */
-function stepsOf(scene: Scene): Step[] {
-  return merged([
-    ...lostSteps(scene),
-    ...preparation(scene),
-    ...etcdSteps(scene),
-    ...leftoverSteps(scene, 'etcd'),
-    ...apiSteps(scene),
-    ...leftoverSteps(scene, 'api'),
-    ...controllerSteps(scene),
-    ...leftoverSteps(scene, 'controllers'),
-    ...nodeSteps(scene),
-    ...leftoverSteps(scene, 'node', 'network'),
-    ...leaveSteps(scene),
+/** All API servers come before any kubelet: a kubelet must not be newer than its API server. */
+function buildSteps(state: ClusterState): RolloutStep[] {
+  return mergeSteps([
+    ...buildUnreachableRemovalSteps(state),
+    ...buildPreparation(state),
+    ...etcdSteps(state),
+    ...buildLeftoverSteps(state, 'etcd'),
+    ...apiSteps(state),
+    ...buildLeftoverSteps(state, 'api'),
+    ...controllerSteps(state),
+    ...buildLeftoverSteps(state, 'controllers'),
+    ...nodeSteps(state),
+    ...buildLeftoverSteps(state, 'node', 'network'),
+    ...buildRemovalSteps(state),
   ])
 }
 
-/** What is prepared restarts nothing of the cluster, so all hosts do it at once, however long their downloads take. */
-function preparation({ answering }: Scene): Step[] {
-  const hosts = namesOf(answering.filter((host) => isTouched(host, 'prepare')))
-  return hosts.length === 0 ? [] : [step({ hosts, stage: 'prepare' })]
+/**
+ * Preparation restarts nothing of the cluster, so all hosts run it in parallel, however long downloads take.
+ */
+function buildPreparation({ reachableHosts }: ClusterState): RolloutStep[] {
+  const hosts = listHostNames(reachableHosts.filter((host) => hasStageChanges(host, 'prepare')))
+  return hosts.length === 0 ? [] : [buildApplyStep({ hosts, stage: 'prepare' })]
 }

@@ -1,74 +1,74 @@
 import type { Stage } from '../contract/stage.ts'
-import type { Roles } from './input.ts'
+import type { HostRoles } from './input.ts'
 
-/** What must be so before a step begins, or after it before the next one does. */
+/** A condition that must hold before a step begins, or after it before the next one begins. */
 export type Gate =
-  /** Enough of the members are well for etcd to go on while this one is away. */
+  /** Enough healthy members remain for a quorum while this one is down. */
   | { readonly kind: 'etcd-quorum-without'; readonly host: string; readonly members: readonly string[] }
   | { readonly kind: 'etcd-healthy'; readonly members: readonly string[] }
-  /** It has caught up with the others, and votes. */
+  /** The member has caught up and votes. */
   | { readonly kind: 'etcd-member-promoted'; readonly host: string }
   | { readonly kind: 'api-ready'; readonly hosts: readonly string[] }
   | { readonly kind: 'controllers-ready'; readonly host: string }
   | { readonly kind: 'nodes-ready'; readonly hosts: readonly string[] }
   | { readonly kind: 'network-ready'; readonly hosts: readonly string[] }
 
-interface Turn {
-  /** The same whenever the same is to be done. */
+interface StepBase {
+  /** Stable: equal changes give equal ids. */
   readonly id: string
   readonly hosts: readonly string[]
   readonly before: readonly Gate[]
   readonly after: readonly Gate[]
-  /** Whether pods are moved away from the hosts first. */
+  /** True if the hosts are drained first. */
   readonly drain: boolean
-  /** Whether something that runs is stopped or restarted. */
+  /** True if a running service is stopped or restarted. */
   readonly disruptive: boolean
 }
 
-/** Some hosts are taken through a stage, side by side. */
-export interface ApplyStep extends Turn {
-  readonly what: 'apply'
-  /** Through this stage, and all before it. */
+/** Applies one or more stages to hosts in parallel. */
+export interface ApplyStep extends StepBase {
+  readonly kind: 'apply'
+  /** Last stage of the step; earlier stages are applied too. */
   readonly stage: Stage
-  /** Those in which there is something to do. */
+  /** Stages with ops. */
   readonly stages: readonly Stage[]
 }
 
-/** A host leaves the cluster: it gives up what it is, and everything of ours goes off it. */
-export interface LeaveStep extends Turn {
-  readonly what: 'leave'
+/** Removes a host from the cluster, with everything hyperkube installed on it. */
+export interface RemoveStep extends StepBase {
+  readonly kind: 'remove'
   readonly host: string
-  readonly live: Roles
-  /** It does not answer, and is taken out without its help. */
-  readonly lost: boolean
+  readonly live: HostRoles
+  /** True if the host is unreachable and is removed without its agent. */
+  readonly unreachable: boolean
 }
 
-export type Step = ApplyStep | LeaveStep
+export type RolloutStep = ApplyStep | RemoveStep
 
-const early: ReadonlySet<Stage> = new Set(['prepare', 'etcd', 'api'])
+const stagesBeforeApi: ReadonlySet<Stage> = new Set(['prepare', 'etcd', 'api'])
 
-/** Whether there need be no API yet that answers. */
-export function isEarly(stage: Stage): boolean {
-  return early.has(stage)
+/** True for stages that run before the API is available. */
+export function isBeforeApi(stage: Stage): boolean {
+  return stagesBeforeApi.has(stage)
 }
 
-export function isApply(one: Step): one is ApplyStep {
-  return one.what === 'apply'
+export function isApplyStep(one: RolloutStep): one is ApplyStep {
+  return one.kind === 'apply'
 }
 
-/** Whether a step is over before an API has to answer. */
-export function beginsEarly(one: Step): boolean {
-  return isApply(one) && one.stages.some(isEarly)
+/** True if the step begins before the API is available. */
+export function startsBeforeApi(one: RolloutStep): boolean {
+  return isApplyStep(one) && one.stages.some(isBeforeApi)
 }
 
-type Wish = Pick<ApplyStep, 'hosts' | 'stage'> & Partial<ApplyStep>
+type ApplyStepFields = Pick<ApplyStep, 'hosts' | 'stage'> & Partial<ApplyStep>
 
-/** A step, of which only what there is needs to be said. */
-export function step({ hosts, stage, ...more }: Wish): ApplyStep {
+/** Builds an apply step; omitted fields have defaults. */
+export function buildApplyStep({ hosts, stage, ...more }: ApplyStepFields): ApplyStep {
   const [first = ''] = hosts
   return {
     id: hosts.length > 1 ? `${stage}/${first}+${hosts.length - 1}` : `${stage}/${first}`,
-    what: 'apply',
+    kind: 'apply',
     hosts,
     stage,
     stages: [stage],

@@ -1,29 +1,38 @@
 import { expect, test } from 'vitest'
-import { isApply } from './step.ts'
-import { changes, everywhere, hostPlan, inputOf, liveOf, planned } from './testing/fixtures.ts'
+import { isApplyStep } from './step.ts'
+import {
+  buildChanges,
+  changeEverywhere,
+  buildHostPlan,
+  buildRolloutInput,
+  toLiveHosts,
+  buildPlans,
+} from './testing/fixtures.ts'
 import type { RolloutInput } from './input.ts'
-import { type Rollout, rollout } from './rollout.ts'
+import { type RolloutPlan, planRollout } from './rollout.ts'
 
-const plans = planned(10)
-const live = liveOf(plans)
+const plans = buildPlans(10)
+const live = toLiveHosts(plans)
 
-function codes({ findings }: Rollout): string[] {
+function codes({ findings }: RolloutPlan): string[] {
   return findings.map(({ code, severity, host }) =>
     [severity, code, ...(host === undefined ? [] : [host])].join(' '),
   )
 }
 
-function without(unreachable: string[], wish: Partial<RolloutInput> = {}): Rollout {
-  return rollout(inputOf({ plans, live, ops: everywhere(plans, true), unreachable, ...wish }))
+function without(unreachable: string[], options: Partial<RolloutInput> = {}): RolloutPlan {
+  return planRollout(
+    buildRolloutInput({ plans, live, ops: changeEverywhere(plans, true), unreachable, ...options }),
+  )
 }
 
-/** What hosts without a plan shall be: control planes with a member of etcd. */
-function server(...names: readonly string[]): RolloutInput['wished'] {
+/** Desired roles of hosts without a plan: control planes with an etcd member. */
+function controlPlaneRoles(...names: readonly string[]): RolloutInput['desiredRoles'] {
   return new Map(names.map((name) => [name, { member: true, controlPlane: true, node: true }]))
 }
 
-const onAll = (...stages: Parameters<typeof changes>[1][]): RolloutInput['ops'] =>
-  new Map(plans.map(({ host }) => [host, changes(true, ...stages)]))
+const onAll = (...stages: Parameters<typeof buildChanges>[1][]): RolloutInput['ops'] =>
+  new Map(plans.map(({ host }) => [host, buildChanges(true, ...stages)]))
 
 test('a worker is left behind, and counts as away', () => {
   const result = without(['w3'], { maxUnavailable: 3 })
@@ -50,13 +59,13 @@ test('those that are away leave no place for a restart', () => {
 })
 
 test('they leave place enough where none restarts', () => {
-  const quiet = without(['w1'], { maxUnavailable: 1, ops: everywhere(plans, false) })
+  const quiet = without(['w1'], { maxUnavailable: 1, ops: changeEverywhere(plans, false) })
   expect(codes(quiet)).toEqual(['warning ROLLOUT_WORKER_SKIPPED w1'])
   const elsewhere = without(['w1'], { maxUnavailable: 1, ops: onAll('api') })
   expect(codes(elsewhere)).toEqual(['warning ROLLOUT_WORKER_SKIPPED w1'])
 })
 
-test('a worker that never was part of the cluster is missed by nobody', () => {
+test('a worker that was never part of the cluster does not count as unavailable', () => {
   const nodes = live.nodes.filter((name) => !['w8', 'w9', 'w10'].includes(name))
   const result = without(['w10', 'w8', 'w9', 'x'], { maxUnavailable: 1, live: { ...live, nodes } })
   expect(codes(result)).toEqual([
@@ -67,17 +76,22 @@ test('a worker that never was part of the cluster is missed by nobody', () => {
   ])
 })
 
-test('at birth workers may be away, members of etcd may not', () => {
-  const birth = { live: liveOf([]), ops: everywhere(plans, false) }
-  expect(codes(without(['w1'], birth))).toEqual(['warning ROLLOUT_WORKER_SKIPPED w1'])
-  expect(codes(without(['w1', 'w2'], birth))).toEqual(['error ROLLOUT_TOO_MANY_UNREACHABLE'])
-  expect(codes(without(['cp2'], birth))).toEqual(['error ROLLOUT_QUORUM cp2'])
+test('at bootstrap workers may be unreachable, etcd members may not', () => {
+  const bootstrap = { live: toLiveHosts([]), ops: changeEverywhere(plans, false) }
+  expect(codes(without(['w1'], bootstrap))).toEqual(['warning ROLLOUT_WORKER_SKIPPED w1'])
+  expect(codes(without(['w1', 'w2'], bootstrap))).toEqual(['error ROLLOUT_TOO_MANY_UNREACHABLE'])
+  expect(codes(without(['cp2'], bootstrap))).toEqual(['error ROLLOUT_QUORUM cp2'])
 })
 
-test('at birth a member of etcd may not be away either where it has no plan', () => {
+test('at bootstrap an etcd member without a plan may not be unreachable either', () => {
   const known = plans.filter(({ host }) => host !== 'cp3')
-  const birth = { plans: known, live: liveOf([]), ops: everywhere(known, false), wished: server('cp3') }
-  const result = without(['cp3'], birth)
+  const bootstrap = {
+    plans: known,
+    live: toLiveHosts([]),
+    ops: changeEverywhere(known, false),
+    desiredRoles: controlPlaneRoles('cp3'),
+  }
+  const result = without(['cp3'], bootstrap)
   expect(codes(result)).toEqual(['error ROLLOUT_QUORUM cp3'])
   expect(result.steps).toEqual([])
   expect(result.findings[0]).toMatchObject({
@@ -88,29 +102,34 @@ test('at birth a member of etcd may not be away either where it has no plan', ()
 
 test('members that only have to be started need not wait for one that is away', () => {
   const known = plans.filter(({ host }) => host !== 'cp3')
-  const asleep = { ...liveOf(known), etcd: [], etcdThere: ['cp1', 'cp2'] }
-  const result = without(['cp3'], { plans: known, live: asleep, wished: server('cp3'), ops: new Map() })
+  const stopped = { ...toLiveHosts(known), etcd: [], etcdInstalled: ['cp1', 'cp2'] }
+  const result = without(['cp3'], {
+    plans: known,
+    live: stopped,
+    desiredRoles: controlPlaneRoles('cp3'),
+    ops: new Map(),
+  })
   expect(codes(result)).toEqual(['warning ROLLOUT_CONTROL_PLANE_UNREACHABLE cp3'])
   expect(result.steps.map(({ id, hosts }) => [id, hosts])).toEqual([['etcd/cp1+1', ['cp1', 'cp2']]])
 })
 
 test('one member alone does not become a cluster of its own while the others are away', () => {
   const known = plans.filter(({ host }) => !['cp2', 'cp3'].includes(host))
-  const asleep = { ...liveOf(known), etcd: [], etcdThere: ['cp1'] }
-  const wished = server('cp2', 'cp3')
-  const result = without(['cp2', 'cp3'], { plans: known, live: asleep, wished, ops: new Map() })
+  const stopped = { ...toLiveHosts(known), etcd: [], etcdInstalled: ['cp1'] }
+  const desiredRoles = controlPlaneRoles('cp2', 'cp3')
+  const result = without(['cp2', 'cp3'], { plans: known, live: stopped, desiredRoles, ops: new Map() })
   expect(codes(result)).toContain('error ROLLOUT_QUORUM')
   expect(result.steps).toEqual([])
 })
 
-test('at birth control planes may not be away', () => {
+test('at bootstrap control planes may not be unreachable', () => {
   const apart = [
-    hostPlan('e1', ['etcd']),
-    hostPlan('cp1', ['control-plane']),
-    hostPlan('cp2', ['control-plane']),
+    buildHostPlan('e1', ['etcd']),
+    buildHostPlan('cp1', ['control-plane']),
+    buildHostPlan('cp2', ['control-plane']),
   ]
-  const birth = { plans: apart, live: liveOf([]), ops: everywhere(apart, false) }
-  expect(codes(without(['cp2'], birth))).toEqual(['error ROLLOUT_CONTROL_PLANE_UNREACHABLE cp2'])
+  const bootstrap = { plans: apart, live: toLiveHosts([]), ops: changeEverywhere(apart, false) }
+  expect(codes(without(['cp2'], bootstrap))).toEqual(['error ROLLOUT_CONTROL_PLANE_UNREACHABLE cp2'])
 })
 
 test('a cluster without a known member of etcd gets no new one', () => {
@@ -128,9 +147,9 @@ test('no restart of etcd where a member of three is away', () => {
 
 test('the others are changed one at a time while a control plane without a plan is away, and it is left behind', () => {
   const known = plans.filter(({ host }) => host !== 'cp3')
-  const restarts = changes(true, 'api', 'controllers', 'node')
+  const restarts = buildChanges(true, 'api', 'controllers', 'node')
   const ops = new Map(['cp1', 'cp2'].map((name) => [name, restarts]))
-  const result = without(['cp3'], { plans: known, wished: server('cp3'), ops })
+  const result = without(['cp3'], { plans: known, desiredRoles: controlPlaneRoles('cp3'), ops })
   expect(result.findings).toEqual([
     {
       code: 'ROLLOUT_CONTROL_PLANE_UNREACHABLE',
@@ -141,7 +160,7 @@ test('the others are changed one at a time while a control plane without a plan 
     },
   ])
   expect(result.skipped.map(({ host }) => host)).toEqual(['cp3'])
-  const servers = result.steps.filter(isApply).filter(({ stage }) => stage === 'api')
+  const servers = result.steps.filter(isApplyStep).filter(({ stage }) => stage === 'api')
   expect(servers.map(({ hosts, before }) => [hosts, before])).toEqual([
     [['cp1'], [{ kind: 'api-ready', hosts: ['cp2'] }]],
     [['cp2'], [{ kind: 'api-ready', hosts: ['cp1'] }]],
@@ -156,16 +175,16 @@ test('a control plane may be away where the change needs it for nothing', () => 
 })
 
 test('of five members one may be away', () => {
-  const five = ['e1', 'e2', 'e3', 'e4', 'e5'].map((name) => hostPlan(name, ['etcd']))
-  const all = [...five, hostPlan('cp1', ['control-plane'])]
-  const wish = { plans: all, live: liveOf(all), ops: everywhere(five, true) }
-  expect(codes(without(['e4'], wish))).toEqual(['warning ROLLOUT_CONTROL_PLANE_UNREACHABLE e4'])
+  const five = ['e1', 'e2', 'e3', 'e4', 'e5'].map((name) => buildHostPlan(name, ['etcd']))
+  const all = [...five, buildHostPlan('cp1', ['control-plane'])]
+  const options = { plans: all, live: toLiveHosts(all), ops: changeEverywhere(five, true) }
+  expect(codes(without(['e4'], options))).toEqual(['warning ROLLOUT_CONTROL_PLANE_UNREACHABLE e4'])
   expect(
-    without(['e4'], wish)
-      .steps.filter(isApply)
+    without(['e4'], options)
+      .steps.filter(isApplyStep)
       .filter(({ stage }) => stage === 'etcd'),
   ).toHaveLength(4)
-  expect(codes(without(['e4', 'e5'], wish))).toContain('error ROLLOUT_QUORUM')
+  expect(codes(without(['e4', 'e5'], options))).toContain('error ROLLOUT_QUORUM')
 })
 
 test('without a quorum nothing is done at all', () => {
@@ -173,25 +192,25 @@ test('without a quorum nothing is done at all', () => {
 })
 
 test('no member joins while another is away', () => {
-  const more = [...plans, hostPlan('cp4', ['control-plane', 'etcd'])]
-  const result = without(['cp3'], { plans: more, ops: new Map([['cp4', changes(false, 'etcd')]]) })
+  const more = [...plans, buildHostPlan('cp4', ['control-plane', 'etcd'])]
+  const result = without(['cp3'], { plans: more, ops: new Map([['cp4', buildChanges(false, 'etcd')]]) })
   expect(codes(result)).toContain('error ROLLOUT_QUORUM')
   expect(result.findings[0]?.message).toBe('cp4 cannot join etcd while cp3 does not answer')
 })
 
 test('the last API server that answers does not restart', () => {
   const two = [
-    hostPlan('e1', ['etcd']),
-    hostPlan('cp1', ['control-plane']),
-    hostPlan('cp2', ['control-plane']),
+    buildHostPlan('e1', ['etcd']),
+    buildHostPlan('cp1', ['control-plane']),
+    buildHostPlan('cp2', ['control-plane']),
   ]
-  const wish = { plans: two, live: liveOf(two), ops: new Map([['cp1', changes(true, 'api')]]) }
-  expect(codes(without(['cp2'], wish))).toEqual(['error ROLLOUT_CONTROL_PLANE_UNREACHABLE cp2'])
+  const options = { plans: two, live: toLiveHosts(two), ops: new Map([['cp1', buildChanges(true, 'api')]]) }
+  expect(codes(without(['cp2'], options))).toEqual(['error ROLLOUT_CONTROL_PLANE_UNREACHABLE cp2'])
 })
 
 test('no kubelet leaves an API server behind', () => {
-  const kubeletBefore = new Map([['w1', '1.36.4']])
-  const result = without(['cp3'], { ops: onAll('node'), kubeletBefore })
+  const currentKubelets = new Map([['w1', '1.36.4']])
+  const result = without(['cp3'], { ops: onAll('node'), currentKubelets })
   expect(codes(result)).toEqual(['error ROLLOUT_CONTROL_PLANE_UNREACHABLE cp3'])
 })
 
@@ -201,6 +220,6 @@ test('a host that does not answer is known from the cluster where it has no plan
 })
 
 test('a host does not stop being what it is in passing', () => {
-  const less = [...plans.filter(({ host }) => host !== 'cp3'), hostPlan('cp3', ['worker'])]
+  const less = [...plans.filter(({ host }) => host !== 'cp3'), buildHostPlan('cp3', ['worker'])]
   expect(codes(without([], { plans: less }))).toEqual(['error ROLLOUT_ROLE_REMOVED cp3'])
 })

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import type { NodePlan } from '../contract/node-plan.ts'
-import { diff } from '../diff/diff.ts'
-import { presentAfter } from '../diff/plan-resources.ts'
-import { clusterOf, planInput } from '../plan/testing/fixtures.ts'
+import { diffPlan } from '../diff/diff.ts'
+import { resourcesAfterApply } from '../diff/plan-resources.ts'
+import { parseTestCluster, buildPlanInput } from '../plan/testing/fixtures.ts'
 import { planCluster } from '../plan/plan.ts'
 import { describeStep } from './describe.ts'
-import { inputOf, liveOf } from './testing/fixtures.ts'
-import { rollout } from './rollout.ts'
+import { buildRolloutInput, toLiveHosts } from './testing/fixtures.ts'
+import { planRollout } from './rollout.ts'
 
-/** A real cluster, from its file to the order across its hosts. */
-function plansOf(kubernetes: string, ...more: readonly string[]): readonly NodePlan[] {
+/** Plans a complete cluster from its file. */
+function planVersion(kubernetes: string, ...more: readonly string[]): readonly NodePlan[] {
   return planCluster(
-    planInput(
-      clusterOf(`
+    buildPlanInput(
+      parseTestCluster(`
 apiVersion: hyperkube.dev/v1
 kind: Cluster
 metadata: { name: x }
@@ -31,17 +31,17 @@ ${more.map((host) => `    - ${host}`).join('\n')}`),
 
 function change(before: readonly NodePlan[], after: readonly NodePlan[]): string[] {
   const old = new Map(before.map((plan) => [plan.host, plan]))
-  const { steps, findings } = rollout(
-    inputOf({
+  const { steps, findings } = planRollout(
+    buildRolloutInput({
       plans: after,
-      live: liveOf(before),
+      live: toLiveHosts(before),
       ops: new Map(
         after.map((plan) => {
-          const former = old.get(plan.host)
-          return [plan.host, diff(plan, former === undefined ? [] : presentAfter(former))]
+          const previous = old.get(plan.host)
+          return [plan.host, diffPlan(plan, previous === undefined ? [] : resourcesAfterApply(previous))]
         }),
       ),
-      kubeletBefore: new Map(
+      currentKubelets: new Map(
         before.map(({ host, components }) => [
           host,
           components.find(({ name }) => name === 'kubelet')?.version ?? '',
@@ -54,7 +54,7 @@ function change(before: readonly NodePlan[], after: readonly NodePlan[]): string
 }
 
 test('a cluster from nothing', () => {
-  expect(change([], plansOf('1.36.4'))).toEqual([
+  expect(change([], planVersion('1.36.4'))).toEqual([
     'preparation on 5 hosts (cp1, cp2 and 3 more)',
     'etcd and API server on cp1, cp2 and cp3',
     'controllers, kubelet and network on 5 hosts (cp1, cp2 and 3 more)',
@@ -62,11 +62,11 @@ test('a cluster from nothing', () => {
 })
 
 test('nothing where nothing changed', () => {
-  expect(change(plansOf('1.36.4'), plansOf('1.36.4'))).toEqual([])
+  expect(change(planVersion('1.36.4'), planVersion('1.36.4'))).toEqual([])
 })
 
 test('a new minor version', () => {
-  const steps = change(plansOf('1.36.4'), plansOf('1.37.1'))
+  const steps = change(planVersion('1.36.4'), planVersion('1.37.1'))
   expect(steps.filter((text) => !text.startsWith('etcd'))).toEqual([
     'API server on cp1, while the API servers of cp2 and cp3 are ready',
     'API server on cp2, while the API servers of cp1 and cp3 are ready',
@@ -82,14 +82,14 @@ test('a new minor version', () => {
   ])
 })
 
-test('a worker more disturbs nobody', () => {
-  const more = plansOf('1.36.4', '{ name: w3, address: 192.0.2.13, roles: [worker] }')
-  expect(change(plansOf('1.36.4'), more)).toEqual(['preparation on w3', 'kubelet and network on w3'])
+test('an additional worker disrupts no other host', () => {
+  const more = planVersion('1.36.4', '{ name: w3, address: 192.0.2.13, roles: [worker] }')
+  expect(change(planVersion('1.36.4'), more)).toEqual(['preparation on w3', 'kubelet and network on w3'])
 })
 
 test('a control plane more joins, and no old member of etcd restarts', () => {
-  const more = plansOf('1.36.4', '{ name: cp4, address: 192.0.2.4, roles: [control-plane] }')
-  const steps = change(plansOf('1.36.4'), more)
+  const more = planVersion('1.36.4', '{ name: cp4, address: 192.0.2.4, roles: [control-plane] }')
+  const steps = change(planVersion('1.36.4'), more)
   expect(steps.slice(0, 2)).toEqual([
     'preparation on cp4',
     'etcd on cp4, while etcd is well on cp1, cp2 and cp3',

@@ -1,25 +1,26 @@
 import type { Finding } from '../contract/finding.ts'
-import { isLoud } from './node-steps.ts'
-import { type Host, isWorker } from './host.ts'
-import type { Scene } from './cluster-state.ts'
-import { list } from './format-names.ts'
+import { isNodeDisrupted } from './node-steps.ts'
+import { type RolloutHost, isWorker } from './host.ts'
+import type { ClusterState } from './cluster-state.ts'
+import { formatNames } from './format-names.ts'
 
-/** Workers that do not answer are left behind, up to a number. */
-export function workerFindings(scene: Scene): Finding[] {
-  const { hosts, answering, mayBeAway, workersAway } = scene
-  const waiting = answering.some((host) => isWorker(host) && isLoud(host))
-  // Those that are away take the places of those that would restart; with none left, nobody could.
-  const needed = workersAway.length + (waiting ? 1 : 0)
-  if (workersAway.length > 0 && needed > mayBeAway) return [tooMany(workersAway, mayBeAway, needed)]
-  return hosts.filter((host) => isWorker(host) && !host.answers && !isMember(host)).map(skippedFinding)
+/** Unreachable workers are skipped, up to the maximum of unavailable workers. */
+export function workerFindings(state: ClusterState): Finding[] {
+  const { hosts, reachableHosts, maxUnavailableWorkers, unreachableWorkers } = state
+  const restarts = reachableHosts.some((host) => isWorker(host) && isNodeDisrupted(host))
+  // Unreachable workers use up the slots of those that would restart. Without a free slot none could restart.
+  const needed = unreachableWorkers.length + (restarts ? 1 : 0)
+  if (unreachableWorkers.length > 0 && needed > maxUnavailableWorkers)
+    return [tooManyUnreachable(unreachableWorkers, maxUnavailableWorkers, needed)]
+  return hosts.filter((host) => isWorker(host) && !host.reachable && !isMember(host)).map(skippedWorker)
 }
 
-/** Of such a host more has been said. */
-function isMember({ member, live }: Host): boolean {
+/** An etcd member has a finding of its own. */
+function isMember({ member, live }: RolloutHost): boolean {
   return member || live.member
 }
 
-function skippedFinding({ name }: Host): Finding {
+function skippedWorker({ name }: RolloutHost): Finding {
   return {
     code: 'ROLLOUT_WORKER_SKIPPED',
     severity: 'warning',
@@ -29,12 +30,12 @@ function skippedFinding({ name }: Host): Finding {
   }
 }
 
-function tooMany(away: readonly string[], most: number, needed: number): Finding {
-  const count = `${away.length} ${away.length === 1 ? 'worker does' : 'workers do'} not answer (${list(away)})`
+function tooManyUnreachable(unreachable: readonly string[], max: number, needed: number): Finding {
+  const count = `${unreachable.length} ${unreachable.length === 1 ? 'worker does' : 'workers do'} not answer (${formatNames(unreachable)})`
   return {
     code: 'ROLLOUT_TOO_MANY_UNREACHABLE',
     severity: 'error',
-    message: `${count}; ${most} may be away at once${away.length > most ? '' : ', so that no other one can restart'}`,
+    message: `${count}; ${max} may be away at once${unreachable.length > max ? '' : ', so that no other one can restart'}`,
     hint: `bring them back, take them out: hyperkube node remove, or set spec.rollout.maxUnavailable to ${needed}`,
   }
 }

@@ -1,44 +1,46 @@
 import { assert, asyncProperty, integer } from 'fast-check'
 import { expect, test } from 'vitest'
-import { databaseBytes } from './database.ts'
-import { databaseOf, piecesOf } from './testing/fixtures.ts'
+import { streamDatabase } from './database.ts'
+import { buildDatabase, splitIntoPieces } from './testing/fixtures.ts'
 
-const whole = databaseOf(4)
-const silent = (): void => undefined
+const complete = buildDatabase(4)
+const ignoreProgress = (): void => undefined
 
-async function all(bytes: Buffer, size: number): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(databaseBytes(piecesOf(bytes, size), silent)))
+async function readAll(bytes: Buffer, size: number): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(streamDatabase(splitIntoPieces(bytes, size), ignoreProgress)))
 }
 
 test('it comes in whatever pieces, with etcd’s digest at its end', async () => {
   await assert(
-    asyncProperty(integer({ min: 1, max: whole.length }), async (size) => {
-      expect((await all(whole, size)).equals(whole)).toBe(true)
+    asyncProperty(integer({ min: 1, max: complete.length }), async (size) => {
+      expect((await readAll(complete, size)).equals(complete)).toBe(true)
     }),
   )
 })
 
 test('a byte that changed on its way is found, also one of the digest', async () => {
   await assert(
-    asyncProperty(integer({ min: 0, max: whole.length - 1 }), async (at) => {
-      const bytes = Buffer.from(whole)
+    asyncProperty(integer({ min: 0, max: complete.length - 1 }), async (at) => {
+      const bytes = Buffer.from(complete)
       bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
-      await expect(all(bytes, 500)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_WHOLE' })
+      await expect(readAll(bytes, 500)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_WHOLE' })
     }),
   )
 })
 
 test('an end that comes too early is found', async () => {
-  for (const length of [0, 31, 32, 512, 544, whole.length - 32, whole.length - 1]) {
-    await expect(all(whole.subarray(0, length), 500)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_WHOLE' })
+  for (const length of [0, 31, 32, 512, 544, complete.length - 32, complete.length - 1]) {
+    await expect(readAll(complete.subarray(0, length), 500)).rejects.toMatchObject({
+      code: 'SNAPSHOT_NOT_WHOLE',
+    })
   }
 })
 
-test('whoever watches hears how much there is', async () => {
-  const told: (readonly number[])[] = []
-  const bytes = databaseBytes(piecesOf(whole, 1024), (...numbers) => told.push(numbers))
+test('progress is reported with the total', async () => {
+  const reported: (readonly number[])[] = []
+  const bytes = streamDatabase(splitIntoPieces(complete, 1024), (...numbers) => reported.push(numbers))
   for await (const _ of bytes);
-  expect(told).toEqual([
+  expect(reported).toEqual([
     [1024, 2048],
     [2048, 2048],
     [2080, 2080],
@@ -49,7 +51,7 @@ test('one that fits into no archive is refused at its first piece', async () => 
   const pieces = (async function* () {
     yield { bytes: Buffer.alloc(512), remaining: 8 ** 11 }
   })()
-  await expect(Array.fromAsync(databaseBytes(pieces, silent))).rejects.toMatchObject({
+  await expect(Array.fromAsync(streamDatabase(pieces, ignoreProgress))).rejects.toMatchObject({
     code: 'SNAPSHOT_TOO_LARGE',
   })
 })

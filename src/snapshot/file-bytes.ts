@@ -3,12 +3,12 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { FileDigest } from './manifest.ts'
 
-export function fileBytes(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+export function readFileBytes(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array> {
   return createReadStream(path, { highWaterMark: 1 << 20, ...(signal && { signal }) })
 }
 
-/** Writes a file that is not there yet, for its owner alone. When it has ended well, a power cut takes nothing of it. */
-export async function writeNew(path: string, bytes: AsyncIterable<Uint8Array>): Promise<FileDigest> {
+/** Writes a new private file. When it returns, the content survives a power failure. */
+export async function writeNewFile(path: string, bytes: AsyncIterable<Uint8Array>): Promise<FileDigest> {
   const hash = createHash('sha256')
   let size = 0
   const file = await open(path, 'wx', 0o600)

@@ -2,19 +2,19 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { temporaryDirectory } from './testing/fixtures.ts'
-import { memberArchive, seatText } from './member-data.ts'
+import { createSnapshotDirectory } from './testing/fixtures.ts'
+import { buildMemberArchive, formatEtcdPeer } from './member-data.ts'
 
 const { signal } = new AbortController()
 const members = [
   { name: 'cp1', address: '10.0.0.1' },
   { name: 'cp2', address: '10.0.0.2' },
 ] as const
-const wish = { database: '/some/etcd.db', members, token: 'shop-1' }
+const options = { database: '/some/etcd.db', members, token: 'shop-1' }
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let directory: Awaited<ReturnType<typeof createSnapshotDirectory>>
 beforeEach(async () => {
-  directory = await temporaryDirectory()
+  directory = await createSnapshotDirectory()
   await mkdir(directory.at('work'))
 })
 afterEach(async () => directory[Symbol.asyncDispose]())
@@ -25,18 +25,18 @@ async function etcdutl(text: string): Promise<{ etcd: string; etcdutl: string }>
 }
 
 test('etcd’s own program makes it, with a revision far above and all before it compacted', async () => {
-  // It says what it was asked for in the place of a database.
+  // The script writes its arguments in place of a database.
   const programs = await etcdutl(
     'for word; do case $word in --data-dir=*) data=${word#*=};; esac; done; /bin/mkdir -p "$data/member/snap"; printf "%s\\n" "$@" > "$data/member/snap/db"',
   )
-  const archive = await memberArchive(programs, wish, members[1], directory.at('work'), signal)
+  const archive = await buildMemberArchive(programs, options, members[1], directory.at('work'), signal)
   const bytes = await readFile(archive.path)
   expect({ size: archive.size, sha256: archive.sha256 }).toEqual({
     size: bytes.length,
     sha256: createHash('sha256').update(bytes).digest('hex'),
   })
-  const said = execFileSync('tar', ['-xzOf', archive.path, 'member/snap/db'], { encoding: 'utf8' })
-  expect(said.replace(directory.at('work'), 'WORK').split('\n')).toEqual([
+  const args = execFileSync('tar', ['-xzOf', archive.path, 'member/snap/db'], { encoding: 'utf8' })
+  expect(args.replace(directory.at('work'), 'WORK').split('\n')).toEqual([
     'snapshot',
     'restore',
     '/some/etcd.db',
@@ -52,17 +52,17 @@ test('etcd’s own program makes it, with a revision far above and all before it
   expect(await readdir(directory.at('work'))).toEqual(['cp2.tar.gz'])
 })
 
-test('what etcd says against it is told, and nothing is left', async () => {
+test('the error of etcdutl is reported, and nothing is left', async () => {
   const programs = await etcdutl('echo "expected sha256" >&2; exit 1')
-  await expect(memberArchive(programs, wish, members[0], directory.at('work'), signal)).rejects.toMatchObject(
-    {
-      code: 'SNAPSHOT_NOT_RESTORED',
-      cause: { message: expect.stringContaining('expected sha256') },
-    },
-  )
+  await expect(
+    buildMemberArchive(programs, options, members[0], directory.at('work'), signal),
+  ).rejects.toMatchObject({
+    code: 'SNAPSHOT_NOT_RESTORED',
+    cause: { message: expect.stringContaining('expected sha256') },
+  })
   expect(await readdir(directory.at('work'))).toEqual([])
 })
 
-test('a member in etcd’s words', () => {
-  expect(seatText(members[0])).toBe('cp1=https://10.0.0.1:2380')
+test('a member as etcd writes it', () => {
+  expect(formatEtcdPeer(members[0])).toBe('cp1=https://10.0.0.1:2380')
 })

@@ -1,78 +1,78 @@
 import { rm, stat } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { run } from '../kit/command.ts'
-import { notRestored } from './errors.ts'
-import { fileBytes } from './file-bytes.ts'
+import { runProgram } from '../kit/command.ts'
+import { snapshotNotRestored } from './errors.ts'
+import { readFileBytes } from './file-bytes.ts'
 import type { FileDigest } from './manifest.ts'
 import type { EtcdPrograms } from './temporary-etcd.ts'
 
-/** A member of an etcd that is made from a database. */
-export interface Seat {
+/** A member of an etcd that is created from a database. */
+export interface EtcdPeer {
   readonly name: string
   readonly address: string
 }
 
-export interface MemberDataWish {
-  /** Where it is. */
+export interface MemberDataOptions {
+  /** Path of the database. */
   readonly database: string
-  /** All of them: each knows the others from its birth. */
-  readonly members: readonly Seat[]
-  /** Tells this etcd from any other with the same members. */
+  /** All members: each knows the others from its first start. */
+  readonly members: readonly EtcdPeer[]
+  /** Distinguishes this etcd from any other with the same members. */
   readonly token: string
 }
 
-export interface MemberArchive extends FileDigest {
+export interface MemberDataArchive extends FileDigest {
   readonly path: string
 }
 
 /**
- * So much later is all that is written from now on. Whoever watches the API remembers a revision: it must not come again
- * with something else behind it. etcd's own documents advise this much.
+ * Added to all revisions that are written after a restore. API watchers remember revisions, so that a
+ * revision must not come again with other content. The documentation of etcd recommends this number.
  */
 export const revisionBump = 1_000_000_000
 
-/** In etcd's own words: cp1=https://10.0.0.1:2380 */
-export function seatText({ name, address }: Seat): string {
-  return `${name}=${peerUrl(address)}`
+/** As etcd writes it: cp1=https://10.0.0.1:2380 */
+export function formatEtcdPeer({ name, address }: EtcdPeer): string {
+  return `${name}=${buildPeerUrl(address)}`
 }
 
-function peerUrl(address: string): string {
+function buildPeerUrl(address: string): string {
   return `https://${address}:2380`
 }
 
-/** What a member shall have in its data directory, made with etcd's own program, in an archive. */
-export async function memberArchive(
+/** Creates the data directory of a member with etcdutl and packs it into an archive. */
+export async function buildMemberArchive(
   { etcdutl }: EtcdPrograms,
-  { database, members, token }: MemberDataWish,
-  { name, address }: Seat,
+  { database, members, token }: MemberDataOptions,
+  { name, address }: EtcdPeer,
   directory: string,
   signal: AbortSignal,
-): Promise<MemberArchive> {
+): Promise<MemberDataArchive> {
   const data = join(directory, `${name}.data`)
   const path = join(directory, `${name}.tar.gz`)
   const argv = [etcdutl, 'snapshot', 'restore', database, `--data-dir=${data}`, `--name=${name}`] as const
   const membership = [
-    `--initial-cluster=${members.map(seatText).join(',')}`,
+    `--initial-cluster=${members.map(formatEtcdPeer).join(',')}`,
     `--initial-cluster-token=${token}`,
-    `--initial-advertise-peer-urls=${peerUrl(address)}`,
+    `--initial-advertise-peer-urls=${buildPeerUrl(address)}`,
   ]
-  // All revisions of before count as compacted, so that whoever asks for one has to look at everything anew.
+  // Marks all previous revisions as compacted, so that watchers must list everything again.
   const revision = [`--bump-revision=${revisionBump}`, '--mark-compacted']
   try {
-    await run([...argv, ...membership, ...revision], { cwd: directory, env: {}, signal })
-    await run(['tar', '-I', 'gzip -1', '-cf', path, '-C', data, 'member'], { cwd: directory, signal })
+    await runProgram([...argv, ...membership, ...revision], { cwd: directory, env: {}, signal })
+    await runProgram(['tar', '-I', 'gzip -1', '-cf', path, '-C', data, 'member'], { cwd: directory, signal })
   } catch (error) {
     signal.throwIfAborted()
-    throw notRestored(error)
+    throw snapshotNotRestored(error)
   } finally {
     await rm(data, { recursive: true, force: true })
   }
-  return { path, ...(await digestOf(path, signal)) }
+  return { path, ...(await computeFileDigest(path, signal)) }
 }
 
-async function digestOf(path: string, signal: AbortSignal): Promise<FileDigest> {
+async function computeFileDigest(path: string, signal: AbortSignal): Promise<FileDigest> {
   const hash = createHash('sha256')
-  for await (const chunk of fileBytes(path, signal)) hash.update(chunk)
+  for await (const chunk of readFileBytes(path, signal)) hash.update(chunk)
   return { size: (await stat(path)).size, sha256: hash.digest('hex') }
 }

@@ -3,8 +3,8 @@ import { ByteReader } from '../bundle/byte-reader.ts'
 import { isSignedBy } from '../bundle/signature.ts'
 import { readVersioned } from '../contract/versioned.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { corrupt, foreign } from './errors.ts'
-import { type Front, manifestName, readFront } from './archive-header.ts'
+import { snapshotCorrupt, snapshotForeign } from './errors.ts'
+import { type SnapshotHeader, snapshotManifestName, readSnapshotHeader } from './archive-header.ts'
 import {
   databaseFile,
   type SmallFile,
@@ -12,88 +12,97 @@ import {
   snapshotFormat,
   type SnapshotManifest,
 } from './manifest.ts'
-import { passEnd, passFile } from './sections.ts'
+import { verifyTarEnd, readVerifiedFile } from './sections.ts'
 
-/** Whose snapshots are taken for true. */
-export interface Trust {
-  /** The cluster that they must be of. Where nothing of it is left but a key: any whose identity the key opens. */
+/** Decides which snapshots are trusted. */
+export interface SnapshotTrust {
+  /**
+   * Id of the cluster that the snapshot must be of. If undefined, any cluster whose identity the key opens.
+   */
   readonly id: string | undefined
-  /** Opens a sealed identity: whose it is, and what its snapshots are signed with. */
-  readonly open: (sealed: string) => Promise<Signer>
+  /** Opens a sealed identity and returns its id and the key that verifies its snapshots. */
+  readonly open: (sealed: string) => Promise<SnapshotSigner>
 }
 
-export interface Signer {
+export interface SnapshotSigner {
   readonly id: string
   readonly publicKey: KeyObject
 }
 
-/** A snapshot that was made by the cluster itself. */
+/** A snapshot that was verified to be made by the cluster itself. */
 export interface OpenSnapshot {
   readonly manifest: SnapshotManifest
   /** By name: the sealed identity, cluster.yml and cluster.lock. */
   readonly small: Readonly<Record<SmallFile, Buffer>>
-  /** To be read once. Fails at its end unless the snapshot is as it was made, to its last byte. */
+  /** Can be read once. Fails at its end unless every byte of the snapshot is unchanged. */
   readonly database: AsyncIterable<Uint8Array>
 }
 
 /**
- * Reads what is in a snapshot, and makes sure whose it is. That is said by the identity inside it, which nobody can have
- * sealed but who has the key. So one file and one key are enough, and a snapshot stays good when authorities are renewed.
+ * Reads a snapshot and verifies its origin. The sealed identity inside proves it, because only the owner of
+ * the key can have sealed it. One file and one key are enough, and a snapshot stays valid when CAs are
+ * renewed.
  */
-export async function openSnapshot(bytes: AsyncIterable<Uint8Array>, trust: Trust): Promise<OpenSnapshot> {
+export async function openSnapshot(
+  bytes: AsyncIterable<Uint8Array>,
+  trust: SnapshotTrust,
+): Promise<OpenSnapshot> {
   const reader = new ByteReader(bytes)
-  const front = await readFront(reader)
-  const manifest = await prove(front, trust)
-  return { manifest, small: front.small, database: databaseIn(reader, manifest) }
+  const header = await readSnapshotHeader(reader)
+  const manifest = await verifyHeader(header, trust)
+  return { manifest, small: header.small, database: readDatabase(reader, manifest) }
 }
 
-async function* databaseIn(reader: ByteReader, { files }: SnapshotManifest): AsyncGenerator<Uint8Array> {
-  yield* passFile(reader, databaseFile, files[databaseFile])
-  await passEnd(reader)
+async function* readDatabase(reader: ByteReader, { files }: SnapshotManifest): AsyncGenerator<Uint8Array> {
+  yield* readVerifiedFile(reader, databaseFile, files[databaseFile])
+  await verifyTarEnd(reader)
 }
 
-/** The same for who wants to know that it is whole, and nothing else. */
+/** Verifies a snapshot without keeping its content. */
 export async function checkSnapshot(
   bytes: AsyncIterable<Uint8Array>,
-  trust: Trust,
+  trust: SnapshotTrust,
 ): Promise<SnapshotManifest> {
   const { manifest, database } = await openSnapshot(bytes, trust)
   for await (const _ of database);
   return manifest
 }
 
-async function prove({ manifest: text, signature, small }: Front, trust: Trust): Promise<SnapshotManifest> {
+async function verifyHeader(
+  { manifest: text, signature, small }: SnapshotHeader,
+  trust: SnapshotTrust,
+): Promise<SnapshotManifest> {
   const signer = await trust.open(small['cluster.identity'].toString('utf8')).catch((error: unknown) => {
-    throw unopened(error)
+    throw toOpenError(error)
   })
   if (trust.id !== undefined && trust.id !== signer.id) {
-    throw foreign(`it is of one with the id ${signer.id}, and this one is ${trust.id}`)
+    throw snapshotForeign(`it is of one with the id ${signer.id}, and this one is ${trust.id}`)
   }
-  if (!isSignedBy(text, signature, signer.publicKey)) throw corrupt('its signature does not fit')
-  const manifest = manifestIn(text)
+  if (!isSignedBy(text, signature, signer.publicKey)) throw snapshotCorrupt('its signature does not fit')
+  const manifest = parseManifest(text)
   for (const name of smallFiles) {
     const { size, sha256 } = manifest.files[name]
     const content = small[name]
     if (content.length !== size || createHash('sha256').update(content).digest('hex') !== sha256) {
-      throw corrupt(`the content of ${name}`)
+      throw snapshotCorrupt(`the content of ${name}`)
     }
   }
   return manifest
 }
 
-function unopened(error: unknown): unknown {
+function toOpenError(error: unknown): unknown {
   if (!(error instanceof HyperkubeError)) return error
   return error.code === 'IDENTITY_WRONG_KEY'
-    ? foreign('its identity was sealed with another key', error)
-    : corrupt('the identity in it cannot be opened', error)
+    ? snapshotForeign('its identity was sealed with another key', error)
+    : snapshotCorrupt('the identity in it cannot be opened', error)
 }
 
-function manifestIn(text: Buffer): SnapshotManifest {
+function parseManifest(text: Buffer): SnapshotManifest {
   let value: unknown
   try {
     value = JSON.parse(text.toString('utf8'))
   } catch {
-    throw corrupt(manifestName)
+    throw snapshotCorrupt(snapshotManifestName)
   }
   return readVersioned(snapshotFormat, value)
 }

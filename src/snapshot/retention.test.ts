@@ -1,24 +1,26 @@
 import { expect, test } from 'vitest'
 import { assert, date, property } from 'fast-check'
-import { fullName, nameOf, snapshotName, takenAt } from './name.ts'
-import { superfluous } from './retention.ts'
+import { addSnapshotExtension, buildSnapshotName, snapshotName, parseSnapshotTime } from './name.ts'
+import { selectExpiredSnapshots } from './retention.ts'
 
 const day = (number: number): Date => new Date(Date.UTC(2026, 10, number))
-const stored = (name: string) => ({ name, size: 1, modified: day(30) })
-const own = (number: number) => stored(nameOf('shop', day(number)))
+const buildStored = (name: string) => ({ name, size: 1, modified: day(30) })
+const buildOwn = (number: number) => buildStored(buildSnapshotName('shop', day(number)))
 
 test('a name says of which cluster and when, to the second', () => {
-  expect(nameOf('shop', new Date('2026-11-15T12:34:56.789Z'))).toBe('shop-2026-11-15T12-34-56Z.snapshot')
+  expect(buildSnapshotName('shop', new Date('2026-11-15T12:34:56.789Z'))).toBe(
+    'shop-2026-11-15T12-34-56Z.snapshot',
+  )
   assert(
     property(date({ min: day(1), max: new Date('2099-01-01'), noInvalidDate: true }), (time) => {
-      const name = nameOf('shop', time)
+      const name = buildSnapshotName('shop', time)
       expect(snapshotName.safeParse(name).success).toBe(true)
-      expect(takenAt('shop', name)?.getTime()).toBe(Math.floor(time.getTime() / 1000) * 1000)
-      expect(takenAt('shop-2', name)).toBeUndefined()
-      expect(takenAt('sho', name)).toBeUndefined()
+      expect(parseSnapshotTime('shop', name)?.getTime()).toBe(Math.floor(time.getTime() / 1000) * 1000)
+      expect(parseSnapshotTime('shop-2', name)).toBeUndefined()
+      expect(parseSnapshotTime('sho', name)).toBeUndefined()
     }),
   )
-  expect(takenAt('shop', 'shop-2026-13-15T12-34-56Z.snapshot')).toBeUndefined()
+  expect(parseSnapshotTime('shop', 'shop-2026-13-15T12-34-56Z.snapshot')).toBeUndefined()
 })
 
 test('names that lead elsewhere are none', () => {
@@ -32,21 +34,24 @@ test('names that lead elsewhere are none', () => {
   ]) {
     expect(snapshotName.safeParse(name).success, name).toBe(false)
   }
-  expect([fullName('before'), fullName('before.snapshot')]).toEqual(['before.snapshot', 'before.snapshot'])
+  expect([addSnapshotExtension('before'), addSnapshotExtension('before.snapshot')]).toEqual([
+    'before.snapshot',
+    'before.snapshot',
+  ])
 })
 
 test('the oldest go, whatever order they come in', () => {
-  const all = [own(3), own(1), own(2), own(4)]
-  expect(superfluous(all, 'shop', 2)).toEqual([own(1), own(2)])
-  expect(superfluous(all, 'shop', 4)).toEqual([])
-  expect(superfluous(all, 'shop', 9)).toEqual([])
+  const all = [buildOwn(3), buildOwn(1), buildOwn(2), buildOwn(4)]
+  expect(selectExpiredSnapshots(all, 'shop', 2)).toEqual([buildOwn(1), buildOwn(2)])
+  expect(selectExpiredSnapshots(all, 'shop', 4)).toEqual([])
+  expect(selectExpiredSnapshots(all, 'shop', 9)).toEqual([])
 })
 
-test('what a person has named, and what is of others, is neither counted nor removed', () => {
+test('names chosen by a person and snapshots of other clusters are neither counted nor removed', () => {
   const others = [
-    stored('before-upgrade.snapshot'),
-    stored(nameOf('shop-2', day(1))),
-    stored(nameOf('bar', day(1))),
+    buildStored('before-upgrade.snapshot'),
+    buildStored(buildSnapshotName('shop-2', day(1))),
+    buildStored(buildSnapshotName('bar', day(1))),
   ]
-  expect(superfluous([...others, own(1), own(2)], 'shop', 1)).toEqual([own(1)])
+  expect(selectExpiredSnapshots([...others, buildOwn(1), buildOwn(2)], 'shop', 1)).toEqual([buildOwn(1)])
 })

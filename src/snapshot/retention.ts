@@ -1,21 +1,21 @@
-import { takenAt } from './name.ts'
+import { parseSnapshotTime } from './name.ts'
 import type { StoredSnapshot } from './store.ts'
 
 /**
- * Those that go when so many shall stay, the oldest first. Only snapshots of this cluster that bear the names which they
- * are given by themselves are counted, and go: what a person has named is there for a reason.
+ * Selects the snapshots to remove so that `keep` stay, oldest first. Only generated names of this cluster are
+ * counted and removed: a name chosen by a person is kept.
  */
-export function superfluous(
+export function selectExpiredSnapshots(
   stored: readonly StoredSnapshot[],
   cluster: string,
   keep: number,
 ): readonly StoredSnapshot[] {
-  const own = stored.flatMap((one) => {
-    const taken = takenAt(cluster, one.name)
+  const ownSnapshots = stored.flatMap((one) => {
+    const taken = parseSnapshotTime(cluster, one.name)
     return taken === undefined ? [] : [{ one, time: taken.getTime() }]
   })
-  return own
+  return ownSnapshots
     .toSorted((a, b) => a.time - b.time)
-    .slice(0, Math.max(0, own.length - keep))
+    .slice(0, Math.max(0, ownSnapshots.length - keep))
     .map(({ one }) => one)
 }

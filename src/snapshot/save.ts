@@ -2,15 +2,15 @@ import { createHash, type KeyObject } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import type { EtcdClient } from '../etcd/client.ts'
 import type { DatabasePiece } from '../etcd/database-pieces.ts'
-import type { Observation } from '../etcd/member.ts'
+import type { EtcdObservation } from '../etcd/member.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { databaseBytes } from './database.ts'
-import { fileBytes, writeNew } from './file-bytes.ts'
+import { streamDatabase } from './database.ts'
+import { readFileBytes, writeNewFile } from './file-bytes.ts'
 import { databaseFile, type FileDigest, type SmallFile, type SnapshotManifest } from './manifest.ts'
 import { pickMember } from './pick-member.ts'
-import { snapshotBytes } from './write.ts'
+import { encodeSnapshot } from './write.ts'
 
-export interface SaveWish {
+export interface SnapshotSpec {
   readonly cluster: SnapshotManifest['cluster']
   readonly versions: Omit<SnapshotManifest['versions'], 'etcd'>
   readonly small: Readonly<Record<SmallFile, Buffer>>
@@ -18,52 +18,52 @@ export interface SaveWish {
   readonly created: Date
 }
 
-export interface SaveWorld {
+export interface SaveSnapshotDeps {
   readonly client: Pick<EtcdClient, 'countKeys' | 'database'>
-  readonly observed: Observation
-  /** Hears how many bytes of the database have come, of how many. */
+  readonly observed: EtcdObservation
+  /** Called with the number of received bytes and the total. */
   readonly progress: (done: number, total: number) => void
   readonly signal: AbortSignal
 }
 
-/** From a member of etcd, into a new file. */
+/** Saves the database of an etcd member into a new file. */
 export async function saveSnapshot(
   file: string,
-  wish: SaveWish,
-  { client, observed, progress, signal }: SaveWorld,
+  spec: SnapshotSpec,
+  { client, observed, progress, signal }: SaveSnapshotDeps,
 ): Promise<SnapshotManifest> {
   const { member, endpoint, version } = pickMember(observed)
   const { revision, keys } = await client.countKeys(endpoint, { signal })
-  const about = { member: { name: member.name, id: member.id }, etcd: version, revision, keys }
+  const details = { member: { name: member.name, id: member.id }, etcd: version, revision, keys }
   const pieces = client.database(endpoint, { signal })
-  return writeSnapshot(file, wish, { pieces, about: async () => about, progress, signal })
+  return writeSnapshot(file, spec, { pieces, details: async () => details, progress, signal })
 }
 
-/** What is known of a database beside its bytes. */
-export interface AboutDatabase extends Pick<SnapshotManifest, 'member' | 'revision' | 'keys'> {
-  /** The version of etcd that it is of. */
+/** Details of a database beside its bytes. */
+export interface DatabaseDetails extends Pick<SnapshotManifest, 'member' | 'revision' | 'keys'> {
+  /** Version of etcd. */
   readonly etcd: string
 }
 
-export interface DatabaseWorld extends Pick<SaveWorld, 'progress' | 'signal'> {
+export interface WriteSnapshotDeps extends Pick<SaveSnapshotDeps, 'progress' | 'signal'> {
   readonly pieces: AsyncIterable<DatabasePiece>
-  /** Asked once it has come as a whole, with the file that it is in. */
-  readonly about: (file: string) => Promise<AboutDatabase>
+  /** Called with the path of the database, once it is complete. */
+  readonly details: (file: string) => Promise<DatabaseDetails>
 }
 
 /**
- * Makes a snapshot of a database, in a new file. How large that is, and its digest, are known once it has come: so it comes
- * into a file of its own first.
+ * Writes a snapshot into a new file. Size and digest come before the database in it, so that the database is
+ * first written into its own file.
  */
 export async function writeSnapshot(
   file: string,
-  { cluster, created, versions, small, privateKey }: SaveWish,
-  { pieces, about, progress, signal }: DatabaseWorld,
+  { cluster, created, versions, small, privateKey }: SnapshotSpec,
+  { pieces, details, progress, signal }: WriteSnapshotDeps,
 ): Promise<SnapshotManifest> {
-  const part = `${file}.db`
+  const databasePath = `${file}.db`
   try {
-    const database = await writeNew(part, databaseBytes(pieces, progress))
-    const { etcd, member, revision, keys } = await about(part)
+    const database = await writeNewFile(databasePath, streamDatabase(pieces, progress))
+    const { etcd, member, revision, keys } = await details(databasePath)
     const manifest: SnapshotManifest = {
       apiVersion: 'hyperkube.dev/v1',
       kind: 'EtcdSnapshot',
@@ -74,29 +74,29 @@ export async function writeSnapshot(
       revision,
       keys,
       files: {
-        'cluster.identity': digestOf(small['cluster.identity']),
-        'cluster.yml': digestOf(small['cluster.yml']),
-        'cluster.lock': digestOf(small['cluster.lock']),
+        'cluster.identity': computeContentDigest(small['cluster.identity']),
+        'cluster.yml': computeContentDigest(small['cluster.yml']),
+        'cluster.lock': computeContentDigest(small['cluster.lock']),
         [databaseFile]: database,
       },
     }
-    const content = fileBytes(part, signal)
-    await writeNew(file, snapshotBytes({ manifest, small, database: content }, privateKey))
+    const content = readFileBytes(databasePath, signal)
+    await writeNewFile(file, encodeSnapshot({ manifest, small, database: content }, privateKey))
     return manifest
   } catch (error) {
     signal.throwIfAborted()
-    throw notWritten(file, error)
+    throw toWriteError(file, error)
   } finally {
-    await rm(part, { force: true })
+    await rm(databasePath, { force: true })
   }
 }
 
-function digestOf(content: Buffer): FileDigest {
+function computeContentDigest(content: Buffer): FileDigest {
   return { size: content.length, sha256: createHash('sha256').update(content).digest('hex') }
 }
 
-/** What the disk says becomes an error that names the file. */
-function notWritten(file: string, cause: unknown): unknown {
+/** Wraps a disk error in one that names the file. */
+function toWriteError(file: string, cause: unknown): unknown {
   if (cause instanceof HyperkubeError) return cause
   return new HyperkubeError('SNAPSHOT_NOT_WRITTEN', `${file} could not be written`, {
     hint: 'is there room, and may you write there? --to names another directory',

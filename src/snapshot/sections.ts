@@ -1,49 +1,49 @@
 import { createHash } from 'node:crypto'
 import type { ByteReader } from '../bundle/byte-reader.ts'
 import { tarEnd, tarHeader, tarPadding } from '../bundle/tar.ts'
-import { corrupt, truncated } from './errors.ts'
+import { snapshotCorrupt, snapshotTruncated } from './errors.ts'
 import type { FileDigest } from './manifest.ts'
 
-/* What a snapshot is made of, read as strictly as it was written, so that nothing can hide in it. */
+/* Reads the parts of a snapshot as strictly as they were written, so that nothing can be hidden in it. */
 
-export async function takeAll(reader: ByteReader, size: number, what: string): Promise<Buffer> {
+export async function takeExactly(reader: ByteReader, size: number, part: string): Promise<Buffer> {
   const bytes = await reader.take(size)
-  if (bytes.length < size) throw truncated(what)
+  if (bytes.length < size) throw snapshotTruncated(part)
   return bytes
 }
 
-export async function passHeader(reader: ByteReader, name: string, size: number): Promise<void> {
-  await pass(reader, tarHeader(name, size), `the header of ${name}`)
+export async function verifyTarHeader(reader: ByteReader, name: string, size: number): Promise<void> {
+  await expectBytes(reader, tarHeader(name, size), `the header of ${name}`)
 }
 
-export async function passPadding(reader: ByteReader, name: string, size: number): Promise<void> {
-  await pass(reader, tarPadding(size), `what follows ${name}`)
+export async function verifyTarPadding(reader: ByteReader, name: string, size: number): Promise<void> {
+  await expectBytes(reader, tarPadding(size), `what follows ${name}`)
 }
 
-export async function passEnd(reader: ByteReader): Promise<void> {
-  await pass(reader, tarEnd, 'its end')
-  if ((await reader.take(1)).length > 0) throw corrupt('something follows its end')
+export async function verifyTarEnd(reader: ByteReader): Promise<void> {
+  await expectBytes(reader, tarEnd, 'its end')
+  if ((await reader.take(1)).length > 0) throw snapshotCorrupt('something follows its end')
 }
 
-/** A file with its frame. Its bytes are given on; they end with an error when they were not those of the file. */
-export async function* passFile(
+/** Yields the bytes of a file in the archive; fails at the end if size or digest differ. */
+export async function* readVerifiedFile(
   reader: ByteReader,
   name: string,
   { size, sha256 }: FileDigest,
 ): AsyncGenerator<Uint8Array> {
-  await passHeader(reader, name, size)
+  await verifyTarHeader(reader, name, size)
   const hash = createHash('sha256')
-  let seen = 0
+  let received = 0
   for await (const piece of reader.upTo(size)) {
     hash.update(piece)
-    seen += piece.length
+    received += piece.length
     yield piece
   }
-  if (seen < size) throw truncated(`the content of ${name}`)
-  if (hash.digest('hex') !== sha256) throw corrupt(`the content of ${name}`)
-  await passPadding(reader, name, size)
+  if (received < size) throw snapshotTruncated(`the content of ${name}`)
+  if (hash.digest('hex') !== sha256) throw snapshotCorrupt(`the content of ${name}`)
+  await verifyTarPadding(reader, name, size)
 }
 
-async function pass(reader: ByteReader, expected: Buffer, what: string): Promise<void> {
-  if (!(await takeAll(reader, expected.length, what)).equals(expected)) throw corrupt(what)
+async function expectBytes(reader: ByteReader, expected: Buffer, part: string): Promise<void> {
+  if (!(await takeExactly(reader, expected.length, part)).equals(expected)) throw snapshotCorrupt(part)
 }

@@ -1,12 +1,12 @@
-/** Where snapshots are kept. */
+/** A place where snapshots are kept. */
 export interface SnapshotStore {
-  /** What a person calls it: the path of a directory, s3://BUCKET/PREFIX. */
+  /** For messages: the path of a directory, s3://BUCKET/PREFIX. */
   readonly title: string
-  /** Keeps a file under a name that is free. It bears the name only once it is there as a whole. */
-  put(name: string, file: string, progress: Progress, signal: AbortSignal): Promise<void>
-  /** In the order of their names. */
+  /** Stores a file under an unused name. The name becomes visible only when the file is complete. */
+  put(name: string, file: string, progress: ReportBytes, signal: AbortSignal): Promise<void>
+  /** Sorted by name. */
   list(signal: AbortSignal): Promise<readonly StoredSnapshot[]>
-  /** All of it, from its beginning on. Whether it is as it was made is for whoever opens it to say. */
+  /** Yields the whole file. The caller verifies it. */
   read(name: string, signal: AbortSignal): AsyncIterable<Uint8Array>
   remove(name: string, signal: AbortSignal): Promise<void>
 }
@@ -15,9 +15,9 @@ export interface StoredSnapshot {
   readonly name: string
   /** In bytes. */
   readonly size: number
-  /** When it was put there, as the store knows it. */
+  /** When it was stored, according to the store. */
   readonly modified: Date
 }
 
-/** Hears how many bytes have gone their way, of how many. */
-export type Progress = (done: number, total: number) => void
+/** Called with the number of transferred bytes and the total. */
+export type ReportBytes = (done: number, total: number) => void

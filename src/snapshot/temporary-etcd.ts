@@ -1,78 +1,86 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { allKeys } from '../etcd/count-request.ts'
-import { countAnswer } from '../etcd/responses.ts'
+import { buildCountRequest } from '../etcd/count-request.ts'
+import { countResponse } from '../etcd/responses.ts'
 import type { KeyCount } from '../etcd/member.ts'
-import { run } from '../kit/command.ts'
-import { describe } from '../kit/errors.ts'
-import { until } from '../kit/poll-until.ts'
-import { askSocket } from './ask-socket.ts'
-import { notRestored } from './errors.ts'
+import { runProgram } from '../kit/command.ts'
+import { formatError } from '../kit/errors.ts'
+import { pollUntil } from '../kit/poll-until.ts'
+import { requestOverSocket } from './ask-socket.ts'
+import { snapshotNotRestored } from './errors.ts'
 
-/** Where etcd's own programs are. */
+/** Paths of the programs of etcd. */
 export interface EtcdPrograms {
   readonly etcd: string
   readonly etcdutl: string
 }
 
-/** An etcd of one member, made from a database for the moment. */
-export interface ScratchMember extends AsyncDisposable {
-  /** As of now, or of a revision before. */
-  count(revision?: number): Promise<KeyCount>
+/** A temporary etcd with one member, created from a database. */
+export interface TemporaryEtcd extends AsyncDisposable {
+  /** At the current revision, or at an earlier one. */
+  countKeys(revision?: number): Promise<KeyCount>
 }
 
-/** A large database takes its time to be read, in milliseconds. */
-const patience = 600_000
+/** A large database takes long to load, in milliseconds. */
+const startTimeoutMs = 600_000
 
-const name = 'scratch'
-/** Nobody is ever asked there: the member is alone. */
-const peer = 'http://localhost:2380'
-const membership = [`--initial-cluster=${name}=${peer}`, `--initial-advertise-peer-urls=${peer}`]
+const memberName = 'scratch'
+/** Never contacted: there is only one member. */
+const peerUrl = 'http://localhost:2380'
+const membership = [`--initial-cluster=${memberName}=${peerUrl}`, `--initial-advertise-peer-urls=${peerUrl}`]
 
 /**
- * Restores a database into a directory that is for its owner alone, and starts etcd on it. It listens on sockets in that
- * directory and nowhere else, as it would tell everything to anybody.
+ * Restores a database into a private directory and starts etcd on it. etcd listens only on sockets in that
+ * directory, because it serves all data without authentication.
  */
-export async function startScratch(
+export async function startTemporaryEtcd(
   programs: EtcdPrograms,
   database: string,
   directory: string,
   signal: AbortSignal,
-): Promise<ScratchMember> {
-  await run(
-    [programs.etcdutl, 'snapshot', 'restore', database, '--data-dir=data', `--name=${name}`, ...membership],
-    // What the operator has set for an etcd of theirs is not meant for this one.
+): Promise<TemporaryEtcd> {
+  await runProgram(
+    [
+      programs.etcdutl,
+      'snapshot',
+      'restore',
+      database,
+      '--data-dir=data',
+      `--name=${memberName}`,
+      ...membership,
+    ],
+    // The operator's own settings for etcd must not apply here.
     { cwd: directory, env: {}, signal },
   ).catch((error: unknown) => {
     signal.throwIfAborted()
-    throw notRestored(error)
+    throw snapshotNotRestored(error)
   })
   const child = spawn(programs.etcd, flags, { cwd: directory, env: {}, stdio: ['ignore', 'ignore', 'pipe'] })
-  const ended = endOf(child)
+  const exited = waitForExit(child)
   const stop = async (): Promise<void> => {
     child.kill('SIGKILL')
-    await ended
+    await exited
   }
-  // An abort need not wait for whoever is asked just now.
-  const killed = (): void => void child.kill('SIGKILL')
-  signal.addEventListener('abort', killed, { once: true })
+  // An abort must not wait for a pending request.
+  const kill = (): void => void child.kill('SIGKILL')
+  signal.addEventListener('abort', kill, { once: true })
   const close = async (): Promise<void> => {
-    signal.removeEventListener('abort', killed)
+    signal.removeEventListener('abort', kill)
     await stop()
   }
   const socket = join(directory, 'client')
   try {
-    const gaveUp = new AbortController()
+    const exitedEarly = new AbortController()
     await Promise.race([
-      until('the restored etcd to be well', async (either) => isReady(socket, either), {
-        within: patience,
-        every: 50,
-        signal: AbortSignal.any([signal, gaveUp.signal]),
+      pollUntil('the restored etcd to be ready', async (pollSignal) => isReady(socket, pollSignal), {
+        timeoutMs: startTimeoutMs,
+        intervalMs: 50,
+        signal: AbortSignal.any([signal, exitedEarly.signal]),
       }),
-      ended.then((words) => {
-        gaveUp.abort()
-        throw notRestored(new Error(words))
+      exited.then((output) => {
+        exitedEarly.abort()
+        throw snapshotNotRestored(new Error(output))
       }),
     ])
   } catch (error) {
@@ -81,11 +89,11 @@ export async function startScratch(
     throw error
   }
   return {
-    async count(revision) {
-      const body = JSON.stringify(allKeys(revision))
-      const { status, text } = await askSocket(socket, 'POST', '/v3/kv/range', body, signal)
-      if (status !== 200) throw notRestored(new Error(text.slice(0, 500)))
-      return countAnswer.parse(JSON.parse(text))
+    async countKeys(revision) {
+      const body = JSON.stringify(buildCountRequest(revision))
+      const { status, text } = await requestOverSocket(socket, 'POST', '/v3/kv/range', body, signal)
+      if (status !== 200) throw snapshotNotRestored(new Error(text.slice(0, 500)))
+      return countResponse.parse(JSON.parse(text))
     },
     [Symbol.asyncDispose]: close,
   }
@@ -93,32 +101,32 @@ export async function startScratch(
 
 const flags = [
   '--data-dir=data',
-  `--name=${name}`,
+  `--name=${memberName}`,
   ...membership,
   '--listen-client-urls=unix://client',
   '--advertise-client-urls=http://localhost:2379',
   '--listen-peer-urls=unix://peer',
-  // It is gone in a moment, whatever happens to its disk.
+  // The data is discarded soon, so that it need not survive a crash.
   '--unsafe-no-fsync',
-  // More than any snapshot has: it must not say that it is full.
+  // Larger than any snapshot, so that no space alarm is raised.
   `--quota-backend-bytes=${16 * 2 ** 30}`,
   '--log-level=error',
 ]
 
 async function isReady(socket: string, signal: AbortSignal): Promise<boolean> {
-  return (await askSocket(socket, 'GET', '/readyz', undefined, signal)).status === 200
+  return (await requestOverSocket(socket, 'GET', '/readyz', undefined, signal)).status === 200
 }
 
-/** Its last words, once it has ended. */
-async function endOf(child: ChildProcess): Promise<string> {
-  let words = ''
+/** Returns the last output of the process after it has exited. */
+async function waitForExit(child: ChildProcess): Promise<string> {
+  let output = ''
   child.stderr?.on('data', (chunk: Buffer) => {
-    words = (words + chunk.toString('utf8')).slice(-2000)
+    output = (output + chunk.toString('utf8')).slice(-2000)
   })
   try {
     await once(child, 'close')
   } catch (error) {
-    return describe(error)
+    return formatError(error)
   }
-  return words
+  return output
 }

@@ -1,76 +1,77 @@
 import { join } from 'node:path'
 import type { KeyCount } from '../etcd/member.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { writeNew } from './file-bytes.ts'
+import { writeNewFile } from './file-bytes.ts'
 import { databaseFile } from './manifest.ts'
-import { type OpenSnapshot, openSnapshot, type Trust } from './open.ts'
-import { type EtcdPrograms, startScratch } from './temporary-etcd.ts'
+import { type OpenSnapshot, openSnapshot, type SnapshotTrust } from './open.ts'
+import { type EtcdPrograms, startTemporaryEtcd } from './temporary-etcd.ts'
 
-export interface VerifyWorld {
-  readonly trust: Trust
-  /** Those of the release that a lock names. They are asked for once the snapshot is known to be whole. */
+export interface VerifySnapshotDeps {
+  readonly trust: SnapshotTrust
+  /** Provides the etcd release of a lock. Called once the snapshot is known to be complete. */
   readonly programs: (lock: string) => Promise<EtcdPrograms>
-  /** An empty directory for its owner alone. Whoever made it removes it. */
+  /** An empty private directory. The caller removes it. */
   readonly directory: string
   readonly signal: AbortSignal
 }
 
-export interface Verified extends TakenOut {
-  /** What the restored member has. */
+export interface SnapshotVerification extends ExtractedSnapshot {
+  /** Key count of the restored member. */
   readonly found: KeyCount
 }
 
-export interface TakenOut extends Pick<OpenSnapshot, 'manifest' | 'small'> {
-  /** Where the database is. */
+export interface ExtractedSnapshot extends Pick<OpenSnapshot, 'manifest' | 'small'> {
+  /** Path of the database. */
   readonly file: string
 }
 
-/** Puts the database of a snapshot into a directory, and makes sure that the snapshot is whole and whose it is. */
-export async function takeOut(
+/** Verifies a snapshot and writes its database into a directory. */
+export async function extractSnapshot(
   bytes: AsyncIterable<Uint8Array>,
-  { trust, directory, signal }: Omit<VerifyWorld, 'programs'>,
-): Promise<TakenOut> {
+  { trust, directory, signal }: Omit<VerifySnapshotDeps, 'programs'>,
+): Promise<ExtractedSnapshot> {
   const { manifest, small, database } = await openSnapshot(bytes, trust)
   const file = join(directory, databaseFile)
-  await writeNew(file, untilAborted(database, signal))
+  await writeNewFile(file, stopWhenAborted(database, signal))
   return { manifest, small, file }
 }
 
-/** Makes sure that a snapshot is good: by what it says of itself, and by an etcd that is made from it. */
+/** Verifies a snapshot, also by restoring it into a temporary etcd. */
 export async function verifySnapshot(
   bytes: AsyncIterable<Uint8Array>,
-  { programs, ...world }: VerifyWorld,
-): Promise<Verified> {
-  const taken = await takeOut(bytes, world)
-  const own = await programs(taken.small['cluster.lock'].toString('utf8'))
-  return { ...taken, found: await tryOut(taken, own, world) }
+  { programs, ...deps }: VerifySnapshotDeps,
+): Promise<SnapshotVerification> {
+  const extracted = await extractSnapshot(bytes, deps)
+  const lockedPrograms = await programs(extracted.small['cluster.lock'].toString('utf8'))
+  return { ...extracted, found: await testRestore(extracted, lockedPrograms, deps) }
 }
 
-/** Makes an etcd from what was taken out of a snapshot, and makes sure that it has what the snapshot says. */
-export async function tryOut(
-  { manifest, file }: TakenOut,
+/** Restores an extracted snapshot into a temporary etcd and compares it with the manifest. */
+export async function testRestore(
+  { manifest, file }: ExtractedSnapshot,
   programs: EtcdPrograms,
-  { directory, signal }: Pick<VerifyWorld, 'directory' | 'signal'>,
+  { directory, signal }: Pick<VerifySnapshotDeps, 'directory' | 'signal'>,
 ): Promise<KeyCount> {
-  await using member = await startScratch(programs, file, directory, signal)
-  const found = await member.count()
-  const then = found.revision < manifest.revision ? undefined : await member.count(manifest.revision)
-  if (then?.keys === manifest.keys) return found
-  const has =
-    then === undefined
+  await using member = await startTemporaryEtcd(programs, file, directory, signal)
+  const found = await member.countKeys()
+  const atRevision =
+    found.revision < manifest.revision ? undefined : await member.countKeys(manifest.revision)
+  if (atRevision?.keys === manifest.keys) return found
+  const actualText =
+    atRevision === undefined
       ? `ends with revision ${found.revision}`
-      : `has ${then.keys} keys as of revision ${manifest.revision}`
-  const should =
-    then === undefined
+      : `has ${atRevision.keys} keys as of revision ${manifest.revision}`
+  const expectedText =
+    atRevision === undefined
       ? `revision ${manifest.revision} was there when it was made`
       : `there were ${manifest.keys} when it was made`
-  throw new HyperkubeError('SNAPSHOT_UNLIKE', `the restored etcd ${has}, and ${should}`, {
+  throw new HyperkubeError('SNAPSHOT_MISMATCH', `the restored etcd ${actualText}, and ${expectedText}`, {
     component: 'etcd',
     hint: 'make another one: hyperkube etcd snapshot save; look at hyperkube etcd status first',
   })
 }
 
-async function* untilAborted(
+async function* stopWhenAborted(
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {

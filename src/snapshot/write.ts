@@ -1,8 +1,14 @@
 import type { KeyObject } from 'node:crypto'
-import { signatureOf } from '../bundle/signature.ts'
+import { signContent } from '../bundle/signature.ts'
 import { tarEnd, tarFile, tarHeader, tarPadding } from '../bundle/tar.ts'
-import { manifestName, signatureName } from './archive-header.ts'
-import { databaseFile, manifestText, type SmallFile, smallFiles, type SnapshotManifest } from './manifest.ts'
+import { snapshotManifestName, snapshotSignatureName } from './archive-header.ts'
+import {
+  databaseFile,
+  formatSnapshotManifest,
+  type SmallFile,
+  smallFiles,
+  type SnapshotManifest,
+} from './manifest.ts'
 
 export interface SnapshotContent {
   readonly manifest: SnapshotManifest
@@ -10,14 +16,14 @@ export interface SnapshotContent {
   readonly database: AsyncIterable<Uint8Array>
 }
 
-/** The bytes of a snapshot, one after the other. The same content gives the same bytes. */
-export async function* snapshotBytes(
+/** Encodes a snapshot. The same content gives the same bytes. */
+export async function* encodeSnapshot(
   { manifest, small, database }: SnapshotContent,
   privateKey: KeyObject,
 ): AsyncGenerator<Uint8Array> {
-  const text = Buffer.from(manifestText(manifest))
-  yield* tarFile(manifestName, text)
-  yield* tarFile(signatureName, signatureOf(text, privateKey))
+  const text = Buffer.from(formatSnapshotManifest(manifest))
+  yield* tarFile(snapshotManifestName, text)
+  yield* tarFile(snapshotSignatureName, signContent(text, privateKey))
   for (const name of smallFiles) yield* tarFile(name, small[name])
   const { size } = manifest.files[databaseFile]
   yield tarHeader(databaseFile, size)

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { ipAddress, labelKey, labelValue, linuxPath, port, quantity } from './scalars.ts'
-import { unlessNone } from './settings-or-none.ts'
+import { settingsOrNone } from './settings-or-none.ts'
 
-/** Names that are taken by the addons that come with hyperkube. */
+/** Names reserved for the addons that come with hyperkube. */
 export const builtInAddons = ['coredns', 'metrics-server', 'traefik', 'local-path'] as const
 
-const amounts = z.strictObject({ cpu: quantity, memory: quantity }).partial()
+const resourceAmounts = z.strictObject({ cpu: quantity, memory: quantity }).partial()
 
 const resources = z
   .strictObject({
-    requests: amounts.default({}).meta({ description: 'What a node must have left for it.' }),
-    limits: amounts.default({}).meta({ description: 'What it must not go beyond.' }),
+    requests: resourceAmounts.default({}).meta({ description: 'What a node must have left for it.' }),
+    limits: resourceAmounts.default({}).meta({ description: 'What it must not go beyond.' }),
   })
   .meta({ id: 'PodResources', description: 'What a pod gets of a node; what is left out stays as it is.' })
 
@@ -45,29 +45,29 @@ const common = {
 
 const replicas = z.int().min(1).max(100).optional()
 
-export const dns = unlessNone(
+export const dnsSchema = settingsOrNone(
   z
     .strictObject({
       replicas: replicas.meta({ description: 'Default: by the number of hosts, two or more.' }),
       forward: z.array(ipAddress).max(15).optional().meta({
         description:
-          'Who is asked for names outside the cluster: an empty list is nobody. Default: whom the hosts ask.',
+          'Servers that resolve names outside the cluster; an empty list means none. Default: those of the hosts.',
       }),
       ...common,
     })
     .meta({ id: 'Dns', description: 'CoreDNS, which knows the names of services.' }),
 )
 
-export const metrics = unlessNone(
+export const metricsSchema = settingsOrNone(
   z
     .strictObject({ replicas: replicas.meta({ description: 'Default: 1.' }), ...common })
     .meta({ id: 'Metrics', description: 'metrics-server, for `kubectl top` and autoscalers.' }),
 )
 
-/** Of Traefik, on the host itself and for nobody beside it. */
+/** Health port of Traefik, bound on the host itself and not reachable from outside. */
 export const traefikHealthPort = 10_254
 
-export const ingress = unlessNone(
+export const ingressSchema = settingsOrNone(
   z
     .strictObject({
       httpPort: port.default(80).meta({ description: 'On every node.' }),
@@ -78,7 +78,7 @@ export const ingress = unlessNone(
     .meta({ id: 'Ingress', description: 'Traefik, one pod on every node.' }),
 )
 
-export const storage = unlessNone(
+export const storageSchema = settingsOrNone(
   z
     .strictObject({
       path: linuxPath.default('/var/lib/hyperkube-volumes').meta({
@@ -96,9 +96,9 @@ export const storage = unlessNone(
 )
 
 type Settings<T extends z.ZodType> = Exclude<z.infer<T>, 'none'>
-export type DnsSettings = Settings<typeof dns>
-export type MetricsSettings = Settings<typeof metrics>
-export type IngressSettings = Settings<typeof ingress>
-export type StorageSettings = Settings<typeof storage>
-/** What all of them have. */
+export type DnsSettings = Settings<typeof dnsSchema>
+export type MetricsSettings = Settings<typeof metricsSchema>
+export type IngressSettings = Settings<typeof ingressSchema>
+export type StorageSettings = Settings<typeof storageSchema>
+/** Settings that all built-in addons share. */
 export type PodSettings = Pick<DnsSettings, keyof typeof common>

@@ -2,22 +2,22 @@ import { z } from 'zod'
 import { parseDuration } from '../kit/duration.ts'
 
 /**
- * Components look every five minutes whether their certificates are others, and what is not renewed by a third of its
- * lifetime before its end must be asked for, signed and seen until then.
+ * Components check every five minutes for new certificates. A renewal starts when a third of the lifetime is
+ * left, and the new certificate must be requested, signed and loaded before the old one expires.
  */
-const shortest = 20 * 60_000
-/** Nobody signs for longer without an operator. */
-const longest = 365 * 86_400_000
+const minLifetimeMs = 20 * 60_000
+/** Longest lifetime that is signed without an operator. */
+const maxLifetimeMs = 365 * 86_400_000
 
 const lifetime = z
   .string('must be a length of time such as 90d')
   .refine((text) => {
     const milliseconds = parseDuration(text)
-    return milliseconds !== undefined && milliseconds >= shortest && milliseconds <= longest
+    return milliseconds !== undefined && milliseconds >= minLifetimeMs && milliseconds <= maxLifetimeMs
   }, 'must be a length of time such as 90d or 12h, from 20m to 365d')
-  .transform((text) => parseDuration(text) ?? longest)
+  .transform((text) => parseDuration(text) ?? maxLifetimeMs)
 
-export const certificates = z
+export const certificatesSchema = z
   .strictObject({
     lifetime: lifetime.prefault('365d').meta({
       description:

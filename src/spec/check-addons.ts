@@ -1,9 +1,9 @@
 import { builtInAddons } from './addons.ts'
-import { overlap, rangeOf } from './cidr.ts'
+import { rangesOverlap, toRange } from './cidr.ts'
 import type { Cluster } from './cluster.ts'
-import { problem, type Problem, type Rule } from './problem.ts'
+import { problem, type Problem, type ClusterRule } from './problem.ts'
 
-export const addonRules: readonly Rule[] = [addonNames, addonFiles, dnsLoop, ingressPorts, storagePath]
+export const addonRules: readonly ClusterRule[] = [addonNames, addonFiles, dnsLoop, ingressPorts, storagePath]
 
 function addonNames({ spec }: Cluster): Problem[] {
   const names = spec.addons.map(({ name }) => name)
@@ -20,22 +20,22 @@ function addonNames({ spec }: Cluster): Problem[] {
 
 function addonFiles({ spec }: Cluster): Problem[] {
   return spec.addons.flatMap(({ files }, index) =>
-    files.flatMap((file, place) => {
+    files.flatMap((file, fileIndex) => {
       if (!/^[a-z]+:\/\//i.test(file)) return []
-      const path = ['spec', 'addons', index, 'files', place]
+      const path = ['spec', 'addons', index, 'files', fileIndex]
       const hint = 'urls: [{ url: …, sha256: … }]'
       return [problem('SPEC_WRONG_VALUE', path, 'is an address, not a file', hint)]
     }),
   )
 }
 
-/** CoreDNS ends itself when it finds that its questions come back to it. */
+/** CoreDNS exits when it detects that its own queries come back to it. */
 function dnsLoop({ spec }: Cluster): Problem[] {
   if (spec.dns === 'none') return []
   return (spec.dns.forward ?? []).flatMap((server, index) => {
-    const range = rangeOf(server)
-    const own = ['127.0.0.0/8', '::1/128', ...spec.network.services]
-    if (!own.some((network) => overlap(rangeOf(network), range))) return []
+    const range = toRange(server)
+    const clusterNetworks = ['127.0.0.0/8', '::1/128', ...spec.network.services]
+    if (!clusterNetworks.some((network) => rangesOverlap(toRange(network), range))) return []
     const path = ['spec', 'dns', 'forward', index]
     return [problem('SPEC_DNS_LOOP', path, `${server} is CoreDNS itself, or another service of the cluster`)]
   })
@@ -56,8 +56,8 @@ function ingressPorts({ spec }: Cluster): Problem[] {
   return [...same, ...taken]
 }
 
-/** What `reset` takes away as a whole, and what belongs to the system. */
-const notForVolumes = [
+/** Directories that `reset` deletes completely, or that belong to the operating system. */
+const reservedDirectories = [
   '/etc/hyperkube',
   '/opt/hyperkube',
   '/var/lib/hyperkube',
@@ -72,9 +72,11 @@ const notForVolumes = [
 function storagePath({ spec }: Cluster): Problem[] {
   if (spec.storage === 'none') return []
   const { path } = spec.storage
-  const over = notForVolumes.find((directory) => path === directory || path.startsWith(`${directory}/`))
-  if (over === undefined) return []
-  const message = `volumes in ${over} would be lost without a word`
+  const reserved = reservedDirectories.find(
+    (directory) => path === directory || path.startsWith(`${directory}/`),
+  )
+  if (reserved === undefined) return []
+  const message = `volumes in ${reserved} would be lost without a word`
   return [
     problem('SPEC_STORAGE_PATH', ['spec', 'storage', 'path'], message, 'take a directory for them alone'),
   ]

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net'
 import { addonRules } from './check-addons.ts'
-import { isNetwork, overlap, rangeOf } from './cidr.ts'
+import { isNetwork, rangesOverlap, toRange } from './cidr.ts'
 import type { Cluster } from './cluster.ts'
 import type { Path } from './document.ts'
 import { etcdHosts } from './etcd-hosts.ts'
-import { problem, type Problem, type Rule, warning } from './problem.ts'
+import { problem, type Problem, type ClusterRule, warningProblem } from './problem.ts'
 
-export type { Problem, Rule } from './problem.ts'
+export type { Problem, ClusterRule } from './problem.ts'
 
-const rules: readonly Rule[] = [
+const rules: readonly ClusterRule[] = [
   uniqueHosts,
   controlPlanes,
   etcdMembers,
@@ -24,9 +24,9 @@ const rules: readonly Rule[] = [
   ...addonRules,
 ]
 
-/** Those who know more than the file itself says bring rules of their own. */
-export function checkCluster(cluster: Cluster, more: readonly Rule[]): readonly Problem[] {
-  return [...rules, ...more].flatMap((rule) => rule(cluster))
+/** Callers that know more than the file contains pass rules of their own. */
+export function checkCluster(cluster: Cluster, extraRules: readonly ClusterRule[]): readonly Problem[] {
+  return [...rules, ...extraRules].flatMap((rule) => rule(cluster))
 }
 
 function uniqueHosts({ spec }: Cluster): Problem[] {
@@ -42,7 +42,7 @@ function uniqueHosts({ spec }: Cluster): Problem[] {
       const first = firsts.get(value)
       if (value === undefined || first === index) return []
       const path = ['spec', 'hosts', index, field]
-      return [problem('SPEC_HOST_TWICE', path, `${value} is also the ${field} of hosts[${first}]`)]
+      return [problem('SPEC_HOST_DUPLICATE', path, `${value} is also the ${field} of hosts[${first}]`)]
     })
   })
 }
@@ -62,7 +62,7 @@ function etcdMembers(cluster: Cluster): Problem[] {
     return [problem('SPEC_ETCD_TOO_MANY', path, `${count} members of etcd are more than the 7 it takes`)]
   if (count > 0 && count % 2 === 0) {
     const message = `${count} members of etcd bear the loss of no more hosts than ${count - 1} do`
-    return [warning('SPEC_ETCD_EVEN', path, message, 'use 1, 3 or 5')]
+    return [warningProblem('SPEC_ETCD_EVEN', path, message, 'use 1, 3 or 5')]
   }
   return []
 }
@@ -96,7 +96,7 @@ function hostAddresses({ spec }: Cluster): Problem[] {
     const path = ['spec', 'hosts', index]
     if (host.internalAddress !== undefined && host.interface !== undefined) {
       const message = 'internalAddress and interface say the same thing twice'
-      return [problem('SPEC_ADDRESS_TWICE', [...path, 'interface'], message, 'keep one of them')]
+      return [problem('SPEC_ADDRESS_DUPLICATE', [...path, 'interface'], message, 'keep one of them')]
     }
     return []
   })
@@ -104,12 +104,12 @@ function hostAddresses({ spec }: Cluster): Problem[] {
 
 function singleStack({ spec }: Cluster): Problem[] {
   return (['pods', 'services'] as const).flatMap((name) => {
-    const networksOf = spec.network[name]
+    const cidrs = spec.network[name]
     const path = ['spec', 'network', name]
-    if (networksOf.length > 1) {
+    if (cidrs.length > 1) {
       return [problem('SPEC_DUAL_STACK', path, 'dual-stack is not supported yet', 'give one IPv4 network')]
     }
-    if (networksOf.some((text) => text.includes(':'))) {
+    if (cidrs.some((text) => text.includes(':'))) {
       return [problem('SPEC_IPV6', path, 'IPv6 is not supported yet', 'give an IPv4 network')]
     }
     return []
@@ -120,31 +120,31 @@ function networks({ spec }: Cluster): Problem[] {
   const named = (['pods', 'services'] as const).flatMap((name) =>
     spec.network[name].map((text) => ({ name, text, path: ['spec', 'network', name] as Path })),
   )
-  const crooked = named
+  const misaligned = named
     .filter(({ text }) => !isNetwork(text))
     .map(({ text, path }) => problem('SPEC_NOT_A_NETWORK', path, `${text} is an address inside a network`))
   const [pods, services] = [spec.network.pods[0], spec.network.services[0]]
-  const crossing =
-    pods !== undefined && services !== undefined && overlap(rangeOf(pods), rangeOf(services))
+  const overlapping =
+    pods !== undefined && services !== undefined && rangesOverlap(toRange(pods), toRange(services))
       ? [problem('SPEC_OVERLAP', ['spec', 'network', 'services'], `${services} overlaps the pods’ ${pods}`)]
       : []
-  const inside = spec.hosts.flatMap((host, index) => {
+  const hostsInside = spec.hosts.flatMap((host, index) => {
     const address = host.internalAddress ?? host.address
     if (isIP(address) === 0) return []
     return named
-      .filter(({ text }) => overlap(rangeOf(text), rangeOf(address)))
+      .filter(({ text }) => rangesOverlap(toRange(text), toRange(address)))
       .map(({ name, text }) =>
         problem('SPEC_OVERLAP', ['spec', 'hosts', index], `${address} lies in the ${name} network ${text}`),
       )
   })
-  return [...crooked, ...crossing, ...inside]
+  return [...misaligned, ...overlapping, ...hostsInside]
 }
 
 function roomForNodes({ spec }: Cluster): Problem[] {
   const { pods, nodePrefix } = spec.network
   const [network] = pods
   if (network === undefined) return []
-  const { prefix } = rangeOf(network)
+  const { prefix } = toRange(network)
   const room = nodePrefix < prefix ? 0 : 2 ** (nodePrefix - prefix)
   if (room >= spec.hosts.length) return []
   const message = `${network} has room for ${room} nodes of /${nodePrefix}; there are ${spec.hosts.length}`
@@ -153,14 +153,14 @@ function roomForNodes({ spec }: Cluster): Problem[] {
 
 function roomForPods({ spec }: Cluster): Problem[] {
   const room = 2 ** (32 - spec.network.nodePrefix) - 3
-  const wishes = [
+  const podLimits = [
     { maxPods: spec.components.kubelet.maxPods, path: ['spec', 'network', 'nodePrefix'] },
     ...spec.hosts.map(({ components }, index) => ({
       maxPods: components?.kubelet?.maxPods ?? 0,
       path: ['spec', 'hosts', index, 'components', 'kubelet', 'maxPods'],
     })),
   ]
-  return wishes
+  return podLimits
     .filter(({ maxPods }) => maxPods > room)
     .map(({ maxPods, path }) => {
       const message = `a node of /${spec.network.nodePrefix} has room for ${room} pods, not for ${maxPods}`
@@ -175,7 +175,7 @@ function nodePorts({ spec }: Cluster): Problem[] {
   return [problem('SPEC_WRONG_VALUE', path, 'must be two ports, the lower one first')]
 }
 
-/** A unit's environment is for every user of the host to read. */
+/** Every user of a host can read the environment of a systemd unit. */
 function proxyPasswords({ spec }: Cluster): Problem[] {
   return (['http', 'https'] as const).flatMap((name) => {
     const url = URL.parse(spec.proxy?.[name] ?? '')

@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { dns, ingress, metrics, storage } from './addons.ts'
-import { certificates } from './certificates.ts'
-import { components } from './components.ts'
-import { etcd } from './etcd.ts'
-import { host, ssh } from './host.ts'
-import { manager } from './manager.ts'
-import { network } from './network.ts'
-import { ownAddon } from './user-addon.ts'
+import { dnsSchema, ingressSchema, metricsSchema, storageSchema } from './addons.ts'
+import { certificatesSchema } from './certificates.ts'
+import { componentsSchema } from './components.ts'
+import { etcdSchema } from './etcd.ts'
+import { hostSchema, sshSchema } from './host.ts'
+import { managerSchema } from './manager.ts'
+import { networkSchema } from './network.ts'
+import { userAddonSchema } from './user-addon.ts'
 import { address, dnsLabel, kubernetesVersion, port, secretReference, windowsDirectory } from './scalars.ts'
 
-export const apiVersion = 'hyperkube.dev/v1'
+export const clusterApiVersion = 'hyperkube.dev/v1'
 
 const api = z
   .strictObject({
@@ -93,27 +93,27 @@ const windows = z
   })
   .meta({ id: 'Windows', description: 'Settings of all Windows hosts.' })
 
-export const cluster = z
+export const clusterSchema = z
   .strictObject({
-    apiVersion: z.literal(apiVersion, `must be ${apiVersion}`),
+    apiVersion: z.literal(clusterApiVersion, `must be ${clusterApiVersion}`),
     kind: z.literal('Cluster', 'must be Cluster'),
     metadata: z.strictObject({ name: dnsLabel.meta({ description: 'The name of the cluster.' }) }),
     spec: z.strictObject({
       kubernetes: kubernetesVersion.meta({ description: 'The version of Kubernetes.' }),
-      hosts: z.array(host).min(1, 'needs at least one host'),
-      ssh: ssh.prefault({}),
-      network: network.prefault({}),
+      hosts: z.array(hostSchema).min(1, 'needs at least one host'),
+      ssh: sshSchema.prefault({}),
+      network: networkSchema.prefault({}),
       api: api.prefault({}),
-      components: components.prefault({}),
-      etcd: etcd.prefault({}),
-      manager: manager.prefault({}),
+      components: componentsSchema.prefault({}),
+      etcd: etcdSchema.prefault({}),
+      manager: managerSchema.prefault({}),
       security: security.prefault({}),
-      certificates: certificates.prefault({}),
-      dns: dns.prefault({}),
-      metrics: metrics.prefault({}),
-      ingress: ingress.prefault({}),
-      storage: storage.prefault({}),
-      addons: z.array(ownAddon).default([]).meta({ description: 'Your own, in this order.' }),
+      certificates: certificatesSchema.prefault({}),
+      dns: dnsSchema.prefault({}),
+      metrics: metricsSchema.prefault({}),
+      ingress: ingressSchema.prefault({}),
+      storage: storageSchema.prefault({}),
+      addons: z.array(userAddonSchema).default([]).meta({ description: 'Your own, in this order.' }),
       registries: z.array(registry).default([]),
       artifacts: artifacts.default('upstream'),
       cloudProvider: z
@@ -127,5 +127,5 @@ export const cluster = z
   })
   .meta({ id: 'Cluster', title: 'hyperkube cluster.yml', description: 'One cluster.' })
 
-/** A cluster.yml as it was read, with every default filled in. */
-export type Cluster = z.infer<typeof cluster>
+/** A parsed cluster.yml with every default filled in. */
+export type Cluster = z.infer<typeof clusterSchema>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { extraArgs, quantity } from './scalars.ts'
 
-/** A piece of a component's own configuration file, merged over ours. */
+/** A part of a component's own configuration file, merged over the one hyperkube writes. */
 const configuration = z
   .record(z.string(), z.json())
   .meta({ description: 'Merged over the configuration that hyperkube writes.' })
@@ -14,7 +14,7 @@ const resources = z
   .partial()
   .meta({ id: 'Resources', description: 'Amounts of what a host has.' })
 
-export const components = z
+export const componentsSchema = z
   .strictObject({
     etcd: withArgs.prefault({}),
     apiServer: withArgs.prefault({}),
@@ -38,10 +38,13 @@ export const components = z
     flanneld: withArgs.prefault({}),
   })
   .meta({ id: 'Components', description: 'Settings of each component of the engine.' })
-export type Components = z.infer<typeof components>
+export type Components = z.infer<typeof componentsSchema>
 
-/** What a single host has otherwise. Only what runs on every node can differ by host. */
-export const hostComponents = z
+/**
+ * Settings that override those of the cluster on one host. Only components that run on every node can differ
+ * by host.
+ */
+export const hostComponentsSchema = z
   .strictObject({
     kubelet: z
       .strictObject({

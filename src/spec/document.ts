@@ -1,33 +1,33 @@
 import { isMap, isNode, isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml'
 import type { Finding, Position } from '../contract/finding.ts'
 
-/** A text that a person wrote, and what they call it. */
-export interface Source {
+/** A file's text and the file name to show in findings. */
+export interface SourceText {
   readonly file: string
   readonly text: string
 }
 
 export type Path = readonly (string | number)[]
 
-/** A YAML document that still knows where everything in it stands. */
-export interface ReadDocument {
+/** A parsed YAML document that knows the position of every value. */
+export interface LocatedDocument {
   readonly value: unknown
-  /** Where the value at a path is, or the nearest thing around it. */
+  /** Position of the value at a path, or of its nearest existing ancestor. */
   positionOf(path: Path): Position
-  /** Where the key of a map is. */
+  /** Position of a key of a map. */
   positionOfKey(path: Path, key: string): Position
 }
 
-export type Reading =
-  | { readonly ok: true; readonly document: ReadDocument }
+export type ReadDocumentResult =
+  | { readonly ok: true; readonly document: LocatedDocument }
   | { readonly ok: false; readonly findings: readonly Finding[] }
 
-/** No cluster.yml of a person is larger; a larger one is a mistake, or an attempt to keep us busy. */
-const largest = 1_000_000
-const mostAliases = 100
+/** No hand-written cluster.yml is larger. A larger file is a mistake or a denial-of-service attempt. */
+const maxLength = 1_000_000
+const maxAliases = 100
 
-export function readDocument({ file, text }: Source): Reading {
-  if (text.length > largest) {
+export function readDocument({ file, text }: SourceText): ReadDocumentResult {
+  if (text.length > maxLength) {
     return failure('SPEC_TOO_LARGE', 'the file is larger than a cluster.yml can be', {
       file,
       line: 1,
@@ -43,7 +43,7 @@ export function readDocument({ file, text }: Source): Reading {
     lineCounter: lines,
     prettyErrors: false,
     uniqueKeys: true,
-    // Warnings would go to the terminal by themselves.
+    // The library would print warnings to the terminal.
     logLevel: 'error',
   })
   const [document, second] = 'empty' in documents ? [] : documents
@@ -64,14 +64,14 @@ export function readDocument({ file, text }: Source): Reading {
     return failure('SPEC_SECOND_DOCUMENT', 'a file holds one cluster; here begins a second document', where)
   }
   try {
-    const value: unknown = document.toJS({ maxAliasCount: mostAliases })
+    const value: unknown = document.toJS({ maxAliasCount: maxAliases })
     return { ok: true, document: { value, ...locator(document, at) } }
   } catch {
     return failure('SPEC_TOO_MANY_ALIASES', 'the file repeats itself too often through aliases', at(0))
   }
 }
 
-function failure(code: string, message: string, position: Position, hint?: string): Reading {
+function failure(code: string, message: string, position: Position, hint?: string): ReadDocumentResult {
   const finding: Finding = {
     code,
     severity: 'error',
@@ -85,7 +85,7 @@ function failure(code: string, message: string, position: Position, hint?: strin
 function locator(
   document: Document.Parsed,
   at: (offset: number) => Position,
-): Pick<ReadDocument, 'positionOf' | 'positionOfKey'> {
+): Pick<LocatedDocument, 'positionOf' | 'positionOfKey'> {
   const positionOf = (path: Path): Position => {
     const node: unknown = path.length === 0 ? document.contents : document.getIn(path, true)
     if (isNode(node) && node.range) return at(node.range[0])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { etcd } from './etcd.ts'
+import { etcdSchema } from './etcd.ts'
 
 const s3 = {
   endpoint: 'https://s3.example:9000',
@@ -9,8 +9,8 @@ const s3 = {
 }
 
 test('a bucket needs its place and the names of its keys; the rest has defaults', () => {
-  expect(etcd.parse({})).toEqual({ backup: {} })
-  expect(etcd.parse({ backup: { s3, keep: 7 } }).backup).toEqual({
+  expect(etcdSchema.parse({})).toEqual({ backup: {} })
+  expect(etcdSchema.parse({ backup: { s3, keep: 7 } }).backup).toEqual({
     s3: { ...s3, region: 'us-east-1' },
     keep: 7,
   })
@@ -24,5 +24,5 @@ test.each([
   ['a prefix that leads elsewhere', { prefix: '/shop/' }],
   ['a key itself', { secretKey: 'TOP SECRET' }],
 ])('%s is refused', (_, wrong) => {
-  expect(etcd.safeParse({ backup: { s3: { ...s3, ...wrong } } }).success).toBe(false)
+  expect(etcdSchema.safeParse({ backup: { s3: { ...s3, ...wrong } } }).success).toBe(false)
 })

@@ -6,7 +6,7 @@ const s3 = z
   .strictObject({
     endpoint: z
       .url({ protocol: /^https?$/ })
-      .refine((text) => isBase(text), 'must be an address without a user, a password, a path, ? and #')
+      .refine((text) => isOrigin(text), 'must be an address without a user, a password, a path, ? and #')
       .meta({ description: 'https://s3.eu-central-1.amazonaws.com, or where your own server is.' }),
     region: z.string().min(1).default('us-east-1'),
     bucket: z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'is not the name of a bucket'),
@@ -54,11 +54,11 @@ const snapshots = z
     description: 'Snapshots that members of etcd take by themselves, while no operator is near.',
   })
 
-export const etcd = z
+export const etcdSchema = z
   .strictObject({ backup: backup.prefault({}), snapshots: snapshots.optional() })
   .meta({ id: 'Etcd', description: 'What becomes of the cluster’s memory. Its flags are in components.' })
 
-function isBase(text: string): boolean {
+function isOrigin(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && text.replace(/\/$/, '') === url.origin
 }

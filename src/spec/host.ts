@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { hostComponents } from './components.ts'
+import { hostComponentsSchema } from './components.ts'
 import {
   absolutePath,
   address,
-  byteMode,
+  fileMode,
   dnsLabel,
   ipAddress,
   labels,
@@ -12,14 +12,14 @@ import {
   taint,
 } from './scalars.ts'
 
-export const role = z.enum(['control-plane', 'etcd', 'worker']).meta({
+export const hostRole = z.enum(['control-plane', 'etcd', 'worker']).meta({
   id: 'Role',
   description: 'control-plane brings etcd along unless some host has the role etcd alone.',
 })
-export type Role = z.infer<typeof role>
+export type HostRole = z.infer<typeof hostRole>
 
-/** How to reach a host; every field that a host leaves out comes from the cluster's own `ssh`. */
-export const ssh = z
+/** How to reach a host. Fields that a host omits come from the cluster's own `ssh`. */
+export const sshSchema = z
   .strictObject({
     user: z.string().min(1),
     port,
@@ -44,7 +44,7 @@ const extraFile = z
     path: absolutePath,
     content: z.string().optional(),
     source: z.string().optional().meta({ description: 'A file beside cluster.yml.' }),
-    mode: byteMode.default('0644'),
+    mode: fileMode.default('0644'),
   })
   .refine(
     ({ content, source }) => (content === undefined) !== (source === undefined),
@@ -52,7 +52,7 @@ const extraFile = z
   )
   .meta({ id: 'ExtraFile', description: 'A file of your own that is kept on the host.' })
 
-export const host = z
+export const hostSchema = z
   .strictObject({
     name: dnsLabel.meta({ description: 'What hyperkube calls the host.' }),
     address: address.meta({ description: 'Where ssh finds it.' }),
@@ -63,12 +63,12 @@ export const host = z
     nodeName: nodeName.optional().meta({ description: 'Its name in Kubernetes; default: name.' }),
     os: z.enum(['linux', 'windows']).default('linux'),
     local: z.boolean().default(false).meta({ description: 'This machine itself, without ssh.' }),
-    roles: z.array(role).min(1, 'needs at least one role'),
-    ssh: ssh.optional(),
+    roles: z.array(hostRole).min(1, 'needs at least one role'),
+    ssh: sshSchema.optional(),
     labels: labels.default({}),
     taints: z.array(taint).optional(),
-    components: hostComponents.optional(),
+    components: hostComponentsSchema.optional(),
     files: z.array(extraFile).default([]),
   })
   .meta({ id: 'Host', description: 'One machine.' })
-export type Host = z.infer<typeof host>
+export type HostSpec = z.infer<typeof hostSchema>

@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { cluster } from './cluster.ts'
+import { clusterSchema } from './cluster.ts'
 import type { Path } from './document.ts'
 
-/** What editors read to complete and check a cluster.yml while it is typed. */
+/** JSON Schema that editors use to complete and check cluster.yml. */
 export function clusterJsonSchema(): z.core.JSONSchema.BaseSchema {
-  return z.toJSONSchema(cluster, { io: 'input', target: 'draft-2020-12' })
+  return z.toJSONSchema(clusterSchema, { io: 'input', target: 'draft-2020-12' })
 }
 
 type Schema = z.core.JSONSchema._JSONSchema
 
-/** The settings that a schema of cluster.yml has in the map at a path. */
+/** Keys that the schema of cluster.yml allows in the map at a path. */
 export function knownKeys(root: z.core.JSONSchema.BaseSchema, path: Path): string[] {
   const resolve = (schema: Schema | undefined): z.core.JSONSchema.BaseSchema[] => {
     if (schema === undefined || typeof schema === 'boolean') return []

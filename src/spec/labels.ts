@@ -1,4 +1,4 @@
-/** What a kubelet may say of its own node among the names that belong to Kubernetes. */
+/** Label prefixes and keys reserved for Kubernetes that a kubelet may set on its own node. */
 const allowedPrefixes = ['kubelet.kubernetes.io', 'node.kubernetes.io']
 const allowedKeys = new Set([
   'kubernetes.io/hostname',
@@ -10,10 +10,10 @@ const allowedKeys = new Set([
 ])
 
 /**
- * Whether a node may give itself a label. What is not among these is set for it through the API, or a node that was
- * taken over could make itself a control plane.
+ * True if a node may set this label on itself. Other labels are set through the API; otherwise a compromised
+ * node could make itself a control plane.
  */
-export function mayLabelItself(key: string): boolean {
+export function canNodeSetLabel(key: string): boolean {
   const prefix = key.includes('/') ? key.slice(0, key.indexOf('/')) : ''
   const reserved = /(^|\.)(kubernetes|k8s)\.io$/.test(prefix)
   return (

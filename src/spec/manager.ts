@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { unlessNone } from './settings-or-none.ts'
+import { settingsOrNone } from './settings-or-none.ts'
 
 const controller = z
   .string()
   .regex(/^(\*|-?[a-z][a-z0-9-]*)$/, 'must be *, the name of a controller, or one with - before it')
 
-export const manager = unlessNone(
+export const managerSchema = settingsOrNone(
   z
     .strictObject({
       controllers: z

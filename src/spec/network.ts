@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { cidr, port } from './scalars.ts'
 
-/** One network, or one of each family. */
+/** One network, or one of each address family. */
 const networks = z.union(
   [cidr.transform((one) => [one]), z.array(cidr).min(1).max(2)],
   'must be a network such as 10.244.0.0/16',
 )
 
 /**
- * VNI 4096 and port 4789 are the one pair that Windows accepts. They are the default for everybody, so that a
- * Windows host can join a cluster that began without one.
+ * Windows only accepts VNI 4096 with port 4789. They are the default for every cluster, so that a Windows
+ * host can join later.
  */
-export const flannel = z
+export const flannelSchema = z
   .strictObject({
     backend: z.enum(['vxlan', 'host-gw']).default('vxlan'),
     vni: z.int().min(1).max(16_777_215).default(4096),
@@ -20,7 +20,7 @@ export const flannel = z
   })
   .meta({ id: 'Flannel', description: 'Settings of flannel.' })
 
-export const network = z
+export const networkSchema = z
   .strictObject({
     plugin: z
       .enum(['flannel', 'none'])
@@ -39,10 +39,10 @@ export const network = z
       .string()
       .regex(/^\d{1,5}-\d{1,5}$/, 'must be a range such as 30000-32767')
       .default('30000-32767'),
-    flannel: flannel.prefault({}),
+    flannel: flannelSchema.prefault({}),
   })
   .meta({
     id: 'Network',
     description: 'Addresses of pods and services, and what carries packets between hosts.',
   })
-export type Network = z.infer<typeof network>
+export type Network = z.infer<typeof networkSchema>

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { readCluster } from './read-cluster.ts'
 
-/** Whatever is read, the answer is a cluster or a reason, never an exception. */
+/** Any input gives a cluster or an error finding, never an exception. */
 function expectReadable(text: string): void {
   const { cluster, findings } = readCluster({ file: 'cluster.yml', text })
   const errors = findings.filter(({ severity }) => severity === 'error')
@@ -57,7 +57,7 @@ test('any value where a cluster should be', () => {
   )
 })
 
-/** A right cluster with one value replaced: the whole depth of the schema is reached. */
+/** Replaces one value of a valid cluster, so that the test reaches every level of the schema. */
 test('any value in any place of a right cluster', () => {
   const right = {
     apiVersion: 'hyperkube.dev/v1',
@@ -83,10 +83,10 @@ test('any value in any place of a right cluster', () => {
       addons: [{ name: 'a', files: ['a.yml'], urls: [], inline: [{ kind: 'List' }], timeout: '5m' }],
     },
   }
-  const places = leaves(right)
+  const paths = leaves(right)
   assert(
-    property(constantFrom(...places), jsonValue({ maxDepth: 2 }), (place, value) => {
-      expectReadable(stringify(replaced(right, place, value)))
+    property(constantFrom(...paths), jsonValue({ maxDepth: 2 }), (path, value) => {
+      expectReadable(stringify(replaced(right, path, value)))
     }),
     { numRuns: 2000 },
   )

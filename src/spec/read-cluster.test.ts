@@ -17,7 +17,7 @@ spec:
 `
 
 /** Findings as a person sees them. */
-function told(text: string): string[] {
+function formatFindings(text: string): string[] {
   return readCluster({ file: 'cluster.yml', text }).findings.map(
     ({ position, path, message, hint, severity }) => {
       const where = `${position?.line}:${position?.column}`
@@ -32,7 +32,7 @@ test('a small file is a whole cluster', () => {
   expect(cluster?.spec.network).toMatchObject({ pods: ['10.244.0.0/16'], flannel: { vni: 4096, port: 4789 } })
 })
 
-test('all that is wrong is told at once, each at its place, with a guess', () => {
+test('all problems are reported at once, each with its position and a suggestion', () => {
   const text = `apiVersion: hyperkube.dev/v1
 kind: Clusters
 metadata:
@@ -47,7 +47,7 @@ spec:
     pods: 10.244.0.0/40
     flannel: { vni: "4096" }
 `
-  expect(told(text)).toMatchInlineSnapshot(`
+  expect(formatFindings(text)).toMatchInlineSnapshot(`
     [
       "2:7 error kind: must be Cluster (did you mean Cluster?)",
       "4:9 error metadata.name: must be a DNS label: lower-case letters, digits and dashes",
@@ -61,7 +61,7 @@ spec:
   `)
 })
 
-test('what only shows between fields is told too', () => {
+test('problems between fields are reported too', () => {
   const text = `${good}    - name: w1
       address: 192.168.1.11
       os: windows
@@ -71,7 +71,7 @@ test('what only shows between fields is told too', () => {
     services: 192.168.128.0/24
     flannel: { port: 8472 }
 `
-  expect(told(text)).toMatchInlineSnapshot(`
+  expect(formatFindings(text)).toMatchInlineSnapshot(`
     [
       "8:7 error spec.hosts[0]: 192.168.1.11 lies in the pods network 192.168.0.1/16",
       "11:7 error spec.hosts[1]: 192.168.1.21 lies in the pods network 192.168.0.1/16",
@@ -91,7 +91,7 @@ test('a host may differ from the cluster, as far as it has room', () => {
     'roles: [worker]',
     'roles: [worker]\n      components: { kubelet: { maxPods: 300, args: { v: 4 } } }',
   )
-  expect(told(text)).toEqual([
+  expect(formatFindings(text)).toEqual([
     '14:41 error spec.hosts[1].components.kubelet.maxPods: a node of /24 has room for 253 pods, not for 300',
   ])
 })
@@ -106,7 +106,7 @@ test('Windows hosts have a directory of ours, where a person wants it', () => {
 test('whose machines Windows hosts are has to be said', () => {
   const { cluster } = readCluster({ file: 'cluster.yml', text: good })
   expect(cluster?.spec.windows).toMatchObject({ cloud: 'none', metadataAddresses: [] })
-  expect(told(`${good}  windows: { cloud: gce, metadataAddresses: [169.254.169.254/32] }\n`))
+  expect(formatFindings(`${good}  windows: { cloud: gce, metadataAddresses: [169.254.169.254/32] }\n`))
     .toMatchInlineSnapshot(`
     [
       "14:21 error spec.windows.cloud: must be none, aws, azure or gcp (did you mean gcp?)",
@@ -125,7 +125,7 @@ test.each([
   'C:\\hyperkube\\..\\Windows',
   'C:\\hyperkube\\',
 ])('%s is no directory for it', (directory) => {
-  expect(told(`${good}  windows: { baseDirectory: '${directory}' }`)).toEqual([
+  expect(formatFindings(`${good}  windows: { baseDirectory: '${directory}' }`)).toEqual([
     String.raw`14:29 error spec.windows.baseDirectory: must be an absolute path of Windows without spaces, such as C:\hyperkube`,
   ])
 })
@@ -153,7 +153,9 @@ test.each([
 })
 
 test('a password in the address of a proxy is refused, and not repeated', () => {
-  const [finding = ''] = told(`${good}  proxy: { http: 'http://me:hunter2@proxy.example.com:3128' }`)
+  const [finding = ''] = formatFindings(
+    `${good}  proxy: { http: 'http://me:hunter2@proxy.example.com:3128' }`,
+  )
   expect(finding).toContain('spec.proxy.http: must not hold a user or a password')
   expect(finding).not.toContain('hunter2')
 })
@@ -175,7 +177,7 @@ test('addons are on, and each of them can be off', () => {
   })
 })
 
-test('what is wrong inside an addon is told at its place', () => {
+test('a problem inside an addon is reported at its position', () => {
   const text = `${good}  dns: { replica: 3, forward: [one.one.one.one] }
   metrics: off
   ingress: { httpPort: 70000 }
@@ -183,7 +185,7 @@ test('what is wrong inside an addon is told at its place', () => {
     - { name: shop }
     - { name: shop2, urls: [{ url: "ftp://example.com/x.yml", sha256: abc }], timeout: soon }
 `
-  expect(told(text)).toMatchInlineSnapshot(`
+  expect(formatFindings(text)).toMatchInlineSnapshot(`
     [
       "14:10 error spec.dns.replica: there is no setting "replica" here (did you mean replicas?)",
       "14:32 error spec.dns.forward[0]: must be an IP address",
@@ -197,7 +199,7 @@ test('what is wrong inside an addon is told at its place', () => {
   `)
 })
 
-test('what only shows between settings of addons is told too', () => {
+test('problems between settings of addons are reported too', () => {
   const text = `${good}  dns: { forward: [192.0.2.53, 127.0.0.53, 10.96.0.10] }
   ingress: { httpPort: 6443, httpsPort: 6443 }
   storage: { path: /var/lib/hyperkube/volumes }
@@ -206,7 +208,7 @@ test('what only shows between settings of addons is told too', () => {
     - { name: shop, files: [https://example.com/a.yml] }
     - { name: shop, inline: "kind: List" }
 `
-  expect(told(text)).toMatchInlineSnapshot(`
+  expect(formatFindings(text)).toMatchInlineSnapshot(`
     [
       "14:32 error spec.dns.forward[1]: 127.0.0.53 is CoreDNS itself, or another service of the cluster",
       "14:44 error spec.dns.forward[2]: 10.96.0.10 is CoreDNS itself, or another service of the cluster",
@@ -224,7 +226,7 @@ test('what only shows between settings of addons is told too', () => {
 test.each(['relative', '/', '/a/../b', '/a//b', '/a b', 'C:\\\\data'])(
   '%s is no place for volumes',
   (path) => {
-    expect(told(`${good}  storage: { path: "${path}" }\n`)).toEqual([
+    expect(formatFindings(`${good}  storage: { path: "${path}" }\n`)).toEqual([
       expect.stringContaining('spec.storage.path: must be an absolute path such as /srv/volumes'),
     ])
   },

@@ -1,24 +1,24 @@
 import { type Finding, hasErrors } from '../contract/finding.ts'
-import { checkCluster, type Rule } from './check-cluster.ts'
-import { type Cluster, cluster } from './cluster.ts'
-import { type Path, readDocument, type ReadDocument, type Source } from './document.ts'
+import { checkCluster, type ClusterRule } from './check-cluster.ts'
+import { type Cluster, clusterSchema } from './cluster.ts'
+import { type Path, readDocument, type LocatedDocument, type SourceText } from './document.ts'
 import { clusterJsonSchema, knownKeys } from './json-schema.ts'
-import { pathText, wordsFor, wordsForUnknownKey } from './issue-messages.ts'
+import { formatPath, describeIssue, describeUnknownKey } from './issue-messages.ts'
 
-export interface ReadCluster {
-  /** Only when nothing is wrong with it. */
+export interface ReadClusterResult {
+  /** Undefined if any finding is an error. */
   readonly cluster: Cluster | undefined
   readonly findings: readonly Finding[]
 }
 
-/** Reads a cluster.yml, and says all that is wrong with it at once, each at its place. */
-export function readCluster(source: Source, more: readonly Rule[] = []): ReadCluster {
-  const reading = readDocument(source)
-  if (!reading.ok) return { cluster: undefined, findings: reading.findings }
-  const { document } = reading
-  const parsed = cluster.safeParse(document.value, { reportInput: true })
+/** Reads a cluster.yml and reports all problems at once, each with its position. */
+export function readCluster(source: SourceText, extraRules: readonly ClusterRule[] = []): ReadClusterResult {
+  const result = readDocument(source)
+  if (!result.ok) return { cluster: undefined, findings: result.findings }
+  const { document } = result
+  const parsed = clusterSchema.safeParse(document.value, { reportInput: true })
   const findings = parsed.success
-    ? checkCluster(parsed.data, more).map(({ path, ...rest }) => located(document, path, rest))
+    ? checkCluster(parsed.data, extraRules).map(({ path, ...rest }) => withPosition(document, path, rest))
     : schemaFindings(document, parsed.error.issues)
   return {
     cluster: parsed.success && !hasErrors(findings) ? parsed.data : undefined,
@@ -26,39 +26,42 @@ export function readCluster(source: Source, more: readonly Rule[] = []): ReadClu
   }
 }
 
-type Issue = Parameters<typeof wordsFor>[0]
+type Issue = Parameters<typeof describeIssue>[0]
 
-function schemaFindings(document: ReadDocument, issues: readonly Issue[]): Finding[] {
-  // Costly to make, and the same for a typing mistake in every host of a large cluster.
-  const exact = issues.flatMap((issue) => closest(issue))
-  const schema = exact.some(({ code }) => code === 'unrecognized_keys') ? clusterJsonSchema() : {}
-  return exact.flatMap((issue) => {
+function schemaFindings(document: LocatedDocument, issues: readonly Issue[]): Finding[] {
+  // The JSON schema is costly to build, so it is built once for all issues.
+  const narrowed = issues.flatMap((issue) => narrowUnionIssue(issue))
+  const schema = narrowed.some(({ code }) => code === 'unrecognized_keys') ? clusterJsonSchema() : {}
+  return narrowed.flatMap((issue) => {
     const path = issue.path.filter((part) => typeof part !== 'symbol')
     if (issue.code !== 'unrecognized_keys') {
-      return [located(document, path, { severity: 'error', ...wordsFor(issue) })]
+      return [withPosition(document, path, { severity: 'error', ...describeIssue(issue) })]
     }
     const known = knownKeys(schema, path)
     return issue.keys.map((key): Finding => ({
       severity: 'error',
-      ...wordsForUnknownKey(key, known),
+      ...describeUnknownKey(key, known),
       position: document.positionOfKey(path, key),
-      path: pathText([...path, key]),
+      path: formatPath([...path, key]),
     }))
   })
 }
 
-/** Where one of several things may stand, and one of them fits but for what is inside it: what is wrong with that one. */
-function closest(issue: Issue): Issue[] {
+/**
+ * Narrows a failed union to the alternative whose outer shape matches, and returns the issues inside that
+ * alternative.
+ */
+function narrowUnionIssue(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue]
-  const inside = issue.errors.find((issues) =>
+  const matching = issue.errors.find((issues) =>
     issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys'),
   )
-  if (inside === undefined) return [issue]
-  return inside.flatMap((one) => closest({ ...one, path: [...issue.path, ...one.path] }))
+  if (matching === undefined) return [issue]
+  return matching.flatMap((one) => narrowUnionIssue({ ...one, path: [...issue.path, ...one.path] }))
 }
 
-function located(document: ReadDocument, path: Path, finding: Finding): Finding {
-  return { ...finding, position: document.positionOf(path), path: pathText(path) }
+function withPosition(document: LocatedDocument, path: Path, finding: Finding): Finding {
+  return { ...finding, position: document.positionOf(path), path: formatPath(path) }
 }
 
 function byPosition(a: Finding, b: Finding): number {

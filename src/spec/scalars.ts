@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The small values that cluster.yml is made of, each with its own words for what is wrong. */
+/** Scalar values of cluster.yml, each with its own error message. */
 export const dnsLabel = z
   .string()
   .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be a DNS label: lower-case letters, digits and dashes')
@@ -55,12 +55,12 @@ export const taint = z
 
 export const absolutePath = z.string().regex(/^(\/|[A-Za-z]:[\\/])/, 'must be an absolute path')
 
-/** Without a way up or around, so that it can be compared with others. */
+/** Without `.` and `..` segments, so that paths can be compared. */
 export const linuxPath = z
   .string()
   .regex(/^(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/, 'must be an absolute path such as /srv/volumes')
 
-/** What is run from it is named in command lines, where a space would end the name. */
+/** Programs in this directory are named in command lines, where a space would end the name. */
 export const windowsDirectory = z
   .string()
   .regex(
@@ -72,7 +72,7 @@ export const quantity = z
   .string('must be a quantity such as 500m or 1Gi; quote plain numbers')
   .regex(/^\d+(\.\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/, 'must be a quantity such as 500m or 1Gi')
 
-/** A flag's value: true, a number and text all mean what they say. */
+/** Value of a flag: booleans and numbers are converted to text. */
 const argument = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
 export const extraArgs = z
@@ -84,4 +84,4 @@ export const secretReference = z.strictObject({ secret: dnsLabel }).meta({
   description: 'The name of a secret in the sealed identity; never its value.',
 })
 
-export const byteMode = z.string().regex(/^0[0-7]{3}$/, 'must be a file mode in quotes, such as "0644"')
+export const fileMode = z.string().regex(/^0[0-7]{3}$/, 'must be a file mode in quotes, such as "0644"')

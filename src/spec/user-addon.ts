@@ -20,7 +20,7 @@ const timeout = z
   .refine((text) => parseDuration(text) !== undefined, 'must be a length of time such as 90s, 5m or 1h30m')
   .transform((text) => parseDuration(text) ?? 0)
 
-export const ownAddon = z
+export const userAddonSchema = z
   .strictObject({
     name: dnsLabel.meta({
       description: 'What hyperkube calls it. Keep it: with another name it is another addon.',
@@ -56,4 +56,4 @@ export const ownAddon = z
     description:
       'Something of yours that is kept in the cluster. Manifests without a namespace go to `default`.',
   })
-export type OwnAddon = z.infer<typeof ownAddon>
+export type UserAddon = z.infer<typeof userAddonSchema>

@@ -5,21 +5,21 @@ import ssh2, {
   type SignCallback,
   type SigningRequestOptions,
 } from 'ssh2'
-import { unlessAborted } from './deadline.ts'
+import { waitUnlessAborted } from './deadline.ts'
 
-/** The keys that an ssh agent holds, each as an agent of that key alone; none when there is no agent that answers. */
-export async function agentKeys(socket: string, signal: AbortSignal): Promise<readonly AgentKey[]> {
+/** Lists the keys of an ssh agent, each as an agent of its own. Empty if no agent responds. */
+export async function listAgentKeys(socket: string, signal: AbortSignal): Promise<readonly AgentKey[]> {
   const agent = ssh2.createAgent(socket)
-  return unlessAborted([signal], ({ succeed }) => {
+  return waitUnlessAborted([signal], ({ succeed }) => {
     agent.getIdentities((error, keys = []) => {
-      // Kinds that the library does not know, such as those of hardware tokens, are not among them.
+      // Key types that the library does not know, such as those of hardware tokens, are left out.
       const known = keys.filter((key) => typeof key === 'object' && 'getPublicSSH' in key)
       succeed(error ? [] : known.map((key) => new AgentKey(agent, key)))
     })
   })
 }
 
-/** One key at a time, so that it is known which were offered and what the host said to each. */
+/** Wraps a single key, so that we know which keys were offered and how the host responded to each. */
 export class AgentKey extends ssh2.BaseAgent<ParsedKey> {
   readonly key: ParsedKey
   readonly #agent: BaseAgent

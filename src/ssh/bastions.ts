@@ -1,30 +1,34 @@
 import type { Duplex } from 'node:stream'
 import type { Client } from 'ssh2'
-import { openFailure } from './dial-errors.ts'
-import { type Link, logIn } from './login.ts'
-import { programOnly } from './login-errors.ts'
-import type { Settings } from './options.ts'
+import { parseOpenFailure } from './dial-errors.ts'
+import { type SshLink, logIn } from './login.ts'
+import { buildUnsupportedSettingError } from './login-errors.ts'
+import type { ConnectSettings } from './options.ts'
 import type { Hop } from './ssh-route.ts'
 import { connectTcp } from './tcp.ts'
-import { unreachable } from './unreachable-error.ts'
-import { expiring, unlessAborted } from './deadline.ts'
+import { buildUnreachableError } from './unreachable-error.ts'
+import { startDeadline, waitUnlessAborted } from './deadline.ts'
 
-/** Connections to bastions, each of which all hosts behind it share: sshd refuses many logins at once. */
+/** Connections to bastions, shared by all hosts behind them, because sshd refuses many logins at once. */
 export interface Bastions {
-  /** A socket to a machine, through others. */
-  through(bastions: readonly Hop[], hop: Hop, settings: Settings): Promise<Duplex>
+  /** Opens a socket to a machine through bastions. */
+  through(bastions: readonly Hop[], hop: Hop, settings: ConnectSettings): Promise<Duplex>
   close(): void
 }
 
 export function openBastions(): Bastions {
-  const links = new Map<string, Promise<Link>>()
+  const links = new Map<string, Promise<SshLink>>()
   const closed = new AbortController()
 
-  const linkTo = async (bastion: Hop, before: readonly Hop[], settings: Settings): Promise<Link> => {
+  const openLink = async (
+    bastion: Hop,
+    before: readonly Hop[],
+    settings: ConnectSettings,
+  ): Promise<SshLink> => {
     const key = JSON.stringify([...before, bastion])
-    const known = links.get(key)
-    if (known !== undefined) return known
-    // Others may wait for it too: that one of them gives up must not end it.
+    const existing = links.get(key)
+    if (existing !== undefined) return existing
+    // Other hosts may wait for the same connection: an abort by one of them must not end it.
     const shared = { ...settings, signal: closed.signal }
     const link = through(before, bastion, shared).then(async (socket) => logIn(bastion, socket, shared))
     links.set(key, link)
@@ -36,11 +40,12 @@ export function openBastions(): Bastions {
   const through: Bastions['through'] = async (bastions, hop, settings) => {
     const bastion = bastions.at(-1)
     if (bastion === undefined) {
-      if (hop.programOnly !== undefined) throw programOnly(settings.host, hop, hop.programOnly)
+      if (hop.programOnly !== undefined)
+        throw buildUnsupportedSettingError(settings.host, hop, hop.programOnly)
       return connectTcp(hop, settings)
     }
-    const { client } = await unlessAborted<Link>([settings.signal], ({ succeed, fail }) => {
-      linkTo(bastion, bastions.slice(0, -1), settings).then(succeed, fail)
+    const { client } = await waitUnlessAborted<SshLink>([settings.signal], ({ succeed, fail }) => {
+      openLink(bastion, bastions.slice(0, -1), settings).then(succeed, fail)
     })
     return forward(client, bastion, hop, settings)
   }
@@ -54,14 +59,16 @@ export function openBastions(): Bastions {
   }
 }
 
-async function forward(client: Client, bastion: Hop, hop: Hop, settings: Settings): Promise<Duplex> {
+async function forward(client: Client, bastion: Hop, hop: Hop, settings: ConnectSettings): Promise<Duplex> {
   const { host, timeout, signal } = settings
-  const limit = expiring(signal, timeout, () => unreachable(host, hop, { kind: 'no-answer', after: timeout }))
+  const deadline = startDeadline(signal, timeout, () =>
+    buildUnreachableError(host, hop, { kind: 'no-answer', after: timeout }),
+  )
   try {
-    return await unlessAborted<Duplex>([limit.signal], ({ succeed, fail }) => {
+    return await waitUnlessAborted<Duplex>([deadline.signal], ({ succeed, fail }) => {
       const refuse = (error: Error): void => {
-        const words = openFailure(error) ?? error.message
-        fail(unreachable(host, hop, { kind: 'bastion', bastion: bastion.alias, words }))
+        const message = parseOpenFailure(error) ?? error.message
+        fail(buildUnreachableError(host, hop, { kind: 'bastion', bastion: bastion.alias, message }))
       }
       try {
         client.forwardOut('127.0.0.1', 0, hop.address, hop.port, (error, channel) => {
@@ -73,6 +80,6 @@ async function forward(client: Client, bastion: Hop, hop: Hop, settings: Setting
       }
     })
   } finally {
-    limit.clear()
+    deadline.clear()
   }
 }

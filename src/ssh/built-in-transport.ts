@@ -1,26 +1,30 @@
 import { constants } from 'node:os'
 import type { Duplex } from 'node:stream'
 import type { Client, ClientCallback, ClientChannel } from 'ssh2'
-import { describe, HyperkubeError } from '../kit/errors.ts'
-import { printable } from '../kit/printable.ts'
-import { quote } from '../kit/shell.ts'
+import { formatError, HyperkubeError } from '../kit/errors.ts'
+import { toPrintable } from '../kit/printable.ts'
+import { quoteShell } from '../kit/shell.ts'
 import { Tunnel } from '../kit/tunnel.ts'
-import { bound } from './destroy-on-abort.ts'
-import { dialFailed, openFailure, type Target } from './dial-errors.ts'
-import type { Link } from './login.ts'
-import { connectionLost } from './login-errors.ts'
+import { destroyOnAbort } from './destroy-on-abort.ts'
+import { buildDialError, parseOpenFailure, type DialTarget } from './dial-errors.ts'
+import type { SshLink } from './login.ts'
+import { buildConnectionLostError } from './login-errors.ts'
 import type { Hop } from './ssh-route.ts'
 import type { Channel, SshTransport } from './transport.ts'
-import { asError, unlessAborted } from './deadline.ts'
+import { asError, waitUnlessAborted } from './deadline.ts'
 
-/** Programs and connections of a host, over a connection of our own. */
-export function linkTransport(link: Link, { name, user }: Hop, release: () => void): SshTransport {
+/** Transport over a connection of the built-in ssh client. */
+export function createBuiltInTransport(
+  link: SshLink,
+  { name, user }: Hop,
+  release: () => void,
+): SshTransport {
   const startLine: SshTransport['startLine'] = async (line, signal) =>
     start(link, name, (client, begun) => client.exec(line, begun), signal)
   return {
     host: name,
     user,
-    start: async (argv, signal) => startLine(argv.map(quote).join(' '), signal),
+    start: async (argv, signal) => startLine(argv.map(quoteShell).join(' '), signal),
     startLine,
     subsystem: async (subsystem, signal) =>
       start(link, name, (client, begun) => client.subsys(subsystem, begun), signal),
@@ -33,39 +37,43 @@ export function linkTransport(link: Link, { name, user }: Hop, release: () => vo
 }
 
 async function start(
-  { client, lost }: Link,
+  { client, lost }: SshLink,
   host: string,
   begin: (client: Client, begun: ClientCallback) => unknown,
   signal: AbortSignal,
 ): Promise<Channel> {
-  return unlessAborted<Channel>([lost, signal], ({ succeed, fail }) => {
+  return waitUnlessAborted<Channel>([lost, signal], ({ succeed, fail }) => {
     try {
       begin(client, (error, channel) => {
-        if (error !== undefined) fail(sessionRefused(host, error))
-        // At once: a program that is done in no time has its end in the same packet.
-        else if (!succeed(channelOf(channel, lost, host))) channel.close()
+        if (error !== undefined) fail(buildSessionRefusedError(host, error))
+        // Synchronously: a fast program may end in the same packet.
+        else if (!succeed(createChannel(channel, lost, host))) channel.close()
       })
     } catch (error) {
-      fail(connectionLost(host, describe(error)))
+      fail(buildConnectionLostError(host, formatError(error)))
     }
   })
 }
 
 async function dial(
-  { client, lost }: Link,
+  { client, lost }: SshLink,
   host: string,
-  target: Target,
+  target: DialTarget,
   signal: AbortSignal,
 ): Promise<Duplex> {
-  return unlessAborted<Duplex>([lost, signal], ({ succeed, fail }) => {
+  return waitUnlessAborted<Duplex>([lost, signal], ({ succeed, fail }) => {
     const refuse = (error: Error): void => {
-      const words = openFailure(error)
-      fail(words === undefined ? connectionLost(host, error.message) : dialFailed(host, target, words))
+      const failureText = parseOpenFailure(error)
+      fail(
+        failureText === undefined
+          ? buildConnectionLostError(host, error.message)
+          : buildDialError(host, target, failureText),
+      )
     }
     try {
       client.forwardOut('127.0.0.1', 0, target.address, target.port, (error, channel) => {
         if (error !== undefined) refuse(error)
-        else if (!succeed(tunnelOf(channel, [lost, signal]))) channel.destroy()
+        else if (!succeed(createTunnel(channel, [lost, signal]))) channel.destroy()
       })
     } catch (error) {
       refuse(asError(error))
@@ -73,53 +81,58 @@ async function dial(
   })
 }
 
-/** The library's own stream tells no errors, and is not destroyed before the host says so. */
-function tunnelOf(channel: ClientChannel, signals: readonly AbortSignal[]): Duplex {
+/** Wraps the library's stream, which reports no errors and is destroyed only when the host confirms. */
+function createTunnel(channel: ClientChannel, signals: readonly AbortSignal[]): Duplex {
   const ends = { readable: channel, writable: channel, close: () => channel.destroy() }
-  return bound(new Tunnel(async () => ends), signals)
+  return destroyOnAbort(new Tunnel(async () => ends), signals)
 }
 
-function channelOf(channel: ClientChannel, lost: AbortSignal, host: string): Channel {
+function createChannel(channel: ClientChannel, lost: AbortSignal, host: string): Channel {
   const killed = new AbortController()
-  const ended = unlessAborted<number>([lost, killed.signal], ({ succeed, fail }) => {
+  const ended = waitUnlessAborted<number>([lost, killed.signal], ({ succeed, fail }) => {
     let code: number | undefined
-    channel.on('exit', (status: number | null, signal?: string) => (code = status ?? deathBy(signal)))
+    channel.on(
+      'exit',
+      (status: number | null, signal?: string) => (code = status ?? toSignalExitCode(signal)),
+    )
     channel.on('close', () =>
-      code === undefined ? fail(connectionLost(host, 'how the program ended was not told')) : succeed(code),
+      code === undefined
+        ? fail(buildConnectionLostError(host, 'the exit code of the program is unknown'))
+        : succeed(code),
     )
   })
-  // Nobody may be waiting for it yet.
+  // Prevents an unhandled rejection if the caller awaits `ended` later.
   ended.catch(() => undefined)
   channel.on('error', () => undefined)
   const kill = (reason: unknown): void => {
     killed.abort(reason)
-    // sshd passes it on for nobody but plain users, and only before the end of the input: what else runs, finds its input
-    // and output closed.
+    // sshd delivers the signal only to programs of plain users, and only before the end of input. Other
+    // programs find their input and output closed.
     channel.signal('TERM')
     channel.close()
   }
   return { stdin: channel, stdout: channel, stderr: channel.stderr, ended, kill }
 }
 
-/** As a shell counts. */
-function deathBy(signal: string | undefined): number {
+/** Exit code of a signal, as in a shell. */
+function toSignalExitCode(signal: string | undefined): number {
   const known: Readonly<Record<string, number>> = constants.signals
   return 128 + (known[signal ?? ''] ?? 0)
 }
 
-async function close({ client, lost }: Link): Promise<void> {
+async function close({ client, lost }: SshLink): Promise<void> {
   if (lost.aborted) return
-  const gone = new Promise<void>((resolve) => {
+  const closed = new Promise<void>((resolve) => {
     lost.addEventListener('abort', () => resolve(), { once: true })
   })
   client.end()
-  const late = setTimeout(() => client.destroy(), 1000)
-  await gone
-  clearTimeout(late)
+  const forceTimer = setTimeout(() => client.destroy(), 1000)
+  await closed
+  clearTimeout(forceTimer)
 }
 
-function sessionRefused(host: string, error: Error): HyperkubeError {
-  const message = `the host starts no further program: ${printable(error.message)}`
+function buildSessionRefusedError(host: string, error: Error): HyperkubeError {
+  const message = `the host starts no further program: ${toPrintable(error.message)}`
   return new HyperkubeError('SSH_SESSION_REFUSED', message, {
     host,
     hint: 'look at MaxSessions in its sshd_config, and at journalctl -u ssh -u sshd',

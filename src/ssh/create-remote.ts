@@ -1,29 +1,29 @@
 import type { Argv } from '../kit/command.ts'
-import { converse } from './running-program.ts'
+import { wrapProgram } from './running-program.ts'
 import { runToEnd, withTimeout } from './exec.ts'
-import type { Conversation, ExecOptions, ExecResult, OpenOptions, Remote } from './remote.ts'
-import { type AsRoot, rightsOf, rightsProbe } from './root-permissions.ts'
+import type { RunningProgram, ExecOptions, ExecResult, OpenOptions, Remote } from './remote.ts'
+import { type RootWrapper, parsePermissions, permissionsProbe } from './root-permissions.ts'
 import type { Channel, Transport } from './transport.ts'
-import { upload } from './upload.ts'
+import { uploadFile } from './upload.ts'
 
-/** All that a host can be asked for, over a way to start programs there. */
-export function remoteOver(transport: Transport): Remote {
+/** Builds a Remote on top of a transport. */
+export function createRemote(transport: Transport): Remote {
   const { host } = transport
-  const asRoot = oncePerConnection(async (signal) => probeRights(transport, signal))
+  const asRoot = cacheResult(async (signal) => probePermissions(transport, signal))
 
   const start = async (argv: Argv, { root = false, signal }: OpenOptions): Promise<Channel> => {
     signal.throwIfAborted()
     return transport.start(root ? (await asRoot(signal))(argv) : argv, signal)
   }
 
-  const open = async (argv: Argv, options: OpenOptions): Promise<Conversation> =>
-    converse(await start(argv, options), options.signal)
+  const open = async (argv: Argv, options: OpenOptions): Promise<RunningProgram> =>
+    wrapProgram(await start(argv, options), options.signal)
 
   const exec = async (argv: Argv, options: ExecOptions): Promise<ExecResult> => {
-    const what = { host, argv }
-    const { signal, clear } = withTimeout(options, what)
+    const command = { host, argv }
+    const { signal, clear } = withTimeout(options, command)
     try {
-      return await runToEnd(await start(argv, { ...options, signal }), { ...options, signal }, what)
+      return await runToEnd(await start(argv, { ...options, signal }), { ...options, signal }, command)
     } finally {
       clear()
     }
@@ -33,7 +33,7 @@ export function remoteOver(transport: Transport): Remote {
     host,
     exec,
     open,
-    upload: async (source, target, options) => upload({ host, open }, source, target, options),
+    upload: async (source, target, options) => uploadFile({ host, open }, source, target, options),
     dial: async (address, port, { signal }) => {
       signal.throwIfAborted()
       return transport.dial({ address, port }, signal)
@@ -42,16 +42,14 @@ export function remoteOver(transport: Transport): Remote {
   }
 }
 
-async function probeRights(transport: Transport, signal: AbortSignal): Promise<AsRoot> {
+async function probePermissions(transport: Transport, signal: AbortSignal): Promise<RootWrapper> {
   const { host, user } = transport
-  const channel = await transport.start(rightsProbe, signal)
-  return rightsOf(await runToEnd(channel, { signal }, { host, argv: rightsProbe }), host, user)
+  const channel = await transport.start(permissionsProbe, signal)
+  return parsePermissions(await runToEnd(channel, { signal }, { host, argv: permissionsProbe }), host, user)
 }
 
-/** What was once found out holds; what could not be found out is asked for again. */
-function oncePerConnection<T>(
-  find: (signal: AbortSignal) => Promise<T>,
-): (signal: AbortSignal) => Promise<T> {
+/** Caches a result; failures are not cached. */
+function cacheResult<T>(find: (signal: AbortSignal) => Promise<T>): (signal: AbortSignal) => Promise<T> {
   let found: T | undefined
   return async (signal) => (found ??= await find(signal))
 }

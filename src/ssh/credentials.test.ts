@@ -44,7 +44,7 @@ test('a locked key is not offered', async () => {
   expect([offers, encrypted]).toEqual([[], [join(directory, 'locked')]])
 })
 
-test('what is wanted and is no key is told', async () => {
+test('a configured file that is no key is reported', async () => {
   const { broken } = await gatherCredentials(hop(['none', 'odd', 'plain']), undefined, signal)
   expect(broken.map(({ kind, path }) => [kind, path])).toEqual([
     ['missing', join(directory, 'none')],
@@ -52,7 +52,7 @@ test('what is wanted and is no key is told', async () => {
   ])
 })
 
-test('what nobody asked for is passed over', async () => {
+test('a default file that is no key is skipped', async () => {
   const { offers, broken } = await gatherCredentials(
     hop(['none', 'odd', 'only.pub'], 'habit'),
     undefined,

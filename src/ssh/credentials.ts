@@ -1,47 +1,49 @@
 import type { AnyAuthMethod, ParsedKey } from 'ssh2'
 import { fingerprint } from '../identity/host-key.ts'
-import { agentKeys } from './agent.ts'
-import { hostKeyText } from './host-key-format.ts'
+import { listAgentKeys } from './agent.ts'
+import { formatHostKey } from './host-key-format.ts'
 import { type FoundKey, readKeys } from './key-files.ts'
 import type { Hop } from './ssh-route.ts'
 
-/** One key to offer. */
-export interface Offer {
-  /** How a person knows it. */
+/** A key to offer. */
+export interface KeyOffer {
+  /** Name for messages. */
   readonly label: string
   readonly method: AnyAuthMethod
 }
 
-export interface Credentials {
-  readonly offers: readonly Offer[]
-  /** Key files that want a passphrase, which is not ours to ask for. */
+export interface SshCredentials {
+  readonly offers: readonly KeyOffer[]
+  /** Key files with a passphrase. hyperkube does not prompt for passphrases. */
   readonly encrypted: readonly string[]
-  /** What somebody wants to be offered, and cannot be. */
-  readonly broken: readonly Broken[]
+  /** Configured keys that cannot be used. */
+  readonly broken: readonly UnusableKey[]
 }
 
-type Broken = Extract<FoundKey, { readonly kind: 'missing' | 'unusable' }>
+type UnusableKey = Extract<FoundKey, { readonly kind: 'missing' | 'unusable' }>
 
-/** All that can be offered to a machine: files first, in their order, then what the agent holds. */
+/** Collects the keys to offer to a machine: files first, in their order, then keys of the agent. */
 export async function gatherCredentials(
   hop: Hop,
   agent: string | undefined,
   signal: AbortSignal,
-): Promise<Credentials> {
+): Promise<SshCredentials> {
   const files = await readKeys(hop.keys)
   const socket = hop.agent ?? agent ?? false
-  const held = socket === false ? [] : await agentKeys(socket, signal)
+  const agentHeld = socket === false ? [] : await listAgentKeys(socket, signal)
   const inFiles = files.flatMap((file) => (file.kind === 'private' ? [file] : []))
-  const fits = agentFilter(files, hop.onlyKeys)
-  const fromAgent = held.filter(({ key }) => fits(key) && !inFiles.some((file) => same(file.key, key)))
+  const matches = agentFilter(files, hop.onlyKeys)
+  const fromAgent = agentHeld.filter(
+    ({ key }) => matches(key) && !inFiles.some((file) => isSameKey(file.key, key)),
+  )
   return {
     offers: [
       ...inFiles.map(({ path, key }) => ({
-        label: `${path} (${fingerprintOf(key)})`,
+        label: `${path} (${computeFingerprint(key)})`,
         method: { type: 'publickey' as const, username: hop.user, key },
       })),
       ...fromAgent.map((one) => ({
-        label: `${one.key.comment === '' ? 'a key' : one.key.comment} of the agent (${fingerprintOf(one.key)})`,
+        label: `${one.key.comment === '' ? 'a key' : one.key.comment} of the agent (${computeFingerprint(one.key)})`,
         method: { type: 'agent' as const, username: hop.user, agent: one },
       })),
     ],
@@ -52,9 +54,9 @@ export async function gatherCredentials(
   }
 }
 
-/** Which of the agent's keys to offer, when only those that are named shall be. */
+/** Selects the keys of the agent to offer, if only configured keys are allowed. */
 function agentFilter(files: readonly FoundKey[], onlyKeys: boolean): (key: ParsedKey) => boolean {
-  // Which one a locked file holds is not known without its public half: then any may be it.
+  // Without its public key file, the key in an encrypted file is unknown: any key of the agent may match.
   const unknown = files.some((file) => file.kind === 'encrypted' && file.publicKey === undefined)
   if (!onlyKeys || unknown) return () => true
   return (key) => files.some((file) => isPublicOf(file, key))
@@ -63,13 +65,13 @@ function agentFilter(files: readonly FoundKey[], onlyKeys: boolean): (key: Parse
 function isPublicOf(file: FoundKey, key: ParsedKey): boolean {
   if (file.kind === 'missing' || file.kind === 'unusable') return false
   const known = file.kind === 'encrypted' ? file.publicKey : file.key
-  return known !== undefined && same(known, key)
+  return known !== undefined && isSameKey(known, key)
 }
 
-function same(a: ParsedKey, b: ParsedKey): boolean {
+function isSameKey(a: ParsedKey, b: ParsedKey): boolean {
   return a.getPublicSSH().equals(b.getPublicSSH())
 }
 
-function fingerprintOf(key: ParsedKey): string {
-  return fingerprint(hostKeyText(key.getPublicSSH()))
+function computeFingerprint(key: ParsedKey): string {
+  return fingerprint(formatHostKey(key.getPublicSSH()))
 }

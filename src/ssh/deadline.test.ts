@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { expiring, unlessAborted } from './deadline.ts'
+import { startDeadline, waitUnlessAborted } from './deadline.ts'
 
-test('the first outcome counts, and who comes later is told so', async () => {
+test('the first outcome counts, and later ones get false', async () => {
   const late: boolean[] = []
   const stop = new AbortController()
-  const waiting = unlessAborted<string>([stop.signal], ({ succeed, fail }) => {
+  const waiting = waitUnlessAborted<string>([stop.signal], ({ succeed, fail }) => {
     late.push(succeed('first'))
     late.push(succeed('second'))
     fail(new Error('third'))
@@ -17,16 +17,16 @@ test('the first outcome counts, and who comes later is told so', async () => {
 test('an abort is the outcome, before or while', async () => {
   const aborted = AbortSignal.abort(new Error('before'))
   let begun = false
-  await expect(unlessAborted([aborted], () => (begun = true))).rejects.toThrow('before')
+  await expect(waitUnlessAborted([aborted], () => (begun = true))).rejects.toThrow('before')
   expect(begun).toBe(false)
   const stop = new AbortController()
-  const waiting = unlessAborted([new AbortController().signal, stop.signal], () => undefined)
+  const waiting = waitUnlessAborted([new AbortController().signal, stop.signal], () => undefined)
   stop.abort('a word')
   await expect(waiting).rejects.toThrow('a word')
 })
 
 test('what throws at the beginning is the outcome', async () => {
-  const waiting = unlessAborted([], () => {
+  const waiting = waitUnlessAborted([], () => {
     throw new Error('at once')
   })
   await expect(waiting).rejects.toThrow('at once')
@@ -34,9 +34,9 @@ test('what throws at the beginning is the outcome', async () => {
 
 test('a time that is over has its reason; one that is cleared has none', async () => {
   const { signal } = new AbortController()
-  const short = expiring(signal, 5, () => new Error('too long'))
-  await expect(unlessAborted([short.signal], () => undefined)).rejects.toThrow('too long')
-  const cleared = expiring(signal, 5, () => new Error('too long'))
+  const short = startDeadline(signal, 5, () => new Error('too long'))
+  await expect(waitUnlessAborted([short.signal], () => undefined)).rejects.toThrow('too long')
+  const cleared = startDeadline(signal, 5, () => new Error('too long'))
   cleared.clear()
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect(cleared.signal.aborted).toBe(false)

@@ -1,40 +1,40 @@
-export interface Limit {
+export interface Deadline {
   readonly signal: AbortSignal
   readonly clear: () => void
 }
 
-/** A signal that also aborts after a time, with a reason that says what was waited for. */
-export function expiring(signal: AbortSignal, after: number, reason: () => Error): Limit {
+/** A signal that is also aborted after a timeout, with a reason that names what was waited for. */
+export function startDeadline(signal: AbortSignal, timeoutMs: number, reason: () => Error): Deadline {
   const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(reason()), after)
+  const timer = setTimeout(() => deadline.abort(reason()), timeoutMs)
   return { signal: AbortSignal.any([signal, deadline.signal]), clear: () => clearTimeout(timer) }
 }
 
-interface Outcome<T> {
-  /** False when nobody waits any more: what was made for them is to be taken away. */
+interface Settle<T> {
+  /** Returns false if the wait is already over: the caller must dispose of the value. */
   readonly succeed: (value: T) => boolean
   readonly fail: (reason: unknown) => void
 }
 
-/** Waits for what `begin` starts, or until one of the signals aborts; then its reason is the outcome. */
-export async function unlessAborted<T>(
+/** Waits for what `begin` starts. Fails with the reason of the first aborted signal. */
+export async function waitUnlessAborted<T>(
   signals: readonly AbortSignal[],
-  begin: (outcome: Outcome<T>) => void,
+  begin: (outcome: Settle<T>) => void,
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let waiting = true
     const listeners = signals.map((signal) => ({ signal, abort: () => fail(signal.reason) }))
-    const settle = (): boolean => {
+    const finish = (): boolean => {
       if (!waiting) return false
       waiting = false
       for (const { signal, abort } of listeners) signal.removeEventListener('abort', abort)
       return true
     }
     const fail = (reason: unknown): void => {
-      if (settle()) reject(asError(reason))
+      if (finish()) reject(asError(reason))
     }
     const succeed = (value: T): boolean => {
-      const taken = settle()
+      const taken = finish()
       if (taken) resolve(value)
       return taken
     }

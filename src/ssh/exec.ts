@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream'
 import type { Argv } from '../kit/command.ts'
-import { duration } from '../kit/duration.ts'
+import { formatDuration } from '../kit/duration.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { printable } from '../kit/printable.ts'
-import { collect } from './collect.ts'
+import { toPrintable } from '../kit/printable.ts'
+import { collectOutput } from './collect.ts'
 import type { ExecOptions, ExecResult } from './remote.ts'
 import type { Channel } from './transport.ts'
-import { expiring, type Limit } from './deadline.ts'
+import { startDeadline, type Deadline } from './deadline.ts'
 
-/** Feeds a program that was just started, and waits for all it has to say. */
+/** Sends input to a started program, and waits for its output and its end. */
 export async function runToEnd(
   channel: Channel,
   { input, signal }: Pick<ExecOptions, 'input' | 'signal'>,
@@ -17,21 +17,24 @@ export async function runToEnd(
   const abort = (): void => channel.kill(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
-  const tooMuch = (limit: number): void => channel.kill(tooLong(what, limit))
+  const onLimit = (limit: number): void => channel.kill(buildOutputTooLongError(what, limit))
   try {
-    const said = Promise.all([collect(channel.stdout, tooMuch), collect(channel.stderr, tooMuch)])
-    feed(channel, input)
+    const output = Promise.all([
+      collectOutput(channel.stdout, onLimit),
+      collectOutput(channel.stderr, onLimit),
+    ])
+    writeInput(channel, input)
     const code = await channel.ended
-    const [bytes, stderr] = await said
-    return new Ended(code, bytes, stderr)
+    const [bytes, stderr] = await output
+    return new EndedProgram(code, bytes, stderr)
   } finally {
     signal.removeEventListener('abort', abort)
     if (input instanceof Readable) input.unpipe(channel.stdin).destroy()
   }
 }
 
-function feed({ stdin, kill }: Channel, input: ExecOptions['input']): void {
-  // A program that ends before it has read its input is judged by its exit code.
+function writeInput({ stdin, kill }: Channel, input: ExecOptions['input']): void {
+  // The exit code decides about a program that ends before it has read its input.
   stdin.on('error', () => undefined)
   if (input instanceof Readable) {
     input.on('error', kill)
@@ -40,8 +43,8 @@ function feed({ stdin, kill }: Channel, input: ExecOptions['input']): void {
   else stdin.end(input)
 }
 
-/** Text is made of bytes only when somebody asks for it. */
-class Ended implements ExecResult {
+/** Decodes the output only on demand. */
+class EndedProgram implements ExecResult {
   readonly code: number
   readonly bytes: Buffer
   readonly #stderr: Buffer
@@ -61,24 +64,27 @@ class Ended implements ExecResult {
   }
 }
 
-/** The caller's signal, and if a time is given its end. */
+/** Combines the caller's signal with the timeout, if any. */
 export function withTimeout(
   { signal, timeout }: Pick<ExecOptions, 'signal' | 'timeout'>,
   { host, argv }: { readonly host: string; readonly argv: Argv },
-): Limit {
+): Deadline {
   if (timeout === undefined) return { signal, clear: () => undefined }
-  const message = `waited ${duration(timeout)} for ${commandText(argv)} to end`
-  return expiring(signal, timeout, () => new HyperkubeError('TIMED_OUT', message, { host }))
+  const message = `waited ${formatDuration(timeout)} for ${formatCommandLine(argv)} to end`
+  return startDeadline(signal, timeout, () => new HyperkubeError('TIMED_OUT', message, { host }))
 }
 
-/** A command for a message: its beginning, if it is long. */
-export function commandText(argv: Argv): string {
-  const text = printable(argv.join(' ').replaceAll(/\s+/g, ' '))
+/** Formats a command for a message and truncates it. */
+export function formatCommandLine(argv: Argv): string {
+  const text = toPrintable(argv.join(' ').replaceAll(/\s+/g, ' '))
   return text.length <= 80 ? text : `${text.slice(0, 79)}…`
 }
 
-function tooLong({ host, argv }: { host: string; argv: Argv }, limit: number): HyperkubeError {
-  const message = `${commandText(argv)} wrote more than ${limit >> 20} MiB, and was ended`
+function buildOutputTooLongError(
+  { host, argv }: { host: string; argv: Argv },
+  limit: number,
+): HyperkubeError {
+  const message = `${formatCommandLine(argv)} wrote more than ${limit >> 20} MiB, and was ended`
   return new HyperkubeError('SSH_OUTPUT_TOO_LONG', message, {
     host,
     hint: 'type the command on the host: something makes it talk without end',

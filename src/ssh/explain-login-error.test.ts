@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { loginFailure, lossOf, type Progress } from './explain-login-error.ts'
+import { explainLoginError, explainLoss, type LoginProgress } from './explain-login-error.ts'
 import type { Hop } from './ssh-route.ts'
 
 const hop: Hop = {
@@ -11,8 +11,8 @@ const hop: Hop = {
   keys: [],
   onlyKeys: false,
 }
-const none: Progress = {
-  greeted: true,
+const none: LoginProgress = {
+  handshakeDone: true,
   refusal: undefined,
   methods: ['publickey'],
   partial: false,
@@ -22,11 +22,11 @@ const none: Progress = {
 function failure(
   message: string,
   level?: string,
-  progress: Partial<Progress> = {},
+  progress: Partial<LoginProgress> = {},
   encrypted: string[] = [],
 ): unknown {
   const error = Object.assign(new Error(message), level === undefined ? {} : { level })
-  return loginFailure(error, {
+  return explainLoginError(error, {
     host: 'cp1',
     hop,
     credentials: { encrypted },
@@ -99,9 +99,9 @@ test.each([
 })
 
 test('why a connection is gone', () => {
-  expect(lossOf(Object.assign(new Error('Keepalive timeout'), { level: 'client-timeout' }))).toBe(
+  expect(explainLoss(Object.assign(new Error('Keepalive timeout'), { level: 'client-timeout' }))).toBe(
     'the host has stopped answering',
   )
-  expect(lossOf(new Error('read ECONNRESET'))).toBe('read ECONNRESET')
-  expect(lossOf(Object.assign(new Error('no'), { level: 'agent' }))).toBeUndefined()
+  expect(explainLoss(new Error('read ECONNRESET'))).toBe('read ECONNRESET')
+  expect(explainLoss(Object.assign(new Error('no'), { level: 'agent' }))).toBeUndefined()
 })

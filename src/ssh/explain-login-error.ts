@@ -1,13 +1,13 @@
 import type { HyperkubeError } from '../kit/errors.ts'
-import type { Credentials } from './credentials.ts'
-import { noCommonAlgorithm, notAccepted, tooManyKeys } from './login-errors.ts'
+import type { SshCredentials } from './credentials.ts'
+import { buildNoCommonAlgorithmError, buildNotAcceptedError, buildTooManyKeysError } from './login-errors.ts'
 import type { Hop } from './ssh-route.ts'
-import { obstacleOf, unreachable } from './unreachable-error.ts'
+import { toUnreachableReason, buildUnreachableError } from './unreachable-error.ts'
 
-/** How far a login has come; kept up to date while it goes on. */
-export interface Progress {
-  greeted: boolean
-  /** What was thrown about the machine's key. */
+/** Progress of a login, updated while it runs. */
+export interface LoginProgress {
+  handshakeDone: boolean
+  /** Error from the verification of the host key. */
   refusal: { readonly error: unknown } | undefined
   methods: readonly string[]
   partial: boolean
@@ -17,46 +17,49 @@ export interface Progress {
 interface Attempt {
   readonly host: string
   readonly hop: Hop
-  readonly credentials: Pick<Credentials, 'encrypted'>
-  readonly progress: Progress
+  readonly credentials: Pick<SshCredentials, 'encrypted'>
+  readonly progress: LoginProgress
 }
 
-/** What the library's error means; undefined when it goes on with something else. */
-export function loginFailure(error: Error, attempt: Attempt): unknown {
+/** Interprets an error of the library; undefined if the login continues. */
+export function explainLoginError(error: Error, attempt: Attempt): unknown {
   const { host, hop, credentials, progress } = attempt
   if (progress.refusal !== undefined) return progress.refusal.error
   const words = error.message
-  if (words.startsWith('Too many authentication failures')) return tooManyKeys(host, hop, progress.offered)
-  switch (levelOf(error)) {
-    // An agent that does not answer, a key that cannot sign: the next one may do.
+  if (words.startsWith('Too many authentication failures'))
+    return buildTooManyKeysError(host, hop, progress.offered)
+  switch (readLevel(error)) {
+    // An agent that does not respond or a key that cannot sign: the next key may work.
     case 'agent':
       return undefined
     case 'client-authentication':
       if (!words.startsWith('All configured authentication methods failed')) return undefined
-      return notAccepted(host, hop, { ...progress, encrypted: credentials.encrypted })
+      return buildNotAcceptedError(host, hop, { ...progress, encrypted: credentials.encrypted })
     case 'handshake':
-      return handshakeFailure(host, hop, words)
+      return explainHandshakeError(host, hop, words)
     case 'protocol':
-      return unreachable(host, hop, { kind: /lost before handshake/.test(words) ? 'closed' : 'not-ssh' })
+      return buildUnreachableError(host, hop, {
+        kind: /lost before handshake/.test(words) ? 'closed' : 'not-ssh',
+      })
     case 'client-socket':
-      return unreachable(host, hop, obstacleOf(error, 0))
+      return buildUnreachableError(host, hop, toUnreachableReason(error, 0))
     default:
       return /identification string|too long/i.test(words)
-        ? unreachable(host, hop, { kind: 'not-ssh' })
-        : unreachable(host, hop, { kind: 'other', words })
+        ? buildUnreachableError(host, hop, { kind: 'not-ssh' })
+        : buildUnreachableError(host, hop, { kind: 'other', message: words })
   }
 }
 
-function handshakeFailure(host: string, hop: Hop, words: string): HyperkubeError {
+function explainHandshakeError(host: string, hop: Hop, words: string): HyperkubeError {
   const [, missing] = /no matching (.*)$/.exec(words) ?? []
   return missing === undefined
-    ? unreachable(host, hop, { kind: 'other', words })
-    : noCommonAlgorithm(host, hop, `no ${missing}`)
+    ? buildUnreachableError(host, hop, { kind: 'other', message: words })
+    : buildNoCommonAlgorithmError(host, hop, `no ${missing}`)
 }
 
-/** Why a connection that stood is gone; undefined when it still stands. */
-export function lossOf(error: Error): string | undefined {
-  switch (levelOf(error)) {
+/** Why an established connection was lost; undefined if it was not. */
+export function explainLoss(error: Error): string | undefined {
+  switch (readLevel(error)) {
     case 'agent':
       return undefined
     case 'client-timeout':
@@ -66,6 +69,6 @@ export function lossOf(error: Error): string | undefined {
   }
 }
 
-function levelOf(error: Error): string | undefined {
+function readLevel(error: Error): string | undefined {
   return 'level' in error && typeof error.level === 'string' ? error.level : undefined
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { hostKeyAlgorithms, hostKeyText, pinnedAlgorithms } from './host-key-format.ts'
+import { hostKeyAlgorithms, formatHostKey, pinnedAlgorithms } from './host-key-format.ts'
 
 const text = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl'
 
 test('a key is written as OpenSSH writes it', () => {
-  expect(hostKeyText(Buffer.from(text.split(' ')[1] ?? '', 'base64'))).toBe(text)
-  expect(hostKeyText(Buffer.alloc(0))).toBe(' ')
+  expect(formatHostKey(Buffer.from(text.split(' ')[1] ?? '', 'base64'))).toBe(text)
+  expect(formatHostKey(Buffer.alloc(0))).toBe(' ')
 })
 
 test('pinned kinds are asked for first, others after them, none twice', () => {

@@ -1,14 +1,14 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { printable } from '../kit/printable.ts'
+import { toPrintable } from '../kit/printable.ts'
 
-/** A machine to go through, as ProxyJump names it. */
+/** A machine to go through, as in ProxyJump. */
 export interface Jump {
   readonly alias: string
   readonly user?: string | undefined
   readonly port?: number | undefined
 }
 
-/** The value of ProxyJump: [user@]host[:port] or ssh://[user@]host[:port], several with commas between. */
+/** Parses ProxyJump: [user@]host[:port] or ssh://[user@]host[:port], separated by commas. */
 export function parseJumps({ proxyJump }: { readonly proxyJump?: string | undefined }): readonly Jump[] {
   if (proxyJump === undefined || proxyJump.toLowerCase() === 'none') return []
   return proxyJump.split(',').map((text) => parseJump(text.trim()))
@@ -19,7 +19,7 @@ function parseJump(text: string): Jump {
   const { user, bracketed, name, port } = form.exec(plain)?.groups ?? {}
   const alias = bracketed ?? name
   if (alias === undefined) {
-    const message = `ProxyJump in ~/.ssh/config has a host that cannot be read: "${printable(text)}"`
+    const message = `ProxyJump in ~/.ssh/config has a host that cannot be read: "${toPrintable(text)}"`
     throw new HyperkubeError('SSH_CONFIG_NOT_READ', message, {
       hint: 'write it as user@host:port, an IPv6 address in brackets',
     })
@@ -31,6 +31,6 @@ function parseJump(text: string): Jump {
   }
 }
 
-/** Without brackets an address with colons has no port. */
+/** Without brackets, an address with colons has no port. */
 const form =
   /^(?:(?<user>[^@]+)@)?(?:\[(?<bracketed>[0-9a-fA-F:.%]+)\]|(?<name>[^\s@:[\]]+|[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*))(?::(?<port>\d{1,5}))?$/

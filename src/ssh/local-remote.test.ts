@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import { echoServer } from './testing/echo-server.ts'
-import { localRemote } from './local-remote.ts'
-import { remoteContract } from './testing/remote-contract.ts'
+import { startEchoServer } from './testing/echo-server.ts'
+import { createLocalRemote } from './local-remote.ts'
+import { testRemoteContract } from './testing/remote-contract.ts'
 
 let directory = ''
 beforeAll(async () => {
@@ -12,15 +12,15 @@ beforeAll(async () => {
 })
 afterAll(async () => rm(directory, { recursive: true }))
 
-const remote = localRemote('here')
+const remote = createLocalRemote('here')
 
-remoteContract('this machine', {
+testRemoteContract('this machine', {
   remote: () => remote,
-  another: async () => localRemote('here'),
+  connectAnother: async () => createLocalRemote('here'),
   directory: () => directory,
   endsPrograms: true,
   killed: 137,
   root: process.getuid?.() === 0,
   megabytes: 4,
-  echo: echoServer(),
+  echo: startEchoServer(),
 })

@@ -1,33 +1,33 @@
 import { connect } from 'node:net'
 import { userInfo } from 'node:os'
 import type { Duplex } from 'node:stream'
-import { bound } from './destroy-on-abort.ts'
-import { dialFailed, type Target } from './dial-errors.ts'
-import { connectionLost } from './login-errors.ts'
-import { processChannel } from './process-channel.ts'
-import { remoteOver } from './create-remote.ts'
+import { destroyOnAbort } from './destroy-on-abort.ts'
+import { buildDialError, type DialTarget } from './dial-errors.ts'
+import { buildConnectionLostError } from './login-errors.ts'
+import { startProcessChannel } from './process-channel.ts'
+import { createRemote } from './create-remote.ts'
 import type { Remote } from './remote.ts'
-import { asError, unlessAborted } from './deadline.ts'
+import { asError, waitUnlessAborted } from './deadline.ts'
 
-/** This machine itself, as a host: `local: true` in cluster.yml. */
-export function localRemote(host: string): Remote {
+/** This machine as a host: `local: true` in cluster.yml. */
+export function createLocalRemote(host: string): Remote {
   const closed = new AbortController()
-  return remoteOver({
+  return createRemote({
     host,
     user: userInfo().username,
     start: async (argv, signal) => {
       signal.throwIfAborted()
-      return processChannel(argv)
+      return startProcessChannel(argv)
     },
     dial: async (target, signal) => dial(host, target, [closed.signal, signal]),
-    close: async () => closed.abort(connectionLost(host, 'it was closed')),
+    close: async () => closed.abort(buildConnectionLostError(host, 'it was closed')),
   })
 }
 
-async function dial(host: string, target: Target, signals: readonly AbortSignal[]): Promise<Duplex> {
-  const socket = bound(connect({ host: target.address, port: target.port, noDelay: true }), signals)
-  return unlessAborted<Duplex>(signals, ({ succeed, fail }) => {
+async function dial(host: string, target: DialTarget, signals: readonly AbortSignal[]): Promise<Duplex> {
+  const socket = destroyOnAbort(connect({ host: target.address, port: target.port, noDelay: true }), signals)
+  return waitUnlessAborted<Duplex>(signals, ({ succeed, fail }) => {
     socket.once('connect', () => succeed(socket))
-    socket.once('error', (error) => fail(dialFailed(host, target, asError(error).message)))
+    socket.once('error', (error) => fail(buildDialError(host, target, asError(error).message)))
   })
 }

@@ -1,45 +1,54 @@
 import type { Duplex } from 'node:stream'
 import ssh2, { type Algorithms, type AuthenticationType, type Client, type NextAuthHandler } from 'ssh2'
-import { type Credentials, gatherCredentials } from './credentials.ts'
-import { hostKeyAlgorithms, hostKeyText } from './host-key-format.ts'
-import { connectionLost, keyNotRead } from './login-errors.ts'
-import { loginFailure, lossOf, type Progress } from './explain-login-error.ts'
-import type { Settings } from './options.ts'
+import { type SshCredentials, gatherCredentials } from './credentials.ts'
+import { hostKeyAlgorithms, formatHostKey } from './host-key-format.ts'
+import { buildConnectionLostError, buildKeyNotReadError } from './login-errors.ts'
+import { explainLoginError, explainLoss, type LoginProgress } from './explain-login-error.ts'
+import type { ConnectSettings } from './options.ts'
 import type { Hop } from './ssh-route.ts'
-import { unreachable } from './unreachable-error.ts'
-import { expiring, unlessAborted } from './deadline.ts'
+import { buildUnreachableError } from './unreachable-error.ts'
+import { startDeadline, waitUnlessAborted } from './deadline.ts'
 
-/** A machine that we are logged in to. */
-export interface Link {
+/** An authenticated ssh connection. */
+export interface SshLink {
   readonly client: Client
-  /** Aborts with SSH_LOST when the connection ends, whoever ends it. */
+  /** Aborted with SSH_LOST when the connection ends, on either side. */
   readonly lost: AbortSignal
 }
 
-/** From a socket to a login: the machine shows its key, then we show ours. */
-export async function logIn(hop: Hop, socket: Duplex, settings: Settings): Promise<Link> {
+/** Logs in over a socket: verifies the host key, then offers our keys. */
+export async function logIn(hop: Hop, socket: Duplex, settings: ConnectSettings): Promise<SshLink> {
   const { host, timeout, signal, keepalive, pinned } = settings
-  const progress: Progress = { offered: [], methods: [], partial: false, greeted: false, refusal: undefined }
+  const progress: LoginProgress = {
+    offered: [],
+    methods: [],
+    partial: false,
+    handshakeDone: false,
+    refusal: undefined,
+  }
   const tooSlow = (): Error =>
-    unreachable(host, hop, { kind: progress.greeted ? 'slow-login' : 'silent', after: timeout })
-  const limit = expiring(signal, timeout, tooSlow)
+    buildUnreachableError(host, hop, {
+      kind: progress.handshakeDone ? 'slow-login' : 'silent',
+      after: timeout,
+    })
+  const deadline = startDeadline(signal, timeout, tooSlow)
   const client = new ssh2.Client()
-  const lost = watch(client, host)
+  const lost = watchForLoss(client, host)
   try {
-    const credentials = await gatherCredentials(hop, settings.agent, limit.signal)
+    const credentials = await gatherCredentials(hop, settings.agent, deadline.signal)
     const [broken] = credentials.broken
-    if (broken !== undefined) throw keyNotRead(host, broken.path, broken.why)
-    // It may have been closed while keys were read, and nobody saw it.
-    if (!socket.writable) throw unreachable(host, hop, { kind: 'closed' })
-    await unlessAborted<void>([limit.signal], ({ succeed, fail }) => {
+    if (broken !== undefined) throw buildKeyNotReadError(host, broken.path, broken.why)
+    // The socket may have been closed while keys were read.
+    if (!socket.writable) throw buildUnreachableError(host, hop, { kind: 'closed' })
+    await waitUnlessAborted<void>([deadline.signal], ({ succeed, fail }) => {
       client
-        .on('handshake', () => (progress.greeted = true))
+        .on('handshake', () => (progress.handshakeDone = true))
         .on('ready', succeed)
         .on('error', (error) => {
-          const failure = loginFailure(error, { hop, host, credentials, progress })
+          const failure = explainLoginError(error, { hop, host, credentials, progress })
           if (failure !== undefined) fail(failure)
         })
-        .on('close', () => fail(unreachable(host, hop, { kind: 'closed' })))
+        .on('close', () => fail(buildUnreachableError(host, hop, { kind: 'closed' })))
         .connect({
           sock: socket,
           username: hop.user,
@@ -47,10 +56,10 @@ export async function logIn(hop: Hop, socket: Duplex, settings: Settings): Promi
           keepaliveInterval: keepalive.interval,
           keepaliveCountMax: keepalive.count,
           algorithms: algorithms(pinned(hop)),
-          hostVerifier: (key: Buffer, answer: (valid: boolean) => void) => {
-            // Nobody may be there any more to take the answer.
-            judge(key, hop, settings, progress)
-              .then(answer)
+          hostVerifier: (key: Buffer, reply: (valid: boolean) => void) => {
+            // The connection may be gone before the result is known.
+            verifyHostKey(key, hop, settings, progress)
+              .then(reply)
               .catch(() => undefined)
           },
           authHandler: offerInTurn(hop, credentials, progress),
@@ -62,11 +71,11 @@ export async function logIn(hop: Hop, socket: Duplex, settings: Settings): Promi
     socket.destroy()
     throw error
   } finally {
-    limit.clear()
+    deadline.clear()
   }
 }
 
-/** AES-GCM first: it is Node's own, all else is slower here. Nothing with SHA-1. */
+/** AES-GCM first: it is native in Node, all others are slower. Nothing with SHA-1. */
 function algorithms(pinned: readonly string[]): Algorithms {
   return {
     serverHostKey: hostKeyAlgorithms(pinned),
@@ -88,13 +97,13 @@ function algorithms(pinned: readonly string[]): Algorithms {
   }
 }
 
-async function judge(
+async function verifyHostKey(
   key: Buffer,
   hop: Hop,
-  { verify, pinned }: Settings,
-  progress: Progress,
+  { verify, pinned }: ConnectSettings,
+  progress: LoginProgress,
 ): Promise<boolean> {
-  const text = hostKeyText(key)
+  const text = formatHostKey(key)
   try {
     if (!pinned(hop).includes(text)) await verify(text, hop)
     return true
@@ -110,18 +119,18 @@ type OfferInTurn = (
   next: NextAuthHandler,
 ) => false | undefined
 
-/** First nothing, to hear what the machine takes; then key after key, as long as it takes keys. */
-function offerInTurn(hop: Hop, { offers }: Credentials, progress: Progress): OfferInTurn {
-  const left = [...offers]
+/** Tries `none` first, to learn the methods of the machine; then offers one key after the other. */
+function offerInTurn(hop: Hop, { offers }: SshCredentials, progress: LoginProgress): OfferInTurn {
+  const remaining = [...offers]
   return (methods, partial, next) => {
-    // Before the first attempt there is nothing to be told.
+    // Null before the first attempt.
     if (methods === null) {
       next({ type: 'none', username: hop.user })
       return undefined
     }
     progress.methods = methods
     progress.partial ||= partial === true
-    const offer = progress.partial || !methods.includes('publickey') ? undefined : left.shift()
+    const offer = progress.partial || !methods.includes('publickey') ? undefined : remaining.shift()
     if (offer === undefined) return false
     progress.offered.push(offer.label)
     next(offer.method)
@@ -129,13 +138,13 @@ function offerInTurn(hop: Hop, { offers }: Credentials, progress: Progress): Off
   }
 }
 
-/** The first thing that goes wrong says why; without one it was just closed. */
-function watch(client: Client, host: string): AbortSignal {
+/** The first error is the reason of the loss; without one the connection was just closed. */
+function watchForLoss(client: Client, host: string): AbortSignal {
   const lost = new AbortController()
   client.on('error', (error) => {
-    const why = lossOf(error)
-    if (why !== undefined) lost.abort(connectionLost(host, why))
+    const reason = explainLoss(error)
+    if (reason !== undefined) lost.abort(buildConnectionLostError(host, reason))
   })
-  client.on('close', () => lost.abort(connectionLost(host, 'it was closed')))
+  client.on('close', () => lost.abort(buildConnectionLostError(host, 'it was closed')))
   return lost.signal
 }

@@ -1,40 +1,40 @@
 import type { Hop } from './ssh-route.ts'
 
 /**
- * Asked about each machine on the way that shows a key which is not pinned, before any key of ours is shown to it. What it
- * throws ends the attempt, and reaches the caller as it is.
+ * Called for each machine on the route whose host key is not pinned, before any of our keys is offered. An
+ * error ends the attempt and is passed to the caller.
  */
-export type Verify = (key: string, hop: Hop) => KeySeen | Promise<KeySeen>
-export type KeySeen = 'known' | 'first-use'
+export type VerifyHostKey = (key: string, hop: Hop) => HostKeyStatus | Promise<HostKeyStatus>
+export type HostKeyStatus = 'known' | 'first-use'
 
 export interface Keepalive {
-  /** Milliseconds between two questions to a silent host. */
+  /** Milliseconds between two keepalive requests. */
   readonly interval: number
-  /** How many may stay without an answer. */
+  /** Maximum number of keepalives without a response. */
   readonly count: number
 }
 
 export interface ConnectOptions {
-  readonly verify: Verify
+  readonly verify: VerifyHostKey
   readonly signal: AbortSignal
-  /** The keys that are right for a machine. Of several kinds that it has, it is asked for one of theirs. */
+  /** Pinned host keys of a machine. Their key types are requested first. */
   readonly pinned?: (hop: Hop) => readonly string[]
-  /** The socket of the ssh agent. */
+  /** Socket of the ssh agent. */
   readonly agent?: string | undefined
-  /** Milliseconds that each machine on the way has to answer, and then again to let us in. */
+  /** Milliseconds for each machine on the route to respond, and again to log in. */
   readonly timeout?: number
   readonly keepalive?: Keepalive
-  /** A host of Windows, and the directory below which all of ours is there. */
+  /** Set for a Windows host: the directory that contains everything of hyperkube. */
   readonly windows?: { readonly base: string } | undefined
 }
 
-export interface Settings extends Required<Omit<ConnectOptions, 'agent' | 'windows'>> {
-  /** Whom all this is for: what errors are told of. */
+export interface ConnectSettings extends Required<Omit<ConnectOptions, 'agent' | 'windows'>> {
+  /** Host to name in errors. */
   readonly host: string
   readonly agent: string | undefined
 }
 
-export function settingsOf(host: string, options: ConnectOptions): Settings {
+export function resolveConnectSettings(host: string, options: ConnectOptions): ConnectSettings {
   return {
     host,
     verify: options.verify,

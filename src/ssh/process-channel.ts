@@ -4,15 +4,15 @@ import { Readable } from 'node:stream'
 import type { Argv } from '../kit/command.ts'
 import { hasCode } from '../kit/errors.ts'
 import type { Channel } from './transport.ts'
-import { unlessAborted } from './deadline.ts'
+import { waitUnlessAborted } from './deadline.ts'
 
-/** A program of this machine, as one at work on a host. It is told to end with all that it started. */
-export function processChannel(argv: Argv, env: NodeJS.ProcessEnv = process.env): Channel {
+/** Runs a program on this machine as a channel. `kill` ends its whole process group. */
+export function startProcessChannel(argv: Argv, env: NodeJS.ProcessEnv = process.env): Channel {
   const [program, ...args] = argv
-  // A group of its own: so it can be ended with its children, and a Ctrl-C in the terminal is ours alone to answer.
+  // Its own process group: its children can be killed with it, and Ctrl-C in the terminal reaches only us.
   const child = spawn(program, args, { env, detached: true })
   const killed = new AbortController()
-  const ended = unlessAborted<number>([killed.signal], ({ succeed }) => {
+  const ended = waitUnlessAborted<number>([killed.signal], ({ succeed }) => {
     child.on('error', (error) => {
       if (child.pid === undefined) succeed(hasCode(error, 'ENOENT') ? 127 : 126)
     })
@@ -20,31 +20,34 @@ export function processChannel(argv: Argv, env: NodeJS.ProcessEnv = process.env)
       succeed(code ?? 128 + (signal === null ? 0 : constants.signals[signal])),
     )
   })
-  // Nobody may be waiting for it yet.
+  // Prevents an unhandled rejection if the caller awaits `ended` later.
   ended.catch(() => undefined)
   const kill = (reason: unknown): void => {
     killed.abort(reason)
-    endGroup(child)
+    killGroup(child)
   }
-  // As a shell would put it.
+  // The message of a shell.
   const stderr =
     child.pid === undefined ? Readable.from([Buffer.from(`${program}: not found\n`)]) : child.stderr
   return { stdin: child.stdin, stdout: child.stdout, stderr, ended, kill }
 }
 
-/** Kindly first; what does not listen is ended anyway. */
-function endGroup(child: ChildProcessWithoutNullStreams): void {
+/** Sends SIGTERM, then SIGKILL. */
+function killGroup(child: ChildProcessWithoutNullStreams): void {
   const { pid } = child
   if (pid === undefined) return
-  const tell = (signal: NodeJS.Signals): void => {
+  const sendSignal = (signal: NodeJS.Signals): void => {
     try {
       process.kill(-pid, signal)
     } catch (error) {
-      // Gone already, or root's.
+      // Already gone, or owned by root.
       if (!hasCode(error, 'ESRCH') && !hasCode(error, 'EPERM')) throw error
     }
   }
-  tell('SIGTERM')
-  setTimeout(() => child.exitCode === null && child.signalCode === null && tell('SIGKILL'), 2000).unref()
+  sendSignal('SIGTERM')
+  setTimeout(
+    () => child.exitCode === null && child.signalCode === null && sendSignal('SIGKILL'),
+    2000,
+  ).unref()
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
 }

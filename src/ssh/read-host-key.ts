@@ -1,44 +1,51 @@
 import { readFile } from 'node:fs/promises'
-import { run } from '../kit/command.ts'
+import { runProgram } from '../kit/command.ts'
 import { pinnedAlgorithms } from './host-key-format.ts'
-import type { Settings } from './options.ts'
-import type { Hop, Reach } from './ssh-route.ts'
-import { keyAlias, nameIn } from './system-config.ts'
-import { connectionFailed, patience, plainWords, tooSlow } from './system-master.ts'
-import { expiring } from './deadline.ts'
+import type { ConnectSettings } from './options.ts'
+import type { Hop, SshRoute } from './ssh-route.ts'
+import { hostKeyAlias, hopName } from './system-config.ts'
+import {
+  explainConnectionFailure,
+  masterTimeoutMs,
+  englishEnvironment,
+  buildMasterTimeoutError,
+} from './system-master.ts'
+import { startDeadline } from './deadline.ts'
 
-/** A way that the ssh program goes, and the files that tell it how. */
-export interface Way {
-  readonly reach: Reach
-  /** The host last. */
+/** A route of the ssh program and its configuration files. */
+export interface SystemRoute {
+  readonly reach: SshRoute
+  /** The host is the last one. */
   readonly hops: readonly Hop[]
   readonly config: string
   readonly knownHosts: string
-  readonly settings: Settings
+  readonly settings: ConnectSettings
 }
 
-/** The key that a machine shows to the ssh program, which goes no further: no key of ours is offered to it. */
-export async function hostKeyShown(way: Way, index: number): Promise<string> {
-  const { reach, hops, settings } = way
+/** Reads the host key of a machine with the ssh program, without offering any of our keys. */
+export async function readHostKey(route: SystemRoute, index: number): Promise<string> {
+  const { reach, hops, settings } = route
   const hop = hops[index] ?? reach
-  const file = `${way.knownHosts}.${index}`
+  const file = `${route.knownHosts}.${index}`
   const kinds = pinnedAlgorithms(settings.pinned(hop))
-  const set = [
+  const overrides = [
     'StrictHostKeyChecking=accept-new',
     `UserKnownHostsFile="${file}"`,
     'PreferredAuthentications=none',
     'ControlPath=none',
     ...(kinds.length === 0 ? [] : [`HostKeyAlgorithms=^${kinds.join(',')}`]),
   ]
-  const options = ['-F', way.config, ...set.flatMap((text) => ['-o', text])]
-  const limit = expiring(settings.signal, patience(reach, settings), () => tooSlow(reach, settings))
-  const { stderr } = await run(['ssh', ...options, nameIn(hops, index), 'true'], {
+  const options = ['-F', route.config, ...overrides.flatMap((text) => ['-o', text])]
+  const limit = startDeadline(settings.signal, masterTimeoutMs(reach, settings), () =>
+    buildMasterTimeoutError(reach, settings),
+  )
+  const { stderr } = await runProgram(['ssh', ...options, hopName(hops, index), 'true'], {
     signal: limit.signal,
-    env: plainWords(),
+    env: englishEnvironment(),
     allowFailure: true,
   }).finally(() => limit.clear())
   const text = await readFile(file, 'utf8').catch(() => '')
-  const [, key] = new RegExp(`^${keyAlias(index)} (.*)$`, 'm').exec(text) ?? []
-  if (key === undefined) throw await connectionFailed(stderr, reach, settings)
+  const [, key] = new RegExp(`^${hostKeyAlias(index)} (.*)$`, 'm').exec(text) ?? []
+  if (key === undefined) throw await explainConnectionFailure(stderr, reach, settings)
   return key
 }

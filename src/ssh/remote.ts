@@ -1,69 +1,79 @@
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { Argv, CommandResult } from '../kit/command.ts'
 
-/** A host that commands and files can be sent to, by whatever way. */
+/** A host that runs commands and receives files, over any transport. */
 export interface Remote {
   readonly host: string
-  /** Runs a program to its end. Arguments arrive as they are: no shell sees them. */
+  /** Runs a program to its end. Arguments are passed as they are, without a shell. */
   exec(argv: Argv, options: ExecOptions): Promise<ExecResult>
-  /** Begins a program that is talked with while it runs. */
-  open(argv: Argv, options: OpenOptions): Promise<Conversation>
-  /** Puts a file in its place, whole and synced, or leaves what was there. */
+  /** Starts a program for interactive use. */
+  open(argv: Argv, options: OpenOptions): Promise<RunningProgram>
+  /** Writes a file atomically and synced, or leaves the previous one. */
   upload(source: UploadSource, target: string, options: UploadOptions): Promise<void>
   /**
-   * A TCP connection that the host makes. Where nobody listens, that is told at once: SSH_DIAL_REFUSED. When the way
-   * to the host is gone it fails with SSH_LOST, or just ends; when the signal aborts, also later, with its reason.
+   * Opens a TCP connection from the host. Fails at once with SSH_DIAL_REFUSED if nothing listens there. If
+   * the connection to the host is lost, the stream fails with SSH_LOST or ends. If the signal is aborted,
+   * also later, it fails with the reason.
    */
   dial(address: string, port: number, options: Pick<OpenOptions, 'signal'>): Promise<Duplex>
   close(): Promise<void>
-  /** What there is only on a host of Windows. */
-  readonly windows?: WindowsSide
+  /** Only on Windows hosts. */
+  readonly windows?: WindowsRemoteOperations
 }
 
-/** A Windows host has no shell that anything could be said in: our own program does there what a script does elsewhere. */
-export interface WindowsSide {
-  /** The directory below which all of ours is. */
+/** Windows hosts have no usable shell: the hyperkube program does what scripts do elsewhere. */
+export interface WindowsRemoteOperations {
+  /** The directory that contains everything of hyperkube. */
   readonly base: string
-  /** Which hyperkube the host has, by its version; undefined when it has none. */
-  current(signal: AbortSignal): Promise<string | undefined>
-  /** Brings our program to a host that may have none: into the login's own directory, where nobody else comes. */
-  bring(source: UploadSource, name: string, options: UploadOptions): Promise<Brought>
-  /** Takes our programs away after a reset: those that ran until its end could not go with the rest. Fails while they run. */
-  clear(signal: AbortSignal): Promise<void>
+  /** Version of the installed hyperkube; undefined if there is none. */
+  readCurrentVersion(signal: AbortSignal): Promise<string | undefined>
+  /**
+   * Uploads the hyperkube program to a host that may not have it: into the home directory of the login, which
+   * others cannot access.
+   */
+  installProgram(source: UploadSource, name: string, options: UploadOptions): Promise<UploadedProgram>
+  /**
+   * Removes the hyperkube programs after a reset: programs that ran until its end could not be removed with
+   * the rest. Fails while they run.
+   */
+  removePrograms(signal: AbortSignal): Promise<void>
 }
 
-export interface Brought {
-  /** How it is called by a login. */
+export interface UploadedProgram {
+  /** How a login calls the program. */
   readonly program: string
   readonly remove: (signal: AbortSignal) => Promise<void>
 }
 
 export interface OpenOptions {
   readonly signal: AbortSignal
-  /** As root, by sudo where the user is somebody else. */
+  /** Run as root, with sudo if the user is not root. */
   readonly root?: boolean
 }
 
 export interface ExecOptions extends OpenOptions {
-  /** Written to standard input, which is then closed. The way for secrets: arguments are seen by everybody. */
+  /**
+   * Written to standard input, which is then closed. Use it for secrets, because arguments are visible to all
+   * users.
+   */
   readonly input?: string | Uint8Array | Readable
-  /** Give up after so many milliseconds. */
+  /** In milliseconds. */
   readonly timeout?: number
 }
 
-/** The code is as a shell counts: 127 without such a program, 128 and more for a death by signal. */
+/** Exit codes as in a shell: 127 if the program does not exist, 128 and more for a signal. */
 export interface ExecResult extends CommandResult {
-  /** What it wrote, when that is no text. */
+  /** Output, if it is not text. */
   readonly bytes: Buffer
 }
 
-export interface Conversation {
+export interface RunningProgram {
   readonly stdin: Writable
-  /** Has to be read to its end, or the program waits. */
+  /** Must be read to its end, or the program blocks. */
   readonly stdout: Readable
-  /** How it ended, with the end of what it wrote to standard error; fails when that cannot be known. */
+  /** Exit code and the tail of standard error; fails if they cannot be known. */
   readonly ended: Promise<{ readonly code: number; readonly stderr: string }>
-  /** Ends the program, as far as that can be done from afar, and the wait for it. */
+  /** Ends the program, as far as possible remotely, and fails `ended`. */
   readonly kill: () => void
 }
 
@@ -74,7 +84,7 @@ export type UploadSource =
 
 export interface UploadOptions extends OpenOptions {
   readonly mode: number
-  /** In hexadecimal: what the file must be. Without it, only that it arrived as it left is made sure. */
+  /** Expected digest in hexadecimal. Without it, only the transfer is verified. */
   readonly sha256?: string
   readonly onProgress?: (sent: number, size: number) => void
 }

@@ -1,31 +1,31 @@
 import type { Argv } from '../kit/command.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { printable } from '../kit/printable.ts'
+import { toPrintable } from '../kit/printable.ts'
 
-/** Says whether the user is root, and if not, what sudo makes of a command that does no harm. */
-export const rightsProbe: Argv = [
+/** Prints whether the user is root, or whether sudo works without a password. */
+export const permissionsProbe: Argv = [
   'sh',
   '-c',
-  `if [ "$(id -u)" = 0 ]; then echo 'hyperkube rights: root'; exit 0; fi
-command -v sudo >/dev/null || { echo 'hyperkube rights: no sudo'; exit 0; }
-LC_ALL=C sudo -n true </dev/null && echo 'hyperkube rights: sudo'
+  `if [ "$(id -u)" = 0 ]; then echo 'hyperkube permissions: root'; exit 0; fi
+command -v sudo >/dev/null || { echo 'hyperkube permissions: no sudo'; exit 0; }
+LC_ALL=C sudo -n true </dev/null && echo 'hyperkube permissions: sudo'
 exit 0`,
 ]
 
-/** Turns a command into root's. */
-export type AsRoot = (argv: Argv) => Argv
+/** Wraps a command to run as root. */
+export type RootWrapper = (argv: Argv) => Argv
 
-interface Probed {
+interface ProbeOutput {
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Reads the probe's answer. A shell may greet with more than it. */
-export function rightsOf({ stdout, stderr }: Probed, host: string, user: string): AsRoot {
-  const [, rights] = /^hyperkube rights: (root|sudo|no sudo)$/m.exec(stdout) ?? []
-  if (rights === 'root') return (argv) => argv
-  if (rights === 'sudo') return (argv) => ['sudo', '-n', '--', ...argv]
-  if (rights === 'no sudo') {
+/** Parses the output of the probe. A shell may print more than that. */
+export function parsePermissions({ stdout, stderr }: ProbeOutput, host: string, user: string): RootWrapper {
+  const [, permissions] = /^hyperkube permissions: (root|sudo|no sudo)$/m.exec(stdout) ?? []
+  if (permissions === 'root') return (argv) => argv
+  if (permissions === 'sudo') return (argv) => ['sudo', '-n', '--', ...argv]
+  if (permissions === 'no sudo') {
     throw new HyperkubeError('SSH_NO_SUDO', `${user} is not root, and there is no sudo`, {
       host,
       hint: 'install sudo as root on the host, or set ssh.user to root in cluster.yml',
@@ -44,10 +44,10 @@ export function rightsOf({ stdout, stderr }: Probed, host: string, user: string)
       hint: `as root on the host: echo 'Defaults:${user} !requiretty' > /etc/sudoers.d/hyperkube-tty`,
     })
   }
-  const words = printable(stderr.trim().split('\n').at(-1) ?? '')
+  const lastLine = toPrintable(stderr.trim().split('\n').at(-1) ?? '')
   throw new HyperkubeError(
     'SSH_NO_SUDO',
-    `sudo gives ${user} no rights${words === '' ? '' : `; it says: ${words}`}`,
+    `sudo gives ${user} no rights${lastLine === '' ? '' : `; it says: ${lastLine}`}`,
     { host, hint: sudoersHint(user) },
   )
 }

@@ -1,17 +1,17 @@
-import { collectTail } from './collect.ts'
-import type { Conversation } from './remote.ts'
+import { collectOutputTail } from './collect.ts'
+import type { RunningProgram } from './remote.ts'
 import type { Channel } from './transport.ts'
 
-/** A program at work, for whoever talks with it until the signal aborts. */
-export function converse(channel: Channel, signal: AbortSignal): Conversation {
+/** Wraps a running program; the signal kills it. */
+export function wrapProgram(channel: Channel, signal: AbortSignal): RunningProgram {
   const abort = (): void => channel.kill(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
-  const tail = collectTail(channel.stderr)
+  const tail = collectOutputTail(channel.stderr)
   const ended = channel.ended
     .then(async (code) => ({ code, stderr: (await tail).toString('utf8') }))
     .finally(() => signal.removeEventListener('abort', abort))
-  // Nobody may be waiting for it yet.
+  // Prevents an unhandled rejection if the caller awaits `ended` later.
   ended.catch(() => undefined)
   return {
     stdin: channel.stdin,

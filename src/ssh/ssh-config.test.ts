@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { includedBy, readSshConfig } from './read-ssh-config.ts'
+import { parseInclude, readSshConfig } from './read-ssh-config.ts'
 import { parseSshConfig } from './ssh-config.ts'
 
 let home = ''
@@ -30,7 +30,7 @@ test('reading runs no program', async () => {
   expect(await readdir(home)).toEqual(['.ssh'])
 })
 
-test.each(['Host', 'User "ada', 'Match host'])('%j is told as what it is', (text) => {
+test.each(['Host', 'User "ada', 'Match host'])('%j is reported as SSH_CONFIG_NOT_READ', (text) => {
   expect(() => parseSshConfig(text)).toThrow(
     expect.objectContaining({
       code: 'SSH_CONFIG_NOT_READ',
@@ -61,12 +61,12 @@ test('a file that includes itself comes to an end', async () => {
   expect((await readSshConfig(home)).lookup('a').user).toBe('ada')
 })
 
-test('nobody needs a file', async () => {
-  expect((await readSshConfig(join(home, 'nobody'))).lookup('a').user).toBeUndefined()
+test('the file is optional', async () => {
+  expect((await readSshConfig(join(home, 'none'))).lookup('a').user).toBeUndefined()
 })
 
 test('which lines include', () => {
-  expect(includedBy('  include = a "b c"')).toEqual(['a', 'b c'])
-  expect(includedBy('IncludeMore a')).toBeUndefined()
-  expect(includedBy('# Include a')).toBeUndefined()
+  expect(parseInclude('  include = a "b c"')).toEqual(['a', 'b c'])
+  expect(parseInclude('IncludeMore a')).toBeUndefined()
+  expect(parseInclude('# Include a')).toBeUndefined()
 })

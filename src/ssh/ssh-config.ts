@@ -1,8 +1,8 @@
 import { type Line, LineType, parse, type SSHConfig } from 'ssh-config'
-import { describe, HyperkubeError } from '../kit/errors.ts'
-import { printable } from '../kit/printable.ts'
+import { formatError, HyperkubeError } from '../kit/errors.ts'
+import { toPrintable } from '../kit/printable.ts'
 
-/** What ~/.ssh/config says of one host, as far as we follow it. */
+/** The supported settings of ~/.ssh/config for one host. */
 export interface ConfiguredHost {
   readonly hostName?: string | undefined
   readonly port?: number | undefined
@@ -21,14 +21,14 @@ export interface SshConfig {
 /** An operator without ~/.ssh/config. */
 export const noSshConfig: SshConfig = { lookup: () => ({ identityFiles: [], identitiesOnly: false }) }
 
-/** Reads the text of ~/.ssh/config. Includes must have been put in their places. */
+/** Parses ~/.ssh/config. Includes must already be expanded. */
 export function parseSshConfig(text: string): SshConfig {
-  const config = guarded(() => withoutPrograms(parse(text)))
-  return { lookup: (alias) => guarded(() => lookup(config, alias)) }
+  const config = withConfigError(() => removeCanonicalization(parse(text)))
+  return { lookup: (alias) => withConfigError(() => lookup(config, alias)) }
 }
 
 function lookup(config: SSHConfig, alias: string): ConfiguredHost {
-  // What `Match exec` would run, we do not run: reading a file must do nothing else.
+  // Never run `Match exec` commands: reading a file must have no side effects.
   const values = config.compute(alias, { ignoreCase: true, matchExec: false })
   const first = (name: string): string | undefined => [values[name]].flat()[0]
   const port = Number(first('port'))
@@ -41,22 +41,23 @@ function lookup(config: SSHConfig, alias: string): ConfiguredHost {
     identitiesOnly: first('identitiesonly')?.toLowerCase() === 'yes',
     identityAgent: first('identityagent'),
     proxyJump,
-    // Of the two ssh follows the one that stands first; whoever has both mostly means the jump.
-    proxyCommand: unlessNone(proxyJump) === undefined ? unlessNone(first('proxycommand')) : undefined,
+    // ssh uses whichever of the two comes first; if both are set, the jump is usually meant.
+    proxyCommand: ignoreNone(proxyJump) === undefined ? ignoreNone(first('proxycommand')) : undefined,
   }
 }
 
-function unlessNone(value: string | undefined): string | undefined {
+function ignoreNone(value: string | undefined): string | undefined {
   return value?.toLowerCase() === 'none' ? undefined : value
 }
 
-/** The library asks the resolver, by a program, about names that shall be made canonical. */
-function withoutPrograms(config: SSHConfig): SSHConfig {
+/** The library would run a program to resolve canonical names. */
+function removeCanonicalization(config: SSHConfig): SSHConfig {
   for (const line of config) {
-    if (line.type === LineType.DIRECTIVE && 'config' in line) line.config = withoutPrograms(line.config)
+    if (line.type === LineType.DIRECTIVE && 'config' in line)
+      line.config = removeCanonicalization(line.config)
   }
-  const kept = config.filter((line) => !canonicalizes(line))
-  config.splice(0, config.length, ...kept)
+  const remaining = config.filter((line) => !canonicalizes(line))
+  config.splice(0, config.length, ...remaining)
   return config
 }
 
@@ -64,12 +65,12 @@ function canonicalizes(line: Line): boolean {
   return line.type === LineType.DIRECTIVE && /^Canonical/i.test(line.param)
 }
 
-function guarded<T>(read: () => T): T {
+function withConfigError<T>(read: () => T): T {
   try {
     return read()
   } catch (cause) {
     if (cause instanceof HyperkubeError) throw cause
-    const reason = printable(describe(cause))
+    const reason = toPrintable(formatError(cause))
     throw new HyperkubeError('SSH_CONFIG_NOT_READ', `~/.ssh/config cannot be read: ${reason}`, {
       hint: 'ssh -G localhost shows where ssh itself stumbles',
     })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { type Reach, resolveReach, type SshSettings } from './ssh-route.ts'
+import { type SshRoute, resolveSshRoute, type SshSettings } from './ssh-route.ts'
 import { noSshConfig, parseSshConfig } from './ssh-config.ts'
 
 const operator = { user: 'ada', home: '/home/ada', directory: '/home/ada/cluster' }
 
-function reach(ssh: SshSettings, cluster: SshSettings = {}, config = '', address = '10.0.0.5'): Reach {
+function reach(ssh: SshSettings, cluster: SshSettings = {}, config = '', address = '10.0.0.5'): SshRoute {
   const parsed = config === '' ? noSshConfig : parseSshConfig(config)
-  return resolveReach({ name: 'cp1', address, ssh }, cluster, parsed, operator)
+  return resolveSshRoute({ name: 'cp1', address, ssh }, cluster, parsed, operator)
 }
 
 test('ssh’s own habits', () => {

@@ -1,40 +1,43 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { hopTo, type Wish } from './hop.ts'
+import { buildHop, type HopSpec } from './hop.ts'
 import { parseJumps } from './jump.ts'
 import type { SshConfig } from './ssh-config.ts'
 
-/** A machine that ssh logs in to: one on the way, or the host at its end. */
+/** A machine that ssh logs in to: a bastion or the host itself. */
 export interface Hop {
-  /** What its key is pinned under: the name of a host, or one that is made for a machine on the way. */
+  /** Name under which its host key is pinned: that of the host, or a generated one for a bastion. */
   readonly name: string
-  /** What the operator calls it: the name by which ~/.ssh/config knows it. */
+  /** Name by which ~/.ssh/config knows the machine. */
   readonly alias: string
   readonly address: string
   readonly port: number
   readonly user: string
-  /** To be offered in this order. */
+  /** Offered in this order. */
   readonly keys: readonly KeyFile[]
-  /** No other keys, though the agent may hold some. */
+  /** Offer no other keys of the agent. */
   readonly onlyKeys: boolean
-  /** The socket of another agent than the caller's; false is none at all. */
+  /** Socket of another agent than the caller's; false for none. */
   readonly agent?: string | false
-  /** A setting of ~/.ssh/config that only the ssh program can follow; behind a bastion nobody has to. */
+  /** A setting in ~/.ssh/config that only the ssh program supports; irrelevant behind a bastion. */
   readonly programOnly?: string
 }
 
 export interface KeyFile {
   readonly path: string
-  /** Who says so: cluster.yml, ~/.ssh/config, or nobody. Only the first has to be right. */
+  /**
+   * Source of the path: cluster.yml, ~/.ssh/config or the defaults of ssh. Only a path in cluster.yml must
+   * exist.
+   */
   readonly from: 'settings' | 'config' | 'habit'
 }
 
-/** What a host is reached by. */
-export interface Reach extends Hop {
-  /** To go through, in this order. */
+/** How a host is reached. */
+export interface SshRoute extends Hop {
+  /** Bastions in order. */
   readonly bastions: readonly Hop[]
 }
 
-/** The `ssh` of cluster.yml. */
+/** `ssh` in cluster.yml. */
 export interface SshSettings {
   readonly user?: string | undefined
   readonly port?: number | undefined
@@ -49,29 +52,32 @@ interface BastionSettings {
   readonly key?: string | undefined
 }
 
-export interface ReachableHost {
+export interface SshHost {
   readonly name: string
   readonly address: string
   readonly ssh?: SshSettings | undefined
 }
 
-/** Who asks, and from where. */
-export interface Operator {
+/** The person who runs hyperkube. */
+export interface SshOperator {
   readonly user: string
   readonly home: string
-  /** Where paths in cluster.yml begin: its own directory. */
+  /** Base directory of relative paths in cluster.yml. */
   readonly directory: string
 }
 
-/** What a host's own settings leave out comes from the cluster's, then from ~/.ssh/config, then from ssh's own habits. */
-export function resolveReach(
-  host: ReachableHost,
+/**
+ * Resolves how to reach a host. Precedence: settings of the host, of the cluster, ~/.ssh/config, defaults of
+ * ssh.
+ */
+export function resolveSshRoute(
+  host: SshHost,
   cluster: SshSettings,
   config: SshConfig,
-  operator: Operator,
-): Reach {
+  operator: SshOperator,
+): SshRoute {
   const { ssh = {} } = host
-  const wish: Wish = {
+  const spec: HopSpec = {
     name: host.name,
     alias: host.address,
     user: ssh.user ?? cluster.user,
@@ -79,30 +85,36 @@ export function resolveReach(
     key: ssh.key ?? cluster.key,
   }
   const bastion = ssh.bastion ?? cluster.bastion
-  const jumps = bastion === undefined ? undefined : [{ ...bastion, alias: bastion.address, spare: wish.key }]
-  const bastions = bastionsOf(wish, jumps, { config, operator, seen: [] })
-  return { ...hopTo(wish, config.lookup(wish.alias), operator), bastions }
+  const jumps =
+    bastion === undefined ? undefined : [{ ...bastion, alias: bastion.address, fallbackKey: spec.key }]
+  const bastions = resolveBastions(spec, jumps, { config, operator, visited: [] })
+  return { ...buildHop(spec, config.lookup(spec.alias), operator), bastions }
 }
 
-interface Surroundings {
+interface RouteContext {
   readonly config: SshConfig
-  readonly operator: Operator
-  readonly seen: readonly string[]
+  readonly operator: SshOperator
+  readonly visited: readonly string[]
 }
 
-function bastionsOf(wish: Wish, given: readonly Wish[] | undefined, around: Surroundings): readonly Hop[] {
-  const { config, operator, seen } = around
-  if (seen.includes(wish.alias)) throw jumpLoop([...seen, wish.alias])
-  const [first, ...rest] = given ?? parseJumps(config.lookup(wish.alias))
+function resolveBastions(
+  spec: HopSpec,
+  explicitJumps: readonly HopSpec[] | undefined,
+  context: RouteContext,
+): readonly Hop[] {
+  const { config, operator, visited } = context
+  if (visited.includes(spec.alias)) throw buildJumpLoopError([...visited, spec.alias])
+  const [first, ...rest] = explicitJumps ?? parseJumps(config.lookup(spec.alias))
   if (first === undefined) return []
-  // Of several only the first is reached by a jump of its own, as ssh does it: the others have theirs before them.
-  const before = bastionsOf(first, undefined, { config, operator, seen: [...seen, wish.alias] })
-  return [...before, ...[first, ...rest].map((jump) => hopTo(jump, config.lookup(jump.alias), operator))]
+  // As in ssh, only the first of several jumps uses its own ProxyJump; the others are reached through their
+  // predecessors.
+  const before = resolveBastions(first, undefined, { config, operator, visited: [...visited, spec.alias] })
+  return [...before, ...[first, ...rest].map((jump) => buildHop(jump, config.lookup(jump.alias), operator))]
 }
 
-function jumpLoop(names: readonly string[]): HyperkubeError {
-  const way = names.join(', then ')
-  return new HyperkubeError('SSH_CONFIG_NOT_READ', `ProxyJump in ~/.ssh/config goes in a circle: ${way}`, {
+function buildJumpLoopError(names: readonly string[]): HyperkubeError {
+  const chain = names.join(', then ')
+  return new HyperkubeError('SSH_CONFIG_NOT_READ', `ProxyJump in ~/.ssh/config goes in a circle: ${chain}`, {
     hint: `ssh -G ${names[0] ?? ''} | grep -i proxyjump shows what it says`,
   })
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Hop } from './ssh-route.ts'
-import { nameIn, systemConfig } from './system-config.ts'
+import { hopName, buildSystemConfig } from './system-config.ts'
 
 const hop: Hop = {
   name: 'cp1',
@@ -25,7 +25,7 @@ const files = { knownHosts: '/t/known', control: '/t/control' }
 const times = { timeout: 1500, keepalive: { interval: 15_000, count: 3 } }
 
 test('each machine has a block; keys, agent and way are its own', () => {
-  const text = systemConfig({
+  const text = buildSystemConfig({
     hops: [bastion, hop],
     agent: '/agent',
     ...files,
@@ -53,8 +53,8 @@ Host 10.0.0.5
 `)
 })
 
-test('nobody is asked, only known keys are taken, and the operator’s own file comes last', () => {
-  const text = systemConfig({
+test('ssh never prompts, accepts only known keys, and includes the operator’s own file last', () => {
+  const text = buildSystemConfig({
     hops: [hop],
     agent: undefined,
     ...files,
@@ -66,12 +66,12 @@ test('nobody is asked, only known keys are taken, and the operator’s own file 
   }
   expect(text).toContain('\n  ConnectTimeout 2\n')
   expect(text).toMatch(/\nMatch all\n {2}Include "\/home\/a b\/.ssh\/config"\n$/)
-  expect(systemConfig({ hops: [hop], agent: undefined, ...files, ...times })).not.toContain('Include')
+  expect(buildSystemConfig({ hops: [hop], agent: undefined, ...files, ...times })).not.toContain('Include')
 })
 
 test('a machine goes by the operator’s name for it, unless that would be taken for something else', () => {
-  expect([0, 1].map((index) => nameIn([bastion, hop], index))).toEqual(['jump', '10.0.0.5'])
-  const odd = ['fd00::1', '-oProxyCommand=x', '*', 'a b'].map((alias) => nameIn([{ ...hop, alias }], 0))
+  expect([0, 1].map((index) => hopName([bastion, hop], index))).toEqual(['jump', '10.0.0.5'])
+  const odd = ['fd00::1', '-oProxyCommand=x', '*', 'a b'].map((alias) => hopName([{ ...hop, alias }], 0))
   expect(new Set(odd)).toEqual(new Set(['hyperkube-hop-0']))
-  expect([0, 1].map((index) => nameIn([hop, hop], index))).toEqual(['hyperkube-hop-0', 'hyperkube-hop-1'])
+  expect([0, 1].map((index) => hopName([hop, hop], index))).toEqual(['hyperkube-hop-0', 'hyperkube-hop-1'])
 })

@@ -2,47 +2,47 @@ import type { Keepalive } from './options.ts'
 import type { Hop } from './ssh-route.ts'
 
 export interface SystemConfig {
-  /** The way, the host last. */
+  /** The route; the host is the last one. */
   readonly hops: readonly Hop[]
-  /** The socket of the agent; undefined is none. */
+  /** Socket of the agent; undefined for none. */
   readonly agent: string | undefined
   readonly timeout: number
   readonly keepalive: Keepalive
-  /** Keys that were verified; no other is taken. */
+  /** File of verified host keys; no others are accepted. */
   readonly knownHosts: string
-  /** Socket of the connection that all programs on the host share. */
+  /** Control socket of the shared connection. */
   readonly control: string
-  /** The operator's own file: what it says where we say nothing holds. */
+  /** The operator's own file, for settings that we do not set. */
   readonly include?: string | undefined
 }
 
 /**
- * The settings of the ssh program. In a file, because a machine on the way is reached by an ssh of its own, which is told
- * nothing of what stands on the command line. Of a setting that stands twice, ssh takes the first.
+ * Builds the configuration of the ssh program. It must be a file, because ssh starts another ssh for each
+ * bastion, without our command line options. ssh uses the first value of a setting.
  */
-export function systemConfig(config: SystemConfig): string {
+export function buildSystemConfig(config: SystemConfig): string {
   const { hops, agent, timeout, keepalive } = config
   const blocks = hops.map((hop, index) => {
     const last = index === hops.length - 1
     const socket = hop.agent ?? agent ?? false
     return [
-      `Host ${nameIn(hops, index)}`,
+      `Host ${hopName(hops, index)}`,
       `  HostName ${hop.address}`,
       `  Port ${hop.port}`,
-      `  User ${quoted(hop.user)}`,
-      `  HostKeyAlias ${keyAlias(index)}`,
+      `  User ${quoteValue(hop.user)}`,
+      `  HostKeyAlias ${hostKeyAlias(index)}`,
       ...identityFiles(hop),
       ...(hop.onlyKeys ? ['  IdentitiesOnly yes'] : []),
-      `  IdentityAgent ${socket === false ? 'none' : pathText(socket)}`,
-      ...(index > 0 ? [`  ProxyJump ${nameIn(hops, index - 1)}`] : []),
-      `  ControlPath ${last ? pathText(config.control) : 'none'}`,
+      `  IdentityAgent ${socket === false ? 'none' : quotePath(socket)}`,
+      ...(index > 0 ? [`  ProxyJump ${hopName(hops, index - 1)}`] : []),
+      `  ControlPath ${last ? quotePath(config.control) : 'none'}`,
     ]
   })
-  const all = [
+  const globalBlock = [
     'Host *',
     '  BatchMode yes',
     '  StrictHostKeyChecking yes',
-    `  UserKnownHostsFile ${pathText(config.knownHosts)}`,
+    `  UserKnownHostsFile ${quotePath(config.knownHosts)}`,
     '  GlobalKnownHostsFile /dev/null',
     '  KnownHostsCommand none',
     '  VerifyHostKeyDNS no',
@@ -64,26 +64,30 @@ export function systemConfig(config: SystemConfig): string {
     `  ServerAliveInterval ${seconds(keepalive.interval)}`,
     `  ServerAliveCountMax ${keepalive.count}`,
   ]
-  const own = config.include === undefined ? [] : ['Match all', `  Include ${quoted(config.include)}`]
-  // Older programs do not know this one, and would not start.
-  return ['IgnoreUnknown KnownHostsCommand', ...blocks.flat(), ...all, ...own, ''].join('\n')
+  const included =
+    config.include === undefined ? [] : ['Match all', `  Include ${quoteValue(config.include)}`]
+  // Older ssh programs do not know this setting and would fail.
+  return ['IgnoreUnknown KnownHostsCommand', ...blocks.flat(), ...globalBlock, ...included, ''].join('\n')
 }
 
-/** Where nobody names any, ssh has more habits than we. */
+/** Without configured keys, the defaults of ssh cover more than ours. */
 function identityFiles({ keys }: Hop): string[] {
   if (keys.every(({ from }) => from === 'habit')) return []
-  return keys.map(({ path }) => `  IdentityFile ${pathText(path)}`)
+  return keys.map(({ path }) => `  IdentityFile ${quotePath(path)}`)
 }
 
-/** What the program is to be told: the name under which the operator's own settings know a machine, where that can be. */
-export function nameIn(hops: readonly Hop[], index: number): string {
+/**
+ * Host name for the ssh program: the alias that the operator's configuration knows, if it is usable and
+ * unique.
+ */
+export function hopName(hops: readonly Hop[], index: number): string {
   const alias = hops[index]?.alias ?? ''
-  const alone = hops.filter((hop) => hop.alias === alias).length === 1
-  return alone && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(alias) ? alias : `hyperkube-hop-${index}`
+  const isUnique = hops.filter((hop) => hop.alias === alias).length === 1
+  return isUnique && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(alias) ? alias : `hyperkube-hop-${index}`
 }
 
-/** Under which name a machine's key stands in the file of known ones, whatever its address and port. */
-export function keyAlias(index: number): string {
+/** Name of a machine in the known_hosts file, independent of its address and port. */
+export function hostKeyAlias(index: number): string {
   return `hyperkube-hop-${index}`
 }
 
@@ -91,11 +95,11 @@ function seconds(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000))
 }
 
-function quoted(text: string): string {
+function quoteValue(text: string): string {
   return `"${text.replaceAll(/["\\]/g, (character) => `\\${character}`)}"`
 }
 
-/** In paths ssh looks for its own signs. */
-function pathText(text: string): string {
-  return quoted(text.replaceAll('%', '%%'))
+/** ssh expands % in paths. */
+function quotePath(text: string): string {
+  return quoteValue(text.replaceAll('%', '%%'))
 }

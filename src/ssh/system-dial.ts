@@ -1,38 +1,43 @@
 import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
 import { Tunnel } from '../kit/tunnel.ts'
-import { bound } from './destroy-on-abort.ts'
-import { dialFailed, type Target } from './dial-errors.ts'
-import { connectionLost } from './login-errors.ts'
-import { processChannel } from './process-channel.ts'
-import { type Destination, type Master, plainWords } from './system-master.ts'
-import { unlessAborted } from './deadline.ts'
+import { destroyOnAbort } from './destroy-on-abort.ts'
+import { buildDialError, type DialTarget } from './dial-errors.ts'
+import { buildConnectionLostError } from './login-errors.ts'
+import { startProcessChannel } from './process-channel.ts'
+import { type SystemDestination, type SshMaster, englishEnvironment } from './system-master.ts'
+import { waitUnlessAborted } from './deadline.ts'
 
-/** A connection that a host makes, by a program whose input and output it is. */
+/** Opens a connection from the host with `ssh -W`, whose input and output become the stream. */
 export async function systemDial(
   host: string,
-  { config, name }: Destination,
-  master: Master,
-  target: Target,
+  { config, name }: SystemDestination,
+  master: SshMaster,
+  target: DialTarget,
   signal: AbortSignal,
 ): Promise<Duplex> {
   signal.throwIfAborted()
   master.lost.throwIfAborted()
   const { address, port } = target
-  const place = `${address.includes(':') ? `[${address}]` : address}:${port}`
-  // That the connection stands it says only where it tells much. Without the one that all share it would log in anew.
+  const endpoint = `${address.includes(':') ? `[${address}]` : address}:${port}`
+  // ssh reports an open connection only at debug level. ProxyCommand=false prevents a new login if the shared
+  // connection is gone.
   const settings = ['-o', 'LogLevel=DEBUG1', '-o', 'ProxyCommand=false']
-  const channel = processChannel(['ssh', '-F', config, ...settings, '-W', place, name], plainWords())
+  const channel = startProcessChannel(
+    ['ssh', '-F', config, ...settings, '-W', endpoint, name],
+    englishEnvironment(),
+  )
   try {
-    await unlessAborted<void>([master.lost, signal], ({ succeed, fail }) => {
-      let stands = false
+    await waitUnlessAborted<void>([master.lost, signal], ({ succeed, fail }) => {
+      let isOpen = false
       createInterface({ input: channel.stderr }).on('line', (line) => {
-        if (line.includes('master session id')) stands = succeed()
+        if (line.includes('master session id')) isOpen = succeed()
       })
       const refuse = async (): Promise<void> => {
-        if (stands) return
-        if (await master.isAlive()) fail(dialFailed(host, target, master.refusal() ?? 'ssh does not say why'))
-        else fail(connectionLost(host, 'ssh has ended'))
+        if (isOpen) return
+        if (await master.isAlive())
+          fail(buildDialError(host, target, master.refusal() ?? 'ssh does not say why'))
+        else fail(buildConnectionLostError(host, 'ssh has ended'))
       }
       channel.ended.then(refuse).catch(fail)
     })
@@ -41,7 +46,7 @@ export async function systemDial(
     throw error
   }
   const { stdout, stdin, kill } = channel
-  return bound(new Tunnel(async () => ({ readable: stdout, writable: stdin, close: kill })), [
+  return destroyOnAbort(new Tunnel(async () => ({ readable: stdout, writable: stdin, close: kill })), [
     master.lost,
     signal,
   ])

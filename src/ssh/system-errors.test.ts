@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Hop, Reach } from './ssh-route.ts'
-import { hopIn, lastWords, systemFailure } from './system-errors.ts'
+import type { Hop, SshRoute } from './ssh-route.ts'
+import { findHop, readLastMessage, explainSystemError } from './system-errors.ts'
 
 const hop: Hop = {
   name: 'cp1',
@@ -12,7 +12,7 @@ const hop: Hop = {
   onlyKeys: false,
 }
 const bastion: Hop = { ...hop, name: 'jump', alias: 'jump', address: '192.0.2.1', user: 'ada' }
-const reach: Reach = { ...hop, bastions: [bastion] }
+const reach: SshRoute = { ...hop, bastions: [bastion] }
 
 test.each([
   [
@@ -44,7 +44,7 @@ test.each([
   [
     'channel 0: open failed: administratively prohibited: open failed',
     'SSH_UNREACHABLE',
-    /bastion jump lets nobody through/,
+    /bastion jump forbids connections through it/,
   ],
   [
     'ada@192.0.2.1: Permission denied (publickey,password).',
@@ -60,13 +60,19 @@ test.each([
   ['Host key verification failed.', 'SSH_HOST_KEY_CHANGED', /another ssh key/],
   ['something else', 'SSH_UNREACHABLE', /cannot be reached: something else/],
 ])('%s', (stderr, code, message) => {
-  const found = systemFailure(stderr, reach, hopIn(stderr, reach), { offered: ['a'], encrypted: [] }, 1000)
+  const found = explainSystemError(
+    stderr,
+    reach,
+    findHop(stderr, reach),
+    { offered: ['a'], encrypted: [] },
+    1000,
+  )
   expect(found).toMatchObject({ code, host: 'cp1', message: expect.stringMatching(message) })
 })
 
 test('last words are not those that only count', () => {
   const stderr =
     'Timeout, server not responding.\r\nTransferred: sent 1, received 2\r\nBytes per second: sent 3\r\n'
-  expect(lastWords(stderr)).toBe('Timeout, server not responding.')
-  expect(lastWords('')).toBe('')
+  expect(readLastMessage(stderr)).toBe('Timeout, server not responding.')
+  expect(readLastMessage('')).toBe('')
 })

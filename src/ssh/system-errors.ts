@@ -1,40 +1,45 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { noCommonAlgorithm, notAccepted, type Refusal, tooManyKeys } from './login-errors.ts'
-import type { Hop, Reach } from './ssh-route.ts'
-import { type Obstacle, placeOf, unreachable } from './unreachable-error.ts'
+import {
+  buildNoCommonAlgorithmError,
+  buildNotAcceptedError,
+  type LoginRefusal,
+  buildTooManyKeysError,
+} from './login-errors.ts'
+import type { Hop, SshRoute } from './ssh-route.ts'
+import { type UnreachableReason, formatHopEndpoint, buildUnreachableError } from './unreachable-error.ts'
 
-/** What the ssh program says, in English, of why there is no connection. */
-export function systemFailure(
+/** Interprets the English messages of the ssh program about a failed connection. */
+export function explainSystemError(
   stderr: string,
-  reach: Reach,
+  reach: SshRoute,
   hop: Hop,
-  keys: Pick<Refusal, 'offered' | 'encrypted'>,
+  keys: Pick<LoginRefusal, 'offered' | 'encrypted'>,
   timeout: number,
 ): HyperkubeError {
   const host = reach.name
   if (/Host key verification failed/.test(stderr)) {
-    const message = `${placeOf(hop)} shows another ssh key than the one that is known`
+    const message = `${formatHopEndpoint(hop)} shows another ssh key than the one that is known`
     return new HyperkubeError('SSH_HOST_KEY_CHANGED', message, { host })
   }
   const [, denied] = /Permission denied \(([^)]*)\)/.exec(stderr) ?? []
   if (denied !== undefined) {
-    return notAccepted(host, hop, {
+    return buildNotAcceptedError(host, hop, {
       ...keys,
       methods: denied.split(','),
       partial: /with partial success/.test(stderr),
     })
   }
-  if (/Too many authentication failures/.test(stderr)) return tooManyKeys(host, hop, keys.offered)
+  if (/Too many authentication failures/.test(stderr)) return buildTooManyKeysError(host, hop, keys.offered)
   const [, missing] = /no matching (.*) found/.exec(stderr) ?? []
-  if (missing !== undefined) return noCommonAlgorithm(host, hop, `no ${missing}`)
-  return unreachable(host, hop, obstacleIn(stderr, reach, timeout))
+  if (missing !== undefined) return buildNoCommonAlgorithmError(host, hop, `no ${missing}`)
+  return buildUnreachableError(host, hop, parseReason(stderr, reach, timeout))
 }
 
-function obstacleIn(stderr: string, { bastions }: Reach, after: number): Obstacle {
+function parseReason(stderr: string, { bastions }: SshRoute, after: number): UnreachableReason {
   const bastion = bastions.at(-1)
-  const [, behind] = /open failed: (.*)/.exec(stderr) ?? []
-  if (behind !== undefined && bastion !== undefined) {
-    return { kind: 'bastion', bastion: bastion.alias, words: behind.replace('connect failed: ', '') }
+  const [, openFailure] = /open failed: (.*)/.exec(stderr) ?? []
+  if (openFailure !== undefined && bastion !== undefined) {
+    return { kind: 'bastion', bastion: bastion.alias, message: openFailure.replace('connect failed: ', '') }
   }
   if (/Connection refused/.test(stderr)) return { kind: 'refused' }
   if (/timed out/.test(stderr)) return { kind: 'no-answer', after }
@@ -44,11 +49,11 @@ function obstacleIn(stderr: string, { bastions }: Reach, after: number): Obstacl
     return { kind: 'not-ssh' }
   }
   if (/Connection (closed|reset)|kex_exchange_identification/.test(stderr)) return { kind: 'closed' }
-  return { kind: 'other', words: lastWords(stderr) }
+  return { kind: 'other', message: readLastMessage(stderr) }
 }
 
-/** The machine on the way that the words are about: ssh mostly names it. */
-export function hopIn(stderr: string, reach: Reach): Hop {
+/** Finds the machine on the route that the message is about; ssh usually names it. */
+export function findHop(stderr: string, reach: SshRoute): Hop {
   const named = reach.bastions.find(({ address, user }) =>
     [`${user}@${address}: Permission denied`, `connect to host ${address} port`, `hostname ${address}:`].some(
       (words) => stderr.includes(words),
@@ -57,9 +62,9 @@ export function hopIn(stderr: string, reach: Reach): Hop {
   return named ?? reach
 }
 
-/** The last thing that was said, and not only counted. */
-export function lastWords(stderr: string): string {
-  const counted = /^(?:Transferred: |Bytes per second: |Authenticated to |Warning: Permanently added )/
-  const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== '' && !counted.test(line))
+/** The last line that is not a statistic. */
+export function readLastMessage(stderr: string): string {
+  const statistics = /^(?:Transferred: |Bytes per second: |Authenticated to |Warning: Permanently added )/
+  const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== '' && !statistics.test(line))
   return lines.at(-1)?.trim() ?? ''
 }

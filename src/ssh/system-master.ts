@@ -1,135 +1,141 @@
 import { createInterface } from 'node:readline'
-import { run } from '../kit/command.ts'
-import { printable } from '../kit/printable.ts'
-import { collectTail } from './collect.ts'
+import { runProgram } from '../kit/command.ts'
+import { toPrintable } from '../kit/printable.ts'
+import { collectOutputTail } from './collect.ts'
 import { gatherCredentials } from './credentials.ts'
-import { connectionLost, keyNotRead } from './login-errors.ts'
-import type { Settings } from './options.ts'
-import { processChannel } from './process-channel.ts'
-import type { Reach } from './ssh-route.ts'
-import { hopIn, lastWords, systemFailure } from './system-errors.ts'
-import { unreachable } from './unreachable-error.ts'
-import { expiring, unlessAborted } from './deadline.ts'
+import { buildConnectionLostError, buildKeyNotReadError } from './login-errors.ts'
+import type { ConnectSettings } from './options.ts'
+import { startProcessChannel } from './process-channel.ts'
+import type { SshRoute } from './ssh-route.ts'
+import { findHop, readLastMessage, explainSystemError } from './system-errors.ts'
+import { buildUnreachableError } from './unreachable-error.ts'
+import { startDeadline, waitUnlessAborted } from './deadline.ts'
 
-/** The one connection that all programs on a host share. */
-export interface Master {
-  /** Aborts with SSH_LOST when it ends, whoever ends it. */
+/** The shared connection (ControlMaster) of all programs on a host. */
+export interface SshMaster {
+  /** Aborted with SSH_LOST when the connection ends, on either side. */
   readonly lost: AbortSignal
   isAlive(): Promise<boolean>
-  /** Why the host did not make a connection, the last time: nobody else is told. */
+  /** Why the host refused the last connection: only the master process reports it. */
   refusal(): string | undefined
   close(): Promise<void>
 }
 
-export interface Destination {
-  /** The file with all settings. */
+export interface SystemDestination {
+  /** Configuration file. */
   readonly config: string
-  /** What the host is called there. */
+  /** Name of the host in that file. */
   readonly name: string
 }
 
-/** ssh's words in English, whatever ours are. */
-export function plainWords(): NodeJS.ProcessEnv {
+/** Environment for English messages of ssh, in any locale. */
+export function englishEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, LC_ALL: 'C' }
 }
 
-/** What runs at the other end as long as the connection stands, and how one sees that it does. */
-export interface Vigil {
-  readonly words: (name: string) => readonly string[]
-  /** To be said first, where it speaks only when it is spoken to. */
-  readonly greeting?: Buffer
-  readonly ready: (said: Buffer) => boolean
+/** The remote program that keeps the connection open, and how its readiness is detected. */
+export interface KeepOpenProgram {
+  readonly args: (name: string) => readonly string[]
+  /** Sent first, if the program only responds to input. */
+  readonly initialInput?: Buffer
+  readonly isReady: (output: Buffer) => boolean
 }
 
-/** A shell may greet with more than it is asked for. */
-export const shellVigil: Vigil = {
-  words: (name) => [name, 'echo hyperkube ready; exec cat >/dev/null'],
-  ready: (said) => said.includes('hyperkube ready\n'),
+/** A shell may print more than the marker. */
+export const keepOpenWithShell: KeepOpenProgram = {
+  args: (name) => [name, 'echo hyperkube ready; exec cat >/dev/null'],
+  isReady: (output) => output.includes('hyperkube ready\n'),
 }
 
 /**
- * Stands as long as its input does: when we end, however that is, the program on the other side ends, and with it the
- * connection.
+ * Opens the shared connection. It lasts as long as its standard input: when our process ends in any way, the
+ * remote program ends, and so does the connection.
  */
 export async function openMaster(
-  reach: Reach,
-  { config, name }: Destination,
-  settings: Settings,
-  vigil: Vigil = shellVigil,
-): Promise<Master> {
-  const channel = processChannel(
-    ['ssh', '-F', config, '-o', 'ControlMaster=yes', ...vigil.words(name)],
-    plainWords(),
+  reach: SshRoute,
+  { config, name }: SystemDestination,
+  settings: ConnectSettings,
+  keepOpen: KeepOpenProgram = keepOpenWithShell,
+): Promise<SshMaster> {
+  const channel = startProcessChannel(
+    ['ssh', '-F', config, '-o', 'ControlMaster=yes', ...keepOpen.args(name)],
+    englishEnvironment(),
   )
-  const stderr = collectTail(channel.stderr)
+  const stderr = collectOutputTail(channel.stderr)
   let refusal: string | undefined
   createInterface({ input: channel.stderr }).on('line', (line) => {
     refusal = /open failed: (.*)/.exec(line)?.[1] ?? refusal
   })
   channel.stdin.on('error', () => undefined)
-  const limit = expiring(settings.signal, patience(reach, settings), () => tooSlow(reach, settings))
+  const deadline = startDeadline(settings.signal, masterTimeoutMs(reach, settings), () =>
+    buildMasterTimeoutError(reach, settings),
+  )
   try {
-    await unlessAborted<void>([limit.signal], ({ succeed, fail }) => {
-      let said: Buffer = Buffer.alloc(0)
+    await waitUnlessAborted<void>([deadline.signal], ({ succeed, fail }) => {
+      let output: Buffer = Buffer.alloc(0)
       channel.stdout.on('data', (chunk: Buffer) => {
-        said = Buffer.concat([said, chunk]).subarray(-4096)
-        if (vigil.ready(said)) succeed()
+        output = Buffer.concat([output, chunk]).subarray(-4096)
+        if (keepOpen.isReady(output)) succeed()
       })
-      if (vigil.greeting !== undefined) channel.stdin.write(vigil.greeting)
+      if (keepOpen.initialInput !== undefined) channel.stdin.write(keepOpen.initialInput)
       channel.ended
-        .then(async () => connectionFailed((await stderr).toString(), reach, settings))
+        .then(async () => explainConnectionFailure((await stderr).toString(), reach, settings))
         .then(fail, fail)
     })
   } catch (error) {
     channel.kill(error)
     throw error
   } finally {
-    limit.clear()
+    deadline.clear()
   }
   const lost = new AbortController()
   const onEnd = async (): Promise<void> => {
-    const words = lastWords((await stderr).toString())
-    lost.abort(connectionLost(reach.name, words === '' ? 'it was closed' : words))
+    const message = readLastMessage((await stderr).toString())
+    lost.abort(buildConnectionLostError(reach.name, message === '' ? 'it was closed' : message))
   }
   channel.ended.then(onEnd, onEnd)
   return {
     lost: lost.signal,
     isAlive: async () => {
       if (lost.signal.aborted) return false
-      const check = await run(['ssh', '-F', config, '-O', 'check', name], { allowFailure: true })
+      const check = await runProgram(['ssh', '-F', config, '-O', 'check', name], { allowFailure: true })
       return check.code === 0
     },
     refusal: () => refusal,
     close: async () => {
-      // First for those who use it: the program waits for them.
-      lost.abort(connectionLost(reach.name, 'it was closed'))
+      // Abort users of the connection first: the ssh program waits for them.
+      lost.abort(buildConnectionLostError(reach.name, 'it was closed'))
       channel.stdin.end()
-      const late = setTimeout(() => channel.kill(new Error('closed')), 1000)
+      const forceTimer = setTimeout(() => channel.kill(new Error('closed')), 1000)
       await channel.ended.catch(() => undefined)
-      clearTimeout(late)
+      clearTimeout(forceTimer)
     },
   }
 }
 
-/** The program watches its own time; this is for when it does not. */
-export function patience({ bastions }: Reach, { timeout }: Settings): number {
+/** The ssh program has its own timeout; this one is a fallback. */
+export function masterTimeoutMs({ bastions }: SshRoute, { timeout }: ConnectSettings): number {
   return timeout * (bastions.length + 1) + 2000
 }
 
-export function tooSlow(reach: Reach, { timeout }: Settings): Error {
-  return unreachable(reach.name, reach, { kind: 'silent', after: timeout })
+export function buildMasterTimeoutError(reach: SshRoute, { timeout }: ConnectSettings): Error {
+  return buildUnreachableError(reach.name, reach, { kind: 'silent', after: timeout })
 }
 
-/** Why there is no connection: from ssh's words, and from the keys that it had. */
-export async function connectionFailed(stderr: string, reach: Reach, settings: Settings): Promise<Error> {
-  const hop = hopIn(stderr, reach)
+/** Explains a failed connection from the messages of ssh and the available keys. */
+export async function explainConnectionFailure(
+  stderr: string,
+  reach: SshRoute,
+  settings: ConnectSettings,
+): Promise<Error> {
+  const hop = findHop(stderr, reach)
   const { offers, encrypted, broken } = await gatherCredentials(hop, settings.agent, settings.signal)
   const missing = broken.find(({ kind }) => kind === 'missing')
-  if (missing !== undefined) return keyNotRead(reach.name, missing.path, missing.why)
-  // What we cannot read, such as the key of a token, the program may well have offered.
+  if (missing !== undefined) return buildKeyNotReadError(reach.name, missing.path, missing.why)
+  // The ssh program may have offered keys that we cannot read, such as those of a hardware token.
   const offered = [...offers.map(({ label }) => label), ...broken.map(({ path }) => path)]
-  return systemFailure(
-    printable(stderr.replaceAll('\r', '')),
+  return explainSystemError(
+    toPrintable(stderr.replaceAll('\r', '')),
     reach,
     hop,
     { offered, encrypted },

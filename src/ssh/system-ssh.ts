@@ -2,74 +2,80 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hasCode } from '../kit/errors.ts'
-import { hostKeyShown, type Way } from './read-host-key.ts'
-import { type ConnectOptions, settingsOf } from './options.ts'
-import type { Hop, Reach } from './ssh-route.ts'
-import { remoteOver } from './create-remote.ts'
+import { readHostKey, type SystemRoute } from './read-host-key.ts'
+import { type ConnectOptions, resolveConnectSettings } from './options.ts'
+import type { Hop, SshRoute } from './ssh-route.ts'
+import { createRemote } from './create-remote.ts'
 import type { Remote } from './remote.ts'
-import { keyAlias, nameIn, systemConfig } from './system-config.ts'
-import { openMaster, shellVigil } from './system-master.ts'
-import { systemTransport } from './system-transport.ts'
-import { sftpVigil } from './windows/keep-open-with-sftp.ts'
-import { windowsRemote } from './windows/windows-remote.ts'
+import { hostKeyAlias, hopName, buildSystemConfig } from './system-config.ts'
+import { openMaster, keepOpenWithShell } from './system-master.ts'
+import { createSystemTransport } from './system-transport.ts'
+import { keepOpenWithSftp } from './windows/keep-open-with-sftp.ts'
+import { createWindowsRemote } from './windows/windows-remote.ts'
 
 export interface SystemSshOptions extends ConnectOptions {
-  /** The operator's own settings of ssh, where they have any: ~/.ssh/config. */
+  /** The operator's ~/.ssh/config, if there is one. */
   readonly include?: string | undefined
-  /** Where a directory of our own is made. */
+  /** Parent of our temporary directory. */
   readonly temporary?: string
 }
 
-/** A host by this machine's own ssh program: hardware tokens, Kerberos, ProxyCommand, all that it knows and we do not. */
-export async function systemSsh(reach: Reach, options: SystemSshOptions): Promise<Remote> {
-  const settings = settingsOf(reach.name, options)
+/**
+ * Connects with this machine's ssh program. It supports hardware tokens, Kerberos, ProxyCommand and other
+ * features that the built-in client lacks.
+ */
+export async function connectWithSystemSsh(reach: SshRoute, options: SystemSshOptions): Promise<Remote> {
+  const settings = resolveConnectSettings(reach.name, options)
   const directory = await mkdtemp(join(options.temporary ?? tmpdir(), 'hyperkube-ssh-'))
-  const clear = async (): Promise<void> => rm(directory, { recursive: true, force: true })
+  const removeDirectory = async (): Promise<void> => rm(directory, { recursive: true, force: true })
   const hops = [...reach.bastions, reach]
   const files = {
     config: join(directory, 'config'),
     knownHosts: join(directory, 'known'),
     control: join(directory, 'control'),
   }
-  const way: Way = { ...files, reach, hops, settings }
+  const route: SystemRoute = { ...files, reach, hops, settings }
   try {
-    await writeFile(files.config, systemConfig({ ...settings, ...files, hops, include: options.include }))
-    // One after the other: behind a machine there is a way only once that one is known.
-    for (const [index, hop] of hops.entries()) await introduce(way, index, hop)
-    const destination = { config: files.config, name: nameIn(hops, hops.length - 1) }
+    await writeFile(
+      files.config,
+      buildSystemConfig({ ...settings, ...files, hops, include: options.include }),
+    )
+    // Sequentially: a machine behind a bastion is reachable only once the bastion's key is known.
+    for (const [index, hop] of hops.entries()) await writeKnownHost(route, index, hop)
+    const destination = { config: files.config, name: hopName(hops, hops.length - 1) }
     const { windows } = options
-    const vigil = windows === undefined ? shellVigil : sftpVigil
-    const master = await openMaster(reach, destination, settings, vigil)
-    const transport = systemTransport(reach, destination, master, clear)
-    return windows === undefined ? remoteOver(transport) : windowsRemote(transport, windows)
+    const keepOpen = windows === undefined ? keepOpenWithShell : keepOpenWithSftp
+    const master = await openMaster(reach, destination, settings, keepOpen)
+    const transport = createSystemTransport(reach, destination, master, removeDirectory)
+    return windows === undefined ? createRemote(transport) : createWindowsRemote(transport, windows)
   } catch (error) {
     try {
-      if (hasCode(error, 'SSH_HOST_KEY_CHANGED')) await explainChange(way)
+      if (hasCode(error, 'SSH_HOST_KEY_CHANGED')) await verifyChangedKey(route)
       throw error
     } finally {
-      await clear()
+      await removeDirectory()
     }
   }
 }
 
-/** Writes down which keys of a machine are right. From then on the program takes no other. */
-async function introduce(way: Way, index: number, hop: Hop): Promise<void> {
-  const pinned = way.settings.pinned(hop)
-  const keys = pinned.length > 0 ? pinned : [await accepted(way, index, hop)]
-  const lines = keys.map((key) => `${keyAlias(index)} ${key}\n`)
-  await writeFile(way.knownHosts, lines.join(''), { flag: 'a' })
+/** Writes the accepted host keys of a machine to known_hosts; ssh accepts no others. */
+async function writeKnownHost(route: SystemRoute, index: number, hop: Hop): Promise<void> {
+  const pinned = route.settings.pinned(hop)
+  const keys = pinned.length > 0 ? pinned : [await readVerifiedKey(route, index, hop)]
+  const lines = keys.map((key) => `${hostKeyAlias(index)} ${key}\n`)
+  await writeFile(route.knownHosts, lines.join(''), { flag: 'a' })
 }
 
-async function accepted(way: Way, index: number, hop: Hop): Promise<string> {
-  const key = await hostKeyShown(way, index)
-  await way.settings.verify(key, hop)
+async function readVerifiedKey(route: SystemRoute, index: number, hop: Hop): Promise<string> {
+  const key = await readHostKey(route, index)
+  await route.settings.verify(key, hop)
   return key
 }
 
-/** The program only says that a key is wrong; what to make of the one it saw is the caller's to say. */
-async function explainChange(way: Way): Promise<void> {
-  for (const [index, hop] of way.hops.entries()) {
-    const key = await hostKeyShown(way, index)
-    if (!way.settings.pinned(hop).includes(key)) await way.settings.verify(key, hop)
+/** ssh only reports that a key is wrong. Read the key again and let the caller's `verify` explain it. */
+async function verifyChangedKey(route: SystemRoute): Promise<void> {
+  for (const [index, hop] of route.hops.entries()) {
+    const key = await readHostKey(route, index)
+    if (!route.settings.pinned(hop).includes(key)) await route.settings.verify(key, hop)
   }
 }

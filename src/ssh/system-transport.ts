@@ -1,29 +1,32 @@
-import { quote } from '../kit/shell.ts'
-import { connectionLost } from './login-errors.ts'
-import { processChannel } from './process-channel.ts'
-import type { Reach } from './ssh-route.ts'
+import { quoteShell } from '../kit/shell.ts'
+import { buildConnectionLostError } from './login-errors.ts'
+import { startProcessChannel } from './process-channel.ts'
+import type { SshRoute } from './ssh-route.ts'
 import { systemDial } from './system-dial.ts'
-import { type Destination, type Master, plainWords } from './system-master.ts'
+import { type SystemDestination, type SshMaster, englishEnvironment } from './system-master.ts'
 import type { Channel, SshTransport } from './transport.ts'
 
-/** Programs on a host, each by an ssh program that shares the connection of the others. */
-export function systemTransport(
-  { name: host, user }: Reach,
-  destination: Destination,
-  master: Master,
+/** Transport that runs each program with an ssh process over the shared connection. */
+export function createSystemTransport(
+  { name: host, user }: SshRoute,
+  destination: SystemDestination,
+  master: SshMaster,
   clear: () => Promise<void>,
 ): SshTransport {
   const { config, name } = destination
-  const start = (words: readonly string[], signal: AbortSignal): Channel => {
+  const start = (args: readonly string[], signal: AbortSignal): Channel => {
     signal.throwIfAborted()
     master.lost.throwIfAborted()
-    const channel = processChannel(['ssh', '-F', config, '-o', 'LogLevel=ERROR', ...words], plainWords())
-    return withLoss(channel, master, host)
+    const channel = startProcessChannel(
+      ['ssh', '-F', config, '-o', 'LogLevel=ERROR', ...args],
+      englishEnvironment(),
+    )
+    return withLossDetection(channel, master, host)
   }
   return {
     host,
     user,
-    start: async (argv, signal) => start([name, argv.map(quote).join(' ')], signal),
+    start: async (argv, signal) => start([name, argv.map(quoteShell).join(' ')], signal),
     startLine: async (line, signal) => start([name, line], signal),
     subsystem: async (subsystem, signal) => start(['-s', name, subsystem], signal),
     dial: async (target, signal) => systemDial(host, destination, master, target, signal),
@@ -34,14 +37,14 @@ export function systemTransport(
   }
 }
 
-/** 255 is the program's own end, or ssh's word for a connection that is gone. */
-function withLoss(channel: Channel, master: Master, host: string): Channel {
+/** Exit code 255 is either that of the remote program or a lost connection. */
+function withLossDetection(channel: Channel, master: SshMaster, host: string): Channel {
   const ended = channel.ended.then(async (code) => {
     if (code !== 255 || (await master.isAlive())) return code
     master.lost.throwIfAborted()
-    throw connectionLost(host, 'ssh has ended')
+    throw buildConnectionLostError(host, 'ssh has ended')
   })
-  // Nobody may be waiting for it yet.
+  // Prevents an unhandled rejection if the caller awaits `ended` later.
   ended.catch(() => undefined)
   return { ...channel, ended }
 }

@@ -1,15 +1,17 @@
 import { connect, type Socket } from 'node:net'
-import type { Settings } from './options.ts'
+import type { ConnectSettings } from './options.ts'
 import type { Hop } from './ssh-route.ts'
-import { obstacleOf, unreachable } from './unreachable-error.ts'
-import { expiring, unlessAborted } from './deadline.ts'
+import { toUnreachableReason, buildUnreachableError } from './unreachable-error.ts'
+import { startDeadline, waitUnlessAborted } from './deadline.ts'
 
-/** A connection of our own making: without noDelay each of ssh's small packets would wait for the one before it. */
+/** Opens a TCP connection. Without noDelay, each small ssh packet would wait for the previous one. */
 export async function connectTcp(
   hop: Hop,
-  { host, timeout, signal }: Pick<Settings, 'host' | 'timeout' | 'signal'>,
+  { host, timeout, signal }: Pick<ConnectSettings, 'host' | 'timeout' | 'signal'>,
 ): Promise<Socket> {
-  const limit = expiring(signal, timeout, () => unreachable(host, hop, { kind: 'no-answer', after: timeout }))
+  const limit = startDeadline(signal, timeout, () =>
+    buildUnreachableError(host, hop, { kind: 'no-answer', after: timeout }),
+  )
   const socket = connect({
     host: hop.address,
     port: hop.port,
@@ -18,10 +20,12 @@ export async function connectTcp(
     keepAliveInitialDelay: 15_000,
   })
   try {
-    return await unlessAborted([limit.signal], ({ succeed, fail }) => {
+    return await waitUnlessAborted([limit.signal], ({ succeed, fail }) => {
       socket.once('connect', () => succeed(socket))
-      // Stays: an error of a socket that nobody listens to would end us.
-      socket.on('error', (error) => fail(unreachable(host, hop, obstacleOf(error, timeout))))
+      // Stays attached: an error event without a listener would crash the process.
+      socket.on('error', (error) =>
+        fail(buildUnreachableError(host, hop, toUnreachableReason(error, timeout))),
+      )
     })
   } catch (error) {
     socket.destroy()

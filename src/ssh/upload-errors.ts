@@ -1,25 +1,30 @@
 import { posix } from 'node:path'
 import { HyperkubeError } from '../kit/errors.ts'
-import { printable } from '../kit/printable.ts'
+import { toPrintable } from '../kit/printable.ts'
 
-/** What the host said when it could not take a file. */
-export function uploadFailed(host: string, target: string, stderr: string): HyperkubeError {
+/** Builds the error from the message of the host. */
+export function buildUploadFailedError(host: string, target: string, stderr: string): HyperkubeError {
   const directory = posix.dirname(target)
-  const words = printable(stderr.trim().split('\n').at(-1) ?? '')
+  const lastLine = toPrintable(stderr.trim().split('\n').at(-1) ?? '')
   if (/No space left on device|Disk quota exceeded/.test(stderr)) {
     return new HyperkubeError('UPLOAD_NO_ROOM', `there is no room for ${target}`, {
       host,
       hint: `make room on the host: df -h ${directory}`,
     })
   }
-  const why = words === '' ? 'it ended without a word' : words
+  const why = lastLine === '' ? 'it ended without a word' : lastLine
   return new HyperkubeError('UPLOAD_FAILED', `${target} could not be written: ${why}`, {
     host,
     hint: `on the host: ls -ld ${directory}`,
   })
 }
 
-export function digestDiffers(host: string, target: string, expected: string, found: string): HyperkubeError {
+export function buildDigestMismatchError(
+  host: string,
+  target: string,
+  expected: string,
+  found: string,
+): HyperkubeError {
   const message = `${target} was not written: its SHA-256 should be ${expected}, and is ${found}`
   return new HyperkubeError('UPLOAD_NOT_WHOLE', message, {
     host,
@@ -27,7 +32,7 @@ export function digestDiffers(host: string, target: string, expected: string, fo
   })
 }
 
-export function sourceChanged(host: string, size: number): HyperkubeError {
+export function buildSourceChangedError(host: string, size: number): HyperkubeError {
   const message = `what is sent changed while it was read: it should have had ${size} bytes`
   return new HyperkubeError('UPLOAD_NOT_WHOLE', message, { host, hint: 'run the same command again' })
 }

@@ -7,12 +7,12 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { Argv } from '../kit/command.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { Conversation, UploadOptions, UploadSource } from './remote.ts'
-import { digestDiffers, sourceChanged, uploadFailed } from './upload-errors.ts'
+import type { RunningProgram, UploadOptions, UploadSource } from './remote.ts'
+import { buildDigestMismatchError, buildSourceChangedError, buildUploadFailedError } from './upload-errors.ts'
 
 /**
- * Takes a file in under another name beside its own, says what arrived, and only when it is told to gives it its name.
- * Whatever goes wrong before that, and if only the connection ends, it takes away what it wrote.
+ * Writes to a temporary file beside the target, prints the digest, and renames the file only after
+ * confirmation. On any failure, including a lost connection, it removes the temporary file.
  */
 const script = `set -eu
 export LC_ALL=C
@@ -34,31 +34,31 @@ mv -f -- "$temporary" "$target"
 sync "$(dirname -- "$target")"
 `
 
-export type Open = (argv: Argv, options: UploadOptions) => Promise<Conversation>
+export type OpenUpload = (argv: Argv, options: UploadOptions) => Promise<RunningProgram>
 
-export async function upload(
-  { host, open }: { readonly host: string; readonly open: Open },
+export async function uploadFile(
+  { host, open }: { readonly host: string; readonly open: OpenUpload },
   source: UploadSource,
   target: string,
   options: UploadOptions,
 ): Promise<void> {
-  const { stream, size } = await opened(source, host)
-  // Who does not listen to a stream is ended by its error.
+  const { stream, size } = await openUploadSource(source, host)
+  // An error event without a listener would crash the process.
   stream.on('error', () => undefined)
   try {
     const temporary = posix.join(
       posix.dirname(target),
       `.${posix.basename(target)}.${randomBytes(8).toString('hex')}`,
     )
-    const words = [target, temporary, String(size), options.mode.toString(8)]
-    const conversation = await open(['sh', '-c', script, 'sh', ...words], options)
-    await converse(conversation, { stream, size, target, host, options })
+    const args = [target, temporary, String(size), options.mode.toString(8)]
+    const program = await open(['sh', '-c', script, 'sh', ...args], options)
+    await transferAndConfirm(program, { stream, size, target, host, options })
   } finally {
     stream.destroy()
   }
 }
 
-interface Load {
+interface UploadJob {
   readonly stream: Readable
   readonly size: number
   readonly target: string
@@ -66,46 +66,46 @@ interface Load {
   readonly options: UploadOptions
 }
 
-async function converse(conversation: Conversation, load: Load): Promise<void> {
-  const { stdin, stdout, ended } = conversation
-  const { host, target } = load
+async function transferAndConfirm(program: RunningProgram, job: UploadJob): Promise<void> {
+  const { stdin, stdout, ended } = program
+  const { host, target } = job
   stdin.on('error', () => undefined)
-  const arrived = digestIn(stdout)
+  const arrived = readDigest(stdout)
   try {
-    const failed = ended.then(({ stderr }) => Promise.reject(uploadFailed(host, target, stderr)))
-    const wanted = await Promise.race([send(load, conversation), failed])
-    const there = await Promise.race([arrived, failed])
-    if (there !== wanted) throw digestDiffers(host, target, wanted, there)
+    const failed = ended.then(({ stderr }) => Promise.reject(buildUploadFailedError(host, target, stderr)))
+    const expected = await Promise.race([send(job, program), failed])
+    const actual = await Promise.race([arrived, failed])
+    if (actual !== expected) throw buildDigestMismatchError(host, target, expected, actual)
   } catch (error) {
-    // Without an answer the other side takes away what it has; nothing is left once it has ended.
+    // Without confirmation the script removes the temporary file; once it has ended, nothing is left.
     stdin.end()
     await ended.catch(() => undefined)
     throw error
   }
   stdin.end('keep\n')
   const { code, stderr } = await ended
-  if (code !== 0) throw uploadFailed(host, target, stderr)
+  if (code !== 0) throw buildUploadFailedError(host, target, stderr)
 }
 
-/** Sends all of it, and answers with the digest that it must have there. */
-async function send({ stream, size, host, options }: Load, { stdin }: Conversation): Promise<string> {
-  // Where it is known there is no need to compute it for each host anew.
+/** Sends the whole file and returns its expected digest. */
+async function send({ stream, size, host, options }: UploadJob, { stdin }: RunningProgram): Promise<string> {
+  // A known digest need not be computed for each host.
   const hash = options.sha256 === undefined ? createHash('sha256') : undefined
   let sent = 0
   stream.on('data', (chunk: Buffer) => {
     hash?.update(chunk)
     sent += chunk.length
-    // More than was announced would be taken for an answer.
-    if (sent > size) stream.destroy(sourceChanged(host, size))
+    // Excess bytes would be read as the confirmation.
+    if (sent > size) stream.destroy(buildSourceChangedError(host, size))
     else options.onProgress?.(sent, size)
   })
   stream.pipe(stdin, { end: false })
   await once(stream, 'end')
-  if (sent !== size) throw sourceChanged(host, size)
+  if (sent !== size) throw buildSourceChangedError(host, size)
   return options.sha256?.toLowerCase() ?? hash?.digest('hex') ?? ''
 }
 
-async function digestIn(stdout: Readable): Promise<string> {
+async function readDigest(stdout: Readable): Promise<string> {
   return new Promise((resolve) => {
     createInterface({ input: stdout }).on('line', (line) => {
       const [, digest] = /^hyperkube digest: ([0-9a-f]{64})\b/.exec(line) ?? []
@@ -114,7 +114,7 @@ async function digestIn(stdout: Readable): Promise<string> {
   })
 }
 
-export async function opened(
+export async function openUploadSource(
   source: UploadSource,
   host: string,
 ): Promise<{ stream: Readable; size: number }> {

@@ -5,8 +5,8 @@ import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { freshLab } from '../support/lab.ts'
-import { newOperator, type Operator } from '../support/operator.ts'
+import { openFreshLab } from '../support/lab.ts'
+import { createOperator, type Operator } from '../support/operator.ts'
 
 const kubernetes = '1.37.1'
 const bundle = `lab-${kubernetes}.bundle`
@@ -22,18 +22,20 @@ let hosts: readonly Host[]
 let operator: Operator
 let mirror: string
 
-/** A bundle is made while there is a mirror; from then on hosts begin no connection but to each other. */
+/**
+ * Creates the bundle while the mirror is reachable. Afterwards hosts can open connections only to each other.
+ */
 beforeAll(async () => {
-  lab = await freshLab('air-gap')
+  lab = await openFreshLab('air-gap')
   hosts = await lab.up(['cp1', 'w1'])
-  operator = await newOperator(lab, hosts, kubernetes, { addons: true })
+  operator = await createOperator(lab, hosts, kubernetes, { addons: true })
   await operator.must(0, 'bundle', 'create')
   await operator.edit((document) => {
     mirror = source.parse(document.toJSON()).spec.artifacts.mirror
     document.setIn(['spec', 'artifacts'], { bundle })
     document.setIn(['spec', 'registries'], [])
   })
-  await settleAll(hosts.map(async (host) => closeIn(host, lab.gateway)))
+  await settleAll(hosts.map(async (host) => blockConnections(host, lab.gateway)))
 }, 900_000)
 afterAll(async () => {
   try {
@@ -43,22 +45,22 @@ afterAll(async () => {
   }
 })
 
-async function closeIn(host: Host, outside: string): Promise<void> {
+async function blockConnections(host: Host, gatewayAddress: string): Promise<void> {
   await host.exec(['nft', '-f', '-'], {
     input: `table ip closed-in {
       chain output {
         type filter hook output priority -10;
-        ip daddr ${outside} ct state new reject
+        ip daddr ${gatewayAddress} ct state new reject
       }
     }`,
   })
 }
 
-async function said(host: Host, script: string): Promise<string> {
+async function readOutput(host: Host, script: string): Promise<string> {
   return (await host.script(script, { allowFailure: true })).stdout.trim()
 }
 
-test('hosts reach nobody but each other', async () => {
+test('hosts reach only each other', async () => {
   for (const host of hosts) {
     const { code } = await host.exec(['curl', '-sS', '--max-time', '5', `${mirror}/v2/`], {
       allowFailure: true,
@@ -67,7 +69,7 @@ test('hosts reach nobody but each other', async () => {
   }
 })
 
-test('the bundle is as it was made, and the lock is the one that it was made from', async () => {
+test('the bundle is unchanged, and the lock is the one that it was created from', async () => {
   const verified = await operator.must(0, 'bundle', 'verify', '-o', 'json')
   expect(summary.omit({ size: true }).parse(JSON.parse(verified.stdout)).kind).toBe('BundleSummary')
   expect((await operator.must(0, 'lock', '--check')).stdout).toContain('nothing to change')
@@ -76,19 +78,19 @@ test('the bundle is as it was made, and the lock is the one that it was made fro
 test('a flipped byte is refused, by verify and by up, and no host gets it', async () => {
   const whole = await readFile(join(operator.directory, bundle))
   const flipped = Buffer.from(whole)
-  // Within the first file behind the front.
-  const at = flipped.indexOf('artifacts/linux-') + 100_000
-  flipped.writeUInt8(flipped.readUInt8(at) ^ 1, at)
+  // Inside the first file after the archive header.
+  const offset = flipped.indexOf('artifacts/linux-') + 100_000
+  flipped.writeUInt8(flipped.readUInt8(offset) ^ 1, offset)
   await writeFile(join(operator.directory, 'flipped.bundle'), flipped)
   const refused = await operator.must(1, 'bundle', 'verify', join(operator.directory, 'flipped.bundle'))
   expect(refused.stderr).toContain('BUNDLE_DAMAGED')
   await operator.edit((document) => document.setIn(['spec', 'artifacts', 'bundle'], 'flipped.bundle'))
   const up = await operator.must(1, 'up', '--yes')
   expect(up.stderr).toContain('BUNDLE_DAMAGED')
-  // What has arrived bears its digest as its name.
+  // Uploaded files are named by their digest, so a damaged file would have another digest than its name.
   for (const host of hosts) {
     const wrong = `cd /var/lib/hyperkube/agent/delivered/files; sha256sum * 2>/dev/null | awk '$1 != $2'`
-    expect(await said(host, wrong), host.name).toBe('')
+    expect(await readOutput(host, wrong), host.name).toBe('')
   }
   await operator.edit((document) => document.setIn(['spec', 'artifacts', 'bundle'], bundle))
 }, 300_000)
@@ -97,9 +99,9 @@ test('the cluster comes up, with its addons, and nothing was fetched', async () 
   const up = await operator.hyperkube('up', '--yes')
   expect(up.code, up.stderr).toBe(0)
   for (const host of hosts) {
-    // Brought, used, and gone.
-    expect(await said(host, 'ls -A /var/lib/hyperkube/agent/delivered 2>&1')).toContain('No such file')
-    expect(await said(host, 'journalctl -u containerd | grep PullImage'), host.name).toBe('')
+    // Uploads are removed after use.
+    expect(await readOutput(host, 'ls -A /var/lib/hyperkube/agent/delivered 2>&1')).toContain('No such file')
+    expect(await readOutput(host, 'journalctl -u containerd | grep PullImage'), host.name).toBe('')
   }
 }, 900_000)
 
@@ -111,7 +113,7 @@ test('every image is there under its name and by its digest, and stays when room
   for (const host of hosts) {
     for (const { image, digest } of items) {
       for (const name of [image, `${image}@${digest}`]) {
-        const status = await said(
+        const status = await readOutput(
           host,
           `/opt/hyperkube/crictl-*/crictl inspecti -o json '${name}' | tr -d ' \\n'`,
         )
@@ -122,13 +124,13 @@ test('every image is there under its name and by its digest, and stays when room
   }
 })
 
-test('a second up has nothing to do, and an image that somebody removes comes back', async () => {
+test('a second up has nothing to do, and an image that was removed by hand is restored', async () => {
   expect((await operator.hyperkube('plan')).code).toBe(0)
   const [, worker] = hosts
   if (worker === undefined) throw new Error('there is no worker')
   const ctr = '/opt/hyperkube/containerd-*/ctr -n k8s.io images'
-  await said(worker, `${ctr} rm $(${ctr} ls -q | grep busybox)`)
+  await readOutput(worker, `${ctr} rm $(${ctr} ls -q | grep busybox)`)
   expect((await operator.hyperkube('plan')).code).toBe(3)
   await operator.must(0, 'up', '--yes')
-  expect(await said(worker, `${ctr} ls -q | grep -c 'busybox[:@]'`)).toBe('2')
+  expect(await readOutput(worker, `${ctr} ls -q | grep -c 'busybox[:@]'`)).toBe('2')
 }, 300_000)

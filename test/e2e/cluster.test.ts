@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { testImage } from '../../lab/cluster/artifacts.ts'
-import { dial, probe, type ProbePod, probePods } from '../../lab/bench/workload.ts'
+import { dialFromPod, probe, type ProbePod, listProbePods } from '../../lab/bench/workload.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { traces } from '../../lab/hosts/cleanup.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { bareCluster, type Cluster } from '../support/kubectl-cluster.ts'
-import { freshLab, noTraces } from '../support/lab.ts'
+import { listTraces } from '../../lab/hosts/cleanup.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { startKubectlCluster, type KubectlCluster } from '../support/kubectl-cluster.ts'
+import { openFreshLab, noTraces } from '../support/lab.ts'
 
 let lab: Lab
-let cluster: Cluster
+let cluster: KubectlCluster
 let pods: ProbePod[]
 
 beforeAll(async () => {
-  lab = await freshLab('cluster')
-  cluster = await bareCluster(lab, '1+1')
-  pods = await probePods(cluster.api)
+  lab = await openFreshLab('cluster')
+  cluster = await startKubectlCluster(lab, '1+1')
+  pods = await listProbePods(cluster.api)
 })
 afterAll(async () => {
   try {
@@ -45,7 +45,7 @@ describe('HTTP', () => {
   test('from pod to pod across hosts, both ways', async () => {
     for (const from of pods) {
       for (const to of pods.filter((pod) => pod !== from)) {
-        expect(await dial(cluster.api, from, to.address, probe.port)).toBe(to.name)
+        expect(await dialFromPod(cluster.api, from, to.address, probe.port)).toBe(to.name)
       }
     }
   })
@@ -53,24 +53,24 @@ describe('HTTP', () => {
   test('to the ClusterIP reaches every pod from every pod', async () => {
     const all = pods.map(({ name }) => name).toSorted()
     for (const from of pods) {
-      const answered = new Set<string>()
-      // kube-proxy learns of an endpoint a moment after its pod runs; each call picks one at random.
-      await until(
-        `${from.name} to hear every pod`,
+      const responders = new Set<string>()
+      // kube-proxy programs an endpoint a moment after its pod runs; each connection picks a random endpoint.
+      await pollUntil(
+        `${from.name} to reach every pod`,
         async () => {
-          answered.add((await dial(cluster.api, from, probe.clusterIP, 80)) ?? 'no answer')
-          return answered.size >= all.length
+          responders.add((await dialFromPod(cluster.api, from, probe.clusterIP, 80)) ?? 'no answer')
+          return responders.size >= all.length
         },
-        { within: 20_000, every: 20 },
+        { timeoutMs: 20_000, intervalMs: 20 },
       )
-      expect([...answered].toSorted()).toEqual(all)
+      expect([...responders].toSorted()).toEqual(all)
     }
   })
 
   test('to the NodePort is answered at every host', async () => {
     for (const host of await lab.hosts()) {
-      const answer = await fetch(`http://${host.address}:${probe.nodePort}/hostname`)
-      expect(pods.map(({ name }) => name)).toContain(await answer.text())
+      const response = await fetch(`http://${host.address}:${probe.nodePort}/hostname`)
+      expect(pods.map(({ name }) => name)).toContain(await response.text())
     }
   })
 
@@ -116,28 +116,28 @@ describe('a memory limit', () => {
   const state = async (name: string, path: string): Promise<string> =>
     (await cluster.kubectl(['get', 'pod', name, '-o', `jsonpath={.status.${path}}`])).stdout
 
-  test('ends the pod that takes more, and not its neighbour', async () => {
-    await cluster.kubectl(['apply', '-f', '-'], pod('neighbour', ['/agnhost', 'pause']))
-    await until('the neighbour to run', async () => (await state('neighbour', 'phase')) === 'Running', {
-      within: 60_000,
+  test('ends the pod that takes more, and no other pod', async () => {
+    await cluster.kubectl(['apply', '-f', '-'], pod('other', ['/agnhost', 'pause']))
+    await pollUntil('the other pod to run', async () => (await state('other', 'phase')) === 'Running', {
+      timeoutMs: 60_000,
     })
     await cluster.kubectl(
       ['apply', '-f', '-'],
       pod('eater', ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=200M', 'count=1']),
     )
-    await until('the eater to end', async () => (await state('eater', 'phase')) === 'Failed', {
-      within: 60_000,
+    await pollUntil('the eater to end', async () => (await state('eater', 'phase')) === 'Failed', {
+      timeoutMs: 60_000,
     })
     const ended = 'containerStatuses[0].state.terminated'
     expect(await state('eater', `${ended}.reason`)).toBe('OOMKilled')
     expect(await state('eater', `${ended}.exitCode`)).toBe('137')
-    expect(await state('neighbour', 'phase')).toBe('Running')
-    expect(await state('neighbour', 'containerStatuses[0].restartCount')).toBe('0')
+    expect(await state('other', 'phase')).toBe('Running')
+    expect(await state('other', 'containerStatuses[0].restartCount')).toBe('0')
   })
 })
 
 describe('cgroups', () => {
-  const podsSeen = async (hostName: string): Promise<string[]> => {
+  const listPodCgroups = async (hostName: string): Promise<string[]> => {
     const host = await lab.host(hostName)
     const { stdout } = await host.script(`find /sys/fs/cgroup/memory -type d -name 'pod*-*' -printf '%f\\n'`)
     return stdout.trim().split('\n').toSorted()
@@ -149,30 +149,34 @@ describe('cgroups', () => {
     }>('/api/v1/pods')
     const groups = (wanted: typeof items): string[] => wanted.map(({ metadata }) => `pod${metadata.uid}`)
     for (const node of ['cp1', 'w1']) {
-      const seen = await podsSeen(node)
+      const cgroups = await listPodCgroups(node)
       const own = items.filter(({ spec }) => spec.nodeName === node)
-      expect(seen).toEqual(
+      expect(cgroups).toEqual(
         expect.arrayContaining(groups(own.filter(({ status }) => status.phase === 'Running'))),
       )
-      // A pod that has ended keeps its cgroup for a while, so not all of them need be there.
-      expect(groups(own)).toEqual(expect.arrayContaining(seen))
+      // A pod that has ended keeps its cgroup for a while, so not all cgroups need to exist.
+      expect(groups(own)).toEqual(expect.arrayContaining(cgroups))
     }
   })
 
   test('a pod’s cgroup that one kubelet does not know is deleted by it, and only by it', async () => {
     const [cp1, w1] = await Promise.all([lab.host('cp1'), lab.host('w1')])
-    const stray = 'pod00000000-0000-4000-8000-000000000000'
-    const make = `mkdir /sys/fs/cgroup/memory/kubepods/besteffort/${stray}`
-    // On the worker no kubelet looks for the moment; on the control plane one does.
+    const orphan = 'pod00000000-0000-4000-8000-000000000000'
+    const createCommand = `mkdir /sys/fs/cgroup/memory/kubepods/besteffort/${orphan}`
+    // The kubelet of the worker is stopped meanwhile; the kubelet of the control plane runs.
     await w1.exec(['systemctl', 'stop', 'kubelet'])
     try {
-      await w1.script(make)
-      await cp1.script(make)
-      await until('cp1’s kubelet to delete the stray', async () => !(await podsSeen('cp1')).includes(stray), {
-        within: 60_000,
-        every: 250,
-      })
-      expect(await podsSeen('w1')).toContain(stray)
+      await w1.script(createCommand)
+      await cp1.script(createCommand)
+      await pollUntil(
+        'cp1’s kubelet to delete the orphan',
+        async () => !(await listPodCgroups('cp1')).includes(orphan),
+        {
+          timeoutMs: 60_000,
+          intervalMs: 250,
+        },
+      )
+      expect(await listPodCgroups('w1')).toContain(orphan)
     } finally {
       await w1.exec(['systemctl', 'start', 'kubelet'])
     }
@@ -183,11 +187,11 @@ test('a host that goes down politely does so at once: every service stops in the
   const host = await lab.host('cp1')
   const started = performance.now()
   await host.exec(['systemctl', 'poweroff'], { allowFailure: true })
-  await until('the host to be off', async () => !(await host.isRunning()), { within: 80_000 })
+  await pollUntil('the host to be off', async () => !(await host.isRunning()), { timeoutMs: 80_000 })
   expect(performance.now() - started).toBeLessThan(30_000)
 })
 
 test('down leaves nothing of a whole cluster behind', async () => {
   await lab.down()
-  expect(await traces(lab.name, lab.network)).toEqual(noTraces)
+  expect(await listTraces(lab.name, lab.network)).toEqual(noTraces)
 })

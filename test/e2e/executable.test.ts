@@ -2,7 +2,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { run } from '../../src/kit/command.ts'
+import { runProgram } from '../../src/kit/command.ts'
 
 let directory: string
 let hyperkube: string
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(async () => rm(directory, { recursive: true, force: true }))
 
 test('runs by itself', async () => {
-  const { stdout } = await run([hyperkube, 'version'], { env: {} })
+  const { stdout } = await runProgram([hyperkube, 'version'], { env: {} })
   expect(stdout).toMatch(/^hyperkube \d+\.\d+\.\d+\n$/)
 })
 
@@ -22,27 +22,32 @@ test('shows help in under 150 ms', async () => {
   const times: number[] = []
   for (let attempt = 0; attempt < 7; attempt++) {
     const started = performance.now()
-    await run([hyperkube, '--help'])
+    await runProgram([hyperkube, '--help'])
     times.push(performance.now() - started)
   }
   const [best = Number.NaN, , , median = Number.NaN] = times.toSorted((a, b) => a - b)
   process.stderr.write(
     `--help: best ${best.toFixed(0)} ms, median ${median.toFixed(0)} ms of ${times.length}\n`,
   )
-  // The best, because a noisy machine only ever adds.
+  // The best time, because load on the machine only adds to it.
   expect(best).toBeLessThan(150)
 })
 
 test('takes no orders from NODE_OPTIONS', async () => {
   const script = join(directory, 'intruder.cjs')
   await writeFile(script, 'process.stdout.write("intruded")')
-  const { stdout } = await run([hyperkube, 'version'], { env: { NODE_OPTIONS: `--require=${script}` } })
+  const { stdout } = await runProgram([hyperkube, 'version'], {
+    env: { NODE_OPTIONS: `--require=${script}` },
+  })
   expect(stdout).not.toContain('intruded')
 })
 
 test('a link named after a command is that command', async () => {
   await symlink(hyperkube, join(directory, 'validate'))
-  const { code, stderr } = await run([join(directory, 'validate')], { cwd: directory, allowFailure: true })
+  const { code, stderr } = await runProgram([join(directory, 'validate')], {
+    cwd: directory,
+    allowFailure: true,
+  })
   expect(code).toBe(1)
   expect(stderr).toContain('SPEC_NOT_READ: cluster.yml does not exist')
 })
@@ -50,24 +55,24 @@ test('a link named after a command is that command', async () => {
 test('writes a cluster.yml and finds it valid; says where a wrong one is wrong', async () => {
   const file = join(directory, 'cluster.yml')
   const env = { XDG_CONFIG_HOME: join(directory, 'config') }
-  await run([hyperkube, 'init', '-f', file, '--host', 'root@10.0.0.1=control-plane'], { env })
-  expect((await run([hyperkube, 'validate', '-f', file])).stdout).toContain('cluster is valid')
+  await runProgram([hyperkube, 'init', '-f', file, '--host', 'root@10.0.0.1=control-plane'], { env })
+  expect((await runProgram([hyperkube, 'validate', '-f', file])).stdout).toContain('cluster is valid')
   await writeFile(file, 'kind: Cluster\napiVersion: hyperkube.dev/v1\nspek: {}\n')
-  const wrong = await run([hyperkube, 'validate', '-f', file], { allowFailure: true })
+  const wrong = await runProgram([hyperkube, 'validate', '-f', file], { allowFailure: true })
   expect(wrong.code).toBe(1)
   expect(wrong.stdout).toContain(`${file}:3:1: error SPEC_UNKNOWN_KEY: spek there is no setting "spek" here`)
 })
 
-/** Each shell is asked what it would complete `hyperkube val` to, or whom it would ask. */
+/** Checks in each shell what `hyperkube val` completes to, or which function completes it. */
 const shells = [
   ['bash', 'COMP_WORDS=(hyperkube val) COMP_CWORD=1; _hyperkube; echo "${COMPREPLY[*]}"', 'validate'],
   ['zsh', 'print -r -- "${_comps[hyperkube]}"', '_hyperkube'],
   ['fish', 'complete -C "hyperkube val"', 'validate'],
 ] as const
 
-test.each(shells)('completion works in %s', async (shell, question, answer) => {
-  const { stdout: script } = await run([hyperkube, 'completion', shell])
+test.each(shells)('completion works in %s', async (shell, query, expected) => {
+  const { stdout: script } = await runProgram([hyperkube, 'completion', shell])
   const before = shell === 'zsh' ? 'autoload -Uz compinit && compinit -u -D\n' : ''
-  const { stdout } = await run([shell, '-c', `${before}${script}\n${question}`])
-  expect(stdout).toContain(answer)
+  const { stdout } = await runProgram([shell, '-c', `${before}${script}\n${query}`])
+  expect(stdout).toContain(expected)
 })

@@ -3,32 +3,32 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Facts } from '../../src/contract/facts.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { freshLab, oneHost } from '../support/lab.ts'
-import { factsOf, installProgram } from '../support/program.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { openFreshLab, startOneHost } from '../support/lab.ts'
+import { readFacts, installProgram } from '../support/program.ts'
 
 let lab: Lab
 let host: Host
 
 beforeAll(async () => {
-  lab = await freshLab('facts')
-  host = await oneHost(lab, 'h1')
+  lab = await openFreshLab('facts')
+  host = await startOneHost(lab, 'h1')
   await installProgram([host])
 })
 afterAll(async () => lab.down())
 
 type LinuxFacts = Extract<Facts['system'], { os: 'linux' }>
 
-async function systemOf(one: Host): Promise<LinuxFacts> {
-  const { system } = await factsOf(one)
+async function readSystem(one: Host): Promise<LinuxFacts> {
+  const { system } = await readFacts(one)
   if (system.os !== 'linux') throw new Error(`the lab has no ${system.os}`)
   return system
 }
 
-test('a host says of itself what the lab knows of it', async () => {
+test('the facts of a host match the lab', async () => {
   const { stdout: machineId } = await host.exec(['cat', '/etc/machine-id'])
   const { stdout: mtu } = await host.script(`ip link show eth0 | sed -n 's/.* mtu \\([0-9]*\\) .*/\\1/p'`)
-  const { addresses, disks, clock, ...system } = await systemOf(host)
+  const { addresses, disks, clock, ...system } = await readSystem(host)
   expect(system).toEqual({
     os: 'linux',
     hostname: 'h1',
@@ -64,7 +64,7 @@ test('a host says of itself what the lab knows of it', async () => {
   expect(addresses.filter((one) => one.interface === 'eth0')).toEqual([
     { interface: 'eth0', address: host.address, prefix: 24, mtu: Number(mtu) },
   ])
-  // All hosts have the clock of the machine.
+  // All hosts share the clock of the machine.
   expect(Math.abs(clock - Date.now() / 1000)).toBeLessThan(60)
   expect(disks.map(({ path }) => path)).toEqual([
     '/',
@@ -78,23 +78,23 @@ test('a host says of itself what the lab knows of it', async () => {
   }
 })
 
-test('to look at a host changes nothing on it', async () => {
-  // A host that has just started has terminals, which write down when they were told of an address.
-  const look = async (): Promise<string> =>
+test('reading facts changes nothing on a host', async () => {
+  // Terminals of a host that has just started write agetty.reload when an address appears.
+  const readState = async (): Promise<string> =>
     (await host.script('nft list ruleset; ip -o link; ip netns list; ls -I agetty.reload /run /etc /var/lib'))
       .stdout
-  const before = await look()
-  await factsOf(host)
-  expect(await look()).toBe(before)
+  const before = await readState()
+  await readFacts(host)
+  expect(await readState()).toBe(before)
 })
 
-test('who took a port is known by name', async () => {
+test('the process that listens on a port is named', async () => {
   await host.exec(['systemd-run', '--quiet', '--unit=taker', 'socat', 'TCP-LISTEN:10250,fork', 'STDOUT'])
   try {
-    const found = await until(
-      'somebody to listen on 10250',
-      async () => (await systemOf(host)).listeners.find(({ port }) => port === 10_250),
-      { within: 10_000 },
+    const found = await pollUntil(
+      'a listener on port 10250',
+      async () => (await readSystem(host)).listeners.find(({ port }) => port === 10_250),
+      { timeoutMs: 10_000 },
     )
     expect(found).toEqual({ port: 10_250, process: 'socat' })
   } finally {
@@ -105,12 +105,12 @@ test('who took a port is known by name', async () => {
 test('a service with one of our names is found when it is not ours', async () => {
   const unit = (program: string): string => `[Service]\nExecStart=${program} --flag\n`
   const file = '/etc/systemd/system/etcd.service'
-  const foreign = async (): Promise<readonly string[]> => (await systemOf(host)).foreignServices
+  const foreign = async (): Promise<readonly string[]> => (await readSystem(host)).foreignServices
   await host.exec(['tee', file], { input: unit('/usr/bin/etcd') })
   expect(await foreign()).toEqual(['etcd.service'])
   await host.exec(['tee', file], { input: unit('/opt/hyperkube/etcd-3.7.3/etcd') })
   expect(await foreign()).toEqual([])
-  // What systemd makes of the two is what counts.
+  // The effective unit counts, which systemd merges from both files.
   await host.exec(['mkdir', '-p', `${file}.d`])
   await host.exec(['tee', `${file}.d/other.conf`], {
     input: `[Service]\nExecStart=\nExecStart=/usr/bin/etcd\n`,
@@ -122,7 +122,7 @@ test('a service with one of our names is found when it is not ours', async () =>
   expect(await foreign()).toEqual([])
 })
 
-test('nobody but root is believed', async () => {
+test('only root may read facts', async () => {
   const refused = await host.exec(['runuser', '-u', 'nobody', '--', 'hyperkube', 'facts'], {
     allowFailure: true,
   })
@@ -134,12 +134,12 @@ test('nobody but root is believed', async () => {
 })
 
 test('costs under 200 ms, once the program has started', async () => {
-  const facts = await timed('facts')
-  const start = await timed('version')
+  const facts = await measure('facts')
+  const start = await measure('version')
   process.stderr.write(
     `facts: best ${facts.wall} ms, ${facts.processor} ms of a processor; of it ${start.wall} and ${start.processor} ms to start\n`,
   )
-  // Of the processor, because others on the machine take from the time on the clock as they please.
+  // Processor time, because other load on the machine changes the wall time.
   expect(facts.processor - start.processor).toBeLessThan(200)
 })
 
@@ -148,8 +148,8 @@ interface Times {
   readonly processor: number
 }
 
-/** The best of seven, in milliseconds: a noisy machine only ever adds. */
-async function timed(command: string): Promise<Times> {
+/** Best of seven, in milliseconds: load on the machine only adds to the time. */
+async function measure(command: string): Promise<Times> {
   const { stdout } = await host.exec([
     'bash',
     '-c',

@@ -3,46 +3,51 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { apiAnswers, expectScreen, FaultScene, kubernetes, up } from '../support/fault-lab.ts'
-import { Typist } from '../support/terminal.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { waitForApi, expectGoldenOutput, FaultLab, kubernetes, upArgs } from '../support/fault-lab.ts'
+import { Terminal } from '../support/terminal.ts'
 
 /**
- * What a person sees when something is wrong, each as a file to be read: what it is, on which host, and what to type
- * next. One pair of hosts goes through it, from nothing to a cluster, so the tests stand in an order. What takes three
- * control planes is in the full suite.
+ * What an operator sees in case of a fault, one golden file each: the problem, the host, and the next
+ * command. The same two hosts go through all faults, from nothing to a cluster, so the tests depend on their
+ * order. Faults that need three control planes are in the full suite.
  */
-let scene: FaultScene
+let faultLab: FaultLab
 let cp1: Host
 let w1: Host
 
 beforeAll(async () => {
-  scene = await FaultScene.open('faults', ['cp1', 'w1'])
-  cp1 = scene.host('cp1')
-  w1 = scene.host('w1')
+  faultLab = await FaultLab.open('faults', ['cp1', 'w1'])
+  cp1 = faultLab.getHost('cp1')
+  w1 = faultLab.getHost('w1')
 })
-afterAll(async () => scene[Symbol.asyncDispose]())
+afterAll(async () => faultLab[Symbol.asyncDispose]())
 
-async function onBoth(text: string): Promise<void> {
+async function runOnBoth(text: string): Promise<void> {
   await settleAll([cp1, w1].map(async (host) => host.script(text)))
 }
 
-describe('before any host is asked', () => {
+describe('before any connection to a host', () => {
   test('in the wrong directory', async () => {
-    const elsewhere = join(scene.directory, 'elsewhere')
+    const elsewhere = join(faultLab.directory, 'elsewhere')
     await mkdir(elsewhere)
-    await expectScreen(scene, 'no-cluster-yml', 1, await new Typist(scene.program, elsewhere).hyperkube('up'))
+    await expectGoldenOutput(
+      faultLab,
+      'no-cluster-yml',
+      1,
+      await new Terminal(faultLab.program, elsewhere).hyperkube('up'),
+    )
   })
 
   test('without cluster.identity, without cluster.lock, without the key', async () => {
-    await scene.describeCluster()
-    await expectScreen(scene, 'no-lock', 1, await scene.typist.hyperkube('up'))
-    expect((await scene.typist.hyperkube('lock')).code).toBe(0)
-    await expectScreen(scene, 'no-identity', 1, await scene.typist.hyperkube('up'))
-    expect((await scene.typist.hyperkube('init')).code).toBe(0)
-    const key = join(scene.directory, 'hyperkube/keys/lab.key')
+    await faultLab.writeClusterYaml()
+    await expectGoldenOutput(faultLab, 'no-lock', 1, await faultLab.terminal.hyperkube('up'))
+    expect((await faultLab.terminal.hyperkube('lock')).code).toBe(0)
+    await expectGoldenOutput(faultLab, 'no-identity', 1, await faultLab.terminal.hyperkube('up'))
+    expect((await faultLab.terminal.hyperkube('init')).code).toBe(0)
+    const key = join(faultLab.directory, 'hyperkube/keys/lab.key')
     await rename(key, `${key}.away`)
-    await expectScreen(scene, 'no-key', 1, await scene.typist.hyperkube('up'))
+    await expectGoldenOutput(faultLab, 'no-key', 1, await faultLab.terminal.hyperkube('up'))
     await rename(`${key}.away`, key)
   })
 })
@@ -50,24 +55,29 @@ describe('before any host is asked', () => {
 describe('on the way to hosts', () => {
   test('a user who is not root and cannot become root', async () => {
     const key = (await readFile(`${cp1.ssh.keyFile}.pub`, 'utf8')).trim()
-    await onBoth(`
+    await runOnBoth(`
       useradd -m -s /bin/sh kim
       install -d -o kim -m 700 /home/kim/.ssh
       echo '${key}' > /home/kim/.ssh/authorized_keys
       chown kim /home/kim/.ssh/authorized_keys
       echo 'kim ALL=(ALL) ALL' > /etc/sudoers.d/kim`)
-    await scene.describeCluster({ 'spec.ssh.user': 'kim' })
-    await expectScreen(scene, 'sudo-password', 1, await scene.typist.hyperkube(...up))
-    await onBoth('mv /usr/bin/sudo /usr/bin/sudo.away')
-    await expectScreen(scene, 'no-sudo', 1, await scene.typist.hyperkube(...up))
-    await onBoth('mv /usr/bin/sudo.away /usr/bin/sudo')
-    await scene.describeCluster()
+    await faultLab.writeClusterYaml({ 'spec.ssh.user': 'kim' })
+    await expectGoldenOutput(faultLab, 'sudo-password', 1, await faultLab.terminal.hyperkube(...upArgs))
+    await runOnBoth('mv /usr/bin/sudo /usr/bin/sudo.away')
+    await expectGoldenOutput(faultLab, 'no-sudo', 1, await faultLab.terminal.hyperkube(...upArgs))
+    await runOnBoth('mv /usr/bin/sudo.away /usr/bin/sudo')
+    await faultLab.writeClusterYaml()
   })
 
   test('the only control plane does not answer', async () => {
-    await cp1.setUnheard([scene.lab.gateway])
-    await expectScreen(scene, 'only-control-plane-away', 1, await scene.typist.hyperkube(...up))
-    await cp1.setUnheard([])
+    await cp1.setDroppedSources([faultLab.lab.gateway])
+    await expectGoldenOutput(
+      faultLab,
+      'only-control-plane-unreachable',
+      1,
+      await faultLab.terminal.hyperkube(...upArgs),
+    )
+    await cp1.setDroppedSources([])
     await cp1.connect()
   })
 
@@ -79,7 +89,7 @@ describe('on the way to hosts', () => {
       systemctl restart ssh`)
     const { stdout } = await w1.exec(['cat', '/etc/ssh/ssh_host_ed25519_key.pub'])
     await writeFile(w1.ssh.knownHosts, `${w1.address} ${stdout}`)
-    await expectScreen(scene, 'host-key-changed', 1, await scene.typist.hyperkube(...up))
+    await expectGoldenOutput(faultLab, 'host-key-changed', 1, await faultLab.terminal.hyperkube(...upArgs))
   })
 })
 
@@ -88,36 +98,46 @@ describe('when hosts have answered', () => {
     const { stdout: own } = await w1.exec(['cat', '/etc/machine-id'])
     const { stdout: other } = await cp1.exec(['cat', '/etc/machine-id'])
     await w1.script(`echo '${other.trim()}' > /etc/machine-id; hostname cp1`)
-    await expectScreen(scene, 'copy', 1, await scene.typist.hyperkube(...up, '--forget-host-key', 'w1'))
+    await expectGoldenOutput(
+      faultLab,
+      'copy',
+      1,
+      await faultLab.terminal.hyperkube(...upArgs, '--forget-host-key', 'w1'),
+    )
     await w1.script(`echo '${own.trim()}' > /etc/machine-id; hostname w1`)
   })
 
-  test('ports that somebody else listens on', async () => {
+  test('ports that another program listens on', async () => {
     const takers = [
       [cp1, 6443],
       [w1, 10_250],
     ] as const
     for (const [host, port] of takers) {
       await host.script(`systemd-run -q --unit=taker socat TCP-LISTEN:${port},fork,reuseaddr EXEC:cat`)
-      await until(
+      await pollUntil(
         `port ${port}`,
         async () => (await host.exec(['ss', '-Htln', 'sport', '=', `:${port}`])).stdout !== '',
-        { within: 10_000 },
+        { timeoutMs: 10_000 },
       )
     }
-    await expectScreen(scene, 'ports', 1, await scene.typist.hyperkube(...up))
-    await onBoth('systemctl stop taker')
+    await expectGoldenOutput(faultLab, 'ports', 1, await faultLab.terminal.hyperkube(...upArgs))
+    await runOnBoth('systemctl stop taker')
   })
 })
 
 describe('while hosts are at work', () => {
   test('a file in the mirror that is not what cluster.lock says', async () => {
     const path = `dl.k8s.io/release/v${kubernetes}/bin/linux/amd64/kubelet`
-    const file = join(scene.over, path)
+    const file = join(faultLab.overrides, path)
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, 'something else')
-    await expectScreen(scene, 'wrong-checksum', 1, await scene.typist.hyperkube(...up))
-    await expectScreen(scene, 'wrong-checksum-at-a-terminal', 1, await scene.typist.atTerminal(...up))
+    await expectGoldenOutput(faultLab, 'wrong-checksum', 1, await faultLab.terminal.hyperkube(...upArgs))
+    await expectGoldenOutput(
+      faultLab,
+      'wrong-checksum-at-a-terminal',
+      1,
+      await faultLab.terminal.runInTmux(...upArgs),
+    )
     await rm(file)
   })
 
@@ -125,69 +145,74 @@ describe('while hosts are at work', () => {
     await w1.script('fallocate -l 50M /var/spare')
     await w1.fillDisk()
     await w1.exec(['rm', '/var/spare'])
-    const seen = await scene.typist.hyperkube(...up)
-    // Which of the downloads is the first to find no room is a matter of luck.
-    const text = seen.text.replace(
+    const result = await faultLab.terminal.hyperkube(...upArgs)
+    // Which download fails first is random.
+    const text = result.text.replace(
       /w1\/[\w-]+: (APPLY_DISK_FULL): create artifact [\w-.]+:/,
       'w1/ANY: $1: ANY:',
     )
-    await expectScreen(scene, 'disk-full', 1, { ...seen, text })
+    await expectGoldenOutput(faultLab, 'disk-full', 1, { ...result, text })
     await w1.fillDisk()
-    await expectScreen(scene, 'disk-full-before', 1, await scene.typist.hyperkube(...up))
+    await expectGoldenOutput(faultLab, 'disk-full-before', 1, await faultLab.terminal.hyperkube(...upArgs))
     await w1.emptyDisk()
   })
 
   test('Ctrl-C', async () => {
-    const running = scene.typist.begin(...up)
-    await running.saw('] preparation')
+    const running = faultLab.terminal.start(...upArgs)
+    await running.waitForOutput('] preparation')
     running.signal('SIGINT')
-    await expectScreen(scene, 'interrupted', 130, await running.ended)
+    await expectGoldenOutput(faultLab, 'interrupted', 130, await running.ended)
   })
 
   test('a service that does not start, and a second operator meanwhile', async () => {
-    await scene.describeCluster({ 'spec.components.etcd': { args: { 'heartbeat-interval': '5000' } } })
-    const running = scene.typist.begin(...up)
-    await running.saw('waiting for etcd.service to run')
-    await expectScreen(scene, 'claim-held', 1, await scene.typist.hyperkube(...up))
-    const seen = await running.ended
-    const log = seen.text.match(/^ {4}│ .*\n/gm) ?? []
+    await faultLab.writeClusterYaml({ 'spec.components.etcd': { args: { 'heartbeat-interval': '5000' } } })
+    const running = faultLab.terminal.start(...upArgs)
+    await running.waitForOutput('waiting for etcd.service to run')
+    await expectGoldenOutput(faultLab, 'claim-held', 1, await faultLab.terminal.hyperkube(...upArgs))
+    const result = await running.ended
+    const log = result.text.match(/^ {4}│ .*\n/gm) ?? []
     expect(log).toHaveLength(20)
     const reason = log.find((line) => line.includes('election-timeout'))
-    // Where in its turns of starting and ending the last twenty lines begin is a matter of luck.
-    const text = seen.text
+    // At which point of a restart the last twenty lines begin is random.
+    const text = result.text
       .replace(log.join(''), `    │ …\n${reason}    │ …\n`)
       .replaceAll(/ended \d+ times/g, 'ended N times')
       .replaceAll(/activating, (?:start|auto-restart);/g, 'activating, …;')
-    await expectScreen(scene, 'service-fails', 1, { ...seen, text })
-    await scene.describeCluster()
+    await expectGoldenOutput(faultLab, 'service-fails', 1, { ...result, text })
+    await faultLab.writeClusterYaml()
   }, 240_000)
 
-  test('a claim that is taken by force, by somebody who has no patience', async () => {
-    const first = scene.typist.begin(...up)
-    await first.saw('cp1/etcd: ')
-    // As somebody who has closed their laptop.
+  test('an operator lock that is taken by force', async () => {
+    const first = faultLab.terminal.start(...upArgs)
+    await first.waitForOutput('cp1/etcd: ')
+    // Like an operator who has closed their laptop.
     first.signal('SIGSTOP')
-    await apiAnswers(cp1)
-    const second = scene.typist.begin(...up, '--force-unlock')
-    await second.saw('] controllers')
-    // So that it cannot finish what it is at.
+    await waitForApi(cp1)
+    const second = faultLab.terminal.start(...upArgs, '--force-unlock')
+    await second.waitForOutput('] controllers')
+    // Prevents the agent from finishing its current op.
     await cp1.exec(['systemctl', 'kill', '--signal=SIGSTOP', 'hyperkube-agent'])
     second.signal('SIGINT')
-    await second.saw('Ctrl-C once more')
+    await second.waitForOutput('Ctrl-C once more')
     second.signal('SIGINT')
-    await expectScreen(scene, 'interrupted-twice', 130, await second.ended)
+    await expectGoldenOutput(faultLab, 'interrupted-twice', 130, await second.ended)
     await cp1.exec(['systemctl', 'kill', '--signal=SIGCONT', 'hyperkube-agent'])
     first.signal('SIGCONT')
-    await expectScreen(scene, 'claim-lost', 1, await first.ended)
+    await expectGoldenOutput(faultLab, 'claim-lost', 1, await first.ended)
   })
 
   test('a worker that does not answer, and is brought along once it does', async () => {
-    expect((await scene.typist.hyperkube(...up)).code).toBe(0)
-    await w1.setUnheard([scene.lab.gateway])
-    await scene.describeCluster({ 'spec.components.kubelet.args': { v: '3' } })
-    await expectScreen(scene, 'worker-away', 3, await scene.typist.hyperkube(...up))
-    await w1.setUnheard([])
-    await expectScreen(scene, 'worker-back', 0, await scene.typist.hyperkube(...up))
-    await scene.describeCluster()
+    expect((await faultLab.terminal.hyperkube(...upArgs)).code).toBe(0)
+    await w1.setDroppedSources([faultLab.lab.gateway])
+    await faultLab.writeClusterYaml({ 'spec.components.kubelet.args': { v: '3' } })
+    await expectGoldenOutput(faultLab, 'worker-unreachable', 3, await faultLab.terminal.hyperkube(...upArgs))
+    await w1.setDroppedSources([])
+    await expectGoldenOutput(
+      faultLab,
+      'worker-reachable-again',
+      0,
+      await faultLab.terminal.hyperkube(...upArgs),
+    )
+    await faultLab.writeClusterYaml()
   }, 240_000)
 })

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { type Course, courseOf } from '../support/up-phases.ts'
-import { interruptedRound } from '../support/interrupted-round.ts'
-import { freshLab, mortalHosts } from '../support/lab.ts'
-import { newOperator, type Operator } from '../support/operator.ts'
+import { type UpPhases, listUpPhases } from '../support/up-phases.ts'
+import { runInterruptedRound } from '../support/interrupted-round.ts'
+import { openFreshLab, startHostsOnDisk } from '../support/lab.ts'
+import { createOperator, type Operator } from '../support/operator.ts'
 
 let lab: Lab
 let operator: Operator
-let course: Course
+let phases: UpPhases
 
 beforeAll(async () => {
-  lab = await freshLab('interrupt')
-  operator = await newOperator(lab, await mortalHosts(lab, ['cp1', 'w1']), '1.37.1')
-  course = courseOf(await operator.plan())
+  lab = await openFreshLab('interrupt')
+  operator = await createOperator(lab, await startHostsOnDisk(lab, ['cp1', 'w1']), '1.37.1')
+  phases = listUpPhases(await operator.plan())
 })
 afterAll(async () => {
   try {
@@ -30,8 +30,11 @@ test.each([
   { timeout: 600_000 },
   async (interruption) => {
     await operator.must(0, 'reset', '--yes')
-    const { moment, ended, recovery, wrong } = await interruptedRound(operator, lab, { interruption, course })
+    const { moment, ended, recovery, problems } = await runInterruptedRound(operator, lab, {
+      interruption,
+      phases,
+    })
     process.stderr.write(`${interruption.kind} at ${moment}: ${ended}; then ${recovery.toFixed(1)} s\n`)
-    expect(wrong).toEqual([])
+    expect(problems).toEqual([])
   },
 )

@@ -2,41 +2,47 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { kubeconfigFile } from '../../lab/bench/bare-cluster.ts'
-import { probePods } from '../../lab/bench/workload.ts'
+import { labKubeconfigPath } from '../../lab/bench/bare-cluster.ts'
+import { listProbePods } from '../../lab/bench/workload.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { applyBaseObjects, baseObjects } from '../../src/kube/base-objects.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { applyBaseObjects, buildBaseObjects } from '../../src/kube/base-objects.ts'
 import { KubeClient } from '../../src/kube/client.ts'
-import { clusterStatusDefinition } from '../../src/kube/cluster-status.ts'
-import { hostDefinition, hostRights, hosts } from '../../src/kube/host-resource.ts'
+import { clusterStatusCrd } from '../../src/kube/cluster-status.ts'
+import { hostCrd, buildHostRbac, hostKind } from '../../src/kube/host-resource.ts'
 import { LeaseLock } from '../../src/kube/lease-lock.ts'
-import { kubeLeaseStore } from '../../src/kube/lease-store.ts'
+import { createKubeLeaseStore } from '../../src/kube/lease-store.ts'
 import { leases } from '../../src/kube/lease.ts'
-import { podLogs } from '../../src/kube/testing/pod-logs.ts'
-import { kindOf, type Manifest } from '../../src/kube/object.ts'
-import { exists, get, list } from '../../src/kube/read-objects.ts'
-import { ready, version } from '../../src/kube/readiness.ts'
-import { apply, create, patchStatus, remove, replace } from '../../src/kube/write-objects.ts'
-import { objectChanges } from '../../src/lifecycle/cluster-objects/object-changes.ts'
-import { marked, type OwnObjects } from '../../src/lifecycle/cluster-objects/managed-objects.ts'
-import { putObjects } from '../../src/lifecycle/cluster-objects/apply-objects.ts'
-import { bareCluster, type Cluster } from '../support/kubectl-cluster.ts'
-import { freshLab } from '../support/lab.ts'
+import { readPodLogs } from '../../src/kube/testing/pod-logs.ts'
+import { createUntypedKind, type Manifest } from '../../src/kube/object.ts'
+import { objectExists, getObject, listObjects } from '../../src/kube/read-objects.ts'
+import { checkReadiness, getServerVersion } from '../../src/kube/readiness.ts'
+import {
+  applyObject,
+  createObject,
+  applyStatus,
+  deleteKubeObject,
+  replaceObject,
+} from '../../src/kube/write-objects.ts'
+import { findObjectChanges } from '../../src/lifecycle/cluster-objects/object-changes.ts'
+import { addPartLabel, type ManagedObjects } from '../../src/lifecycle/cluster-objects/managed-objects.ts'
+import { applyObjectChanges } from '../../src/lifecycle/cluster-objects/apply-objects.ts'
+import { startKubectlCluster, type KubectlCluster } from '../support/kubectl-cluster.ts'
+import { openFreshLab } from '../support/lab.ts'
 
 let lab: Lab
-let cluster: Cluster
+let cluster: KubectlCluster
 let cp1: Host
 let client: KubeClient
 const { signal } = new AbortController()
-const configMaps = kindOf('v1', 'ConfigMap')
+const configMaps = createUntypedKind('v1', 'ConfigMap')
 
 beforeAll(async () => {
-  lab = await freshLab('kube')
-  cluster = await bareCluster(lab, '1+1')
+  lab = await openFreshLab('kube')
+  cluster = await startKubectlCluster(lab, '1+1')
   cp1 = await lab.host('cp1')
-  client = clientOf(await readFile(kubeconfigFile(lab), 'utf8'))
+  client = createClient(await readFile(labKubeconfigPath(lab), 'utf8'))
 })
 afterAll(async () => {
   try {
@@ -55,13 +61,13 @@ const kubeconfig = z.looseObject({
   ]),
 })
 
-/** Whoever a kubeconfig is for, at the one API server there is. */
-function clientOf(text: string): KubeClient {
+/** Creates a client with the credentials of a kubeconfig, for the only API server. */
+function createClient(text: string): KubeClient {
   const { clusters, users } = kubeconfig.parse(parse(text))
   const { user } = users[0]
   return new KubeClient({
     servers: [`https://${cp1.address}:6443`],
-    authority: clusters[0].cluster['certificate-authority-data'],
+    ca: clusters[0].cluster['certificate-authority-data'],
     credentials: { certificate: user['client-certificate-data'], privateKey: user['client-key-data'] },
     signal,
   })
@@ -71,37 +77,37 @@ function configMap(name: string, data: Record<string, string>): Manifest {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data }
 }
 
-const at = (name: string): { namespace: string; name: string } => ({ namespace: 'default', name })
+const toRef = (name: string): { namespace: string; name: string } => ({ namespace: 'default', name })
 
 test('the server is ready, and says which version it is', async () => {
-  expect(await ready(client, `https://${cp1.address}:6443`)).toEqual({ ready: true })
-  expect(await version(client)).toMatchObject({ gitVersion: 'v1.37.1' })
+  expect(await checkReadiness(client, `https://${cp1.address}:6443`)).toEqual({ ready: true })
+  expect(await getServerVersion(client)).toMatchObject({ gitVersion: 'v1.37.1' })
 })
 
 describe('the objects that controllers and hosts need', () => {
-  const { apiVersion, kind } = hosts
+  const { apiVersion, kind } = hostKind
   const names = { dns: ['w1'], ip: ['10.0.0.2'] }
   const host = { apiVersion, kind, metadata: { name: 'w1' }, spec: { names } }
-  const some = [hostDefinition, clusterStatusDefinition, ...hostRights('w1'), host].map(marked)
-  const wished = { base: [], marked: some, nodes: new Set(['w1']) }
-  const up = async (wish: OwnObjects): Promise<number> => {
-    const changes = await objectChanges(client, wish)
-    await putObjects(client, changes)
+  const manifests = [hostCrd, clusterStatusCrd, ...buildHostRbac('w1'), host].map(addPartLabel)
+  const desired = { base: [], labelled: manifests, nodes: new Set(['w1']) }
+  const reconcile = async (objects: ManagedObjects): Promise<number> => {
+    const changes = await findObjectChanges(client, objects)
+    await applyObjectChanges(client, changes)
     return changes.length
   }
 
-  test('are put there once the API knows their kinds, and are as they were wished then', async () => {
-    expect(await up(wished)).toBe(some.length)
-    expect(await objectChanges(client, wished)).toEqual([])
-    expect(await get(client, hosts, { name: 'w1' })).toMatchObject({ spec: { names } })
+  test('are applied once the API serves their kinds, and match the spec then', async () => {
+    expect(await reconcile(desired)).toBe(manifests.length)
+    expect(await findObjectChanges(client, desired)).toEqual([])
+    expect(await getObject(client, hostKind, { name: 'w1' })).toMatchObject({ spec: { names } })
   })
 
-  test('go again, and come back while some are still going', async () => {
-    const none = { base: [], marked: [], nodes: undefined }
-    expect(await up(none)).toBe(some.length)
-    expect(await up(wished)).toBe(some.length)
-    await up(none)
-    expect(await objectChanges(client, none)).toEqual([])
+  test('are removed, and created again while some are still terminating', async () => {
+    const none = { base: [], labelled: [], nodes: undefined }
+    expect(await reconcile(none)).toBe(manifests.length)
+    expect(await reconcile(desired)).toBe(manifests.length)
+    await reconcile(none)
+    expect(await findObjectChanges(client, none)).toEqual([])
   })
 })
 
@@ -111,11 +117,11 @@ describe('the objects that every cluster has', () => {
     const second = await applyBaseObjects(client, { windows: true })
     const versions = (objects: typeof first): unknown[] =>
       objects.map(({ kind, metadata }) => [kind, metadata.name, metadata.resourceVersion])
-    expect(first).toHaveLength(baseObjects({ windows: true }).length)
+    expect(first).toHaveLength(buildBaseObjects({ windows: true }).length)
     expect(versions(second)).toEqual(versions(first))
   })
 
-  interface Question {
+  interface AccessReview {
     readonly user: string
     readonly groups?: readonly string[]
     readonly verb: string
@@ -130,13 +136,13 @@ describe('the objects that every cluster has', () => {
   const signers = { group: 'certificates.k8s.io', resource: 'signers' }
   const review = z.looseObject({ status: z.looseObject({ allowed: z.boolean() }) })
 
-  async function may({ user, groups = [], ...resourceAttributes }: Question): Promise<boolean> {
-    const answer = await client.request({
+  async function isAllowed({ user, groups = [], ...resourceAttributes }: AccessReview): Promise<boolean> {
+    const response = await client.request({
       method: 'POST',
       path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
       body: { spec: { user, groups, resourceAttributes } },
     })
-    return review.parse(answer).status.allowed
+    return review.parse(response).status.allowed
   }
 
   const flannel = { user: 'hyperkube:flannel' }
@@ -144,7 +150,7 @@ describe('the objects that every cluster has', () => {
   const slices = { group: 'discovery.k8s.io', resource: 'endpointslices', namespace: 'default' }
   const kubelets = { user: 'kube-apiserver-kubelet-client' }
 
-  test.each<[boolean, Question]>([
+  test.each<[boolean, AccessReview]>([
     [true, { ...flannel, verb: 'watch', resource: 'nodes' }],
     [true, { ...flannel, verb: 'patch', resource: 'nodes', subresource: 'status' }],
     [false, { ...flannel, verb: 'patch', resource: 'nodes' }],
@@ -153,9 +159,9 @@ describe('the objects that every cluster has', () => {
     [false, { ...proxy, ...slices, verb: 'get', name: 'another' }],
     [false, { ...proxy, ...slices, verb: 'get', name: 'kubernetes', namespace: 'kube-system' }],
     [true, { ...kubelets, verb: 'get', resource: 'nodes', subresource: 'log' }],
-    [true, { user: 'somebody', groups: ['hyperkube:admins'], verb: 'delete', resource: 'nodes' }],
-    [false, { user: 'somebody', verb: 'delete', resource: 'nodes' }],
-    // Kubelets get no certificates for themselves; agents answer those that nodes ask for.
+    [true, { user: 'jane', groups: ['hyperkube:admins'], verb: 'delete', resource: 'nodes' }],
+    [false, { user: 'jane', verb: 'delete', resource: 'nodes' }],
+    // Kubelets cannot get certificates for themselves; agents sign the renewal requests of nodes.
     [
       false,
       {
@@ -172,25 +178,25 @@ describe('the objects that every cluster has', () => {
       false,
       { user: 'hyperkube:agent', ...signers, verb: 'sign', name: 'kubernetes.io/kube-apiserver-client' },
     ],
-  ])('%j: %j', async (allowed, question) => {
-    expect(await may(question)).toBe(allowed)
+  ])('%j: %j', async (allowed, access) => {
+    expect(await isAllowed(access)).toBe(allowed)
   })
 })
 
 describe('objects', () => {
   test('are made, read, changed and removed', async () => {
-    expect(await exists(client, configMaps, at('one'))).toBe(false)
-    await apply(client, configMap('one', { word: 'first' }))
-    expect(await get(client, configMaps, at('one'))).toMatchObject({ data: { word: 'first' } })
-    await apply(client, configMap('one', { other: 'second' }))
-    expect((await get(client, configMaps, at('one')))['data']).toEqual({ other: 'second' })
-    expect(await remove(client, configMaps, at('one'))).toBe(true)
-    expect(await remove(client, configMaps, at('one'))).toBe(false)
+    expect(await objectExists(client, configMaps, toRef('one'))).toBe(false)
+    await applyObject(client, configMap('one', { word: 'first' }))
+    expect(await getObject(client, configMaps, toRef('one'))).toMatchObject({ data: { word: 'first' } })
+    await applyObject(client, configMap('one', { other: 'second' }))
+    expect((await getObject(client, configMaps, toRef('one')))['data']).toEqual({ other: 'second' })
+    expect(await deleteKubeObject(client, configMaps, toRef('one'))).toBe(true)
+    expect(await deleteKubeObject(client, configMaps, toRef('one'))).toBe(false)
   })
 
   test('that are there already cannot be created', async () => {
-    await create(client, configMap('two', {}))
-    await expect(create(client, configMap('two', {}))).rejects.toMatchObject({
+    await createObject(client, configMap('two', {}))
+    await expect(createObject(client, configMap('two', {}))).rejects.toMatchObject({
       code: 'KUBE_CONFLICT',
       reason: 'AlreadyExists',
       status: 409,
@@ -198,38 +204,40 @@ describe('objects', () => {
   })
 
   test('that were changed meanwhile are not replaced', async () => {
-    const seen = await create(client, configMap('three', { turn: '1' }))
-    await replace(client, { ...seen, data: { turn: '2' } })
-    await expect(replace(client, { ...seen, data: { turn: '3' } })).rejects.toMatchObject({
+    const observed = await createObject(client, configMap('three', { turn: '1' }))
+    await replaceObject(client, { ...observed, data: { turn: '2' } })
+    await expect(replaceObject(client, { ...observed, data: { turn: '3' } })).rejects.toMatchObject({
       code: 'KUBE_CONFLICT',
       reason: 'Conflict',
     })
-    const stale = remove(client, configMaps, at('three'), {
-      resourceVersion: seen.metadata.resourceVersion ?? '',
+    const stale = deleteKubeObject(client, configMaps, toRef('three'), {
+      resourceVersion: observed.metadata.resourceVersion ?? '',
     })
     await expect(stale).rejects.toMatchObject({ code: 'KUBE_CONFLICT' })
-    const other = remove(client, configMaps, at('three'), { uid: '00000000-0000-4000-8000-000000000000' })
+    const other = deleteKubeObject(client, configMaps, toRef('three'), {
+      uid: '00000000-0000-4000-8000-000000000000',
+    })
     await expect(other).rejects.toMatchObject({ code: 'KUBE_CONFLICT' })
-    expect(await exists(client, configMaps, at('three'))).toBe(true)
+    expect(await objectExists(client, configMaps, toRef('three'))).toBe(true)
   })
 
   test('whose fields are others’ are taken only by force', async () => {
     await cluster.kubectl(['create', 'configmap', 'four', '--from-literal=word=theirs'])
-    const ours = configMap('four', { word: 'ours' })
-    await expect(apply(client, ours)).rejects.toMatchObject({
+    const ourManifest = configMap('four', { word: 'ours' })
+    await expect(applyObject(client, ourManifest)).rejects.toMatchObject({
       code: 'KUBE_CONFLICT',
       causes: [{ reason: 'FieldManagerConflict', field: '.data.word' }],
     })
-    expect(await apply(client, ours, { force: true })).toMatchObject({ data: { word: 'ours' } })
+    expect(await applyObject(client, ourManifest, { force: true })).toMatchObject({ data: { word: 'ours' } })
   })
 
-  test('that are wrong are refused, with the place', async () => {
-    await expect(apply(client, { ...configMap('five', {}), dat: {} })).rejects.toMatchObject({
+  test('that are invalid are refused, with the field', async () => {
+    await expect(applyObject(client, { ...configMap('five', {}), dat: {} })).rejects.toMatchObject({
       code: 'KUBE_INVALID',
-      said: expect.stringContaining('.dat'),
+      apiMessage: expect.stringContaining('.dat'),
     })
     const invalid = { ...configMap('Five!', {}), metadata: { name: 'Five!', namespace: 'default' } }
-    await expect(apply(client, invalid)).rejects.toMatchObject({
+    await expect(applyObject(client, invalid)).rejects.toMatchObject({
       code: 'KUBE_INVALID',
       causes: [{ field: 'metadata.name' }],
     })
@@ -237,23 +245,29 @@ describe('objects', () => {
 
   test('are not for everybody', async () => {
     const { stdout } = await cp1.exec(['cat', '/etc/kubernetes/flannel.conf'])
-    using flannel = clientOf(stdout)
-    await expect(list(flannel, kindOf('v1', 'Secret'))).rejects.toMatchObject({
+    using flannel = createClient(stdout)
+    await expect(listObjects(flannel, createUntypedKind('v1', 'Secret'))).rejects.toMatchObject({
       code: 'KUBE_FORBIDDEN',
       message: expect.stringContaining('User "flannel" cannot list resource "secrets"'),
     })
   })
 
   test('of kinds that were made a moment ago are found', async () => {
-    const widgets = kindOf('example.org/v1', 'Widget')
-    await expect(exists(client, widgets, at('w'))).rejects.toMatchObject({ code: 'KUBE_KIND_UNKNOWN' })
-    await apply(client, widgetDefinition)
-    const widget = { apiVersion: 'example.org/v1', kind: 'Widget', metadata: at('w') }
-    await until('widgets to be served', async () => apply(client, { ...widget, spec: { size: 3 } }), {
-      within: 30_000,
+    const widgets = createUntypedKind('example.org/v1', 'Widget')
+    await expect(objectExists(client, widgets, toRef('w'))).rejects.toMatchObject({
+      code: 'KUBE_KIND_UNKNOWN',
     })
-    await patchStatus(client, { ...widget, status: { phase: 'Fine' } })
-    expect(await get(client, widgets, at('w'))).toMatchObject({
+    await applyObject(client, widgetDefinition)
+    const widget = { apiVersion: 'example.org/v1', kind: 'Widget', metadata: toRef('w') }
+    await pollUntil(
+      'widgets to be served',
+      async () => applyObject(client, { ...widget, spec: { size: 3 } }),
+      {
+        timeoutMs: 30_000,
+      },
+    )
+    await applyStatus(client, { ...widget, status: { phase: 'Fine' } })
+    expect(await getObject(client, widgets, toRef('w'))).toMatchObject({
       spec: { size: 3 },
       status: { phase: 'Fine' },
     })
@@ -285,50 +299,57 @@ test('250 objects come in pages of 50, each once', async () => {
   const labels = { paged: 'yes' }
   await Promise.all(
     names.map(async (name) =>
-      apply(client, { ...configMap(name, {}), metadata: { ...at(name), labels } }, { timeout: 100_000 }),
+      applyObject(
+        client,
+        { ...configMap(name, {}), metadata: { ...toRef(name), labels } },
+        { timeout: 100_000 },
+      ),
     ),
   )
-  const { items, resourceVersion } = await list(client, configMaps, { labels: 'paged=yes', limit: 50 })
+  const { items, resourceVersion } = await listObjects(client, configMaps, { labels: 'paged=yes', limit: 50 })
   expect(items.map(({ metadata }) => metadata.name)).toEqual(names)
   expect(Number(resourceVersion)).toBeGreaterThan(0)
-  const { items: few } = await list(client, configMaps, { labels: 'paged=yes', namespace: 'kube-system' })
+  const { items: few } = await listObjects(client, configMaps, {
+    labels: 'paged=yes',
+    namespace: 'kube-system',
+  })
   expect(few).toEqual([])
 })
 
 describe('a lease', () => {
   const contender = (identity: string, duration: number): LeaseLock =>
-    new LeaseLock(kubeLeaseStore(client, at('lease'), duration / 3), { identity, duration })
+    new LeaseLock(createKubeLeaseStore(client, toRef('lease'), duration / 3), { identity, duration })
 
   test('is held by one of two, given back, and taken when its holder is gone', async () => {
     const [a, b] = [contender('a', 15_000), contender('b', 15_000)]
-    const both = await Promise.all([a.tryHold(), b.tryHold()])
+    const both = await Promise.all([a.tryAcquire(), b.tryAcquire()])
     expect(both.filter(({ held }) => held)).toHaveLength(1)
     const [holder, other] = both[0].held ? [a, b] : [b, a]
-    expect(await other.tryHold()).toMatchObject({ held: false, holder: both[0].held ? 'a' : 'b' })
-    expect((await holder.tryHold()).held).toBe(true)
+    expect(await other.tryAcquire()).toMatchObject({ held: false, holder: both[0].held ? 'a' : 'b' })
+    expect((await holder.tryAcquire()).held).toBe(true)
     expect(await holder.release()).toBe(true)
     expect((await other.acquire(100, signal)).held).toBe(true)
 
-    const { spec } = await get(client, leases, at('lease'))
+    const { spec } = await getObject(client, leases, toRef('lease'))
     expect(spec).toMatchObject({ holderIdentity: both[0].held ? 'b' : 'a', leaseTransitions: 1 })
     expect(spec?.renewTime).toMatch(/\.\d{6}Z$/)
     await other.release()
   })
 
-  test('runs out when nobody renews it', async () => {
-    // Long enough for a slow machine to answer in a third of it.
+  test('expires when it is not renewed', async () => {
+    // A slow machine must be able to respond within a third of the duration.
     const [gone, next] = [contender('gone', 9000), contender('next', 9000)]
     const started = performance.now()
     await gone.acquire(100, signal)
     await next.acquire(250, signal)
     expect(performance.now() - started).toBeGreaterThanOrEqual(9000)
-    expect((await gone.tryHold()).held).toBe(false)
+    expect((await gone.tryAcquire()).held).toBe(false)
   })
 })
 
-test('what a pod said can be read', async () => {
-  const [pod] = await probePods(cluster.api)
-  const logs = await podLogs(client, { namespace: 'default', name: pod?.name ?? '' })
+test('the logs of a pod can be read', async () => {
+  const [pod] = await listProbePods(cluster.api)
+  const logs = await readPodLogs(client, { namespace: 'default', name: pod?.name ?? '' })
   expect(logs).toContain('Started HTTP server')
 })
 
@@ -336,34 +357,39 @@ test('a restart of the API server is outlived: no request fails', async () => {
   const unit = async (property: string): Promise<string> =>
     (await cp1.exec(['systemctl', 'show', '-p', property, '--value', 'kube-apiserver'])).stdout.trim()
   const before = await unit('MainPID')
-  const over = new AbortController()
-  const restart = cp1.exec(['systemctl', 'restart', 'kube-apiserver']).finally(() => over.abort())
-  let turn = 0
+  const restarted = new AbortController()
+  const restart = cp1.exec(['systemctl', 'restart', 'kube-apiserver']).finally(() => restarted.abort())
+  let round = 0
   do {
-    turn++
-    const data = { turn: String(turn) }
-    await apply(client, configMap('through', data), { timeout: 100_000 })
-    expect((await get(client, configMaps, at('through'), { timeout: 100_000 }))['data']).toEqual(data)
-  } while (!over.signal.aborted)
+    round++
+    const data = { turn: String(round) }
+    await applyObject(client, configMap('through', data), { timeout: 100_000 })
+    expect((await getObject(client, configMaps, toRef('through'), { timeout: 100_000 }))['data']).toEqual(
+      data,
+    )
+  } while (!restarted.signal.aborted)
   await restart
   expect(await unit('MainPID')).not.toBe(before)
-  expect(turn).toBeGreaterThan(1)
+  expect(round).toBeGreaterThan(1)
 })
 
 test('a server without etcd is not ready, and says why; one that is not there is not either', async () => {
   const server = `https://${cp1.address}:6443`
   await cp1.exec(['systemctl', 'stop', 'etcd'])
   try {
-    await until(
+    await pollUntil(
       'the API server to miss etcd',
       async () => {
-        const seen = await ready(client, server)
-        return !seen.ready && seen.failing.includes('etcd')
+        const observed = await checkReadiness(client, server)
+        return !observed.ready && observed.failing.includes('etcd')
       },
-      { within: 60_000 },
+      { timeoutMs: 60_000 },
     )
   } finally {
     await cp1.exec(['systemctl', 'start', 'etcd'])
   }
-  expect(await ready(client, `https://${cp1.address}:1`)).toMatchObject({ ready: false, failing: [] })
+  expect(await checkReadiness(client, `https://${cp1.address}:1`)).toMatchObject({
+    ready: false,
+    failing: [],
+  })
 })

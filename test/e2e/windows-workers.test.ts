@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { inflictOn, removeRule } from '../../lab/windows/start-hosts.ts'
-import type { Fault } from '../../lab/windows/simulator/faults.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { spoil, textOn, windowsCluster } from '../support/windows-cluster.ts'
+import { injectFaultOn, removeFirewallRule } from '../../lab/windows/start-hosts.ts'
+import type { SimulatedFault } from '../../lab/windows/simulator/faults.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { tamperWithFile, readText, setUpWindowsCluster } from '../support/windows-cluster.ts'
 
 /**
- * Windows hosts without Windows: from cluster.yml to the Service Control Manager all is the real way, and only Windows
- * itself is simulated. docs/windows.md says what that shows, and what it does not.
+ * Windows hosts without Windows: only Windows itself is simulated, everything from cluster.yml to the Service
+ * Control Manager is real. docs/windows.md says what this proves and what it does not.
  */
-const cluster = windowsCluster('windows', ['v1.37.1'])
+const cluster = setUpWindowsCluster('windows', ['v1.37.1'])
 
 interface NodeList {
   readonly items: readonly {
@@ -37,7 +37,7 @@ test('a second up has nothing to do', async () => {
   expect(code).toBe(0)
 })
 
-test('their services are seen, and their logs asked for', async () => {
+test('status lists their services, and logs returns their logs', async () => {
   const { stdout } = await cluster().must(0, 'status', '-o', 'json')
   const { hosts } = JSON.parse(stdout)
   expect(
@@ -47,22 +47,22 @@ test('their services are seen, and their logs asked for', async () => {
   await cluster().must(0, 'logs', '--limit', 'win1', '--lines', '5')
 })
 
-test('what somebody has changed is mended', async () => {
+test('manual changes are repaired', async () => {
   const { windows, must } = cluster()
-  // Otherwise its agent may be quicker.
+  // Otherwise the agent may repair it first.
   await must(0, 'heal', 'pause', 'win1', '--for', '10m')
   const [win1] = windows
   if (win1 === undefined) throw new Error('there is no Windows host')
-  const file = await spoil(win1, String.raw`C:\hyperkube\settings\kubelet\config.yaml`)
-  await removeRule(win1, 'hyperkube-kubelet')
+  const file = await tamperWithFile(win1, String.raw`C:\hyperkube\settings\kubelet\config.yaml`)
+  await removeFirewallRule(win1, 'hyperkube-kubelet')
   await must(3, 'plan')
   await must(0, 'up', '--yes')
-  expect(await textOn(win1, file)).not.toContain('by hand')
+  expect(await readText(win1, file)).not.toContain('by hand')
   await must(0, 'plan')
   await must(0, 'heal', 'resume', 'win1')
 })
 
-test.each<Fault>([
+test.each<SimulatedFault>([
   { name: 'killed-runner', role: 'kubelet' },
   { name: 'wrong-network-type', role: 'flanneld' },
   { name: 'reboot', role: 'containerd' },
@@ -71,24 +71,24 @@ test.each<Fault>([
   const [, win2] = windows
   if (win2 === undefined) throw new Error('there is no second Windows host')
   const before = await recoveries()
-  await inflictOn(win2, fault)
-  await until('its agent to say that it is well again', async () => (await recoveries()) > before, {
-    within: 180_000,
-    every: 1000,
+  await injectFaultOn(win2, fault)
+  await pollUntil('its agent to report the recovery', async () => (await recoveries()) > before, {
+    timeoutMs: 180_000,
+    intervalMs: 1000,
   })
-  expect((await must(0, 'status')).stdout).not.toContain('not well')
+  expect((await must(0, 'status')).stdout).not.toContain('unhealthy')
   await must(0, 'plan')
 })
 
-/** How often the agent of the second Windows host has said that something is well again. */
+/** Counts the recoveries that the agent of the second Windows host has reported. */
 async function recoveries(): Promise<number> {
   const { stdout } = await cluster().must(0, 'heal', 'status', 'win2', '-o', 'json')
   const { hosts }: { hosts: readonly { actions: readonly { action: string }[] }[] } = JSON.parse(stdout)
   return hosts.flatMap(({ actions }) => actions).filter(({ action }) => action === 'recovered').length
 }
 
-test('a reset gives every host back as it was, with all that is somebody else’s', async () => {
-  const { must, look, before } = cluster()
+test('a reset restores every host, and keeps what hyperkube does not own', async () => {
+  const { must, observe, before } = cluster()
   await must(0, 'reset', '--yes')
-  expect(await look()).toEqual(before)
+  expect(await observe()).toEqual(before)
 })

@@ -8,44 +8,44 @@ import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
 import type { ComponentPlan } from '../../src/contract/component-plan.ts'
 import type { NodePlan } from '../../src/contract/node-plan.ts'
-import { withoutDigest } from '../../src/contract/image-reference.ts'
+import { stripDigest } from '../../src/contract/image-reference.ts'
 import { stages } from '../../src/contract/stage.ts'
 import type { Identity } from '../../src/identity/identity.ts'
-import { duration } from '../../src/kit/duration.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { clientOf } from '../support/client-certificate.ts'
-import { AppliedHost, callsOf, doneOps, failureOf } from '../support/applied-host.ts'
-import { type HostSnapshot, snapshot } from '../support/host-snapshot.ts'
-import { labMirror } from '../support/lab-mirror.ts'
-import { freshLab, oneHost } from '../support/lab.ts'
-import { nodesReady } from '../support/membership.ts'
-import { plannedCluster } from '../support/planned-cluster.ts'
+import { formatDuration } from '../../src/kit/duration.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { issueClientCertificate } from '../support/client-certificate.ts'
+import { AppliedHost, countCalls, listDoneOps, findFailure } from '../support/applied-host.ts'
+import { type HostSnapshot, takeHostSnapshot } from '../support/host-snapshot.ts'
+import { openLabMirror } from '../support/lab-mirror.ts'
+import { openFreshLab, startOneHost } from '../support/lab.ts'
+import { listReadyNodes } from '../support/membership.ts'
+import { planCluster } from '../support/planned-cluster.ts'
 
 const [kubernetes] = kubernetesVersions
 
 let lab: Lab
 let mirror: Mirror
 let host: Host
-let hands: AppliedHost
+let applier: AppliedHost
 let identity: Identity
 let plan: NodePlan
 let before: HostSnapshot
 let callsFromNothing = 0
 
 beforeAll(async () => {
-  lab = await freshLab('apply')
-  mirror = await labMirror(lab)
-  host = await oneHost(lab, 'cp1', { disk: 'loop', diskGigabytes: 8 })
-  const planned = await plannedCluster(kubernetes.slice(1), mirror.address, [
+  lab = await openFreshLab('apply')
+  mirror = await openLabMirror(lab)
+  host = await startOneHost(lab, 'cp1', { disk: 'loop', diskGigabytes: 8 })
+  const planned = await planCluster(kubernetes.slice(1), mirror.address, [
     { host, roles: ['control-plane', 'worker'] },
   ])
   const [only] = planned.plans
   if (only === undefined) throw new Error('nothing was planned')
   identity = planned.identity
-  plan = withoutOurs(only)
-  hands = await AppliedHost.equip(host, identity)
-  await standIn()
-  before = await snapshot(host)
+  plan = withoutOwnServices(only)
+  applier = await AppliedHost.install(host, identity)
+  await startProxyStandIn()
+  before = await takeHostSnapshot(host)
 })
 afterAll(async () => {
   try {
@@ -55,9 +55,9 @@ afterAll(async () => {
   }
 })
 
-/** Without hyperkube's own services, which have suites of their own. */
-function withoutOurs(whole: NodePlan): NodePlan {
-  const components = whole.components
+/** Removes the services of hyperkube itself, which have their own suites. */
+function withoutOwnServices(fullPlan: NodePlan): NodePlan {
+  const components = fullPlan.components
     .filter(({ name }) => name !== 'apiserver-proxy' && name !== 'hyperkube-controller-manager')
     .map((component): ComponentPlan => {
       const artifacts = component.artifacts.map((one) =>
@@ -67,16 +67,16 @@ function withoutOurs(whole: NodePlan): NodePlan {
         ? { ...component, artifacts, service: undefined }
         : component
     })
-  return { ...whole, components }
+  return { ...fullPlan, components }
 }
 
 function services(): string[] {
   return plan.components.flatMap(({ service }) => service?.name ?? [])
 }
 
-test('what holds of the edges in memory holds of the real ones', async () => {
-  const lines = await hands.contract()
-  expect(failureOf(lines)).toBeUndefined()
+test('the contract of the fakes holds for the real host', async () => {
+  const lines = await applier.contract()
+  expect(findFailure(lines)).toBeUndefined()
   expect(lines.filter(({ passed }) => passed !== undefined)).toHaveLength(4)
 })
 
@@ -84,16 +84,18 @@ test('a whole node comes up, stage by stage', { timeout: 600_000 }, async () => 
   const times: string[] = []
   for (const through of stages) {
     const started = performance.now()
-    const lines = await hands.apply(plan, { through })
-    expect(failureOf(lines)).toBeUndefined()
-    callsFromNothing += callsOf(lines) ?? 0
-    times.push(`${through} ${duration(performance.now() - started)} for ${doneOps(lines).length} ops`)
+    const lines = await applier.apply(plan, { through })
+    expect(findFailure(lines)).toBeUndefined()
+    callsFromNothing += countCalls(lines) ?? 0
+    times.push(
+      `${through} ${formatDuration(performance.now() - started)} for ${listDoneOps(lines).length} ops`,
+    )
     if (through === 'api') await grantFlannel()
     if (through === 'node') await importPause()
   }
   process.stderr.write(`apply: ${times.join(', ')}\n`)
-  for (const name of services()) expect(await property(name, 'ActiveState')).toBe('active')
-  await until('cp1 to be Ready', isReady, { within: 90_000 })
+  for (const name of services()) expect(await readProperty(name, 'ActiveState')).toBe('active')
+  await pollUntil('cp1 to be Ready', isReady, { timeoutMs: 90_000 })
 })
 
 test('a pod runs, in the network that was derived', async () => {
@@ -103,22 +105,22 @@ test('a pod runs, in the network that was derived', async () => {
 
 test('nothing is left to do', async () => {
   const started = performance.now()
-  expect(await hands.diff(plan)).toEqual({ ops: [], findings: [] })
+  expect(await applier.diff(plan)).toEqual({ ops: [], findings: [] })
   process.stderr.write(
-    `diff of ${plan.components.length} components: ${duration(performance.now() - started)}\n`,
+    `diff of ${plan.components.length} components: ${formatDuration(performance.now() - started)}\n`,
   )
-  expect(doneOps(await hands.apply(plan))).toEqual([])
+  expect(listDoneOps(await applier.apply(plan))).toEqual([])
 })
 
 test('no secret is in the ledger or the journal', async () => {
-  const keys = identity.authorities.kubernetes.privateKey.revealText().split('\n').slice(1, 3)
+  const keys = identity.cas.kubernetes.privateKey.revealText().split('\n').slice(1, 3)
   const { stdout } = await host.script('cat /var/lib/hyperkube/agent/*.*json')
   expect(stdout).toContain('kube-apiserver.service')
   for (const line of keys) expect(stdout).not.toContain(line)
   expect(stdout).not.toContain('PRIVATE KEY')
 })
 
-/** What somebody does by hand, what is said of it, and what is done about it. */
+/** A manual change, the finding that reports it, and the ops that repair it. */
 const drifts: readonly (readonly [by: string, says: string, mends: readonly string[]])[] = [
   [
     'echo "# by hand" >> /etc/hyperkube/kube-scheduler/kubeconfig',
@@ -126,9 +128,9 @@ const drifts: readonly (readonly [by: string, says: string, mends: readonly stri
     ['change file /etc/hyperkube/kube-scheduler/kubeconfig', 'restart service kube-scheduler.service'],
   ],
   [
-    'chmod 666 /etc/hyperkube/etcd/birth.env',
+    'chmod 666 /etc/hyperkube/etcd/bootstrap.env',
     'its mode is 0666',
-    ['change file /etc/hyperkube/etcd/birth.env'],
+    ['change file /etc/hyperkube/etcd/bootstrap.env'],
   ],
   [
     'echo x > /etc/hyperkube/agent/etcd-ca.key',
@@ -137,7 +139,7 @@ const drifts: readonly (readonly [by: string, says: string, mends: readonly stri
   ],
   ['rm /etc/crictl.yaml', 'it is gone', ['create file /etc/crictl.yaml']],
   ['chown daemon: /etc/hyperkube/kubelet', 'not to root', ['change directory /etc/hyperkube/kubelet']],
-  ['touch /etc/hyperkube/kubelet/stray', 'no component', ['remove file /etc/hyperkube/kubelet/stray']],
+  ['touch /etc/hyperkube/kubelet/orphan', 'no component', ['remove file /etc/hyperkube/kubelet/orphan']],
   ['mkdir -p /opt/hyperkube/old/deep', 'no component', ['remove directory /opt/hyperkube/old']],
   [
     'rm /etc/hyperkube/kube-proxy/client.key',
@@ -168,39 +170,35 @@ const drifts: readonly (readonly [by: string, says: string, mends: readonly stri
   ],
 ]
 
-test(
-  'what is changed by hand is found and mended, and nothing else is touched',
-  { timeout: 300_000 },
-  async () => {
-    const started = await startTimes()
-    await host.script(drifts.map(([by]) => by).join('\n'))
-    const { findings } = await hands.diff(plan)
-    for (const [by, says] of drifts) {
-      expect(
-        findings.some(({ message }) => message.includes(says)),
-        `${by}: ${JSON.stringify(findings)}`,
-      ).toBe(true)
-    }
-    expect(findings).toHaveLength(drifts.length)
-    const lines = await hands.apply(plan)
-    expect(failureOf(lines)).toBeUndefined()
-    const expected = drifts.flatMap(([, , mends]) => mends).toSorted()
+test('manual changes are found and repaired, and nothing else is changed', { timeout: 300_000 }, async () => {
+  const started = await startTimes()
+  await host.script(drifts.map(([command]) => command).join('\n'))
+  const { findings } = await applier.diff(plan)
+  for (const [command, expectedMessage] of drifts) {
     expect(
-      doneOps(lines)
-        .map((line) => line.replace(/ crictl-.*/, ''))
-        .toSorted(),
-    ).toEqual(expected)
-    const now = await startTimes()
-    const restarted = services().filter((name) => now.get(name) !== started.get(name))
-    expect(restarted.toSorted()).toEqual([
-      'containerd.service',
-      'flanneld.service',
-      'kube-controller-manager.service',
-      'kube-scheduler.service',
-    ])
-    expect(await hands.diff(plan)).toEqual({ ops: [], findings: [] })
-  },
-)
+      findings.some(({ message }) => message.includes(expectedMessage)),
+      `${command}: ${JSON.stringify(findings)}`,
+    ).toBe(true)
+  }
+  expect(findings).toHaveLength(drifts.length)
+  const lines = await applier.apply(plan)
+  expect(findFailure(lines)).toBeUndefined()
+  const expected = drifts.flatMap(([, , repairs]) => repairs).toSorted()
+  expect(
+    listDoneOps(lines)
+      .map((line) => line.replace(/ crictl-.*/, ''))
+      .toSorted(),
+  ).toEqual(expected)
+  const now = await startTimes()
+  const restarted = services().filter((name) => now.get(name) !== started.get(name))
+  expect(restarted.toSorted()).toEqual([
+    'containerd.service',
+    'flanneld.service',
+    'kube-controller-manager.service',
+    'kube-scheduler.service',
+  ])
+  expect(await applier.diff(plan)).toEqual({ ops: [], findings: [] })
+})
 
 test('other bytes than those of the lock are refused before anything is done', async () => {
   const [wrong] = plan.components
@@ -219,119 +217,123 @@ test('other bytes than those of the lock are refused before anything is done', a
       component.name === 'host' ? { ...component, artifacts: [other], sysctls: {} } : component,
     ),
   }
-  const failure = failureOf(await hands.apply(changed))
+  const failure = findFailure(await applier.apply(changed))
   expect(failure).toMatchObject({ code: 'APPLY_WRONG_DIGEST' })
   expect(failure?.message).toContain(wrong.url)
-  expect(await hands.diff(plan)).toEqual({ ops: [], findings: [] })
+  expect(await applier.diff(plan)).toEqual({ ops: [], findings: [] })
   expect((await host.script('ls -A /opt/hyperkube')).stdout).not.toContain('.hyperkube')
 })
 
 test('a reset leaves the host as it was', { timeout: 300_000 }, async () => {
   const started = performance.now()
-  const lines = await hands.reset()
-  expect(failureOf(lines)).toBeUndefined()
-  process.stderr.write(`reset: ${duration(performance.now() - started)}\n`)
+  const lines = await applier.reset()
+  expect(findFailure(lines)).toBeUndefined()
+  process.stderr.write(`reset: ${formatDuration(performance.now() - started)}\n`)
   const { report } = lines.find((line) => line.report !== undefined) ?? {}
-  const removed = new Map(report?.map(({ step, removed: what }) => [step, what.join(' ')]))
+  const removed = new Map(report?.map(({ step, removed: items }) => [step, items.join(' ')]))
   expect(removed.get('containers')).toContain('processes')
   expect(removed.get('links')).toContain('cni0')
   expect(removed.get('links')).toContain('flannel.')
   expect(removed.get('tables of nftables')).toContain('kube-proxy')
   expect(removed.get('data')).toContain('/var/lib/etcd')
-  expect(await snapshot(host)).toEqual(before)
+  expect(await takeHostSnapshot(host)).toEqual(before)
 })
 
-test('a full disk is told, and once there is room all goes on', { timeout: 300_000 }, async () => {
+test('a full disk is reported, and apply continues once there is room', { timeout: 300_000 }, async () => {
   await host.fillDisk()
   try {
-    expect(failureOf(await hands.apply(plan, { through: 'prepare' }))).toMatchObject({
+    expect(findFailure(await applier.apply(plan, { through: 'prepare' }))).toMatchObject({
       code: 'APPLY_DISK_FULL',
     })
   } finally {
     await host.emptyDisk()
   }
-  expect(failureOf(await hands.apply(plan, { through: 'prepare' }))).toBeUndefined()
+  expect(findFailure(await applier.apply(plan, { through: 'prepare' }))).toBeUndefined()
 })
 
-test('a port that is taken is told in the words of who needs it', { timeout: 300_000 }, async () => {
-  await host.script(`systemd-run --quiet --unit=taken socat TCP-LISTEN:2380,bind=${host.address} STDOUT`)
-  const failure = failureOf(await hands.apply(plan, { through: 'etcd' }))
-  await host.script('systemctl stop taken; systemctl reset-failed taken 2>/dev/null || true')
-  expect(failure).toMatchObject({
-    code: 'SERVICE_FAILED',
-    hint: 'on the host: journalctl -u etcd.service -e',
-  })
-  expect(failure?.message).toMatch(/^cp1\/etcd: etcd\.service does not come up \(.*it has ended \d+ times/)
-  expect(failure?.message).toContain('address already in use')
-  expect(failureOf(await hands.apply(plan, { through: 'etcd' }))).toBeUndefined()
-  expect(failureOf(await hands.reset())).toBeUndefined()
-})
+test(
+  'a port in use is reported with the log of the service that needs it',
+  { timeout: 300_000 },
+  async () => {
+    await host.script(`systemd-run --quiet --unit=taken socat TCP-LISTEN:2380,bind=${host.address} STDOUT`)
+    const failure = findFailure(await applier.apply(plan, { through: 'etcd' }))
+    await host.script('systemctl stop taken; systemctl reset-failed taken 2>/dev/null || true')
+    expect(failure).toMatchObject({
+      code: 'SERVICE_FAILED',
+      hint: 'on the host: journalctl -u etcd.service -e',
+    })
+    expect(failure?.message).toMatch(/^cp1\/etcd: etcd\.service does not come up \(.*it has ended \d+ times/)
+    expect(failure?.message).toContain('address already in use')
+    expect(findFailure(await applier.apply(plan, { through: 'etcd' }))).toBeUndefined()
+    expect(findFailure(await applier.reset())).toBeUndefined()
+  },
+)
 
 test('killed at any point, the next run goes on, and a killed reset too', { timeout: 900_000 }, async () => {
   const points = Array.from({ length: 5 }, () => 50 + Math.floor(Math.random() * 350))
   process.stderr.write(`killed at calls ${points.join(', ')} of ${callsFromNothing}\n`)
   for (const dieAt of points) {
-    const lines = await hands.apply(plan, { through: 'controllers', dieAt })
-    expect(failureOf(lines)).toBeUndefined()
-    expect(callsOf(lines)).toBeUndefined()
+    const lines = await applier.apply(plan, { through: 'controllers', dieAt })
+    expect(findFailure(lines)).toBeUndefined()
+    expect(countCalls(lines)).toBeUndefined()
   }
   await bringUp()
   await runPod()
-  expect(callsOf(await hands.reset({ dieAt: 50 + Math.floor(Math.random() * 250) }))).toBeUndefined()
-  expect(failureOf(await hands.reset())).toBeUndefined()
-  expect(await snapshot(host)).toEqual(before)
+  expect(countCalls(await applier.reset({ dieAt: 50 + Math.floor(Math.random() * 250) }))).toBeUndefined()
+  expect(findFailure(await applier.reset())).toBeUndefined()
+  expect(await takeHostSnapshot(host)).toEqual(before)
 })
 
 test('after a power cut the next run goes on', { timeout: 900_000 }, async () => {
-  const cut = hands.apply(plan, { through: 'controllers' }).catch(() => [])
-  await until(
+  const interrupted = applier.apply(plan, { through: 'controllers' }).catch(() => [])
+  await pollUntil(
     'the first program to be there',
     async () => (await host.script('ls /opt/hyperkube')).stdout.includes('etcd'),
     {
-      within: 60_000,
-      every: 20,
+      timeoutMs: 60_000,
+      intervalMs: 20,
     },
   )
   await host.powerCut()
-  expect(callsOf(await cut)).toBeUndefined()
+  expect(countCalls(await interrupted)).toBeUndefined()
   await lab.start('cp1')
-  await standIn()
+  await startProxyStandIn()
   await bringUp()
 })
 
-/** From whatever is there to a node that is Ready, and nothing left to do. */
+/** From any state to a Ready node with nothing left to do. */
 async function bringUp(): Promise<void> {
   for (const through of ['api', 'node', 'network'] as const) {
-    expect(failureOf(await hands.apply(plan, { through }))).toBeUndefined()
+    expect(findFailure(await applier.apply(plan, { through }))).toBeUndefined()
     if (through === 'api') await grantFlannel()
     if (through === 'node') await importPause()
   }
-  expect(await hands.diff(plan)).toEqual({ ops: [], findings: [] })
-  await until('cp1 to be Ready', isReady, { within: 90_000 })
+  expect(await applier.diff(plan)).toEqual({ ops: [], findings: [] })
+  await pollUntil('cp1 to be Ready', isReady, { timeoutMs: 90_000 })
 }
 
-/** socat stands where the proxy will be. */
-async function standIn(): Promise<void> {
+/** Starts socat in place of the API server proxy. */
+async function startProxyStandIn(): Promise<void> {
   await host.script(
     'systemd-run --quiet --unit=proxy socat TCP-LISTEN:6444,fork,reuseaddr,bind=127.0.0.1 TCP:127.0.0.1:6443',
   )
 }
 
-async function property(name: string, which: string): Promise<string> {
-  return (await host.exec(['systemctl', 'show', `--property=${which}`, '--value', name])).stdout.trim()
+async function readProperty(name: string, key: string): Promise<string> {
+  return (await host.exec(['systemctl', 'show', `--property=${key}`, '--value', name])).stdout.trim()
 }
 
 async function startTimes(): Promise<ReadonlyMap<string, string>> {
   const times = services().map(
-    async (name) => [name, await property(name, 'ExecMainStartTimestampMonotonic')] as const,
+    async (name) => [name, await readProperty(name, 'ExecMainStartTimestampMonotonic')] as const,
   )
   return new Map(await Promise.all(times))
 }
 
-async function api<T>(use: (client: KubeApi) => Promise<T>): Promise<T> {
+async function withApi<T>(use: (client: KubeApi) => Promise<T>): Promise<T> {
   const client = new KubeApi(
     `https://${host.address}:6443`,
-    await clientOf(identity, 'kubernetes', 'test', ['system:masters']),
+    await issueClientCertificate(identity, 'kubernetes', 'test', ['system:masters']),
   )
   try {
     return await use(client)
@@ -340,7 +342,7 @@ async function api<T>(use: (client: KubeApi) => Promise<T>): Promise<T> {
   }
 }
 
-/** What `up` does for it. */
+/** Creates the RBAC rules that `up` creates for flannel. */
 async function grantFlannel(): Promise<void> {
   const group = '/apis/rbac.authorization.k8s.io/v1'
   const apiVersion = 'rbac.authorization.k8s.io/v1'
@@ -351,10 +353,10 @@ async function grantFlannel(): Promise<void> {
   ]
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'flannel' }
   const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'hyperkube:flannel' }]
-  await until(
-    'the rights of flannel',
+  await pollUntil(
+    'the RBAC rules of flannel',
     async () =>
-      api(async (client) => {
+      withApi(async (client) => {
         await client.ensure(`${group}/clusterroles`, { apiVersion, kind: 'ClusterRole', metadata, rules })
         await client.ensure(`${group}/clusterrolebindings`, {
           apiVersion,
@@ -365,12 +367,12 @@ async function grantFlannel(): Promise<void> {
         })
         return true
       }),
-    { within: 60_000, every: 500 },
+    { timeoutMs: 60_000, intervalMs: 500 },
   )
 }
 
 async function importPause(): Promise<void> {
-  const images = [...plan.components.flatMap((component) => component.images.map(withoutDigest)), testImage]
+  const images = [...plan.components.flatMap((component) => component.images.map(stripDigest)), testImage]
   await host.script(fetchScript({ mirror: mirror.address, digests: new Map() }, images.map(imageFetch)))
   const runtime = plan.components
     .flatMap(({ artifacts }) => artifacts)
@@ -379,26 +381,26 @@ async function importPause(): Promise<void> {
 }
 
 async function isReady(): Promise<boolean> {
-  return (await api(nodesReady)).length > 0
+  return (await withApi(listReadyNodes)).length > 0
 }
 
 async function runPod(): Promise<void> {
   const path = '/api/v1/namespaces/default'
-  await until(
+  await pollUntil(
     'the default service account',
-    async () => api(async (client) => client.get(`${path}/serviceaccounts/default`).then(() => true)),
-    { within: 60_000, every: 500 },
+    async () => withApi(async (client) => client.get(`${path}/serviceaccounts/default`).then(() => true)),
+    { timeoutMs: 60_000, intervalMs: 500 },
   )
   const container = { name: 'main', image: testImage, args: ['pause'], imagePullPolicy: 'Never' }
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' }, spec: { containers: [container] } }
-  await api(async (client) => client.create(`${path}/pods`, pod))
-  await until(
+  await withApi(async (client) => client.create(`${path}/pods`, pod))
+  await pollUntil(
     'the pod to run',
     async () =>
-      api(
+      withApi(
         async (client) =>
           (await client.get<{ status: { phase: string } }>(`${path}/pods/one`)).status.phase === 'Running',
       ),
-    { within: 90_000, every: 500 },
+    { timeoutMs: 90_000, intervalMs: 500 },
   )
 }

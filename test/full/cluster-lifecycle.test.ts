@@ -2,23 +2,23 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { clientOf } from '../support/client-certificate.ts'
-import { asForeseen } from '../support/dry-run.ts'
-import { snapshot } from '../support/host-snapshot.ts'
-import { freshLab } from '../support/lab.ts'
+import { issueClientCertificate } from '../support/client-certificate.ts'
+import { runAsPlanned } from '../support/dry-run.ts'
+import { takeHostSnapshot } from '../support/host-snapshot.ts'
+import { openFreshLab } from '../support/lab.ts'
 import { upgradeUnderLoad } from '../support/life-suite.ts'
-import { nodesReady, votersOf } from '../support/membership.ts'
-import { newOperator, type Operator } from '../support/operator.ts'
+import { listReadyNodes, listVoters } from '../support/membership.ts'
+import { createOperator, type Operator } from '../support/operator.ts'
 
 let lab: Lab
 let hosts: ReadonlyMap<string, Host>
 let operator: Operator
 
 beforeAll(async () => {
-  lab = await freshLab('life-full')
+  lab = await openFreshLab('life-full')
   const all = await lab.up(['cp1', 'cp2', 'cp3', 'w1', 'w2'])
   hosts = new Map(all.map((host) => [host.name, host]))
-  operator = await newOperator(lab, some('cp1', 'w1'), '1.36.4')
+  operator = await createOperator(lab, hostsNamed('cp1', 'w1'), '1.36.4')
   await operator.must(0, 'up', '--yes')
 }, 900_000)
 afterAll(async () => {
@@ -30,8 +30,8 @@ afterAll(async () => {
 })
 
 test('control planes and a worker join: members learn before they vote, one after the other', async () => {
-  await shall('cp1', 'cp2', 'cp3', 'w1', 'w2')
-  const { shown } = await asForeseen(operator, [...hosts.values()], ['up'])
+  await setHosts('cp1', 'cp2', 'cp3', 'w1', 'w2')
+  const { shown } = await runAsPlanned(operator, [...hosts.values()], ['up'])
   expect(shown).toContain('etcd on cp2, while etcd is well on cp1')
   expect(shown).toContain('etcd on cp3, while etcd is well on cp1 and cp2')
   expect(await voters('cp1')).toEqual(['cp1', 'cp2', 'cp3'])
@@ -40,7 +40,7 @@ test('control planes and a worker join: members learn before they vote, one afte
 })
 
 test(
-  'the next minor version comes while the cluster is in use, and nobody notices',
+  'an upgrade to the next minor version fails no request of a cluster in use',
   { timeout: 900_000 },
   async () => {
     const shown = await operator.must(3, 'upgrade', '--to', '1.37.1', '--dry-run')
@@ -51,27 +51,27 @@ test(
   },
 )
 
-test('who is no longer in the file leaves, in an order in which nobody misses it', async () => {
-  await shall('cp2', 'cp3', 'w2')
-  const { shown } = await asForeseen(operator, [...hosts.values()], ['up'])
+test('hosts that are no longer in cluster.yml are removed in a safe order', async () => {
+  await setHosts('cp2', 'cp3', 'w2')
+  const { shown } = await runAsPlanned(operator, [...hosts.values()], ['up'])
   expect(shown).toContain('cp1 (not in cluster.yml any more)')
   expect(shown).toContain('w1 leaves, pods moved away first')
   expect(shown).toContain('cp1 leaves, pods moved away first, taken out of etcd')
   expect(await voters('cp2')).toEqual(['cp2', 'cp3'])
   expect(await nodes('cp2')).toEqual(['cp2', 'cp3', 'w2'])
   for (const name of ['cp1', 'w1']) {
-    const left = (await snapshot(hostNamed(name))).files?.filter((file) => file.includes('hyperkube'))
+    const left = (await takeHostSnapshot(hostNamed(name))).files?.filter((file) => file.includes('hyperkube'))
     expect(left ?? []).toEqual([])
   }
   expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
 })
 
-/** What the file has from now on. */
-async function shall(...names: readonly string[]): Promise<void> {
+/** Sets the hosts of cluster.yml. */
+async function setHosts(...names: readonly string[]): Promise<void> {
   await operator.edit((document) =>
     document.setIn(
       ['spec', 'hosts'],
-      some(...names).map(({ name, address }) => ({
+      hostsNamed(...names).map(({ name, address }) => ({
         name,
         address,
         roles: [name.startsWith('cp') ? 'control-plane' : 'worker'],
@@ -80,7 +80,7 @@ async function shall(...names: readonly string[]): Promise<void> {
   )
 }
 
-function some(...names: readonly string[]): Host[] {
+function hostsNamed(...names: readonly string[]): Host[] {
   return names.map(hostNamed)
 }
 
@@ -91,14 +91,16 @@ function hostNamed(name: string): Host {
 }
 
 async function voters(name: string): Promise<string[]> {
-  return votersOf(hostNamed(name))
+  return listVoters(hostNamed(name))
 }
 
 async function nodes(name: string): Promise<string[]> {
-  const admin = await clientOf(await operator.identity(), 'kubernetes', 'test', ['hyperkube:admins'])
+  const admin = await issueClientCertificate(await operator.identity(), 'kubernetes', 'test', [
+    'hyperkube:admins',
+  ])
   const api = new KubeApi(`https://${hostNamed(name).address}:6443`, admin)
   try {
-    return await nodesReady(api)
+    return await listReadyNodes(api)
   } finally {
     api.close()
   }

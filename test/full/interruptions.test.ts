@@ -4,6 +4,6 @@ interruptionSuite({
   name: 'interrupt-full',
   shape: '3+1',
   rounds: 30,
-  undoings: ['fresh hosts', 'a changed cluster.yml', 'drift'],
+  workKinds: ['fresh hosts', 'a changed cluster.yml', 'drift'],
   evidence: 'interruptions.md',
 })

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { keysSuite } from '../support/keys-suite.ts'
-import { suiteCluster } from '../support/suite-cluster.ts'
+import { setUpCluster } from '../support/suite-cluster.ts'
 
 describe('keys of a cluster that is in use', () => {
-  keysSuite(suiteCluster('keys', '3+2', '1.37.1', { addons: true }))
+  keysSuite(setUpCluster('keys', '3+2', '1.37.1', { addons: true }))
 })

@@ -5,13 +5,13 @@ import { type KubernetesVersion, kubernetesVersions } from '../../lab/components
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { silentReport } from '../../lab/report.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { freshLab } from '../support/lab.ts'
+import { openFreshLab } from '../support/lab.ts'
 
 const labs = new Map<KubernetesVersion, Lab>()
 
 beforeAll(async () => {
   for (const version of kubernetesVersions) {
-    labs.set(version, await freshLab(version.replaceAll('.', '-')))
+    labs.set(version, await openFreshLab(version.replaceAll('.', '-')))
   }
 })
 afterAll(async () => settleAll([...labs.values()].map(async (lab) => lab.down())))

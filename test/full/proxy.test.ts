@@ -1,28 +1,35 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { kubeconfigFile } from '../../lab/bench/bare-cluster.ts'
+import { labKubeconfigPath } from '../../lab/bench/bare-cluster.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { until } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 import { ApiLoad, type Load } from '../support/api-load.ts'
-import { bareCluster, type Cluster } from '../support/kubectl-cluster.ts'
-import { credentialsIn } from '../support/kubeconfig.ts'
-import { freshLab } from '../support/lab.ts'
+import { startKubectlCluster, type KubectlCluster } from '../support/kubectl-cluster.ts'
+import { parseKubeconfig } from '../support/kubeconfig.ts'
+import { openFreshLab } from '../support/lab.ts'
 import { installProgram } from '../support/program.ts'
-import { more, outage, ProxiedApi, type Seen, serverOf, signal } from '../support/proxied-api.ts'
+import {
+  waitForRequests,
+  findOutages,
+  ProxiedApi,
+  type ProxyLoadResult,
+  formatServer,
+  signalApiServer,
+} from '../support/proxied-api.ts'
 
 const perSecond = 200
 
 let lab: Lab
-let cluster: Cluster
+let cluster: KubectlCluster
 let proxied: ProxiedApi
 
 beforeAll(async () => {
-  lab = await freshLab('proxy')
-  cluster = await bareCluster(lab, '3+1')
+  lab = await openFreshLab('proxy')
+  cluster = await startKubectlCluster(lab, '3+1')
   const worker = await lab.host('w1')
   const servers = (await lab.hosts()).filter(({ name }) => name.startsWith('cp'))
-  const credentials = credentialsIn(await readFile(kubeconfigFile(lab), 'utf8'))
+  const credentials = parseKubeconfig(await readFile(labKubeconfigPath(lab), 'utf8'))
   await ApiLoad.prepare(cluster.api)
   await installProgram([worker])
   proxied = new ProxiedApi(worker, servers, credentials)
@@ -36,8 +43,12 @@ afterAll(async () => {
   }
 })
 
-async function under(title: string, host: Host, fault: (load: Load) => Promise<void>): Promise<Seen> {
-  return proxied.under(title, perSecond, host, fault)
+async function runUnderLoad(
+  title: string,
+  host: Host,
+  fault: (load: Load) => Promise<void>,
+): Promise<ProxyLoadResult> {
+  return proxied.runUnderLoad(title, perSecond, host, fault)
 }
 
 function serverNamed(name: string): Host {
@@ -46,7 +57,7 @@ function serverNamed(name: string): Host {
   return host
 }
 
-/** One whose loss stops no write: while etcd looks for a new leader, nobody could do anything about it. */
+/** Finds a follower, whose loss stops no write: without an etcd leader no proxy could help. */
 async function etcdFollower(): Promise<Host> {
   const pki = '/etc/kubernetes/pki'
   const credential = [
@@ -63,7 +74,7 @@ async function etcdFollower(): Promise<Host> {
       ...['--endpoints', 'https://127.0.0.1:2379', ...credential],
       ...['endpoint', 'status', '--write-out', 'json'],
     ])
-    // As text: they are larger than our numbers.
+    // Read as text, because the ids exceed safe integers.
     const [, leader] = /"leader":(\d+)/.exec(stdout) ?? []
     const [, member] = /"member_id":(\d+)/.exec(stdout) ?? []
     if (leader !== undefined && leader !== member) return host
@@ -72,112 +83,120 @@ async function etcdFollower(): Promise<Host> {
 }
 
 test('learns all servers, and keeps them', async () => {
-  await proxied.allWell()
+  await proxied.waitForAllHealthy()
   const { servers } = proxied
-  await until('the memory', async () => (await proxied.kept()).length === servers.length, { within: 60_000 })
-  expect(await proxied.kept()).toEqual(servers.map(serverOf).toSorted())
+  await pollUntil(
+    'the state file',
+    async () => (await proxied.readStoredServers()).length === servers.length,
+    {
+      timeoutMs: 60_000,
+    },
+  )
+  expect(await proxied.readStoredServers()).toEqual(servers.map(formatServer).toSorted())
 })
 
 describe('no request is lost, and none waits for long,', () => {
   test('with nothing wrong', async () => {
-    const seen = await under('nothing', serverNamed('cp1'), async (load) => more(load, 10 * perSecond))
-    expect(outage(seen)).toEqual([])
-    expect(seen.figures).toMatchObject({ retried: 0, throttled: 0, watchBreaks: 0 })
+    const result = await runUnderLoad('nothing', serverNamed('cp1'), async (load) =>
+      waitForRequests(load, 10 * perSecond),
+    )
+    expect(findOutages(result)).toEqual([])
+    expect(result.figures).toMatchObject({ retried: 0, throttled: 0, watchBreaks: 0 })
   })
 
   test('when an API server is killed', async () => {
     const host = serverNamed('cp1')
-    const seen = await under('SIGKILL', host, async () => {
-      await signal(host, 'KILL')
-      await proxied.health(host, 'unwell')
+    const result = await runUnderLoad('SIGKILL', host, async () => {
+      await signalApiServer(host, 'KILL')
+      await proxied.waitForHealth(host, 'unhealthy')
     })
-    expect(outage(seen)).toEqual([])
+    expect(findOutages(result)).toEqual([])
   })
 
   test('when an API server hangs for ten seconds', async () => {
     const host = serverNamed('cp2')
-    const seen = await under('SIGSTOP', host, async (load) => {
-      await signal(host, 'STOP')
+    const result = await runUnderLoad('SIGSTOP', host, async (load) => {
+      await signalApiServer(host, 'STOP')
       try {
-        await proxied.health(host, 'unwell')
-        await more(load, 10 * perSecond)
+        await proxied.waitForHealth(host, 'unhealthy')
+        await waitForRequests(load, 10 * perSecond)
       } finally {
-        await signal(host, 'CONT')
+        await signalApiServer(host, 'CONT')
       }
     })
-    expect(outage(seen)).toEqual([])
+    expect(findOutages(result)).toEqual([])
   })
 
   test('when an API server is stopped as the engine starts it: without a delay', async () => {
     const host = serverNamed('cp3')
-    const seen = await under('stop', host, async () => {
+    const result = await runUnderLoad('stop', host, async () => {
       await host.exec(['systemctl', 'restart', 'kube-apiserver'])
     })
-    expect(outage(seen)).toEqual([])
+    expect(findOutages(result)).toEqual([])
   })
 
   test('when an API server is stopped as our plan starts it: with a delay', async () => {
     const host = serverNamed('cp3')
-    // Not the lab's way; the flags are those of src/plan/linux/kube-apiserver.ts.
+    // Unlike the lab, with the flags of src/plan/linux/kube-apiserver.ts.
     await host.script(`sed -i 's/--profiling=false/--profiling=false --shutdown-delay-duration=15s/' \
         /etc/systemd/system/kube-apiserver.service
       systemctl daemon-reload
       systemctl restart kube-apiserver`)
-    const seen = await under('stop with delay', host, async () => {
+    const result = await runUnderLoad('stop with delay', host, async () => {
       await host.exec(['systemctl', 'restart', 'kube-apiserver'])
     })
-    expect(outage(seen)).toEqual([])
+    expect(findOutages(result)).toEqual([])
   })
 
   test('when the network loses one of them', async () => {
     const host = await etcdFollower()
-    // A host that is lost is lost to all at once; here the node comes first.
+    // A lost host is lost to all others at once; here the node comes first.
     const others = [proxied.node, ...proxied.servers.filter((one) => one !== host)]
-    const seen = await under('lost host', host, async (load) => {
+    const result = await runUnderLoad('lost host', host, async (load) => {
       await lab.partition(host, others)
       try {
-        await proxied.health(host, 'unwell')
-        await more(load, 5 * perSecond)
+        await proxied.waitForHealth(host, 'unhealthy')
+        await waitForRequests(load, 5 * perSecond)
       } finally {
         await lab.rejoin()
       }
     })
-    expect(outage(seen)).toEqual([])
+    expect(findOutages(result)).toEqual([])
   })
 
   test('when a node no longer reaches one of them', async () => {
     const host = serverNamed('cp2')
-    const seen = await under('partition', host, async (load) => {
+    const result = await runUnderLoad('partition', host, async (load) => {
       await lab.partition(host, [proxied.node])
       try {
-        await proxied.health(host, 'unwell')
-        await more(load, 5 * perSecond)
+        await proxied.waitForHealth(host, 'unhealthy')
+        await waitForRequests(load, 5 * perSecond)
       } finally {
         await lab.rejoin()
       }
     })
-    expect(outage(seen)).toEqual([])
+    expect(findOutages(result)).toEqual([])
   })
 })
 
 test('takes little memory', async () => {
-  const { stdout } = await proxied.node.exec(['cat', `/proc/${await proxied.pid()}/smaps_rollup`])
+  const { stdout } = await proxied.node.exec(['cat', `/proc/${await proxied.readPid()}/smaps_rollup`])
   const [, pss = ''] = /^Pss_Anon:\s+(\d+) kB/m.exec(stdout) ?? []
   process.stderr.write(`memory of its own after all that: ${pss} kB\n`)
-  // Much of it is what a busy machine has not cleared away yet.
+  // Most of it is garbage that a busy machine has not collected yet.
   expect(Number(pss)).toBeLessThan(64 * 1024)
 })
 
-test('ends well when it is told to, and finds the cluster again when all it was told of is gone', async () => {
+test('stops cleanly, and finds the cluster again when all configured servers are gone', async () => {
   await proxied.stop()
-  const said = await proxied.journal()
-  expect(said).toContain('stopping')
-  expect(said).not.toMatch(/Failed with result|status=/)
-  const gone = serverOf(proxied.node)
+  const journal = await proxied.readJournal()
+  expect(journal).toContain('stopping')
+  expect(journal).not.toMatch(/Failed with result|status=/)
+  const gone = formatServer(proxied.node)
   await proxied.start([gone])
-  await proxied.allWell()
-  expect((await proxied.status()).servers.map(({ server }) => server)).toEqual([
+  await proxied.waitForAllHealthy()
+  expect((await proxied.readStatus()).servers.map(({ server }) => server)).toEqual([
     gone,
-    ...proxied.servers.map(serverOf).toSorted(),
+    ...proxied.servers.map(formatServer).toSorted(),
   ])
 })

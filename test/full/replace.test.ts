@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { type BusyFigures, BusyCluster, busyText } from '../support/busy-cluster.ts'
-import { credentialsIn } from '../support/kubeconfig.ts'
-import { freshLab } from '../support/lab.ts'
-import { nodesReady, votersOf } from '../support/membership.ts'
-import { newOperator, type Operator } from '../support/operator.ts'
+import { type BusyFigures, BusyCluster, formatBusyFigures } from '../support/busy-cluster.ts'
+import { parseKubeconfig } from '../support/kubeconfig.ts'
+import { openFreshLab } from '../support/lab.ts'
+import { listReadyNodes, listVoters } from '../support/membership.ts'
+import { createOperator, type Operator } from '../support/operator.ts'
 
-const turns = [
+const replacements = [
   ['cp1', 'cp4'],
   ['cp2', 'cp5'],
   ['cp3', 'cp6'],
@@ -21,34 +21,41 @@ let api: KubeApi
 let kubeconfig: string
 let figures: BusyFigures
 
-/** Each control plane is replaced by another machine, while the cluster is in use. */
+/** Replaces each control plane by another machine, while the cluster is in use. */
 beforeAll(async () => {
-  lab = await freshLab('replace')
-  const all = await lab.up(['cp1', 'cp2', 'cp3', 'w1', 'w2', ...turns.map(([, by]) => by)])
+  lab = await openFreshLab('replace')
+  const all = await lab.up([
+    'cp1',
+    'cp2',
+    'cp3',
+    'w1',
+    'w2',
+    ...replacements.map(([, replacement]) => replacement),
+  ])
   hosts = new Map(all.map((host) => [host.name, host]))
-  operator = await newOperator(lab, all.slice(0, 5), '1.37.1')
+  operator = await createOperator(lab, all.slice(0, 5), '1.37.1')
   await operator.must(0, 'up', '--yes')
   kubeconfig = (await operator.must(0, 'kubeconfig')).stdout
-  const credentials = credentialsIn(kubeconfig)
+  const credentials = parseKubeconfig(kubeconfig)
   api = new KubeApi(`https://${hostNamed('cp3').address}:6443`, credentials)
   const busy = await BusyCluster.open(api, hostNamed('w1'), credentials)
   try {
-    for (const [name, by] of turns) {
-      const address = ['--by', by, '--address', hostNamed(by).address] as const
-      const began = performance.now()
+    for (const [name, replacement] of replacements) {
+      const address = ['--by', replacement, '--address', hostNamed(replacement).address] as const
+      const startedAt = performance.now()
       await operator.must(0, 'node', 'replace', name, ...address, '--yes')
-      const took = (performance.now() - began) / 1000
-      process.stderr.write(`${name} was replaced by ${by} in ${took.toFixed(0)} s\n`)
-      if (by === 'cp4') {
-        // The one that it was asked through so far will go.
+      const took = (performance.now() - startedAt) / 1000
+      process.stderr.write(`${name} was replaced by ${replacement} in ${took.toFixed(0)} s\n`)
+      if (replacement === 'cp4') {
+        // The control plane that the client uses is replaced later.
         api.close()
-        api = new KubeApi(`https://${hostNamed(by).address}:6443`, credentials)
+        api = new KubeApi(`https://${hostNamed(replacement).address}:6443`, credentials)
       }
     }
   } finally {
     figures = await busy.stop(api)
   }
-  process.stderr.write(`replaced: ${busyText(figures)}\n`)
+  process.stderr.write(`replaced: ${formatBusyFigures(figures)}\n`)
 }, 2_400_000)
 afterAll(async () => {
   api.close()
@@ -66,8 +73,8 @@ function hostNamed(name: string): Host {
 }
 
 test('it ends on three new hosts', async () => {
-  expect(await votersOf(hostNamed('cp4'))).toEqual(['cp4', 'cp5', 'cp6'])
-  expect(await nodesReady(api)).toEqual(['cp4', 'cp5', 'cp6', 'w1', 'w2'])
+  expect(await listVoters(hostNamed('cp4'))).toEqual(['cp4', 'cp5', 'cp6'])
+  expect(await listReadyNodes(api)).toEqual(['cp4', 'cp5', 'cp6', 'w1', 'w2'])
   expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
 })
 
@@ -78,15 +85,15 @@ test('no request of the API failed, and no write was lost', () => {
   expect(figures.lost).toEqual([])
 })
 
-test('no visitor of the service was sent away', () => {
+test('no request to the service failed', () => {
   expect(figures.service.requests).toBeGreaterThan(1000)
   expect(figures.service.failed).toEqual([])
 })
 
 test('the administrator’s credentials are as good as ever', async () => {
-  const same = new KubeApi(`https://${hostNamed('cp6').address}:6443`, credentialsIn(kubeconfig))
+  const same = new KubeApi(`https://${hostNamed('cp6').address}:6443`, parseKubeconfig(kubeconfig))
   try {
-    expect(await nodesReady(same)).toHaveLength(5)
+    expect(await listReadyNodes(same)).toHaveLength(5)
   } finally {
     same.close()
   }

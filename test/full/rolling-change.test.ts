@@ -1,22 +1,22 @@
 import { beforeAll, expect, test } from 'vitest'
-import { changeUnderLoad, overlaps, type RollingChange } from '../support/rolling-change.ts'
-import { suiteCluster } from '../support/suite-cluster.ts'
+import { changeUnderLoad, findOverlaps, type RollingChange } from '../support/rolling-change.ts'
+import { setUpCluster } from '../support/suite-cluster.ts'
 import type { UpCluster } from '../support/up-cluster.ts'
 
-const clusterNow = suiteCluster('rolling', '3+1', '1.37.1')
+const clusterNow = setUpCluster('rolling', '3+1', '1.37.1')
 let cluster: UpCluster
-let seen: RollingChange
+let change: RollingChange
 
 beforeAll(async () => {
   cluster = clusterNow()
-  // For how long events are kept is of no consequence to anybody here.
-  seen = await changeUnderLoad(cluster, 50, (document) =>
+  // The lifetime of events has no effect on this test.
+  change = await changeUnderLoad(cluster, 50, (document) =>
     document.setIn(['spec', 'components', 'apiServer', 'args'], { 'event-ttl': '2h' }),
   )
 }, 900_000)
 
 test('up brings a changed flag of the API server to all control planes', async () => {
-  expect(seen.up.code, seen.up.stderr).toBe(0)
+  expect(change.up.code, change.up.stderr).toBe(0)
   for (const host of cluster.hosts.filter(({ name }) => name.startsWith('cp'))) {
     const { stdout } = await host.exec(['pgrep', '--full', '--list-full', '--', '--event-ttl=2h'])
     expect(stdout).toContain('kube-apiserver')
@@ -24,7 +24,7 @@ test('up brings a changed flag of the API server to all control planes', async (
 })
 
 test('restarts the API servers, and nothing else', () => {
-  expect(seen.restarts.map(({ host, service }) => `${host} ${service}`).toSorted()).toEqual([
+  expect(change.restarts.map(({ host, service }) => `${host} ${service}`).toSorted()).toEqual([
     'cp1 kube-apiserver',
     'cp2 kube-apiserver',
     'cp3 kube-apiserver',
@@ -32,11 +32,11 @@ test('restarts the API servers, and nothing else', () => {
 })
 
 test('restarts one at a time', () => {
-  expect(overlaps(seen.restarts)).toEqual([])
+  expect(findOverlaps(change.restarts)).toEqual([])
 })
 
 test('no client of the proxy notices', () => {
-  const { failed, retried, worst, watchGap } = seen.figures
+  const { failed, retried, worst, watchGap } = change.figures
   expect({ failed, retried }).toEqual({ failed: [], retried: 0 })
   expect(Math.max(worst, watchGap)).toBeLessThan(2000)
 })

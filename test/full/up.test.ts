@@ -1,6 +1,6 @@
 import { upSuite } from '../support/up-suite.ts'
 
-// One more is in the suite of every change.
+// The e2e suite covers one more shape.
 upSuite('1+0', 'v1.36.4')
 upSuite('1+0', 'v1.37.1')
 upSuite('1+1', 'v1.36.4')

@@ -4,6 +4,6 @@ interruptionSuite({
   name: 'interrupt-upgrade',
   shape: '1+1',
   rounds: Number(process.env['UPGRADE_ROUNDS'] ?? 20),
-  undoings: ['an older version'],
+  workKinds: ['an older version'],
   evidence: 'upgrade-interruptions.md',
 })

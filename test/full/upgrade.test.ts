@@ -1,20 +1,20 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
-import { BusyCluster, busyText } from '../support/busy-cluster.ts'
-import { credentialsIn } from '../support/kubeconfig.ts'
-import { suiteCluster } from '../support/suite-cluster.ts'
+import { BusyCluster, formatBusyFigures } from '../support/busy-cluster.ts'
+import { parseKubeconfig } from '../support/kubeconfig.ts'
+import { setUpCluster } from '../support/suite-cluster.ts'
 import type { UpCluster } from '../support/up-cluster.ts'
 
 const [from, to] = ['1.36.4', '1.37.1'] as const
 const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
 
-const clusterNow = suiteCluster('upgrade', '3+2', from)
+const clusterNow = setUpCluster('upgrade', '3+2', from)
 let cluster: UpCluster
 let busy: BusyCluster | undefined
 
 beforeAll(async () => {
   cluster = clusterNow()
-  const credentials = credentialsIn((await cluster.operator.must(0, 'kubeconfig')).stdout)
+  const credentials = parseKubeconfig((await cluster.operator.must(0, 'kubeconfig')).stdout)
   busy = await BusyCluster.open(cluster.api, host('w2'), credentials)
 })
 
@@ -41,24 +41,24 @@ test('a budget that no drain can meet is refused before anything is touched', as
     spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'shop' } } },
   })
   const { stderr } = await cluster.operator.must(1, 'upgrade', '--to', to, '--yes')
-  expect(stderr).toContain('DRAIN_NEVER')
+  expect(stderr).toContain('DRAIN_IMPOSSIBLE')
   expect(stderr).toContain('never')
   await cluster.api.remove(`${budgets}/never`)
   expect((await cluster.operator.must(0, 'plan')).stdout).toContain('nothing to do')
 })
 
 test(
-  'a kubelet that does not come up is back to what it was, and the rest is left in peace',
+  'a kubelet that does not come up is rolled back, and no other host is changed',
   { timeout: 1_200_000 },
   async () => {
-    // It starts in its old version, and in no other.
+    // The kubelet starts only in its old version.
     await host('w1').script(`mkdir -p /etc/systemd/system/kubelet.service.d
     printf '[Service]\\nExecStartPre=/usr/bin/grep -q ${from} /etc/systemd/system/kubelet.service\\n' > /etc/systemd/system/kubelet.service.d/broken.conf
     systemctl daemon-reload`)
-    const began = performance.now()
+    const startedAt = performance.now()
     const { stderr } = await cluster.operator.must(1, 'upgrade', '--to', to, '--yes')
-    process.stderr.write(`went back after ${((performance.now() - began) / 1000).toFixed(0)} s\n`)
-    expect(stderr).toContain('ROLLOUT_WENT_BACK')
+    process.stderr.write(`rolled back after ${((performance.now() - startedAt) / 1000).toFixed(0)} s\n`)
+    expect(stderr).toContain('ROLLOUT_ROLLED_BACK')
     expect(stderr).toContain('kubelet.service does not come up')
     expect(await kubelets()).toEqual({
       ...{ cp1: `v${to}`, cp2: `v${to}`, cp3: `v${to}` },
@@ -68,16 +68,16 @@ test(
   },
 )
 
-test('once that is mended, up goes on with it', { timeout: 1_200_000 }, async () => {
+test('once that is fixed, up continues it', { timeout: 1_200_000 }, async () => {
   await host('w1').script('rm -r /etc/systemd/system/kubelet.service.d; systemctl daemon-reload')
   await cluster.operator.must(0, 'up', '--yes')
   expect(new Set(Object.values(await kubelets()))).toEqual(new Set([`v${to}`]))
 })
 
-test('all the while nobody noticed', async () => {
-  if (busy === undefined) throw new Error('nobody was there')
+test('no request failed in the meantime', async () => {
+  if (busy === undefined) throw new Error('there is no load')
   const figures = await busy.stop(cluster.api)
-  process.stderr.write(`upgrade: ${busyText(figures)}\n`)
+  process.stderr.write(`upgrade: ${formatBusyFigures(figures)}\n`)
   expect(figures.api.failed).toEqual([])
   expect(figures.service.failed).toEqual([])
   expect(figures.lost).toEqual([])

@@ -2,20 +2,26 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Document } from 'yaml'
-import { dial, probe, type ProbePod, probePods, probeWorkload } from '../../lab/bench/workload.ts'
+import {
+  dialFromPod,
+  probe,
+  type ProbePod,
+  listProbePods,
+  createProbeWorkload,
+} from '../../lab/bench/workload.ts'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { VirtualMachine } from '../../lab/hosts/virtual-machine.ts'
 import { factsFormat } from '../../src/contract/facts.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { clientOf } from '../support/client-certificate.ts'
-import { type HostSnapshot, snapshot } from '../support/host-snapshot.ts'
-import { freshLab } from '../support/lab.ts'
-import { newOperator, type Operator } from '../support/operator.ts'
-import { type Shown, virtualMachineText } from '../support/virtual-machine-evidence.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { issueClientCertificate } from '../support/client-certificate.ts'
+import { type HostSnapshot, takeHostSnapshot } from '../support/host-snapshot.ts'
+import { openFreshLab } from '../support/lab.ts'
+import { createOperator, type Operator } from '../support/operator.ts'
+import { type CheckResult, formatVirtualMachineEvidence } from '../support/virtual-machine-evidence.ts'
 
 const kubernetes = '1.37.1'
-/** What a plan names of the kernel's modules, and of its settings those that are there without any module. */
+/** The kernel modules of a plan, and those of its sysctls that exist without any module. */
 const modules = ['br_netfilter', 'nf_conntrack', 'overlay', 'vxlan']
 const settings = [
   'net.ipv4.ip_forward',
@@ -25,35 +31,37 @@ const settings = [
   'kernel.panic_on_oops',
   'vm.overcommit_memory',
 ]
-/** On an emulated processor `up` takes a quarter of an hour, and more where others work beside it. */
-const patience = 3_600_000
-vi.setConfig({ testTimeout: patience })
-const never = new AbortController().signal
+/** With an emulated processor `up` takes a quarter of an hour, and longer under load. */
+const timeoutMs = 3_600_000
+vi.setConfig({ testTimeout: timeoutMs })
+const neverAborted = new AbortController().signal
 
 let lab: Lab
 let machine: VirtualMachine
 let operator: Operator
 let api: KubeApi
 let before: { readonly host: HostSnapshot; readonly settings: string }
-let began: number
-const shown: Shown[] = []
+let startedAt: number
+const shown: CheckResult[] = []
 
 beforeAll(async () => {
-  lab = await freshLab('vm')
+  lab = await openFreshLab('vm')
   machine = await lab.upVirtual('cp1')
-  operator = await newOperator(lab, [machine], kubernetes)
-  if (machine.accelerator === 'tcg') await operator.edit(beSlow)
-  const admin = await clientOf(await operator.identity(), 'kubernetes', 'test', ['hyperkube:admins'])
+  operator = await createOperator(lab, [machine], kubernetes)
+  if (machine.accelerator === 'tcg') await operator.edit(relaxLeaderElection)
+  const admin = await issueClientCertificate(await operator.identity(), 'kubernetes', 'test', [
+    'hyperkube:admins',
+  ])
   api = new KubeApi(`https://${machine.address}:6443`, admin)
-}, patience)
+}, timeoutMs)
 afterAll(async () => {
   try {
     const [hyperkube = ''] = (await operator.must(0, 'version')).stdout.split('\n')
-    const system = await said('. /etc/os-release; echo "$PRETTY_NAME, kernel $(uname -r)"')
+    const system = await readOutput('. /etc/os-release; echo "$PRETTY_NAME, kernel $(uname -r)"')
     const { accelerator } = machine
     const evidence = { date: new Date(), hyperkube, kubernetes, system, accelerator, modules, shown }
     const file = join(import.meta.dirname, '../../docs/evidence/virtual-machine.md')
-    await writeFile(file, virtualMachineText(evidence))
+    await writeFile(file, formatVirtualMachineEvidence(evidence))
   } finally {
     api.close()
     await operator.close()
@@ -61,8 +69,8 @@ afterAll(async () => {
   }
 }, 120_000)
 
-/** A processor that is emulated does not renew a lease in time, and whoever loses it starts anew. */
-function beSlow(document: Document): void {
+/** An emulated processor does not renew a lease in time, and the holder that loses it restarts. */
+function relaxLeaderElection(document: Document): void {
   const args = {
     'leader-elect-lease-duration': '180s',
     'leader-elect-renew-deadline': '150s',
@@ -75,29 +83,29 @@ function beSlow(document: Document): void {
 
 beforeEach(({ skip }) => {
   skip(
-    shown.some(({ well }) => !well),
+    shown.some(({ passed }) => !passed),
     'it stands on what went wrong before',
   )
-  began = performance.now()
+  startedAt = performance.now()
 })
 afterEach(({ task }) => {
   if (task.result?.state === 'skip') return
-  const seconds = (performance.now() - began) / 1000
-  shown.push({ what: task.name, well: task.result?.state !== 'fail', seconds })
+  const seconds = (performance.now() - startedAt) / 1000
+  shown.push({ what: task.name, passed: task.result?.state !== 'fail', seconds })
   process.stderr.write(`${task.name}: ${seconds.toFixed(1)} s\n`)
 })
 
-async function said(script: string): Promise<string> {
+async function readOutput(script: string): Promise<string> {
   return (await machine.script(script)).stdout.trim()
 }
 
 async function loadedModules(): Promise<string[]> {
-  const all = (await said("cut -d' ' -f1 /proc/modules")).split('\n')
+  const all = (await readOutput("cut -d' ' -f1 /proc/modules")).split('\n')
   return modules.filter((name) => all.includes(name))
 }
 
 async function settingsNow(): Promise<string> {
-  return said(`sysctl ${settings.join(' ')}`)
+  return readOutput(`sysctl ${settings.join(' ')}`)
 }
 
 interface NodeList {
@@ -109,10 +117,10 @@ interface NodeList {
   }[]
 }
 
-/** That the node is Ready, as it says since its last boot. */
+/** Waits until the node is Ready since its last boot. */
 async function nodeReady(): Promise<true> {
-  const bootId = await said('cat /proc/sys/kernel/random/boot_id')
-  return until(
+  const bootId = await readOutput('cat /proc/sys/kernel/random/boot_id')
+  return pollUntil(
     'the node to be Ready',
     async () => {
       const { items } = await api.get<NodeList>('/api/v1/nodes')
@@ -120,25 +128,25 @@ async function nodeReady(): Promise<true> {
       const ready = status?.conditions.find(({ type }) => type === 'Ready')
       return status?.nodeInfo.bootID === bootId && ready?.status === 'True'
     },
-    { within: patience / 3, every: 1000 },
+    { timeoutMs: timeoutMs / 3, intervalMs: 1000 },
   )
 }
 
-/** A pod that answers at the address of its service. */
+/** Waits for a pod that responds at the address of its service. */
 async function servingPod(): Promise<ProbePod> {
-  return until(
+  return pollUntil(
     'a pod to be reached through its service',
     async () => {
-      const [pod] = await probePods(api)
-      return pod !== undefined && (await dial(api, pod, probe.clusterIP, 80)) === pod.name && pod
+      const [pod] = await listProbePods(api)
+      return pod !== undefined && (await dialFromPod(api, pod, probe.clusterIP, 80)) === pod.name && pod
     },
-    { within: patience / 3, every: 1000 },
+    { timeoutMs: timeoutMs / 3, intervalMs: 1000 },
   )
 }
 
 test('before, none of these modules is loaded', async () => {
   expect(await loadedModules()).toEqual([])
-  before = { host: await snapshot(machine), settings: await settingsNow() }
+  before = { host: await takeHostSnapshot(machine), settings: await settingsNow() }
 })
 
 test('`up --yes` ends with 0, and the node is Ready', async () => {
@@ -148,27 +156,27 @@ test('`up --yes` ends with 0, and the node is Ready', async () => {
 
 test('the facts of the host say cgroup version 2, and that modules can be loaded', async () => {
   const agent = '/proc/$(systemctl show -p MainPID --value hyperkube-agent)/exe'
-  const { system } = factsFormat.newest.schema.parse(JSON.parse(await said(`${agent} facts -o json`)))
+  const { system } = factsFormat.newest.schema.parse(JSON.parse(await readOutput(`${agent} facts -o json`)))
   expect(system).toMatchObject({ os: 'linux', container: false, cgroup: { version: 2 } })
   expect(system).toMatchObject({ kernel: { modules: true, nftables: true } })
 })
 
 test('kubelet and containerd use the systemd driver', async () => {
-  expect(await said('cat /etc/hyperkube/kubelet/config.yaml')).toContain('cgroupDriver: systemd')
-  expect(await said('cat /etc/hyperkube/containerd/config.toml')).toContain('SystemdCgroup = true')
+  expect(await readOutput('cat /etc/hyperkube/kubelet/config.yaml')).toContain('cgroupDriver: systemd')
+  expect(await readOutput('cat /etc/hyperkube/containerd/config.toml')).toContain('SystemdCgroup = true')
 })
 
 test('a pod runs in a scope of systemd, and is reached through its service', async () => {
-  await probeWorkload(api, never)
+  await createProbeWorkload(api, neverAborted)
   await servingPod()
-  const scopes = await said("systemctl list-units --no-legend --plain --type=scope 'cri-containerd-*'")
+  const scopes = await readOutput("systemctl list-units --no-legend --plain --type=scope 'cri-containerd-*'")
   expect(scopes).toContain('.scope')
-  expect(await said('ls -d /sys/fs/cgroup/kubepods.slice/*/*/cri-containerd-*.scope')).not.toBe('')
+  expect(await readOutput('ls -d /sys/fs/cgroup/kubepods.slice/*/*/cri-containerd-*.scope')).not.toBe('')
 })
 
 test('all of these modules are loaded, and named for the next boot', async () => {
   expect(await loadedModules()).toEqual(modules)
-  expect((await said('cat /etc/modules-load.d/hyperkube.conf')).split('\n')).toEqual(
+  expect((await readOutput('cat /etc/modules-load.d/hyperkube.conf')).split('\n')).toEqual(
     expect.arrayContaining(modules),
   )
 })
@@ -190,7 +198,7 @@ test('an `up` after the reboot has nothing to do', async () => {
 
 test('`reset --yes` leaves files, users, units, links, rules, mounts and settings as before', async () => {
   await operator.must(0, 'reset', '--yes')
-  expect(await snapshot(machine)).toEqual(before.host)
+  expect(await takeHostSnapshot(machine)).toEqual(before.host)
   expect(await settingsNow()).toEqual(before.settings)
 })
 

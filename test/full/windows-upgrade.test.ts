@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { windowsCluster } from '../support/windows-cluster.ts'
+import { setUpWindowsCluster } from '../support/windows-cluster.ts'
 
-/** Windows workers follow a cluster to the next minor, each with its pods moved away before. */
-const cluster = windowsCluster('windows-minor', ['v1.36.4', 'v1.37.1'])
+/** Windows workers follow a cluster to the next minor version, each after its pods were drained. */
+const cluster = setUpWindowsCluster('windows-minor', ['v1.36.4', 'v1.37.1'])
 
 interface NodeList {
   readonly items: readonly {
@@ -22,7 +22,7 @@ test('Windows workers are brought to the next minor with all others', async () =
 })
 
 test('a reset after it gives every host back as it was', async () => {
-  const { must, look, before } = cluster()
+  const { must, observe, before } = cluster()
   await must(0, 'reset', '--yes')
-  expect(await look()).toEqual(before)
+  expect(await observe()).toEqual(before)
 })

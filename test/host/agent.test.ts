@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import type { OwnRelease } from '../../src/lifecycle/agent-install.ts'
-import { applyThrough } from '../../src/lifecycle/apply-plan.ts'
-import type { Crew } from '../../src/lifecycle/connected-agents.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import type { AgentRelease } from '../../src/lifecycle/agent-install.ts'
+import { applyPlanThrough } from '../../src/lifecycle/apply-plan.ts'
+import type { ConnectedAgents } from '../../src/lifecycle/connected-agents.ts'
 import { resetHost } from '../../src/lifecycle/reset.ts'
 import type { Session } from '../../src/lifecycle/session.ts'
-import { AgentHost, directoryOf } from '../support/agent-host.ts'
-import { type HostSnapshot, snapshot } from '../support/host-snapshot.ts'
-import { freshLab, oneHost } from '../support/lab.ts'
-import { imposter, meet, releaseOf } from '../support/own-releases.ts'
-import { smallPlan } from '../support/small-plan.ts'
+import { AgentHost, formatReleaseDirectory } from '../support/agent-host.ts'
+import { type HostSnapshot, takeHostSnapshot } from '../support/host-snapshot.ts'
+import { openFreshLab, startOneHost } from '../support/lab.ts'
+import { createFakeRelease, connectHost, buildRelease } from '../support/own-releases.ts'
+import { buildSmallPlan } from '../support/small-plan.ts'
 
-/** One host and its agent, from the first to the last: each test goes on where the one before it ended. */
+/** One host and its agent, from installation to reset: each test continues where the previous one ended. */
 const { signal } = new AbortController()
 const claim = { holder: 'test', generation: 1 }
 const services = {
@@ -25,162 +25,195 @@ const services = {
 const names = Object.keys(services)
 
 let lab: Lab
-let at: AgentHost
+let agentHost: AgentHost
 let directory: string
 let before: HostSnapshot
-/** Two neighbouring minors of hyperkube. */
-let older: OwnRelease
-let newer: OwnRelease
+/** Two adjacent minor releases of hyperkube. */
+let older: AgentRelease
+let newer: AgentRelease
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'agent-'))
-  lab = await freshLab('agent')
-  const host = await oneHost(lab, 'h1', { disk: 'loop', diskGigabytes: 4 })
-  at = new AgentHost(host)
-  before = await snapshot(host)
-  older = await releaseOf('0.1.0', directory)
-  newer = await releaseOf('0.2.0', directory)
+  lab = await openFreshLab('agent')
+  const host = await startOneHost(lab, 'h1', { disk: 'loop', diskGigabytes: 4 })
+  agentHost = new AgentHost(host)
+  before = await takeHostSnapshot(host)
+  older = await buildRelease('0.1.0', directory)
+  newer = await buildRelease('0.2.0', directory)
 })
 afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
   await lab.down()
 })
 
-/** As a command does: reaches the host with a release, takes the claim, does something, and goes. */
-async function command<T>(
-  release: OwnRelease,
-  work: (session: Session, crew: Crew) => Promise<T>,
+/**
+ * Does what a command does: connects to the host with a release, takes the operator lock, works, and
+ * disconnects.
+ */
+async function runCommand<T>(
+  release: AgentRelease,
+  work: (session: Session, connected: ConnectedAgents) => Promise<T>,
 ): Promise<T> {
-  const crew = await meet(at.host, release, { signal })
+  const connected = await connectHost(agentHost.host, release, { signal })
   try {
-    const session = crew.sessions.get('h1')
-    if (session === undefined) throw crew.missing.get('h1') ?? new Error('nobody answers')
-    await session.ask({ type: 'claim', claim, force: false }, 'claimed')
-    return await work(session, crew)
+    const session = connected.sessions.get('h1')
+    if (session === undefined) throw connected.unreachable.get('h1') ?? new Error('the host is unreachable')
+    await session.request({ type: 'claim', claim, force: false }, 'claimed')
+    return await work(session, connected)
   } finally {
-    await crew.close()
+    await connected.close()
   }
 }
 
-/** Brings a plan to the host that names the release which it has. */
-async function apply(session: Session, { agents }: Crew, more: Record<string, string> = {}): Promise<void> {
-  const unit = `${await at.script('cat /etc/systemd/system/hyperkube-agent.service')}\n`
-  const plan = smallPlan('h1', { version: agents.get('h1') ?? '', unit }, { ...services, ...more })
+/** Applies a plan that names the installed release. */
+async function apply(
+  session: Session,
+  { agents }: ConnectedAgents,
+  more: Record<string, string> = {},
+): Promise<void> {
+  const unit = `${await agentHost.script('cat /etc/systemd/system/hyperkube-agent.service')}\n`
+  const plan = buildSmallPlan('h1', { version: agents.get('h1') ?? '', unit }, { ...services, ...more })
   const delivery = { plan, claim, secrets: new Map(), certificates: {} }
-  await applyThrough(session, delivery, 'prepare', () => undefined)
+  await applyPlanThrough(session, delivery, 'prepare', () => undefined)
 }
 
 test('a newer hyperkube replaces the agent, and no component restarts', async () => {
-  await command(older, apply)
-  const was = await at.processes(names)
-  expect(was).not.toMatch(/ 0( |$)/m)
-  await command(newer, async (session, crew) => {
-    expect([await at.current(), await at.trial()]).toEqual([directoryOf(newer), ''])
-    expect(await at.releases()).toContain(directoryOf(older))
-    await apply(session, crew)
+  await runCommand(older, apply)
+  const processesBefore = await agentHost.readProcesses(names)
+  expect(processesBefore).not.toMatch(/ 0( |$)/m)
+  await runCommand(newer, async (session, connected) => {
+    expect([await agentHost.readCurrentRelease(), await agentHost.listRollbackFiles()]).toEqual([
+      formatReleaseDirectory(newer),
+      '',
+    ])
+    expect(await agentHost.listReleases()).toContain(formatReleaseDirectory(older))
+    await apply(session, connected)
   })
-  // The former one went with the plan.
-  expect(await at.releases()).toEqual([directoryOf(newer)])
-  expect(await at.processes(names)).toBe(was)
+  // Applying the plan has removed the previous release.
+  expect(await agentHost.listReleases()).toEqual([formatReleaseDirectory(newer)])
+  expect(await agentHost.readProcesses(names)).toBe(processesBefore)
 })
 
-test('from an agent that ends at once the host goes back by itself', async () => {
-  const was = await at.processes(names)
-  const broken = await imposter('0.3.1', directory, '#!/bin/sh\necho "no such luck" >&2\nexit 1\n')
-  const error = (await meet(at.host, broken, { signal })).missing.get('h1')
+test('from an agent that ends at once the host rolls back by itself', async () => {
+  const processesBefore = await agentHost.readProcesses(names)
+  const broken = await createFakeRelease('0.3.1', directory, '#!/bin/sh\necho "no such luck" >&2\nexit 1\n')
+  const error = (await connectHost(agentHost.host, broken, { signal })).unreachable.get('h1')
   expect(error).toMatchObject({ code: 'AGENT_NOT_STARTED', host: 'h1' })
   expect(error?.message).toContain('no such luck')
-  expect(error?.message).toContain('the former one runs again')
-  await until('the former agent to answer', async () => at.answers(), { within: 20_000 })
-  expect([await at.current(), await at.trial()]).toEqual([directoryOf(newer), ''])
-  expect(await at.releases()).toEqual([directoryOf(newer), directoryOf(broken)])
-  expect(await at.processes(names)).toBe(was)
+  expect(error?.message).toContain('the previous one runs again')
+  await pollUntil('the previous agent to answer', async () => agentHost.isReachable(), { timeoutMs: 20_000 })
+  expect([await agentHost.readCurrentRelease(), await agentHost.listRollbackFiles()]).toEqual([
+    formatReleaseDirectory(newer),
+    '',
+  ])
+  expect(await agentHost.listReleases()).toEqual([
+    formatReleaseDirectory(newer),
+    formatReleaseDirectory(broken),
+  ])
+  expect(await agentHost.readProcesses(names)).toBe(processesBefore)
 })
 
 test('an agent that hangs is replaced, and the next one goes on with its work', async () => {
-  const drop = '/etc/systemd/system/hyperkube-agent.service.d'
-  await at.script(`mkdir ${drop}; printf '[Service]\\nWatchdogSec=3\\n' > ${drop}/test.conf
+  const dropIn = '/etc/systemd/system/hyperkube-agent.service.d'
+  await agentHost.script(`mkdir ${dropIn}; printf '[Service]\\nWatchdogSec=3\\n' > ${dropIn}/test.conf
     systemctl daemon-reload; systemctl restart hyperkube-agent`)
-  const [was, agent] = [await at.processes(names), await at.agentPid()]
-  // It lasts as long as we like.
+  const [processesBefore, agent] = [await agentHost.readProcesses(names), await agentHost.readAgentPid()]
+  // Starts only when /run/go exists, so the test controls how long it takes.
   const start = `until [ -e /run/go ]; do sleep 0.1; done; systemd-notify READY=1; exec sleep infinity`
   const slow = `[Service]\nType=notify\nNotifyAccess=all\nTimeoutStartSec=infinity\nExecStart=/bin/sh -c '${start}'\n[Install]\nWantedBy=multi-user.target\n`
   const runs = async (count: number): Promise<unknown> =>
-    until(
+    pollUntil(
       `${count} runs without an end`,
       async () =>
-        (await at.script('grep -L run-ended /var/lib/hyperkube/agent/runs/* | wc -l')) === `${count}`,
-      { within: 30_000 },
+        (await agentHost.script('grep -L run-ended /var/lib/hyperkube/agent/runs/* | wc -l')) === `${count}`,
+      { timeoutMs: 30_000 },
     )
-  await command(newer, async (session, crew) => {
-    const applied = apply(session, crew, { slow })
-    await until(
+  await runCommand(newer, async (session, connected) => {
+    const applied = apply(session, connected, { slow })
+    await pollUntil(
       'the slow start',
-      async () => (await at.script('systemctl is-active slow || true')) === 'activating',
+      async () => (await agentHost.script('systemctl is-active slow || true')) === 'activating',
       {
-        within: 20_000,
+        timeoutMs: 20_000,
       },
     )
-    await at.script(`kill -STOP ${agent}`)
+    await agentHost.script(`kill -STOP ${agent}`)
     await runs(2)
-    await at.script('touch /run/go')
+    await agentHost.script('touch /run/go')
     await applied
   })
   await runs(1)
-  expect(await at.script('systemctl is-active slow')).toBe('active')
-  expect(await at.agentPid()).not.toBe(agent)
-  expect(await at.script('journalctl -u hyperkube-agent')).toContain('Watchdog timeout')
-  expect(await at.processes(names)).toBe(was)
-  await at.script(`rm -r ${drop}; systemctl daemon-reload; systemctl restart hyperkube-agent`)
+  expect(await agentHost.script('systemctl is-active slow')).toBe('active')
+  expect(await agentHost.readAgentPid()).not.toBe(agent)
+  expect(await agentHost.script('journalctl -u hyperkube-agent')).toContain('Watchdog timeout')
+  expect(await agentHost.readProcesses(names)).toBe(processesBefore)
+  await agentHost.script(`rm -r ${dropIn}; systemctl daemon-reload; systemctl restart hyperkube-agent`)
 })
 
 test('an older hyperkube works with the newer agent, and leaves it as it is', async () => {
-  const [was, agent] = [await at.processes(names), await at.agentPid()]
-  await at.script('systemctl stop slow')
-  await command(older, async (session, crew) => {
-    expect(crew.agents.get('h1')).toBe(newer.version)
-    await apply(session, crew)
+  const [processesBefore, agent] = [await agentHost.readProcesses(names), await agentHost.readAgentPid()]
+  await agentHost.script('systemctl stop slow')
+  await runCommand(older, async (session, connected) => {
+    expect(connected.agents.get('h1')).toBe(newer.version)
+    await apply(session, connected)
   })
-  // It left the plan.
-  expect(await at.script('systemctl list-units --all --plain --no-legend slow.service')).toBe('')
-  expect([await at.current(), await at.agentPid()]).toEqual([directoryOf(newer), agent])
-  // Nor is there anything left of a release that never came to anything.
-  expect(await at.releases()).toEqual([directoryOf(newer)])
-  expect(await at.processes(names)).toBe(was)
+  // The plan no longer contains the service.
+  expect(await agentHost.script('systemctl list-units --all --plain --no-legend slow.service')).toBe('')
+  expect([await agentHost.readCurrentRelease(), await agentHost.readAgentPid()]).toEqual([
+    formatReleaseDirectory(newer),
+    agent,
+  ])
+  // The release that never started was removed too.
+  expect(await agentHost.listReleases()).toEqual([formatReleaseDirectory(newer)])
+  expect(await agentHost.readProcesses(names)).toBe(processesBefore)
 })
 
 test('one that is too old for it says so', async () => {
-  const { missing } = await meet(at.host, { ...older, version: '0.0.9-aaaaaaaa' }, { signal })
-  expect(missing.get('h1')).toMatchObject({ code: 'AGENT_TOO_NEW', host: 'h1' })
-  expect(await at.current()).toBe(directoryOf(newer))
+  const { unreachable } = await connectHost(
+    agentHost.host,
+    { ...older, version: '0.0.9-aaaaaaaa' },
+    { signal },
+  )
+  expect(unreachable.get('h1')).toMatchObject({ code: 'AGENT_TOO_NEW', host: 'h1' })
+  expect(await agentHost.readCurrentRelease()).toBe(formatReleaseDirectory(newer))
 })
 
 test('a reset through the agent leaves the host as it was', async () => {
-  await command(newer, async (session) => resetHost(session, claim, () => undefined))
-  await until(
+  await runCommand(newer, async (session) => resetHost(session, claim, () => undefined))
+  await pollUntil(
     'the agent to be gone',
     async () =>
-      (await at.script('systemctl list-units --all --plain --no-legend hyperkube-agent.service')) === '',
-    { within: 10_000 },
+      (await agentHost.script('systemctl list-units --all --plain --no-legend hyperkube-agent.service')) ===
+      '',
+    { timeoutMs: 10_000 },
   )
-  expect(await at.script('ls -d /run/hyperkube 2>/dev/null || true')).toBe('')
-  expect(await snapshot(at.host)).toEqual(before)
+  expect(await agentHost.script('ls -d /run/hyperkube 2>/dev/null || true')).toBe('')
+  expect(await takeHostSnapshot(agentHost.host)).toEqual(before)
 })
 
 test('a power cut does not leave a host with an agent that does not answer', async () => {
-  await command(older, apply)
-  const mute = '#!/bin/sh\n[ "$1" = agent ] || exit 1\nsystemd-notify READY=1\nexec sleep infinity\n'
-  const silent = await imposter('0.3.0', directory, mute)
+  await runCommand(older, apply)
+  const silentScript = '#!/bin/sh\n[ "$1" = agent ] || exit 1\nsystemd-notify READY=1\nexec sleep infinity\n'
+  const silent = await createFakeRelease('0.3.0', directory, silentScript)
   const operator = new AbortController()
-  const met = meet(at.host, silent, { trial: 3000, signal: operator.signal }).catch(() => undefined)
-  await until('the new agent to be there', async () => (await at.current()) === directoryOf(silent), {
-    within: 20_000,
-  })
-  await at.host.powerCut()
+  const connecting = connectHost(agentHost.host, silent, {
+    rollbackAfterMs: 3000,
+    signal: operator.signal,
+  }).catch(() => undefined)
+  await pollUntil(
+    'the new agent to be there',
+    async () => (await agentHost.readCurrentRelease()) === formatReleaseDirectory(silent),
+    {
+      timeoutMs: 20_000,
+    },
+  )
+  await agentHost.host.powerCut()
   operator.abort()
-  await met
+  await connecting
   await lab.start('h1')
-  await until('the former agent to answer', async () => at.answers(), { within: 30_000 })
-  await until('the end of the trial', async () => (await at.trial()) === '', { within: 10_000 })
-  expect(await at.current()).toBe(directoryOf(older))
+  await pollUntil('the previous agent to answer', async () => agentHost.isReachable(), { timeoutMs: 30_000 })
+  await pollUntil('the rollback to end', async () => (await agentHost.listRollbackFiles()) === '', {
+    timeoutMs: 10_000,
+  })
+  expect(await agentHost.readCurrentRelease()).toBe(formatReleaseDirectory(older))
 })

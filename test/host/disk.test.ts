@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cutPower, throttles } from '../../lab/hosts/disk.ts'
+import { cutPower, listWriteLimits } from '../../lab/hosts/disk.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { freshLab } from '../support/lab.ts'
+import { openFreshLab } from '../support/lab.ts'
 
 let lab: Lab
 let host: Host
 
 beforeAll(async () => {
-  lab = await freshLab('disk')
+  lab = await openFreshLab('disk')
   await lab.up(['h1'], { disk: 'loop', diskGigabytes: 2 })
   host = await lab.host('h1')
 })
@@ -59,18 +59,18 @@ test('a slow disk does no more writes a second than it may, and lets go again', 
   }
   await host.slowDisk(10)
   try {
-    // 20 synced writes at 10 a second, of which the first few may pass at once.
+    // 20 synced writes at 10 per second, of which the first few may pass at once.
     expect(await synced()).toBeGreaterThan(1500)
   } finally {
     await host.slowDisk(0)
   }
-  expect(await throttles()).toEqual([])
+  expect(await listWriteLimits()).toEqual([])
 })
 
 test('a slow disk’s limit does not outlive the host', async () => {
   await host.slowDisk(10)
-  expect(await throttles()).toHaveLength(1)
+  expect(await listWriteLimits()).toHaveLength(1)
   await host.crash()
-  expect(await throttles()).toEqual([])
+  expect(await listWriteLimits()).toEqual([])
   await lab.start('h1')
 })

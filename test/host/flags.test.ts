@@ -2,21 +2,21 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cacheDirectory } from '../../lab/cache.ts'
-import { buildEngine } from '../../lab/components/build.ts'
-import { flagsFile } from '../../lab/components/flags-file.ts'
-import { askFor, flagsOf, partsWithFlags } from '../../lab/components/flags.ts'
-import { partId, selectParts } from '../../lab/components/parts.ts'
+import { buildComponents } from '../../lab/components/build.ts'
+import { renderFlagsFile } from '../../lab/components/flags-file.ts'
+import { queryFlag, readFlags, partsWithFlags } from '../../lab/components/flags.ts'
+import { formatPartId, selectParts } from '../../lab/components/parts.ts'
 import { terminalReport } from '../../lab/report.ts'
 
-const built = await buildEngine(selectParts(partsWithFlags), {
+const built = await buildComponents(selectParts(partsWithFlags), {
   cache: cacheDirectory(),
   report: terminalReport(),
 })
 
-test.each(built.map((part) => ({ id: partId(part.part), part })))(
+test.each(built.map((part) => ({ id: formatPartId(part.part), part })))(
   'the flags of $id that the catalog knows are those that its programs take',
   async ({ part }) => {
-    const { path, text } = flagsFile(part.part, await flagsOf(part, cacheDirectory()))
+    const { path, text } = renderFlagsFile(part.part, await readFlags(part, cacheDirectory()))
     expect(await readFile(join(import.meta.dirname, '../..', path), 'utf8')).toBe(text)
   },
 )
@@ -29,8 +29,8 @@ test.each([
   ['flannel', 'flanneld', 'no-such-flag'],
 ])('%s: %s refuses --%s', async (name, program, flag) => {
   const parts = selectParts([name])
-  const answers = built
+  const results = built
     .filter(({ part }) => parts.includes(part))
-    .map(async ({ directory }) => askFor(join(directory, program), flag))
-  expect(await Promise.all(answers)).toEqual(parts.map(() => undefined))
+    .map(async ({ directory }) => queryFlag(join(directory, program), flag))
+  expect(await Promise.all(results)).toEqual(parts.map(() => undefined))
 })

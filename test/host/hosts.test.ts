@@ -7,16 +7,16 @@ import { cacheDirectory } from '../../lab/cache.ts'
 import { ensureBase } from '../../lab/hosts/base.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import { Lab } from '../../lab/hosts/lab.ts'
-import { type Traces, traces } from '../../lab/hosts/cleanup.ts'
+import { type Traces, listTraces } from '../../lab/hosts/cleanup.ts'
 import { silentReport } from '../../lab/report.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { freshLab, noTraces } from '../support/lab.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { openFreshLab, noTraces } from '../support/lab.ts'
 
 const five = ['h1', 'h2', 'h3', 'h4', 'h5']
 
-/** Whether one host gets an answer from another's sshd. */
-async function reaches(from: Host, address: string, port = 22): Promise<boolean> {
+/** True if a host gets a response from the sshd of another one. */
+async function canReach(from: Host, address: string, port = 22): Promise<boolean> {
   const { stdout } = await from.script(
     `timeout 2 socat -T2 - TCP4:${address}:${port},connect-timeout=2 </dev/null 2>/dev/null | head -c 4 || true`,
   )
@@ -28,7 +28,7 @@ describe('a lab of five', () => {
   let upTime: number
 
   beforeAll(async () => {
-    lab = await freshLab('hosts')
+    lab = await openFreshLab('hosts')
     await ensureBase(cacheDirectory(), silentReport)
     const started = performance.now()
     await lab.up(five)
@@ -40,8 +40,8 @@ describe('a lab of five', () => {
     expect(upTime).toBeLessThan(20_000)
   })
 
-  test('has five machines that are told apart', async () => {
-    const told = await Promise.all(
+  test('has five distinct machines', async () => {
+    const identities = await Promise.all(
       (await lab.hosts()).map(async (host) => {
         const { stdout } = await host.script(
           'hostname; cat /etc/machine-id; cut -d" " -f2 /etc/ssh/ssh_host_ed25519_key.pub; ip -4 -br a show eth0',
@@ -49,8 +49,8 @@ describe('a lab of five', () => {
         return stdout.trim().split('\n')
       }),
     )
-    expect(told.map(([name]) => name)).toEqual(five)
-    for (const column of [1, 2, 3]) expect(new Set(told.map((each) => each[column])).size).toBe(5)
+    expect(identities.map(([name]) => name)).toEqual(five)
+    for (const column of [1, 2, 3]) expect(new Set(identities.map((each) => each[column])).size).toBe(5)
   })
 
   test('boots whole: no unit failed', async () => {
@@ -66,7 +66,7 @@ describe('a lab of five', () => {
   })
 
   test('is left as it is by a second up', async () => {
-    // The start of the first process, counted from the machine's boot.
+    // Start time of the first process, counted from the boot of the machine.
     const boots = async (): Promise<string[]> =>
       Promise.all(
         (await lab.hosts()).map(async (host) => (await host.script(`cut -d' ' -f22 /proc/1/stat`)).stdout),
@@ -83,35 +83,35 @@ describe('a lab of five', () => {
     expect(await host.isRunning()).toBe(false)
     const started = performance.now()
     await lab.start('h2')
-    // Its neighbours find it at once: it has the hardware address it had.
+    // The other hosts reach it at once, because it has the same hardware address as before.
     expect(performance.now() - started).toBeLessThan(15_000)
     expect((await host.script('cat /etc/machine-id /root/kept')).stdout).toBe(`${id}kept\n`)
   })
 
   test('reaches its own hosts and its gateway: no other lab, and nothing else of the machine', async () => {
-    const other = await freshLab('other')
+    const other = await openFreshLab('other')
     // A service on every address of the machine.
     const service = createServer((_request, response) => response.end('reached'))
     service.on('connection', (socket) => socket.write('hello'))
     try {
-      const [stranger] = await other.up(['h1'])
+      const [foreignHost] = await other.up(['h1'])
       await new Promise<void>((resolve) => service.listen(0, '0.0.0.0', resolve))
       const bound = service.address()
       const port = typeof bound === 'object' && bound !== null ? bound.port : 0
       const host = await lab.host('h1')
       expect(other.network).not.toBe(lab.network)
       expect({
-        neighbour: await reaches(host, (await lab.host('h2')).address),
-        gateway: await reaches(host, lab.gateway, port),
-        otherLab: await reaches(host, stranger?.address ?? ''),
-        otherGateway: await reaches(host, other.gateway, port),
-      }).toEqual({ neighbour: true, gateway: true, otherLab: false, otherGateway: false })
+        otherHost: await canReach(host, (await lab.host('h2')).address),
+        gateway: await canReach(host, lab.gateway, port),
+        otherLab: await canReach(host, foreignHost?.address ?? ''),
+        otherGateway: await canReach(host, other.gateway, port),
+      }).toEqual({ otherHost: true, gateway: true, otherLab: false, otherGateway: false })
     } finally {
       service.close()
       service.closeAllConnections()
       await other.down()
     }
-    expect(await traces(other.name, other.network)).toEqual(noTraces)
+    expect(await listTraces(other.name, other.network)).toEqual(noTraces)
     expect(await Promise.all((await lab.hosts()).map(async (host) => host.isRunning()))).toEqual(
       five.map(() => true),
     )
@@ -122,17 +122,17 @@ describe('a lab of five', () => {
     await expect(host.powerCut()).rejects.toMatchObject({ code: 'HOST_HAS_NO_DISK' })
   })
 
-  test('down leaves nothing behind; once more does no harm to whoever has the number now', async () => {
+  test('down leaves nothing behind; once more does no harm to the lab that has its number now', async () => {
     await lab.down()
-    expect(await traces(lab.name, lab.network)).toEqual(noTraces)
-    const heir = await freshLab('heir')
+    expect(await listTraces(lab.name, lab.network)).toEqual(noTraces)
+    const nextLab = await openFreshLab('heir')
     try {
-      expect(heir.network).toBe(lab.network)
-      const [host] = await heir.up(['h1'])
+      expect(nextLab.network).toBe(lab.network)
+      const [host] = await nextLab.up(['h1'])
       await lab.down()
       expect(await host?.isRunning()).toBe(true)
     } finally {
-      await heir.down()
+      await nextLab.down()
     }
   })
 })
@@ -141,16 +141,16 @@ describe('up, killed in the middle', () => {
   let lab: Lab
   afterEach(async () => lab.down())
 
-  /** Starts the command, kills it at that moment, and makes sure that it had not ended by itself. */
+  /** Starts the command, kills it at the given moment, and checks that it had not ended by itself. */
   async function killUp(reached: (found: Traces) => boolean): Promise<void> {
     const main = join(import.meta.dirname, '../../lab/main.ts')
     const argv = [main, '--lab', lab.name, 'up', '3', '--disk', 'loop']
     const child = spawn(process.execPath, argv, { stdio: 'ignore' })
     const ended = once(child, 'exit')
     try {
-      await until('the moment to kill', async () => reached(await traces(lab.name, lab.network)), {
-        within: 20_000,
-        every: 5,
+      await pollUntil('the moment to kill', async () => reached(await listTraces(lab.name, lab.network)), {
+        timeoutMs: 20_000,
+        intervalMs: 5,
       })
     } finally {
       child.kill('SIGKILL')
@@ -166,25 +166,25 @@ describe('up, killed in the middle', () => {
   ]
 
   test.each(moments)('%s: down leaves nothing behind', async (_when, reached) => {
-    lab = await freshLab('killed')
+    lab = await openFreshLab('killed')
     await killUp(reached)
     await lab.down()
-    expect(await traces(lab.name, lab.network)).toEqual(noTraces)
+    expect(await listTraces(lab.name, lab.network)).toEqual(noTraces)
   })
 
   test.each(moments)('%s: up again makes it whole', async (_when, reached) => {
-    lab = await freshLab('killed')
+    lab = await openFreshLab('killed')
     await killUp(reached)
     const hosts = await lab.up(['h1', 'h2', 'h3'], { disk: 'loop' })
     const [first, second] = hosts
     const names = await Promise.all(hosts.map(async (host) => (await host.exec(['hostname'])).stdout.trim()))
     expect(names).toEqual(['h1', 'h2', 'h3'])
-    expect(first && second && (await reaches(first, second.address))).toBe(true)
+    expect(first && second && (await canReach(first, second.address))).toBe(true)
   })
 })
 
 test('two commands on one lab take turns', async () => {
-  const lab = await freshLab('turns')
+  const lab = await openFreshLab('turns')
   try {
     const same = await Lab.open({ name: lab.name, cache: cacheDirectory() })
     const [one = [], two = []] = await settleAll([lab.up(['h1']), same.up(['h1', 'h2'])])

@@ -8,13 +8,13 @@ import { z } from 'zod'
 import { machineArch } from '../../lab/components/build.ts'
 import { selectParts } from '../../lab/components/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { imagePath, imagesOf } from '../../lab/mirror/images.ts'
+import { formatImagePath, listImages } from '../../lab/mirror/images.ts'
 import { manifestType } from '../../lab/mirror/oci-archive.ts'
-import { publicationsOf } from '../../lab/mirror/publication.ts'
+import { listPublications } from '../../lab/mirror/publication.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
-import { run } from '../../src/kit/command.ts'
-import { labMirror } from '../support/lab-mirror.ts'
-import { freshLab } from '../support/lab.ts'
+import { runProgram } from '../../src/kit/command.ts'
+import { openLabMirror } from '../support/lab-mirror.ts'
+import { openFreshLab } from '../support/lab.ts'
 
 const blobSchema = z.object({ digest: z.string(), size: z.number() })
 const manifestSchema = z.object({ mediaType: z.string(), config: blobSchema, layers: z.array(blobSchema) })
@@ -27,8 +27,8 @@ let lab: Lab
 let mirror: Mirror
 
 beforeAll(async () => {
-  lab = await freshLab('mirror')
-  mirror = await labMirror(lab)
+  lab = await openFreshLab('mirror')
+  mirror = await openLabMirror(lab)
 })
 afterAll(async () => {
   try {
@@ -39,17 +39,17 @@ afterAll(async () => {
 })
 
 const arch = machineArch()
-const publications = selectParts().flatMap((part) => publicationsOf(part, arch))
-const images = selectParts().flatMap(imagesOf)
+const publications = selectParts().flatMap((part) => listPublications(part, arch))
+const images = selectParts().flatMap(listImages)
 const checksums = publications.filter((publication) => publication.kind === 'checksum')
 
 async function get(path: string): Promise<Buffer> {
-  const answer = await fetch(`${mirror.address}/${path}`)
-  expect(answer.status, path).toBe(200)
-  return Buffer.from(await answer.arrayBuffer())
+  const response = await fetch(`${mirror.address}/${path}`)
+  expect(response.status, path).toBe(200)
+  return Buffer.from(await response.arrayBuffer())
 }
 
-function digestOf(bytes: Buffer): string {
+function computeDigest(bytes: Buffer): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
@@ -67,21 +67,23 @@ test.each(checksums)('$path agrees with what is served', async ({ path, of }) =>
 test.each(images)('$name is in the registry, the same as in its archive', async ({ name: image }) => {
   const [, host, name, tag] = /^([^/]+)\/(.+):(.+)$/.exec(image) ?? []
   const repository = `v2/${name}`
-  const answer = await fetch(`${mirror.address}/${repository}/manifests/${tag}?ns=${host}`)
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toBe(manifestType)
-  const bytes = Buffer.from(await answer.arrayBuffer())
-  const digest = digestOf(bytes)
-  expect(answer.headers.get('docker-content-digest')).toBe(digest)
+  const response = await fetch(`${mirror.address}/${repository}/manifests/${tag}?ns=${host}`)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe(manifestType)
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const digest = computeDigest(bytes)
+  expect(response.headers.get('docker-content-digest')).toBe(digest)
   expect(await get(`${repository}/manifests/${digest}`)).toEqual(bytes)
 
   const { mediaType, config, layers } = manifestSchema.parse(JSON.parse(bytes.toString()))
   expect(mediaType).toBe(manifestType)
   for (const blob of [config, ...layers]) {
     const served = await get(`${repository}/blobs/${blob.digest}`)
-    expect({ digest: digestOf(served), size: served.length }).toEqual(blob)
+    expect({ digest: computeDigest(served), size: served.length }).toEqual(blob)
   }
-  const { stdout } = await run(['tar', '-xO', './index.json'], { input: await get(imagePath(image)) })
+  const { stdout } = await runProgram(['tar', '-xO', './index.json'], {
+    input: await get(formatImagePath(image)),
+  })
   expect(JSON.parse(stdout)).toMatchObject({ manifests: [{ digest, size: bytes.length }] })
 })
 
@@ -93,33 +95,33 @@ test('the registry says that it is one, and what it has not', async () => {
     `v2/pause/blobs/sha256:${'0'.repeat(64)}`,
     'v2/pause/manifests/3.10.2?ns=docker.io',
   ]) {
-    const answer = await fetch(`${mirror.address}/${path}`)
-    expect(answer.status, path).toBe(404)
-    expect(await answer.json()).toMatchObject({ errors: [{ code: expect.stringMatching(/_UNKNOWN$/) }] })
+    const response = await fetch(`${mirror.address}/${path}`)
+    expect(response.status, path).toBe(404)
+    expect(await response.json()).toMatchObject({ errors: [{ code: expect.stringMatching(/_UNKNOWN$/) }] })
   }
   expect((await fetch(`${mirror.address}/v2/pause/blobs/uploads/`, { method: 'POST' })).status).toBe(405)
 })
 
 test('a part of a file can be had', async () => {
-  const whole = await get(imagePath('registry.k8s.io/pause:3.10.2'))
-  const ask = async (range: string): Promise<Response> =>
-    fetch(`${mirror.address}/${imagePath('registry.k8s.io/pause:3.10.2')}`, { headers: { range } })
-  const rest = await ask('bytes=1000-')
+  const whole = await get(formatImagePath('registry.k8s.io/pause:3.10.2'))
+  const requestRange = async (range: string): Promise<Response> =>
+    fetch(`${mirror.address}/${formatImagePath('registry.k8s.io/pause:3.10.2')}`, { headers: { range } })
+  const rest = await requestRange('bytes=1000-')
   expect(rest.status).toBe(206)
   expect(rest.headers.get('content-range')).toBe(`bytes 1000-${whole.length - 1}/${whole.length}`)
   expect(Buffer.from(await rest.arrayBuffer())).toEqual(whole.subarray(1000))
-  expect(Buffer.from(await (await ask('bytes=0-99')).arrayBuffer())).toEqual(whole.subarray(0, 100))
-  expect((await ask(`bytes=${whole.length}-`)).status).toBe(416)
+  expect(Buffer.from(await (await requestRange('bytes=0-99')).arrayBuffer())).toEqual(whole.subarray(0, 100))
+  expect((await requestRange(`bytes=${whole.length}-`)).status).toBe(416)
 })
 
 test('nothing outside the mirror is served', async () => {
-  const out = '..%2f'.repeat(20)
+  const parentPath = '..%2f'.repeat(20)
   for (const path of [
     'etc/passwd',
-    `${out}etc%2fpasswd`,
+    `${parentPath}etc%2fpasswd`,
     'dl.k8s.io',
-    `v2/pause/manifests/${out}etc%2fpasswd`,
-    `v2/pause/manifests/passwd?ns=${out}etc`,
+    `v2/pause/manifests/${parentPath}etc%2fpasswd`,
+    `v2/pause/manifests/passwd?ns=${parentPath}etc`,
   ]) {
     expect((await fetch(`${mirror.address}/${path}`)).status, path).toBe(404)
   }
@@ -130,7 +132,7 @@ test('hyperkube lock pins what the mirror serves, file by file', async () => {
   try {
     const file = join(directory, 'cluster.yml')
     const hyperkube = [process.execPath, join(import.meta.dirname, '../../src/main.ts')] as const
-    await run([...hyperkube, 'init', '-f', file, '--host', '10.0.0.1=control-plane'], {
+    await runProgram([...hyperkube, 'init', '-f', file, '--host', '10.0.0.1=control-plane'], {
       env: { XDG_CONFIG_HOME: directory },
     })
     const registries = ['registry.k8s.io', 'docker.io'].map((host) => ({ host, mirrors: [mirror.address] }))
@@ -138,7 +140,7 @@ test('hyperkube lock pins what the mirror serves, file by file', async () => {
       file,
       `  artifacts: { mirror: ${mirror.address} }\n  registries: ${JSON.stringify(registries)}\n`,
     )
-    await run([...hyperkube, 'lock', '-f', file, '--arch', arch])
+    await runProgram([...hyperkube, 'lock', '-f', file, '--arch', arch])
     const lock = lockSchema.parse(parse(await readFile(join(directory, 'cluster.lock'), 'utf8')))
     expect(lock.artifacts.length).toBeGreaterThanOrEqual(12)
     for (const { url, sha256 } of lock.artifacts) {
@@ -150,9 +152,9 @@ test('hyperkube lock pins what the mirror serves, file by file', async () => {
     for (const image of pinned) {
       const [, host, name, tag, digest] = /^([^/]+)\/(.+):(.+)@(sha256:.+)$/.exec(image) ?? []
       const served = await get(`v2/${name}/manifests/${tag}?ns=${host}`)
-      expect(digestOf(served), image).toBe(digest)
+      expect(computeDigest(served), image).toBe(digest)
     }
-    const again = await run([...hyperkube, 'lock', '-f', file, '--arch', arch, '--check'])
+    const again = await runProgram([...hyperkube, 'lock', '-f', file, '--arch', arch, '--check'])
     expect(again).toMatchObject({
       code: 0,
       stdout: `${join(directory, 'cluster.lock')}: nothing to change\n`,

@@ -2,8 +2,8 @@ import { createSocket } from 'node:dgram'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { freshLab } from '../support/lab.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { openFreshLab } from '../support/lab.ts'
 
 let lab: Lab
 let a: Host
@@ -11,7 +11,7 @@ let b: Host
 let c: Host
 
 beforeAll(async () => {
-  lab = await freshLab('partition')
+  lab = await openFreshLab('partition')
   await lab.up(['a', 'b', 'c'])
   ;[a, b, c] = await Promise.all([lab.host('a'), lab.host('b'), lab.host('c')])
 })
@@ -19,12 +19,12 @@ afterEach(async () => lab.rejoin())
 afterAll(async () => lab.down())
 
 /**
- * Whether a datagram of one host arrives at another: nothing comes back, so each way is seen alone. The gateway, which
- * no partition concerns, sends a last word after it: then all that was to come has come.
+ * True if a datagram from one host arrives at another. Nothing is sent back, so each direction is tested
+ * alone. The gateway, which no partition affects, sends a final datagram: all earlier ones have arrived then.
  */
 async function arrives(from: Host, to: Host): Promise<boolean> {
   const port = 9999
-  const heard = to.script(`pipe=$(mktemp -u)
+  const received = to.script(`pipe=$(mktemp -u)
     mkfifo "$pipe"
     timeout 30 socat -u UDP4-RECV:${port} STDOUT > "$pipe" & listener=$!
     sed /over/q < "$pipe"
@@ -32,10 +32,10 @@ async function arrives(from: Host, to: Host): Promise<boolean> {
     rm "$pipe"`)
   const listening = async (): Promise<boolean> =>
     (await to.exec(['ss', '-Hlun', `sport = :${port}`])).stdout !== ''
-  await until('the listener', listening, { within: 20_000 })
+  await pollUntil('the listener', listening, { timeoutMs: 20_000 })
   await from.script(`echo ${from.name} | socat -u - UDP4:${to.address}:${port}`)
   await sendFromMachine('over\n', to.address, port)
-  return (await heard).stdout.includes(from.name)
+  return (await received).stdout.includes(from.name)
 }
 
 async function sendFromMachine(text: string, address: string, port: number): Promise<void> {
@@ -46,7 +46,7 @@ async function sendFromMachine(text: string, address: string, port: number): Pro
   socket.close()
 }
 
-async function seen(): Promise<Record<string, boolean>> {
+async function checkDirections(): Promise<Record<string, boolean>> {
   return {
     'a→b': await arrives(a, b),
     'b→a': await arrives(b, a),
@@ -56,29 +56,29 @@ async function seen(): Promise<Record<string, boolean>> {
 }
 
 test('whole: every way is open', async () => {
-  expect(await seen()).toEqual({ 'a→b': true, 'b→a': true, 'a→c': true, 'c→b': true })
+  expect(await checkDirections()).toEqual({ 'a→b': true, 'b→a': true, 'a→c': true, 'c→b': true })
 })
 
 test('one-way: what a sends to b is lost, what b sends to a arrives, c is not concerned', async () => {
   await lab.partition(a, [b], { oneWay: true })
-  expect(await seen()).toEqual({ 'a→b': false, 'b→a': true, 'a→c': true, 'c→b': true })
+  expect(await checkDirections()).toEqual({ 'a→b': false, 'b→a': true, 'a→c': true, 'c→b': true })
 })
 
-test('both ways: a and b do not hear each other', async () => {
+test('both ways: a and b do not receive from each other', async () => {
   await lab.partition(a, [b])
-  expect(await seen()).toEqual({ 'a→b': false, 'b→a': false, 'a→c': true, 'c→b': true })
+  expect(await checkDirections()).toEqual({ 'a→b': false, 'b→a': false, 'a→c': true, 'c→b': true })
 })
 
 test('healed: every way is open again', async () => {
   await lab.partition(a, [b, c])
   expect(await arrives(a, c)).toBe(false)
   await lab.rejoin()
-  expect(await seen()).toEqual({ 'a→b': true, 'b→a': true, 'a→c': true, 'c→b': true })
+  expect(await checkDirections()).toEqual({ 'a→b': true, 'b→a': true, 'a→c': true, 'c→b': true })
 })
 
 test('a partition outlives a crash of the host', async () => {
   await lab.partition(a, [b])
   await a.crash()
   await lab.start('a')
-  expect(await seen()).toEqual({ 'a→b': false, 'b→a': false, 'a→c': true, 'c→b': true })
+  expect(await checkDirections()).toEqual({ 'a→b': false, 'b→a': false, 'a→c': true, 'c→b': true })
 })

@@ -8,15 +8,20 @@ import { kubernetesVersions } from '../../lab/components/parts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
-import { withoutDigest } from '../../src/contract/image-reference.ts'
+import { stripDigest } from '../../src/contract/image-reference.ts'
 import type { NodePlan } from '../../src/contract/node-plan.ts'
 import type { Identity } from '../../src/identity/identity.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { clientOf } from '../support/client-certificate.ts'
-import { deriveFiles, engine, engineServices, layOut } from '../support/install-plan.ts'
-import { labMirror } from '../support/lab-mirror.ts'
-import { freshLab, oneHost } from '../support/lab.ts'
-import { plannedCluster } from '../support/planned-cluster.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { issueClientCertificate } from '../support/client-certificate.ts'
+import {
+  renderDerivedFiles,
+  selectUpstreamComponents,
+  listUpstreamServices,
+  installPlan,
+} from '../support/install-plan.ts'
+import { openLabMirror } from '../support/lab-mirror.ts'
+import { openFreshLab, startOneHost } from '../support/lab.ts'
+import { planCluster } from '../support/planned-cluster.ts'
 
 const versions = kubernetesVersions.map((version) => version.slice(1))
 
@@ -29,18 +34,18 @@ describe.each(versions)('what is planned for Kubernetes %s', (kubernetes) => {
   let admin: Credentials
 
   beforeAll(async () => {
-    lab = await freshLab('plan')
-    mirror = await labMirror(lab)
-    host = await oneHost(lab, 'cp1')
-    const planned = await plannedCluster(kubernetes, mirror.address, [
+    lab = await openFreshLab('plan')
+    mirror = await openLabMirror(lab)
+    host = await startOneHost(lab, 'cp1')
+    const planned = await planCluster(kubernetes, mirror.address, [
       { host, roles: ['control-plane', 'worker'] },
     ])
     const [only] = planned.plans
     if (only === undefined) throw new Error('nothing was planned')
     plan = only
     identity = planned.identity
-    admin = await clientOf(identity, 'kubernetes', 'test', ['system:masters'])
-    await layOut(host, plan, identity)
+    admin = await issueClientCertificate(identity, 'kubernetes', 'test', ['system:masters'])
+    await installPlan(host, plan, identity)
   })
   afterAll(async () => {
     try {
@@ -51,14 +56,14 @@ describe.each(versions)('what is planned for Kubernetes %s', (kubernetes) => {
   })
 
   test('is taken by systemd, every unit without a word', async () => {
-    const units = engineServices(plan).map((name) => `/etc/systemd/system/${name}`)
+    const units = listUpstreamServices(plan).map((name) => `/etc/systemd/system/${name}`)
     expect(await host.exec(['systemd-analyze', 'verify', ...units])).toMatchObject({ stdout: '', stderr: '' })
   })
 
-  test('has certificates that OpenSSL takes, each under its own authority', async () => {
-    for (const { certificates } of engine(plan)) {
-      for (const { certificateFile, authority } of certificates) {
-        const file = `/etc/hyperkube/agent/${authority}-ca.crt`
+  test('has certificates that OpenSSL takes, each under its own CA', async () => {
+    for (const { certificates } of selectUpstreamComponents(plan)) {
+      for (const { certificateFile, ca } of certificates) {
+        const file = `/etc/hyperkube/agent/${ca}-ca.crt`
         const { stdout } = await host.script(`openssl verify -x509_strict -CAfile ${file} ${certificateFile}`)
         expect(stdout).toBe(`${certificateFile}: OK\n`)
       }
@@ -66,36 +71,36 @@ describe.each(versions)('what is planned for Kubernetes %s', (kubernetes) => {
   })
 
   test('is taken by every program: all of them run', async () => {
-    const pause = plan.components.flatMap(({ images }) => images.map(withoutDigest))
-    await host.script(fetchScript({ mirror: mirror.address, digests: new Map() }, pause.map(imageFetch)))
+    const imageNames = plan.components.flatMap(({ images }) => images.map(stripDigest))
+    await host.script(fetchScript({ mirror: mirror.address, digests: new Map() }, imageNames.map(imageFetch)))
     const containerd = plan.components
       .flatMap(({ artifacts }) => artifacts)
       .find(({ name }) => name === 'containerd')
-    // socat stands where the proxy will be.
+    // socat replaces the API server proxy.
     await host.script(`
 systemd-run --quiet --unit=proxy socat TCP-LISTEN:6444,fork,reuseaddr,bind=127.0.0.1 TCP:127.0.0.1:6443
 systemctl start containerd
 PATH=$PATH:${containerd?.directory}
 ${importImages}
-systemctl start --no-block ${engineServices(plan).join(' ')}
+systemctl start --no-block ${listUpstreamServices(plan).join(' ')}
 `)
     await grantFlannel(host, admin)
-    await deriveFiles(host, plan)
-    for (const name of engineServices(plan)) {
-      await until(`${name} to run`, async () => isActive(host, name), { within: 60_000 })
+    await renderDerivedFiles(host, plan)
+    for (const name of listUpstreamServices(plan)) {
+      await pollUntil(`${name} to run`, async () => isActive(host, name), { timeoutMs: 60_000 })
     }
     expect((await host.exec(['systemctl', '--failed', '--quiet'])).stdout).toBe('')
   })
 
-  test('etcd knows who is there: a handshake with a certificate, none without', async () => {
-    const own = await clientOf(identity, 'etcd', 'test', [])
-    expect(await handshake(host.address, 2379, own)).toEqual({ authorized: true, commonName: 'cp1' })
-    await expect(handshake(host.address, 2379, { authority: own.authority })).rejects.toThrow(
+  test('etcd verifies clients: a handshake with a certificate, none without', async () => {
+    const etcdClient = await issueClientCertificate(identity, 'etcd', 'test', [])
+    expect(await handshake(host.address, 2379, etcdClient)).toEqual({ authorized: true, commonName: 'cp1' })
+    await expect(handshake(host.address, 2379, { ca: etcdClient.ca })).rejects.toThrow(
       /hung up|certificate required/,
     )
   })
 
-  test('the API server knows who is there, and is anonymous to nobody but for its health', async () => {
+  test('the API server verifies clients, and allows anonymous access only to its health', async () => {
     expect(await handshake(host.address, 6443, admin)).toEqual({
       authorized: true,
       commonName: 'kube-apiserver',
@@ -106,7 +111,9 @@ systemctl start --no-block ${engineServices(plan).join(' ')}
           `curl -s -o /dev/null -w '%{http_code}' --cacert /etc/hyperkube/kubelet/ca.crt https://${host.address}:6443${path}`,
         )
       ).stdout
-    await until('the API to be ready', async () => (await anonymous('/readyz')) === '200', { within: 30_000 })
+    await pollUntil('the API to be ready', async () => (await anonymous('/readyz')) === '200', {
+      timeoutMs: 30_000,
+    })
     expect(await anonymous('/livez')).toBe('200')
     expect(await anonymous('/version')).toBe('401')
     expect(await anonymous('/api')).toBe('401')
@@ -115,8 +122,10 @@ systemctl start --no-block ${engineServices(plan).join(' ')}
   test('the node becomes Ready, with what was planned for it', async () => {
     const api = new KubeApi(`https://${host.address}:6443`, admin)
     try {
-      await until('cp1 to be Ready', async () => (await node(api))?.ready === true, { within: 90_000 })
-      expect((await node(api))?.version).toBe(`v${kubernetes}`)
+      await pollUntil('cp1 to be Ready', async () => (await readNode(api))?.ready === true, {
+        timeoutMs: 90_000,
+      })
+      expect((await readNode(api))?.version).toBe(`v${kubernetes}`)
     } finally {
       api.close()
     }
@@ -166,19 +175,22 @@ systemctl start --no-block ${engineServices(plan).join(' ')}
   })
 })
 
-interface Shook {
+interface HandshakeResult {
   readonly authorized: boolean
   readonly commonName: string
 }
 
-/** A TLS handshake that both sides verify; the server may say no only with the first byte that it sends. */
+/**
+ * TLS handshake that both sides verify. The server may reject the client only with the first byte that it
+ * sends.
+ */
 async function handshake(
   host: string,
   port: number,
-  { authority, certificate, key }: Partial<Credentials>,
-): Promise<Shook> {
+  { ca, certificate, key }: Partial<Credentials>,
+): Promise<HandshakeResult> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, ca: authority, cert: certificate, key, timeout: 10_000 }, () => {
+    const socket = connect({ host, port, ca: ca, cert: certificate, key, timeout: 10_000 }, () => {
       socket.write('GET /health HTTP/1.1\r\nHost: test\r\n\r\n')
     })
     socket.once('data', () => {
@@ -197,7 +209,7 @@ async function isActive(host: Host, name: string): Promise<boolean> {
   return stdout.trim() === 'active'
 }
 
-async function node(api: KubeApi): Promise<{ ready: boolean; version: string } | undefined> {
+async function readNode(api: KubeApi): Promise<{ ready: boolean; version: string } | undefined> {
   const { items } = await api.get<{
     items: {
       status: { conditions: { type: string; status: string }[]; nodeInfo: { kubeletVersion: string } }
@@ -212,7 +224,7 @@ async function node(api: KubeApi): Promise<{ ready: boolean; version: string } |
   )
 }
 
-/** What `up` will do for it. */
+/** Creates the RBAC rules that `up` creates for flannel. */
 async function grantFlannel(host: Host, admin: Credentials): Promise<void> {
   const api = new KubeApi(`https://${host.address}:6443`, admin)
   const group = '/apis/rbac.authorization.k8s.io/v1'
@@ -233,8 +245,8 @@ async function grantFlannel(host: Host, admin: Credentials): Promise<void> {
   const granted = async (path: string, object: object): Promise<boolean> =>
     api.ensure(`${group}/${path}`, object).then(() => true)
   try {
-    await until('the role of flannel', async () => granted('clusterroles', role), { within: 60_000 })
-    await until('its binding', async () => granted('clusterrolebindings', binding), { within: 60_000 })
+    await pollUntil('the role of flannel', async () => granted('clusterroles', role), { timeoutMs: 60_000 })
+    await pollUntil('its binding', async () => granted('clusterrolebindings', binding), { timeoutMs: 60_000 })
   } finally {
     api.close()
   }

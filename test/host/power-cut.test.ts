@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { bareCluster, type Cluster } from '../support/kubectl-cluster.ts'
-import { freshLab } from '../support/lab.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { startKubectlCluster, type KubectlCluster } from '../support/kubectl-cluster.ts'
+import { openFreshLab } from '../support/lab.ts'
 
 let lab: Lab
-let cluster: Cluster
+let cluster: KubectlCluster
 
 beforeAll(async () => {
-  lab = await freshLab('power')
+  lab = await openFreshLab('power')
   await lab.up(['cp1'], { disk: 'loop', diskGigabytes: 10 })
-  cluster = await bareCluster(lab, '1+0')
-  // Programs and units of a minute ago are in the page cache only; a cut now would take them too.
+  cluster = await startKubectlCluster(lab, '1+0')
+  // Programs and units of a minute ago are only in the page cache; a power cut now would lose them too.
   await (await lab.host('cp1')).exec(['sync'])
 })
 afterAll(async () => {
@@ -24,10 +24,10 @@ afterAll(async () => {
 
 const path = '/api/v1/namespaces/default/configmaps'
 const writers = 8
-const enough = 300
+const minWrites = 300
 
-/** Writes without pause until the power goes; answers with the names that the API acknowledged. */
-async function writeUntilDark(onAcknowledged: (count: number) => void): Promise<string[]> {
+/** Writes without pause until the power cut. Returns the names that the API acknowledged. */
+async function writeUntilPowerCut(onAcknowledged: (count: number) => void): Promise<string[]> {
   const acknowledged: string[] = []
   const write = async (writer: number): Promise<void> => {
     for (let index = 0; ; index++) {
@@ -53,17 +53,17 @@ async function writeUntilDark(onAcknowledged: (count: number) => void): Promise<
 test('every acknowledged write is there after a power cut in the middle of writing', async () => {
   const host = await lab.host('cp1')
   const manyWritten = Promise.withResolvers<void>()
-  const writing = writeUntilDark((count) => {
-    if (count === enough) manyWritten.resolve()
+  const writing = writeUntilPowerCut((count) => {
+    if (count === minWrites) manyWritten.resolve()
   })
   await Promise.race([manyWritten.promise, writing])
   await host.powerCut()
   const acknowledged = await writing
-  expect(acknowledged.length).toBeGreaterThanOrEqual(enough)
+  expect(acknowledged.length).toBeGreaterThanOrEqual(minWrites)
 
   await lab.start('cp1')
-  await until('the API to come back', async () => (await cluster.api.text('/readyz')) === 'ok', {
-    within: 60_000,
+  await pollUntil('the API to come back', async () => (await cluster.api.text('/readyz')) === 'ok', {
+    timeoutMs: 60_000,
   })
   const { items } = await cluster.api.get<{ items: { metadata: { name: string } }[] }>(
     `${path}?labelSelector=test%3Dpower`,
@@ -74,6 +74,6 @@ test('every acknowledged write is there after a power cut in the middle of writi
     `${acknowledged.length} writes acknowledged, ${missing.length} missing, ${found.size} found after the cut\n`,
   )
   expect(missing).toEqual([])
-  // At most one more per writer: stored, but cut off before the answer.
+  // At most one more per writer: stored, but cut off before the response.
   expect(found.size - acknowledged.length).toBeLessThanOrEqual(writers)
 })

@@ -2,35 +2,35 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Finding } from '../../src/contract/finding.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import type { Crew } from '../../src/lifecycle/connected-agents.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import type { ConnectedAgents } from '../../src/lifecycle/connected-agents.ts'
 import type { Peer } from '../../src/lifecycle/network-preflight/peer.ts'
-import { preflight } from '../../src/lifecycle/preflight.ts'
-import { freshLab } from '../support/lab.ts'
-import { labCrew } from '../support/lab-agents.ts'
+import { runPreflight } from '../../src/lifecycle/preflight.ts'
+import { openFreshLab } from '../support/lab.ts'
+import { connectLabAgents } from '../support/lab-agents.ts'
 
 /**
- * Three control planes that are members of etcd and nodes as well. All hosts of the lab have the clock of the machine, so
- * of clocks only that they agree is seen here.
+ * Three control planes that are etcd members and nodes as well. All hosts of the lab share the clock of the
+ * machine, so the test covers only clocks that agree.
  */
 const names = ['cp1', 'cp2', 'cp3']
 const { signal } = new AbortController()
 
 let lab: Lab
-let crew: Crew
+let agents: ConnectedAgents
 let cp1: Host
 let cp2: Host
 let cp3: Host
 
 beforeAll(async () => {
-  lab = await freshLab('preflight')
+  lab = await openFreshLab('preflight')
   await lab.up(names)
   ;[cp1, cp2, cp3] = await Promise.all([lab.host('cp1'), lab.host('cp2'), lab.host('cp3')])
-  crew = await labCrew([cp1, cp2, cp3], signal)
+  agents = await connectLabAgents([cp1, cp2, cp3], signal)
 })
 afterAll(async () => {
   try {
-    await crew.close()
+    await agents.close()
   } finally {
     await lab.down()
   }
@@ -44,8 +44,9 @@ afterEach(async () => {
 async function peers(): Promise<readonly Peer[]> {
   return Promise.all(
     [cp1, cp2, cp3].map(async ({ name, address }): Promise<Peer> => {
-      const { facts } = (await crew.sessions.get(name)?.ask({ type: 'facts', host: name }, 'facts')) ?? {}
-      const packet = facts?.system.addresses.find((one) => one.address === address)?.mtu ?? 0
+      const { facts } =
+        (await agents.sessions.get(name)?.request({ type: 'facts', host: name }, 'facts')) ?? {}
+      const packetBytes = facts?.system.addresses.find((one) => one.address === address)?.mtu ?? 0
       return {
         host: name,
         address,
@@ -58,36 +59,39 @@ async function peers(): Promise<readonly Peer[]> {
           { port: 10_250, protocol: 'tcp', component: 'kubelet', from: 'hosts' },
           { port: 4789, protocol: 'udp', component: 'flanneld', from: 'hosts' },
         ],
-        packet,
-        gatekeepers: [],
+        packetBytes,
+        firewalls: [],
       }
     }),
   )
 }
 
-async function look(fresh: readonly string[] = names): Promise<readonly Finding[]> {
-  return preflight(crew.sessions, await peers(), { fresh: new Set(fresh), now: () => new Date() })
+async function runChecks(newHosts: readonly string[] = names): Promise<readonly Finding[]> {
+  return runPreflight(agents.sessions, await peers(), { newHosts: new Set(newHosts), now: () => new Date() })
 }
 
-/** Rules for what arrives at a host, or leaves it. */
-async function rule(host: Host, text: string, hook: 'input' | 'output' = 'input'): Promise<void> {
+/** Adds firewall rules for incoming or outgoing packets of a host. */
+async function addFirewallRule(host: Host, text: string, hook: 'input' | 'output' = 'input'): Promise<void> {
   const chain = `chain ${hook}_test {\ntype filter hook ${hook} priority 0\n${text}\n}`
   await host.exec(['nft', '-f', '-'], { input: `table inet test {\n${chain}\n}\n` })
 }
 
-/** Beside ssh, and the figures of the agent. */
+/** Lists listeners other than ssh and the metrics of the agent. */
 async function listeners(host: Host): Promise<string> {
   const { stdout } = await host.exec(['ss', '-Hlntu', 'not sport = :22 and not sport = :6446'])
   return stdout.trim()
 }
 
-test('where all is well nothing is found, at once, and no port is held afterwards', async () => {
-  const known = await peers()
+test('without faults nothing is found, at once, and no port is held afterwards', async () => {
+  const allPeers = await peers()
   const times: number[] = []
-  for (let turn = 0; turn < 5; turn++) {
-    const began = performance.now()
-    const found = await preflight(crew.sessions, known, { fresh: new Set(names), now: () => new Date() })
-    times.push(performance.now() - began)
+  for (let round = 0; round < 5; round++) {
+    const startedAt = performance.now()
+    const found = await runPreflight(agents.sessions, allPeers, {
+      newHosts: new Set(names),
+      now: () => new Date(),
+    })
+    times.push(performance.now() - startedAt)
     expect(found).toEqual([])
   }
   process.stderr.write(`preflight of three: ${times.map((time) => time.toFixed(0)).join(', ')} ms\n`)
@@ -96,14 +100,14 @@ test('where all is well nothing is found, at once, and no port is held afterward
 })
 
 test('a port that one host drops is found, and nothing else', async () => {
-  await rule(cp2, 'tcp dport 2380 drop')
-  expect(await look()).toMatchObject([
+  await addFirewallRule(cp2, 'tcp dport 2380 drop')
+  expect(await runChecks()).toMatchObject([
     {
       code: 'PEER_PORT_BLOCKED',
       severity: 'error',
       host: 'cp2',
       component: 'etcd',
-      message: 'cp1 and cp3 do not reach its port 2380/tcp (etcd): no answer comes',
+      message: 'cp1 and cp3 do not reach its port 2380/tcp (etcd): no answer',
     },
   ])
 })
@@ -111,8 +115,8 @@ test('a port that one host drops is found, and nothing else', async () => {
 test.each(['reject', 'reject with icmpx admin-prohibited', 'reject with tcp reset'])(
   'a firewall that says no is one as well: %s',
   async (verdict) => {
-    await rule(cp1, `tcp dport { 6443, 10250 } ${verdict}`)
-    const found = await look()
+    await addFirewallRule(cp1, `tcp dport { 6443, 10250 } ${verdict}`)
+    const found = await runChecks()
     expect(found).toMatchObject([{ code: 'PEER_PORT_BLOCKED', host: 'cp1' }])
     expect(found[0]?.message).toMatch(
       /^cp2 and cp3 do not reach its ports 6443\/tcp \(kube-apiserver\) and 10250\/tcp \(kubelet\): /,
@@ -121,19 +125,19 @@ test.each(['reject', 'reject with icmpx admin-prohibited', 'reject with tcp rese
 )
 
 test('a host that gets nothing out is found as that one', async () => {
-  await rule(cp3, 'tcp dport { 2379, 6443 } drop', 'output')
-  expect(await look()).toMatchObject([
+  await addFirewallRule(cp3, 'tcp dport { 2379, 6443 } drop', 'output')
+  expect(await runChecks()).toMatchObject([
     {
       host: 'cp3',
       message:
-        'it does not reach ports 2379/tcp (etcd) and 6443/tcp (kube-apiserver) of cp1 and cp2: no answer comes',
+        'it does not reach ports 2379/tcp (etcd) and 6443/tcp (kube-apiserver) of cp1 and cp2: no answer',
     },
   ])
 })
 
 test('datagrams that are lost when they are large', async () => {
-  await rule(cp1, 'udp dport 4789 ip length > 1400 drop')
-  expect(await look()).toMatchObject([
+  await addFirewallRule(cp1, 'udp dport 4789 ip length > 1400 drop')
+  expect(await runChecks()).toMatchObject([
     {
       code: 'PEER_UDP_SMALLER',
       severity: 'warning',
@@ -145,8 +149,8 @@ test('datagrams that are lost when they are large', async () => {
 })
 
 test('datagrams are marked as not to be cut on the way', async () => {
-  await rule(cp1, 'udp dport 4789 ip frag-off & 0x4000 == 0 drop')
-  expect(await look()).toEqual([])
+  await addFirewallRule(cp1, 'udp dport 4789 ip frag-off & 0x4000 == 0 drop')
+  expect(await runChecks()).toEqual([])
 })
 
 test('a router that cuts nothing, and says so', async () => {
@@ -154,8 +158,8 @@ test('a router that cuts nothing, and says so', async () => {
     ip route add ${cp1.address}/32 dev eth0 mtu lock 1450`)
   await cp2.exec(['ip', 'route', 'add', `${cp1.address}/32`, 'via', cp3.address])
   try {
-    // Of packets that cp3 sends itself, its kernel knows: it cuts them.
-    expect(await look()).toMatchObject([
+    // The kernel of cp3 knows the MTU of the route, so it fragments the packets that cp3 itself sends.
+    expect(await runChecks()).toMatchObject([
       {
         code: 'PEER_UDP_SMALLER',
         host: 'cp1',
@@ -171,54 +175,54 @@ test('a router that cuts nothing, and says so', async () => {
 
 test('a host whose interface takes less than the others send', async () => {
   await cp2.exec(['ip', 'link', 'set', 'eth0', 'mtu', '1300'])
-  expect(await look()).toMatchObject([{ code: 'PEER_UDP_SMALLER', host: 'cp2' }])
+  expect(await runChecks()).toMatchObject([{ code: 'PEER_UDP_SMALLER', host: 'cp2' }])
 })
 
 test('datagrams that are all lost', async () => {
-  await rule(cp3, 'udp dport 4789 drop')
-  expect(await look()).toMatchObject([
+  await addFirewallRule(cp3, 'udp dport 4789 drop')
+  expect(await runChecks()).toMatchObject([
     {
       code: 'PEER_UDP_BLOCKED',
       severity: 'error',
       host: 'cp3',
-      message: 'cp1 and cp2 do not reach its port 4789/udp (flanneld): no answer comes',
+      message: 'cp1 and cp2 do not reach its port 4789/udp (flanneld): no answer',
     },
   ])
 })
 
-test('a port that somebody has is left to them: it is enough that they answer', async () => {
+test('a port in use is left alone: a response is enough', async () => {
   await cp1.script(`systemd-run --quiet --unit=taker-tcp socat TCP-LISTEN:10250,fork,reuseaddr STDOUT
     ip link add vxtest type vxlan id 4096 dstport 4789 dev eth0 && ip link set vxtest up`)
-  await until('somebody to listen on 10250', async () => (await listeners(cp1)).includes(':10250'), {
-    within: 10_000,
+  await pollUntil('a listener on port 10250', async () => (await listeners(cp1)).includes(':10250'), {
+    timeoutMs: 10_000,
   })
-  expect(await look()).toEqual([])
-  // Where the pod network has the port, nothing can be learned of it; where somebody has another one, it can.
-  await rule(cp1, 'tcp dport 10250 drop; udp dport 4789 drop')
-  expect(await look()).toMatchObject([{ code: 'PEER_PORT_BLOCKED', host: 'cp1', component: 'kubelet' }])
+  expect(await runChecks()).toEqual([])
+  // A port of the pod network cannot be probed; a port of another program can.
+  await addFirewallRule(cp1, 'tcp dport 10250 drop; udp dport 4789 drop')
+  expect(await runChecks()).toMatchObject([{ code: 'PEER_PORT_BLOCKED', host: 'cp1', component: 'kubelet' }])
 })
 
-test('for a host that joins, only it listens, and the others look at it', async () => {
-  await rule(cp3, 'tcp dport 10250 drop; udp dport 4789 drop')
-  // Of an old host the datagrams cannot be tried: its pod network has the port.
-  expect(await look(['cp1'])).toMatchObject([
-    { host: 'cp3', message: 'cp1 does not reach its port 10250/tcp (kubelet): no answer comes' },
+test('for a host that joins, only it listens, and the others probe it', async () => {
+  await addFirewallRule(cp3, 'tcp dport 10250 drop; udp dport 4789 drop')
+  // Datagrams to an existing host cannot be probed: its pod network uses the port.
+  expect(await runChecks(['cp1'])).toMatchObject([
+    { host: 'cp3', message: 'cp1 does not reach its port 10250/tcp (kubelet): no answer' },
   ])
-  const found = await look(['cp3'])
+  const found = await runChecks(['cp3'])
   expect(found.map(({ code, host }) => `${code} ${host}`)).toEqual([
     'PEER_PORT_BLOCKED cp3',
     'PEER_UDP_BLOCKED cp3',
   ])
 })
 
-test('ports are free again when whoever asked is gone', async () => {
-  const session = crew.sessions.get('cp1')
+test('ports are free again when the requester is gone', async () => {
+  const session = agents.sessions.get('cp1')
   const token = '9f86d081884c7d659a2feaa0c55ad015'
-  const wish = { address: cp1.address, tcp: [2380], udp: [4789], token, for: 30_000 }
-  const opened = await session?.ask({ type: 'listen', ...wish }, 'listening')
+  const listenOptions = { address: cp1.address, tcp: [2380], udp: [4789], token, for: 30_000 }
+  const opened = await session?.request({ type: 'listen', ...listenOptions }, 'listening')
   expect(opened).toEqual({ type: 'listening', tcp: [2380], udp: [4789] })
   expect((await listeners(cp1)).split('\n')).toHaveLength(2)
-  // Nobody is needed on the host after this, the last test.
+  // This is the last test, so the host needs no session afterwards.
   await session?.close()
-  await until('the ports to be free', async () => (await listeners(cp1)) === '', { within: 10_000 })
+  await pollUntil('the ports to be free', async () => (await listeners(cp1)) === '', { timeoutMs: 10_000 })
 })

@@ -6,9 +6,9 @@ import {
   pauseImage,
   programFetch,
   testImage,
-  versionsFor,
+  selectVersions,
 } from '../../lab/cluster/artifacts.ts'
-import { containerdConfig } from '../../lab/cluster/configs.ts'
+import { renderContainerdConfig } from '../../lab/cluster/configs.ts'
 import { runtimeFiles } from '../../lab/cluster/node-files.ts'
 import { sendFiles } from '../../lab/cluster/send-files.ts'
 import { machineArch } from '../../lab/components/build.ts'
@@ -16,11 +16,11 @@ import { kubernetesVersions, selectParts } from '../../lab/components/parts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
-import { labMirror } from '../support/lab-mirror.ts'
-import { freshLab, oneHost } from '../support/lab.ts'
+import { openLabMirror } from '../support/lab-mirror.ts'
+import { openFreshLab, startOneHost } from '../support/lab.ts'
 
 const registry = 'registry.k8s.io'
-const pause = pauseImage(versionsFor(kubernetesVersions[0]))
+const pause = pauseImage(selectVersions(kubernetesVersions[0]))
 const certificates = 'etc/containerd/certs.d'
 const inspected = z.object({ status: z.object({ repoDigests: z.array(z.string()) }) })
 
@@ -28,29 +28,29 @@ let lab: Lab
 let mirror: Mirror
 let host: Host
 
-/** Both as hyperkube writes them for `registries: [{ host: registry.k8s.io, mirrors: [...] }]`. */
+/** The files that hyperkube writes for `registries: [{ host: registry.k8s.io, mirrors: [...] }]`. */
 const configPath = `
 [plugins.'io.containerd.cri.v1.images'.registry]
   config_path = "/${certificates}"
 `
 const hostsToml = (address: string): string => `[host."${address}"]\n  capabilities = ["pull", "resolve"]\n`
 
-/** A host with containerd and no image at all: whatever it runs, it has pulled. */
+/** The host has containerd and no image: it must pull everything that it runs. */
 beforeAll(async () => {
-  lab = await freshLab('registry')
-  mirror = await labMirror(lab, {
+  lab = await openFreshLab('registry')
+  mirror = await openLabMirror(lab, {
     parts: selectParts(['containerd', 'runc', 'crictl', 'pause', 'agnhost']),
   })
-  host = await oneHost(lab, 'h1')
+  host = await startOneHost(lab, 'h1')
   const arch = machineArch()
   await sendFiles(host, {
     ...runtimeFiles(pause),
-    'etc/containerd/config.toml': containerdConfig(pause) + configPath,
+    'etc/containerd/config.toml': renderContainerdConfig(pause) + configPath,
     [`${certificates}/${registry}/hosts.toml`]: hostsToml(mirror.address),
     'etc/crictl.yaml': 'runtime-endpoint: unix:///run/containerd/containerd.sock\n',
     'root/sandbox.json': JSON.stringify({
       metadata: { name: 'probe', namespace: 'default', uid: 'probe' },
-      // The host's own network: there is no other here.
+      // The network of the host, because there is no other one.
       linux: { security_context: { namespace_options: { network: 2 } } },
     }),
     'root/container.json': JSON.stringify({
@@ -75,27 +75,27 @@ afterAll(async () => {
   }
 })
 
-async function crictl(...words: string[]): Promise<string> {
-  return (await host.exec(['crictl', ...words])).stdout.trim()
+async function crictl(...args: string[]): Promise<string> {
+  return (await host.exec(['crictl', ...args])).stdout.trim()
 }
 
-/** By which digest the mirror has an image. */
-async function published(image: string): Promise<string> {
+/** Returns the digest of an image in the mirror. */
+async function readPublishedDigest(image: string): Promise<string> {
   const [, name, tag] = /^[^/]+\/(.+):(.+)$/.exec(image) ?? []
-  const answer = await fetch(`${mirror.address}/v2/${name}/manifests/${tag}?ns=${registry}`, {
+  const response = await fetch(`${mirror.address}/v2/${name}/manifests/${tag}?ns=${registry}`, {
     method: 'HEAD',
   })
-  return answer.headers.get('docker-content-digest') ?? ''
+  return response.headers.get('docker-content-digest') ?? ''
 }
 
 test.each([pause, testImage])('containerd pulls %s, and has what the manifest says', async (image) => {
   await crictl('pull', image)
   const { status } = inspected.parse(JSON.parse(await crictl('inspecti', image)))
-  expect(status.repoDigests).toEqual([`${image.replace(/:[^:]+$/, '')}@${await published(image)}`])
+  expect(status.repoDigests).toEqual([`${image.replace(/:[^:]+$/, '')}@${await readPublishedDigest(image)}`])
 })
 
 test('an image can be pulled by its digest', async () => {
-  const image = `${registry}/pause@${await published(pause)}`
+  const image = `${registry}/pause@${await readPublishedDigest(pause)}`
   await host.exec(['ctr', 'images', 'pull', '--hosts-dir', `/${certificates}`, image])
   const { stdout } = await host.exec(['ctr', 'images', 'check', `name==${image}`])
   expect(stdout).toMatch(/complete \(2\/2\)/)

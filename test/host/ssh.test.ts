@@ -9,23 +9,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { checkHostKey, fingerprint } from '../../src/identity/host-key.ts'
-import { run } from '../../src/kit/command.ts'
-import { testAuthority } from '../../src/kit/testing/test-ca.ts'
-import { testServer } from '../../src/kit/testing/https-test-server.ts'
+import { runProgram } from '../../src/kit/command.ts'
+import { createTestCa } from '../../src/kit/testing/test-ca.ts'
+import { startHttpsTestServer } from '../../src/kit/testing/https-test-server.ts'
 import { KubeClient } from '../../src/kube/client.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { until } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 import { openBastions } from '../../src/ssh/bastions.ts'
-import { connect } from '../../src/ssh/connect-built-in.ts'
-import { remoteContract } from '../../src/ssh/testing/remote-contract.ts'
-import { echoServer } from '../../src/ssh/testing/echo-server.ts'
-import { localRemote } from '../../src/ssh/local-remote.ts'
+import { connectBuiltIn } from '../../src/ssh/connect-built-in.ts'
+import { testRemoteContract } from '../../src/ssh/testing/remote-contract.ts'
+import { startEchoServer } from '../../src/ssh/testing/echo-server.ts'
+import { createLocalRemote } from '../../src/ssh/local-remote.ts'
 import type { ConnectOptions } from '../../src/ssh/options.ts'
-import { type Hop, type Reach, resolveReach, type SshSettings } from '../../src/ssh/ssh-route.ts'
+import { type Hop, type SshRoute, resolveSshRoute, type SshSettings } from '../../src/ssh/ssh-route.ts'
 import type { Remote } from '../../src/ssh/remote.ts'
-import { systemSsh } from '../../src/ssh/system-ssh.ts'
+import { connectWithSystemSsh } from '../../src/ssh/system-ssh.ts'
 import { noSshConfig, parseSshConfig } from '../../src/ssh/ssh-config.ts'
-import { freshLab } from '../support/lab.ts'
+import { openFreshLab } from '../support/lab.ts'
 
 const { signal } = new AbortController()
 const small = '/mnt/small'
@@ -36,7 +36,7 @@ let h2: Host
 let local = ''
 
 beforeAll(async () => {
-  lab = await freshLab('ssh')
+  lab = await openFreshLab('ssh')
   const [first, second] = await lab.up(['h1', 'h2'])
   if (first === undefined || second === undefined) throw new Error('two hosts were asked for')
   h1 = first
@@ -44,24 +44,24 @@ beforeAll(async () => {
   local = await mkdtemp(join(tmpdir(), 'hyperkube-e2e-ssh-'))
   await mkdir(join(local, 'small'))
   await mkdir(join(local, 'work'))
-  await run(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', join(local, 'small')])
+  await runProgram(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', join(local, 'small')])
   await h1.script(`mkdir -p ${small} && mount -t tmpfs -o size=8m tmpfs ${small}
     mkdir -p /root/own /root/system ${small}/own ${small}/system`)
 })
 afterAll(async () => {
-  await run(['umount', join(local, 'small')], { allowFailure: true })
+  await runProgram(['umount', join(local, 'small')], { allowFailure: true })
   await rm(local, { recursive: true, force: true })
   await lab.down()
 })
 
-function reach(host: Host, ssh: SshSettings = {}): Reach {
+function routeTo(host: Host, ssh: SshSettings = {}): SshRoute {
   const settings = { user: 'root', key: host.ssh.keyFile, ...ssh }
   const wanted = { name: host.name, address: host.address, ssh: settings }
-  return resolveReach(wanted, {}, noSshConfig, { user: 'nobody', home: local, directory: local })
+  return resolveSshRoute(wanted, {}, noSshConfig, { user: 'nobody', home: local, directory: local })
 }
 
-/** The key that a host of the lab was made with. */
-async function keyOf(host: Host): Promise<string> {
+/** The host key that the lab gave to a host. */
+async function readHostKey(host: Host): Promise<string> {
   const [, type = '', blob = ''] = (await readFile(host.ssh.knownHosts, 'utf8')).split(' ')
   return `${type} ${blob}`
 }
@@ -70,26 +70,33 @@ async function listens(port: number): Promise<boolean> {
   return (await h1.exec(['ss', '-Htln', 'sport', '=', `:${port}`])).stdout !== ''
 }
 
-/** A further sshd on the first host, with settings of its own. It goes into the background before it listens. */
+/**
+ * Starts another sshd on the first host, with its own settings. It goes into the background before it
+ * listens.
+ */
 async function extraSshd(port: number, ...settings: readonly string[]): Promise<void> {
   if (await listens(port)) return
   const set = ['PidFile=none', ...settings].flatMap((setting) => ['-o', setting])
   await h1.exec(['/usr/sbin/sshd', '-p', String(port), ...set])
-  await until(`sshd on port ${port}`, async () => listens(port), { within: 10_000 })
+  await pollUntil(`sshd on port ${port}`, async () => listens(port), { timeoutMs: 10_000 })
 }
 
 const options: ConnectOptions = { signal, verify: () => 'first-use', timeout: 20_000 }
 
-const ways = [
-  ['ours', async (to: Reach, more: Partial<ConnectOptions> = {}) => connect(to, { ...options, ...more })],
+const clients = [
+  [
+    'ours',
+    async (route: SshRoute, more: Partial<ConnectOptions> = {}) =>
+      connectBuiltIn(route, { ...options, ...more }),
+  ],
   [
     "the system's",
-    async (to: Reach, more: Partial<ConnectOptions> = {}) =>
-      systemSsh(to, { ...options, ...more, temporary: local }),
+    async (route: SshRoute, more: Partial<ConnectOptions> = {}) =>
+      connectWithSystemSsh(route, { ...options, ...more, temporary: local }),
   ],
 ] as const
 
-/** Runs something with a connection, which is closed whatever happens. */
+/** Runs a function with a connection, and always closes it. */
 async function withRemote<T>(remote: Promise<Remote>, use: (remote: Remote) => Promise<T>): Promise<T> {
   const opened = await remote
   try {
@@ -100,51 +107,51 @@ async function withRemote<T>(remote: Promise<Remote>, use: (remote: Remote) => P
 }
 
 describe('the contract', () => {
-  let own: Remote
+  let builtIn: Remote
   let system: Remote
   beforeAll(async () => {
-    own = await connect(reach(h1), options)
-    system = await systemSsh(reach(h1), { ...options, temporary: local })
+    builtIn = await connectBuiltIn(routeTo(h1), options)
+    system = await connectWithSystemSsh(routeTo(h1), { ...options, temporary: local })
   })
   afterAll(async () => {
-    await own.close()
+    await builtIn.close()
     await system.close()
   })
   const common = { root: true, megabytes: 100 }
   const port = 2310
   const echo = async (): Promise<number> => {
     if (await listens(port)) return port
-    // Who has no more to say may have much to hear.
+    // Keeps the other direction open for 60 s after one side has closed its own.
     await h1.script(`systemd-run -q --collect socat -t 60 TCP-LISTEN:${port},fork,reuseaddr EXEC:cat`)
-    await until('the echo to listen', async () => listens(port), { within: 10_000 })
+    await pollUntil('the echo to listen', async () => listens(port), { timeoutMs: 10_000 })
     return port
   }
-  remoteContract('our own ssh', {
+  testRemoteContract('our own ssh', {
     ...common,
-    remote: () => own,
-    another: async () => connect(reach(h1), options),
+    remote: () => builtIn,
+    connectAnother: async () => connectBuiltIn(routeTo(h1), options),
     echo,
     directory: () => '/root/own',
     smallDirectory: () => `${small}/own`,
     endsPrograms: false,
     killed: 137,
   })
-  remoteContract("the system's ssh", {
+  testRemoteContract("the system's ssh", {
     ...common,
     remote: () => system,
-    another: async () => systemSsh(reach(h1), { ...options, temporary: local }),
+    connectAnother: async () => connectWithSystemSsh(routeTo(h1), { ...options, temporary: local }),
     echo,
     directory: () => '/root/system',
     smallDirectory: () => `${small}/system`,
     endsPrograms: false,
-    // ssh has no other code for it.
+    // ssh has no other exit code for this.
     killed: 255,
   })
-  remoteContract('this machine', {
+  testRemoteContract('this machine', {
     ...common,
-    remote: () => localRemote('here'),
-    another: async () => localRemote('here'),
-    echo: echoServer(),
+    remote: () => createLocalRemote('here'),
+    connectAnother: async () => createLocalRemote('here'),
+    echo: startEchoServer(),
     directory: () => join(local, 'work'),
     smallDirectory: () => join(local, 'small'),
     endsPrograms: true,
@@ -160,9 +167,10 @@ describe('the contract', () => {
       await remote.upload({ path }, '/root/load', { signal, mode: 0o600 })
       return megabytes / ((performance.now() - started) / 1000)
     }
-    // In turns, and the best of each: what else the machine does meanwhile is nobody's speed.
+    // Alternating, and the best of each, because other load on the machine distorts single results.
     const rates: { own: number; system: number }[] = []
-    for (let turn = 0; turn < 3; turn++) rates.push({ own: await rate(own), system: await rate(system) })
+    for (let attempt = 0; attempt < 3; attempt++)
+      rates.push({ own: await rate(builtIn), system: await rate(system) })
     const best = {
       own: Math.max(...rates.map((one) => one.own)),
       system: Math.max(...rates.map((one) => one.system)),
@@ -175,63 +183,63 @@ describe('the contract', () => {
   })
 })
 
-describe.each(ways)('the host’s key, by %s ssh', (_name, way) => {
-  /** What sshd has seen of anybody who wants to log in. */
+describe.each(clients)('the host’s key, by %s ssh', (_name, connectTo) => {
+  /** Login attempts in the log of sshd. */
   const logins = async (): Promise<string[]> => {
     const { stdout } = await h1.exec(['journalctl', '-u', 'ssh', '-o', 'cat', '--no-pager'])
     return stdout.split('\n').filter((line) => /Accepted|Failed|authenticating user/.test(line))
   }
 
   test('on first use it is shown to the caller, and what the caller says is the error', async () => {
-    const seen: [string, string][] = []
+    const shownKeys: [string, string][] = []
     const changed = new Error('another machine')
     const verify = (key: string, hop: Hop): 'first-use' => {
-      seen.push([key, hop.name])
-      if (seen.length > 1) throw changed
+      shownKeys.push([key, hop.name])
+      if (shownKeys.length > 1) throw changed
       return 'first-use'
     }
-    await withRemote(way(reach(h1), { verify }), async (remote) => {
+    await withRemote(connectTo(routeTo(h1), { verify }), async (remote) => {
       expect((await remote.exec(['hostname'], { signal })).stdout).toBe('h1\n')
     })
-    await expect(way(reach(h1), { verify })).rejects.toBe(changed)
-    const key = await keyOf(h1)
-    expect(seen).toEqual([
+    await expect(connectTo(routeTo(h1), { verify })).rejects.toBe(changed)
+    const key = await readHostKey(h1)
+    expect(shownKeys).toEqual([
       [key, 'h1'],
       [key, 'h1'],
     ])
   })
 
   test('one that is pinned needs no question', async () => {
-    const key = await keyOf(h1)
+    const key = await readHostKey(h1)
     const verify = (): never => {
       throw new Error('asked')
     }
-    await withRemote(way(reach(h1), { verify, pinned: () => [key] }), async (remote) => {
+    await withRemote(connectTo(routeTo(h1), { verify, pinned: () => [key] }), async (remote) => {
       expect((await remote.exec(['true'], { signal })).code).toBe(0)
     })
   })
 
   test('one that is not the pinned one is refused before anybody logs in', async () => {
-    const [first, other] = [await keyOf(h1), await keyOf(h2)]
+    const [first, other] = [await readHostKey(h1), await readHostKey(h2)]
     const changed = new Error('changed')
     const before = await logins()
     const verify = (key: string): never => {
       expect(key).toBe(first)
       throw changed
     }
-    await expect(way(reach(h1), { verify, pinned: () => [other] })).rejects.toBe(changed)
+    await expect(connectTo(routeTo(h1), { verify, pinned: () => [other] })).rejects.toBe(changed)
     const offered = (await logins()).slice(before.length).filter((line) => /Accepted|Failed/.test(line))
     expect(offered).toEqual([])
   })
 
-  test('a changed one is told as identity tells it', async () => {
-    const identity = { hostKeys: { h1: [await keyOf(h2)] } }
+  test('a changed one is reported with the error of checkHostKey', async () => {
+    const identity = { hostKeys: { h1: [await readHostKey(h2)] } }
     const verify = (key: string, hop: Hop): 'known' | 'first-use' => checkHostKey(identity, hop.name, key)
     for (const pinned of [[], identity.hostKeys.h1]) {
-      await expect(way(reach(h1), { verify, pinned: () => pinned })).rejects.toMatchObject({
+      await expect(connectTo(routeTo(h1), { verify, pinned: () => pinned })).rejects.toMatchObject({
         code: 'SSH_HOST_KEY_CHANGED',
         host: 'h1',
-        message: expect.stringContaining(`now it is ${fingerprint(await keyOf(h1))}`),
+        message: expect.stringContaining(`now it is ${fingerprint(await readHostKey(h1))}`),
       })
     }
   })
@@ -246,9 +254,12 @@ describe.each(ways)('the host’s key, by %s ssh', (_name, way) => {
     const verify = (key: string): never => {
       throw new Error(`shown ${key}`)
     }
-    await withRemote(way(reach(h1, { port: 2203 }), { verify, pinned: () => [pinned] }), async (remote) => {
-      expect((await remote.exec(['true'], { signal })).code).toBe(0)
-    })
+    await withRemote(
+      connectTo(routeTo(h1, { port: 2203 }), { verify, pinned: () => [pinned] }),
+      async (remote) => {
+        expect((await remote.exec(['true'], { signal })).code).toBe(0)
+      },
+    )
   })
 })
 
@@ -258,31 +269,33 @@ test('our own ssh says nothing of the user before the host’s key is right', as
   const verify = (): never => {
     throw new Error('wrong')
   }
-  await expect(connect(reach(h1, { user: 'early' }), { ...options, verify })).rejects.toThrow('wrong')
-  await expect(connect(reach(h1, { user: 'later' }), options)).rejects.toMatchObject({
+  await expect(connectBuiltIn(routeTo(h1, { user: 'early' }), { ...options, verify })).rejects.toThrow(
+    'wrong',
+  )
+  await expect(connectBuiltIn(routeTo(h1, { user: 'later' }), options)).rejects.toMatchObject({
     code: 'SSH_NO_KEY_ACCEPTED',
   })
-  const told = await until(
-    'sshd to tell of the second',
+  const log = await pollUntil(
+    'sshd to log the second',
     async () => {
       const text = await journal()
       return text.includes('later') && text
     },
-    { within: 10_000 },
+    { timeoutMs: 10_000 },
   )
-  expect(told).not.toContain('early')
+  expect(log).not.toContain('early')
 })
 
-describe.each(ways)('keys, by %s ssh', (_name, way) => {
+describe.each(clients)('keys, by %s ssh', (_name, connectTo) => {
   const makeKey = async (name: string, passphrase = ''): Promise<string> => {
     const path = join(local, `${name}-${randomBytes(4).toString('hex')}`)
-    await run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', passphrase, '-C', name, '-f', path])
+    await runProgram(['ssh-keygen', '-q', '-t', 'ed25519', '-N', passphrase, '-C', name, '-f', path])
     return path
   }
 
   test('a wrong one is named, with what the host takes', async () => {
     const key = await makeKey('wrong')
-    await expect(way(reach(h1, { key }))).rejects.toMatchObject({
+    await expect(connectTo(routeTo(h1, { key }))).rejects.toMatchObject({
       code: 'SSH_NO_KEY_ACCEPTED',
       host: 'h1',
       message: expect.stringMatching(
@@ -295,13 +308,13 @@ describe.each(ways)('keys, by %s ssh', (_name, way) => {
   test('several are tried in order', async () => {
     const wrong = await makeKey('wrong')
     const keys = [wrong, h1.ssh.keyFile].map((path) => ({ path, from: 'settings' as const }))
-    await withRemote(way({ ...reach(h1), keys }), async (remote) => {
+    await withRemote(connectTo({ ...routeTo(h1), keys }), async (remote) => {
       expect((await remote.exec(['true'], { signal })).code).toBe(0)
     })
   })
 
   test('one that is not there is named', async () => {
-    await expect(way(reach(h1, { key: 'none' }))).rejects.toMatchObject({
+    await expect(connectTo(routeTo(h1, { key: 'none' }))).rejects.toMatchObject({
       code: 'SSH_KEY_NOT_READ',
       message: expect.stringContaining(join(local, 'none')),
     })
@@ -310,13 +323,13 @@ describe.each(ways)('keys, by %s ssh', (_name, way) => {
   test('a locked one is for the agent', async () => {
     const key = await makeKey('locked', 'secret')
     await h1.exec(['tee', '-a', '/root/.ssh/authorized_keys'], { input: await readFile(`${key}.pub`) })
-    await expect(way(reach(h1, { key }))).rejects.toMatchObject({
+    await expect(connectTo(routeTo(h1, { key }))).rejects.toMatchObject({
       code: 'SSH_KEY_ENCRYPTED',
       hint: `ssh-add ${key}`,
     })
     const { socket, end } = await startAgent(key, 'secret')
     try {
-      await withRemote(way(reach(h1, { key }), { agent: socket }), async (remote) => {
+      await withRemote(connectTo(routeTo(h1, { key }), { agent: socket }), async (remote) => {
         expect((await remote.exec(['true'], { signal })).code).toBe(0)
       })
     } finally {
@@ -324,14 +337,14 @@ describe.each(ways)('keys, by %s ssh', (_name, way) => {
     }
   })
 
-  test('a host that takes only passwords is told apart', async () => {
+  test('a host that accepts only passwords has its own message', async () => {
     await extraSshd(
       2201,
       'PubkeyAuthentication=no',
       'PasswordAuthentication=yes',
       'KbdInteractiveAuthentication=yes',
     )
-    await expect(way(reach(h1, { port: 2201 }))).rejects.toMatchObject({
+    await expect(connectTo(routeTo(h1, { port: 2201 }))).rejects.toMatchObject({
       code: 'SSH_NO_KEY_ACCEPTED',
       message: expect.stringMatching(
         /takes no keys, only (password,keyboard|password, keyboard)-interactive/,
@@ -339,19 +352,19 @@ describe.each(ways)('keys, by %s ssh', (_name, way) => {
     })
   })
 
-  test('a host that wants more than a key is told apart', async () => {
+  test('a host that wants more than a key has its own message', async () => {
     await extraSshd(2202, 'PasswordAuthentication=yes', 'AuthenticationMethods=publickey,password')
-    await expect(way(reach(h1, { port: 2202 }))).rejects.toMatchObject({
+    await expect(connectTo(routeTo(h1, { port: 2202 }))).rejects.toMatchObject({
       code: 'SSH_NO_KEY_ACCEPTED',
       message: `root@${h1.address} wants more than a key: password`,
     })
   })
 
-  test('a host that hangs up after too many keys is told apart', async () => {
+  test('a host that hangs up after too many keys has its own hint', async () => {
     await extraSshd(2204, 'MaxAuthTries=2')
     const paths = [await makeKey('one'), await makeKey('two'), await makeKey('three')]
     const keys = paths.map((path) => ({ path, from: 'settings' as const }))
-    await expect(way({ ...reach(h1, { port: 2204 }), keys })).rejects.toMatchObject({
+    await expect(connectTo({ ...routeTo(h1, { port: 2204 }), keys })).rejects.toMatchObject({
       code: 'SSH_NO_KEY_ACCEPTED',
       hint: 'name the right one in cluster.yml: ssh.key',
     })
@@ -362,36 +375,41 @@ describe.each(ways)('keys, by %s ssh', (_name, way) => {
     passphrase: string,
   ): Promise<{ socket: string; end: () => Promise<void> }> {
     const socket = join(local, `agent-${randomBytes(4).toString('hex')}`)
-    const { stdout } = await run(['ssh-agent', '-s', '-a', socket])
+    const { stdout } = await runProgram(['ssh-agent', '-s', '-a', socket])
     const pid = /SSH_AGENT_PID=(\d+)/.exec(stdout)?.[1] ?? ''
-    const ask = join(local, 'ask')
-    await writeFile(ask, `#!/bin/sh\necho ${passphrase}\n`, { mode: 0o700 })
-    const asking = { SSH_AUTH_SOCK: socket, SSH_ASKPASS: ask, SSH_ASKPASS_REQUIRE: 'force', DISPLAY: 'none' }
-    await run(['ssh-add', '-q', key], { env: { ...process.env, ...asking } })
-    return { socket, end: async () => void (await run(['kill', pid])) }
+    const askpass = join(local, 'ask')
+    await writeFile(askpass, `#!/bin/sh\necho ${passphrase}\n`, { mode: 0o700 })
+    const askpassEnv = {
+      SSH_AUTH_SOCK: socket,
+      SSH_ASKPASS: askpass,
+      SSH_ASKPASS_REQUIRE: 'force',
+      DISPLAY: 'none',
+    }
+    await runProgram(['ssh-add', '-q', key], { env: { ...process.env, ...askpassEnv } })
+    return { socket, end: async () => void (await runProgram(['kill', pid])) }
   }
 })
 
-describe.each(ways)('the way, by %s ssh', (name, way) => {
-  const behind = (host: Host, port = 22): Reach => {
+describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
+  const behindBastion = (host: Host, port = 22): SshRoute => {
     const bastion = { address: h1.address, user: 'root', key: h1.ssh.keyFile }
-    return reach(host, { port, bastion })
+    return routeTo(host, { port, bastion })
   }
 
   test('goes through a bastion, whose key is verified too', async () => {
-    const seen: [string, string][] = []
+    const shownKeys: [string, string][] = []
     const verify = (key: string, hop: Hop): 'first-use' => {
-      seen.push([hop.name, key])
+      shownKeys.push([hop.name, key])
       return 'first-use'
     }
-    await withRemote(way(behind(h2), { verify }), async (remote) => {
+    await withRemote(connectTo(behindBastion(h2), { verify }), async (remote) => {
       const { stdout } = await remote.exec(['sh', '-c', 'hostname; echo "$SSH_CLIENT"'], { signal })
       expect(stdout).toMatch(new RegExp(`^h2\n${h1.address} `))
       await remote.upload({ bytes: randomBytes(4 << 20) }, '/root/through', { signal, mode: 0o600 })
     })
-    expect(seen).toEqual([
-      [h1.address, await keyOf(h1)],
-      ['h2', await keyOf(h2)],
+    expect(shownKeys).toEqual([
+      [h1.address, await readHostKey(h1)],
+      ['h2', await readHostKey(h2)],
     ])
   })
 
@@ -401,54 +419,54 @@ describe.each(ways)('the way, by %s ssh', (name, way) => {
       if (hop.name !== 'h2') throw wrong
       return 'first-use'
     }
-    await expect(way(behind(h2), { verify })).rejects.toBe(wrong)
+    await expect(connectTo(behindBastion(h2), { verify })).rejects.toBe(wrong)
   })
 
   test('says that the bastion is the obstacle', async () => {
-    await expect(way(behind(h2, 2))).rejects.toMatchObject({
+    await expect(connectTo(behindBastion(h2, 2))).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
       host: 'h2',
       message: `the bastion ${h1.address} cannot reach ${h2.address} port 2: Connection refused`,
     })
     const bastion = { address: h1.address, user: 'root', port: 2, key: h1.ssh.keyFile }
-    await expect(way(reach(h2, { bastion }))).rejects.toMatchObject({
+    await expect(connectTo(routeTo(h2, { bastion }))).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
       host: 'h2',
       message: `${h1.address} port 2 refuses the connection: nothing listens there`,
     })
   })
 
-  test('says when a bastion lets nobody through', async () => {
+  test('says when a bastion forbids connections', async () => {
     await extraSshd(2206, 'AllowTcpForwarding=no')
     const bastion = { address: h1.address, user: 'root', port: 2206, key: h1.ssh.keyFile }
-    await expect(way(reach(h2, { bastion }))).rejects.toMatchObject({
+    await expect(connectTo(routeTo(h2, { bastion }))).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
       host: 'h2',
-      message: `the bastion ${h1.address} lets nobody through`,
+      message: `the bastion ${h1.address} forbids connections through it`,
     })
   })
 
   test('ends at a port with nothing behind it', async () => {
-    await expect(way(reach(h1, { port: 2 }))).rejects.toMatchObject({
+    await expect(connectTo(routeTo(h1, { port: 2 }))).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
       host: 'h1',
       message: `${h1.address} port 2 refuses the connection: nothing listens there`,
     })
   })
 
-  test('ends at a name that nobody knows', async () => {
-    const nowhere = { ...reach(h1), address: 'no-such-host.invalid', alias: 'no-such-host.invalid' }
-    await expect(way(nowhere)).rejects.toMatchObject({
+  test('ends at an unknown name', async () => {
+    const nowhere = { ...routeTo(h1), address: 'no-such-host.invalid', alias: 'no-such-host.invalid' }
+    await expect(connectTo(nowhere)).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
       message: 'no-such-host.invalid is a name that this machine does not know',
     })
   })
 
   test('ends in a black hole, after a time', async () => {
-    await h2.setUnheard([lab.gateway])
+    await h2.setDroppedSources([lab.gateway])
     try {
       const started = performance.now()
-      await expect(way(reach(h2), { timeout: 1000 })).rejects.toMatchObject({
+      await expect(connectTo(routeTo(h2), { timeout: 1000 })).rejects.toMatchObject({
         code: 'SSH_UNREACHABLE',
         message: `${h2.address} port 22 does not answer: nothing came back within 1.0 s`,
       })
@@ -459,9 +477,9 @@ describe.each(ways)('the way, by %s ssh', (name, way) => {
   })
 
   test('ends when the caller gives up', async () => {
-    await h2.setUnheard([lab.gateway])
+    await h2.setDroppedSources([lab.gateway])
     try {
-      await expect(way(reach(h2), { signal: AbortSignal.timeout(300) })).rejects.toThrow(/timeout/)
+      await expect(connectTo(routeTo(h2), { signal: AbortSignal.timeout(300) })).rejects.toThrow(/timeout/)
     } finally {
       await lab.rejoin()
     }
@@ -470,16 +488,18 @@ describe.each(ways)('the way, by %s ssh', (name, way) => {
   test('ends at what does not speak ssh, and at what does not speak', async () => {
     await h1.script(`systemd-run -q --collect socat TCP-LISTEN:2301,fork,reuseaddr "SYSTEM:printf 'HTTP/1.1 400 Bad Request\\r\\n\\r\\n'" || true
       systemd-run -q --collect socat TCP-LISTEN:2302,fork,reuseaddr "SYSTEM:sleep 30" || true`)
-    await until(
+    await pollUntil(
       'both to listen',
       async () => {
         return (await listens(2301)) && listens(2302)
       },
-      { within: 5000 },
+      { timeoutMs: 5000 },
     )
-    const odd = await way(reach(h1, { port: 2301 })).catch((error: unknown) => error)
+    const odd = await connectTo(routeTo(h1, { port: 2301 })).catch((error: unknown) => error)
     expect(odd).toMatchObject({ code: 'SSH_UNREACHABLE' })
-    const silent = await way(reach(h1, { port: 2302 }), { timeout: 1000 }).catch((error: unknown) => error)
+    const silent = await connectTo(routeTo(h1, { port: 2302 }), { timeout: 1000 }).catch(
+      (error: unknown) => error,
+    )
     expect(silent).toMatchObject({
       code: 'SSH_UNREACHABLE',
       message: expect.stringMatching(/says nothing|does not answer/),
@@ -487,21 +507,21 @@ describe.each(ways)('the way, by %s ssh', (name, way) => {
   })
 
   test('a cut in the middle is noticed', async () => {
-    const remote = await way(reach(h2), { keepalive: { interval: 1000, count: 2 } })
+    const remote = await connectTo(routeTo(h2), { keepalive: { interval: 1000, count: 2 } })
     try {
       const running = remote.exec(['sleep', '120'], { signal })
-      const talk = await remote.open(['cat'], { signal })
-      talk.stdout.resume()
+      const program = await remote.open(['cat'], { signal })
+      program.stdout.resume()
       const stream = await remote.dial('127.0.0.1', 22, { signal })
-      const gone = new Promise<void>((resolve) => {
+      const closed = new Promise<void>((resolve) => {
         stream.resume().once('close', resolve)
       })
-      await h2.setUnheard([lab.gateway])
+      await h2.setDroppedSources([lab.gateway])
       const started = performance.now()
       await expect(running).rejects.toMatchObject({ code: 'SSH_LOST', host: 'h2' })
       expect(performance.now() - started).toBeLessThan(10_000)
-      await expect(talk.ended).rejects.toMatchObject({ code: 'SSH_LOST' })
-      await gone
+      await expect(program.ended).rejects.toMatchObject({ code: 'SSH_LOST' })
+      await closed
       await expect(remote.dial('127.0.0.1', 22, { signal })).rejects.toMatchObject({ code: 'SSH_LOST' })
       await expect(remote.exec(['true'], { signal })).rejects.toMatchObject({ code: 'SSH_LOST' })
     } finally {
@@ -511,14 +531,14 @@ describe.each(ways)('the way, by %s ssh', (name, way) => {
   })
 
   test('a host that goes down in the middle is noticed, and is not there afterwards', async () => {
-    const remote = await way(reach(h2), { keepalive: { interval: 1000, count: 2 } })
+    const remote = await connectTo(routeTo(h2), { keepalive: { interval: 1000, count: 2 } })
     try {
       const running = remote.exec(['sleep', '120'], { signal })
       running.catch(() => undefined)
       await remote.exec(['true'], { signal })
       await h2.crash()
       await expect(running).rejects.toMatchObject({ code: 'SSH_LOST' })
-      await expect(way(reach(h2))).rejects.toMatchObject({ code: 'SSH_UNREACHABLE', host: 'h2' })
+      await expect(connectTo(routeTo(h2))).rejects.toMatchObject({ code: 'SSH_UNREACHABLE', host: 'h2' })
     } finally {
       await remote.close()
       await lab.start('h2')
@@ -526,42 +546,44 @@ describe.each(ways)('the way, by %s ssh', (name, way) => {
   })
 
   test('leaves no program behind', async () => {
-    await withRemote(way(reach(h1)), async (remote) => {
+    await withRemote(connectTo(routeTo(h1)), async (remote) => {
       await remote.exec(['true'], { signal })
       await remote.dial('127.0.0.1', 22, { signal })
     })
-    // A connection that still stood is told to end, and not waited for.
-    const left = async (): Promise<string> =>
-      (await run(['pgrep', '-f', `ssh.*${local}/hyperkube-ssh-`], { allowFailure: true })).stdout
-    await until(`programs of ${name} ssh to end`, async () => (await left()) === '', { within: 5000 })
-    expect((await run(['find', local, '-name', 'hyperkube-ssh-*'])).stdout).toBe('')
+    // close() ends an open connection, but does not wait for the end.
+    const listLeftovers = async (): Promise<string> =>
+      (await runProgram(['pgrep', '-f', `ssh.*${local}/hyperkube-ssh-`], { allowFailure: true })).stdout
+    await pollUntil(`programs of ${name} ssh to end`, async () => (await listLeftovers()) === '', {
+      timeoutMs: 5000,
+    })
+    expect((await runProgram(['find', local, '-name', 'hyperkube-ssh-*'])).stdout).toBe('')
   })
 })
 
 test('our own ssh says what it has in common with no host, and the system’s gets there', async () => {
   await extraSshd(2200, 'KexAlgorithms=sntrup761x25519-sha512@openssh.com')
-  await expect(connect(reach(h1, { port: 2200 }), options)).rejects.toMatchObject({
+  await expect(connectBuiltIn(routeTo(h1, { port: 2200 }), options)).rejects.toMatchObject({
     code: 'SSH_KEX',
     message: `${h1.address} port 2200 and we have no algorithm in common: no key exchange algorithm`,
     hint: expect.stringContaining('ssh.client'),
   })
-  await withRemote(systemSsh(reach(h1, { port: 2200 }), options), async (remote) => {
+  await withRemote(connectWithSystemSsh(routeTo(h1, { port: 2200 }), options), async (remote) => {
     expect((await remote.exec(['hostname'], { signal })).stdout).toBe('h1\n')
   })
 })
 
-test('what only the ssh program can follow is told, and followed by it', async () => {
+test('what only the ssh program can follow is reported, and followed by it', async () => {
   const include = join(local, 'ssh_config')
   const through = `ssh -F none -i ${h1.ssh.keyFile} -o UserKnownHostsFile=${h1.ssh.knownHosts} -W %h:%p root@${h1.address}`
   await writeFile(include, `Host ${h2.address}\n  ProxyCommand ${through}\n`)
   const config = parseSshConfig(await readFile(include, 'utf8'))
   const wanted = { name: 'h2', address: h2.address, ssh: { user: 'root', key: h2.ssh.keyFile } }
-  const to = resolveReach(wanted, {}, config, { user: 'nobody', home: local, directory: local })
-  await expect(connect(to, options)).rejects.toMatchObject({
+  const route = resolveSshRoute(wanted, {}, config, { user: 'nobody', home: local, directory: local })
+  await expect(connectBuiltIn(route, options)).rejects.toMatchObject({
     code: 'SSH_CONFIG_SETTING',
     message: `~/.ssh/config sets ProxyCommand for ${h2.address}, which only the ssh program can follow`,
   })
-  await withRemote(systemSsh(to, { ...options, include, temporary: local }), async (remote) => {
+  await withRemote(connectWithSystemSsh(route, { ...options, include, temporary: local }), async (remote) => {
     const { stdout } = await remote.exec(['sh', '-c', 'hostname; echo "$SSH_CLIENT"'], { signal })
     expect(stdout).toMatch(new RegExp(`^h2\n${h1.address} `))
   })
@@ -569,12 +591,12 @@ test('what only the ssh program can follow is told, and followed by it', async (
 
 test('our own ssh says when a host starts no further program', async () => {
   await extraSshd(2205, 'MaxSessions=1')
-  await withRemote(connect(reach(h1, { port: 2205 }), options), async (remote) => {
-    const talk = await remote.open(['cat'], { signal })
-    talk.stdout.resume()
+  await withRemote(connectBuiltIn(routeTo(h1, { port: 2205 }), options), async (remote) => {
+    const program = await remote.open(['cat'], { signal })
+    program.stdout.resume()
     await expect(remote.exec(['true'], { signal })).rejects.toMatchObject({ code: 'SSH_SESSION_REFUSED' })
-    talk.stdin.end()
-    await talk.ended
+    program.stdin.end()
+    await program.ended
   })
 })
 
@@ -583,7 +605,7 @@ test('hosts behind one bastion share the connection to it', async () => {
   const bastion = { address: h1.address, user: 'root', key: h1.ssh.keyFile }
   try {
     const remotes = await settleAll(
-      [1, 2, 3, 4, 5].map(async () => connect(reach(h2, { bastion }), { ...options, bastions })),
+      [1, 2, 3, 4, 5].map(async () => connectBuiltIn(routeTo(h2, { bastion }), { ...options, bastions })),
     )
     const { stdout } = await h1.exec([
       'ss',
@@ -596,7 +618,7 @@ test('hosts behind one bastion share the connection to it', async () => {
       'dst',
       lab.gateway,
     ])
-    // The lab has one of its own.
+    // One connection belongs to the lab.
     expect(stdout.trim().split('\n').length).toBeLessThanOrEqual(2)
     await settleAll(remotes.map(async (remote) => remote.close()))
   } finally {
@@ -604,15 +626,15 @@ test('hosts behind one bastion share the connection to it', async () => {
   }
 })
 
-describe.each(ways)('connections that a host makes, by %s ssh', (name, way) => {
-  test('are told apart when its sshd forbids them', async () => {
+describe.each(clients)('connections that a host makes, by %s ssh', (name, connectTo) => {
+  test('have their own error when its sshd forbids them', async () => {
     await extraSshd(2206, 'AllowTcpForwarding=no')
-    await withRemote(way(reach(h1, { port: 2206 })), async (remote) => {
+    await withRemote(connectTo(routeTo(h1, { port: 2206 })), async (remote) => {
       for (const port of [22, 2]) {
         await expect(remote.dial('127.0.0.1', port, { signal })).rejects.toMatchObject({
           code: 'SSH_FORWARD_FORBIDDEN',
           host: 'h1',
-          message: `its sshd lets nobody connect to 127.0.0.1 port ${port} through it`,
+          message: `its sshd forbids connections to 127.0.0.1 port ${port} through it`,
           hint: expect.stringContaining('AllowTcpForwarding yes'),
         })
       }
@@ -621,7 +643,7 @@ describe.each(ways)('connections that a host makes, by %s ssh', (name, way) => {
   })
 
   test('go to other machines too, and say why they do not', async () => {
-    await withRemote(way(reach(h1)), async (remote) => {
+    await withRemote(connectTo(routeTo(h1)), async (remote) => {
       const stream = await remote.dial(h2.address, 22, { signal })
       const [greeting]: unknown[] = await once(stream, 'data')
       expect(String(greeting)).toMatch(/^SSH-2.0-/)
@@ -634,57 +656,57 @@ describe.each(ways)('connections that a host makes, by %s ssh', (name, way) => {
   })
 
   test('carry the API', async () => {
-    const authority = await testAuthority()
+    const ca = await createTestCa()
     const items = [{ text: 'x'.repeat(1 << 20) }]
-    await using server = await testServer(authority, () => ({ json: { items } }))
-    // Hosts do not reach what listens for this machine alone.
+    await using server = await startHttpsTestServer(ca, () => ({ json: { items } }))
+    // Hosts cannot reach a server that listens only on the loopback address of this machine.
     const { port } = new URL(server.url)
-    const door = createServer((socket) => {
+    const relay = createServer((socket) => {
       pipeline(socket, dialLocal({ host: '127.0.0.1', port: Number(port) }), socket, () => undefined)
     })
-    await once(door.listen(0, lab.gateway), 'listening')
-    await withRemote(way(reach(h1)), async (remote) => {
-      const address = door.address()
-      const doorPort = typeof address === 'object' ? (address?.port ?? 0) : 0
+    await once(relay.listen(0, lab.gateway), 'listening')
+    await withRemote(connectTo(routeTo(h1)), async (remote) => {
+      const address = relay.address()
+      const relayPort = typeof address === 'object' ? (address?.port ?? 0) : 0
       using api = new KubeClient({
         servers: ['https://127.0.0.1:2', server.url],
-        authority: authority.certificate,
-        credentials: authority.client,
+        ca: ca.certificate,
+        credentials: ca.client,
         signal,
-        dial: async (host, wanted, enough) =>
+        dial: async (host, wanted, dialSignal) =>
           wanted === 2
-            ? remote.dial(host, wanted, { signal: enough })
-            : remote.dial(lab.gateway, doorPort, { signal: enough }),
+            ? remote.dial(host, wanted, { signal: dialSignal })
+            : remote.dial(lab.gateway, relayPort, { signal: dialSignal }),
       })
       const get = { method: 'GET', path: '/api/v1/nodes' } as const
-      const answers = await Promise.all([1, 2, 3, 4].map(async () => api.request(get)))
-      answers.push(await api.request(get))
-      expect(answers).toEqual(answers.map(() => ({ items })))
-      expect(new Set(server.asked.map(({ connection }) => connection)).size).toBeLessThanOrEqual(4)
-    }).finally(() => door.close())
+      const responses = await Promise.all([1, 2, 3, 4].map(async () => api.request(get)))
+      responses.push(await api.request(get))
+      expect(responses).toEqual(responses.map(() => ({ items })))
+      expect(new Set(server.requests.map(({ connection }) => connection)).size).toBeLessThanOrEqual(4)
+    }).finally(() => relay.close())
   })
 
   test('are many, one after the other, and leave nothing behind', async () => {
-    await withRemote(way(reach(h1)), async (remote) => {
+    await withRemote(connectTo(routeTo(h1)), async (remote) => {
       const started = performance.now()
-      const turns = 20
-      for (let turn = 0; turn < turns; turn++) {
+      const attempts = 20
+      for (let attempt = 0; attempt < attempts; attempt++) {
         const stream = await remote.dial('127.0.0.1', 22, { signal })
         stream.destroy()
         await expect(remote.dial('127.0.0.1', 2, { signal })).rejects.toMatchObject({
           code: 'SSH_DIAL_REFUSED',
         })
       }
-      const each = (performance.now() - started) / turns / 2
+      const each = (performance.now() - started) / attempts / 2
       process.stderr.write(`a dial by ${name} ssh: ${each.toFixed(1)} ms\n`)
       const connections = async (): Promise<string> =>
         (await h1.exec(['ss', '-Htn', 'state', 'established', 'dst', '127.0.0.1:22'])).stdout
-      await until('all to be closed', async () => (await connections()) === '', { within: 10_000 })
+      await pollUntil('all to be closed', async () => (await connections()) === '', { timeoutMs: 10_000 })
     })
   })
 })
 
-describe.each(ways)('a user who is not root, by %s ssh', (_name, way) => {
+describe.each(clients)('a user who is not root, by %s ssh', (_name, connectTo) => {
   beforeAll(async () => {
     const key = (await readFile(`${h1.ssh.keyFile}.pub`, 'utf8')).trim()
     await h1.script(`
@@ -694,7 +716,7 @@ describe.each(ways)('a user who is not root, by %s ssh', (_name, way) => {
         echo '${key}' > "/home/$user/.ssh/authorized_keys"
         chown "$user" "/home/$user/.ssh/authorized_keys"
       done
-      # A shell that greets, whoever comes.
+      # A shell that prints a greeting at every login.
       sed -i '1i echo "welcome to this machine"' /home/free/.bashrc
       echo 'free ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/free
       echo 'asked ALL=(ALL) ALL' > /etc/sudoers.d/asked
@@ -702,7 +724,7 @@ describe.each(ways)('a user who is not root, by %s ssh', (_name, way) => {
   })
 
   test('is root by sudo, and sends files as root', async () => {
-    await withRemote(way(reach(h1, { user: 'free' })), async (remote) => {
+    await withRemote(connectTo(routeTo(h1, { user: 'free' })), async (remote) => {
       const asRoot = await remote.exec(['cat', '/etc/shadow'], { signal, root: true })
       const asUser = await remote.exec(['cat', '/etc/shadow'], { signal })
       expect([asRoot.code, asUser.code]).toEqual([0, 1])
@@ -720,9 +742,10 @@ describe.each(ways)('a user who is not root, by %s ssh', (_name, way) => {
     })
   })
 
-  test.each(['asked', 'unknown', 'limited'])('%s is told what sudo lacks', async (user) => {
-    await withRemote(way(reach(h1, { user })), async (remote) => {
-      // sudo asks everybody who may not do all without: whether a password would help, it does not say.
+  test.each(['asked', 'unknown', 'limited'])('%s gets an error that says what sudo lacks', async (user) => {
+    await withRemote(connectTo(routeTo(h1, { user })), async (remote) => {
+      // sudo asks every user without NOPASSWD for all commands, and does not say whether a password would
+      // help.
       await expect(remote.exec(['id'], { signal, root: true })).rejects.toMatchObject({
         code: 'SSH_SUDO_PASSWORD',
         host: 'h1',
@@ -733,13 +756,13 @@ describe.each(ways)('a user who is not root, by %s ssh', (_name, way) => {
     })
   })
 
-  test('a host without sudo is told apart, and may get it later', async () => {
+  test('a host without sudo has its own error, and may get it later', async () => {
     await h1.exec(['mv', '/usr/bin/sudo', '/usr/bin/sudo.away'])
-    await withRemote(way(reach(h1, { user: 'free' })), async (remote) => {
-      const asked = remote.exec(['id'], { signal, root: true })
-      await asked.catch(() => undefined)
+    await withRemote(connectTo(routeTo(h1, { user: 'free' })), async (remote) => {
+      const rootCommand = remote.exec(['id'], { signal, root: true })
+      await rootCommand.catch(() => undefined)
       await h1.exec(['mv', '/usr/bin/sudo.away', '/usr/bin/sudo'])
-      await expect(asked).rejects.toMatchObject({
+      await expect(rootCommand).rejects.toMatchObject({
         code: 'SSH_NO_SUDO',
         message: 'free is not root, and there is no sudo',
       })

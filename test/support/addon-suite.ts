@@ -4,65 +4,68 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { expect, test } from 'vitest'
-import { probe, type ProbePod, probePods } from '../../lab/bench/workload.ts'
+import { probe, type ProbePod, listProbePods } from '../../lab/bench/workload.ts'
 import { testImage } from '../../lab/cluster/artifacts.ts'
 import type { KubernetesVersion } from '../../lab/components/parts.ts'
-import { run } from '../../src/kit/command.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { kubectlOf } from './kubectl.ts'
-import { outside } from './test-dns-server.ts'
-import { lookUp, podScript } from './pod-shell.ts'
+import { runProgram } from '../../src/kit/command.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { openKubectl } from './kubectl.ts'
+import { externalName } from './test-dns-server.ts'
+import { resolveName, runInPod } from './pod-shell.ts'
 import type { UpCluster } from './up-cluster.ts'
 
 const site = 'shop.example'
 
-/** What a cluster is good for the minute it is up. It takes a cluster with the probe on every node. */
+/**
+ * Tests that a new cluster is usable: names, metrics, ingress, volumes and addons. It needs the probe pod on
+ * every node.
+ */
 export function addonSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVersion): void {
-  const pods = async (): Promise<ProbePod[]> => probePods(clusterNow().api)
+  const pods = async (): Promise<ProbePod[]> => listProbePods(clusterNow().api)
 
-  test('names of services, of all pods behind one, of a pod, and of the world outside, from every node', async () => {
+  test('names of services, of all pods behind one, of a pod, and outside the cluster, from every node', async () => {
     const { api } = clusterNow()
-    await api.ensure('/api/v1/namespaces/default/services', headless)
+    await api.ensure('/api/v1/namespaces/default/services', headlessService)
     const all = await pods()
     const addresses = all.map(({ address }) => address).toSorted()
     for (const pod of all) {
-      await until(
+      await pollUntil(
         `${pod.node} to know all pods behind the service`,
-        async () => (await lookUp(api, pod, 'probe-pods')).length === all.length,
-        { within: 30_000 },
+        async () => (await resolveName(api, pod, 'probe-pods')).length === all.length,
+        { timeoutMs: 30_000 },
       )
-      expect(await lookUp(api, pod, 'probe-pods')).toEqual(addresses)
-      expect(await lookUp(api, pod, probe.name)).toEqual([probe.clusterIP])
-      const named = `${pod.address.replaceAll('.', '-')}.default.pod.cluster.local`
-      expect(await lookUp(api, pod, named)).toEqual([pod.address])
-      expect(await lookUp(api, pod, outside.name)).toEqual([outside.address])
+      expect(await resolveName(api, pod, 'probe-pods')).toEqual(addresses)
+      expect(await resolveName(api, pod, probe.name)).toEqual([probe.clusterIP])
+      const podDnsName = `${pod.address.replaceAll('.', '-')}.default.pod.cluster.local`
+      expect(await resolveName(api, pod, podDnsName)).toEqual([pod.address])
+      expect(await resolveName(api, pod, externalName.name)).toEqual([externalName.address])
     }
   })
 
   test('the pods of CoreDNS are on different nodes', async () => {
-    const nodes = await nodesOf(clusterNow(), 'kube-system', 'k8s-app=kube-dns')
+    const nodes = await listNodeNames(clusterNow(), 'kube-system', 'k8s-app=kube-dns')
     expect(new Set(nodes).size).toBe(2)
   })
 
   test('with one pod of CoreDNS killed no lookup fails', async () => {
     const { api } = clusterNow()
-    const looking = (await pods()).map(async (pod) => podScript(api, pod, lookups(20)))
-    const [first] = await namesOf(clusterNow(), 'kube-system', 'k8s-app=kube-dns')
+    const pending = (await pods()).map(async (pod) => runInPod(api, pod, buildLookupScript(20)))
+    const [first] = await listPodNames(clusterNow(), 'kube-system', 'k8s-app=kube-dns')
     await api.remove(`/api/v1/namespaces/kube-system/pods/${first}`, { gracePeriodSeconds: 0 })
-    for (const said of await Promise.all(looking)) expect(said.trim()).toBe('20 well, 0 failed')
+    for (const output of await Promise.all(pending)) expect(output.trim()).toBe('20 ok, 0 failed')
   })
 
-  test('kubectl top says what nodes and pods take, by way of certificates that are verified', async () => {
+  test('kubectl top shows the usage of nodes and pods, over verified certificates', async () => {
     const cluster = clusterNow()
-    await using kubectl = await kubectlOf(cluster, kubernetes)
-    const nodes = await until(
+    await using kubectl = await openKubectl(cluster, kubernetes)
+    const nodes = await pollUntil(
       'all nodes to be measured',
       async () => {
         const { stdout } = await kubectl.run('top', 'nodes', '--no-headers').catch(() => ({ stdout: '' }))
         const lines = stdout.trim().split('\n')
         return lines.length === cluster.hosts.length && !stdout.includes('unknown') && lines
       },
-      { within: 120_000, every: 2000 },
+      { timeoutMs: 120_000, intervalMs: 2000 },
     )
     for (const line of nodes) expect(line).toMatch(/^\S+\s+\d+m\s+\d+%\s+\d+Mi/)
     expect((await kubectl.run('top', 'pods', '-A', '--no-headers')).stdout).toContain('coredns')
@@ -74,33 +77,40 @@ export function addonSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVe
 
   test('an Ingress with a host and TLS is served at the address of every node', async () => {
     const { api, hosts, directory } = clusterNow()
-    const { certificate, key } = await selfSigned(directory)
-    await api.ensure('/api/v1/namespaces/default/secrets', tlsSecret(certificate, key))
+    const { certificate, key } = await createSelfSigned(directory)
+    await api.ensure('/api/v1/namespaces/default/secrets', buildTlsSecret(certificate, key))
     await api.ensure('/apis/networking.k8s.io/v1/namespaces/default/ingresses', ingress)
     const names = (await pods()).map(({ name }) => name)
     for (const { name, address } of hosts) {
-      const answer = await until(`${name} to serve ${site}`, async () => fetchFrom(address, certificate), {
-        within: 60_000,
-      })
-      expect(names, name).toContain(answer)
+      const hostname = await pollUntil(
+        `${name} to serve ${site}`,
+        async () => fetchSite(address, certificate),
+        {
+          timeoutMs: 60_000,
+        },
+      )
+      expect(names, name).toContain(hostname)
     }
   })
 
-  test('what a pod writes into a claimed volume is there for the next one', async () => {
+  test('data that a pod writes into a volume claim is there for the next pod', async () => {
     const { api } = clusterNow()
     const word = randomUUID()
-    await api.ensure('/api/v1/namespaces/default/persistentvolumeclaims', claim)
-    await api.create('/api/v1/namespaces/default/pods', claimant('writer', `echo ${word} > /data/word`))
-    await ended(clusterNow(), 'writer')
+    await api.ensure('/api/v1/namespaces/default/persistentvolumeclaims', volumeClaim)
+    await api.create(
+      '/api/v1/namespaces/default/pods',
+      buildPodWithClaim('writer', `echo ${word} > /data/word`),
+    )
+    await waitForPod(clusterNow(), 'writer')
     await api.remove('/api/v1/namespaces/default/pods/writer', { gracePeriodSeconds: 0 })
-    await api.create('/api/v1/namespaces/default/pods', claimant('reader', 'cat /data/word'))
-    await ended(clusterNow(), 'reader')
+    await api.create('/api/v1/namespaces/default/pods', buildPodWithClaim('reader', 'cat /data/word'))
+    await waitForPod(clusterNow(), 'reader')
     expect((await api.text('/api/v1/namespaces/default/pods/reader/log')).trim()).toBe(word)
     await api.remove('/api/v1/namespaces/default/pods/reader', { gracePeriodSeconds: 0 })
     await api.remove('/api/v1/namespaces/default/persistentvolumeclaims/notes')
   })
 
-  test('addon list says that all of them are ready', async () => {
+  test('addon list shows all addons as ready', async () => {
     const { code, stdout, stderr } = await clusterNow().hyperkube('addon', 'list', '-o', 'json')
     expect(code, stderr).toBe(0)
     const states = JSON.parse(stdout).addons.map(
@@ -109,37 +119,40 @@ export function addonSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVe
     expect(states).toEqual(['coredns ready', 'metrics-server ready', 'traefik ready', 'local-path ready'])
   })
 
-  test('a user’s addon is put there, changed, shrunk and removed, and nobody else’s objects with it', async () => {
+  test('a user’s addon is applied, changed, pruned and removed, and foreign objects are kept', async () => {
     const { api, operator, directory } = clusterNow()
     const file = join(directory, 'shop.yml')
-    const words = async (): Promise<Record<string, string>> => configMaps(clusterNow(), 'shop')
-    const up = async (): Promise<string> => (await operator.must(0, 'up', '--yes')).stderr
+    const readData = async (): Promise<Record<string, string>> => readConfigMaps(clusterNow(), 'shop')
+    const runUp = async (): Promise<string> => (await operator.must(0, 'up', '--yes')).stderr
     await operator.edit((document) =>
       document.setIn(['spec', 'addons'], [{ name: 'shop', files: ['shop.yml'] }]),
     )
-    await writeFile(file, manifests([namespace, configMap('one', 'a'), configMap('two', 'a')]))
-    expect(await up()).toContain('+ shop: 3 objects new')
-    expect(await words()).toEqual({ one: 'a', two: 'a' })
-    // A user may write whatever labels we write.
+    await writeFile(
+      file,
+      formatManifests([namespace, buildConfigMap('one', 'a'), buildConfigMap('two', 'a')]),
+    )
+    expect(await runUp()).toContain('+ shop: 3 objects new')
+    expect(await readData()).toEqual({ one: 'a', two: 'a' })
+    // Users may set the same labels as hyperkube.
     await api.create('/api/v1/namespaces/shop/configmaps', {
-      ...configMap('theirs', 'b'),
+      ...buildConfigMap('theirs', 'b'),
       metadata: { name: 'theirs', labels: { 'hyperkube.dev/addon': 'shop' } },
     })
 
-    await writeFile(file, manifests([namespace, configMap('one', 'c')]))
+    await writeFile(file, formatManifests([namespace, buildConfigMap('one', 'c')]))
     const shown = await operator.must(3, 'addon', 'diff')
     expect(shown.stdout).toContain('data.word: "a" → "c"')
     expect(shown.stdout).toContain('- ConfigMap shop/two')
-    await up()
-    expect(await words()).toEqual({ one: 'c', theirs: 'b' })
+    await runUp()
+    expect(await readData()).toEqual({ one: 'c', theirs: 'b' })
 
     await operator.edit((document) => document.deleteIn(['spec', 'addons']))
-    const left = await operator.must(0, 'up', '--yes')
-    expect(left.stderr).toContain('ADDON_NAMESPACE_IN_USE')
-    expect(await words()).toEqual({ theirs: 'b' })
+    const result = await operator.must(0, 'up', '--yes')
+    expect(result.stderr).toContain('ADDON_NAMESPACE_IN_USE')
+    expect(await readData()).toEqual({ theirs: 'b' })
     await api.remove('/api/v1/namespaces/shop/configmaps/theirs')
     await operator.must(0, 'up', '--yes')
-    await until(
+    await pollUntil(
       'the namespace to be gone',
       async () =>
         api.text('/api/v1/namespaces/shop').then(
@@ -147,36 +160,36 @@ export function addonSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVe
           () => true,
         ),
       {
-        within: 60_000,
+        timeoutMs: 60_000,
       },
     )
   })
 
-  test('a field that somebody else has set is told with both owners and the ways out; force takes it', async () => {
+  test('a field of another owner is refused with both owners and a hint; force takes it over', async () => {
     const { operator, directory } = clusterNow()
-    await using kubectl = await kubectlOf(clusterNow(), kubernetes)
+    await using kubectl = await openKubectl(clusterNow(), kubernetes)
     const file = join(directory, 'shop.yml')
-    const theirs = join(directory, 'theirs.yml')
-    await writeFile(theirs, manifests([configMap('one', 'theirs', 'default')]))
-    await kubectl.run('apply', '--server-side', '--field-manager=another-team', '-f', theirs)
-    await writeFile(file, manifests([configMap('one', 'ours', 'default')]))
-    const wished = { name: 'shop', files: ['shop.yml'] }
-    await operator.edit((document) => document.setIn(['spec', 'addons'], [wished]))
+    const otherTeamFile = join(directory, 'theirs.yml')
+    await writeFile(otherTeamFile, formatManifests([buildConfigMap('one', 'theirs', 'default')]))
+    await kubectl.run('apply', '--server-side', '--field-manager=another-team', '-f', otherTeamFile)
+    await writeFile(file, formatManifests([buildConfigMap('one', 'ours', 'default')]))
+    const addon = { name: 'shop', files: ['shop.yml'] }
+    await operator.edit((document) => document.setIn(['spec', 'addons'], [addon]))
     const refused = await operator.must(1, 'up', '--yes')
     expect(refused.stderr).toContain('.data.word is set by another-team, and by hyperkube to something else')
     expect(refused.stderr).toContain('force: true of addon shop')
-    await operator.edit((document) => document.setIn(['spec', 'addons'], [{ ...wished, force: true }]))
+    await operator.edit((document) => document.setIn(['spec', 'addons'], [{ ...addon, force: true }]))
     await operator.must(0, 'up', '--yes')
-    expect(await configMaps(clusterNow(), 'default')).toMatchObject({ one: 'ours' })
+    expect(await readConfigMaps(clusterNow(), 'default')).toMatchObject({ one: 'ours' })
     await operator.edit((document) => document.deleteIn(['spec', 'addons']))
     await operator.must(0, 'up', '--yes')
-    // It was there before the addon.
-    expect(await configMaps(clusterNow(), 'default')).toHaveProperty('one')
+    // The object existed before the addon, so it is not pruned.
+    expect(await readConfigMaps(clusterNow(), 'default')).toHaveProperty('one')
   })
 
-  test('what drifts in an addon is shown by plan, and mended by up', async () => {
+  test('drift of an addon is shown by plan and fixed by up', async () => {
     const { operator } = clusterNow()
-    await using kubectl = await kubectlOf(clusterNow(), kubernetes)
+    await using kubectl = await openKubectl(clusterNow(), kubernetes)
     await kubectl.run('-n', 'kube-system', 'delete', 'poddisruptionbudget', 'coredns')
     await kubectl.run('-n', 'kube-system', 'delete', 'ingressclass', 'traefik')
     const { stdout } = await operator.must(3, 'plan')
@@ -188,7 +201,7 @@ export function addonSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVe
   })
 }
 
-const headless = {
+const headlessService = {
   apiVersion: 'v1',
   kind: 'Service',
   metadata: { name: 'probe-pods' },
@@ -197,22 +210,22 @@ const headless = {
 
 const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
 
-function configMap(name: string, word: string, inside = 'shop') {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: inside }, data: { word } }
+function buildConfigMap(name: string, word: string, inNamespace = 'shop') {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: inNamespace }, data: { word } }
 }
 
-function manifests(all: readonly object[]): string {
+function formatManifests(all: readonly object[]): string {
   return all.map((one) => stringify(one)).join('---\n')
 }
 
-/** Looks up a service so many times, and says how it went. */
-function lookups(count: number): string {
-  return `well=0; failed=0
+/** Script that looks up a service `count` times and prints how many lookups succeeded and failed. */
+function buildLookupScript(count: number): string {
+  return `ok=0; failed=0
     for i in $(seq ${count}); do
-      if nslookup ${probe.name}.default.svc.cluster.local >/dev/null 2>&1; then well=$((well + 1)); else failed=$((failed + 1)); fi
+      if nslookup ${probe.name}.default.svc.cluster.local >/dev/null 2>&1; then ok=$((ok + 1)); else failed=$((failed + 1)); fi
       usleep 200000
     done
-    echo "$well well, $failed failed"`
+    echo "$ok ok, $failed failed"`
 }
 
 interface PodList {
@@ -222,30 +235,30 @@ interface PodList {
   }[]
 }
 
-async function podsOf({ api }: UpCluster, inside: string, selector: string): Promise<PodList> {
+async function listPods({ api }: UpCluster, inNamespace: string, selector: string): Promise<PodList> {
   const query = new URLSearchParams({ labelSelector: selector })
-  return api.get<PodList>(`/api/v1/namespaces/${inside}/pods?${query.toString()}`)
+  return api.get<PodList>(`/api/v1/namespaces/${inNamespace}/pods?${query.toString()}`)
 }
 
-async function namesOf(cluster: UpCluster, inside: string, selector: string): Promise<string[]> {
-  return (await podsOf(cluster, inside, selector)).items.map(({ metadata }) => metadata.name)
+async function listPodNames(cluster: UpCluster, inNamespace: string, selector: string): Promise<string[]> {
+  return (await listPods(cluster, inNamespace, selector)).items.map(({ metadata }) => metadata.name)
 }
 
-async function nodesOf(cluster: UpCluster, inside: string, selector: string): Promise<string[]> {
-  return (await podsOf(cluster, inside, selector)).items.map(({ spec }) => spec.nodeName)
+async function listNodeNames(cluster: UpCluster, inNamespace: string, selector: string): Promise<string[]> {
+  return (await listPods(cluster, inNamespace, selector)).items.map(({ spec }) => spec.nodeName)
 }
 
-/** Words of the ConfigMaps that somebody of the test has made, by name. */
-async function configMaps({ api }: UpCluster, inside: string): Promise<Record<string, string>> {
+/** Returns the `word` of every ConfigMap of a namespace that has one, by name. */
+async function readConfigMaps({ api }: UpCluster, inNamespace: string): Promise<Record<string, string>> {
   const { items } = await api.get<{ items: { metadata: { name: string }; data?: { word?: string } }[] }>(
-    `/api/v1/namespaces/${inside}/configmaps`,
+    `/api/v1/namespaces/${inNamespace}/configmaps`,
   )
   return Object.fromEntries(
     items.flatMap(({ metadata, data }) => (data?.word === undefined ? [] : [[metadata.name, data.word]])),
   )
 }
 
-function tlsSecret(certificate: string, key: string): object {
+function buildTlsSecret(certificate: string, key: string): object {
   return {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -278,11 +291,11 @@ const ingress = {
   },
 }
 
-async function selfSigned(
+async function createSelfSigned(
   directory: string,
 ): Promise<{ readonly certificate: string; readonly key: string }> {
   const [key, certificate] = [join(directory, 'site.key'), join(directory, 'site.crt')]
-  await run([
+  await runProgram([
     ...(['openssl', 'req', '-x509', '-nodes', '-days', '2', '-newkey', 'ec', '-pkeyopt'] as const),
     ...['ec_paramgen_curve:P-256', '-subj', `/CN=${site}`, '-addext', `subjectAltName=DNS:${site}`],
     ...['-keyout', key, '-out', certificate],
@@ -290,31 +303,37 @@ async function selfSigned(
   return { certificate: await readFile(certificate, 'utf8'), key: await readFile(key, 'utf8') }
 }
 
-/** What the site says at a node; undefined unless it shows its own certificate. */
-async function fetchFrom(address: string, authority: string): Promise<string | undefined> {
+/** Fetches the site from a node. Returns undefined unless the node presents the certificate of the site. */
+async function fetchSite(address: string, caCertificate: string): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const options = { host: address, servername: site, ca: authority, headers: { host: site }, timeout: 5000 }
-    const asked = request({ ...options, path: '/hostname', agent: false }, (response) => {
+    const options = {
+      host: address,
+      servername: site,
+      ca: caCertificate,
+      headers: { host: site },
+      timeout: 5000,
+    }
+    const outgoing = request({ ...options, path: '/hostname', agent: false }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('end', () =>
         resolve(response.statusCode === 200 ? Buffer.concat(chunks).toString() : undefined),
       )
     })
-    asked.on('error', () => resolve(undefined))
-    asked.on('timeout', () => asked.destroy())
-    asked.end()
+    outgoing.on('error', () => resolve(undefined))
+    outgoing.on('timeout', () => outgoing.destroy())
+    outgoing.end()
   })
 }
 
-const claim = {
+const volumeClaim = {
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',
   metadata: { name: 'notes' },
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '10Mi' } } },
 }
 
-function claimant(name: string, script: string): object {
+function buildPodWithClaim(name: string, script: string): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -334,14 +353,14 @@ function claimant(name: string, script: string): object {
   }
 }
 
-async function ended({ api }: UpCluster, name: string): Promise<void> {
-  await until(
+async function waitForPod({ api }: UpCluster, name: string): Promise<void> {
+  await pollUntil(
     `pod ${name} to end well`,
     async () => {
       const pod = await api.get<{ status: { phase: string } }>(`/api/v1/namespaces/default/pods/${name}`)
       if (pod.status.phase === 'Failed') throw new Error(`pod ${name} has failed`)
       return pod.status.phase === 'Succeeded'
     },
-    { within: 120_000 },
+    { timeoutMs: 120_000 },
   )
 }

@@ -1,46 +1,57 @@
 import { request } from 'node:https'
 import { z } from 'zod'
 import type { KubeApi } from '../../lab/cluster/kube-api.ts'
-import { type Answer, connectionOf, http2Way, type LoadTarget, plainWay, type Way } from './api-transports.ts'
+import {
+  type ApiResponse,
+  buildConnectionOptions,
+  createHttp2Transport,
+  type LoadTarget,
+  createHttpTransport,
+  type ApiTransport,
+} from './api-transports.ts'
 
-/** What clients have seen. Times are in milliseconds. */
+/** Results as clients saw them. Times are in milliseconds. */
 export const loadFigures = z.strictObject({
   requests: z.int(),
-  /** Those that were sent once more, and how often for which reason; not what Go's clients send again by themselves. */
+  /**
+   * Requests that were sent a second time, and the count of each reason. Retries by Go's own clients do not
+   * count.
+   */
   retried: z.int(),
   reasons: z.record(z.string(), z.int()),
-  /** Those that did not succeed then, either, each with its last words. */
+  /** Requests that failed again on retry, each with its last error. */
   failed: z.array(z.string()),
-  /** Answers that said: not now, come again. A client of Kubernetes does so by itself. */
+  /** Responses with status 429. Kubernetes clients retry these themselves. */
   throttled: z.int(),
   median: z.number(),
-  /** The longest that a request took with its retry, among those that were not told to wait. */
+  /** Longest request including its retry, without throttled requests. */
   worst: z.number(),
   worstThrottled: z.number(),
   watchBreaks: z.int(),
-  /** The longest time without an event, while there was one to be seen every moment. */
+  /** Longest time without a watch event. Writes cause events all the time. */
   watchGap: z.number(),
 })
 export type LoadFigures = z.infer<typeof loadFigures>
 
-/** Requests that are under way. */
+/** Running load. */
 export interface Load {
-  /** Those that have their answer. */
+  /** Requests that have a response. */
   readonly requests: number
-  /** Waits for the last answer. */
+  /** Stops sending and waits for the last response. */
   stop(): Promise<LoadFigures>
 }
 
 const collection = '/api/v1/namespaces/default/configmaps'
-/** Many: what is written to one object waits for its turn, and that would be another test. */
-const names = Array.from({ length: 50 }, (_, index) => `load-${index}`)
+/** Writes to one object queue up behind each other. Many objects avoid that. */
+const objectNames = Array.from({ length: 50 }, (_, index) => `load-${index}`)
 
 /**
- * Requests at a steady pace whatever becomes of those before: over new connections, over kept ones, and over one of
- * HTTP/2 as Kubernetes' own clients have it; seven reads to a write, and a watch that sees the writes.
+ * Sends requests at a constant rate, whether or not earlier ones succeed. It uses new connections, kept
+ * connections and one HTTP/2 session as Kubernetes' clients do. There are seven reads to each write, and a
+ * watch that observes the writes.
  */
 export class ApiLoad implements Load {
-  readonly #ways: readonly Way[]
+  readonly #transports: readonly ApiTransport[]
   readonly #target: LoadTarget
   readonly #perSecond: number
   #timer: NodeJS.Timeout | undefined
@@ -60,14 +71,28 @@ export class ApiLoad implements Load {
   constructor(target: LoadTarget, perSecond: number) {
     this.#target = target
     this.#perSecond = perSecond
-    const [fresh, kept, multiplexed] = [plainWay(target, false), plainWay(target, true), http2Way(target)]
-    // Few over new connections: handshakes are dear, and all hosts share this machine.
-    this.#ways = [multiplexed, kept, multiplexed, kept, multiplexed, kept, multiplexed, kept, fresh]
+    const [newConnections, keepAlive, http2] = [
+      createHttpTransport(target, false),
+      createHttpTransport(target, true),
+      createHttp2Transport(target),
+    ]
+    // Few new connections: TLS handshakes are expensive and all hosts share this machine.
+    this.#transports = [
+      http2,
+      keepAlive,
+      http2,
+      keepAlive,
+      http2,
+      keepAlive,
+      http2,
+      keepAlive,
+      newConnections,
+    ]
   }
 
-  /** Makes the objects that are read and written. */
+  /** Creates the objects that the load reads and writes. */
   static async prepare(api: KubeApi): Promise<void> {
-    for (const name of names) {
+    for (const name of objectNames) {
       await api.ensure(collection, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
     }
   }
@@ -78,10 +103,10 @@ export class ApiLoad implements Load {
     this.#lastEvent = started
     this.#watch()
     this.#timer = setInterval(() => {
-      const owed = Math.floor(((performance.now() - started) / 1000) * this.#perSecond)
-      // What this machine itself has missed is not made up for: a burst would be another test.
-      due = Math.max(due, owed - 10)
-      for (; due < owed; due++) this.#one(due)
+      const target = Math.floor(((performance.now() - started) / 1000) * this.#perSecond)
+      // Requests that this machine was too slow to send are skipped. A burst would test something else.
+      due = Math.max(due, target - 10)
+      for (; due < target; due++) this.#sendOne(due)
     }, 5)
   }
 
@@ -95,7 +120,7 @@ export class ApiLoad implements Load {
     this.#watching?.close()
     this.#watching = undefined
     await Promise.all(this.#pending)
-    for (const way of new Set(this.#ways)) way.close()
+    for (const transport of new Set(this.#transports)) transport.close()
     const sorted = this.#times.toSorted((a, b) => a - b)
     return {
       requests: this.#sent,
@@ -111,68 +136,68 @@ export class ApiLoad implements Load {
     }
   }
 
-  #one(number: number): void {
-    const way = this.#ways[number % this.#ways.length]
-    const name = names[Math.floor(number / 8) % names.length]
-    if (way === undefined) return
+  #sendOne(number: number): void {
+    const transport = this.#transports[number % this.#transports.length]
+    const name = objectNames[Math.floor(number / 8) % objectNames.length]
+    if (transport === undefined) return
     this.#sent++
-    const done: Promise<void> = this.#request(way, `${collection}/${name}`, number)
+    const pendingRequest: Promise<void> = this.#request(transport, `${collection}/${name}`, number)
       .catch((error: unknown) => void this.#failed.push(String(error)))
-      .finally(() => this.#pending.delete(done))
-    this.#pending.add(done)
+      .finally(() => this.#pending.delete(pendingRequest))
+    this.#pending.add(pendingRequest)
   }
 
-  async #request(way: Way, path: string, number: number): Promise<void> {
+  async #request(transport: ApiTransport, path: string, number: number): Promise<void> {
     const write = number % 8 === 7
     const started = performance.now()
-    // Never the same twice: who writes what is there already causes no event.
+    // The value must differ each time, because a write without a change causes no event.
     const body = write ? JSON.stringify({ data: { word: `${process.pid}-${started}` } }) : undefined
-    const send = async (anew: boolean): Promise<Answer> => {
-      const answer = await way.send({ method: write ? 'PATCH' : 'GET', path, body }, anew)
-      if (answer.status === 429 || answer.status < 300) return answer
-      throw new Error(`${answer.status} ${answer.text.slice(0, 200)}`)
+    const send = async (newConnection: boolean): Promise<ApiResponse> => {
+      const response = await transport.send({ method: write ? 'PATCH' : 'GET', path, body }, newConnection)
+      if (response.status === 429 || response.status < 300) return response
+      throw new Error(`${response.status} ${response.text.slice(0, 200)}`)
     }
-    let answer = await send(false).catch(async (error: unknown) => {
+    let response = await send(false).catch(async (error: unknown) => {
       this.#retried++
       this.#reasons.set(String(error), (this.#reasons.get(String(error)) ?? 0) + 1)
       return send(true)
     })
     let times = this.#times
-    for (let again = 0; answer.status === 429 && again < 10; again++) {
+    for (let retry = 0; response.status === 429 && retry < 10; retry++) {
       this.#throttled++
       times = this.#throttledTimes
-      await new Promise((resolve) => setTimeout(resolve, answer.retryAfter))
-      answer = await send(true).catch(async () => send(true))
+      await new Promise((resolve) => setTimeout(resolve, response.retryAfter))
+      response = await send(true).catch(async () => send(true))
     }
-    if (answer.status === 429) throw new Error('told to wait ten times')
+    if (response.status === 429) throw new Error('throttled ten times')
     times.push(performance.now() - started)
   }
 
-  /** As a reflector does: from where it was, at once, as often as it takes. */
+  /** Reconnects at once and without limit, as a reflector does. */
   #watch(): void {
     const outgoing = request({
-      ...connectionOf(this.#target),
+      ...buildConnectionOptions(this.#target),
       path: `${collection}?watch=1&timeoutSeconds=600`,
       agent: false,
     })
-    let over = false
-    const again = (): void => {
-      if (over || this.#watching?.close !== close) return
-      over = true
+    let closed = false
+    const retry = (): void => {
+      if (closed || this.#watching?.close !== close) return
+      closed = true
       this.#watchBreaks++
-      // Not in a circle: some answers come at once.
+      // A short pause prevents a busy loop, because some responses come at once.
       setTimeout(() => this.#watching?.close === close && this.#watch(), 50)
     }
     const close = (): void => {
-      over = true
+      closed = true
       outgoing.destroy()
     }
     outgoing.on('response', (response) => {
       response.on('data', () => this.#noteGap())
-      response.on('error', again)
-      response.on('close', again)
+      response.on('error', retry)
+      response.on('close', retry)
     })
-    outgoing.on('error', again)
+    outgoing.on('error', retry)
     outgoing.end()
     this.#watching = { close }
   }

@@ -7,49 +7,56 @@ import { hasCode } from '../../src/kit/errors.ts'
 export const loadTarget = z.strictObject({
   host: z.string(),
   port: z.int(),
-  credentials: z.strictObject({ authority: z.string(), certificate: z.string(), key: z.string() }),
+  credentials: z.strictObject({ ca: z.string(), certificate: z.string(), key: z.string() }),
 })
 export type LoadTarget = z.infer<typeof loadTarget>
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number
   readonly retryAfter: number
   readonly text: string
 }
 
-export interface Message {
+export interface ApiRequest {
   readonly method: string
   readonly path: string
   readonly body: string | undefined
 }
 
-/** One way of speaking with an API server. With `anew`, over a connection that nothing has happened to yet. */
-export interface Way {
-  send(message: Message, anew: boolean): Promise<Answer>
+/**
+ * One way to send requests to an API server. With `newConnection`, it uses a connection that no request has
+ * used.
+ */
+export interface ApiTransport {
+  send(message: ApiRequest, newConnection: boolean): Promise<ApiResponse>
   close(): void
 }
 
 const patch = 'application/merge-patch+json'
-/** Longer than any stall that we would accept. */
-const patience = 8000
+/** Longer than any stall that the tests accept. */
+const timeoutMs = 8000
 
-export function connectionOf({ host, port, credentials: { authority, certificate, key } }: LoadTarget) {
-  return { host, port, servername: 'kubernetes', ca: authority, cert: certificate, key }
+export function buildConnectionOptions({ host, port, credentials: { ca, certificate, key } }: LoadTarget) {
+  return { host, port, servername: 'kubernetes', ca: ca, cert: certificate, key }
 }
 
-export function plainWay(target: LoadTarget, keepAlive: boolean): Way {
+export function createHttpTransport(target: LoadTarget, keepAlive: boolean): ApiTransport {
   const agent = new Agent({ keepAlive, ...(keepAlive ? { maxSockets: 20 } : {}) })
-  const way: Way = {
-    send: async (message, anew) =>
+  const transport: ApiTransport = {
+    send: async (message, newConnection) =>
       new Promise((resolve, reject) => {
         const { method, path, body } = message
-        const options = { method, path, headers: { 'content-type': patch }, timeout: patience }
-        const outgoing = request({ ...connectionOf(target), ...options, agent: anew ? false : agent })
-        outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer in ${patience} ms`)))
+        const options = { method, path, headers: { 'content-type': patch }, timeout: timeoutMs }
+        const outgoing = request({
+          ...buildConnectionOptions(target),
+          ...options,
+          agent: newConnection ? false : agent,
+        })
+        outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`)))
         outgoing.on('error', (error) => {
-          // The other side let go of a connection in the moment in which we took it up again.
+          // The server closed a kept connection at the moment of its reuse.
           if (outgoing.reusedSocket && method === 'GET' && hasCode(error, 'ECONNRESET'))
-            resolve(way.send(message, true))
+            resolve(transport.send(message, true))
           else reject(error)
         })
         outgoing.on('response', (response) => {
@@ -68,55 +75,56 @@ export function plainWay(target: LoadTarget, keepAlive: boolean): Way {
       }),
     close: () => agent.destroy(),
   }
-  return way
+  return transport
 }
 
-/** When Go's clients send again what a server has refused without having begun with it: at once, then after so many seconds. */
-const pauses = [0, 1, 2, 4, 8, 16] as const
+/** Delays in seconds after which Go's clients retry a request that the server refused before starting it. */
+const retryDelaysSeconds = [0, 1, 2, 4, 8, 16] as const
 
-/** One session for all, and a new one when the server says goodbye or a request has failed. */
-export function http2Way(target: LoadTarget): Way {
+/** Shares one session. A new session replaces it after GOAWAY or a failed request. */
+export function createHttp2Transport(target: LoadTarget): ApiTransport {
   let session: ClientHttp2Session | undefined
-  const forget = (one: ClientHttp2Session): void => {
-    if (session === one) session = undefined
-    // Those that are under way on it may still end.
-    one.close()
+  const discard = (unusable: ClientHttp2Session): void => {
+    if (session === unusable) session = undefined
+    // Requests in progress on this session may still finish.
+    unusable.close()
   }
   const open = (): ClientHttp2Session => {
     if (session !== undefined && !session.closed && !session.destroyed) return session
-    const fresh = connectHttp2(`https://${target.host}:${target.port}`, connectionOf(target))
-    fresh.on('goaway', () => forget(fresh))
-    fresh.on('error', () => forget(fresh))
-    session = fresh
-    return fresh
+    const opened = connectHttp2(`https://${target.host}:${target.port}`, buildConnectionOptions(target))
+    opened.on('goaway', () => discard(opened))
+    opened.on('error', () => discard(opened))
+    session = opened
+    return opened
   }
-  const later = async (message: Message, times: number, seconds: number): Promise<Answer> => {
+  const retryLater = async (message: ApiRequest, times: number, seconds: number): Promise<ApiResponse> => {
     await sleep(seconds * 1000)
     return send(message, times)
   }
-  const send = async (message: Message, times: number): Promise<Answer> =>
+  const send = async (message: ApiRequest, times: number): Promise<ApiResponse> =>
     new Promise((resolve, reject) => {
       const { method, path, body } = message
-      const used = open()
-      const stream = used.request({ ':method': method, ':path': path, 'content-type': patch })
+      const current = open()
+      const stream = current.request({ ':method': method, ':path': path, 'content-type': patch })
       let [status, retryAfter, text] = [0, 1000, '']
       const fail = (error: Error): void => {
-        forget(used)
+        discard(current)
         reject(error)
       }
       stream.setEncoding('utf8')
-      stream.setTimeout(patience, () => stream.destroy(new Error(`no answer in ${patience} ms`)))
+      stream.setTimeout(timeoutMs, () => stream.destroy(new Error(`no answer in ${timeoutMs} ms`)))
       stream.on('response', (headers) => {
         status = headers[':status'] ?? 0
         retryAfter = Number(headers['retry-after'] ?? 1) * 1000
       })
       stream.on('data', (chunk: string) => (text += chunk))
       stream.on('error', (error) => {
-        // The server has said goodbye, and has not begun with this one.
-        const pause = pauses[times]
-        if (stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM || pause === undefined) return fail(error)
-        forget(used)
-        resolve(later(message, times + 1, pause))
+        // The server sent GOAWAY and has not started this request.
+        const retryDelay = retryDelaysSeconds[times]
+        if (stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM || retryDelay === undefined)
+          return fail(error)
+        discard(current)
+        resolve(retryLater(message, times + 1, retryDelay))
       })
       stream.on('close', () => {
         if (status === 0) fail(new Error('the session ended'))

@@ -13,25 +13,25 @@ import { signRequest } from '../../src/pki/sign.ts'
 
 const directory = '/usr/local/lib/apply-driver'
 
-interface Line {
+interface DriverLine {
   readonly event?: {
-    readonly what: { readonly type: string; readonly op?: Op; readonly result?: { outcome: string } }
+    readonly body: { readonly type: string; readonly op?: Op; readonly result?: { outcome: string } }
   }
   readonly requests?: Record<string, string>
   readonly diff?: { readonly ops: readonly Op[]; readonly findings: readonly Finding[] }
   readonly report?: readonly { readonly step: string; readonly removed: readonly string[] }[]
   readonly passed?: string
-  /** After so many calls of edges. */
+  /** Number of host calls that were made. */
   readonly ended?: number
   readonly failure?: { readonly message: string; readonly code?: string; readonly hint?: string }
 }
 
-export interface ApplyWish {
+export interface ApplyOptions {
   readonly through?: Stage
   readonly dieAt?: number
 }
 
-/** A host of the lab on which the agent's hands can be asked to do something. */
+/** A lab host on which apply, diff and reset run without an agent. */
 export class AppliedHost {
   readonly host: Host
   readonly #identity: Identity
@@ -41,8 +41,8 @@ export class AppliedHost {
     this.#identity = identity
   }
 
-  /** Node itself and one bundle: a host has neither. */
-  static async equip(host: Host, identity: Identity): Promise<AppliedHost> {
+  /** Installs Node and the bundled driver, because a host has neither. */
+  static async install(host: Host, identity: Identity): Promise<AppliedHost> {
     const work = await mkdtemp(join(tmpdir(), 'driver-'))
     try {
       const outfile = join(work, 'driver.cjs')
@@ -70,29 +70,35 @@ export class AppliedHost {
     return new AppliedHost(host, identity)
   }
 
-  /** As an operator does: what the host asks for is signed and sent along. */
-  async apply(plan: NodePlan, { through = 'network', dieAt }: ApplyWish = {}): Promise<readonly Line[]> {
-    const [asked] = await this.#ask({ ask: 'requests', plan })
-    const certificates = await this.#sign(plan, asked?.requests ?? {})
-    return this.#ask({ ask: 'apply', plan, through, certificates, secrets: this.#secrets(), dieAt })
+  /**
+   * Applies a plan as an operator does: signs the certificate requests of the host and sends the certificates
+   * along.
+   */
+  async apply(
+    plan: NodePlan,
+    { through = 'network', dieAt }: ApplyOptions = {},
+  ): Promise<readonly DriverLine[]> {
+    const [response] = await this.#send({ action: 'requests', plan })
+    const certificates = await this.#sign(plan, response?.requests ?? {})
+    return this.#send({ action: 'apply', plan, through, certificates, secrets: this.#secrets(), dieAt })
   }
 
-  async diff(plan: NodePlan): Promise<NonNullable<Line['diff']>> {
-    const lines = await this.#ask({ ask: 'diff', plan })
+  async diff(plan: NodePlan): Promise<NonNullable<DriverLine['diff']>> {
+    const lines = await this.#send({ action: 'diff', plan })
     const found = lines.find(({ diff }) => diff !== undefined)?.diff
     if (found === undefined) throw new Error(JSON.stringify(lines))
     return found
   }
 
-  async reset({ dieAt }: Pick<ApplyWish, 'dieAt'> = {}): Promise<readonly Line[]> {
-    return this.#ask({ ask: 'reset', dieAt })
+  async reset({ dieAt }: Pick<ApplyOptions, 'dieAt'> = {}): Promise<readonly DriverLine[]> {
+    return this.#send({ action: 'reset', dieAt })
   }
 
-  async contract(): Promise<readonly Line[]> {
-    return this.#ask({ ask: 'contract' })
+  async contract(): Promise<readonly DriverLine[]> {
+    return this.#send({ action: 'contract' })
   }
 
-  async #ask(request: object): Promise<readonly Line[]> {
+  async #send(request: object): Promise<readonly DriverLine[]> {
     const document = { version: '0.0.0', secrets: {}, certificates: {}, ...request }
     const { stdout } = await this.host.exec([`${directory}/node`, `${directory}/driver.cjs`], {
       input: JSON.stringify(document),
@@ -101,7 +107,7 @@ export class AppliedHost {
     return stdout
       .split('\n')
       .slice(0, -1)
-      .map((line): Line => JSON.parse(line))
+      .map((line): DriverLine => JSON.parse(line))
   }
 
   #secrets(): Record<string, string> {
@@ -112,13 +118,13 @@ export class AppliedHost {
   }
 
   async #sign(plan: NodePlan, requests: Record<string, string>): Promise<Record<string, string>> {
-    const { authorities } = this.#identity
+    const { cas } = this.#identity
     const planned = plan.components.flatMap(({ certificates }) => certificates)
     const signed = Object.entries(requests).map(async ([path, request]) => {
-      const wish = planned.find(({ certificateFile }) => certificateFile === path)
-      if (wish === undefined) throw new Error(`${path} was not planned`)
-      const { authority, subject, names, usages, lifetime } = wish
-      const signer = authority === 'front-proxy' ? authorities.frontProxy : authorities[authority]
+      const spec = planned.find(({ certificateFile }) => certificateFile === path)
+      if (spec === undefined) throw new Error(`${path} was not planned`)
+      const { ca, subject, names, usages, lifetime } = spec
+      const signer = ca === 'front-proxy' ? cas.frontProxy : cas[ca]
       return [
         path,
         await signRequest(signer, request, { subject, names, usages, lifetime }, new Date()),
@@ -128,21 +134,21 @@ export class AppliedHost {
   }
 }
 
-/** The ops that changed something, in words. */
-export function doneOps(lines: readonly Line[]): string[] {
+/** Lists the ops that changed something, as text. */
+export function listDoneOps(lines: readonly DriverLine[]): string[] {
   return lines.flatMap(({ event }) => {
-    const { op, type, result } = event?.what ?? {}
+    const { op, type, result } = event?.body ?? {}
     return type === 'op-ended' && op !== undefined && result?.outcome === 'done'
       ? [`${op.action} ${op.target} ${op.name}`]
       : []
   })
 }
 
-export function failureOf(lines: readonly Line[]): NonNullable<Line['failure']> | undefined {
+export function findFailure(lines: readonly DriverLine[]): NonNullable<DriverLine['failure']> | undefined {
   return lines.find(({ failure }) => failure !== undefined)?.failure
 }
 
-/** After how many calls of edges it ended by itself; nothing when it was killed. */
-export function callsOf(lines: readonly Line[]): number | undefined {
+/** Returns the number of host calls of a run that ended by itself; undefined if it was killed. */
+export function countCalls(lines: readonly DriverLine[]): number | undefined {
   return lines.find(({ ended }) => ended !== undefined)?.ended
 }

@@ -1,29 +1,29 @@
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
-import { apply } from '../../src/agent/apply/apply.ts'
-import { certificateRequests } from '../../src/agent/apply/certificate-requests.ts'
+import { applyPlan } from '../../src/agent/apply/apply.ts'
+import { createCertificateRequests } from '../../src/agent/apply/certificate-requests.ts'
 import { diffHost } from '../../src/agent/apply/diff-host.ts'
-import { reset } from '../../src/agent/apply/reset/reset.ts'
-import { edgeContract } from '../../src/agent/host/testing/linux-host-contract.ts'
+import { runReset } from '../../src/agent/apply/reset/reset.ts'
+import { linuxHostContract } from '../../src/agent/host/testing/linux-host-contract.ts'
 import type { LinuxHost } from '../../src/agent/host/host.ts'
-import { linuxHost } from '../../src/agent/host/linux-host.ts'
+import { createLinuxHost } from '../../src/agent/host/linux-host.ts'
 import { nodePlanFormat } from '../../src/contract/node-plan.ts'
-import { stage } from '../../src/contract/stage.ts'
-import { describe, HyperkubeError } from '../../src/kit/errors.ts'
+import { stageSchema } from '../../src/contract/stage.ts'
+import { formatError, HyperkubeError } from '../../src/kit/errors.ts'
 import { Secret } from '../../src/pki/secret.ts'
 
 /**
- * Runs on a host of the lab: one request as JSON on standard input, answers as lines of JSON. It is the agent's hands
- * without its ears.
+ * Runs on a lab host. Reads one request as JSON from standard input and prints results as lines of JSON. It
+ * calls the apply code of the agent without its server.
  */
 const request = z.strictObject({
-  ask: z.enum(['requests', 'diff', 'apply', 'reset', 'contract']),
+  action: z.enum(['requests', 'diff', 'apply', 'reset', 'contract']),
   version: z.string(),
   plan: nodePlanFormat.newest.schema.optional(),
-  through: stage.optional(),
+  through: stageSchema.optional(),
   secrets: z.record(z.string(), z.string()),
   certificates: z.record(z.string(), z.string()),
-  /** At which call of an edge the process kills itself. */
+  /** Number of the host call at which the process kills itself. */
   dieAt: z.int().optional(),
 })
 
@@ -32,7 +32,7 @@ const { signal } = new AbortController()
 
 async function main(): Promise<void> {
   const {
-    ask,
+    action,
     version,
     plan,
     through = 'network',
@@ -40,21 +40,21 @@ async function main(): Promise<void> {
     certificates,
     dieAt,
   } = request.parse(JSON.parse(await text(process.stdin)))
-  const host = mortal(linuxHost(version), dieAt)
-  const emit = (what: unknown, component?: string): void => say({ event: { what, component } })
-  if (ask === 'contract') {
-    for (const { name, check } of edgeContract) await check(host).then(() => say({ passed: name }))
+  const host = crashAtCall(createLinuxHost(version), dieAt)
+  const emit = (body: unknown, component?: string): void => printLine({ event: { body, component } })
+  if (action === 'contract') {
+    for (const { name, check } of linuxHostContract) await check(host).then(() => printLine({ passed: name }))
     return
   }
-  if (ask === 'reset') {
-    say({ report: (await reset({ host, name: 'cp1', run, emit, signal })).report })
+  if (action === 'reset') {
+    printLine({ report: (await runReset({ host, name: 'cp1', run, emit, signal })).report })
     return
   }
   if (plan === undefined) throw new Error('a plan is needed')
-  if (ask === 'requests') say({ requests: await certificateRequests(host, plan) })
-  else if (ask === 'diff') say({ diff: await diffHost(host, plan) })
+  if (action === 'requests') printLine({ requests: await createCertificateRequests(host, plan) })
+  else if (action === 'diff') printLine({ diff: await diffHost(host, plan) })
   else {
-    await apply({
+    await applyPlan({
       host,
       plan,
       through,
@@ -72,15 +72,15 @@ async function main(): Promise<void> {
   }
 }
 
-function say(line: object): void {
+function printLine(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
 let calls = 0
 
-/** A process that ends as by kill -9, before the call of that number. */
-function mortal(host: LinuxHost, dieAt: number | undefined): LinuxHost {
-  const edge = <T extends object>(real: T): T =>
+/** Wraps a host so that the process kills itself before call number `dieAt`. */
+function crashAtCall(host: LinuxHost, dieAt: number | undefined): LinuxHost {
+  const wrapCalls = <T extends object>(real: T): T =>
     new Proxy(real, {
       get(target, property, receiver) {
         const value: unknown = Reflect.get(target, property, receiver)
@@ -94,20 +94,20 @@ function mortal(host: LinuxHost, dieAt: number | undefined): LinuxHost {
   const { files, users, kernel, systemd, fetch, tar } = host
   return {
     ...host,
-    files: edge(files),
-    users: edge(users),
-    kernel: edge(kernel),
-    systemd: edge(systemd),
-    fetch: edge(fetch),
-    tar: edge(tar),
+    files: wrapCalls(files),
+    users: wrapCalls(users),
+    kernel: wrapCalls(kernel),
+    systemd: wrapCalls(systemd),
+    fetch: wrapCalls(fetch),
+    tar: wrapCalls(tar),
   }
 }
 
 main().then(
-  () => say({ ended: calls }),
+  () => printLine({ ended: calls }),
   (error: unknown) => {
-    const known = error instanceof HyperkubeError ? { code: error.code, hint: error.hint } : {}
-    say({ failure: { message: describe(error), ...known } })
+    const details = error instanceof HyperkubeError ? { code: error.code, hint: error.hint } : {}
+    printLine({ failure: { message: formatError(error), ...details } })
     process.exitCode = 1
   },
 )

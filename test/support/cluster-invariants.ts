@@ -3,42 +3,42 @@ import { z } from 'zod'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Machine } from '../../lab/hosts/machine.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { clientOf } from './client-certificate.ts'
+import { issueClientCertificate } from './client-certificate.ts'
 import { etcdctl } from './etcdctl.ts'
 import type { Operator } from './operator.ts'
 
-/** What a cluster must never lose or change once it has it. */
-export interface Known {
-  /** Authorities on hosts that are not the operator's: there must never be any. */
-  readonly strangers: readonly string[]
-  /** The ids of etcd and of its members, when it answers. */
+/** Data of a cluster that must never change. */
+export interface ClusterInvariants {
+  /** CAs on hosts that are not in the identity of the operator. There must be none. */
+  readonly foreignCas: readonly string[]
+  /** Ids of etcd and its members, if etcd responds. */
   readonly etcd: string | undefined
-  /** The id of the cluster that is in it, when the API answers. */
+  /** Id of the cluster, if the API responds. */
   readonly cluster: string | undefined
 }
 
-export async function known(operator: Operator): Promise<Known> {
+export async function readInvariants(operator: Operator): Promise<ClusterInvariants> {
   const controlPlanes = operator.hosts.filter(({ name }) => name.startsWith('cp'))
   return {
-    strangers: await strangers(operator),
-    etcd: await firstOf(controlPlanes, etcdIds),
-    cluster: await clusterId(operator, controlPlanes),
+    foreignCas: await listForeignCas(operator),
+    etcd: await readFirst(controlPlanes, readEtcdIds),
+    cluster: await readClusterId(operator, controlPlanes),
   }
 }
 
-/** What was known before and is another thing now. */
-export function changed(before: Known, after: Known): string[] {
-  const lost = (['etcd', 'cluster'] as const).flatMap((name) =>
+/** Lists the invariants that changed. */
+export function findChangedInvariants(before: ClusterInvariants, after: ClusterInvariants): string[] {
+  const changes = (['etcd', 'cluster'] as const).flatMap((name) =>
     before[name] === undefined || before[name] === after[name]
       ? []
       : [`${name} was ${before[name]} and is ${after[name]}`],
   )
-  return [...lost, ...after.strangers.map((file) => `not an authority of ours: ${file}`)]
+  return [...changes, ...after.foreignCas.map((file) => `a foreign CA: ${file}`)]
 }
 
-async function strangers({ hosts, identity }: Operator): Promise<string[]> {
-  const { kubernetes, etcd, frontProxy } = (await identity()).authorities
-  const ours = new Set(
+async function listForeignCas({ hosts, identity }: Operator): Promise<string[]> {
+  const { kubernetes, etcd, frontProxy } = (await identity()).cas
+  const ownDigests = new Set(
     [kubernetes, etcd, frontProxy].map(({ certificate }) =>
       createHash('sha256').update(certificate).digest('hex'),
     ),
@@ -48,15 +48,15 @@ async function strangers({ hosts, identity }: Operator): Promise<string[]> {
       const { stdout } = await host.script('find /etc/hyperkube -name "*ca.crt" -exec sha256sum {} + || true')
       return stdout
         .split('\n')
-        .filter((line) => line !== '' && !ours.has(line.split(' ')[0] ?? ''))
+        .filter((line) => line !== '' && !ownDigests.has(line.split(' ')[0] ?? ''))
         .map((line) => `${host.name} ${line}`)
     }),
   )
   return found.flat()
 }
 
-/** As numbers of 64 bits, which stay text. */
-async function etcdIds(host: Machine): Promise<string | undefined> {
+/** Ids are 64-bit numbers and stay text. */
+async function readEtcdIds(host: Machine): Promise<string | undefined> {
   const { code, stdout } = await host.script(`${etcdctl} member list --write-out=fields`, {
     allowFailure: true,
   })
@@ -65,14 +65,19 @@ async function etcdIds(host: Machine): Promise<string | undefined> {
   return ids.map((line) => line.replace(/.* : /, '').replaceAll('"', '')).join(' ')
 }
 
-const namespace = z.object({ metadata: z.object({ uid: z.string() }) })
+const namespaceSchema = z.object({ metadata: z.object({ uid: z.string() }) })
 
-async function clusterId(operator: Operator, controlPlanes: readonly Machine[]): Promise<string | undefined> {
-  const admin = await clientOf(await operator.identity(), 'kubernetes', 'test', ['system:masters'])
-  return firstOf(controlPlanes, async ({ address }) => {
+async function readClusterId(
+  operator: Operator,
+  controlPlanes: readonly Machine[],
+): Promise<string | undefined> {
+  const admin = await issueClientCertificate(await operator.identity(), 'kubernetes', 'test', [
+    'system:masters',
+  ])
+  return readFirst(controlPlanes, async ({ address }) => {
     const api = new KubeApi(`https://${address}:6443`, admin)
     try {
-      return namespace.parse(await api.get('/api/v1/namespaces/kube-system')).metadata.uid
+      return namespaceSchema.parse(await api.get('/api/v1/namespaces/kube-system')).metadata.uid
     } catch {
       return undefined
     } finally {
@@ -81,13 +86,13 @@ async function clusterId(operator: Operator, controlPlanes: readonly Machine[]):
   })
 }
 
-async function firstOf(
+async function readFirst(
   hosts: readonly Machine[],
-  look: (host: Machine) => Promise<string | undefined>,
+  read: (host: Machine) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   for (const host of hosts) {
-    const seen = await look(host)
-    if (seen !== undefined) return seen
+    const value = await read(host)
+    if (value !== undefined) return value
   }
   return undefined
 }

@@ -2,14 +2,21 @@ import type { ConformanceReport } from '../../src/conformance/report.ts'
 
 type Test = ConformanceReport['tests'][number]
 
-/** What came of a whole run, as it is kept. */
-export function conformanceEvidence(report: ConformanceReport, shape: string, parallel: number): string {
-  const { versions, began, seconds, counts, tests, leftOut, troubles } = report
-  const groups = [...Map.groupBy(tests, ({ name }) => groupOf(name))].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const rows = groups.map(([group, own]) => {
-    const of = (outcome: Test['outcome']): number => own.filter((test) => test.outcome === outcome).length
-    const minutes = own.reduce((sum, test) => sum + test.seconds, 0) / 60
-    return `| ${group} | ${own.length} | ${of('passed')} | ${own.length - of('passed') - of('skipped')} | ${of('skipped')} | ${minutes.toFixed(1)} |`
+/** Renders the result of a whole run for docs/evidence. */
+export function formatConformanceEvidence(
+  report: ConformanceReport,
+  shape: string,
+  parallel: number,
+): string {
+  const { versions, began, seconds, counts, tests, leftOut, problems } = report
+  const groups = [...Map.groupBy(tests, ({ name }) => parseGroup(name))].toSorted(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
+  const rows = groups.map(([group, groupTests]) => {
+    const countOutcome = (outcome: Test['outcome']): number =>
+      groupTests.filter((test) => test.outcome === outcome).length
+    const minutes = groupTests.reduce((sum, test) => sum + test.seconds, 0) / 60
+    return `| ${group} | ${groupTests.length} | ${countOutcome('passed')} | ${groupTests.length - countOutcome('passed') - countOutcome('skipped')} | ${countOutcome('skipped')} | ${minutes.toFixed(1)} |`
   })
   const failed = tests.filter(({ outcome }) => outcome === 'failed' || outcome === 'interrupted')
   const skipped = tests.filter(({ outcome }) => outcome === 'skipped')
@@ -27,37 +34,37 @@ images are the lab's own ([what they are](../conformance.md#in-the-lab)), and a 
 |---|---|---|---|---|---|
 ${rows.join('\n')}
 
-${section(
+${formatSection(
   'Failed',
-  failed.map(({ name, reason }) => `- ${code(name)}: ${code(reason?.[0] ?? '')}`),
+  failed.map(({ name, reason }) => `- ${inlineCode(name)}: ${inlineCode(reason?.[0] ?? '')}`),
 )}
-${section(
+${formatSection(
   'Left out',
-  leftOut.map(({ name, why }) => `- ${code(name)}: ${why}`),
+  leftOut.map(({ name, why }) => `- ${inlineCode(name)}: ${why}`),
 )}
-${section(
+${formatSection(
   'Skipped by themselves',
-  skipped.map(({ name, reason }) => `- ${code(name)}: ${code(reason?.[0] ?? '')}`),
+  skipped.map(({ name, reason }) => `- ${inlineCode(name)}: ${inlineCode(reason?.[0] ?? '')}`),
 )}
-${section(
-  'Troubles of the suite itself',
-  troubles.map((trouble) => `- ${code(trouble.replaceAll('\n', ' '))}`),
+${formatSection(
+  'Problems of the suite itself',
+  problems.map((problem) => `- ${inlineCode(problem.replaceAll('\n', ' '))}`),
 )}
-${section(
+${formatSection(
   'The longest',
-  longest.map((test) => `- ${test.seconds.toFixed(0)} s: ${code(test.name)}`),
+  longest.map((test) => `- ${test.seconds.toFixed(0)} s: ${inlineCode(test.name)}`),
 )}`
 }
 
-function section(title: string, lines: readonly string[]): string {
+function formatSection(title: string, lines: readonly string[]): string {
   return `## ${title}\n\n${lines.length === 0 ? 'None.' : lines.join('\n')}\n`
 }
 
-function groupOf(name: string): string {
+function parseGroup(name: string): string {
   return /^\[([\w-]+)\]/.exec(name)?.[1] ?? 'others'
 }
 
-/** Names have brackets, which would be links, and backquotes now and then. */
-function code(text: string): string {
+/** Test names contain brackets, which would become links, and sometimes backquotes. */
+function inlineCode(text: string): string {
   return `\`${text.replaceAll('`', "'")}\``
 }

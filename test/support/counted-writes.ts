@@ -2,40 +2,40 @@ import { z } from 'zod'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import { loadTarget, type LoadTarget } from './api-transports.ts'
-import { inNetworkOf, orderOf } from './network-process.ts'
+import { runInNetwork, readOptions } from './network-process.ts'
 
-const order = z.strictObject({ target: loadTarget, perSecond: z.number() })
-const answer = z.strictObject({ acknowledged: z.array(z.string()), refused: z.int() })
-export type WriteFigures = z.infer<typeof answer>
+const optionsSchema = z.strictObject({ target: loadTarget, perSecond: z.number() })
+const figuresSchema = z.strictObject({ acknowledged: z.array(z.string()), refused: z.int() })
+export type WriteFigures = z.infer<typeof figuresSchema>
 
 const collection = '/api/v1/namespaces/default/configmaps'
 
-/** Objects are made at a steady pace, and each that the API has acknowledged is remembered. */
+/** Creates objects at a constant rate and records each that the API acknowledged. */
 export class CountedWrites {
-  readonly #process: ReturnType<typeof inNetworkOf>
+  readonly #process: ReturnType<typeof runInNetwork>
 
   constructor(host: Host, target: LoadTarget, perSecond: number) {
-    this.#process = inNetworkOf(host, import.meta.filename, { target, perSecond })
+    this.#process = runInNetwork(host, import.meta.filename, { target, perSecond })
   }
 
   async stop(): Promise<WriteFigures> {
-    return answer.parse(await this.#process.stop())
+    return figuresSchema.parse(await this.#process.stop())
   }
 }
 
-/** Which of them nobody has any more. */
-export async function lostWrites(api: KubeApi, { acknowledged }: WriteFigures): Promise<string[]> {
+/** Lists acknowledged objects that the API does not have. */
+export async function findLostWrites(api: KubeApi, { acknowledged }: WriteFigures): Promise<string[]> {
   const { items } = await api.get<{ items: { metadata: { name: string } }[] }>(
     `${collection}?labelSelector=counted`,
   )
-  const there = new Set(items.map(({ metadata }) => metadata.name))
-  return acknowledged.filter((name) => !there.has(name))
+  const stored = new Set(items.map(({ metadata }) => metadata.name))
+  return acknowledged.filter((name) => !stored.has(name))
 }
 
-/** The process itself. */
+/** Entry point of the child process. */
 async function main(): Promise<void> {
-  const { order: told, ended } = await orderOf(order)
-  const { target, perSecond } = told
+  const { options, ended } = await readOptions(optionsSchema)
+  const { target, perSecond } = options
   const api = new KubeApi(`https://${target.host}:${target.port}`, target.credentials)
   const acknowledged: string[] = []
   let [refused, number] = [0, 0]
@@ -44,17 +44,17 @@ async function main(): Promise<void> {
     const name = `counted-${process.pid}-${number++}`
     const metadata = { name, labels: { counted: '' } }
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
-    // As clients of Kubernetes do: over a connection that had just been closed nothing was asked.
-    const done: Promise<void> = api
+    // Retries once as Kubernetes clients do: a request on a closed connection never reached the server.
+    const pendingRequest: Promise<void> = api
       .ensure(collection, object)
       .catch(async () => api.ensure(collection, object))
       .then(
         () => void acknowledged.push(name),
-        // Nobody was promised anything.
+        // A refused write was never acknowledged.
         () => void refused++,
       )
-      .finally(() => pending.delete(done))
-    pending.add(done)
+      .finally(() => pending.delete(pendingRequest))
+    pending.add(pendingRequest)
   }, 1000 / perSecond)
   await ended
   clearInterval(timer)

@@ -1,14 +1,14 @@
-/** One lookup of a name, by when it was begun. */
+/** One name lookup, with its start time. */
 export interface Lookup {
   readonly at: number
-  readonly well: boolean
+  readonly ok: boolean
 }
 
-/** As a pod has written them down, a line for each. */
-export function readLookups(text: string): Lookup[] {
+/** Parses the lines that a pod wrote. */
+export function parseLookups(text: string): Lookup[] {
   return text.split('\n').flatMap((line) => {
-    const [, at, how] = /^(\d+) (well|failed)$/.exec(line) ?? []
-    return at === undefined ? [] : [{ at: Number(at), well: how === 'well' }]
+    const [, at, outcome] = /^(\d+) (well|failed)$/.exec(line) ?? []
+    return at === undefined ? [] : [{ at: Number(at), ok: outcome !== 'failed' }]
   })
 }
 
@@ -17,15 +17,15 @@ export interface LostNode {
   readonly hyperkube: string
   readonly kubernetes: string
   readonly node: string
-  /** That looked. */
+  /** Number of pods that looked up names. */
   readonly pods: number
   readonly lookups: number
   readonly failed: readonly Lookup[]
-  /** When the node was. */
-  readonly lost: number
+  /** When the node was lost. */
+  readonly lostAt: number
 }
 
-export function lostNodeText({
+export function formatLostNodeEvidence({
   date,
   hyperkube,
   kubernetes,
@@ -33,9 +33,9 @@ export function lostNodeText({
   pods,
   lookups,
   failed,
-  lost,
+  lostAt,
 }: LostNode): string {
-  const seconds = failed.map(({ at }) => Math.max(0, at - lost) / 1000)
+  const seconds = failed.map(({ at }) => Math.max(0, at - lostAt) / 1000)
   const when =
     seconds.length === 0
       ? 'None failed.'

@@ -1,48 +1,48 @@
 import { expect, test } from 'vitest'
 import { testImage } from '../../lab/cluster/artifacts.ts'
 import type { KubernetesVersion } from '../../lab/components/parts.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { foresee } from './dry-run.ts'
-import { kubectlOf } from './kubectl.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { recordDryRun } from './dry-run.ts'
+import { openKubectl } from './kubectl.ts'
 import type { UpCluster } from './up-cluster.ts'
 
 const namespace = 'shop'
-const pods = `/api/v1/namespaces/${namespace}/pods`
+const podsPath = `/api/v1/namespaces/${namespace}/pods`
 const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`
 const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
-const patience = { timeout: 300_000 }
+const testOptions = { timeout: 300_000 }
 
-/** What a person sees who empties a node. It takes a cluster with two workers, w1 and w2. */
+/** Drains nodes as an operator does. It needs a cluster with two workers, w1 and w2. */
 export function drainSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVersion): void {
-  test('pods move as their budget allows: never fewer than one is available', patience, async () => {
+  test('pods move as their budget allows: never fewer than one is available', testOptions, async () => {
     const cluster = clusterNow()
-    await bothOn('w1', cluster, kubernetes)
-    await putBudget(cluster, 1)
-    const foresight = await foresee(cluster, cluster.hosts, ['node', 'drain', 'w1'])
+    await startBothPodsOn('w1', cluster, kubernetes)
+    await replaceBudget(cluster, 1)
+    const dryRun = await recordDryRun(cluster, cluster.hosts, ['node', 'drain', 'w1'])
     const drained = cluster.hyperkube('node', 'drain', 'w1', '--yes')
     let isOver = false
     void drained.finally(() => (isOver = true)).catch(() => undefined)
     const available: number[] = []
-    await until(
+    await pollUntil(
       'the drain to end',
       async () => {
-        available.push((await podsOf(cluster)).filter(isAvailable).length)
+        available.push((await listWebPods(cluster)).filter(isAvailable).length)
         return isOver
       },
-      { within: 240_000, every: 50 },
+      { timeoutMs: 240_000, intervalMs: 50 },
     )
     const { code, stdout, stderr } = await drained
     expect(code, stderr).toBe(0)
     expect(stdout).toContain('w1 is empty')
-    // Nothing is done on any host.
-    await foresight.kept()
+    // No op runs on any host.
+    await dryRun.expectDone()
     expect(stderr).toMatch(/shop\/web-\S+ \(ReplicaSet web-/)
     expect(available.length).toBeGreaterThan(20)
     expect(Math.min(...available)).toBeGreaterThanOrEqual(1)
-    expect((await podsOf(cluster)).map(({ spec }) => spec.nodeName)).not.toContain('w1')
+    expect((await listWebPods(cluster)).map(({ spec }) => spec.nodeName)).not.toContain('w1')
     expect(await isCordoned(cluster, 'w1')).toBe(true)
     process.stderr.write(
-      `drained in view of ${available.length} looks, at least ${Math.min(...available)} available\n`,
+      `drained with ${available.length} observations, at least ${Math.min(...available)} available\n`,
     )
   })
 
@@ -53,13 +53,13 @@ export function drainSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVe
     expect(await isCordoned(cluster, 'w1')).toBe(false)
   })
 
-  test('a budget that can never be met is refused before anything is done', patience, async () => {
+  test('a budget that can never be met is refused before anything is done', testOptions, async () => {
     const cluster = clusterNow()
-    await bothOn('w1', cluster, kubernetes)
-    await putBudget(cluster, 2)
+    await startBothPodsOn('w1', cluster, kubernetes)
+    await replaceBudget(cluster, 2)
     const { code, stderr } = await cluster.hyperkube('node', 'drain', 'w1', '--yes')
     expect(code).toBe(1)
-    expect(stderr).toContain('DRAIN_NEVER: budget shop/web never lets shop/web-')
+    expect(stderr).toContain('DRAIN_IMPOSSIBLE: budget shop/web never lets shop/web-')
     expect(await isCordoned(cluster, 'w1')).toBe(false)
   })
 
@@ -67,7 +67,7 @@ export function drainSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVe
     const cluster = clusterNow()
     const began = performance.now()
     const { code, stderr } = await cluster.hyperkube(
-      ...['node', 'drain', 'w1', '--yes', '--ignore', 'DRAIN_NEVER', '--deadline', '10s'],
+      ...['node', 'drain', 'w1', '--yes', '--ignore', 'DRAIN_IMPOSSIBLE', '--deadline', '10s'],
     )
     const seconds = (performance.now() - began) / 1000
     expect(code).toBe(1)
@@ -78,31 +78,31 @@ export function drainSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVe
     expect(stderr).toContain('waiting for w1 to be empty: shop/web-')
     expect(seconds).toBeLessThan(30)
     expect(await isCordoned(cluster, 'w1')).toBe(true)
-    expect((await podsOf(cluster)).filter(isAvailable)).toHaveLength(2)
+    expect((await listWebPods(cluster)).filter(isAvailable)).toHaveLength(2)
     expect((await cluster.hyperkube('node', 'uncordon', 'w1')).code).toBe(0)
     expect(await isCordoned(cluster, 'w1')).toBe(false)
   })
 
   test('an interruption ends a drain that waits', async () => {
     const cluster = clusterNow()
-    const running = cluster.operator.begin(
-      ...['node', 'drain', 'w1', '--yes', '--ignore', 'DRAIN_NEVER', '--progress', 'json'],
+    const running = cluster.operator.start(
+      ...['node', 'drain', 'w1', '--yes', '--ignore', 'DRAIN_IMPOSSIBLE', '--progress', 'json'],
     )
-    await until('w1 to be cordoned', async () => isCordoned(cluster, 'w1'), { within: 60_000 })
+    await pollUntil('w1 to be cordoned', async () => isCordoned(cluster, 'w1'), { timeoutMs: 60_000 })
     running.kill('SIGINT')
     expect((await running.ended).code).toBe(130)
     expect((await cluster.hyperkube('node', 'uncordon', 'w1')).code).toBe(0)
   })
 
-  test('what an administrator has cordoned stays so', patience, async () => {
+  test('what an administrator has cordoned stays so', testOptions, async () => {
     const cluster = clusterNow()
-    await using kubectl = await kubectlOf(cluster, kubernetes)
-    await putBudget(cluster, 1)
+    await using kubectl = await openKubectl(cluster, kubernetes)
+    await replaceBudget(cluster, 1)
     await kubectl.run('cordon', 'w1')
     const drained = await cluster.hyperkube('node', 'drain', 'w1', '--yes')
     expect(drained.code, drained.stderr).toBe(0)
-    const kept = await cluster.hyperkube('node', 'uncordon', 'w1')
-    expect([kept.code, kept.stderr]).toEqual([1, expect.stringContaining('NODE_CORDONED_BY_OTHERS')])
+    const result = await cluster.hyperkube('node', 'uncordon', 'w1')
+    expect([result.code, result.stderr]).toEqual([1, expect.stringContaining('NODE_CORDONED_BY_OTHERS')])
     expect(await isCordoned(cluster, 'w1')).toBe(true)
     expect((await cluster.hyperkube('node', 'uncordon', 'w1', '--force')).code).toBe(0)
     expect(await isCordoned(cluster, 'w1')).toBe(false)
@@ -116,12 +116,12 @@ interface WebPod {
   readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
-async function podsOf({ api }: UpCluster): Promise<readonly WebPod[]> {
-  return (await api.get<{ items: readonly WebPod[] }>(pods)).items
+async function listWebPods({ api }: UpCluster): Promise<readonly WebPod[]> {
+  return (await api.get<{ items: readonly WebPod[] }>(podsPath)).items
 }
 
 function isAvailable({ metadata, status }: WebPod): boolean {
-  const isReady = status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')
+  const isReady = status.conditions?.some(({ type, status: state }) => type === 'Ready' && state === 'True')
   return isReady === true && metadata.deletionTimestamp === undefined
 }
 
@@ -130,32 +130,36 @@ async function isCordoned({ api }: UpCluster, node: string): Promise<boolean> {
   return spec.unschedulable === true
 }
 
-/** Two pods of a Deployment, both on one of the workers. */
-async function bothOn(node: string, cluster: UpCluster, kubernetes: KubernetesVersion): Promise<void> {
+/** Starts two pods of a Deployment, both on `node`. */
+async function startBothPodsOn(
+  node: string,
+  cluster: UpCluster,
+  kubernetes: KubernetesVersion,
+): Promise<void> {
   const { api } = cluster
   const other = node === 'w1' ? 'w2' : 'w1'
-  await using kubectl = await kubectlOf(cluster, kubernetes)
+  await using kubectl = await openKubectl(cluster, kubernetes)
   await api.remove(`${budgets}/web`)
   await api.remove(`${deployments}/web`, { propagationPolicy: 'Background' })
   await api.ensure('/api/v1/namespaces', { metadata: { name: namespace } })
-  await until('those of before to be gone', async () => (await podsOf(cluster)).length === 0, {
-    within: 60_000,
+  await pollUntil('those of before to be gone', async () => (await listWebPods(cluster)).length === 0, {
+    timeoutMs: 60_000,
   })
   await kubectl.run('cordon', other)
   await api.create(deployments, deployment)
-  await until(
+  await pollUntil(
     `two pods on ${node}`,
     async () => {
-      const there = (await podsOf(cluster)).filter(isAvailable)
-      return there.length === 2 && there.every(({ spec }) => spec.nodeName === node)
+      const ready = (await listWebPods(cluster)).filter(isAvailable)
+      return ready.length === 2 && ready.every(({ spec }) => spec.nodeName === node)
     },
-    { within: 120_000 },
+    { timeoutMs: 120_000 },
   )
   await kubectl.run('uncordon', other)
 }
 
-/** In the place of the one that is there. */
-async function putBudget({ api }: UpCluster, minAvailable: number): Promise<void> {
+/** Replaces the disruption budget, and waits until the controller has counted the pods. */
+async function replaceBudget({ api }: UpCluster, minAvailable: number): Promise<void> {
   await api.remove(`${budgets}/web`)
   await api.create(budgets, {
     apiVersion: 'policy/v1',
@@ -163,7 +167,7 @@ async function putBudget({ api }: UpCluster, minAvailable: number): Promise<void
     metadata: { name: 'web' },
     spec: { minAvailable, selector: { matchLabels: { app: 'web' } } },
   })
-  await until(
+  await pollUntil(
     'the budget to be counted',
     async () => {
       const { status } = await api.get<{ status?: { expectedPods?: number; currentHealthy?: number } }>(
@@ -171,7 +175,7 @@ async function putBudget({ api }: UpCluster, minAvailable: number): Promise<void
       )
       return status?.expectedPods === 2 && status.currentHealthy === 2
     },
-    { within: 60_000 },
+    { timeoutMs: 60_000 },
   )
 }
 

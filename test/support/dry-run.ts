@@ -7,109 +7,112 @@ import { readVersioned } from '../../src/contract/versioned.ts'
 import type { CommandResult } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
 import { type PlanDocument, planFormat } from '../../src/lifecycle/plan-document.ts'
-import { inWords, journalSoFar, opsDone } from './journal.ts'
+import { formatOp, readJournalIfAny, listDoneOps } from './journal.ts'
 import type { Operator } from './operator.ts'
 
-type Person = Pick<Operator, 'hyperkube' | 'directory'>
+type CommandRunner = Pick<Operator, 'hyperkube' | 'directory'>
 
-/** What a command would do, and whether it was that. */
-export interface Foresight {
-  /** What the dry run said to people. */
+/** Result of a dry run, to compare with what the command then does. */
+export interface DryRun {
+  /** What the dry run printed to standard error. */
   readonly stderr: string
   /**
-   * Fails unless the journals of the hosts say that just this was done, op for op, and the run took its steps in the order
-   * that was shown. Of a command that goes on by itself after what was shown, that is only the beginning.
+   * Fails unless the journals of the hosts contain exactly the planned ops and the run took its steps in the
+   * planned order. With `allowMore` the plan needs to be only the beginning.
    */
-  kept(options?: { readonly goesOn?: boolean }): Promise<void>
+  expectDone(options?: { readonly allowMore?: boolean }): Promise<void>
 }
 
-/** Asks a command what it would do, and notes what has been done so far. */
-export async function foresee(
-  person: Person,
+/** Runs a command with --dry-run and notes which runs the journals contain already. */
+export async function recordDryRun(
+  runner: CommandRunner,
   hosts: readonly Machine[],
-  words: readonly string[],
-): Promise<Foresight> {
-  const { code, stdout, stderr } = await person.hyperkube(...words, '--dry-run', '-o', 'json')
+  args: readonly string[],
+): Promise<DryRun> {
+  const { code, stdout, stderr } = await runner.hyperkube(...args, '--dry-run', '-o', 'json')
   expect([0, 3], stderr).toContain(code)
-  const { ops, steps } = planIn(stdout)
-  const runs = new Map(await settleAll(hosts.map(async (host) => [host.name, await runsOn(host)] as const)))
-  const logs = new Set(await logsOf(person))
+  const { ops, steps } = parsePlan(stdout)
+  const runs = new Map(await settleAll(hosts.map(async (host) => [host.name, await listRuns(host)] as const)))
+  const logs = new Set(await listRunLogs(runner))
   return {
     stderr,
-    async kept({ goesOn = false } = {}) {
-      const events = await eventsIn(person, logs)
+    async expectDone({ allowMore = false } = {}) {
+      const events = await readEvents(runner, logs)
       for (const host of hosts) {
-        const planned = (ops[host.name] ?? []).map(inWords)
-        const done = await doneOn(host, runs.get(host.name) ?? new Set())
-        // Where a host is reset its journal goes too, and what it told meanwhile is left. A control plane stops some things twice.
+        const planned = (ops[host.name] ?? []).map(formatOp)
+        const done = await listOpsSince(host, runs.get(host.name) ?? new Set())
+        // A reset deletes the journal, so the events of the run are compared. A control plane stops some
+        // services twice.
         if (done === undefined) {
-          expect([...new Set(toldBy(host, events))].toSorted(), host.name).toEqual(planned.toSorted())
+          expect([...new Set(listReportedOps(host, events))].toSorted(), host.name).toEqual(
+            planned.toSorted(),
+          )
         } else {
-          const own = goesOn ? done.slice(0, planned.length) : done
-          expect(own.toSorted(), host.name).toEqual(planned.toSorted())
+          const compared = allowMore ? done.slice(0, planned.length) : done
+          expect(compared.toSorted(), host.name).toEqual(planned.toSorted())
         }
       }
       const ids = steps.map(({ id }) => id)
-      const begun = begunIn(events).filter((id) => ids.includes(id))
-      expect(goesOn ? begun.slice(0, ids.length) : begun).toEqual(ids)
+      const started = listStartedSteps(events).filter((id) => ids.includes(id))
+      expect(allowMore ? started.slice(0, ids.length) : started).toEqual(ids)
     },
   }
 }
 
-/** Does what was shown, and holds the journals of the hosts against it. */
-export async function asForeseen(
-  person: Person,
+/** Runs a command after a dry run, and compares the journals of the hosts with the plan. */
+export async function runAsPlanned(
+  runner: CommandRunner,
   hosts: readonly Machine[],
-  words: readonly string[],
-  { code = 0, ...options }: { readonly code?: number; readonly goesOn?: boolean } = {},
+  args: readonly string[],
+  { code = 0, ...options }: { readonly code?: number; readonly allowMore?: boolean } = {},
 ): Promise<CommandResult & { readonly shown: string }> {
-  const foresight = await foresee(person, hosts, words)
+  const dryRun = await recordDryRun(runner, hosts, args)
   const began = performance.now()
-  const result = await person.hyperkube(...words, '--yes')
-  process.stderr.write(`${words.join(' ')}: ${((performance.now() - began) / 1000).toFixed(1)} s\n`)
+  const result = await runner.hyperkube(...args, '--yes')
+  process.stderr.write(`${args.join(' ')}: ${((performance.now() - began) / 1000).toFixed(1)} s\n`)
   expect(result.code, result.stderr).toBe(code)
-  await foresight.kept(options)
-  return { ...result, shown: foresight.stderr }
+  await dryRun.expectDone(options)
+  return { ...result, shown: dryRun.stderr }
 }
 
-/** A command that touches no host tells of something else than a plan. */
-function planIn(stdout: string): Pick<PlanDocument, 'ops' | 'steps'> {
+/** A command that changes no host prints a document other than a plan. */
+function parsePlan(stdout: string): Pick<PlanDocument, 'ops' | 'steps'> {
   const document: { readonly kind?: unknown } = JSON.parse(stdout)
   return document.kind === 'Plan' ? readVersioned(planFormat, document) : { ops: {}, steps: [] }
 }
 
-async function runsOn(host: Machine): Promise<ReadonlySet<string>> {
-  const entries = (await host.isRunning()) ? await journalSoFar(host) : []
+async function listRuns(host: Machine): Promise<ReadonlySet<string>> {
+  const entries = (await host.isRunning()) ? await readJournalIfAny(host) : []
   return new Set(entries?.map(({ run }) => run))
 }
 
-/** In the order in which it was done; undefined where there is no journal any more. */
-async function doneOn(host: Machine, before: ReadonlySet<string>): Promise<string[] | undefined> {
+/** Ops in the order in which they were done; undefined if there is no journal any more. */
+async function listOpsSince(host: Machine, before: ReadonlySet<string>): Promise<string[] | undefined> {
   if (!(await host.isRunning())) return []
-  const entries = await journalSoFar(host)
-  return entries && opsDone(entries.filter(({ run }) => !before.has(run)))
+  const entries = await readJournalIfAny(host)
+  return entries && listDoneOps(entries.filter(({ run }) => !before.has(run)))
 }
 
-function toldBy({ name }: Machine, events: readonly Event[]): string[] {
-  return events.flatMap(({ host, what }) =>
-    host === name && what.type === 'op-ended' ? [inWords(what.op)] : [],
+function listReportedOps({ name }: Machine, events: readonly Event[]): string[] {
+  return events.flatMap(({ host, body }) =>
+    host === name && body.type === 'op-ended' ? [formatOp(body.op)] : [],
   )
 }
 
-function begunIn(events: readonly Event[]): string[] {
-  return events.flatMap(({ host, what }) =>
-    host === undefined && what.type === 'step-started' ? [what.step] : [],
+function listStartedSteps(events: readonly Event[]): string[] {
+  return events.flatMap(({ host, body }) =>
+    host === undefined && body.type === 'step-started' ? [body.step] : [],
   )
 }
 
-/** What a person's commands have told, a file for each, from the oldest on. */
-async function logsOf({ directory }: Person): Promise<string[]> {
+/** Log files of all commands of the operator, oldest first. */
+async function listRunLogs({ directory }: CommandRunner): Promise<string[]> {
   const logs = join(directory, 'hyperkube', 'runs', 'lab')
   return (await readdir(logs)).toSorted().map((name) => join(logs, name))
 }
 
-async function eventsIn(person: Person, before: ReadonlySet<string>): Promise<Event[]> {
-  const files = (await logsOf(person)).filter((file) => !before.has(file))
+async function readEvents(runner: CommandRunner, before: ReadonlySet<string>): Promise<Event[]> {
+  const files = (await listRunLogs(runner)).filter((file) => !before.has(file))
   const texts = await Promise.all(files.map(async (file) => readFile(file, 'utf8')))
   return texts.flatMap((text) =>
     text

@@ -5,40 +5,40 @@ import { type Event, eventFormat } from '../../src/contract/event.ts'
 import { readVersioned } from '../../src/contract/versioned.ts'
 import type { Argv } from '../../src/kit/command.ts'
 
-/** A command that tells on standard error what it does, event by event. */
-export interface ToldCommand {
+/** A command that writes events to standard error. */
+export interface EventCommand {
   readonly pid: number
   kill(signal: 'SIGKILL' | 'SIGINT'): void
-  readonly ended: Promise<ToldEnd>
+  readonly ended: Promise<CommandEnd>
 }
 
-export interface ToldEnd {
-  /** As a shell counts: 128 and more for a death by signal. */
+export interface CommandEnd {
+  /** Exit code as in a shell: 128 plus the number for a death by signal. */
   readonly code: number
   readonly events: readonly Event[]
-  /** What it said beside events. */
-  readonly said: string
+  /** Output without events. */
+  readonly output: string
 }
 
-export function toldCommand(
+export function startEventCommand(
   [program, ...args]: Argv,
   env: Readonly<Record<string, string>>,
-  heard: (event: Event) => void,
-): ToldCommand {
+  onEvent: (event: Event) => void,
+): EventCommand {
   const child = spawn(program, args, { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const { pid } = child
   if (pid === undefined) throw new Error(`${program} could not be run`)
   const events: Event[] = []
-  let said = ''
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')))
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
   createInterface({ input: child.stderr }).on('line', (line) => {
-    const event = eventIn(line)
+    const event = parseEvent(line)
     if (event === undefined) {
-      said += `${line}\n`
+      output += `${line}\n`
       return
     }
     events.push(event)
-    heard(event)
+    onEvent(event)
   })
   const ended = new Promise<number>((resolve) => {
     child.on('close', (code, signal) =>
@@ -48,12 +48,12 @@ export function toldCommand(
   return {
     pid,
     kill: (signal) => void child.kill(signal),
-    ended: ended.then((code) => ({ code, events, said })),
+    ended: ended.then((code) => ({ code, events, output })),
   }
 }
 
-/** A line that a killed command did not finish is none. */
-function eventIn(line: string): Event | undefined {
+/** Undefined for other output, and for a line that a killed command did not finish. */
+function parseEvent(line: string): Event | undefined {
   try {
     return readVersioned(eventFormat, JSON.parse(line))
   } catch {

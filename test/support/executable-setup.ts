@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { buildExecutable, ownTarget } from '../../scripts/executable.ts'
+import { buildExecutable, currentTarget } from '../../scripts/executable.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -13,6 +13,6 @@ declare module 'vitest' {
 /** Builds hyperkube once for all suites of a run. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'hyperkube-'))
-  project.provide('executable', await buildExecutable(ownTarget(), directory))
+  project.provide('executable', await buildExecutable(currentTarget(), directory))
   return async () => rm(directory, { recursive: true, force: true })
 }

@@ -2,12 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Host } from '../../lab/hosts/host.ts'
-import { run } from '../../src/kit/command.ts'
+import { runProgram } from '../../src/kit/command.ts'
 
 /**
- * Hosts of the lab share the machine's clock, which nobody may set. So what a process is told of the time of day is
- * changed on its way to it, by as many seconds as a file says; clocks that only count are left alone, as by a clock that
- * somebody sets.
+ * Lab hosts share the clock of the machine, which a test must not set. So this library shifts the time of day
+ * for one process, by the seconds in a file. Monotonic clocks are unchanged, as when a real clock is set.
  */
 const source = `#define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,13 +40,13 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone) {
 
 const library = '/usr/local/lib/wrong-clock.so'
 
-/** From its next start on, a service has a clock that can be set. */
-export async function giveClock(hosts: readonly Host[], service: string): Promise<void> {
+/** A service uses the shiftable clock from its next start on. */
+export async function installFakeClock(hosts: readonly Host[], service: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'wrong-clock-'))
   try {
     const [file, built] = [join(directory, 'clock.c'), join(directory, 'clock.so')]
     await writeFile(file, source)
-    await run(['gcc', '-shared', '-fPIC', '-O2', '-o', built, file, '-ldl'])
+    await runProgram(['gcc', '-shared', '-fPIC', '-O2', '-o', built, file, '-ldl'])
     const bytes = (await readFile(built)).toString('base64')
     const script = `base64 -d > ${library} <<END
 ${bytes}
@@ -62,15 +61,15 @@ END
   }
 }
 
-/** In seconds, from what it is. */
-export async function setClock(host: Host, offset: number): Promise<void> {
+/** Sets the offset to the real time, in seconds. */
+export async function setClockOffset(host: Host, offset: number): Promise<void> {
   await host.script(
     `echo ${offset} > /run/wrong-clock.new; chmod 0644 /run/wrong-clock.new; mv /run/wrong-clock.new /run/wrong-clock`,
   )
 }
 
-/** From its next start on, it has everybody’s. */
-export async function takeClock(host: Host, service: string): Promise<void> {
+/** A service uses the real clock from its next start on. */
+export async function removeFakeClock(host: Host, service: string): Promise<void> {
   await host.script(
     `rm -f /run/systemd/system/${service}.service.d/clock.conf /run/wrong-clock ${library}; systemctl daemon-reload`,
   )

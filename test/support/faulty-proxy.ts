@@ -3,44 +3,44 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { Dial } from '../../src/kit/tunnel-agent.ts'
 
 /**
- * `reset`: both sides are told; `half-open`: the client is told nothing, and hears nothing any more; `delay`: for a while
- * nothing goes through, and then all of it.
+ * `reset`: both sides are closed. `half-open`: the client is not notified and receives nothing more. `delay`:
+ * data is held back for a while.
  */
-export type Cut = 'reset' | 'half-open' | 'delay'
-export const cuts: readonly Cut[] = ['reset', 'half-open', 'delay']
+export type ConnectionFault = 'reset' | 'half-open' | 'delay'
+export const connectionFaults: readonly ConnectionFault[] = ['reset', 'half-open', 'delay']
 
 interface Connection {
   readonly client: Socket
   readonly server: Socket
 }
 
-/** A way to one server that can be cut. */
-export class CutProxy implements AsyncDisposable {
+/** A proxy to one server that can break its connections. */
+export class FaultyProxy implements AsyncDisposable {
   readonly #listener: Server
-  readonly #open = new Set<Connection>()
-  /** Those that the client still takes for connections. */
-  readonly #dead = new Set<Socket>()
+  readonly #connections = new Set<Connection>()
+  /** Sockets that the client still considers connected. */
+  readonly #halfOpen = new Set<Socket>()
   readonly #delays = new Set<NodeJS.Timeout>()
   #accepted = 0
 
   private constructor(listener: Server, host: string, port: number) {
     this.#listener = listener
-    listener.on('connection', (client) => this.#join({ client, server: connect({ host, port }) }))
+    listener.on('connection', (client) => this.#pipe({ client, server: connect({ host, port }) }))
   }
 
-  static async open(host: string, port: number): Promise<CutProxy> {
+  static async open(host: string, port: number): Promise<FaultyProxy> {
     const listener = createServer().listen(0, '127.0.0.1')
     await once(listener, 'listening')
-    return new CutProxy(listener, host, port)
+    return new FaultyProxy(listener, host, port)
   }
 
-  /** How many connections there were so far. */
+  /** Number of connections so far. */
   get accepted(): number {
     return this.#accepted
   }
 
-  get standing(): number {
-    return this.#open.size
+  get openCount(): number {
+    return this.#connections.size
   }
 
   readonly dial: Dial = async (_host, _port, signal) => {
@@ -51,26 +51,26 @@ export class CutProxy implements AsyncDisposable {
     return socket
   }
 
-  /** Cuts all connections there are; those that come later are fine. */
-  cut(kind: Cut, delay: number): void {
-    for (const connection of this.#open) {
-      if (kind === 'delay') this.#hold(connection, delay)
-      else this.#end(connection, kind)
+  /** Breaks all open connections; later ones work. */
+  breakConnections(kind: ConnectionFault, delay: number): void {
+    for (const connection of this.#connections) {
+      if (kind === 'delay') this.#delay(connection, delay)
+      else this.#break(connection, kind)
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const timer of this.#delays) clearTimeout(timer)
-    for (const connection of this.#open) this.#end(connection, 'reset')
-    for (const socket of this.#dead) socket.destroy()
+    for (const connection of this.#connections) this.#break(connection, 'reset')
+    for (const socket of this.#halfOpen) socket.destroy()
     this.#listener.close()
     await once(this.#listener, 'close')
   }
 
-  #join(connection: Connection): void {
+  #pipe(connection: Connection): void {
     const { client, server } = connection
     this.#accepted++
-    this.#open.add(connection)
+    this.#connections.add(connection)
     client.setNoDelay(true)
     server.setNoDelay(true)
     for (const [from, to] of [
@@ -78,15 +78,15 @@ export class CutProxy implements AsyncDisposable {
       [server, client],
     ] as const) {
       from.pipe(to)
-      // What goes wrong shows at the other side, when it is closed.
+      // The other side is closed when this one fails.
       from.on('error', () => undefined)
       from.on('close', () => {
-        if (this.#open.delete(connection)) to.destroy()
+        if (this.#connections.delete(connection)) to.destroy()
       })
     }
   }
 
-  #hold({ client, server }: Connection, delay: number): void {
+  #delay({ client, server }: Connection, delay: number): void {
     client.unpipe(server).pause()
     server.unpipe(client).pause()
     const timer = setTimeout(() => {
@@ -97,9 +97,9 @@ export class CutProxy implements AsyncDisposable {
     this.#delays.add(timer)
   }
 
-  #end(connection: Connection, kind: 'reset' | 'half-open'): void {
+  #break(connection: Connection, kind: 'reset' | 'half-open'): void {
     const { client, server } = connection
-    this.#open.delete(connection)
+    this.#connections.delete(connection)
     client.unpipe(server)
     server.unpipe(client)
     server.destroy()
@@ -108,7 +108,7 @@ export class CutProxy implements AsyncDisposable {
       return
     }
     client.resume()
-    this.#dead.add(client)
-    client.on('close', () => this.#dead.delete(client))
+    this.#halfOpen.add(client)
+    client.on('close', () => this.#halfOpen.delete(client))
   }
 }

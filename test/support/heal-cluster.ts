@@ -3,21 +3,21 @@ import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { HostHealth } from '../../src/contract/health.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { askDoctor, lineOf } from './heal-doctor.ts'
-import { healthOf, saysWell } from './heal-health.ts'
-import { credentialsIn } from './kubeconfig.ts'
-import { nodesReady } from './membership.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { runDoctor, formatFinding } from './heal-doctor.ts'
+import { readHostHealth, isHostHealthy } from './heal-health.ts'
+import { parseKubeconfig } from './kubeconfig.ts'
+import { listReadyNodes } from './membership.ts'
 import type { Operator } from './operator.ts'
 import type { UpCluster } from './up-cluster.ts'
 
-/** A cluster to which something happens, and those who look at it. */
-export class HealScene implements Disposable {
+/** A cluster for fault tests, with ways to observe it. */
+export class HealCluster implements Disposable {
   readonly lab: Lab
   readonly hosts: readonly Host[]
   readonly operator: Operator
   readonly credentials: Credentials
-  /** One for each control plane, because each may be the one that is away. */
+  /** A client for each control plane, because any of them may be unreachable. */
   readonly #apis: ReadonlyMap<string, KubeApi>
 
   private constructor({ lab, hosts, operator }: UpCluster, credentials: Credentials) {
@@ -33,8 +33,8 @@ export class HealScene implements Disposable {
     )
   }
 
-  static async of(cluster: UpCluster): Promise<HealScene> {
-    return new HealScene(cluster, credentialsIn((await cluster.operator.must(0, 'kubeconfig')).stdout))
+  static async open(cluster: UpCluster): Promise<HealCluster> {
+    return new HealCluster(cluster, parseKubeconfig((await cluster.operator.must(0, 'kubeconfig')).stdout))
   }
 
   [Symbol.dispose](): void {
@@ -45,7 +45,7 @@ export class HealScene implements Disposable {
     return this.hosts.filter(({ name }) => name.startsWith('cp'))
   }
 
-  host(name: string): Host {
+  getHost(name: string): Host {
     const found = this.hosts.find((host) => host.name === name)
     if (found === undefined) throw new Error(`there is no ${name}`)
     return found
@@ -55,59 +55,61 @@ export class HealScene implements Disposable {
     return this.hosts.filter((host) => host.name !== name)
   }
 
-  /** The API as it is at another host than this one. */
-  apiBeside({ name }: Host): KubeApi {
+  /** API client of a host other than this one. */
+  getApiOfOther({ name }: Host): KubeApi {
     const found = [...this.#apis].find(([server]) => server !== name)?.[1]
     if (found === undefined) throw new Error(`there is no API server but that of ${name}`)
     return found
   }
 
   async isReady(host: Host): Promise<boolean> {
-    return (await nodesReady(this.apiBeside(host))).includes(host.name)
+    return (await listReadyNodes(this.getApiOfOther(host))).includes(host.name)
   }
 
-  /** Whether a script of this host ends well, soon. */
-  async holds(host: Host, script: string): Promise<boolean> {
+  /** True if a script on this host succeeds within 20 seconds. */
+  async scriptSucceeds(host: Host, script: string): Promise<boolean> {
     const { code } = await host.script(script, { allowFailure: true, signal: AbortSignal.timeout(20_000) })
     return code === 0
   }
 
-  /** What every agent knows; of those that do not answer, nothing. */
-  async health(): Promise<ReadonlyMap<string, HostHealth>> {
-    const seen = await Promise.all(
-      this.hosts.map(async (host) => [host.name, await healthOf(host).catch(() => undefined)] as const),
+  /** Health reported by every agent that responds. */
+  async readHealth(): Promise<ReadonlyMap<string, HostHealth>> {
+    const results = await Promise.all(
+      this.hosts.map(async (host) => [host.name, await readHostHealth(host).catch(() => undefined)] as const),
     )
-    return new Map(seen.flatMap(([name, health]) => (health === undefined ? [] : [[name, health]])))
+    return new Map(results.flatMap(([name, health]) => (health === undefined ? [] : [[name, health]])))
   }
 
-  async agentSaysWell(host: Host): Promise<boolean> {
-    return saysWell(await healthOf(host))
+  async isAgentHealthy(host: Host): Promise<boolean> {
+    return isHostHealthy(await readHostHealth(host))
   }
 
-  /** Once every agent and `doctor` have nothing to say, and all nodes are Ready. */
-  async quiet(within: number): Promise<void> {
-    let said = 'nobody was asked'
-    const look = async (): Promise<boolean> => {
-      const { findings } = await askDoctor(this.operator)
-      said = findings.map(lineOf).join('; ')
+  /** Waits until doctor reports nothing and all nodes are Ready. */
+  async waitUntilQuiet(timeoutMs: number): Promise<void> {
+    let lastReport = 'doctor has not run'
+    const checkQuiet = async (): Promise<boolean> => {
+      const { findings } = await runDoctor(this.operator)
+      lastReport = findings.map(formatFinding).join('; ')
       if (findings.length > 0) return false
       const [first] = this.#apis.values()
-      const ready = first === undefined ? [] : await nodesReady(first)
-      said = `only ${ready.join()} are Ready`
+      const ready = first === undefined ? [] : await listReadyNodes(first)
+      lastReport = `only ${ready.join()} are Ready`
       return ready.length === this.hosts.length
     }
-    await until('doctor to be silent', look, { within, every: 2000 }).catch((error: unknown) => {
-      throw new Error(`after ${within / 1000} s doctor is not silent: ${said}`, { cause: error })
-    })
+    await pollUntil('doctor to be silent', checkQuiet, { timeoutMs, intervalMs: 2000 }).catch(
+      (error: unknown) => {
+        throw new Error(`after ${timeoutMs / 1000} s doctor is not silent: ${lastReport}`, { cause: error })
+      },
+    )
   }
 
-  /** The same on all hosts at once. */
-  async everywhere(script: string): Promise<void> {
+  /** Runs a script on all hosts at once. */
+  async runOnAllHosts(script: string): Promise<void> {
     await settleAll(this.hosts.map(async (host) => host.script(script)))
   }
 
-  /** Nothing is left that was kept for whoever mends things by hand. */
-  async forgetKept(): Promise<void> {
-    await this.everywhere('rm -rf /root/heal-*')
+  /** Deletes the backups that faults made for `undo`. */
+  async removeBackups(): Promise<void> {
+    await this.runOnAllHosts('rm -rf /root/heal-*')
   }
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { Named } from './heal-figures.ts'
+import type { NamingResult } from './heal-figures.ts'
 import type { HealRow } from './heal-row.ts'
 import type { Operator } from './operator.ts'
 
-const finding = z
+const findingSchema = z
   .looseObject({
     code: z.string(),
     message: z.string().optional(),
@@ -12,7 +12,7 @@ const finding = z
     component: z.string().optional(),
     command: z.string().optional(),
   })
-  // What was found is one sentence, whichever of the two it is called.
+  // The sentence of a finding is in `message` or in `what`.
   .transform(({ message, what = '', ...found }) => ({ ...found, message: message ?? what }))
 export interface DoctorFinding {
   readonly code: string
@@ -22,60 +22,69 @@ export interface DoctorFinding {
   readonly command?: string | undefined
 }
 
-const report = z.looseObject({ findings: z.array(finding) })
+const reportSchema = z.looseObject({ findings: z.array(findingSchema) })
 
-/** What `doctor` has said once. Times are those of the machine's clock. */
-export interface Told {
+/** One output of `doctor`. Times are from the system clock. */
+export interface DoctorReport {
   readonly began: number
   readonly ended: number
   readonly findings: readonly DoctorFinding[]
 }
 
-export async function askDoctor(operator: Pick<Operator, 'hyperkube'>): Promise<Told> {
+export async function runDoctor(operator: Pick<Operator, 'hyperkube'>): Promise<DoctorReport> {
   const began = Date.now()
   const { code, stdout, stderr } = await operator.hyperkube('doctor', '-o', 'json')
-  // Its code says whether something was found; whether it has worked at all is seen from its words.
+  // The exit code tells whether something was found. Only the output shows whether doctor worked at all.
   if (!stdout.trimStart().startsWith('{')) throw new Error(`doctor ended with ${code}: ${stderr}`)
-  return { began, ended: Date.now(), findings: report.parse(JSON.parse(stdout)).findings }
+  return { began, ended: Date.now(), findings: reportSchema.parse(JSON.parse(stdout)).findings }
 }
 
-/** As it is read in a line. */
-export function lineOf({ code, message, host, component }: DoctorFinding): string {
-  const where = [host, component].filter((part) => part !== undefined && !message.includes(part)).join(' ')
-  return `${code}: ${where === '' ? '' : `${where}: `}${message}`
+/** Formats a finding as one line. */
+export function formatFinding({ code, message, host, component }: DoctorFinding): string {
+  const location = [host, component].filter((part) => part !== undefined && !message.includes(part)).join(' ')
+  return `${code}: ${location === '' ? '' : `${location}: `}${message}`
 }
 
-type Naming = Pick<HealRow, 'codes' | 'component' | 'anywhere'>
+type FaultPattern = Pick<HealRow, 'codes' | 'component' | 'onAnyHost'>
 
-/** Whether this is how the fault of a row is named, there. */
-export function names({ codes, component, anywhere }: Naming, host: string, found: DoctorFinding): boolean {
-  const same = (is: string | undefined, shall: string | undefined): boolean =>
-    is === undefined || shall === undefined || is === shall
+/** True if a finding names the fault of a row on that host. */
+export function matchesFault(
+  { codes, component, onAnyHost }: FaultPattern,
+  host: string,
+  found: DoctorFinding,
+): boolean {
+  const matches = (actual: string | undefined, expected: string | undefined): boolean =>
+    actual === undefined || expected === undefined || actual === expected
   return (
     codes.includes(found.code) &&
-    same(found.component, component) &&
-    (anywhere === true || same(found.host, host))
+    matches(found.component, component) &&
+    (onAnyHost === true || matches(found.host, host))
   )
 }
 
-export interface Span {
+export interface FaultPeriod {
   readonly host: string
-  /** From when on an agent knew of it, or `doctor` could see it. */
+  /** When an agent detected the fault, or `doctor` could see it. */
   readonly from: number
   readonly to: number
 }
 
-/** Whoever asked while it lasted and was known must have been told of it before all else, once at least. */
-export function namedBy(row: Naming, { host, from, to }: Span, told: readonly Told[]): Named {
+/** Rates how doctor named a fault. A report during the fault must name it first, at least once. */
+export function rateNaming(
+  row: FaultPattern,
+  { host, from, to }: FaultPeriod,
+  reports: readonly DoctorReport[],
+): NamingResult {
   if (row.codes.length === 0) return 'not needed'
-  const isFirst = ({ findings: [first] }: Told): boolean => first !== undefined && names(row, host, first)
-  if (told.some(isFirst)) return 'first'
-  return told.some(({ began, ended }) => began >= from && ended <= to) ? 'not first' : 'too soon'
+  const isFirst = ({ findings: [first] }: DoctorReport): boolean =>
+    first !== undefined && matchesFault(row, host, first)
+  if (reports.some(isFirst)) return 'first'
+  return reports.some(({ began, ended }) => began >= from && ended <= to) ? 'not first' : 'too soon'
 }
 
-/** The command that an operator is told to type, in words without the program's name; and nobody is asked again. */
-export function commandIn(text: string): string[] {
-  const [program, ...words] = text.trim().split(/\s+/)
-  if (program !== 'hyperkube') throw new Error(`nobody can type "${text}"`)
-  return words.includes('--yes') ? words : [...words, '--yes']
+/** Parses a command from a finding into arguments, and adds --yes. */
+export function parseCommand(text: string): string[] {
+  const [program, ...args] = text.trim().split(/\s+/)
+  if (program !== 'hyperkube') throw new Error(`"${text}" is not a hyperkube command`)
+  return args.includes('--yes') ? args : [...args, '--yes']
 }

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { alonePart, aloneTable, evidenceText, faultsPart, healTable, readEvidence } from './heal-evidence.ts'
+import {
+  formatWithoutAgentsPart,
+  formatWithoutAgentsTable,
+  formatEvidence,
+  formatFaultsPart,
+  formatHealTable,
+  splitEvidence,
+} from './heal-evidence.ts'
 import type { HealRun } from './heal-figures.ts'
 
 const row = { id: 'stop-kubelet', what: 'kubelet SIGSTOP', expects: 'heals' } as const
@@ -12,58 +19,66 @@ const run: HealRun = {
   acknowledged: 200,
   lost: 0,
   actions: ['restart kubelet'],
-  told: 'HEALTH_NO_ANSWER: w1 kubelet: no answer | in 5 s',
+  firstFinding: 'HEALTH_NO_RESPONSE: w1 kubelet: no answer | in 5 s',
   named: 'first',
-  leftByThemselves: undefined,
-  wrong: [],
+  leaderRestarts: undefined,
+  problems: [],
 }
-const trial = {
+const environment = {
   date: new Date('2026-01-02T03:04:05Z'),
   hyperkube: 'hyperkube 1.2.3',
   kubernetes: '1.37.1',
   shape: '3+2',
 }
 
-test('a row has the median of times, the sum of requests, and whether all runs were well', () => {
-  const other = { ...run, detected: undefined, healed: 40_000, serviceFailed: 5, wrong: ['slow'] }
+test('a row has the median of times, the sum of requests, and whether all runs passed', () => {
+  const other = { ...run, detected: undefined, healed: 40_000, serviceFailed: 5, problems: ['slow'] }
   expect(
-    healTable([{ row, runs: [run, other] }])
+    formatHealTable([{ row, runs: [run, other] }])
       .split('\n')
       .at(-1),
   ).toBe('| kubelet SIGSTOP | 2 | 30.0 s | 38.0 s | by itself | 2 | 7 | 0 of 400 | no |')
 })
 
-test('what was told cannot end its cell, and the worst naming is shown', () => {
+test('a finding cannot end its cell, and the worst rating is shown', () => {
   const runs = [run, { ...run, named: 'too soon' as const }]
-  const text = faultsPart(trial, [{ row, runs }])
+  const text = formatFaultsPart(environment, [{ row, runs }])
   expect(text).toContain('2026-01-02: hyperkube 1.2.3, Kubernetes 1.37.1')
   expect(text).toContain(
-    '| kubelet SIGSTOP | restart kubelet | HEALTH_NO_ANSWER: w1 kubelet: no answer \\| in 5 s | too soon |',
+    '| kubelet SIGSTOP | restart kubelet | HEALTH_NO_RESPONSE: w1 kubelet: no answer \\| in 5 s | too soon |',
   )
 })
 
-test('services that ended by themselves are counted where nobody was to touch any', () => {
-  const untouched = { ...run, actions: [], leftByThemselves: 3 }
-  expect(faultsPart(trial, [{ row, runs: [untouched] }])).toContain('because their lease was lost: 3')
+test('restarts because of a lost lease are counted for faults without other restarts', () => {
+  const untouched = { ...run, actions: [], leaderRestarts: 3 }
+  expect(formatFaultsPart(environment, [{ row, runs: [untouched] }])).toContain(
+    'because their lease was lost: 3',
+  )
 })
 
-test('what nobody heals without an agent is its', () => {
+test('a fault that does not heal without agents is healed by the agent', () => {
   const results = [
-    { row, healed: undefined, wrong: [] },
-    { row: { id: 'kill-etcd', what: 'etcd SIGKILL' }, healed: 2500, wrong: [] },
+    { row, healed: undefined, problems: [] },
+    { row: { id: 'kill-etcd', what: 'etcd SIGKILL' }, healed: 2500, problems: [] },
   ]
-  expect(aloneTable(results).split('\n').slice(2)).toEqual([
+  expect(formatWithoutAgentsTable(results).split('\n').slice(2)).toEqual([
     '| kubelet SIGSTOP | – | the agent |',
     '| etcd SIGKILL | 2.5 s | systemd |',
   ])
 })
 
 test('each command writes its part, and leaves the other', () => {
-  const first = evidenceText({ faults: faultsPart(trial, []), alone: '' })
-  const both = evidenceText({ ...readEvidence(first), alone: alonePart(trial, 90_000, []) })
+  const first = formatEvidence({ faults: formatFaultsPart(environment, []), withoutAgents: '' })
+  const both = formatEvidence({
+    ...splitEvidence(first),
+    withoutAgents: formatWithoutAgentsPart(environment, 90_000, []),
+  })
   expect(both.startsWith(first)).toBe(true)
   expect(both).toContain('## Without agents')
-  const again = evidenceText({ ...readEvidence(both), faults: faultsPart(trial, [{ row, runs: [run] }]) })
-  expect(readEvidence(again).alone).toBe(readEvidence(both).alone)
+  const again = formatEvidence({
+    ...splitEvidence(both),
+    faults: formatFaultsPart(environment, [{ row, runs: [run] }]),
+  })
+  expect(splitEvidence(again).withoutAgents).toBe(splitEvidence(both).withoutAgents)
   expect(again).toContain('kubelet SIGSTOP')
 })

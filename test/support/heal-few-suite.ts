@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { duration } from '../../src/kit/duration.ts'
+import { formatDuration } from '../../src/kit/duration.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { BusyCluster, busyText } from './busy-cluster.ts'
-import { names } from './heal-doctor.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { BusyCluster, formatBusyFigures } from './busy-cluster.ts'
+import { matchesFault } from './heal-doctor.ts'
 import type { HealRow } from './heal-row.ts'
 import { healRows } from './heal-rows.ts'
-import { HealScene } from './heal-cluster.ts'
-import { isQuiet } from './heal-suite.ts'
-import { Witness } from './heal-observer.ts'
-import { idleCost } from './idle-cost.ts'
+import { HealCluster } from './heal-cluster.ts'
+import { expectQuiet } from './heal-suite.ts'
+import { HealObserver } from './heal-observer.ts'
+import { measureIdleCost } from './idle-cost.ts'
 import type { UpCluster } from './up-cluster.ts'
 
-/** One that systemd does not heal, for every host. */
+/** One fault for each host, which systemd does not heal. */
 const faults = [
   ['stop-kubelet', 'cp1'],
   ['config-corrupted-kube-proxy', 'cp2'],
@@ -21,61 +21,63 @@ const faults = [
   ['nft-flushed', 'w2'],
 ] as const
 
-/** A few faults of the table, all at once, each on a host of its own. It takes 3+2, and about four minutes. */
+/** Injects a few faults at once, each on its own host. It needs 3+2 hosts and about four minutes. */
 export function healFewSuite(clusterNow: () => UpCluster): void {
   test(
     'five faults at once are named by doctor and healed by agents, and nothing is lost',
     { timeout: 600_000 },
     async () => {
-      using scene = await HealScene.of(clusterNow())
-      await isQuiet(scene)
-      const cases = faults.map(([id, name]) => ({ row: rowOf(id), host: scene.host(name) }))
-      const api = scene.apiBeside(scene.host('cp1'))
-      const busy = await BusyCluster.open(api, scene.host('w2'), scene.credentials)
-      await busy.isUnderWay()
+      using healCluster = await HealCluster.open(clusterNow())
+      await expectQuiet(healCluster)
+      const cases = faults.map(([id, name]) => ({ row: findRow(id), host: healCluster.getHost(name) }))
+      const api = healCluster.getApiOfOther(healCluster.getHost('cp1'))
+      const busy = await BusyCluster.open(api, healCluster.getHost('w2'), healCluster.credentials)
+      await busy.waitForFirstResponses()
       const began = Date.now()
-      const witness = new Witness(scene, began)
+      const observer = new HealObserver(healCluster, began)
       try {
-        await settleAll(cases.map(async ({ row, host }) => row.inject(scene, host)))
+        await settleAll(cases.map(async ({ row, host }) => row.inject(healCluster, host)))
         await settleAll(
           cases.map(async ({ row, host }) => {
-            await until(
+            await pollUntil(
               `${row.what} on ${host.name} to heal`,
-              async () => (await row.healed(scene, host)) && scene.agentSaysWell(host),
-              { within: row.within, every: 1000 },
+              async () => (await row.isHealed(healCluster, host)) && healCluster.isAgentHealthy(host),
+              { timeoutMs: row.timeoutMs, intervalMs: 1000 },
             )
-            process.stderr.write(`${row.id}: healed after ${duration(Date.now() - began)}\n`)
+            process.stderr.write(`${row.id}: healed after ${formatDuration(Date.now() - began)}\n`)
           }),
         )
       } finally {
-        await settleAll(cases.map(async ({ row, host }) => row.undo(scene, host)))
-        await witness[Symbol.asyncDispose]()
+        await settleAll(cases.map(async ({ row, host }) => row.undo(healCluster, host)))
+        await observer[Symbol.asyncDispose]()
       }
       const figures = await busy.stop(api)
-      process.stderr.write(`healed: ${busyText(figures)}; agents: ${witness.actions.join(', ')}\n`)
-      await scene.forgetKept()
-      await BusyCluster.leave(api)
+      process.stderr.write(`healed: ${formatBusyFigures(figures)}; agents: ${observer.actions.join(', ')}\n`)
+      await healCluster.removeBackups()
+      await BusyCluster.cleanUp(api)
       expect(figures.lost).toEqual([])
       const named = cases.filter(({ row, host }) =>
-        witness.told.some(({ findings }) => findings.some((finding) => names(row, host.name, finding))),
+        observer.reports.some(({ findings }) =>
+          findings.some((finding) => matchesFault(row, host.name, finding)),
+        ),
       )
       process.stderr.write(`named by doctor: ${named.map(({ row }) => row.id).join(', ')}\n`)
-      // It lasts until an agent has counted several failures; whoever asks meanwhile is told.
+      // This fault lasts until an agent has counted several failures, so doctor must report it.
       expect(named.map(({ row }) => row.id)).toContain('stop-kubelet')
-      await isQuiet(scene)
+      await expectQuiet(healCluster)
     },
   )
 
-  test('a control plane that is well costs next to nothing to look after', { timeout: 240_000 }, async () => {
+  test('a healthy control plane costs almost nothing to watch', { timeout: 240_000 }, async () => {
     const [first] = clusterNow().hosts
     if (first === undefined) throw new Error('there is no host')
-    const { pss, cpuShare } = await until(
+    const { pss, cpuShare } = await pollUntil(
       'the host to come to rest',
       async () => {
-        const cost = await idleCost(first)
+        const cost = await measureIdleCost(first)
         return cost.cpuShare < 0.03 && cost
       },
-      { within: 150_000 },
+      { timeoutMs: 150_000 },
     )
     process.stderr.write(`idle: ${(pss / 1e6).toFixed(0)} MB, ${(cpuShare * 100).toFixed(2)} % of a core\n`)
     expect(pss).toBeLessThan(170e6)
@@ -83,7 +85,7 @@ export function healFewSuite(clusterNow: () => UpCluster): void {
   })
 }
 
-function rowOf(id: string): HealRow {
+function findRow(id: string): HealRow {
   const found = healRows.find((row) => row.id === id)
   if (found === undefined) throw new Error(`there is no row ${id}`)
   return found

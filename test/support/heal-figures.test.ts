@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { healResults, merged, median } from './heal-figures.ts'
+import { healResults, mergeResults, median } from './heal-figures.ts'
 
 test('the median of what is known', () => {
   expect(median([3, 1, 2])).toBe(2)
@@ -15,13 +15,19 @@ test('a part of the table that is run again replaces what was known of it, and n
     runs: [
       {
         ...{ host: 'w1', detected: undefined, healed, apiFailed: 0, serviceFailed: 0, acknowledged: 9 },
-        ...{ lost: 0, actions: [], told: undefined, named: 'first' as const, leftByThemselves: undefined },
-        wrong: [],
+        ...{
+          lost: 0,
+          actions: [],
+          firstFinding: undefined,
+          named: 'first' as const,
+          leaderRestarts: undefined,
+        },
+        problems: [],
       },
     ],
   })
-  const kept = healResults.parse(JSON.parse(JSON.stringify([result('b', 1), result('c', 2)])))
-  const all = merged([{ id: 'a' }, { id: 'b' }, { id: 'c' }], kept, [result('c', 3)])
+  const previous = healResults.parse(JSON.parse(JSON.stringify([result('b', 1), result('c', 2)])))
+  const all = mergeResults([{ id: 'a' }, { id: 'b' }, { id: 'c' }], previous, [result('c', 3)])
   expect(all.map(({ row, runs }) => [row.id, runs[0]?.healed])).toEqual([
     ['b', 1],
     ['c', 3],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { HealAction, HostHealth, ProbeHealth } from '../../src/contract/health.ts'
-import { actionsSince, detectedSince, saysWell } from './heal-health.ts'
+import { listActionsSince, findDetectionTime, isHostHealthy } from './heal-health.ts'
 
 const at = (seconds: number): string => new Date(seconds * 1000).toISOString()
 const probe = (
@@ -14,7 +14,7 @@ const probe = (
   state,
   since: at(since),
 })
-const did = (action: HealAction['action'], when: number): HealAction => ({
+const createAction = (action: HealAction['action'], when: number): HealAction => ({
   at: at(when),
   component: 'kubelet',
   action,
@@ -29,22 +29,29 @@ const component = (state: HostHealth['components'][number]['state']): HostHealth
   drift: [],
 })
 
-test('detected is the first that is known of it, and nothing from before', () => {
-  const actions = [did('recovered', 60), did('restart', 45), did('restart', 10)]
-  expect(detectedSince({ probes: [probe('failing', 40)], actions }, 20_000)).toBe(40_000)
-  expect(detectedSince({ probes: [probe('well', 60)], actions }, 20_000)).toBe(45_000)
+test('detected is the first sign of the fault, and nothing earlier', () => {
+  const actions = [createAction('recovered', 60), createAction('restart', 45), createAction('restart', 10)]
+  expect(findDetectionTime({ probes: [probe('unhealthy', 40)], actions }, 20_000)).toBe(40_000)
+  expect(findDetectionTime({ probes: [probe('healthy', 60)], actions }, 20_000)).toBe(45_000)
   expect(
-    detectedSince({ probes: [probe('shaky', 30)], actions: [did('restart', 10)] }, 20_000),
+    findDetectionTime({ probes: [probe('degraded', 30)], actions: [createAction('restart', 10)] }, 20_000),
   ).toBeUndefined()
 })
 
-test('what was done is told from the oldest on', () => {
-  const actions = [did('recovered', 60), did('rebuild', 50), did('restart', 45), did('restart', 10)]
-  expect(actionsSince({ actions }, 20_000).map(({ action }) => action)).toEqual(['restart', 'rebuild'])
+test('actions are listed oldest first', () => {
+  const actions = [
+    createAction('recovered', 60),
+    createAction('regenerate', 50),
+    createAction('restart', 45),
+    createAction('restart', 10),
+  ]
+  expect(listActionsSince({ actions }, 20_000).map(({ action }) => action)).toEqual(['restart', 'regenerate'])
 })
 
-test('an agent says that a host is well whatever it thinks of the world', () => {
-  expect(saysWell({ components: [component('well')], probes: [probe('failing', 0, 'remote')] })).toBe(true)
-  expect(saysWell({ components: [component('well')], probes: [probe('failing', 0)] })).toBe(false)
-  expect(saysWell({ components: [component('healing')], probes: [] })).toBe(false)
+test('remote probes do not affect whether a host is healthy', () => {
+  expect(
+    isHostHealthy({ components: [component('healthy')], probes: [probe('unhealthy', 0, 'remote')] }),
+  ).toBe(true)
+  expect(isHostHealthy({ components: [component('healthy')], probes: [probe('unhealthy', 0)] })).toBe(false)
+  expect(isHostHealthy({ components: [component('healing')], probes: [] })).toBe(false)
 })

@@ -1,32 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { askDoctor, type DoctorFinding, names, type Told } from './heal-doctor.ts'
-import { actionsSince, detectedSince } from './heal-health.ts'
+import { runDoctor, type DoctorFinding, matchesFault, type DoctorReport } from './heal-doctor.ts'
+import { listActionsSince, findDetectionTime } from './heal-health.ts'
 import type { HealRow } from './heal-row.ts'
-import type { HealScene } from './heal-cluster.ts'
+import type { HealCluster } from './heal-cluster.ts'
 
-/** Looks at agents and asks `doctor` again and again, from a fault on, and remembers what was said. */
-export class Witness implements AsyncDisposable {
-  readonly told: Told[] = []
-  readonly #scene: HealScene
+/** Observes agents and runs `doctor` repeatedly from a fault on, and records the results. */
+export class HealObserver implements AsyncDisposable {
+  readonly reports: DoctorReport[] = []
+  readonly #cluster: HealCluster
   readonly #began: number
-  readonly #over = new AbortController()
-  readonly #looking: Promise<unknown>
+  readonly #stop = new AbortController()
+  readonly #observing: Promise<unknown>
   #detected: number | undefined
-  /** In words, by host and what was done. */
+  /** Actions as text, without duplicates. */
   readonly #actions = new Set<string>()
   readonly #restarts = new Set<string>()
   #doctorFailed: unknown
 
-  constructor(scene: HealScene, began: number) {
-    this.#scene = scene
+  constructor(cluster: HealCluster, began: number) {
+    this.#cluster = cluster
     this.#began = began
-    this.#looking = Promise.all([
-      this.#again(1000, async () => this.#look()),
-      this.#again(1000, async () => this.#ask()),
+    this.#observing = Promise.all([
+      this.#repeat(1000, async () => this.#observeAgents()),
+      this.#repeat(1000, async () => this.#runDoctor()),
     ])
   }
 
-  /** When an agent first knew of it. */
+  /** When an agent first detected the fault. */
   get detected(): number | undefined {
     return this.#detected
   }
@@ -35,59 +35,59 @@ export class Witness implements AsyncDisposable {
     return [...this.#actions]
   }
 
-  /** Restarts by agents, wherever. */
+  /** Restarts by agents on any host. */
   get restarts(): string[] {
     return [...this.#restarts]
   }
 
-  /** Why `doctor` said nothing, when it never did. */
+  /** Error of `doctor` if it never produced a report. */
   get doctorFailed(): unknown {
-    return this.told.length === 0 ? this.#doctorFailed : undefined
+    return this.reports.length === 0 ? this.#doctorFailed : undefined
   }
 
-  /** What names the fault of a row, before all else. */
-  naming(row: HealRow, host: string): DoctorFinding | undefined {
-    return this.told
+  /** Finds the first report that names the fault of a row before everything else. */
+  findNaming(row: HealRow, host: string): DoctorFinding | undefined {
+    return this.reports
       .map(({ findings: [first] }) => first)
-      .find((first) => first !== undefined && names(row, host, first))
+      .find((first) => first !== undefined && matchesFault(row, host, first))
   }
 
-  /** The first that was said at all. */
+  /** First finding of any report. */
   get firstFinding(): DoctorFinding | undefined {
-    return this.told.map(({ findings: [first] }) => first).find((first) => first !== undefined)
+    return this.reports.map(({ findings: [first] }) => first).find((first) => first !== undefined)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#over.abort()
-    await this.#looking
-    // What happened since the last look, too.
-    await this.#look()
+    this.#stop.abort()
+    await this.#observing
+    // Also observes what happened since the last round.
+    await this.#observeAgents()
   }
 
-  async #look(): Promise<void> {
-    for (const [host, health] of await this.#scene.health()) {
-      const detected = detectedSince(health, this.#began)
+  async #observeAgents(): Promise<void> {
+    for (const [host, health] of await this.#cluster.readHealth()) {
+      const detected = findDetectionTime(health, this.#began)
       if (detected !== undefined) this.#detected = Math.min(detected, this.#detected ?? detected)
-      for (const { action, component, at } of actionsSince(health, this.#began)) {
+      for (const { action, component, at } of listActionsSince(health, this.#began)) {
         this.#actions.add(`${action} ${component}`)
         if (action === 'restart') this.#restarts.add(`${host} ${component} at ${at}`)
       }
     }
   }
 
-  async #ask(): Promise<void> {
+  async #runDoctor(): Promise<void> {
     try {
-      this.told.push(await askDoctor(this.#scene.operator))
+      this.reports.push(await runDoctor(this.#cluster.operator))
     } catch (error) {
       this.#doctorFailed = error
     }
   }
 
-  async #again(pause: number, look: () => Promise<void>): Promise<void> {
-    const { signal } = this.#over
+  async #repeat(intervalMs: number, task: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stop
     while (!signal.aborted) {
-      await look()
-      await sleep(pause, undefined, { signal }).catch(() => undefined)
+      await task()
+      await sleep(intervalMs, undefined, { signal }).catch(() => undefined)
     }
   }
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { healRows } from './heal-rows.ts'
-import { components, selectRows, turns } from './heal-row.ts'
+import { components, selectRows, assignHosts } from './heal-row.ts'
 
 const rows = [
   { id: 'first', runs: 5 },
   { id: 'second', runs: 1 },
 ]
 
-test('all rows, as often as they say, unless something else is wished', () => {
+test('all rows with their own number of runs, unless others are requested', () => {
   expect(selectRows(rows, { rows: undefined, runs: undefined })).toEqual(rows)
   expect(selectRows(rows, { rows: '', runs: undefined })).toEqual(rows)
   expect(selectRows(rows, { rows: 'second,first', runs: '2' })).toEqual([
@@ -19,12 +19,12 @@ test('all rows, as often as they say, unless something else is wished', () => {
 test('a row that is not there, and a number that is none, are refused', () => {
   expect(() => selectRows(rows, { rows: 'first,third', runs: undefined })).toThrow('there is no row third')
   for (const runs of ['0', '-1', '1.5', 'often']) {
-    expect(() => selectRows(rows, { rows: undefined, runs })).toThrow('is not how often')
+    expect(() => selectRows(rows, { rows: undefined, runs })).toThrow('is not a number of runs')
   }
 })
 
 test('runs take hosts in turns', () => {
-  expect(turns({ hosts: ['cp1', 'cp2', 'cp3'], runs: 5 })).toEqual(['cp1', 'cp2', 'cp3', 'cp1', 'cp2'])
+  expect(assignHosts({ hosts: ['cp1', 'cp2', 'cp3'], runs: 5 })).toEqual(['cp1', 'cp2', 'cp3', 'cp1', 'cp2'])
 })
 
 test('the table has every fault once, and each of the eight dies and hangs', () => {

@@ -1,7 +1,7 @@
 import type { Host } from '../../lab/hosts/host.ts'
-import type { HealScene } from './heal-cluster.ts'
+import type { HealCluster } from './heal-cluster.ts'
 
-/** The eight that a Kubernetes node is made of. */
+/** The eight components of a Kubernetes node. */
 export const components = [
   'etcd',
   'kube-apiserver',
@@ -15,86 +15,89 @@ export const components = [
 export type Component = (typeof components)[number]
 
 /**
- * What is to become of a fault. `heals`: nobody does anything. `refuses`: to act would risk data, or takes what no host has;
- * an operator types what they are told. `waits-for-world`: the fault is not of the cluster, and when it is over the cluster
- * is well by itself.
+ * Expected result of a fault. `heals`: without an operator. `refuses`: acting would risk data or needs
+ * something no host has, so an operator runs the command of `doctor`. `waits-for-recovery`: the cause is
+ * outside the cluster; the cluster recovers when it ends.
  */
-export type Expectation = 'heals' | 'refuses' | 'waits-for-world'
+export type Expectation = 'heals' | 'refuses' | 'waits-for-recovery'
 
-/** One fault, and what must come of it. */
+/** One fault and its expected result. */
 export interface HealRow {
   readonly id: string
-  /** For people. */
+  /** Title for people. */
   readonly what: string
   readonly expects: Expectation
-  /** Hosts on which it happens, one in each run, in turns. */
+  /** Hosts of the runs, used in turn. */
   readonly hosts: readonly string[]
   readonly runs: number
   /**
-   * What `doctor` says first while it lasts: one of these. None: it is over before anybody could ask, or nobody needs to be
-   * told.
+   * Codes of which `doctor` must report one first while the fault lasts. Empty if the fault is too short, or
+   * needs no report.
    */
   readonly codes: readonly string[]
-  /** Of whom that is said, where it must be said of somebody. */
+  /** Component that the finding must name, if any. */
   readonly component?: string
-  /** Whether it is a fault of more than one host, which may be said of any. */
-  readonly anywhere?: true
-  /** Milliseconds until it has healed: from the fault on, or from when the world was well again. */
-  readonly within: number
-  /** Milliseconds that it lasts at least, before the world is well again. */
-  readonly lasts?: number
-  /** Where requests come from: the faulty host itself, when it is a worker, or another one, because the host is off. */
+  /** True if the fault affects several hosts, and the finding may name any of them. */
+  readonly onAnyHost?: true
+  /** Milliseconds until it must be healed, from the fault or from the end of its cause. */
+  readonly timeoutMs: number
+  /** Minimum duration in milliseconds, before the cause ends. */
+  readonly minDurationMs?: number
+  /**
+   * Where requests come from: the faulty host itself if it is a worker, or another host because this one is
+   * off.
+   */
   readonly clients: 'there' | 'elsewhere'
-  /** Whether no service of any host may begin anew meanwhile. */
-  readonly untouched?: true
-  /** Whether it is also tried without agents. */
-  readonly alone: boolean
-  /** About how many seconds one run takes, with all that is around it. */
+  /** True if no service of any host may restart meanwhile. */
+  readonly expectNoRestarts?: true
+  /** True if the fault is also run without agents. */
+  readonly runWithoutAgents: boolean
+  /** Approximate duration of one run in seconds, with preparation. */
   readonly seconds: number
-  /** Fails when the fault did not bite. */
-  inject(scene: HealScene, host: Host): Promise<void>
-  /** Mends by hand whatever is left of it. It always runs, also when nothing is left, and when nothing was done. */
-  undo(scene: HealScene, host: Host): Promise<void>
-  /** Whether all works that the fault has hurt, as it is seen from outside. */
-  healed(scene: HealScene, host: Host): Promise<boolean>
+  /** Fails if the fault has no effect. */
+  inject(cluster: HealCluster, host: Host): Promise<void>
+  /** Repairs by hand what is left of the fault. It always runs, even if nothing is left. */
+  undo(cluster: HealCluster, host: Host): Promise<void>
+  /** True if everything that the fault affected works, as seen from outside. */
+  isHealed(cluster: HealCluster, host: Host): Promise<boolean>
 }
 
-export interface Selection {
-  /** Ids with commas between; all when there are none. */
+export interface RowSelection {
+  /** Comma-separated ids; all if empty. */
   readonly rows: string | undefined
-  /** How often each, instead of how often it says itself. */
+  /** Number of runs of each row, instead of its own. */
   readonly runs: string | undefined
 }
 
-/** The rows that are wished for, in the order of the table. Whoever names one that is not there hears of it. */
+/** Selects rows in the order of the table. Throws for an unknown id. */
 export function selectRows<T extends Pick<HealRow, 'id' | 'runs'>>(
   rows: readonly T[],
-  { rows: wished, runs }: Selection,
+  { rows: requested, runs }: RowSelection,
 ): T[] {
-  const ids = (wished ?? '').split(',').filter((id) => id !== '')
-  const strange = ids.filter((id) => !rows.some((row) => row.id === id))
-  if (strange.length > 0) throw new Error(`there is no row ${strange.join(', ')}`)
-  const often = runs === undefined ? undefined : Number(runs)
-  if (often !== undefined && !(Number.isInteger(often) && often > 0)) {
-    throw new Error(`"${runs}" is not how often`)
+  const ids = (requested ?? '').split(',').filter((id) => id !== '')
+  const unknownIds = ids.filter((id) => !rows.some((row) => row.id === id))
+  if (unknownIds.length > 0) throw new Error(`there is no row ${unknownIds.join(', ')}`)
+  const runCount = runs === undefined ? undefined : Number(runs)
+  if (runCount !== undefined && !(Number.isInteger(runCount) && runCount > 0)) {
+    throw new Error(`"${runs}" is not a number of runs`)
   }
   return rows
     .filter(({ id }) => ids.length === 0 || ids.includes(id))
-    .map((row) => ({ ...row, runs: often ?? row.runs }))
+    .map((row) => ({ ...row, runs: runCount ?? row.runs }))
 }
 
-/** Where the runs of a row happen. */
-export function turns({ hosts, runs }: Pick<HealRow, 'hosts' | 'runs'>): string[] {
+/** Returns the host of each run of a row. */
+export function assignHosts({ hosts, runs }: Pick<HealRow, 'hosts' | 'runs'>): string[] {
   return Array.from({ length: runs }, (_, index) => hosts[index % hosts.length] ?? '')
 }
 
 export const controlPlanes = ['cp1', 'cp2', 'cp3'] as const
 export const workers = ['w1', 'w2'] as const
-/** For what runs on every node: workers more often, because there it hurts. */
+/** For components of every node: workers more often, because faults there affect pods. */
 export const everyNode = ['w1', 'cp2', 'w2', 'cp3', 'w1'] as const
 
-/** Where a component is tried. */
-export function hostsOf(component: Component): readonly string[] {
-  const ofControlPlanes = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler']
-  return ofControlPlanes.includes(component) ? controlPlanes : everyNode
+/** Hosts on which a component is tested. */
+export function selectHosts(component: Component): readonly string[] {
+  const controlPlaneComponents = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler']
+  return controlPlaneComponents.includes(component) ? controlPlanes : everyNode
 }

@@ -1,124 +1,144 @@
 import type { Host } from '../../lab/hosts/host.ts'
-import { until } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 import { BusyCluster, type BusyFigures } from './busy-cluster.ts'
-import { commandIn, lineOf, namedBy } from './heal-doctor.ts'
+import { parseCommand, formatFinding, rateNaming } from './heal-doctor.ts'
 import type { HealRun } from './heal-figures.ts'
 import type { HealRow } from './heal-row.ts'
-import type { HealScene } from './heal-cluster.ts'
-import { disturbed, serviceRuns } from './service-runs.ts'
-import { Witness } from './heal-observer.ts'
+import type { HealCluster } from './heal-cluster.ts'
+import { compareServiceRuns, readServiceRuns } from './service-runs.ts'
+import { HealObserver } from './heal-observer.ts'
 
-const counted = '/api/v1/namespaces/default/configmaps?labelSelector=counted'
-/** Until `doctor` names a fault that lasts, and until it is silent again. */
-const [toName, toBeSilent] = [150_000, 240_000]
+const countedWritesPath = '/api/v1/namespaces/default/configmaps?labelSelector=counted'
+/** Timeouts until `doctor` names a lasting fault, and until it reports nothing again. */
+const [namingTimeoutMs, quietTimeoutMs] = [150_000, 240_000]
 
-/** One fault on a host of a cluster in use, from quiet to quiet. Whatever goes wrong is in what it answers with. */
-export async function healRun(scene: HealScene, row: HealRow, host: Host): Promise<HealRun> {
-  const wrong: string[] = []
-  const note = (error: unknown): undefined => void wrong.push(text(error))
-  const before = row.untouched === true ? await serviceRuns(scene.hosts) : undefined
-  const busy = await BusyCluster.open(scene.apiBeside(host), clientsOf(scene, row, host), scene.credentials)
-  await busy.isUnderWay().catch(note)
-  let course: Course = { began: Date.now(), mended: undefined, healed: undefined }
-  const witness = new Witness(scene, course.began)
+/**
+ * Injects one fault into a cluster in use and waits until all is quiet again. The result contains all
+ * problems.
+ */
+export async function runFault(cluster: HealCluster, row: HealRow, host: Host): Promise<HealRun> {
+  const problems: string[] = []
+  const recordProblem = (error: unknown): undefined => void problems.push(formatThrown(error))
+  const before = row.expectNoRestarts === true ? await readServiceRuns(cluster.hosts) : undefined
+  const busy = await BusyCluster.open(
+    cluster.getApiOfOther(host),
+    selectClientHost(cluster, row, host),
+    cluster.credentials,
+  )
+  await busy.waitForFirstResponses().catch(recordProblem)
+  let timeline: FaultTimeline = { began: Date.now(), fixedAt: undefined, healedAt: undefined }
+  const observer = new HealObserver(cluster, timeline.began)
   try {
-    await row.inject(scene, host)
-    course = await courseOf(scene, row, host, { witness, began: course.began })
+    await row.inject(cluster, host)
+    timeline = await runUntilHealed(cluster, row, host, { witness: observer, began: timeline.began })
   } catch (error) {
-    note(error)
+    recordProblem(error)
   } finally {
-    await row.undo(scene, host).catch(note)
-    // What was to heal by itself and did not has been mended by hand now.
-    if (course.healed === undefined) await healed(scene, row, host).catch(note)
-    await witness[Symbol.asyncDispose]()
+    await row.undo(cluster, host).catch(recordProblem)
+    // `undo` has repaired by hand what did not heal by itself.
+    if (timeline.healedAt === undefined) await waitUntilHealed(cluster, row, host).catch(recordProblem)
+    await observer[Symbol.asyncDispose]()
   }
-  const figures = await busy.stop(scene.apiBeside(host)).catch(note)
-  await forgetWrites(scene, host).catch(note)
-  const left = before === undefined ? undefined : disturbed(before, await serviceRuns(scene.hosts))
-  await scene.quiet(toBeSilent).catch(note)
+  const figures = await busy.stop(cluster.getApiOfOther(host)).catch(recordProblem)
+  await deleteWrites(cluster, host).catch(recordProblem)
+  const restarts =
+    before === undefined ? undefined : compareServiceRuns(before, await readServiceRuns(cluster.hosts))
+  await cluster.waitUntilQuiet(quietTimeoutMs).catch(recordProblem)
 
-  const { began, healed: end } = course
-  const from = witness.detected ?? began
-  const to = course.mended ?? end ?? Date.now()
-  const named = namedBy(row, { host: host.name, from, to }, witness.told)
-  if (named === 'not first') note(`doctor said something else first: ${said(witness) ?? 'nothing'}`)
-  if (witness.doctorFailed !== undefined) note(witness.doctorFailed)
-  for (const name of figures?.lost ?? []) note(`${name} was acknowledged and is lost`)
-  for (const name of left?.others ?? []) note(`${name} began anew, and nobody was to touch it`)
-  if (left !== undefined) for (const restart of witness.restarts) note(`an agent restarted ${restart}`)
+  const { began, healedAt: end } = timeline
+  const from = observer.detected ?? began
+  const to = timeline.fixedAt ?? end ?? Date.now()
+  const named = rateNaming(row, { host: host.name, from, to }, observer.reports)
+  if (named === 'not first')
+    recordProblem(`doctor said something else first: ${formatFirstFinding(observer) ?? 'nothing'}`)
+  if (observer.doctorFailed !== undefined) recordProblem(observer.doctorFailed)
+  for (const name of figures?.lost ?? []) recordProblem(`${name} was acknowledged and is lost`)
+  for (const name of restarts?.others ?? [])
+    recordProblem(`${name} was restarted, which this fault does not allow`)
+  if (restarts !== undefined)
+    for (const restart of observer.restarts) recordProblem(`an agent restarted ${restart}`)
   return {
     host: host.name,
-    detected: witness.detected === undefined ? undefined : witness.detected - began,
-    healed: end === undefined ? undefined : end - (course.mended ?? began),
-    ...figuresOf(figures),
-    actions: witness.actions,
-    told: naming(witness, row, host) ?? said(witness),
+    detected: observer.detected === undefined ? undefined : observer.detected - began,
+    healed: end === undefined ? undefined : end - (timeline.fixedAt ?? began),
+    ...toRunFigures(figures),
+    actions: observer.actions,
+    firstFinding: formatNaming(observer, row, host) ?? formatFirstFinding(observer),
     named,
-    leftByThemselves: left?.leaders,
-    wrong,
+    leaderRestarts: restarts?.leaders,
+    problems,
   }
 }
 
-/** Moments, of the machine's clock. */
-interface Course {
+/** Times of the system clock. */
+interface FaultTimeline {
   readonly began: number
-  /** When the world was well again, or an operator had typed what they were told. */
-  readonly mended: number | undefined
-  readonly healed: number | undefined
+  /** When the external cause ended, or the operator had run the command. */
+  readonly fixedAt: number | undefined
+  readonly healedAt: number | undefined
 }
 
-async function courseOf(
-  scene: HealScene,
+async function runUntilHealed(
+  cluster: HealCluster,
   row: HealRow,
   host: Host,
-  { witness, began }: { readonly witness: Witness; readonly began: number },
-): Promise<Course> {
+  { witness: observer, began }: { readonly witness: HealObserver; readonly began: number },
+): Promise<FaultTimeline> {
   if (row.expects === 'heals') {
-    return { began, mended: undefined, healed: await healed(scene, row, host) }
+    return { began, fixedAt: undefined, healedAt: await waitUntilHealed(cluster, row, host) }
   }
-  const finding = await until(
+  const finding = await pollUntil(
     `doctor to name ${row.what} first`,
-    async () => witness.naming(row, host.name),
-    { within: toName },
+    async () => observer.findNaming(row, host.name),
+    { timeoutMs: namingTimeoutMs },
   ).catch((error: unknown) => {
-    throw new Error(`${text(error)}; it said ${said(witness) ?? 'nothing'}`, { cause: error })
+    throw new Error(`${formatThrown(error)}; it said ${formatFirstFinding(observer) ?? 'nothing'}`, {
+      cause: error,
+    })
   })
   if (row.expects === 'refuses') {
     if (finding.command === undefined) throw new Error('doctor does not say what to type')
-    await scene.operator.must(0, ...commandIn(finding.command))
+    await cluster.operator.must(0, ...parseCommand(finding.command))
   } else {
-    const lasts = row.lasts ?? 0
-    await until('it to last', async () => Date.now() - began >= lasts, { within: lasts + 60_000, every: 500 })
-    await row.undo(scene, host)
+    const minDurationMs = row.minDurationMs ?? 0
+    await pollUntil('it to last', async () => Date.now() - began >= minDurationMs, {
+      timeoutMs: minDurationMs + 60_000,
+      intervalMs: 500,
+    })
+    await row.undo(cluster, host)
   }
-  const mended = Date.now()
-  return { began, mended, healed: await healed(scene, row, host) }
+  const fixedAt = Date.now()
+  return { began, fixedAt, healedAt: await waitUntilHealed(cluster, row, host) }
 }
 
-/** When all works, and the agent of the host says so. */
-async function healed(scene: HealScene, row: HealRow, host: Host): Promise<number> {
-  return until(
+/** Returns the time at which everything works and the agent reports the host healthy. */
+async function waitUntilHealed(cluster: HealCluster, row: HealRow, host: Host): Promise<number> {
+  return pollUntil(
     `${row.what} on ${host.name} to heal`,
-    async () => (await row.healed(scene, host)) && (await scene.agentSaysWell(host)) && Date.now(),
-    { within: row.within, every: 300 },
+    async () => (await row.isHealed(cluster, host)) && (await cluster.isAgentHealthy(host)) && Date.now(),
+    { timeoutMs: row.timeoutMs, intervalMs: 300 },
   )
 }
 
-/** A worker hears itself what is wrong with it, when it is not off; of control planes, w2 does. */
-function clientsOf(scene: HealScene, { clients }: HealRow, { name }: Host): Host {
-  if (clients === 'there') return scene.host(name.startsWith('w') ? name : 'w2')
-  return scene.host(name === 'w2' ? 'w1' : 'w2')
+/** The faulty worker itself, unless it is off; for control planes w2. */
+function selectClientHost(cluster: HealCluster, { clients }: HealRow, { name }: Host): Host {
+  if (clients === 'there') return cluster.getHost(name.startsWith('w') ? name : 'w2')
+  return cluster.getHost(name === 'w2' ? 'w1' : 'w2')
 }
 
-/** So that the next run has to look for its own alone. */
-async function forgetWrites(scene: HealScene, host: Host): Promise<void> {
-  await until('the writes to be forgotten', async () => (await scene.apiBeside(host).remove(counted), true), {
-    within: 90_000,
-    every: 1000,
-  })
+/** The next run must find only its own writes. */
+async function deleteWrites(cluster: HealCluster, host: Host): Promise<void> {
+  await pollUntil(
+    'the writes to be forgotten',
+    async () => (await cluster.getApiOfOther(host).remove(countedWritesPath), true),
+    {
+      timeoutMs: 90_000,
+      intervalMs: 1000,
+    },
+  )
 }
 
-function figuresOf(
+function toRunFigures(
   figures: BusyFigures | undefined,
 ): Pick<HealRun, 'apiFailed' | 'serviceFailed' | 'acknowledged' | 'lost'> {
   return {
@@ -129,15 +149,15 @@ function figuresOf(
   }
 }
 
-function naming(witness: Witness, row: HealRow, host: Host): string | undefined {
-  const finding = witness.naming(row, host.name)
-  return finding === undefined ? undefined : lineOf(finding)
+function formatNaming(observer: HealObserver, row: HealRow, host: Host): string | undefined {
+  const finding = observer.findNaming(row, host.name)
+  return finding === undefined ? undefined : formatFinding(finding)
 }
 
-function said({ firstFinding }: Witness): string | undefined {
-  return firstFinding === undefined ? undefined : lineOf(firstFinding)
+function formatFirstFinding({ firstFinding }: HealObserver): string | undefined {
+  return firstFinding === undefined ? undefined : formatFinding(firstFinding)
 }
 
-function text(error: unknown): string {
+function formatThrown(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

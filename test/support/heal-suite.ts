@@ -2,156 +2,178 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BusyCluster } from './busy-cluster.ts'
-import { aloneFor, aloneRun, withoutAgents } from './heal-without-agents.ts'
-import { askDoctor } from './heal-doctor.ts'
+import { withoutAgentsTimeoutMs, runFaultWithoutAgents, stopAgents } from './heal-without-agents.ts'
+import { runDoctor } from './heal-doctor.ts'
 import {
-  alonePart,
-  aloneTable,
-  evidenceText,
-  faultsPart,
+  formatWithoutAgentsPart,
+  formatWithoutAgentsTable,
+  formatEvidence,
+  formatFaultsPart,
   type HealEvidence,
-  healTable,
-  type HealTrial,
-  readEvidence,
+  formatHealTable,
+  type HealEnvironment,
+  splitEvidence,
 } from './heal-evidence.ts'
-import { type AloneResult, type HealResult, healResults, type HealRun, merged } from './heal-figures.ts'
-import { type HealRow, turns } from './heal-row.ts'
-import { healRun } from './heal-run.ts'
-import { HealScene } from './heal-cluster.ts'
+import {
+  type WithoutAgentsResult,
+  type HealResult,
+  healResults,
+  type HealRun,
+  mergeResults,
+} from './heal-figures.ts'
+import { type HealRow, assignHosts } from './heal-row.ts'
+import { runFault } from './heal-run.ts'
+import { HealCluster } from './heal-cluster.ts'
 import type { UpCluster } from './up-cluster.ts'
 
-/** Ends only what hangs: every wait within has its own end. */
-const patience = { timeout: 3_600_000 }
+/** Ends only tests that hang; every wait has its own timeout. */
+const testOptions = { timeout: 3_600_000 }
 
-export interface HealSuite {
-  /** All that there are, and those of them that are run now. */
+export interface HealSuiteOptions {
+  /** All rows, and those to run now. */
   readonly table: readonly HealRow[]
   readonly rows: readonly HealRow[]
-  readonly trial: Omit<HealTrial, 'date' | 'hyperkube'>
-  /** A file for what came of parts of the table, so that several commands make one of it. */
+  readonly environment: Omit<HealEnvironment, 'date' | 'hyperkube'>
+  /** File with results of parts of the table, so that several commands can complete it. */
   readonly results: string | undefined
-  /** Where what comes of the whole table is kept. */
+  /** Name of the evidence file. */
   readonly evidence: string
 }
 
-/** Every fault of the table, one after the other. One that does not go well is told, and the others go on. */
-export function faultsSuite(clusterNow: () => UpCluster, suite: HealSuite): void {
-  const sceneNow = suiteScene(clusterNow)
+/** Runs every fault of the table. A failure is reported and the other faults still run. */
+export function faultsSuite(clusterNow: () => UpCluster, suite: HealSuiteOptions): void {
+  const healClusterNow = openHealCluster(clusterNow)
   const results: HealResult[] = []
-  /** After each row, so that whatever ends it early takes only the one that it is at. */
-  const known = async (): Promise<HealResult[]> => {
-    const all = merged(suite.table, await readResults(suite), results)
+  /** Called after each row, so that an aborted run loses only the current row. */
+  const saveResults = async (): Promise<HealResult[]> => {
+    const all = mergeResults(suite.table, await readResults(suite), results)
     if (suite.results !== undefined) await writeFile(suite.results, JSON.stringify(all))
     return all
   }
   afterAll(async () => {
-    const all = await known()
-    process.stderr.write(`${healTable(all)}\n`)
+    const all = await saveResults()
+    process.stderr.write(`${formatHealTable(all)}\n`)
     if (all.length < suite.table.length) return
-    const trial = await trialOf(clusterNow(), suite)
-    await keep(suite, (former) => ({ ...former, faults: faultsPart(trial, all) }))
+    const environment = await readEnvironment(clusterNow(), suite)
+    await writeEvidence(suite, (previous) => ({ ...previous, faults: formatFaultsPart(environment, all) }))
   })
 
-  test('status and doctor have nothing to say of a cluster that is well', patience, async () => {
-    expect(await isQuiet(sceneNow())).toBe(true)
+  test('status and doctor report nothing about a healthy cluster', testOptions, async () => {
+    expect(await expectQuiet(healClusterNow())).toBe(true)
   })
 
-  test.each(suite.rows)('$what', patience, async (row) => {
-    const scene = sceneNow()
+  test.each(suite.rows)('$what', testOptions, async (row) => {
+    const healCluster = healClusterNow()
     const { id, what, expects } = row
     const runs: HealRun[] = []
     results.push({ row: { id, what, expects }, runs })
-    for (const name of turns(row)) {
-      const run = await healRun(scene, row, scene.host(name))
+    for (const name of assignHosts(row)) {
+      const run = await runFault(healCluster, row, healCluster.getHost(name))
       runs.push(run)
       process.stderr.write(`${row.id} ${JSON.stringify(run)}\n`)
     }
-    await known()
-    expect(runs.flatMap(({ host, wrong }) => wrong.map((text) => `${host}: ${text}`))).toEqual([])
+    await saveResults()
+    expect(runs.flatMap(({ host, problems }) => problems.map((text) => `${host}: ${text}`))).toEqual([])
   })
 
-  test('nothing is left of it', patience, async () => {
-    await sceneNow().forgetKept()
-    await isQuiet(sceneNow())
+  test('nothing is left of the faults', testOptions, async () => {
+    await healClusterNow().removeBackups()
+    await expectQuiet(healClusterNow())
     expect((await clusterNow().operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
   })
 }
 
-/** The same faults without agents: which of them only an agent heals. */
-export function aloneSuite(clusterNow: () => UpCluster, suite: HealSuite): void {
-  const sceneNow = suiteScene(clusterNow)
-  const results: AloneResult[] = []
+/** Runs the same faults without agents, to show which ones only an agent heals. */
+export function withoutAgentsSuite(clusterNow: () => UpCluster, suite: HealSuiteOptions): void {
+  const healClusterNow = openHealCluster(clusterNow)
+  const results: WithoutAgentsResult[] = []
   afterAll(async () => {
-    process.stderr.write(`${aloneTable(results)}\n`)
+    process.stderr.write(`${formatWithoutAgentsTable(results)}\n`)
     if (suite.rows.length < suite.table.length) return
-    const trial = await trialOf(clusterNow(), suite)
-    await keep(suite, (former) => ({ ...former, alone: alonePart(trial, aloneFor, results) }))
+    const environment = await readEnvironment(clusterNow(), suite)
+    await writeEvidence(suite, (previous) => ({
+      ...previous,
+      withoutAgents: formatWithoutAgentsPart(environment, withoutAgentsTimeoutMs, results),
+    }))
   })
 
-  test('systemd alone', { timeout: 2 * patience.timeout }, async () => {
-    const scene = sceneNow()
-    const api = scene.apiBeside(scene.host('cp1'))
-    const busy = await BusyCluster.open(api, scene.host('w2'), scene.credentials)
+  test('systemd alone', { timeout: 2 * testOptions.timeout }, async () => {
+    const healCluster = healClusterNow()
+    const api = healCluster.getApiOfOther(healCluster.getHost('cp1'))
+    const busy = await BusyCluster.open(api, healCluster.getHost('w2'), healCluster.credentials)
     await using stack = new AsyncDisposableStack()
-    stack.use(await withoutAgents(scene))
-    const rows = suite.rows.filter(({ alone }) => alone)
+    stack.use(await stopAgents(healCluster))
+    const rows = suite.rows.filter(({ runWithoutAgents }) => runWithoutAgents)
     await Promise.all(
-      lanes(rows).map(async (lane) => {
-        for (const row of lane) {
-          const result = await aloneRun(scene, row, scene.host(row.hosts[0] ?? ''))
+      groupRows(rows).map(async (group) => {
+        for (const row of group) {
+          const result = await runFaultWithoutAgents(
+            healCluster,
+            row,
+            healCluster.getHost(row.hosts[0] ?? ''),
+          )
           results.push(result)
-          const { healed, wrong } = result
-          process.stderr.write(`${row.id} alone: ${healed ?? 'not healed'} ${wrong.join('; ')}\n`)
+          const { healed, problems } = result
+          process.stderr.write(`${row.id} alone: ${healed ?? 'not healed'} ${problems.join('; ')}\n`)
         }
       }),
     )
-    const place = ({ row }: AloneResult): number => rows.findIndex(({ id }) => id === row.id)
-    results.sort((a, b) => place(a) - place(b))
+    const rowIndex = ({ row }: WithoutAgentsResult): number => rows.findIndex(({ id }) => id === row.id)
+    results.sort((a, b) => rowIndex(a) - rowIndex(b))
     const { lost } = await busy.stop(api)
     expect(lost).toEqual([])
-    expect(results.flatMap(({ row, wrong }) => wrong.map((text) => `${row.id}: ${text}`))).toEqual([])
+    expect(results.flatMap(({ row, problems }) => problems.map((text) => `${row.id}: ${text}`))).toEqual([])
   })
 }
 
-/** What is not healed takes all its time. Faults of a control plane and of a worker do not see each other: side by side. */
-function lanes(rows: readonly HealRow[]): HealRow[][] {
+/**
+ * A fault that does not heal takes its whole timeout. Faults of control planes and workers are independent,
+ * so they run in parallel.
+ */
+function groupRows(rows: readonly HealRow[]): HealRow[][] {
   const isWorker = ({ hosts: [first = ''] }: HealRow): boolean => first.startsWith('w')
   return [rows.filter((row) => !isWorker(row)), rows.filter(isWorker)]
 }
 
-function suiteScene(clusterNow: () => UpCluster): () => HealScene {
-  let scene: HealScene | undefined
+function openHealCluster(clusterNow: () => UpCluster): () => HealCluster {
+  let healCluster: HealCluster | undefined
   beforeAll(async () => {
-    scene = await HealScene.of(clusterNow())
+    healCluster = await HealCluster.open(clusterNow())
   })
-  afterAll(() => scene?.[Symbol.dispose]())
+  afterAll(() => healCluster?.[Symbol.dispose]())
   return () => {
-    if (scene === undefined) throw new Error('the scene is not set yet')
-    return scene
+    if (healCluster === undefined) throw new Error('the cluster is not open yet')
+    return healCluster
   }
 }
 
-/** Soon after whatever was before, neither of those who are asked has anything to say. */
-export async function isQuiet(scene: HealScene): Promise<true> {
-  await scene.quiet(180_000)
-  expect((await askDoctor(scene.operator)).findings).toEqual([])
-  const { code, stdout } = await scene.operator.hyperkube('status')
+/** Waits until doctor and status report nothing. */
+export async function expectQuiet(healCluster: HealCluster): Promise<true> {
+  await healCluster.waitUntilQuiet(180_000)
+  expect((await runDoctor(healCluster.operator)).findings).toEqual([])
+  const { code, stdout } = await healCluster.operator.hyperkube('status')
   expect(code, stdout).toBe(0)
   return true
 }
 
-async function trialOf({ operator }: UpCluster, { trial }: HealSuite): Promise<HealTrial> {
+async function readEnvironment(
+  { operator }: UpCluster,
+  { environment }: HealSuiteOptions,
+): Promise<HealEnvironment> {
   const { stdout } = await operator.must(0, 'version')
-  return { ...trial, date: new Date(), hyperkube: stdout.trim().split('\n')[0] ?? '' }
+  return { ...environment, date: new Date(), hyperkube: stdout.trim().split('\n')[0] ?? '' }
 }
 
-async function readResults({ results }: HealSuite): Promise<HealResult[]> {
+async function readResults({ results }: HealSuiteOptions): Promise<HealResult[]> {
   if (results === undefined) return []
   return healResults.parse(JSON.parse(await readFile(results, 'utf8').catch(() => '[]')))
 }
 
-async function keep({ evidence }: HealSuite, change: (former: HealEvidence) => HealEvidence): Promise<void> {
+async function writeEvidence(
+  { evidence }: HealSuiteOptions,
+  change: (previous: HealEvidence) => HealEvidence,
+): Promise<void> {
   const file = join(import.meta.dirname, '../../docs/evidence', evidence)
-  const former = readEvidence(await readFile(file, 'utf8').catch(() => ''))
-  await writeFile(file, evidenceText(change(former)))
+  const previous = splitEvidence(await readFile(file, 'utf8').catch(() => ''))
+  await writeFile(file, formatEvidence(change(previous)))
 }

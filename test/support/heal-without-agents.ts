@@ -1,42 +1,46 @@
 import type { Host } from '../../lab/hosts/host.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import type { AloneResult } from './heal-figures.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import type { WithoutAgentsResult } from './heal-figures.ts'
 import type { HealRow } from './heal-row.ts'
-import type { HealScene } from './heal-cluster.ts'
+import type { HealCluster } from './heal-cluster.ts'
 
-/** How long systemd and Kubernetes have, in milliseconds. */
-export const aloneFor = 90_000
+/** Time in milliseconds for systemd and Kubernetes to heal a fault. */
+export const withoutAgentsTimeoutMs = 90_000
 
-/** No agent runs anywhere, until whoever has called it is done. */
-export async function withoutAgents(scene: HealScene): Promise<AsyncDisposable> {
-  await scene.everywhere(`systemctl stop hyperkube-agent
+/** Stops all agents; disposing the result starts them again. */
+export async function stopAgents(cluster: HealCluster): Promise<AsyncDisposable> {
+  await cluster.runOnAllHosts(`systemctl stop hyperkube-agent
     [ "$(systemctl is-active hyperkube-agent || true)" != active ]`)
-  return { [Symbol.asyncDispose]: async () => scene.everywhere('systemctl start hyperkube-agent') }
+  return { [Symbol.asyncDispose]: async () => cluster.runOnAllHosts('systemctl start hyperkube-agent') }
 }
 
-/** The same fault, and nobody of ours to see it. */
-export async function aloneRun(scene: HealScene, row: HealRow, host: Host): Promise<AloneResult> {
-  const wrong: string[] = []
-  const note = (error: unknown): void =>
-    void wrong.push(error instanceof Error ? error.message : String(error))
-  const works = async (within: number): Promise<number> => {
+/** Runs a fault while no agent runs. */
+export async function runFaultWithoutAgents(
+  cluster: HealCluster,
+  row: HealRow,
+  host: Host,
+): Promise<WithoutAgentsResult> {
+  const problems: string[] = []
+  const recordProblem = (error: unknown): void =>
+    void problems.push(error instanceof Error ? error.message : String(error))
+  const waitUntilHealed = async (timeoutMs: number): Promise<number> => {
     const began = performance.now()
-    await until(`${row.what} on ${host.name} to heal`, async () => row.healed(scene, host), {
-      within,
-      every: 300,
+    await pollUntil(`${row.what} on ${host.name} to heal`, async () => row.isHealed(cluster, host), {
+      timeoutMs,
+      intervalMs: 300,
     })
     return performance.now() - began
   }
   let healed: number | undefined
   try {
-    await row.inject(scene, host)
-    healed = await works(aloneFor).catch(() => undefined)
+    await row.inject(cluster, host)
+    healed = await waitUntilHealed(withoutAgentsTimeoutMs).catch(() => undefined)
   } catch (error) {
-    note(error)
+    recordProblem(error)
   } finally {
-    await row.undo(scene, host).catch(note)
-    // The next one begins with a cluster that is well, whoever has mended it.
-    await works(row.within).catch(note)
+    await row.undo(cluster, host).catch(recordProblem)
+    // The next fault needs a healthy cluster.
+    await waitUntilHealed(row.timeoutMs).catch(recordProblem)
   }
-  return { row, healed, wrong }
+  return { row, healed, problems }
 }

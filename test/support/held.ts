@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** What this process holds on to, once everything was thrown away that nobody needs. */
-export interface Held {
+/** Heap size and open sockets of this process after garbage collection. */
+export interface MemoryUse {
   readonly heap: number
   readonly sockets: number
 }
 
-export function heldNow(): Held {
+export function measureMemory(): MemoryUse {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
   if (typeof collect !== 'function') throw new Error('there is no way to collect garbage')

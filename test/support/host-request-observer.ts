@@ -18,13 +18,13 @@ const lease = z.object({
 })
 
 export interface Leader {
-  /** The host that it runs on; none while nobody leads. */
+  /** Host of the leader; empty if there is none. */
   readonly host: string
   readonly identity: string
   readonly transitions: number
 }
 
-export async function leaderOf(api: KubeApi): Promise<Leader> {
+export async function readLeader(api: KubeApi): Promise<Leader> {
   const { namespace, name } = managerLease
   const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`
   const { holderIdentity, leaseTransitions } = lease.parse(await api.get(path)).spec
@@ -35,57 +35,57 @@ export async function leaderOf(api: KubeApi): Promise<Leader> {
   }
 }
 
-/** Looks at what is asked of hosts, in whose name, and what came of it, from its beginning to its end. */
-export class ManagerWitness implements AsyncDisposable {
-  /** By id, hosts where it was done. */
+/** Observes the requests to hosts, their fences and their results. */
+export class HostRequestObserver implements AsyncDisposable {
+  /** Hosts with their outcome, by request id. */
   readonly done = new Map<string, Set<string>>()
-  /** In words: a host that was shown a lower number after a higher one. */
-  readonly faults = new Set<string>()
-  /** Names of all snapshots that any host had. */
+  /** Violations as text, for example a lower fence after a higher one. */
+  readonly violations = new Set<string>()
+  /** Hosts by snapshot name. */
   readonly snapshots = new Map<string, Set<string>>()
   readonly #api: KubeApi
-  readonly #over = new AbortController()
-  readonly #looking: Promise<void>
+  readonly #stop = new AbortController()
+  readonly #observing: Promise<void>
   readonly #highest = new Map<string, number>()
-  /** Holders by their number: two of one number would be two leaders. */
+  /** Holder by fence number. Two holders of one number would be two leaders. */
   readonly #holders = new Map<number, string>()
 
   constructor(api: KubeApi) {
     this.#api = api
-    this.#looking = this.#look()
+    this.#observing = this.#observe()
   }
 
-  /** Of all hosts: the highest number that any of them was shown. */
+  /** Highest fence that any host has seen. */
   get highest(): number {
     return Math.max(0, ...this.#highest.values())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#over.abort()
-    await this.#looking
+    this.#stop.abort()
+    await this.#observing
   }
 
-  async #look(): Promise<void> {
-    while (!this.#over.signal.aborted) {
+  async #observe(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
       const list = await this.#api.get('/apis/hyperkube.dev/v1/hosts').catch(() => undefined)
-      if (list !== undefined) for (const one of hostList.parse(list).items) this.#note(one)
-      await sleep(250, undefined, { signal: this.#over.signal }).catch(() => undefined)
+      if (list !== undefined) for (const host of hostList.parse(list).items) this.#record(host)
+      await sleep(250, undefined, { signal: this.#stop.signal }).catch(() => undefined)
     }
   }
 
-  #note({ metadata: { name }, spec, status }: z.infer<typeof hostList>['items'][number]): void {
-    const shown = [
+  #record({ metadata: { name }, spec, status }: z.infer<typeof hostList>['items'][number]): void {
+    const fences = [
       ...(spec.requests ?? []).map(({ fence }) => fence),
-      ...(status?.highest ? [status.highest] : []),
+      ...(status?.highestFence ? [status.highestFence] : []),
     ]
-    for (const { holder, transitions } of shown) {
+    for (const { holder, transitions } of fences) {
       const other = this.#holders.get(transitions) ?? holder
       this.#holders.set(transitions, other)
-      if (other !== holder) this.faults.add(`${holder} and ${other} have both shown ${transitions}`)
+      if (other !== holder) this.violations.add(`${holder} and ${other} have both shown ${transitions}`)
     }
-    const now = status?.highest?.transitions ?? 0
+    const now = status?.highestFence?.transitions ?? 0
     const before = this.#highest.get(name) ?? 0
-    if (now < before) this.faults.add(`${name} has gone back from ${before} to ${now}`)
+    if (now < before) this.violations.add(`${name} has gone back from ${before} to ${now}`)
     this.#highest.set(name, Math.max(now, before))
     for (const { id, outcome } of status?.results ?? [])
       if (outcome !== 'refused') addTo(this.done, id, `${name} ${outcome}`)

@@ -1,14 +1,14 @@
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { run } from '../../src/kit/command.ts'
+import { runProgram } from '../../src/kit/command.ts'
 import type { Interruption } from './interruption.ts'
-import type { ToldCommand } from './event-command.ts'
+import type { EventCommand } from './event-command.ts'
 
-/** Interrupts a command. A host that loses its power gets it back at once. */
-export async function inflict(
+/** Interrupts a command. A host without power is started again at once. */
+export async function interruptCommand(
   { kind, host: name }: Interruption,
   lab: Lab,
-  command: Pick<ToldCommand, 'pid' | 'kill'>,
+  command: Pick<EventCommand, 'pid' | 'kill'>,
 ): Promise<void> {
   const host = await lab.host(name)
   switch (kind) {
@@ -30,9 +30,9 @@ export async function inflict(
   await lab.start(name)
 }
 
-/** Ends what sshd has for the connections of one process, and for nobody else's. */
+/** Kills the sshd sessions of one process, and no others. */
 async function cutSsh(host: Host, pid: number): Promise<void> {
-  const { stdout } = await run(['ss', '-Htnp', 'state', 'established', 'dst', `${host.address}:22`])
+  const { stdout } = await runProgram(['ss', '-Htnp', 'state', 'established', 'dst', `${host.address}:22`])
   const ports = stdout
     .split('\n')
     .filter((line) => line.includes(`pid=${pid},`))

@@ -5,40 +5,49 @@ import type { ComponentPlan, PlannedFile } from '../../src/contract/component-pl
 import type { NodePlan } from '../../src/contract/node-plan.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { secretFiles } from '../../src/identity/secret-files.ts'
-import { run } from '../../src/kit/command.ts'
-import { until } from '../../src/kit/poll-until.ts'
+import { runProgram } from '../../src/kit/command.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 import { makeRequest } from '../../src/pki/request.ts'
 import { signRequest } from '../../src/pki/sign.ts'
 
 /**
- * Puts a plan on a host of the lab, plainly and once, so that the real programs can be asked what they think of it. No
- * agent is needed for that: hyperkube's own two services are left out.
+ * Installs a plan on a lab host once, without an agent, to test it with the real programs. hyperkube's own
+ * services are left out.
  */
-export async function layOut(host: Host, plan: NodePlan, identity: Identity): Promise<void> {
+export async function installPlan(host: Host, plan: NodePlan, identity: Identity): Promise<void> {
   const work = await mkdtemp(join(host.directory, 'plan-'))
   try {
     const tree = join(work, 'tree')
     await mkdir(tree)
     const owners = await writeTree(tree, plan, identity)
-    await run(['tar', '-C', tree, '-cf', join(work, 'files.tar'), '.'])
-    await host.script(accounts(plan))
+    await runProgram(['tar', '-C', tree, '-cf', join(work, 'files.tar'), '.'])
+    await host.script(buildUserCommands(plan))
     await host.exec(['tar', '-x', '--no-overwrite-dir', '-C', '/'], {
       input: await readFile(join(work, 'files.tar')),
     })
-    await host.script([...owners, ...settings(plan), ...fetches(plan), 'systemctl daemon-reload'].join('\n'))
+    await host.script(
+      [
+        ...owners,
+        ...buildSysctlCommands(plan),
+        ...buildDownloadCommands(plan),
+        'systemctl daemon-reload',
+      ].join('\n'),
+    )
   } finally {
     await rm(work, { recursive: true, force: true })
   }
 }
 
-/** Fills in what a host fills in by itself, as soon as there is something to do it from. */
-export async function deriveFiles(host: Host, plan: NodePlan): Promise<void> {
-  for (const { path, from, template } of engine(plan).flatMap(({ derivedFiles }) => derivedFiles)) {
-    await until(
+/** Renders derived files as soon as their source files exist. */
+export async function renderDerivedFiles(host: Host, plan: NodePlan): Promise<void> {
+  for (const { path, from, template } of selectUpstreamComponents(plan).flatMap(
+    ({ derivedFiles }) => derivedFiles,
+  )) {
+    await pollUntil(
       `${from} on ${host.name}`,
       async () => (await host.exec(['test', '-s', from], { allowFailure: true })).code === 0,
       {
-        within: 60_000,
+        timeoutMs: 60_000,
       },
     )
     const { stdout } = await host.exec(['cat', from])
@@ -53,73 +62,74 @@ export async function deriveFiles(host: Host, plan: NodePlan): Promise<void> {
   }
 }
 
-/** The services of the engine on a host, as systemd knows them. */
-export function engineServices(plan: NodePlan): string[] {
-  return engine(plan).flatMap(({ service }) => (service === undefined ? [] : [service.name]))
+/** Names of the systemd units of upstream components. */
+export function listUpstreamServices(plan: NodePlan): string[] {
+  return selectUpstreamComponents(plan).flatMap(({ service }) =>
+    service === undefined ? [] : [service.name],
+  )
 }
 
-/** Its files are laid out, too: all authorities are among them. */
-function agentOf({ components }: NodePlan): ComponentPlan[] {
+/** The agent without its service. Its files are needed because they include all CAs. */
+function selectAgentFiles({ components }: NodePlan): ComponentPlan[] {
   return components
     .filter(({ name }) => name === 'hyperkube-agent')
     .map((agent) => ({ ...agent, service: undefined }))
 }
 
-const ours = new Set(['hyperkube-agent', 'apiserver-proxy', 'hyperkube-controller-manager'])
+const ownComponents = new Set(['hyperkube-agent', 'apiserver-proxy', 'hyperkube-controller-manager'])
 
-/** All but what is ours: this lays out what would run without us. */
-export function engine({ components }: NodePlan): ComponentPlan[] {
-  return components.filter(({ name }) => !ours.has(name))
+/** Components of a plan without hyperkube's own. */
+export function selectUpstreamComponents({ components }: NodePlan): ComponentPlan[] {
+  return components.filter(({ name }) => !ownComponents.has(name))
 }
 
-/** Answers with the commands that give everything its owner and mode. */
+/** Writes all files below `tree` and returns the commands that set owner and mode. */
 async function writeTree(tree: string, plan: NodePlan, identity: Identity): Promise<string[]> {
   const secrets = secretFiles(identity, [])
   const owners: string[] = []
-  const put = async (path: string, text: string, owner: string, mode: string): Promise<void> => {
+  const writeOwnedFile = async (path: string, text: string, owner: string, mode: string): Promise<void> => {
     await mkdir(dirname(join(tree, path)), { recursive: true })
     await writeFile(join(tree, path), text)
     owners.push(`chown ${owner}: ${path}; chmod ${mode} ${path}`)
   }
-  for (const component of [...engine(plan), ...agentOf(plan)]) {
+  for (const component of [...selectUpstreamComponents(plan), ...selectAgentFiles(plan)]) {
     for (const { path, owner, mode } of component.directories) {
       await mkdir(join(tree, path), { recursive: true })
       owners.push(`chown ${owner}: ${path}; chmod ${mode} ${path}`)
     }
     for (const file of component.files) {
-      await put(file.path, contentOf(file, secrets), file.owner, file.mode)
+      await writeOwnedFile(file.path, readContent(file, secrets), file.owner, file.mode)
     }
     for (const {
       certificateFile,
       keyFile,
       owner,
-      authority,
+      ca,
       subject,
       names,
       usages,
       lifetime,
     } of component.certificates) {
       const { request, privateKey } = await makeRequest(keyFile, subject, names)
-      const signer =
-        authority === 'front-proxy' ? identity.authorities.frontProxy : identity.authorities[authority]
+      const signer = ca === 'front-proxy' ? identity.cas.frontProxy : identity.cas[ca]
       const certificate = await signRequest(signer, request, { subject, names, usages, lifetime }, new Date())
-      await put(certificateFile, certificate, owner, '0644')
-      await put(keyFile, privateKey.revealText(), owner, '0600')
+      await writeOwnedFile(certificateFile, certificate, owner, '0644')
+      await writeOwnedFile(keyFile, privateKey.revealText(), owner, '0600')
     }
     if (component.service?.supervisor === 'systemd') {
       const { name, unit } = component.service
-      await put(`/etc/systemd/system/${name}`, unit, 'root', '0644')
+      await writeOwnedFile(`/etc/systemd/system/${name}`, unit, 'root', '0644')
     }
   }
   return owners
 }
 
-function contentOf({ content }: PlannedFile, secrets: ReturnType<typeof secretFiles>): string {
+function readContent({ content }: PlannedFile, secrets: ReturnType<typeof secretFiles>): string {
   return content.kind === 'text' ? content.text : (secrets.get(content.secret)?.revealText() ?? '')
 }
 
-function accounts(plan: NodePlan): string {
-  return engine(plan)
+function buildUserCommands(plan: NodePlan): string {
+  return selectUpstreamComponents(plan)
     .flatMap(({ users }) => users)
     .map(
       (user) =>
@@ -128,20 +138,20 @@ function accounts(plan: NodePlan): string {
     .join('\n')
 }
 
-function settings(plan: NodePlan): string[] {
-  return engine(plan).flatMap(({ sysctls }) =>
+function buildSysctlCommands(plan: NodePlan): string[] {
+  return selectUpstreamComponents(plan).flatMap(({ sysctls }) =>
     Object.entries(sysctls).map(([name, value]) => `sysctl -qw ${name}=${value}`),
   )
 }
 
-/** Fetched as the plan says, and taken only when the digest is right. */
-function fetches(plan: NodePlan): string[] {
-  const downloads = engine(plan)
+/** Commands that download artifacts and verify their digests. */
+function buildDownloadCommands(plan: NodePlan): string[] {
+  const downloads = selectUpstreamComponents(plan)
     .flatMap(({ artifacts }) => artifacts)
     .flatMap((artifact) => (artifact.from === 'url' ? [artifact] : []))
   const jobs = downloads.map(({ url, sha256, directory, unpack, name }) => {
     const file = `/var/tmp/${name}`
-    const place =
+    const installCommand =
       unpack.kind === 'program'
         ? `install -m 755 ${file} ${directory}/${unpack.as}`
         : `tar -xzf ${file} --strip-components=${unpack.strip} -C ${directory}`
@@ -149,7 +159,7 @@ function fetches(plan: NodePlan): string[] {
       `mkdir -p ${directory}`,
       `curl -fsS --retry 3 ${url} -o ${file}`,
       `echo "${sha256}  ${file}" | sha256sum --check --quiet`,
-      place,
+      installCommand,
       `rm ${file}`,
     ]
     return `(${steps.join(' && ')}) & jobs="$jobs $!"`

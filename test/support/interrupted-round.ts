@@ -4,115 +4,122 @@ import type { Lab } from '../../lab/hosts/lab.ts'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { CommandResult } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { clientOf } from './client-certificate.ts'
-import { type Course, momentAt } from './up-phases.ts'
-import { interruptedUp } from './interrupted-up.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { issueClientCertificate } from './client-certificate.ts'
+import { type UpPhases, selectPhaseEvent } from './up-phases.ts'
+import { runInterruptedUp } from './interrupted-up.ts'
 import type { Interruption } from './interruption.ts'
-import { changed, type Known, known } from './cluster-invariants.ts'
-import { nodesReady } from './membership.ts'
+import { findChangedInvariants, type ClusterInvariants, readInvariants } from './cluster-invariants.ts'
+import { listReadyNodes } from './membership.ts'
 import type { Operator } from './operator.ts'
 
 export interface RoundResult {
   readonly interruption: Interruption
   readonly moment: string
   readonly ended: string
-  /** How long the next `up` took, in seconds. */
+  /** Duration of the next `up` in seconds. */
   readonly recovery: number
-  readonly wrong: readonly string[]
-  readonly known: Known
+  readonly problems: readonly string[]
+  readonly invariants: ClusterInvariants
 }
 
 /**
- * Interrupts `up` while there is something to do, and lets the next one finish: it must not be refused, must leave nothing
- * to do, and all that was known of the cluster must still be so.
+ * Interrupts `up` while there is work to do, then runs it again. The second run must not be refused and must
+ * leave nothing to do. The invariants of the cluster must not change.
  */
-export async function interruptedRound(
+export async function runInterruptedRound(
   operator: Operator,
   lab: Lab,
   {
     interruption,
-    course,
+    phases,
     before,
-  }: { interruption: Interruption; course: Course; before?: Known | undefined },
+  }: { interruption: Interruption; phases: UpPhases; before?: ClusterInvariants | undefined },
 ): Promise<RoundResult> {
   const { kind, point } = interruption
-  // Until somebody has logged in there may be no agent to kill.
-  const possible = course.filter(({ phase }) => kind !== 'agent-killed' || phase !== 'reach')
-  const first = await interruptedUp(operator, lab, interruption, momentAt(possible, point))
-  const wrong = [...first.wrong]
-  if (kind === 'cli-interrupted') wrong.push(...(await claimed(operator.hosts)))
-  const between = await known(operator)
+  // Before the ssh login there may be no agent to kill.
+  const eligible = phases.filter(({ phase }) => kind !== 'agent-killed' || phase !== 'reach')
+  const first = await runInterruptedUp(operator, lab, interruption, selectPhaseEvent(eligible, point))
+  const problems = [...first.problems]
+  if (kind === 'cli-interrupted') problems.push(...(await findClaims(operator.hosts)))
+  const between = await readInvariants(operator)
   const began = performance.now()
   const next = await operator.hyperkube('up', '--yes')
   const recovery = (performance.now() - began) / 1000
-  if (next.code !== 0) wrong.push(`the next up ended with ${next.code}: ${next.stderr}${next.stdout}`)
-  else wrong.push(...(await unsettled(operator, next)))
-  const after = await known(operator)
-  wrong.push(...[before, between].flatMap((one) => (one === undefined ? [] : changed(one, after))))
-  return { interruption, moment: first.moment, ended: first.ended, recovery, wrong, known: after }
+  if (next.code !== 0) problems.push(`the next up ended with ${next.code}: ${next.stderr}${next.stdout}`)
+  else problems.push(...(await findUnsettled(operator, next)))
+  const after = await readInvariants(operator)
+  problems.push(
+    ...[before, between].flatMap((one) => (one === undefined ? [] : findChangedInvariants(one, after))),
+  )
+  return { interruption, moment: first.moment, ended: first.ended, recovery, problems, invariants: after }
 }
 
-/** What is not as it should be once an `up` has ended well. */
-async function unsettled(operator: Operator, last: CommandResult): Promise<string[]> {
-  // Where the interrupted one went on by itself, the next one had nothing to do already.
-  const { code, stderr } = isIdle(last) ? last : await operator.hyperkube('up', '--yes')
+/** Problems that remain after a successful `up`. */
+async function findUnsettled(operator: Operator, last: CommandResult): Promise<string[]> {
+  // The interrupted run may have finished by itself; the next one then had nothing to do.
+  const { code, stderr } = hasNothingToDo(last) ? last : await operator.hyperkube('up', '--yes')
   return [
-    ...(isIdle({ code, stderr }) ? [] : [`a further up ended with ${code}: ${stderr}`]),
-    ...(await claimed(operator.hosts)),
-    ...(await unwell(operator)),
+    ...(hasNothingToDo({ code, stderr }) ? [] : [`a further up ended with ${code}: ${stderr}`]),
+    ...(await findClaims(operator.hosts)),
+    ...(await findUnhealthy(operator)),
   ]
 }
 
-function isIdle({ code, stderr }: Pick<CommandResult, 'code' | 'stderr'>): boolean {
+function hasNothingToDo({ code, stderr }: Pick<CommandResult, 'code' | 'stderr'>): boolean {
   return code === 0 && stderr.includes('nothing to do')
 }
 
-const claim = z.object({ holder: z.string(), heard: z.number(), released: z.boolean() })
-/** After so long, in milliseconds, nobody heeds a claim whose holder says nothing. */
-const silence = 60_000
+const claimSchema = z.object({ holder: z.string(), lastHeartbeat: z.number(), released: z.boolean() })
+/** A claim without heartbeat lapses after this time in milliseconds. */
+const claimTimeoutMs = 60_000
 
 /**
- * Hosts that are still somebody's. Where a holder was killed and the next `up` had nothing to do, nobody took the claim
- * from them: it must lapse by itself.
+ * Hosts that are still claimed. If the holder was killed and the next `up` had nothing to do, the claim must
+ * lapse by itself.
  */
-async function claimed(hosts: readonly Machine[]): Promise<string[]> {
-  let held: string[] = []
-  const look = async (): Promise<boolean> => {
-    held = (await settleAll(hosts.map(holderOf))).flat()
-    return held.length === 0
+async function findClaims(hosts: readonly Machine[]): Promise<string[]> {
+  let holders: string[] = []
+  const checkClaims = async (): Promise<boolean> => {
+    holders = (await settleAll(hosts.map(readHolder))).flat()
+    return holders.length === 0
   }
-  await until('claims to be given back, or to lapse', look, { within: 2 * silence, every: 1000 }).catch(
-    () => undefined,
-  )
-  return held
+  await pollUntil('claims to be released, or to lapse', checkClaims, {
+    timeoutMs: 2 * claimTimeoutMs,
+    intervalMs: 1000,
+  }).catch(() => undefined)
+  return holders
 }
 
-async function holderOf(host: Machine): Promise<string[]> {
+async function readHolder(host: Machine): Promise<string[]> {
   const { code, stdout } = await host.script('cat /var/lib/hyperkube/agent/claim.json', {
     allowFailure: true,
   })
   if (code !== 0) return []
-  const { holder, heard, released } = claim.parse(JSON.parse(stdout))
-  return released || Date.now() - heard > silence ? [] : [`${host.name} is claimed by ${holder}`]
+  const { holder, lastHeartbeat, released } = claimSchema.parse(JSON.parse(stdout))
+  return released || Date.now() - lastHeartbeat > claimTimeoutMs
+    ? []
+    : [`${host.name} is claimed by ${holder}`]
 }
 
-const pods = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) })
+const podList = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) })
 
-/** A host that was away is seen to be back a moment later. */
-async function unwell(operator: Operator): Promise<string[]> {
-  const admin = await clientOf(await operator.identity(), 'kubernetes', 'test', ['system:masters'])
+/** A restarted host needs a moment to become Ready. */
+async function findUnhealthy(operator: Operator): Promise<string[]> {
+  const admin = await issueClientCertificate(await operator.identity(), 'kubernetes', 'test', [
+    'system:masters',
+  ])
   const api = new KubeApi(`https://${operator.hosts[0]?.address}:6443`, admin)
   try {
-    await until(
+    await pollUntil(
       'all nodes to be Ready',
-      async () => (await nodesReady(api)).length === operator.hosts.length,
-      { within: 60_000 },
+      async () => (await listReadyNodes(api)).length === operator.hosts.length,
+      { timeoutMs: 60_000 },
     )
-    const left = pods.parse(
-      await api.get('/api/v1/namespaces/kube-system/pods?labelSelector=hyperkube.dev%2Ftrial'),
+    const leftover = podList.parse(
+      await api.get('/api/v1/namespaces/kube-system/pods?labelSelector=hyperkube.dev%2Fsmoke-test'),
     )
-    return left.items.map(({ metadata }) => `a pod was left behind: ${metadata.name}`)
+    return leftover.items.map(({ metadata }) => `a pod was left behind: ${metadata.name}`)
   } catch (error) {
     return [String(error)]
   } finally {

@@ -1,103 +1,109 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Event } from '../../src/contract/event.ts'
-import { describeMoment, isAt, type Moment } from './up-phases.ts'
-import { inflict } from './inflict.ts'
+import { formatPhaseEvent, createPhaseMatcher, type PhaseEvent } from './up-phases.ts'
+import { interruptCommand } from './inflict.ts'
 import type { Interruption, InterruptionKind } from './interruption.ts'
 import type { Operator } from './operator.ts'
-import type { ToldEnd } from './event-command.ts'
+import type { CommandEnd } from './event-command.ts'
 
-/** A run of `up` to which something happened. */
+/** A run of `up` that was interrupted. */
 export interface InterruptedUp {
-  /** When it happened, in words. */
+  /** When it happened, as text. */
   readonly moment: string
-  /** How it ended, in words. */
+  /** How it ended, as text. */
   readonly ended: string
-  /** What should not have been so. */
-  readonly wrong: readonly string[]
+  /** Problems of the run. */
+  readonly problems: readonly string[]
 }
 
-/** Longer than hosts are waited for. */
-const limit = 420_000
+/** Longer than `up` waits for hosts. */
+const timeoutMs = 420_000
 
-/** Runs `up`, interrupts it at a moment, and waits for its end. */
-export async function interruptedUp(
+/** Runs `up`, interrupts it at an event, and waits for its end. */
+export async function runInterruptedUp(
   operator: Operator,
   lab: Lab,
   interruption: Interruption,
-  moment: Moment,
+  moment: PhaseEvent,
 ): Promise<InterruptedUp> {
-  const isIt = isAt(moment)
-  let inflicted: Promise<void> | undefined
-  let words = ''
-  const command = operator.beginUp((event) => {
-    if (inflicted !== undefined || !isIt(event)) return
-    words = describeMoment(moment, event)
-    inflicted = inflict(interruption, lab, command)
-    // It is waited for below, when the command has ended.
-    inflicted.catch(() => undefined)
+  const isMatch = createPhaseMatcher(moment)
+  let injected: Promise<void> | undefined
+  let momentText = ''
+  const command = operator.startUp((event) => {
+    if (injected !== undefined || !isMatch(event)) return
+    momentText = formatPhaseEvent(moment, event)
+    injected = interruptCommand(interruption, lab, command)
+    // Awaited below, after the command has ended.
+    injected.catch(() => undefined)
   })
-  const late = new AbortController()
+  const timeout = new AbortController()
   const end = await Promise.race([
     command.ended,
-    sleep(limit, undefined, { signal: late.signal }).then(
+    sleep(timeoutMs, undefined, { signal: timeout.signal }).then(
       () => undefined,
       () => undefined,
     ),
   ])
-  late.abort()
+  timeout.abort()
   if (end === undefined) {
     command.kill('SIGKILL')
-    return { moment: words, ended: 'never', wrong: [`it hangs: ${tail(await command.ended)}`] }
+    return { moment: momentText, ended: 'never', problems: [`it hangs: ${formatTail(await command.ended)}`] }
   }
-  if (inflicted === undefined) {
-    return { moment: '', ended: inWords(end), wrong: [`${moment.phase} ${moment.nth} was never told`] }
+  if (injected === undefined) {
+    return {
+      moment: '',
+      ended: formatEnd(end),
+      problems: [`${moment.phase} ${moment.nth} was never reported`],
+    }
   }
-  await inflicted
-  return { moment: words, ended: inWords(end), wrong: misbehaviour(interruption.kind, end) }
+  await injected
+  return { moment: momentText, ended: formatEnd(end), problems: findMisbehaviour(interruption.kind, end) }
 }
 
-/** What a run says of itself, when something happened to it, that it should not say. */
-function misbehaviour(kind: InterruptionKind, end: ToldEnd): string[] {
+/** Problems with how a run reports its interruption. */
+function findMisbehaviour(kind: InterruptionKind, end: CommandEnd): string[] {
   const { code } = end
-  const failed = code !== 0 && (failureOf(end)?.hint ?? '') === ''
+  const failed = code !== 0 && (findFailure(end)?.hint ?? '') === ''
   switch (kind) {
     case 'cli-killed':
-      return code === 137 ? [] : [`killed, it ended with ${code}: ${tail(end)}`]
+      return code === 137 ? [] : [`killed, it ended with ${code}: ${formatTail(end)}`]
     case 'cli-interrupted':
-      return code === 130 && hasSaidSo(end) ? [] : [`interrupted, it ended with ${code}: ${tail(end)}`]
+      return code === 130 && reportsInterruption(end)
+        ? []
+        : [`interrupted, it ended with ${code}: ${formatTail(end)}`]
     case 'ssh-cut':
-      return code === 0 ? [] : [`without its connection it ended with ${code}: ${tail(end)}`]
+      return code === 0 ? [] : [`without its connection it ended with ${code}: ${formatTail(end)}`]
     default:
       return failed && code !== 3
-        ? [`it ended with ${code} and says nothing of what to do: ${tail(end)}`]
+        ? [`it ended with ${code} and says nothing of what to do: ${formatTail(end)}`]
         : []
   }
 }
 
-function hasSaidSo({ events }: ToldEnd): boolean {
-  const stopping = events.some(({ what }) => what.type === 'stopping' && what.because === 'interrupted')
-  const last = events.at(-1)?.what
+function reportsInterruption({ events }: CommandEnd): boolean {
+  const stopping = events.some(({ body }) => body.type === 'stopping' && body.because === 'interrupted')
+  const last = events.at(-1)?.body
   return stopping && last?.type === 'run-ended' && last.result.outcome === 'interrupted'
 }
 
-type Failed = Extract<Event['what'], { type: 'run-ended' }>['result'] & { readonly outcome: 'failed' }
+type FailedResult = Extract<Event['body'], { type: 'run-ended' }>['result'] & { readonly outcome: 'failed' }
 
-function failureOf({ events }: ToldEnd): Failed['failure'] | undefined {
-  const last = events.at(-1)?.what
+function findFailure({ events }: CommandEnd): FailedResult['failure'] | undefined {
+  const last = events.at(-1)?.body
   return last?.type === 'run-ended' && last.result.outcome === 'failed' ? last.result.failure : undefined
 }
 
-function inWords(end: ToldEnd): string {
+function formatEnd(end: CommandEnd): string {
   const names: Readonly<Record<number, string>> = {
     0: 'went on by itself',
     3: 'left a host behind',
-    130: 'stopped, claim given back',
+    130: 'stopped, claim released',
     137: 'killed',
   }
-  return names[end.code] ?? `${end.code}, ${failureOf(end)?.code ?? 'without a word'}`
+  return names[end.code] ?? `${end.code}, ${findFailure(end)?.code ?? 'without a word'}`
 }
 
-function tail({ events, said }: ToldEnd): string {
-  return [...events.slice(-12).map((event) => JSON.stringify(event)), said].join('\n')
+function formatTail({ events, output }: CommandEnd): string {
+  return [...events.slice(-12).map((event) => JSON.stringify(event)), output].join('\n')
 }

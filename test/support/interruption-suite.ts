@@ -2,97 +2,100 @@ import { randomInt } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseShape, shapeHosts } from '../../lab/cluster/shape.ts'
+import { parseShape, listHostNames } from '../../lab/cluster/shape.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { type Course, courseOf } from './up-phases.ts'
-import { interruptedRound } from './interrupted-round.ts'
-import { interruptions } from './interruption.ts'
-import { type Evidence, evidenceText } from './interruption-evidence.ts'
-import type { Known } from './cluster-invariants.ts'
-import { freshLab, mortalHosts } from './lab.ts'
-import { newOperator, type Operator } from './operator.ts'
-import { undo, type Undoing } from './pending-work.ts'
+import { type UpPhases, listUpPhases } from './up-phases.ts'
+import { runInterruptedRound } from './interrupted-round.ts'
+import { planInterruptions } from './interruption.ts'
+import { type InterruptionEvidence, formatInterruptionEvidence } from './interruption-evidence.ts'
+import type { ClusterInvariants } from './cluster-invariants.ts'
+import { openFreshLab, startHostsOnDisk } from './lab.ts'
+import { createOperator, type Operator } from './operator.ts'
+import { createWork, type WorkKind } from './pending-work.ts'
 
-export interface InterruptionSuite {
-  /** Of its lab. */
+export interface InterruptionSuiteOptions {
+  /** Name of the lab. */
   readonly name: string
   readonly shape: string
   readonly rounds: number
-  /** What there is to do, in turns. */
-  readonly undoings: readonly Undoing[]
-  /** What is written down of it, in docs/evidence. */
+  /** Kinds of work to do, used in turn. */
+  readonly workKinds: readonly WorkKind[]
+  /** Evidence file in docs/evidence. */
   readonly evidence: string
 }
 
 const kubernetes = '1.37.1'
 
-/** Something happens to `up` at random points, and the next one finishes. */
+/** Interrupts `up` at random points; the next run must finish. */
 export function interruptionSuite({
   name,
   shape,
   rounds: count,
-  undoings,
+  workKinds,
   evidence: file,
-}: InterruptionSuite): void {
+}: InterruptionSuiteOptions): void {
   const seed = Number(process.env['INTERRUPTIONS_SEED'] ?? randomInt(2 ** 31))
-  const names = shapeHosts(parseShape(shape))
-  const rounds = interruptions(seed, count, names).map((interruption, turn) => ({
+  const names = listHostNames(parseShape(shape))
+  const rounds = planInterruptions(seed, count, names).map((interruption, turn) => ({
     turn,
     interruption,
-    undoing: undoings[turn % undoings.length] ?? 'drift',
+    work: workKinds[turn % workKinds.length] ?? 'drift',
   }))
   let lab: Lab
   let operator: Operator
-  let before: Known | undefined
-  const courses = new Map<Undoing, Course>()
-  const results: Evidence['rounds'][number][] = []
+  let before: ClusterInvariants | undefined
+  const phasesByWork = new Map<WorkKind, UpPhases>()
+  const results: InterruptionEvidence['rounds'][number][] = []
 
   beforeAll(async () => {
     process.stderr.write(`interruptions: seed ${seed}\n`)
-    lab = await freshLab(name)
-    operator = await newOperator(lab, await mortalHosts(lab, names), kubernetes)
-    // Nobody waits here for an API server to end gracefully, thrice in every round.
+    lab = await openFreshLab(name)
+    operator = await createOperator(lab, await startHostsOnDisk(lab, names), kubernetes)
+    // Without graceful shutdown of API servers, which happens three times in every round.
     await operator.edit((document) =>
       document.setIn(['spec', 'components', 'apiServer', 'args'], {
         'shutdown-delay-duration': '0s',
         'shutdown-watch-termination-grace-period': '0s',
       }),
     )
-    courses.set('fresh hosts', courseOf(await operator.plan()))
+    phasesByWork.set('fresh hosts', listUpPhases(await operator.plan()))
   })
   afterAll(async () => {
     try {
       const version = (await operator.must(0, 'version')).stdout.trim().split('\n')[0] ?? ''
       const evidence = { date: new Date(), hyperkube: version, kubernetes, shape, seed, rounds: results }
-      await writeFile(join(import.meta.dirname, '../../docs/evidence', file), evidenceText(evidence))
+      await writeFile(
+        join(import.meta.dirname, '../../docs/evidence', file),
+        formatInterruptionEvidence(evidence),
+      )
       await operator.close()
     } finally {
       await lab.down()
     }
   })
 
-  /** What is the same each time is foreseen once: to look at hosts without anything brings them an agent. */
-  const courseAfter = async (undoing: Undoing): Promise<Course> => {
-    const course = courses.get(undoing) ?? courseOf(await operator.plan())
-    courses.set(undoing, course)
-    return course
+  /** Equal phases are planned only once, because planning on empty hosts installs an agent there. */
+  const listPhasesOf = async (work: WorkKind): Promise<UpPhases> => {
+    const phases = phasesByWork.get(work) ?? listUpPhases(await operator.plan())
+    phasesByWork.set(work, phases)
+    return phases
   }
 
   test.each(rounds)(
-    'round $turn, $undoing, $interruption.kind: the next up finishes, and the cluster is the same',
+    'round $turn, $work, $interruption.kind: the next up finishes, and the cluster is the same',
     { timeout: 1_200_000 },
-    async ({ turn, undoing, interruption }) => {
-      await undo(operator, undoing, turn)
-      if (undoing === 'fresh hosts' || undoing === 'an older version') before = undefined
-      const course = await courseAfter(undoing)
-      const result = await interruptedRound(operator, lab, { interruption, course, before })
-      before = result.known
-      results.push({ ...result, undoing })
-      const { moment, ended, recovery, wrong } = result
+    async ({ turn, work, interruption }) => {
+      await createWork(operator, work, turn)
+      if (work === 'fresh hosts' || work === 'an older version') before = undefined
+      const phases = await listPhasesOf(work)
+      const result = await runInterruptedRound(operator, lab, { interruption, phases, before })
+      before = result.invariants
+      results.push({ ...result, work })
+      const { moment, ended, recovery, problems } = result
       process.stderr.write(
         `${turn} ${interruption.kind} at ${moment}: ${ended}; then ${recovery.toFixed(1)} s\n`,
       )
-      expect(wrong).toEqual([])
+      expect(problems).toEqual([])
     },
   )
 }

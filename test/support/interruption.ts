@@ -1,6 +1,6 @@
-import { seeded, shuffled } from './random.ts'
+import { createRandom, shuffle } from './random.ts'
 
-/** What can happen to a run of `up`, as it happens to people. */
+/** Interruptions of `up` that happen in practice. */
 export const interruptionKinds = [
   'cli-killed',
   'cli-interrupted',
@@ -13,22 +13,22 @@ export type InterruptionKind = (typeof interruptionKinds)[number]
 
 export interface Interruption {
   readonly kind: InterruptionKind
-  /** The host that it happens to; of no matter when it happens to the CLI. */
+  /** Affected host; irrelevant for interruptions of the CLI. */
   readonly host: string
-  /** When: how much of a course lies before it, from 0 to 1. */
+  /** Position in the run, from 0 to 1. */
   readonly point: number
 }
 
-/** As many as wanted, each kind as often as the others, at points that are spread over the whole course. */
-export function interruptions(seed: number, count: number, hosts: readonly string[]): Interruption[] {
-  const random = seeded(seed)
+/** Generates interruptions: each kind equally often, at points spread over the whole run. */
+export function planInterruptions(seed: number, count: number, hosts: readonly string[]): Interruption[] {
+  const random = createRandom(seed)
   const turns = Array.from({ length: count }, (_, index) => index)
   const kinds = turns.flatMap((turn) => interruptionKinds[turn % interruptionKinds.length] ?? [])
-  // One in each part of the course, so that no part is left out by chance.
+  // One in each part of the run, so that chance leaves no part out.
   const points = turns.map((turn) => (turn + random()) / count)
-  const [dealt, spread] = [shuffled(kinds, random), shuffled(points, random)]
+  const [shuffledKinds, shuffledPoints] = [shuffle(kinds, random), shuffle(points, random)]
   return turns.flatMap((turn) => {
-    const [kind, point] = [dealt[turn], spread[turn]]
+    const [kind, point] = [shuffledKinds[turn], shuffledPoints[turn]]
     const host = hosts[Math.floor(random() * hosts.length)]
     return kind === undefined || point === undefined || host === undefined ? [] : [{ kind, host, point }]
   })

@@ -3,15 +3,15 @@ import { type JournalEntry, journalEntryFormat } from '../../src/contract/journa
 import type { Op } from '../../src/contract/op.ts'
 import { readVersioned } from '../../src/contract/versioned.ts'
 
-/** What a host has written down of all that was done on it, from the oldest on. */
-export async function journalOf(host: Machine): Promise<JournalEntry[]> {
-  const entries = await journalSoFar(host)
+/** Reads the journal of a host, oldest entry first. */
+export async function readJournal(host: Machine): Promise<JournalEntry[]> {
+  const entries = await readJournalIfAny(host)
   if (entries === undefined) throw new Error(`${host.name} has no journal`)
   return entries
 }
 
-/** The same of a host on which perhaps nothing was done yet, or nothing is left. */
-export async function journalSoFar(host: Machine): Promise<JournalEntry[] | undefined> {
+/** Same, but undefined if the host has no journal. */
+export async function readJournalIfAny(host: Machine): Promise<JournalEntry[] | undefined> {
   const { stdout } = await host.script(`
     cd /var/lib/hyperkube/agent 2>/dev/null || exit 0
     for file in $(ls -r journal.*.ndjson 2>/dev/null) journal.ndjson; do
@@ -22,15 +22,15 @@ export async function journalSoFar(host: Machine): Promise<JournalEntry[] | unde
   return lines.map((line) => readVersioned(journalEntryFormat, JSON.parse(line)))
 }
 
-/** The ops that were carried to their end, in words. */
-export function opsDone(entries: readonly JournalEntry[]): string[] {
-  return entries.flatMap(({ what }) =>
-    what.type === 'op-ended' && (what.outcome === 'done' || what.outcome === 'unchanged')
-      ? [inWords(what.op)]
+/** Ops that completed, as text. */
+export function listDoneOps(entries: readonly JournalEntry[]): string[] {
+  return entries.flatMap(({ body }) =>
+    body.type === 'op-ended' && (body.outcome === 'done' || body.outcome === 'unchanged')
+      ? [formatOp(body.op)]
       : [],
   )
 }
 
-export function inWords({ component, stage, action, target, name }: Op): string {
+export function formatOp({ component, stage, action, target, name }: Op): string {
   return `${stage} ${component}: ${action} ${target} ${name}`
 }

@@ -16,13 +16,13 @@ const schema = z.looseObject({
     .length(1),
 })
 
-/** Whoever a kubeconfig makes its reader. */
-export function credentialsIn(text: string): Credentials {
+/** Reads the credentials of a kubeconfig. */
+export function parseKubeconfig(text: string): Credentials {
   const { clusters, users } = schema.parse(parse(text))
   const [cluster, user] = [clusters[0]?.cluster, users[0]?.user]
-  if (cluster === undefined || user === undefined) throw new Error('there is nobody in this kubeconfig')
+  if (cluster === undefined || user === undefined) throw new Error('this kubeconfig has no user')
   return {
-    authority: cluster['certificate-authority-data'],
+    ca: cluster['certificate-authority-data'],
     certificate: user['client-certificate-data'],
     key: user['client-key-data'],
   }

@@ -1,26 +1,29 @@
 import { join } from 'node:path'
-import { type BareCluster, kubeconfigFile, startBareCluster } from '../../lab/bench/bare-cluster.ts'
+import { type BareCluster, labKubeconfigPath, startBareCluster } from '../../lab/bench/bare-cluster.ts'
 import { cacheDirectory } from '../../lab/cache.ts'
-import { buildEngine } from '../../lab/components/build.ts'
+import { buildComponents } from '../../lab/components/build.ts'
 import { kubernetesVersions, selectParts } from '../../lab/components/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { silentReport } from '../../lab/report.ts'
-import { type CommandResult, run } from '../../src/kit/command.ts'
+import { type CommandResult, runProgram } from '../../src/kit/command.ts'
 
-export interface Cluster extends BareCluster {
-  kubectl(words: readonly string[], input?: string): Promise<CommandResult>
+export interface KubectlCluster extends BareCluster {
+  kubectl(args: readonly string[], input?: string): Promise<CommandResult>
 }
 
-/** The bare engine on a lab's hosts, with kubectl. */
-export async function bareCluster(lab: Lab, shape: string): Promise<Cluster> {
+/** Starts the upstream components on lab hosts, with kubectl. */
+export async function startKubectlCluster(lab: Lab, shape: string): Promise<KubectlCluster> {
   const options = { cache: cacheDirectory(), report: silentReport }
   const [kubernetes] = kubernetesVersions
   const cluster = await startBareCluster(lab, { shape, kubernetes, ...options })
-  const [built] = await buildEngine(selectParts([`kubernetes@${kubernetes}`]), options)
+  const [built] = await buildComponents(selectParts([`kubernetes@${kubernetes}`]), options)
   const program = join(built?.directory ?? '', 'kubectl')
   return {
     ...cluster,
-    kubectl: async (words, input) =>
-      run([program, `--kubeconfig=${kubeconfigFile(lab)}`, ...words], input === undefined ? {} : { input }),
+    kubectl: async (args, input) =>
+      runProgram(
+        [program, `--kubeconfig=${labKubeconfigPath(lab)}`, ...args],
+        input === undefined ? {} : { input },
+      ),
   }
 }

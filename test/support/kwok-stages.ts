@@ -11,14 +11,14 @@ const nodeConditions = `conditions:
 {{ end }}
 `
 
-/** What becomes of nodes and pods, as kwok's own fast stages have it, without what no controller looks at. */
+/** Stages of nodes and pods, as in kwok's fast stages, without fields that no controller reads. */
 export const kwokStages: readonly object[] = [
-  stage('node-initialize', 'Node', {
+  buildStage('node-initialize', 'Node', {
     selector: [{ key: readiness, operator: 'NotIn', values: ['True'] }],
     status: `${nodeConditions}phase: Running\n`,
   }),
-  // About as often as kubelets write a status that has not changed.
-  stage('node-heartbeat', 'Node', {
+  // About as often as kubelets write an unchanged status.
+  buildStage('node-heartbeat', 'Node', {
     selector: [
       { key: '.status.phase', operator: 'In', values: ['Running'] },
       { key: readiness, operator: 'In', values: ['True'] },
@@ -26,7 +26,7 @@ export const kwokStages: readonly object[] = [
     delay: { durationMilliseconds: 300_000, jitterDurationMilliseconds: 360_000 },
     status: nodeConditions,
   }),
-  stage('pod-ready', 'Pod', {
+  buildStage('pod-ready', 'Pod', {
     selector: [
       { key: '.metadata.deletionTimestamp', operator: 'DoesNotExist' },
       { key: '.status.phase', operator: 'In', values: ['Pending'] },
@@ -60,14 +60,14 @@ interface Expression {
   readonly values?: readonly string[]
 }
 
-interface StageWish {
+interface StageSpec {
   readonly selector: readonly Expression[]
-  /** In kwok's templates. */
+  /** A kwok template. */
   readonly status: string
   readonly delay?: { readonly durationMilliseconds: number; readonly jitterDurationMilliseconds: number }
 }
 
-function stage(name: string, kind: string, { selector, status, delay }: StageWish): object {
+function buildStage(name: string, kind: string, { selector, status, delay }: StageSpec): object {
   return {
     apiVersion: 'kwok.x-k8s.io/v1alpha1',
     kind: 'Stage',

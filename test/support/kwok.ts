@@ -5,42 +5,45 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { cacheDirectory } from '../../lab/cache.ts'
 import type { Credentials } from '../../lab/cluster/kube-api.ts'
-import { buildEngine } from '../../lab/components/build.ts'
+import { buildComponents } from '../../lab/components/build.ts'
 import { selectParts } from '../../lab/components/parts.ts'
 import { silentReport } from '../../lab/report.ts'
 import { kwokStages } from './kwok-stages.ts'
 
-/** Nodes with this label are kwok's, and no others. */
+/** kwok manages only nodes with this label. */
 export const kwokLabel = { 'hyperkube.dev/lab': 'kwok' } as const
 
 /**
- * In seconds. It renews leases of nodes after a quarter of this: less often than kubelets do, who are not all on two
- * cores, and often enough for nobody to take a node for lost.
+ * Seconds. kwok renews node leases after a quarter of this. That is less often than kubelets, because all
+ * nodes share two cores. It is often enough to keep nodes Ready.
  */
 const leaseDuration = 120
 
-/** Upstream's own kubelets without machines: they say of nodes that they are ready, and of pods that they run. */
+/** kwok simulates kubelets: it reports nodes as ready and pods as running. */
 export interface Kwok extends AsyncDisposable {
   readonly version: string
-  /** Why it has ended, in its own last words; undefined while it works. */
-  fault(): Promise<string | undefined>
+  /** Why kwok ended, with its last log lines; undefined while it runs. */
+  readFailure(): Promise<string | undefined>
 }
 
 export interface KwokOptions {
   readonly server: string
   readonly credentials: Credentials
-  /** Where its files are. They are left there. */
+  /** Directory for its files, which stay there. */
   readonly directory: string
 }
 
 export async function startKwok({ server, credentials, directory }: KwokOptions): Promise<Kwok> {
-  const [built] = await buildEngine(selectParts(['kwok']), { cache: cacheDirectory(), report: silentReport })
+  const [built] = await buildComponents(selectParts(['kwok']), {
+    cache: cacheDirectory(),
+    report: silentReport,
+  })
   if (built === undefined) throw new Error('there is no kwok')
   const [kubeconfig, config, log] = ['kwok.kubeconfig', 'kwok.yaml', 'kwok.log'].map((name) =>
     join(directory, name),
   )
   if (kubeconfig === undefined || config === undefined || log === undefined) throw new Error('three names')
-  await writeFile(kubeconfig, kubeconfigOf(server, credentials), { mode: 0o600 })
+  await writeFile(kubeconfig, formatKubeconfig(server, credentials), { mode: 0o600 })
   await writeFile(config, kwokStages.map((stage) => stringify(stage)).join('---\n'))
   await using output = await open(log, 'w')
   const child = spawn(
@@ -55,28 +58,28 @@ export async function startKwok({ server, credentials, directory }: KwokOptions)
     { stdio: ['ignore', output.fd, output.fd], env: { HOME: directory } },
   )
   const ended = once(child, 'close')
-  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null
   return {
     version: built.part.version,
-    async fault() {
-      if (!isOver()) return undefined
+    async readFailure() {
+      if (!hasEnded()) return undefined
       return `kwok ended with ${child.exitCode}: ${(await readFile(log, 'utf8')).slice(-1000)}`
     },
     async [Symbol.asyncDispose]() {
-      if (!isOver()) child.kill('SIGKILL')
+      if (!hasEnded()) child.kill('SIGKILL')
       await ended
     },
   }
 }
 
-function kubeconfigOf(server: string, { authority, certificate, key }: Credentials): string {
+function formatKubeconfig(server: string, { ca, certificate, key }: Credentials): string {
   const data = (text: string): string => Buffer.from(text).toString('base64')
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': 'kwok',
     contexts: [{ name: 'kwok', context: { cluster: 'lab', user: 'kwok' } }],
-    clusters: [{ name: 'lab', cluster: { server, 'certificate-authority-data': data(authority) } }],
+    clusters: [{ name: 'lab', cluster: { server, 'certificate-authority-data': data(ca) } }],
     users: [
       {
         name: 'kwok',

@@ -5,11 +5,11 @@ import { type MirrorOptions, openMirror } from '../../lab/mirror/open-mirror.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
 import { silentReport } from '../../lab/report.ts'
 
-/** A mirror of a lab, on a port that is free: with all of the engine, where nothing else is said. */
-export async function labMirror(
+/** Opens a mirror for a lab on a free port. By default it has all upstream components. */
+export async function openLabMirror(
   lab: Lab,
-  { parts = selectParts(), over }: Partial<Pick<MirrorOptions, 'parts' | 'over'>> = {},
+  { parts = selectParts(), overrides }: Partial<Pick<MirrorOptions, 'parts' | 'overrides'>> = {},
 ): Promise<Mirror> {
   const options = { parts, cache: cacheDirectory(), report: silentReport, port: 0 }
-  return openMirror(lab, over === undefined ? options : { ...options, over })
+  return openMirror(lab, overrides === undefined ? options : { ...options, overrides })
 }

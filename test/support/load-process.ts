@@ -4,15 +4,18 @@ import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 import { ApiLoad, type Load, type LoadFigures, loadFigures } from './api-load.ts'
 import { type LoadTarget, loadTarget } from './api-transports.ts'
-import { orderOf, spawnInNetwork } from './network-process.ts'
+import { readOptions, spawnInNetwork } from './network-process.ts'
 
-/** What the process is told, in the first line of its input. It stops when its input ends. */
-const order = z.strictObject({ target: loadTarget, perSecond: z.number() })
-/** What it says, a line each: how many answers there are by now, and in the end all figures. */
-const word = z.union([z.strictObject({ requests: z.int() }), z.strictObject({ figures: loadFigures })])
-type Word = z.infer<typeof word>
+/** First line of the input of the process. The process stops when its input ends. */
+const optionsSchema = z.strictObject({ target: loadTarget, perSecond: z.number() })
+/** Lines of its output: the number of responses so far, and all figures at the end. */
+const outputSchema = z.union([
+  z.strictObject({ requests: z.int() }),
+  z.strictObject({ figures: loadFigures }),
+])
+type LoadOutput = z.infer<typeof outputSchema>
 
-/** The same load from a process of its own, in a host's network: 127.0.0.1 is that host's own there. */
+/** The same load from a child process in the network namespace of a host, where 127.0.0.1 is that host. */
 export class LoadProcess implements Load {
   requests = 0
   readonly #input: Writable
@@ -23,9 +26,11 @@ export class LoadProcess implements Load {
     this.#input = child.stdin
     child.stdin.on('error', () => undefined)
     child.stdin.write(`${JSON.stringify({ target, perSecond })}\n`)
-    createInterface({ input: child.stdout }).on('line', (line) => this.#heard(word.parse(JSON.parse(line))))
+    createInterface({ input: child.stdout }).on('line', (line) =>
+      this.#onOutput(outputSchema.parse(JSON.parse(line))),
+    )
     child.on('close', (code) => this.#figures.reject(new Error(`the load ended with ${code}`)))
-    // Whoever stops it hears of that.
+    // `stop` returns the error.
     this.#figures.promise.catch(() => undefined)
   }
 
@@ -34,23 +39,23 @@ export class LoadProcess implements Load {
     return this.#figures.promise
   }
 
-  #heard(said: Word): void {
-    if ('figures' in said) this.#figures.resolve(said.figures)
-    else this.requests = said.requests
+  #onOutput(output: LoadOutput): void {
+    if ('figures' in output) this.#figures.resolve(output.figures)
+    else this.requests = output.requests
   }
 }
 
-/** The process itself. */
+/** Entry point of the child process. */
 async function main(): Promise<void> {
-  const { order: told, ended } = await orderOf(order)
-  const { target, perSecond } = told
-  const say = (said: Word): void => void process.stdout.write(`${JSON.stringify(said)}\n`)
+  const { options, ended } = await readOptions(optionsSchema)
+  const { target, perSecond } = options
+  const printLine = (output: LoadOutput): void => void process.stdout.write(`${JSON.stringify(output)}\n`)
   const load = new ApiLoad(target, perSecond)
   load.start()
-  const timer = setInterval(() => say({ requests: load.requests }), 200)
+  const timer = setInterval(() => printLine({ requests: load.requests }), 200)
   await ended
   clearInterval(timer)
-  say({ figures: await load.stop() })
+  printLine({ figures: await load.stop() })
 }
 
 if (import.meta.main) await main()

@@ -18,7 +18,7 @@ const entry = z.object({
   responseStatus: z.object({ code: z.int().optional() }).optional(),
 })
 
-export interface Audited {
+export interface AuditEntry {
   readonly at: number
   readonly user: string
   readonly verb: string
@@ -26,10 +26,12 @@ export interface Audited {
   readonly code: number
 }
 
-const reading = new Set(['get', 'list', 'watch'])
+const readVerbs = new Set(['get', 'list', 'watch'])
 
-/** What the API servers have written down of hyperkube's controllers and of agents, but for leases and events. */
-export async function auditOf(controlPlanes: readonly Host[]): Promise<Audited[]> {
+/**
+ * Reads the audit logs of the API servers for hyperkube's controllers and agents, without leases and events.
+ */
+export async function readAudit(controlPlanes: readonly Host[]): Promise<AuditEntry[]> {
   const texts = await settleAll(
     controlPlanes.map(async (host) => {
       const { stdout } = await host.script(
@@ -52,6 +54,6 @@ export async function auditOf(controlPlanes: readonly Host[]): Promise<Audited[]
     }))
 }
 
-export function isWrite({ verb }: Audited): boolean {
-  return !reading.has(verb)
+export function isWrite({ verb }: AuditEntry): boolean {
+  return !readVerbs.has(verb)
 }

@@ -2,7 +2,7 @@ import type { Host } from '../../lab/hosts/host.ts'
 
 const service = 'hyperkube-controller-manager'
 
-/** What happens to the one that leads. */
+/** A fault of the leading controller manager. */
 export interface LeaderFault {
   readonly what: string
   readonly inject: (host: Host) => Promise<void>
@@ -24,7 +24,7 @@ export const leaderFaults: readonly LeaderFault[] = [
   },
   {
     what: 'cut off from the API',
-    // By whose packets they are: everybody else on the host goes on.
+    // Matches packets by user, so that other processes on the host are unaffected.
     inject: async (host) =>
       void (await host.script(`nft -f - <<END
 table inet ${table} {

@@ -1,13 +1,13 @@
 import type { KubeApi } from '../../lab/cluster/kube-api.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import type { ControllerRow } from '../../src/manager/controller.ts'
-import { informersUser, managerObjects, userOf } from '../../src/manager/rbac.ts'
-import { type Act, TestAuthorizer } from '../../src/manager/testing/fake-authorizer.ts'
+import type { ControllerDefinition } from '../../src/manager/controller.ts'
+import { informersUser, buildManagerRbac, formatControllerUser } from '../../src/manager/rbac.ts'
+import { type AccessRequest, FakeAuthorizer } from '../../src/manager/testing/fake-authorizer.ts'
 import { managerUser } from '../../src/contract/manager-settings.ts'
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
 
-/** What a cluster has that matters, with what each controller touches. */
+/** Important resources of a cluster, and those that controllers use. */
 const resources: readonly (readonly [group: string, resource: string, namespace?: string])[] = [
   ...(
     ['secrets', 'configmaps', 'pods', 'pods/exec', 'serviceaccounts', 'serviceaccounts/token'] as const
@@ -36,35 +36,37 @@ interface Review {
   readonly status: { readonly allowed: boolean }
 }
 
-/** Asks the API what each identity may do, and answers with all that is otherwise than the table says. */
-export async function compareRights(
+/**
+ * Asks the API what each identity may do, and returns all differences from the RBAC rules of the controllers.
+ */
+export async function comparePermissions(
   api: KubeApi,
-  rows: readonly ControllerRow[],
-): Promise<{ readonly asked: number; readonly allowed: number; readonly wrong: readonly string[] }> {
-  const known = new TestAuthorizer(managerObjects(rows))
-  const acts = [managerUser, informersUser, ...rows.map(userOf)].flatMap((user) =>
+  rows: readonly ControllerDefinition[],
+): Promise<{ readonly checked: number; readonly allowed: number; readonly problems: readonly string[] }> {
+  const authorizer = new FakeAuthorizer(buildManagerRbac(rows))
+  const acts = [managerUser, informersUser, ...rows.map(formatControllerUser)].flatMap((user) =>
     resources.flatMap(([group, resource, namespace]) =>
-      verbs.map((verb): Act => ({ user, verb, group, resource, namespace, name: undefined })),
+      verbs.map((verb): AccessRequest => ({ user, verb, group, resource, namespace, name: undefined })),
     ),
   )
-  const wrong: string[] = []
+  const problems: string[] = []
   let allowed = 0
-  const ask = async (act: Act): Promise<void> => {
-    const may = await mayReally(api, act)
-    if (may) allowed++
-    if (may !== known.mayDo(act))
-      wrong.push(`${act.user} ${may ? 'may' : 'may not'} ${act.verb} ${act.group} ${act.resource}`)
+  const check = async (act: AccessRequest): Promise<void> => {
+    const actual = await isAllowed(api, act)
+    if (actual) allowed++
+    if (actual !== authorizer.authorize(act))
+      problems.push(`${act.user} ${actual ? 'may' : 'may not'} ${act.verb} ${act.group} ${act.resource}`)
   }
-  for (let next = 0; next < acts.length; next += 20) await settleAll(acts.slice(next, next + 20).map(ask))
-  return { asked: acts.length, allowed, wrong }
+  for (let next = 0; next < acts.length; next += 20) await settleAll(acts.slice(next, next + 20).map(check))
+  return { checked: acts.length, allowed, problems }
 }
 
-async function mayReally(
+async function isAllowed(
   api: KubeApi,
-  { user, verb, group, resource: both, namespace }: Act,
+  { user, verb, group, resource: resourcePath, namespace }: AccessRequest,
 ): Promise<boolean> {
-  const [resource, subresource] = both.split('/')
-  const { status } = await api.ask<Review>('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+  const [resource, subresource] = resourcePath.split('/')
+  const { status } = await api.createAndRead<Review>('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
     spec: { user, resourceAttributes: { verb, group, resource, subresource, namespace } },

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { growth, isLinear, type ManagerFigures, percentile, type ScaleStep } from './manager-scale-figures.ts'
+import {
+  computeGrowth,
+  isLinear,
+  type ManagerFigures,
+  percentile,
+  type ScaleStep,
+} from './manager-scale-figures.ts'
 
 test('a percentile is one of the values, and not above more than its share', () => {
   const values = Array.from({ length: 200 }, (_, index) => 200 - index)
@@ -7,14 +13,14 @@ test('a percentile is one of the values, and not above more than its share', () 
   expect(percentile([7], 0.99)).toBe(7)
 })
 
-test('growth is told per cost, and judged by how sizes have grown', () => {
+test('growth is computed per cost, and compared with the growth of sizes', () => {
   const figures = (factor: number): ManagerFigures => ({
     ...{ sync: 1000 * factor, resident: 50 + factor, peak: 60, cpuShare: 0.01 * factor, latencies: [factor] },
   })
   const step = (nodes: number): ScaleStep => ({
     ...{ nodes, pods: 10 * nodes, own: figures(nodes / 500), upstream: figures(1) },
   })
-  const all = growth(step(500), step(5000))
+  const all = computeGrowth(step(500), step(5000))
   expect(all.find(({ what }) => what === 'time to sync')).toMatchObject({ own: 10, upstream: 1 })
   expect(all.every(({ own }) => isLinear(own, 10))).toBe(true)
   expect([isLinear(15, 10), isLinear(15.1, 10)]).toEqual([true, false])

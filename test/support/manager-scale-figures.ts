@@ -1,9 +1,9 @@
 import type { ProcessCost } from './manager-process.ts'
 
-/** What one manager took at one size. Times are in milliseconds. */
+/** Measurements of one manager at one size. Times are in milliseconds. */
 export interface ManagerFigures extends ProcessCost {
   readonly sync: number
-  /** From changes to what came of them. */
+  /** From each change to its effect. */
   readonly latencies: readonly number[]
 }
 
@@ -14,7 +14,7 @@ export interface ScaleStep {
   readonly upstream: ManagerFigures
 }
 
-/** The least value that so many of all are not above. */
+/** Smallest value that is not below this share of all values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
@@ -22,7 +22,7 @@ export function percentile(values: readonly number[], share: number): number {
 
 export interface Growth {
   readonly what: string
-  /** How many times what it was at the smallest size. */
+  /** Factor relative to the smallest size. */
   readonly own: number
   readonly upstream: number
 }
@@ -35,8 +35,8 @@ const costs: readonly (readonly [what: string, cost: (figures: ManagerFigures) =
   ['latency, 99th percentile', ({ latencies }) => percentile(latencies, 0.99)],
 ]
 
-/** How costs have grown from the first step to the last one. */
-export function growth(first: ScaleStep, last: ScaleStep): Growth[] {
+/** Computes how costs grew from the first step to the last. */
+export function computeGrowth(first: ScaleStep, last: ScaleStep): Growth[] {
   return costs.map(([what, cost]) => ({
     what,
     own: cost(last.own) / cost(first.own),
@@ -44,7 +44,7 @@ export function growth(first: ScaleStep, last: ScaleStep): Growth[] {
   }))
 }
 
-/** Whether a cost has grown no more than sizes have, and half of that again. */
+/** True if a cost grew at most 1.5 times as much as the size. */
 export function isLinear(cost: number, size: number): boolean {
   return cost <= 1.5 * size
 }

@@ -1,26 +1,32 @@
-import { quote } from '../../src/kit/shell.ts'
+import { quoteShell } from '../../src/kit/shell.ts'
 import { KubeClient } from '../../src/kube/client.ts'
-import { hosts } from '../../src/kube/host-resource.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { clientOf } from './client-certificate.ts'
-import { Crowd, podsPerNode, workerStatus } from './simulated-nodes.ts'
-import { CrowdAgents } from './simulated-agents.ts'
+import { hostKind } from '../../src/kube/host-resource.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { issueClientCertificate } from './client-certificate.ts'
+import { SimulatedNodes, podsPerNode, toWorkerStatus } from './simulated-nodes.ts'
+import { SimulatedAgents } from './simulated-agents.ts'
 import { startKwok, type Kwok } from './kwok.ts'
-import { costsOf, type ManagerProcess, ownManager, timeToSync, upstreamManager } from './manager-process.ts'
+import {
+  measureCosts,
+  type ManagerProcess,
+  ownManager,
+  measureSyncTime,
+  upstreamManager,
+} from './manager-process.ts'
 import type { ManagerFigures, ScaleStep } from './manager-scale-figures.ts'
-import { ownLatencies, upstreamLatencies } from './reconcile-latency.ts'
+import { measureOwnLatencies, measureUpstreamLatencies } from './reconcile-latency.ts'
 import type { UpCluster } from './up-cluster.ts'
 
 export interface ScaleOptions {
   readonly changes: number
-  /** In milliseconds. */
-  readonly rest: number
+  /** Milliseconds. */
+  readonly restMs: number
 }
 
-/** On the host: who may read the figures of upstream's manager. */
-const reader = '/run/manager-scale'
+/** Directory on the host with the client certificate that may read upstream's metrics. */
+const readerDirectory = '/run/manager-scale'
 
-/** A cluster that gets larger from step to step, and what both managers take at each. */
+/** A cluster that grows step by step, and what both managers use at each step. */
 export class ManagerScale implements AsyncDisposable {
   readonly kwok: string
   readonly #cluster: UpCluster
@@ -37,68 +43,74 @@ export class ManagerScale implements AsyncDisposable {
 
   static async open(cluster: UpCluster, kubelet: string, options: ScaleOptions): Promise<ManagerScale> {
     await using stack = new AsyncDisposableStack()
-    const host = onlyHost(cluster)
+    const host = getOnlyHost(cluster)
     const server = `https://${host.address}:6443`
-    // Each under a name of its own: the server gives all who ask the same share.
+    // Each client has its own user name, because the API server gives each user the same share.
     const credentials = async (name: string) =>
-      clientOf(cluster.identity, 'kubernetes', name, ['hyperkube:admins'])
+      issueClientCertificate(cluster.identity, 'kubernetes', name, ['hyperkube:admins'])
     const client = async (name: string): Promise<KubeClient> => {
-      const { authority, certificate, key } = await credentials(name)
-      const own = { certificate, privateKey: key }
+      const { ca, certificate, key } = await credentials(name)
+      const clientCredentials = { certificate, privateKey: key }
       const { signal } = new AbortController()
-      return stack.use(new KubeClient({ servers: [server], authority, credentials: own, signal }))
+      return stack.use(new KubeClient({ servers: [server], ca, credentials: clientCredentials, signal }))
     }
     const { certificate, key } = await credentials('scale-reader')
     await host.script(
-      `umask 077; mkdir -p ${reader}\nprintf %s ${quote(certificate)} > ${reader}/client.crt\nprintf %s ${quote(key)} > ${reader}/client.key`,
+      `umask 077; mkdir -p ${readerDirectory}\nprintf %s ${quoteShell(certificate)} > ${readerDirectory}/client.crt\nprintf %s ${quoteShell(key)} > ${readerDirectory}/client.key`,
     )
-    const usual = await until(
-      'the agent of the host to say how it is',
+    const template = await pollUntil(
+      'the agent of the host to report its status',
       async () => {
-        const { status } = hosts.schema.parse(
+        const { status } = hostKind.schema.parse(
           await cluster.api.get(`/apis/hyperkube.dev/v1/hosts/${host.name}`),
         )
-        return status.components !== undefined && workerStatus(status)
+        return status.components !== undefined && toWorkerStatus(status)
       },
-      { within: 120_000 },
+      { timeoutMs: 120_000 },
     )
     const kwok = stack.use(
       await startKwok({ server, credentials: await credentials('kwok'), directory: cluster.directory }),
     )
-    const agents = stack.use(new CrowdAgents(await client('scale-agents'), usual))
-    const crowd = new Crowd(await client('scale-crowd'), agents, kubelet)
-    const onlooker = await client('scale-onlooker')
-    return new ManagerScale(cluster, options, { kwok, agents, crowd, onlooker, all: stack.move() })
+    const agents = stack.use(new SimulatedAgents(await client('scale-agents'), template))
+    const simulatedNodes = new SimulatedNodes(await client('scale-crowd'), agents, kubelet)
+    const watchClient = await client('scale-onlooker')
+    return new ManagerScale(cluster, options, {
+      kwok,
+      agents,
+      simulatedNodes,
+      watchClient,
+      disposables: stack.move(),
+    })
   }
 
   async step(nodes: number, signal: AbortSignal): Promise<ScaleStep> {
     const { api } = this.#cluster
-    const { crowd, agents, onlooker, kwok } = this.#parts
-    const host = onlyHost(this.#cluster)
-    const { changes, rest } = this.#options
-    const managers: readonly [ManagerProcess, ManagerProcess] = [ownManager, upstreamManager(reader)]
-    await crowd.growTo(nodes, signal)
-    this.#say(`${nodes} nodes and their pods are there`)
-    await crowd.settled(signal, 600_000)
-    this.#say('all are settled')
+    const { simulatedNodes, agents, watchClient, kwok } = this.#parts
+    const host = getOnlyHost(this.#cluster)
+    const { changes, restMs } = this.#options
+    const managers: readonly [ManagerProcess, ManagerProcess] = [ownManager, upstreamManager(readerDirectory)]
+    await simulatedNodes.growTo(nodes, signal)
+    this.#log(`${nodes} nodes and their pods are there`)
+    await simulatedNodes.waitUntilSettled(signal, 600_000)
+    this.#log('all are settled')
     const syncs: number[] = []
     for (const manager of managers) {
-      syncs.push(await timeToSync(host, api, manager, signal))
-      this.#say(`${manager.service} knows all after ${((syncs.at(-1) ?? 0) / 1000).toFixed(1)} s`)
+      syncs.push(await measureSyncTime(host, api, manager, signal))
+      this.#log(`${manager.service} synced after ${((syncs.at(-1) ?? 0) / 1000).toFixed(1)} s`)
     }
-    const costs = await costsOf(host, managers, rest)
+    const costs = await measureCosts(host, managers, restMs)
     signal.throwIfAborted()
     for (const [index, { resident, cpuShare }] of costs.entries()) {
       const name = managers[index]?.service ?? ''
-      this.#say(`${name}: ${Math.round(resident / 2 ** 20)} MiB, ${(100 * cpuShare).toFixed(1)} % of a core`)
+      this.#log(`${name}: ${Math.round(resident / 2 ** 20)} MiB, ${(100 * cpuShare).toFixed(1)} % of a core`)
     }
     const latencies = [
-      await ownLatencies(onlooker, agents, changes, signal),
-      await upstreamLatencies(onlooker, `scale-${nodes}`, changes, signal),
+      await measureOwnLatencies(watchClient, agents, changes, signal),
+      await measureUpstreamLatencies(watchClient, `scale-${nodes}`, changes, signal),
     ]
-    this.#say(`${changes} changes each are seen; ${agents.failed} signs of life had no answer`)
-    const fault = await kwok.fault()
-    if (fault !== undefined) throw new Error(fault)
+    this.#log(`${changes} changes each are seen; ${agents.failed} heartbeats failed`)
+    const failure = await kwok.readFailure()
+    if (failure !== undefined) throw new Error(failure)
     const figures = (index: number): ManagerFigures => {
       const [sync, cost, times] = [syncs[index], costs[index], latencies[index]]
       if (sync === undefined || cost === undefined || times === undefined) throw new Error('there are two')
@@ -108,24 +120,24 @@ export class ManagerScale implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.all.disposeAsync()
+    await this.#parts.disposables.disposeAsync()
   }
 
-  #say(text: string): void {
+  #log(text: string): void {
     process.stderr.write(`${Math.round((performance.now() - this.#began) / 1000)} s: ${text}\n`)
   }
 }
 
 interface Parts {
   readonly kwok: Kwok
-  readonly agents: CrowdAgents
-  readonly crowd: Crowd
-  readonly onlooker: KubeClient
-  /** All that has to be let go. */
-  readonly all: AsyncDisposableStack
+  readonly agents: SimulatedAgents
+  readonly simulatedNodes: SimulatedNodes
+  readonly watchClient: KubeClient
+  /** Everything to dispose. */
+  readonly disposables: AsyncDisposableStack
 }
 
-function onlyHost({ hosts: [host] }: UpCluster) {
+function getOnlyHost({ hosts: [host] }: UpCluster) {
   if (host === undefined) throw new Error('there is no host')
   return host
 }

@@ -6,8 +6,8 @@ interface MemberList {
   readonly members: readonly { readonly name: string; readonly isLearner?: boolean }[]
 }
 
-/** Names of those who vote in etcd, as one of them knows it. */
-export async function votersOf(host: Host): Promise<string[]> {
+/** Names of the voting etcd members, as this host knows them. */
+export async function listVoters(host: Host): Promise<string[]> {
   const { stdout } = await host.script(`${etcdctl} member list -w json`)
   const { members }: MemberList = JSON.parse(stdout)
   return members.flatMap(({ name, isLearner }) => (isLearner === true ? [] : [name])).toSorted()
@@ -20,24 +20,23 @@ interface NodeList {
   }[]
 }
 
-/** Names of all nodes that the API knows. */
-export async function nodeNames(api: KubeApi): Promise<string[]> {
+export async function listNodeNames(api: KubeApi): Promise<string[]> {
   const { items } = await api.get<NodeList>('/api/v1/nodes')
   return items.map(({ metadata }) => metadata.name).toSorted()
 }
 
-/** Names of all hosts that have an object in the cluster. */
-export async function hostNames(api: KubeApi): Promise<string[]> {
+/** Names of all Host objects. */
+export async function listHostNames(api: KubeApi): Promise<string[]> {
   const { items } = await api.get<NodeList>('/apis/hyperkube.dev/v1/hosts')
   return items.map(({ metadata }) => metadata.name).toSorted()
 }
 
 /** Names of nodes that are Ready. */
-export async function nodesReady(api: KubeApi): Promise<string[]> {
+export async function listReadyNodes(api: KubeApi): Promise<string[]> {
   const { items } = await api.get<NodeList>('/api/v1/nodes')
   return items
     .filter(({ status }) =>
-      status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+      status.conditions.some(({ type, status: state }) => type === 'Ready' && state === 'True'),
     )
     .map(({ metadata }) => metadata.name)
     .toSorted()

@@ -6,38 +6,40 @@ import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 
 /**
- * A program of ours in a host's network, and in nothing else of it: `ip netns exec` would give it mounts of its own, and with
- * them hold the disks of all hosts of all labs.
+ * Starts a program in the network namespace of a host only. `ip netns exec` would also create a mount
+ * namespace, which keeps the disks of all labs busy.
  */
 export function spawnInNetwork(host: Host, program: string): ChildProcessByStdio<Writable, Readable, null> {
-  const argv = [`--net=/run/netns/${host.mark}`, process.execPath, program]
+  const argv = [`--net=/run/netns/${host.hostId}`, process.execPath, program]
   return spawn('nsenter', argv, { stdio: ['pipe', 'pipe', 'inherit'] })
 }
 
-/** Such a program, which reads an order in a line, works until its input ends, and says one thing then. */
-export function inNetworkOf(host: Host, program: string, order: object): { stop(): Promise<unknown> } {
+/**
+ * Starts such a program. It reads one line with its options, works until its input ends, and prints one line.
+ */
+export function runInNetwork(host: Host, program: string, options: object): { stop(): Promise<unknown> } {
   const child = spawnInNetwork(host, program)
-  const said = Promise.withResolvers<unknown>()
-  // Whoever stops it hears of that.
-  said.promise.catch(() => undefined)
+  const result = Promise.withResolvers<unknown>()
+  // `stop` returns the error.
+  result.promise.catch(() => undefined)
   child.stdin.on('error', () => undefined)
-  child.stdin.write(`${JSON.stringify(order)}\n`)
-  createInterface({ input: child.stdout }).on('line', (line) => said.resolve(JSON.parse(line)))
-  child.on('close', (code) => said.reject(new Error(`${program} ended with ${code}`)))
+  child.stdin.write(`${JSON.stringify(options)}\n`)
+  createInterface({ input: child.stdout }).on('line', (line) => result.resolve(JSON.parse(line)))
+  child.on('close', (code) => result.reject(new Error(`${program} ended with ${code}`)))
   return {
     async stop() {
       child.stdin.end()
-      return said.promise
+      return result.promise
     },
   }
 }
 
-/** For such a program: what it was told, and when it shall end. */
-export async function orderOf<T>(
+/** For the program itself: reads its options, and a promise that resolves when its input ends. */
+export async function readOptions<T>(
   schema: z.ZodType<T>,
-): Promise<{ readonly order: T; readonly ended: Promise<unknown> }> {
+): Promise<{ readonly options: T; readonly ended: Promise<unknown> }> {
   const input = createInterface({ input: process.stdin })
   const ended = once(input, 'close')
   const [line] = z.tuple([z.string()]).parse(await once(input, 'line'))
-  return { order: schema.parse(JSON.parse(line)), ended }
+  return { options: schema.parse(JSON.parse(line)), ended }
 }

@@ -6,51 +6,51 @@ import { type Document, parseDocument, stringify } from 'yaml'
 import { selectParts } from '../../lab/components/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Machine } from '../../lab/hosts/machine.ts'
-import { clusterDocument, type DocumentOptions } from '../../lab/hyperkube/cluster-document.ts'
+import { buildClusterDocument, type ClusterDocumentOptions } from '../../lab/hyperkube/cluster-document.ts'
 import type { Event } from '../../src/contract/event.ts'
 import { readVersioned } from '../../src/contract/versioned.ts'
 import { privateFiles } from '../../src/identity/private-files.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { readIdentity, readKeyFile } from '../../src/identity/store.ts'
-import { type CommandResult, run } from '../../src/kit/command.ts'
+import { type CommandResult, runProgram } from '../../src/kit/command.ts'
 import { type PlanDocument, planFormat } from '../../src/lifecycle/plan-document.ts'
-import { labMirror } from './lab-mirror.ts'
-import { type ToldCommand, toldCommand } from './event-command.ts'
+import { openLabMirror } from './lab-mirror.ts'
+import { type EventCommand, startEventCommand } from './event-command.ts'
 
-/** A person with the shipped executable, a cluster.yml, its identity and its lock; nothing is done to any host yet. */
+/** An operator with the shipped executable, cluster.yml, identity and lock. No host is changed yet. */
 export interface Operator {
   readonly hosts: readonly Machine[]
-  /** Where cluster.yml and what belongs to it are. */
+  /** Directory of cluster.yml and its companion files. */
   readonly directory: string
-  readonly hyperkube: (...words: readonly string[]) => Promise<CommandResult>
-  /** Fails unless it ends with this code. */
-  must(code: number, ...words: readonly string[]): Promise<CommandResult>
-  /** Begins a command, which can be interrupted. */
-  begin(...words: readonly string[]): ToldCommand
-  /** Begins `up`, and hears its events. */
-  beginUp(heard: (event: Event) => void, ...words: readonly string[]): ToldCommand
-  /** What `plan` says while there is something to do; it is kept in a file for `up`. */
+  readonly hyperkube: (...args: readonly string[]) => Promise<CommandResult>
+  /** Fails unless the command exits with this code. */
+  must(code: number, ...args: readonly string[]): Promise<CommandResult>
+  /** Starts a command that can be interrupted. */
+  start(...args: readonly string[]): EventCommand
+  /** Starts `up` and receives its events. */
+  startUp(onEvent: (event: Event) => void, ...args: readonly string[]): EventCommand
+  /** Runs `plan`, which must find work, and stores the plan in `planFile`. */
   plan(): Promise<PlanDocument>
   readonly planFile: string
   /** Changes cluster.yml. */
   readonly edit: (change: (document: Document) => void) => Promise<void>
-  /** With the keys of all hosts that were met so far. */
+  /** Reads the identity, with the host keys recorded so far. */
   readonly identity: () => Promise<Identity>
   close(): Promise<void>
 }
 
-export interface OperatorOptions extends DocumentOptions {
-  /** Parts that the mirror has beside the usual ones, and before them. */
+export interface OperatorOptions extends ClusterDocumentOptions {
+  /** Additional parts of the mirror, before the default ones. */
   readonly parts?: readonly string[]
 }
 
-export async function newOperator(
+export async function createOperator(
   lab: Lab,
   hosts: readonly Machine[],
   kubernetes: string,
   { parts = [], ...options }: OperatorOptions = {},
 ): Promise<Operator> {
-  const mirror = await labMirror(lab, {
+  const mirror = await openLabMirror(lab, {
     parts: [...(parts.length === 0 ? [] : selectParts(parts)), ...selectParts()],
   })
   const directory = await mkdtemp(join(tmpdir(), 'up-'))
@@ -63,14 +63,14 @@ export async function newOperator(
   const planFile = join(directory, 'cluster.plan')
   try {
     const program = inject('executable')
-    const hyperkube: Operator['hyperkube'] = async (...words) =>
-      run([program, ...words, '-f', file], { env, allowFailure: true })
-    const must: Operator['must'] = async (code, ...words) => {
-      const result = await hyperkube(...words)
+    const hyperkube: Operator['hyperkube'] = async (...args) =>
+      runProgram([program, ...args, '-f', file], { env, allowFailure: true })
+    const must: Operator['must'] = async (code, ...args) => {
+      const result = await hyperkube(...args)
       if (result.code === code) return result
-      throw new Error(`${words.join(' ')} ended with ${result.code}: ${result.stderr}${result.stdout}`)
+      throw new Error(`${args.join(' ')} ended with ${result.code}: ${result.stderr}${result.stdout}`)
     }
-    await writeFile(file, stringify(clusterDocument(kubernetes, mirror.address, hosts, options)))
+    await writeFile(file, stringify(buildClusterDocument(kubernetes, mirror.address, hosts, options)))
     await must(0, 'init')
     await must(0, 'lock')
     return {
@@ -79,9 +79,9 @@ export async function newOperator(
       planFile,
       hyperkube,
       must,
-      begin: (...words) => toldCommand([program, ...words, '-f', file], env, () => undefined),
-      beginUp: (heard, ...words) =>
-        toldCommand([program, 'up', '--yes', '--progress', 'json', ...words, '-f', file], env, heard),
+      start: (...args) => startEventCommand([program, ...args, '-f', file], env, () => undefined),
+      startUp: (onEvent, ...args) =>
+        startEventCommand([program, 'up', '--yes', '--progress', 'json', ...args, '-f', file], env, onEvent),
       async plan() {
         await must(3, 'plan', '--out', planFile)
         return readVersioned(planFormat, JSON.parse(await readFile(planFile, 'utf8')))

@@ -8,9 +8,9 @@ import { type NodePlan, nodePlanFormat } from '../../src/contract/node-plan.ts'
 import { privateFiles } from '../../src/identity/private-files.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { readIdentity, readKeyFile } from '../../src/identity/store.ts'
-import { type CommandResult, run } from '../../src/kit/command.ts'
+import { type CommandResult, runProgram } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { factsOf, installProgram } from './program.ts'
+import { readFacts, installProgram } from './program.ts'
 
 const root = join(import.meta.dirname, '../..')
 const planDocument = z.looseObject({ plans: z.array(nodePlanFormat.newest.schema) })
@@ -20,35 +20,35 @@ export interface PlannedCluster {
   readonly identity: Identity
 }
 
-/** What a person does before `up`, with the commands that they type: init, lock, plan. */
-export async function plannedCluster(
+/** Runs init, lock and plan, as an operator does before `up`. */
+export async function planCluster(
   kubernetes: string,
   mirror: string,
-  hosts: readonly CastHost[],
+  hosts: readonly HostWithRoles[],
 ): Promise<PlannedCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'planned-'))
   try {
-    return await planIn(directory, kubernetes, mirror, hosts)
+    return await planInDirectory(directory, kubernetes, mirror, hosts)
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
 }
 
-export interface CastHost {
+export interface HostWithRoles {
   readonly host: Host
   readonly roles: readonly string[]
 }
 
-/** The same in a directory that stays: cluster.yml and all that belongs to it are there. */
-export async function planIn(
+/** Same, in a directory that stays, with cluster.yml and its companion files. */
+export async function planInDirectory(
   directory: string,
   kubernetes: string,
   mirror: string,
-  hosts: readonly CastHost[],
+  hosts: readonly HostWithRoles[],
 ): Promise<PlannedCluster> {
   const file = join(directory, 'cluster.yml')
-  const hyperkube = async (...words: string[]): Promise<CommandResult> =>
-    run([process.execPath, join(root, 'src/main.ts'), ...words, '-f', file], {
+  const hyperkube = async (...args: string[]): Promise<CommandResult> =>
+    runProgram([process.execPath, join(root, 'src/main.ts'), ...args, '-f', file], {
       env: { XDG_CONFIG_HOME: directory },
       allowFailure: true,
     })
@@ -59,7 +59,7 @@ export async function planIn(
     join(directory, 'facts'),
     hosts.map(({ host }) => host),
   )
-  // 3: there is something to do.
+  // Exit code 3: there is something to do.
   const planned = await expectCode(
     3,
     await hyperkube('plan', '--facts', join(directory, 'facts'), '-o', 'json'),
@@ -71,7 +71,7 @@ export async function planIn(
   }
 }
 
-function clusterDocument(kubernetes: string, mirror: string, hosts: readonly CastHost[]): object {
+function clusterDocument(kubernetes: string, mirror: string, hosts: readonly HostWithRoles[]): object {
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'Cluster',
@@ -89,13 +89,13 @@ function clusterDocument(kubernetes: string, mirror: string, hosts: readonly Cas
   }
 }
 
-/** Recorded as a person would: asked of each host, a file for each. */
+/** Records the facts of each host in a file, as an operator would. */
 async function writeFacts(directory: string, hosts: readonly Host[]): Promise<void> {
   await installProgram(hosts)
   await mkdir(directory)
   await settleAll(
     hosts.map(async (host) =>
-      writeFile(join(directory, `${host.name}.json`), JSON.stringify(await factsOf(host))),
+      writeFile(join(directory, `${host.name}.json`), JSON.stringify(await readFacts(host))),
     ),
   )
 }

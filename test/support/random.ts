@@ -1,5 +1,5 @@
-/** Numbers from 0 to 1 that look random, and are the same for the same seed. */
-export function seeded(seed: number): () => number {
+/** Pseudo-random numbers from 0 to 1, the same for the same seed. */
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -9,8 +9,8 @@ export function seeded(seed: number): () => number {
   }
 }
 
-/** The same in another order. */
-export function shuffled<T>(values: readonly T[], random: () => number): T[] {
+/** Returns the values in random order. */
+export function shuffle<T>(values: readonly T[], random: () => number): T[] {
   return values
     .map((value) => ({ value, rank: random() }))
     .toSorted((a, b) => a.rank - b.rank)

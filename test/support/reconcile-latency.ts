@@ -1,29 +1,29 @@
 import { z } from 'zod'
-import { until } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
-import { type Kind, kindOf, type KubeObject, kubeObject } from '../../src/kube/object.ts'
-import type { Some } from '../../src/kube/object-store.ts'
+import { type Kind, createUntypedKind, type KubeObject, kubeObject } from '../../src/kube/object.ts'
+import type { DefinedValue } from '../../src/kube/object-store.ts'
 import { Watch, type WatchOptions } from '../../src/kube/watch.ts'
-import { create } from '../../src/kube/write-objects.ts'
+import { createObject } from '../../src/kube/write-objects.ts'
 import { witnessLabel, witnessNames } from './simulated-nodes.ts'
-import type { CrowdAgents } from './simulated-agents.ts'
+import type { SimulatedAgents } from './simulated-agents.ts'
 
-const node = kubeObject.extend({
+const nodeSchema = kubeObject.extend({
   status: z.looseObject({
     conditions: z.array(z.looseObject({ type: z.string(), status: z.string() })).optional(),
   }),
 })
 
-/** In milliseconds: from a host's agent saying something else to the condition of its node saying so. */
-export async function ownLatencies(
+/** Milliseconds from a status change by an agent to the changed condition of its node. */
+export async function measureOwnLatencies(
   client: KubeClient,
-  agents: CrowdAgents,
+  agents: SimulatedAgents,
   count: number,
   signal: AbortSignal,
 ): Promise<number[]> {
-  await using nodes = await Onlooker.open(
+  await using nodes = await WatchObserver.open(
     client,
-    { apiVersion: 'v1', kind: 'Node', schema: node },
+    { apiVersion: 'v1', kind: 'Node', schema: nodeSchema },
     {
       labels: Object.entries(witnessLabel).flat().join('='),
       select: ({ status }) =>
@@ -34,26 +34,26 @@ export async function ownLatencies(
   const times: number[] = []
   for (let turn = 0; turn < count; turn++) {
     const name = witnessNames[turn % witnessNames.length] ?? ''
-    const well = nodes.current(name) !== 'True'
+    const healthy = nodes.getCurrent(name) !== 'True'
     const began = performance.now()
-    const seen = nodes.sees(name, (state) => state === (well ? 'True' : 'False'), signal)
-    await agents.say(name, well, signal)
-    times.push((await seen) - began)
+    const observed = nodes.waitFor(name, (state) => state === (healthy ? 'True' : 'False'), signal)
+    await agents.setHealthy(name, healthy, signal)
+    times.push((await observed) - began)
   }
-  for (const name of witnessNames) await agents.say(name, true, signal)
+  for (const name of witnessNames) await agents.setHealthy(name, true, signal)
   return times
 }
 
-/** In milliseconds: from a namespace being made to its service account being there. */
-export async function upstreamLatencies(
+/** Milliseconds from the creation of a namespace to its service account. */
+export async function measureUpstreamLatencies(
   client: KubeClient,
   prefix: string,
   count: number,
   signal: AbortSignal,
 ): Promise<number[]> {
-  await using accounts = await Onlooker.open(
+  await using accounts = await WatchObserver.open(
     client,
-    kindOf('v1', 'ServiceAccount'),
+    createUntypedKind('v1', 'ServiceAccount'),
     {
       fields: 'metadata.name=default',
       select: ({ metadata }) => metadata.name,
@@ -64,69 +64,71 @@ export async function upstreamLatencies(
   for (let turn = 0; turn < count; turn++) {
     const name = `${prefix}-${turn}`
     const began = performance.now()
-    const seen = accounts.sees(`${name}/default`, () => true, signal)
-    await create(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { signal })
-    times.push((await seen) - began)
+    const observed = accounts.waitFor(`${name}/default`, () => true, signal)
+    await createObject(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { signal })
+    times.push((await observed) - began)
   }
   return times
 }
 
 interface Waiting<T> {
-  readonly isIt: (object: T) => boolean
-  readonly tell: (at: number) => void
+  readonly matches: (object: T) => boolean
+  readonly onMatch: (at: number) => void
 }
 
-/** Sees what becomes of objects through a watch, and when. */
-class Onlooker<K extends KubeObject, T extends Some> implements AsyncDisposable {
+/** Observes objects through a watch and measures when they change. */
+class WatchObserver<K extends KubeObject, T extends DefinedValue> implements AsyncDisposable {
   readonly #watch: Watch<K, T>
-  readonly #over = new AbortController()
+  readonly #stop = new AbortController()
   readonly #waiting = new Map<string, Waiting<T>>()
-  readonly #looking: Promise<void>
+  readonly #observing: Promise<void>
   #listed = false
 
   private constructor(client: KubeClient, kind: Kind<K>, options: WatchOptions<K, T>) {
     this.#watch = new Watch(client, kind, options)
-    this.#looking = this.#look()
+    this.#observing = this.#observe()
   }
 
-  static async open<K extends KubeObject, T extends Some>(
+  static async open<K extends KubeObject, T extends DefinedValue>(
     client: KubeClient,
     kind: Kind<K>,
     options: WatchOptions<K, T>,
     signal: AbortSignal,
-  ): Promise<Onlooker<K, T>> {
-    const one = new Onlooker(client, kind, options)
-    await until('all to be known', async () => one.#listed, { within: 60_000, signal })
-    return one
+  ): Promise<WatchObserver<K, T>> {
+    const observer = new WatchObserver(client, kind, options)
+    await pollUntil('all to be known', async () => observer.#listed, { timeoutMs: 60_000, signal })
+    return observer
   }
 
-  current(key: string): T | undefined {
+  getCurrent(key: string): T | undefined {
     return this.#watch.current.get(key)
   }
 
-  /** When it is first so, from now on. */
-  async sees(key: string, isIt: (object: T) => boolean, signal: AbortSignal): Promise<number> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(60_000)])
+  /** Time at which an object first matches, from now on. */
+  async waitFor(key: string, matches: (object: T) => boolean, signal: AbortSignal): Promise<number> {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(60_000)])
     return new Promise((resolve, reject) => {
-      this.#waiting.set(key, { isIt, tell: resolve })
-      limit.addEventListener('abort', () => reject(new Error(`nothing was seen of ${key}`)), { once: true })
+      this.#waiting.set(key, { matches, onMatch: resolve })
+      deadline.addEventListener('abort', () => reject(new Error(`nothing was seen of ${key}`)), {
+        once: true,
+      })
     })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#over.abort()
-    await this.#looking
+    this.#stop.abort()
+    await this.#observing
   }
 
-  async #look(): Promise<void> {
-    for await (const change of this.#watch.changes(this.#over.signal)) {
+  async #observe(): Promise<void> {
+    for await (const change of this.#watch.changes(this.#stop.signal)) {
       const at = performance.now()
       if (change.type === 'listed') this.#listed = true
       if (change.type !== 'added' && change.type !== 'modified') continue
       const waiting = this.#waiting.get(change.key)
-      if (waiting?.isIt(change.object) !== true) continue
+      if (waiting?.matches(change.object) !== true) continue
       this.#waiting.delete(change.key)
-      waiting.tell(at)
+      waiting.onMatch(at)
     }
   }
 }

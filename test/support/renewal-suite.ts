@@ -3,16 +3,16 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { nodesReady } from './membership.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { listReadyNodes } from './membership.ts'
 import type { UpCluster } from './up-cluster.ts'
 
-/** What certificates of the cluster are good for: the shortest that there is. */
-export const lifetime = '20m'
-/** All are renewed when a third of their lifetime is left, and after that nobody may be left behind. */
-const patience = 20 * 60_000
+/** Lifetime of the certificates of the cluster, the shortest allowed. */
+export const certificateLifetime = '20m'
+/** Agents renew certificates when a third of the lifetime is left. All must be renewed within this time. */
+const renewalTimeoutMs = 20 * 60_000
 
-const list = z.object({
+const certificateList = z.object({
   certificates: z.array(
     z.looseObject({
       host: z.string(),
@@ -23,7 +23,7 @@ const list = z.object({
     }),
   ),
 })
-const requests = z.object({
+const requestList = z.object({
   items: z.array(
     z.object({
       spec: z.object({ signerName: z.string(), username: z.string() }),
@@ -37,91 +37,94 @@ const ourServices = `for file in $(grep -ls /opt/hyperkube /etc/systemd/system/*
   echo "$unit $(systemctl show -P InvocationID $unit)"
 done`
 
-/** A cluster whose certificates live for minutes goes on by itself. Nobody types anything that changes it. */
+/** Certificates that live for minutes are renewed without an operator. */
 export function renewalSuite(clusterNow: () => UpCluster): void {
-  const listed = async () => {
+  const listCertificates = async () => {
     const { stdout } = await clusterNow().operator.must(0, 'certs', 'list', '-o', 'json')
-    return list.parse(JSON.parse(stdout)).certificates
+    return certificateList.parse(JSON.parse(stdout)).certificates
   }
 
   test(
     'every certificate of every host is renewed by the hosts',
-    { timeout: patience + 120_000 },
+    { timeout: renewalTimeoutMs + 120_000 },
     async () => {
       const cluster = clusterNow()
-      const before = await listed()
+      const before = await listCertificates()
       expect(new Set(before.map(({ host }) => host)).size).toBe(cluster.hosts.length)
-      const invocations = await services(cluster.hosts)
+      const invocations = await readInvocations(cluster.hosts)
       const watch = watchNodes(cluster)
       const ends = new Map(before.map((one) => [`${one.host} ${one.file}`, one.until]))
       try {
-        await until(
+        await pollUntil(
           'every certificate to be another one',
-          async () => (await listed()).every((one) => one.until !== ends.get(`${one.host} ${one.file}`)),
-          { within: patience, every: 15_000 },
+          async () =>
+            (await listCertificates()).every((one) => one.until !== ends.get(`${one.host} ${one.file}`)),
+          { timeoutMs: renewalTimeoutMs, intervalMs: 15_000 },
         )
       } finally {
         expect(await watch.end()).toEqual([])
       }
-      // Nothing is left to an operator.
-      const after = await listed()
+      // Nothing is left for an operator.
+      const after = await listCertificates()
       expect(after).toHaveLength(before.length)
       expect(new Set(after.map(({ state, signedBy }) => `${state} ${signedBy}`))).toEqual(
         new Set(['good current']),
       )
       await cluster.operator.must(0, 'up', '--dry-run')
-      expect(await services(cluster.hosts)).toEqual(invocations)
+      expect(await readInvocations(cluster.hosts)).toEqual(invocations)
     },
   )
 
-  test('nodes without keys of authorities have asked, and nobody else', async () => {
+  test('only nodes without CA keys have requested signatures', async () => {
     const { api, hosts } = clusterNow()
-    const { items } = requests.parse(await api.get('/apis/certificates.k8s.io/v1/certificatesigningrequests'))
-    const ours = items.filter(({ spec }) => spec.signerName === 'hyperkube.dev/renewal')
-    const workers = hosts.filter(({ name }) => name.startsWith('w')).map(({ name }) => `system:node:${name}`)
-    expect(new Set(ours.map(({ spec }) => spec.username))).toEqual(new Set(workers))
-    expect(ours.flatMap(({ status }) => (status.conditions ?? []).map(({ type }) => type))).toEqual(
-      ours.map(() => 'Approved'),
+    const { items } = requestList.parse(
+      await api.get('/apis/certificates.k8s.io/v1/certificatesigningrequests'),
     )
+    const renewalRequests = items.filter(({ spec }) => spec.signerName === 'hyperkube.dev/renewal')
+    const workers = hosts.filter(({ name }) => name.startsWith('w')).map(({ name }) => `system:node:${name}`)
+    expect(new Set(renewalRequests.map(({ spec }) => spec.username))).toEqual(new Set(workers))
+    expect(
+      renewalRequests.flatMap(({ status }) => (status.conditions ?? []).map(({ type }) => type)),
+    ).toEqual(renewalRequests.map(() => 'Approved'))
   })
 
   test(
-    'what was renewed works: the cluster lives on when all former ones have expired',
-    { timeout: patience },
+    'renewed certificates work: the cluster runs after all previous ones have expired',
+    { timeout: renewalTimeoutMs },
     async () => {
       const cluster = clusterNow()
-      const former = Math.max(...(await listed()).map(({ until: end }) => Date.parse(end)))
+      const previousEnd = Math.max(...(await listCertificates()).map(({ until: end }) => Date.parse(end)))
       const watch = watchNodes(cluster)
-      await until(
+      await pollUntil(
         'the first ones to be renewed once more',
         async () => {
-          const all = await listed()
-          return all.some(({ until: end }) => Date.parse(end) > former)
+          const all = await listCertificates()
+          return all.some(({ until: end }) => Date.parse(end) > previousEnd)
         },
-        { within: patience, every: 15_000 },
+        { timeoutMs: renewalTimeoutMs, intervalMs: 15_000 },
       )
       expect(await watch.end()).toEqual([])
     },
   )
 }
 
-/** Which run of each of our services it is: another one after a restart. */
-async function services(hosts: readonly Host[]): Promise<string[]> {
+/** Invocation ids of our services. They change after a restart. */
+async function readInvocations(hosts: readonly Host[]): Promise<string[]> {
   return settleAll(hosts.map(async (host) => `${host.name}\n${(await host.script(ourServices)).stdout}`))
 }
 
-/** Looks at nodes again and again, and remembers who was not ready. */
+/** Polls nodes and records those that were not Ready. */
 function watchNodes({ api, hosts }: UpCluster): { end(): Promise<string[]> } {
   const missed = new Set<string>()
   const stop = new AbortController()
   const watching = (async () => {
     while (!stop.signal.aborted) {
-      const ready = await nodesReady(api)
+      const ready = await listReadyNodes(api)
       for (const { name } of hosts) if (!ready.includes(name)) missed.add(name)
       await sleep(1000, undefined, { signal: stop.signal }).catch(() => undefined)
     }
   })()
-  // Told at the end, however it ends.
+  // `end` returns the error.
   watching.catch(() => undefined)
   return {
     async end() {

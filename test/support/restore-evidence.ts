@@ -1,7 +1,7 @@
 import type { RestoreFigures } from './restore-suite.ts'
 
-/** What came of a restore, as it is kept. */
-export function restoreEvidence(
+/** Renders the results for docs/evidence. */
+export function formatRestoreEvidence(
   { keys, verified, restored, etcdutl, revisions }: RestoreFigures,
   shape: string,
   kubernetes: string,

@@ -2,30 +2,33 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { probePods, probeWorkload } from '../../lab/bench/workload.ts'
+import { listProbePods, createProbeWorkload } from '../../lab/bench/workload.ts'
 import { testImage } from '../../lab/cluster/artifacts.ts'
 import { ApiError } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
-import { run } from '../../src/kit/command.ts'
+import { runProgram } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { foresee } from './dry-run.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { recordDryRun } from './dry-run.ts'
 import { etcdctl } from './etcdctl.ts'
-import { nodesReady } from './membership.ts'
+import { listReadyNodes } from './membership.ts'
 import type { UpCluster } from './up-cluster.ts'
 
 export interface RestoreSuiteOptions {
-  /** How many keys are written beside those of Kubernetes. */
+  /** Number of keys to write in addition to those of Kubernetes. */
   readonly keys: number
-  /** Whether a restore is also cut in its midst. */
-  readonly cut?: boolean
-  /** Gets what was measured. */
-  readonly report?: (figures: RestoreFigures) => Promise<void>
+  /** True to also interrupt a restore. */
+  readonly interrupt?: boolean
+  /** Receives the measurements. */
+  readonly onFigures?: (figures: RestoreFigures) => Promise<void>
 }
 
 export interface RestoreFigures {
   readonly keys: number
-  /** How long it took to try the snapshot in an etcd of its own, to bring the cluster back, and etcdutl for one member; in seconds. */
+  /**
+   * Seconds to verify the snapshot in a temporary etcd, to restore the cluster, and for etcdutl to restore
+   * one member.
+   */
   readonly verified: number
   readonly restored: number
   readonly etcdutl: number
@@ -33,42 +36,44 @@ export interface RestoreFigures {
 }
 
 const never = new AbortController().signal
-const verified = z.object({ keys: z.number(), revision: z.number(), seconds: z.number() })
-const saved = z.object({ name: z.string(), revision: z.number(), keys: z.number() })
-const marker = '/var/lib/hyperkube/agent/etcd-restore.json'
+const verifiedSchema = z.object({ keys: z.number(), revision: z.number(), seconds: z.number() })
+const savedSchema = z.object({ name: z.string(), revision: z.number(), keys: z.number() })
+const progressFile = '/var/lib/hyperkube/agent/etcd-restore.json'
 
-/** A cluster that loses all that it knows, and comes back from one file. */
+/** Deletes the data of etcd and restores the cluster from a snapshot. */
 export function restoreSuite(
   clusterNow: () => UpCluster,
-  { keys, cut = false, report }: RestoreSuiteOptions,
+  { keys, interrupt = false, onFigures }: RestoreSuiteOptions,
 ): void {
-  let tried = 0
+  let verifySeconds = 0
   let before: ReadonlyMap<string, string>
-  let taken: z.infer<typeof saved>
-  const members = (): Host[] => clusterNow().hosts.filter(({ name }) => name.startsWith('cp'))
-  const restore = async (code: number, ...words: readonly string[]) =>
-    clusterNow().operator.must(code, 'etcd', 'snapshot', 'restore', ...words, '--yes')
-  const snapshotFile = (): string => join(clusterNow().directory, 'snapshots', taken.name)
-  const first = (): Host => {
-    const [host] = members()
+  let savedSnapshot: z.infer<typeof savedSchema>
+  const controlPlanes = (): Host[] => clusterNow().hosts.filter(({ name }) => name.startsWith('cp'))
+  const restore = async (code: number, ...args: readonly string[]) =>
+    clusterNow().operator.must(code, 'etcd', 'snapshot', 'restore', ...args, '--yes')
+  const snapshotFile = (): string => join(clusterNow().directory, 'snapshots', savedSnapshot.name)
+  const getFirstMember = (): Host => {
+    const [host] = controlPlanes()
     if (host === undefined) throw new Error('there is no member')
     return host
   }
 
-  async function podsRun(amount: number): Promise<void> {
+  async function waitForPods(amount: number): Promise<void> {
     const { api } = clusterNow()
-    await until('the pods to run', async () => (await probePods(api)).length === amount, { within: 180_000 })
+    await pollUntil('the pods to run', async () => (await listProbePods(api)).length === amount, {
+      timeoutMs: 180_000,
+    })
   }
 
-  /** How many of the keys there are, and the revision. */
-  async function count(): Promise<{ readonly count: number; readonly revision: number }> {
-    const { stdout } = await first().script(`${etcdctl} get /load/ --prefix --count-only -w fields`)
+  /** Counts the written keys, and reads the revision. */
+  async function countKeys(): Promise<{ readonly count: number; readonly revision: number }> {
+    const { stdout } = await getFirstMember().script(`${etcdctl} get /load/ --prefix --count-only -w fields`)
     const field = (name: string): number => Number(new RegExp(`^"${name}" : (\\d+)$`, 'm').exec(stdout)?.[1])
     return { count: field('Count'), revision: field('Revision') }
   }
 
-  /** By uid, with the containers of each. */
-  async function pods(): Promise<ReadonlyMap<string, string>> {
+  /** Container ids of each pod, by uid. */
+  async function readPods(): Promise<ReadonlyMap<string, string>> {
     const { items } = await clusterNow().api.get<PodList>('/api/v1/namespaces/default/pods')
     return new Map(
       items.map(({ metadata, status }) => [
@@ -80,7 +85,7 @@ export function restoreSuite(
 
   async function etcdStarts(): Promise<string[]> {
     return settleAll(
-      members().map(
+      controlPlanes().map(
         async (host) =>
           (await host.script('systemctl show -p ExecMainStartTimestampMonotonic --value etcd')).stdout,
       ),
@@ -89,37 +94,39 @@ export function restoreSuite(
 
   test('a snapshot has every key, and verify counts them', { timeout: 900_000 }, async () => {
     const cluster = clusterNow()
-    // Its service has an address of its own, and cannot be made twice.
-    if ((await probePods(cluster.api)).length === 0) await probeWorkload(cluster.api, never)
-    await podsRun(cluster.hosts.length)
-    await first().script(`pad=$(printf '%0200d' 0)
+    // Its Service has a fixed address and cannot be created twice.
+    if ((await listProbePods(cluster.api)).length === 0) await createProbeWorkload(cluster.api, never)
+    await waitForPods(cluster.hosts.length)
+    await getFirstMember().script(`pad=$(printf '%0200d' 0)
 for from in $(seq 1 100 ${keys}); do
   { echo; seq $from $((from + 99)) | sed "s|.*|put /load/& $pad|"; echo; echo; } | { ${etcdctl} txn > /dev/null; }
 done`)
-    expect((await count()).count).toBe(keys)
-    before = await pods()
+    expect((await countKeys()).count).toBe(keys)
+    before = await readPods()
     const { operator } = cluster
-    taken = saved.parse(JSON.parse((await operator.must(0, 'etcd', 'snapshot', 'save', '-o', 'json')).stdout))
-    const { stdout } = await operator.must(0, 'etcd', 'snapshot', 'verify', taken.name, '-o', 'json')
-    const found = verified.parse(JSON.parse(stdout))
+    savedSnapshot = savedSchema.parse(
+      JSON.parse((await operator.must(0, 'etcd', 'snapshot', 'save', '-o', 'json')).stdout),
+    )
+    const { stdout } = await operator.must(0, 'etcd', 'snapshot', 'verify', savedSnapshot.name, '-o', 'json')
+    const found = verifiedSchema.parse(JSON.parse(stdout))
     expect(found.keys).toBeGreaterThan(keys)
-    tried = found.seconds
+    verifySeconds = found.seconds
     process.stderr.write(`verified: ${found.keys} keys in ${found.seconds.toFixed(1)} s\n`)
   })
 
   test(
-    'one that was changed, cut, or is of another cluster is refused before anything stops',
+    'a changed, truncated or foreign snapshot is refused before anything stops',
     { timeout: 300_000 },
     async () => {
       const cluster = clusterNow()
-      const running = await etcdStarts()
-      const whole = await readFile(snapshotFile())
-      const bytes = Buffer.from(whole)
+      const startsBefore = await etcdStarts()
+      const original = await readFile(snapshotFile())
+      const bytes = Buffer.from(original)
       bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1)
       const file = join(cluster.directory, 'changed.snapshot')
       await writeFile(file, bytes)
       expect((await restore(1, file)).stderr).toContain('SNAPSHOT_CORRUPT')
-      await writeFile(file, whole.subarray(0, -2000))
+      await writeFile(file, original.subarray(0, -2000))
       expect((await restore(1, file)).stderr).toContain('SNAPSHOT_TRUNCATED')
       await rm(file)
       const identity = ['cluster.identity', 'hyperkube/keys/lab.key'].map((path) =>
@@ -128,11 +135,11 @@ done`)
       for (const path of identity) await rename(path, `${path}.kept`)
       try {
         await cluster.operator.must(0, 'init')
-        expect((await restore(1, taken.name)).stderr).toContain('SNAPSHOT_FOREIGN')
+        expect((await restore(1, savedSnapshot.name)).stderr).toContain('SNAPSHOT_FOREIGN')
       } finally {
         for (const path of identity) await rename(`${path}.kept`, path)
       }
-      expect(await etcdStarts()).toEqual(running)
+      expect(await etcdStarts()).toEqual(startsBefore)
     },
   )
 
@@ -141,57 +148,71 @@ done`)
     { timeout: 900_000 },
     async () => {
       const cluster = clusterNow()
-      await cluster.api.create('/api/v1/namespaces/default/configmaps', word('later'))
-      const { revision } = await count()
+      await cluster.api.create('/api/v1/namespaces/default/configmaps', buildConfigMap('later'))
+      const { revision } = await countKeys()
       await settleAll(
-        members().map(async (host) => host.script('systemctl stop etcd; rm -r /var/lib/etcd/data')),
+        controlPlanes().map(async (host) => host.script('systemctl stop etcd; rm -r /var/lib/etcd/data')),
       )
-      const words = ['etcd', 'snapshot', 'restore', taken.name] as const
-      const foresight = await foresee(cluster, cluster.hosts, words)
+      const args = ['etcd', 'snapshot', 'restore', savedSnapshot.name] as const
+      const dryRun = await recordDryRun(cluster, cluster.hosts, args)
       const began = performance.now()
-      await restore(0, taken.name)
-      const took = (performance.now() - began) / 1000
-      await foresight.kept()
-      const bare = await bareRestore(first(), snapshotFile())
+      await restore(0, savedSnapshot.name)
+      const elapsedSeconds = (performance.now() - began) / 1000
+      await dryRun.expectDone()
+      const etcdutlSeconds = await measureEtcdutlRestore(getFirstMember(), snapshotFile())
       process.stderr.write(
-        `restored in ${took.toFixed(1)} s; etcdutl alone takes ${bare.toFixed(1)} s for one member\n`,
+        `restored in ${elapsedSeconds.toFixed(1)} s; etcdutl alone takes ${etcdutlSeconds.toFixed(1)} s for one member\n`,
       )
-      const now = await count()
+      const now = await countKeys()
       expect(now.count).toBe(keys)
       const revisions = { before: revision, after: now.revision }
-      await report?.({ keys, verified: tried, restored: took, etcdutl: bare, revisions })
+      await onFigures?.({
+        keys,
+        verified: verifySeconds,
+        restored: elapsedSeconds,
+        etcdutl: etcdutlSeconds,
+        revisions,
+      })
       expect(now.revision).toBeGreaterThan(revision + 999_000_000)
-      expect(await nodesReady(cluster.api)).toEqual(cluster.hosts.map(({ name }) => name))
-      await podsRun(cluster.hosts.length)
-      // The same pods, and not one container of them was started anew.
-      expect(await pods()).toEqual(before)
+      expect(await listReadyNodes(cluster.api)).toEqual(cluster.hosts.map(({ name }) => name))
+      await waitForPods(cluster.hosts.length)
+      // The same pods, and no container was restarted.
+      expect(await readPods()).toEqual(before)
       const lost = cluster.api.get('/api/v1/namespaces/default/configmaps/later')
       await expect(lost).rejects.toSatisfy((error) => error instanceof ApiError && error.status === 404)
-      await cluster.api.create('/apis/apps/v1/namespaces/default/deployments', afterwards)
-      await until('a new pod to run', async () => (await pods()).size === before.size + 1, {
-        within: 120_000,
+      await cluster.api.create('/apis/apps/v1/namespaces/default/deployments', laterDeployment)
+      await pollUntil('a new pod to run', async () => (await readPods()).size === before.size + 1, {
+        timeoutMs: 120_000,
       })
       expect((await cluster.operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
     },
   )
 
-  test.runIf(cut)('a restore that is cut is told of, and the same command goes on', async () => {
+  test.runIf(interrupt)('an interrupted restore is reported, and the same command resumes it', async () => {
     const cluster = clusterNow()
-    const begun = cluster.operator.begin('etcd', 'snapshot', 'restore', taken.name, '--yes', '--no-verify')
-    await until(
-      'a member to get its data',
-      async () => (await first().exec(['test', '-e', marker], { allowFailure: true })).code === 0,
-      { within: 300_000, every: 5 },
+    const command = cluster.operator.start(
+      'etcd',
+      'snapshot',
+      'restore',
+      savedSnapshot.name,
+      '--yes',
+      '--no-verify',
     )
-    begun.kill('SIGKILL')
-    await begun.ended
+    await pollUntil(
+      'a member to get its data',
+      async () =>
+        (await getFirstMember().exec(['test', '-e', progressFile], { allowFailure: true })).code === 0,
+      { timeoutMs: 300_000, intervalMs: 5 },
+    )
+    command.kill('SIGKILL')
+    await command.ended
     expect((await cluster.operator.must(1, 'up', '--yes')).stderr).toContain('ETCD_RESTORE_UNFINISHED')
     expect((await cluster.operator.must(1, 'plan')).stderr).toContain('ETCD_RESTORE_UNFINISHED')
-    await restore(0, taken.name)
-    expect((await count()).count).toBe(keys)
-    expect(await nodesReady(cluster.api)).toEqual(cluster.hosts.map(({ name }) => name))
-    const kept = await first().script('ls /var/lib/etcd')
-    expect(kept.stdout.trim().split('\n')).toEqual([expect.stringMatching(/^before-restore-/), 'data'])
+    await restore(0, savedSnapshot.name)
+    expect((await countKeys()).count).toBe(keys)
+    expect(await listReadyNodes(cluster.api)).toEqual(cluster.hosts.map(({ name }) => name))
+    const listing = await getFirstMember().script('ls /var/lib/etcd')
+    expect(listing.stdout.trim().split('\n')).toEqual([expect.stringMatching(/^before-restore-/), 'data'])
   })
 }
 
@@ -202,12 +223,12 @@ interface PodList {
   }[]
 }
 
-function word(name: string): object {
+function buildConfigMap(name: string): object {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { word: name } }
 }
 
 const labels = { app: 'afterwards' }
-const afterwards = {
+const laterDeployment = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name: 'afterwards' },
@@ -226,15 +247,15 @@ const afterwards = {
   },
 }
 
-/** Seconds that etcd's own program takes on a host, for one member and from a file that is there. */
-async function bareRestore(host: Host, snapshot: string): Promise<number> {
-  const { stdout } = await run(['tar', '-xOf', snapshot, 'snapshot.json'])
+/** Seconds that etcdutl takes on a host to restore one member from a local file. */
+async function measureEtcdutlRestore(host: Host, snapshot: string): Promise<number> {
+  const { stdout } = await runProgram(['tar', '-xOf', snapshot, 'snapshot.json'])
   expect(stdout).toContain('EtcdSnapshot')
   await host.exec(['tee', '/root/etcd.snapshot'], { input: await readFile(snapshot) })
   await host.script('cd /root; tar -xf etcd.snapshot etcd.db')
   const began = performance.now()
   await host.script('cd /root; /opt/hyperkube/etcd-*/etcdutl snapshot restore etcd.db --data-dir bare')
-  const took = (performance.now() - began) / 1000
+  const elapsedSeconds = (performance.now() - began) / 1000
   await host.script('cd /root; rm -r bare etcd.db etcd.snapshot')
-  return took
+  return elapsedSeconds
 }

@@ -6,28 +6,28 @@ import type { Host } from '../../lab/hosts/host.ts'
 import type { CommandResult } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
 import { ApiLoad, type LoadFigures } from './api-load.ts'
-import { foresee } from './dry-run.ts'
-import { credentialsIn } from './kubeconfig.ts'
+import { recordDryRun } from './dry-run.ts'
+import { parseKubeconfig } from './kubeconfig.ts'
 import { LoadProcess } from './load-process.ts'
-import { more } from './proxied-api.ts'
+import { waitForRequests } from './proxied-api.ts'
 import type { UpCluster } from './up-cluster.ts'
 import { components } from './heal-row.ts'
 
-/** A service that began anew. Times are of the machine's clock, which all hosts of a lab share, in microseconds. */
+/** A restarted service. Times are microseconds of the monotonic clock, which all hosts of a lab share. */
 export interface Restart {
   readonly host: string
   readonly service: string
-  /** From when on it was on its way out, and when it was back. */
-  readonly left: number
-  readonly back: number
+  /** When it began to stop, and when it was active again. */
+  readonly stoppingAt: number
+  readonly activeAt: number
 }
 
 export interface RollingChange {
-  /** What `up` said. */
+  /** Output of `up`. */
   readonly up: CommandResult
-  /** What clients saw through the proxy of a worker. */
+  /** Results of clients that used the proxy of a worker. */
   readonly figures: LoadFigures
-  /** In the order in which they happened. */
+  /** In order of time. */
   readonly restarts: readonly Restart[]
 }
 
@@ -40,18 +40,18 @@ export async function changeUnderLoad(
   const { hosts, directory, hyperkube } = cluster
   const worker = hosts.find(({ name }) => name.startsWith('w'))
   if (worker === undefined) throw new Error('there is no worker')
-  const credentials = credentialsIn((await hyperkube('kubeconfig')).stdout)
-  await prepare(hosts, credentials)
+  const credentials = parseKubeconfig((await hyperkube('kubeconfig')).stdout)
+  await prepareLoad(hosts, credentials)
 
-  const before = await serviceTimes(hosts)
+  const before = await readServiceTimes(hosts)
   const load = new LoadProcess(worker, { host: '127.0.0.1', port: 6444, credentials }, perSecond)
   const up = await (async (): Promise<CommandResult> => {
-    await more(load, 3 * perSecond)
-    await edit(join(directory, 'cluster.yml'), change)
-    const foresight = await foresee(cluster, hosts, ['up'])
+    await waitForRequests(load, 3 * perSecond)
+    await editYaml(join(directory, 'cluster.yml'), change)
+    const dryRun = await recordDryRun(cluster, hosts, ['up'])
     const result = await hyperkube('up', '--yes')
-    await foresight.kept()
-    await more(load, 3 * perSecond)
+    await dryRun.expectDone()
+    await waitForRequests(load, 3 * perSecond)
     return result
   })().catch(async (error: unknown) => {
     await load.stop()
@@ -59,15 +59,20 @@ export async function changeUnderLoad(
   })
   const figures = await load.stop()
   process.stderr.write(`rolling change: ${JSON.stringify(figures)}\n`)
-  return { up, figures, restarts: restartsBetween(before, await serviceTimes(hosts)) }
+  return { up, figures, restarts: findRestarts(before, await readServiceTimes(hosts)) }
 }
 
-/** Those that began before the one before them was back. */
-export function overlaps(restarts: readonly Restart[]): Restart[] {
-  return restarts.filter(({ left }, index) => restarts.slice(0, index).some(({ back }) => left < back))
+/** Restarts that began before an earlier one was complete. */
+export function findOverlaps(restarts: readonly Restart[]): Restart[] {
+  return restarts.filter(({ stoppingAt }, index) =>
+    restarts.slice(0, index).some(({ activeAt }) => stoppingAt < activeAt),
+  )
 }
 
-async function prepare(hosts: readonly Host[], credentials: ReturnType<typeof credentialsIn>): Promise<void> {
+async function prepareLoad(
+  hosts: readonly Host[],
+  credentials: ReturnType<typeof parseKubeconfig>,
+): Promise<void> {
   const api = new KubeApi(`https://${hosts[0]?.address}:6443`, credentials)
   try {
     await ApiLoad.prepare(api)
@@ -76,7 +81,7 @@ async function prepare(hosts: readonly Host[], credentials: ReturnType<typeof cr
   }
 }
 
-async function edit(file: string, change: (document: Document) => void): Promise<void> {
+async function editYaml(file: string, change: (document: Document) => void): Promise<void> {
   const document = parseDocument(await readFile(file, 'utf8'))
   change(document)
   await writeFile(file, document.toString())
@@ -88,13 +93,13 @@ export interface ServiceTime extends Restart {
   readonly started: string
 }
 
-/** When each service began, for `restartsBetween`. */
-export async function serviceTimes(hosts: readonly Host[]): Promise<readonly ServiceTime[]> {
-  const times = await settleAll(hosts.map(async (host) => timesOn(host)))
+/** Reads the start times of all services, for `findRestarts`. */
+export async function readServiceTimes(hosts: readonly Host[]): Promise<readonly ServiceTime[]> {
+  const times = await settleAll(hosts.map(async (host) => readHostTimes(host)))
   return times.flat()
 }
 
-async function timesOn(host: Host): Promise<ServiceTime[]> {
+async function readHostTimes(host: Host): Promise<ServiceTime[]> {
   const properties = ['ExecMainStart', 'ActiveExit', 'ActiveEnter'].map((name) => `${name}TimestampMonotonic`)
   const { stdout } = await host.exec([
     'systemctl',
@@ -109,15 +114,15 @@ async function timesOn(host: Host): Promise<ServiceTime[]> {
       const values = new Map(
         block.split('\n').map((line) => [line.split('=')[0] ?? '', line.split('=')[1] ?? '']),
       )
-      const [started = '', left = '', back = ''] = properties.map((name) => values.get(name))
+      const [started = '', stoppingAt = '', activeAt = ''] = properties.map((name) => values.get(name))
       const service = (values.get('Id') ?? '').replace(/\.service$/, '')
-      return { host: host.name, service, started, left: Number(left), back: Number(back) }
+      return { host: host.name, service, started, stoppingAt: Number(stoppingAt), activeAt: Number(activeAt) }
     })
 }
 
-export function restartsBetween(before: readonly ServiceTime[], after: readonly ServiceTime[]): Restart[] {
+export function findRestarts(before: readonly ServiceTime[], after: readonly ServiceTime[]): Restart[] {
   return after
     .filter(({ started }, index) => started !== before[index]?.started)
-    .map(({ host, service, left, back }) => ({ host, service, left, back }))
-    .toSorted((a, b) => a.left - b.left)
+    .map(({ host, service, stoppingAt, activeAt }) => ({ host, service, stoppingAt, activeAt }))
+    .toSorted((a, b) => a.stoppingAt - b.stoppingAt)
 }

@@ -6,23 +6,23 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cacheDirectory } from '../../lab/cache.ts'
-import { buildEngine } from '../../lab/components/build.ts'
+import { buildComponents } from '../../lab/components/build.ts'
 import { selectParts } from '../../lab/components/parts.ts'
 import { silentReport } from '../../lab/report.ts'
-import { until } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 
-/** A real server of buckets, on loopback. */
+/** A real S3 server on loopback. */
 export interface S3Server extends AsyncDisposable {
   readonly endpoint: string
   readonly region: string
-  /** The one that there is. */
+  /** The only bucket. */
   readonly bucket: string
   readonly accessKey: string
   readonly secretKey: string
 }
 
-export async function s3Server(): Promise<S3Server> {
-  const [built] = await buildEngine(selectParts(['versitygw']), {
+export async function startS3Server(): Promise<S3Server> {
+  const [built] = await buildComponents(selectParts(['versitygw']), {
     cache: cacheDirectory(),
     report: silentReport,
   })
@@ -32,7 +32,7 @@ export async function s3Server(): Promise<S3Server> {
   await mkdir(join(objects, bucket), { recursive: true })
   await mkdir(metadata)
   const [accessKey, secretKey] = [randomBytes(10).toString('hex'), randomBytes(20).toString('hex')]
-  const address = `127.0.0.1:${await freePort()}`
+  const address = `127.0.0.1:${await findFreePort()}`
   const child = spawn(
     join(built?.directory ?? '', 'versitygw'),
     ['--port', address, '--region', region, '--quiet', 'posix', '--sidecar', metadata, objects],
@@ -49,8 +49,8 @@ export async function s3Server(): Promise<S3Server> {
   }
   const endpoint = `http://${address}`
   try {
-    await until('the server of buckets to answer', async () => (await fetch(endpoint)).status === 403, {
-      within: 20_000,
+    await pollUntil('the server of buckets to answer', async () => (await fetch(endpoint)).status === 403, {
+      timeoutMs: 20_000,
     })
   } catch (error) {
     await close()
@@ -59,7 +59,7 @@ export async function s3Server(): Promise<S3Server> {
   return { endpoint, region, bucket, accessKey, secretKey, [Symbol.asyncDispose]: close }
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

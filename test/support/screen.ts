@@ -1,16 +1,16 @@
 import { hostname, userInfo } from 'node:os'
-import type { Seen } from './terminal.ts'
+import type { CommandOutput } from './terminal.ts'
 
 /**
- * A screen as it is on every machine and with every release: without times, addresses, digests, versions and amounts, and
- * without what hosts tell on the way, which comes in another order each time.
+ * Makes output the same on every machine and release: removes times, addresses, digests, versions and sizes.
+ * It also removes host progress lines, whose order varies.
  */
-export function screen({ words, text, code }: Seen, directory: string): string {
-  const shown = words.filter((word, index) => word !== '--ignore' && words[index - 1] !== '--ignore')
+export function normalizeOutput({ args, text, code }: CommandOutput, directory: string): string {
+  const shownArgs = args.filter((arg, index) => arg !== '--ignore' && args[index - 1] !== '--ignore')
   const lines = text
     .replaceAll(/^\d\d:\d\d (?:(?:cp|w)\d[:/]|waiting ).*\n/gm, '')
     .replaceAll(/^\d\d:\d\d/gm, '00:00')
-    .replaceAll(/^ {2}\+ .*$/gm, (things) => things.replaceAll(/\d+/g, 'N'))
+    .replaceAll(/^ {2}\+ .*$/gm, (line) => line.replaceAll(/\d+/g, 'N'))
     .replaceAll(/\d+ changes?/g, 'N changes')
     .replaceAll(directory, 'DIRECTORY')
     .replaceAll(`${userInfo().username}@${hostname()}`, 'ana@laptop')
@@ -23,5 +23,5 @@ export function screen({ words, text, code }: Seen, directory: string): string {
     .replaceAll(/\d+ min \d\d s\b|\b\d+(?:\.\d)? m?s\b/g, 'TIME')
     .replaceAll(/ {2,}TIME/g, '  TIME')
     .replaceAll(/\d+(?:\.\d)? [KMG]iB/g, 'SIZE')
-  return `$ hyperkube ${shown.join(' ')}\n${lines}exit ${code}\n`
+  return `$ hyperkube ${shownArgs.join(' ')}\n${lines}exit ${code}\n`
 }

@@ -2,15 +2,15 @@ import type { Host } from '../../lab/hosts/host.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { secretFiles } from '../../src/identity/secret-files.ts'
 
-/** Pieces of every secret of a cluster, as a log or a file would have them: lines of text, and all of it in base64. */
-export function tracesOf(identity: Identity): string[] {
+/** Parts of every secret of a cluster as they would appear in a log or file: lines of text, and base64. */
+export function listSecretTraces(identity: Identity): string[] {
   return [...secretFiles(identity, []).values()].flatMap((secret) => {
     const bytes = Buffer.from(secret.reveal())
     const lines = bytes
       .toString('utf8')
       .split('\n')
       .map((line) => line.trim())
-      // Beginnings and ends of PEM, and the keys of YAML, are no secrets.
+      // PEM headers and YAML keys are not secret.
       .filter(
         (line) =>
           line.length >= 24 &&
@@ -23,15 +23,15 @@ export function tracesOf(identity: Identity): string[] {
 }
 
 /**
- * Where on a host any of them is, that should not have it: arguments and environments of all processes, the journal of
- * systemd, and every file that others than its owner may read. The host gets them by standard input.
+ * Finds secrets in wrong places on a host: process arguments and environments, the systemd journal, and files
+ * readable by others. The host gets the patterns on standard input.
  */
-export async function leaksOn(host: Host, traces: readonly string[]): Promise<string[]> {
+export async function findLeaks(host: Host, traces: readonly string[]): Promise<string[]> {
   const { stdout } = await host.exec(['sh', '-c', search], { input: traces.join('\n') })
   return stdout.split('\n').filter((line) => line !== '')
 }
 
-/** The patterns lie in memory, for root alone, while it looks. */
+/** The patterns are in memory and readable only by root. */
 const search = `
 umask 077
 patterns=$(mktemp /dev/shm/XXXXXX)
@@ -44,7 +44,7 @@ journalctl --no-pager 2>/dev/null | grep -qFf "$patterns" && echo 'the journal o
 find /etc /var /run /opt /tmp /root /home -xdev -type f -size -4M -exec grep -lFf "$patterns" {} + 2>/dev/null |
   while read -r file; do
     case "$(stat -c %a "$file")" in *00) ;; *) echo "$file can be read by others" ;; esac
-    case "$file" in *.ndjson|*.log|*/ledger.json) echo "$file tells it" ;; esac
+    case "$file" in *.ndjson|*.log|*/ledger.json) echo "$file contains it" ;; esac
   done
 true
 `

@@ -1,29 +1,32 @@
 import { Agent, request } from 'node:http'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
-import { inNetworkOf, orderOf } from './network-process.ts'
+import { runInNetwork, readOptions } from './network-process.ts'
 
-const order = z.strictObject({ address: z.string(), perSecond: z.number() })
+const optionsSchema = z.strictObject({ address: z.string(), perSecond: z.number() })
 
-/** What clients of a service have seen: none of them asks twice. */
+/** Results of clients of a service, which do not retry. */
 export const serviceFigures = z.strictObject({
   requests: z.int(),
   failed: z.array(z.string()),
   /** Milliseconds. */
   worst: z.number(),
-  /** How many pods have answered. */
+  /** Number of pods that responded. */
   pods: z.int(),
 })
 export type ServiceFigures = z.infer<typeof serviceFigures>
 
-const patience = 5000
+const timeoutMs = 5000
 
-/** Requests at a steady pace to a service, from the network of a host: half over new connections, half over kept ones. */
+/**
+ * Sends requests to a service at a constant rate from the network of a host, half over new connections and
+ * half over kept ones.
+ */
 export class ServiceLoad {
-  readonly #process: ReturnType<typeof inNetworkOf>
+  readonly #process: ReturnType<typeof runInNetwork>
 
   constructor(host: Host, address: string, perSecond: number) {
-    this.#process = inNetworkOf(host, import.meta.filename, { address, perSecond })
+    this.#process = runInNetwork(host, import.meta.filename, { address, perSecond })
   }
 
   async stop(): Promise<ServiceFigures> {
@@ -31,19 +34,19 @@ export class ServiceLoad {
   }
 }
 
-/** The process itself. */
+/** Entry point of the child process. */
 async function main(): Promise<void> {
-  const { order: told, ended } = await orderOf(order)
-  const { address, perSecond } = told
+  const { options, ended } = await readOptions(optionsSchema)
+  const { address, perSecond } = options
   const agent = new Agent({ keepAlive: true })
   const failed: string[] = []
   const pods = new Set<string>()
   const pending = new Set<Promise<void>>()
   let [requests, worst] = [0, 0]
-  const one = async (kept: boolean): Promise<void> => {
+  const sendOne = async (keepAlive: boolean): Promise<void> => {
     const began = performance.now()
     try {
-      pods.add(await ask(address, kept ? agent : undefined))
+      pods.add(await sendRequest(address, keepAlive ? agent : undefined))
     } catch (error) {
       failed.push(`${new Date().toISOString()} ${String(error)}`)
     }
@@ -52,13 +55,15 @@ async function main(): Promise<void> {
   const started = performance.now()
   let due = 0
   const timer = setInterval(() => {
-    const owed = Math.floor(((performance.now() - started) / 1000) * perSecond)
-    // What this machine itself has missed is not made up for.
-    due = Math.max(due, owed - 10)
-    for (; due < owed; due++) {
+    const target = Math.floor(((performance.now() - started) / 1000) * perSecond)
+    // Requests that this machine was too slow to send are skipped.
+    due = Math.max(due, target - 10)
+    for (; due < target; due++) {
       requests++
-      const done: Promise<void> = one(due % 2 === 0).finally(() => pending.delete(done))
-      pending.add(done)
+      const pendingRequest: Promise<void> = sendOne(due % 2 === 0).finally(() =>
+        pending.delete(pendingRequest),
+      )
+      pending.add(pendingRequest)
     }
   }, 5)
   await ended
@@ -69,9 +74,9 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify(figures)}\n`)
 }
 
-async function ask(address: string, agent: Agent | undefined): Promise<string> {
+async function sendRequest(address: string, agent: Agent | undefined): Promise<string> {
   return new Promise((resolve, reject) => {
-    const options = { host: address, port: 80, path: '/hostname', agent: agent ?? false, timeout: patience }
+    const options = { host: address, port: 80, path: '/hostname', agent: agent ?? false, timeout: timeoutMs }
     const outgoing = request(options, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -83,12 +88,12 @@ async function ask(address: string, agent: Agent | undefined): Promise<string> {
       )
     })
     outgoing.on('error', (error) => {
-      // As every client does: a connection that the server had closed already carried nothing.
+      // Retries as every client does: the server had closed the connection before the request.
       if (outgoing.reusedSocket && 'code' in error && error.code === 'ECONNRESET') {
-        resolve(ask(address, undefined))
+        resolve(sendRequest(address, undefined))
       } else reject(error)
     })
-    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer in ${patience} ms`)))
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`)))
     outgoing.end()
   })
 }

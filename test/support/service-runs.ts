@@ -1,7 +1,7 @@
 import type { Host } from '../../lab/hosts/host.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
 
-/** By host and unit, which run of it there is, and how often systemd has started it by itself. */
+/** Invocation id and automatic restart count of every unit, by host and unit. */
 export type ServiceRuns = ReadonlyMap<string, ServiceRun>
 
 export interface ServiceRun {
@@ -9,15 +9,15 @@ export interface ServiceRun {
   readonly restarts: number
 }
 
-const ours = `for file in $(grep -ls /opt/hyperkube /etc/systemd/system/*.service); do
+const listUnitsScript = `for file in $(grep -ls /opt/hyperkube /etc/systemd/system/*.service); do
   unit=$(basename $file .service)
   echo "$unit $(systemctl show -P InvocationID $unit) $(systemctl show -P NRestarts $unit)"
 done`
 
-export async function serviceRuns(hosts: readonly Host[]): Promise<ServiceRuns> {
+export async function readServiceRuns(hosts: readonly Host[]): Promise<ServiceRuns> {
   const all = await settleAll(
     hosts.map(async (host) => {
-      const { stdout } = await host.script(ours)
+      const { stdout } = await host.script(listUnitsScript)
       return stdout
         .split('\n')
         .map((line) => line.split(' '))
@@ -29,26 +29,28 @@ export async function serviceRuns(hosts: readonly Host[]): Promise<ServiceRuns> 
   return new Map(all.flat())
 }
 
-/** Upstream's own doing: whoever leads ends when its lease is lost, and so does whoever cannot ask for one. Ours ends so, too. */
+/** These processes exit when they lose their lease or cannot request it. That is normal. */
 const leaders = ['kube-controller-manager', 'kube-scheduler', 'hyperkube-controller-manager']
 
-export interface Disturbed {
-  /** Services that began anew. */
+export interface ServiceRestarts {
+  /** Services that were restarted. */
   readonly others: readonly string[]
-  /** How often those that lead, or would like to, have ended and were started by systemd. */
+  /** Restarts by systemd of services that use leader election. */
   readonly leaders: number
 }
 
-export function disturbed(before: ServiceRuns, after: ServiceRuns): Disturbed {
-  const changed = [...before].flatMap(([name, was]) => {
-    const is = after.get(name)
-    return is?.invocation === was.invocation ? [] : [{ name, times: (is?.restarts ?? 0) - was.restarts }]
+export function compareServiceRuns(before: ServiceRuns, after: ServiceRuns): ServiceRestarts {
+  const changed = [...before].flatMap(([name, previous]) => {
+    const current = after.get(name)
+    return current?.invocation === previous.invocation
+      ? []
+      : [{ name, times: (current?.restarts ?? 0) - previous.restarts }]
   })
-  const leads = ({ name }: { readonly name: string }): boolean =>
+  const isLeader = ({ name }: { readonly name: string }): boolean =>
     leaders.some((leader) => name.endsWith(` ${leader}`))
   return {
-    others: changed.filter((one) => !leads(one)).map(({ name }) => name),
-    // Somebody who has started it by hand has set the count to nothing.
-    leaders: changed.filter(leads).reduce((total, { times }) => total + Math.max(1, times), 0),
+    others: changed.filter((one) => !isLeader(one)).map(({ name }) => name),
+    // A manual start resets the count to zero.
+    leaders: changed.filter(isLeader).reduce((total, { times }) => total + Math.max(1, times), 0),
   }
 }

@@ -1,13 +1,16 @@
-export const signingRequests = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
+export const signingRequestsPath = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 
-export interface SigningWish {
+export interface SigningRequestSpec {
   readonly signerName: string
   readonly usages: readonly string[]
   /** PEM. */
   readonly request: string
 }
 
-export function signingRequest(name: string, { signerName, usages, request }: SigningWish): object {
+export function buildSigningRequest(
+  name: string,
+  { signerName, usages, request }: SigningRequestSpec,
+): object {
   return {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
@@ -16,8 +19,8 @@ export function signingRequest(name: string, { signerName, usages, request }: Si
   }
 }
 
-/** Approved or Denied; undefined while nobody has answered. */
-export function answerIn({
+/** Approved or Denied; undefined while there is no decision. */
+export function findDecision({
   status,
 }: {
   readonly status: { readonly conditions?: readonly { readonly type: string }[] | undefined }

@@ -1,71 +1,74 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { heartbeatEvery } from '../../src/agent/host-resource/status-due.ts'
+import { heartbeatIntervalMs } from '../../src/agent/host-resource/status-due.ts'
 import type { HostStatus } from '../../src/contract/host-resource.ts'
-import { atOnce } from '../../src/kit/semaphore.ts'
+import { createSemaphore } from '../../src/kit/semaphore.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
-import { hosts } from '../../src/kube/host-resource.ts'
-import { patchStatus } from '../../src/kube/write-objects.ts'
+import { hostKind } from '../../src/kube/host-resource.ts'
+import { applyStatus } from '../../src/kube/write-objects.ts'
 
-/** Agents of hosts that are none: each says how its host is, and gives a sign of life as often as a real one. */
-export class CrowdAgents implements AsyncDisposable {
+/** Agents without hosts: each reports a host status and sends heartbeats at the interval of a real agent. */
+export class SimulatedAgents implements AsyncDisposable {
   readonly #client: KubeClient
-  readonly #usual: HostStatus
-  readonly #over = new AbortController()
-  readonly #oneOf = atOnce(8)
-  readonly #beats: Promise<void>
-  /** When each is to give its next sign of life. */
+  readonly #template: HostStatus
+  readonly #stop = new AbortController()
+  readonly #limit = createSemaphore(8)
+  readonly #heartbeats: Promise<void>
+  /** Time of the next heartbeat, by host. */
   readonly #due = new Map<string, number>()
-  readonly #given = new Set<string>()
+  readonly #exhausted = new Set<string>()
   #failed = 0
 
-  constructor(client: KubeClient, usual: HostStatus) {
+  constructor(client: KubeClient, template: HostStatus) {
     this.#client = client
-    this.#usual = usual
-    this.#beats = this.#beat()
+    this.#template = template
+    this.#heartbeats = this.#runHeartbeats()
   }
 
-  /** Signs of life that could not be given in time. */
+  /** Heartbeats that failed. */
   get failed(): number {
     return this.#failed
   }
 
   async add(name: string, signal: AbortSignal): Promise<void> {
-    await this.#say(name, signal)
-    // Machines are not started all at once.
-    this.#due.set(name, performance.now() + Math.random() * heartbeatEvery)
+    await this.#reportStatus(name, signal)
+    // Random delay, because machines do not start all at once.
+    this.#due.set(name, performance.now() + Math.random() * heartbeatIntervalMs)
   }
 
-  /** Says that a component of the host is beyond healing, or that all is well again. */
-  async say(name: string, well: boolean, signal: AbortSignal): Promise<void> {
-    if (well) this.#given.delete(name)
-    else this.#given.add(name)
-    await this.#say(name, signal)
+  /** Reports a component of the host as exhausted, or all as healthy. */
+  async setHealthy(name: string, healthy: boolean, signal: AbortSignal): Promise<void> {
+    if (healthy) this.#exhausted.delete(name)
+    else this.#exhausted.add(name)
+    await this.#reportStatus(name, signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#over.abort()
-    await this.#beats
+    this.#stop.abort()
+    await this.#heartbeats
   }
 
-  async #say(name: string, signal: AbortSignal): Promise<void> {
-    const [first, ...others] = this.#usual.components ?? []
-    const components = first === undefined ? [] : [this.#given.has(name) ? ill(first) : first, ...others]
-    const status = { ...this.#usual, components, heartbeat: new Date().toISOString() }
-    const { apiVersion, kind } = hosts
+  async #reportStatus(name: string, signal: AbortSignal): Promise<void> {
+    const [first, ...others] = this.#template.components ?? []
+    const components =
+      first === undefined ? [] : [this.#exhausted.has(name) ? markExhausted(first) : first, ...others]
+    const status = { ...this.#template, components, heartbeat: new Date().toISOString() }
+    const { apiVersion, kind } = hostKind
     const manifest = { apiVersion, kind, metadata: { name }, status }
-    await patchStatus(this.#client, manifest, { force: true, manager: 'hyperkube-agent', signal })
+    await applyStatus(this.#client, manifest, { force: true, manager: 'hyperkube-agent', signal })
   }
 
-  async #beat(): Promise<void> {
-    const { signal } = this.#over
+  async #runHeartbeats(): Promise<void> {
+    const { signal } = this.#stop
     const running = new Set<Promise<void>>()
     while (!signal.aborted) {
       const now = performance.now()
       for (const [name] of [...this.#due].filter(([, at]) => at <= now)) {
-        this.#due.set(name, now + heartbeatEvery)
-        const one = this.#oneOf(async () => this.#say(name, signal)).catch(() => void this.#failed++)
-        running.add(one)
-        void one.finally(() => running.delete(one))
+        this.#due.set(name, now + heartbeatIntervalMs)
+        const heartbeat = this.#limit(async () => this.#reportStatus(name, signal)).catch(
+          () => void this.#failed++,
+        )
+        running.add(heartbeat)
+        void heartbeat.finally(() => running.delete(heartbeat))
       }
       await sleep(200, undefined, { signal }).catch(() => undefined)
     }
@@ -73,6 +76,6 @@ export class CrowdAgents implements AsyncDisposable {
   }
 }
 
-function ill(component: NonNullable<HostStatus['components']>[number]): typeof component {
-  return { ...component, state: 'given-up', because: 'a trial' }
+function markExhausted(component: NonNullable<HostStatus['components']>[number]): typeof component {
+  return { ...component, state: 'exhausted', because: 'a test' }
 }

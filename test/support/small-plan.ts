@@ -1,16 +1,18 @@
-import { bareComponent, type ComponentPlan } from '../../src/contract/component-plan.ts'
+import { emptyComponent, type ComponentPlan } from '../../src/contract/component-plan.ts'
 import type { NodePlan } from '../../src/contract/node-plan.ts'
 
-/** Of the agent that a host has: its release, and its unit as it is there. */
-export interface AgentOnHost {
+/** Release and unit of the agent on a host. */
+export interface InstalledAgent {
   readonly version: string
   readonly unit: string
 }
 
-/** A plan of the agent itself and of services that are nothing but their unit: name and text. */
-export function smallPlan(
+/**
+ * Builds a plan with the agent and services that consist only of a unit. `services` maps names to unit texts.
+ */
+export function buildSmallPlan(
   host: string,
-  agent: AgentOnHost,
+  agent: InstalledAgent,
   services: Readonly<Record<string, string>>,
 ): NodePlan {
   const { version, unit } = agent
@@ -25,7 +27,7 @@ export function smallPlan(
     roles: ['worker'],
     components: [
       {
-        ...component('hyperkube-agent', unit),
+        ...buildComponent('hyperkube-agent', unit),
         version,
         directories: [{ path: '/var/lib/hyperkube/agent', owner: 'root', mode: '0700' }],
         artifacts: [
@@ -37,14 +39,14 @@ export function smallPlan(
           },
         ],
       },
-      ...Object.entries(services).map(([name, text]) => component(name, text)),
+      ...Object.entries(services).map(([name, text]) => buildComponent(name, text)),
     ],
   }
 }
 
-function component(name: string, unit: string): ComponentPlan {
+function buildComponent(name: string, unit: string): ComponentPlan {
   return {
-    ...bareComponent(),
+    ...emptyComponent(),
     name,
     stage: 'prepare',
     service: { supervisor: 'systemd', name: `${name}.service`, unit },

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll } from 'vitest'
-import { freshLab } from './lab.ts'
-import { type UpCluster, upCluster, type UpOptions } from './up-cluster.ts'
+import { openFreshLab } from './lab.ts'
+import { type UpCluster, createUpCluster, type UpClusterOptions } from './up-cluster.ts'
 
-/** A cluster in a lab of its own, which is there from the first test of a suite to its last one. */
-export function suiteCluster(
+/** Creates a cluster in its own lab before the first test of a suite, and removes it after the last. */
+export function setUpCluster(
   name: string,
   shape: string,
   kubernetes: string,
-  options: UpOptions = {},
+  options: UpClusterOptions = {},
 ): () => UpCluster {
   const stack = new AsyncDisposableStack()
   let cluster: UpCluster | undefined
   beforeAll(async () => {
-    const lab = await freshLab(name)
+    const lab = await openFreshLab(name)
     stack.defer(async () => lab.down())
-    const up = await upCluster(lab, shape, kubernetes, options)
-    stack.defer(async () => up.close())
-    cluster = up
+    const created = await createUpCluster(lab, shape, kubernetes, options)
+    stack.defer(async () => created.close())
+    cluster = created
   }, 900_000)
   afterAll(async () => stack.disposeAsync())
   return () => {

@@ -2,26 +2,26 @@ import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { run } from '../../src/kit/command.ts'
-import { until } from '../../src/kit/poll-until.ts'
+import { runProgram } from '../../src/kit/command.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 
-/** All that somebody has seen of a command, and what it ended with. */
-export interface Seen {
-  readonly words: readonly string[]
+/** Output and exit code of a command. */
+export interface CommandOutput {
+  readonly args: readonly string[]
   readonly text: string
   readonly code: number
 }
 
-/** A command that runs, before somebody's eyes. */
-export interface Running {
-  /** Waits until something was written. */
-  saw(what: string): Promise<void>
+/** A running command. */
+export interface RunningCommand {
+  /** Waits until this text was written. */
+  waitForOutput(expected: string): Promise<void>
   signal(name: 'SIGINT' | 'SIGSTOP' | 'SIGCONT'): void
-  readonly ended: Promise<Seen>
+  readonly ended: Promise<CommandOutput>
 }
 
-/** A person who types commands in a directory, and has nothing elsewhere. */
-export class Typist {
+/** Runs commands in a directory with an empty home. */
+export class Terminal {
   readonly #program: string
   readonly #directory: string
   readonly #environment: Readonly<Record<string, string>>
@@ -37,63 +37,75 @@ export class Typist {
     }
   }
 
-  async hyperkube(...words: readonly string[]): Promise<Seen> {
-    return this.begin(...words).ended
+  async hyperkube(...args: readonly string[]): Promise<CommandOutput> {
+    return this.start(...args).ended
   }
 
-  begin(...words: readonly string[]): Running {
-    // One pipe for both, so that lines stand in the order in which they were written.
-    const child = spawn('sh', ['-c', 'exec "$0" "$@" 2>&1', this.#program, ...words], {
+  start(...args: readonly string[]): RunningCommand {
+    // One pipe for both streams keeps the order of lines.
+    const child = spawn('sh', ['-c', 'exec "$0" "$@" 2>&1', this.#program, ...args], {
       cwd: this.#directory,
       env: this.#environment,
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     let text = ''
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-    const ended = new Promise<Seen>((resolve, reject) => {
+    const ended = new Promise<CommandOutput>((resolve, reject) => {
       child.on('error', reject)
       child.on('close', (status, signal) =>
-        resolve({ words, text, code: status ?? 128 + constants.signals[signal ?? 'SIGKILL'] }),
+        resolve({ args, text, code: status ?? 128 + constants.signals[signal ?? 'SIGKILL'] }),
       )
     })
-    const isOver = ended.then(({ text: all }) => Promise.reject(new Error(`it has ended:\n${all}`)))
-    // Only who waits for something else minds that it has ended.
-    isOver.catch(() => undefined)
+    const endedEarly = ended.then(({ text: all }) => Promise.reject(new Error(`it has ended:\n${all}`)))
+    // Only a caller that waits for output gets this error.
+    endedEarly.catch(() => undefined)
     return {
-      async saw(what) {
-        const look = until(what, async () => text.includes(what), { within: 300_000, every: 10 })
-        await Promise.race([look, isOver])
+      async waitForOutput(expected) {
+        const found = pollUntil(expected, async () => text.includes(expected), {
+          timeoutMs: 300_000,
+          intervalMs: 10,
+        })
+        await Promise.race([found, endedEarly])
       },
       signal: (name) => void child.kill(name),
       ended,
     }
   }
 
-  /** The last screen of a real terminal in which a command has run. */
-  async atTerminal(...words: readonly string[]): Promise<Seen> {
+  /** Runs a command in a real terminal and returns its last screen. */
+  async runInTmux(...args: readonly string[]): Promise<CommandOutput> {
     const tmux = ['tmux', '-u', '-S', join(this.#directory, 'tmux'), '-f', '/dev/null'] as const
     const env = { ...this.#environment, LC_ALL: 'C.UTF-8', TERM: 'xterm-256color' }
-    const ask = async (...question: readonly string[]): Promise<string> =>
-      (await run([...tmux, ...question], { env })).stdout
-    const stay = ['set-option', '-g', 'remain-on-exit', 'on', ';']
-    const silently = ['set-option', '-g', 'remain-on-exit-format', '', ';']
+    const runTmux = async (...tmuxArgs: readonly string[]): Promise<string> =>
+      (await runProgram([...tmux, ...tmuxArgs], { env })).stdout
+    const remainOnExit = ['set-option', '-g', 'remain-on-exit', 'on', ';']
+    const noExitMessage = ['set-option', '-g', 'remain-on-exit-format', '', ';']
     const session = ['new-session', '-d', '-x', '120', '-y', '60', '-c', this.#directory]
-    // tmux may miss how a program has ended, and only see that nobody writes any more.
-    const ending = join(this.#directory, 'ending')
-    const noted = ['sh', '-c', '"$@"; echo $? > "$0"', ending]
-    await ask('start-server', ';', ...stay, ...silently, ...session, ...noted, this.#program, ...words)
+    // tmux may miss the exit code of a program, so the shell writes it to a file.
+    const exitCodeFile = join(this.#directory, 'ending')
+    const recordExitCode = ['sh', '-c', '"$@"; echo $? > "$0"', exitCodeFile]
+    await runTmux(
+      'start-server',
+      ';',
+      ...remainOnExit,
+      ...noExitMessage,
+      ...session,
+      ...recordExitCode,
+      this.#program,
+      ...args,
+    )
     try {
-      await until(
-        `${words.join(' ')} to end`,
-        async () => (await ask('display-message', '-p', '#{pane_dead}')).trim() === '1',
-        { within: 300_000 },
+      await pollUntil(
+        `${args.join(' ')} to end`,
+        async () => (await runTmux('display-message', '-p', '#{pane_dead}')).trim() === '1',
+        { timeoutMs: 300_000 },
       )
-      const status = await readFile(ending, 'utf8')
-      // Lines that the terminal has broken are joined: addresses are of another length on every machine.
-      const lines = (await ask('capture-pane', '-p', '-J')).trimEnd().split('\n')
-      return { words, text: lines.map((line) => `${line.trimEnd()}\n`).join(''), code: Number(status) }
+      const status = await readFile(exitCodeFile, 'utf8')
+      // Joins wrapped lines, because addresses have different lengths on every machine.
+      const lines = (await runTmux('capture-pane', '-p', '-J')).trimEnd().split('\n')
+      return { args, text: lines.map((line) => `${line.trimEnd()}\n`).join(''), code: Number(status) }
     } finally {
-      await ask('kill-server')
+      await runTmux('kill-server')
     }
   }
 }

@@ -1,14 +1,17 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 
-/** A name outside the cluster, and the address that it has there. */
-export const outside = { name: 'shop.outside.example', address: '192.0.2.7' }
+/** A name outside the cluster and its address. */
+export const externalName = { name: 'shop.outside.example', address: '192.0.2.7' }
 
-/** Answers every question for an address with the same one: a name server as hosts have one outside the lab. */
-export async function serveOutsideNames(address: string): Promise<AsyncDisposable> {
+/**
+ * Starts a name server that returns the same address for every name. It replaces the one that hosts have
+ * outside the lab.
+ */
+export async function startDnsServer(address: string): Promise<AsyncDisposable> {
   const socket = createSocket('udp4')
-  socket.on('message', (question, { port, address: from }) => {
-    socket.send(answerTo(question), port, from)
+  socket.on('message', (query, { port, address: from }) => {
+    socket.send(buildResponse(query), port, from)
   })
   socket.bind(53, address)
   await once(socket, 'listening')
@@ -20,14 +23,14 @@ export async function serveOutsideNames(address: string): Promise<AsyncDisposabl
   }
 }
 
-/** An A record for what was asked; other types have no record. */
-function answerTo(question: Buffer): Buffer {
-  const end = question.indexOf(0, 12) + 5
-  const isAddress = question.readUInt16BE(end - 4) === 1
-  const header = Buffer.from(question.subarray(0, 12))
+/** Builds a response with an A record; other types get an empty response. */
+function buildResponse(query: Buffer): Buffer {
+  const end = query.indexOf(0, 12) + 5
+  const isAddress = query.readUInt16BE(end - 4) === 1
+  const header = Buffer.from(query.subarray(0, 12))
   header.writeUInt16BE(0x81_80, 2)
   header.writeUInt16BE(isAddress ? 1 : 0, 6)
-  // The rest is what an answer leaves out: authorities, and what a question adds.
+  // Clears the counts of the authority and additional sections.
   header.writeUInt32BE(0, 8)
   const record = Buffer.from([
     0xc0,
@@ -42,7 +45,7 @@ function answerTo(question: Buffer): Buffer {
     30,
     0,
     4,
-    ...outside.address.split('.').map(Number),
+    ...externalName.address.split('.').map(Number),
   ])
-  return Buffer.concat([header, question.subarray(12, end), ...(isAddress ? [record] : [])])
+  return Buffer.concat([header, query.subarray(12, end), ...(isAddress ? [record] : [])])
 }

@@ -1,62 +1,62 @@
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
-import { parseShape, shapeHosts } from '../../lab/cluster/shape.ts'
+import { parseShape, listHostNames } from '../../lab/cluster/shape.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import type { CommandResult } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
 import type { PlanDocument } from '../../src/lifecycle/plan-document.ts'
-import { clientOf } from './client-certificate.ts'
-import { type HostSnapshot, snapshot } from './host-snapshot.ts'
-import { mortalHosts } from './lab.ts'
-import { newOperator, type Operator, type OperatorOptions } from './operator.ts'
+import { issueClientCertificate } from './client-certificate.ts'
+import { type HostSnapshot, takeHostSnapshot } from './host-snapshot.ts'
+import { startHostsOnDisk } from './lab.ts'
+import { createOperator, type Operator, type OperatorOptions } from './operator.ts'
 
-export interface UpOptions extends OperatorOptions {
-  /** Whether hosts can lose their power. */
-  readonly mortal?: boolean
-  /** Before anything is planned. */
+export interface UpClusterOptions extends OperatorOptions {
+  /** True if hosts must survive a power cut. */
+  readonly survivesPowerCut?: boolean
+  /** Called before anything is planned. */
   readonly prepare?: (operator: Operator) => Promise<void>
 }
 
-/** A cluster made by a person: with the shipped executable, from a cluster.yml, over ssh. */
+/** A cluster created by an operator with the shipped executable, from cluster.yml, over ssh. */
 export interface UpCluster {
   readonly lab: Lab
   readonly hosts: readonly Host[]
   readonly api: KubeApi
-  /** Where cluster.yml and what belongs to it are. */
+  /** Directory of cluster.yml and its companion files. */
   readonly directory: string
-  /** How the hosts were before anything was put on them. */
+  /** State of the hosts before any change. */
   readonly before: ReadonlyMap<string, HostSnapshot>
-  /** What `plan` said before `up`. */
+  /** Output of `plan` before `up`. */
   readonly plan: PlanDocument
-  /** What `up` said the first time. */
-  readonly first: CommandResult
+  /** Output of the first `up`. */
+  readonly firstUp: CommandResult
   readonly identity: Identity
   readonly operator: Operator
   hyperkube(...words: readonly string[]): Promise<CommandResult>
   close(): Promise<void>
 }
 
-export async function upCluster(
+export async function createUpCluster(
   lab: Lab,
   shape: string,
   kubernetes: string,
-  options: UpOptions = {},
+  options: UpClusterOptions = {},
 ): Promise<UpCluster> {
-  const names = shapeHosts(parseShape(shape))
-  const hosts = options.mortal === true ? await mortalHosts(lab, names) : await lab.up(names)
-  const operator = await newOperator(lab, hosts, kubernetes, options)
+  const names = listHostNames(parseShape(shape))
+  const hosts = options.survivesPowerCut === true ? await startHostsOnDisk(lab, names) : await lab.up(names)
+  const operator = await createOperator(lab, hosts, kubernetes, options)
   await options.prepare?.(operator)
   const { directory, hyperkube } = operator
   const before = new Map(
-    await settleAll(hosts.map(async (host) => [host.name, await snapshot(host)] as const)),
+    await settleAll(hosts.map(async (host) => [host.name, await takeHostSnapshot(host)] as const)),
   )
   const plan = await operator.plan()
-  const first = await operator.must(0, 'up', '--plan', operator.planFile)
-  const [any] = hosts
+  const firstUp = await operator.must(0, 'up', '--plan', operator.planFile)
+  const [anyHost] = hosts
   const identity = await operator.identity()
-  const admin = await clientOf(identity, 'kubernetes', 'test', ['hyperkube:admins'])
-  const api = new KubeApi(`https://${any?.address}:6443`, admin)
+  const admin = await issueClientCertificate(identity, 'kubernetes', 'test', ['hyperkube:admins'])
+  const api = new KubeApi(`https://${anyHost?.address}:6443`, admin)
   return {
     lab,
     hosts,
@@ -64,7 +64,7 @@ export async function upCluster(
     directory,
     before,
     plan,
-    first,
+    firstUp,
     identity,
     hyperkube,
     operator,

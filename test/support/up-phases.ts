@@ -2,71 +2,79 @@ import type { Event } from '../../src/contract/event.ts'
 import type { Op } from '../../src/contract/op.ts'
 import { stages } from '../../src/contract/stage.ts'
 import type { PlanDocument } from '../../src/lifecycle/plan-document.ts'
-import { inWords } from './journal.ts'
+import { formatOp } from './journal.ts'
 
-/** What a run of `up` goes through, and how many of its events tell of each part. */
-export type Course = readonly { readonly phase: string; readonly events: number }[]
+/** Phases of a run of `up`, with the number of events of each. */
+export type UpPhases = readonly { readonly phase: string; readonly events: number }[]
 
-/** An event to wait for: so many of a phase have been told then. */
-export interface Moment {
+/** The nth event of a phase. */
+export interface PhaseEvent {
   readonly phase: string
   readonly nth: number
 }
 
-/** Foreseen from a plan: hosts begin and end each op, and what is around them begins. */
-export function courseOf({ ops }: Pick<PlanDocument, 'ops'>): Course {
+/**
+ * Predicts the phases from a plan. Hosts report the start and end of each op; other phases report only their
+ * start.
+ */
+export function listUpPhases({ ops }: Pick<PlanDocument, 'ops'>): UpPhases {
   const all = Object.values(ops).flat()
   const early = new Set(['prepare', 'etcd', 'api'])
-  const course = [
+  const phases = [
     { phase: 'reach', events: Object.keys(ops).length },
-    { phase: 'look', events: 1 },
+    { phase: 'observe', events: 1 },
     { phase: 'certificates', events: 1 },
-    ...stages.map((stage) => ({ phase: stage, events: 2 * opsIn(all, stage) })),
+    ...stages.map((stage) => ({ phase: stage, events: 2 * countOps(all, stage) })),
     { phase: 'objects', events: 1 },
     { phase: 'nodes', events: 1 },
-    // That it begins, and that pods are waited for.
+    // One event for the start, one for the wait for pods.
     { phase: 'verify', events: all.some(({ stage }) => !early.has(stage)) ? 2 : 0 },
   ]
-  return course.filter(({ events }) => events > 0)
+  return phases.filter(({ events }) => events > 0)
 }
 
-function opsIn(ops: readonly Op[], stage: string): number {
+function countOps(ops: readonly Op[], stage: string): number {
   return ops.filter((op) => op.stage === stage).length
 }
 
-/** A stage is twice as likely as what is around it, however many events tell of it: long waits have few of them. */
-export function momentAt(course: Course, point: number): Moment {
-  const parts = course.flatMap((part) => (isStage(part.phase) ? [part, part] : [part]))
-  const place = point * parts.length
-  const at = parts[Math.floor(place)]
-  if (at === undefined) throw new Error(`nothing is at ${point} of a course of ${course.length} phases`)
-  return { phase: at.phase, nth: 1 + Math.floor((place % 1) * at.events) }
+/**
+ * Selects an event by a point from 0 to 1. A stage counts twice, whatever its number of events, because long
+ * waits have few events.
+ */
+export function selectPhaseEvent(phases: UpPhases, point: number): PhaseEvent {
+  const parts = phases.flatMap((part) => (isStage(part.phase) ? [part, part] : [part]))
+  const position = point * parts.length
+  const selected = parts[Math.floor(position)]
+  if (selected === undefined) throw new Error(`nothing is at ${point} of a course of ${phases.length} phases`)
+  return { phase: selected.phase, nth: 1 + Math.floor((position % 1) * selected.events) }
 }
 
 function isStage(phase: string): boolean {
   return stages.some((stage) => stage === phase)
 }
 
-/** Whether an event is the one, of all that a run tells one after the other. */
-export function isAt({ phase, nth }: Moment): (event: Event) => boolean {
+/**
+ * Returns a stateful predicate that is true for the selected event. It must see all events of a run in order.
+ */
+export function createPhaseMatcher({ phase, nth }: PhaseEvent): (event: Event) => boolean {
   let step = ''
-  let told = 0
-  return ({ what, host }) => {
-    if (what.type === 'step-started' && host === undefined) step = what.step
-    if (phaseOf({ what, host }, step) !== phase) return false
-    told++
-    return told === nth
+  let count = 0
+  return ({ body, host }) => {
+    if (body.type === 'step-started' && host === undefined) step = body.step
+    if (findPhase({ body, host }, step) !== phase) return false
+    count++
+    return count === nth
   }
 }
 
-function phaseOf({ what, host }: Pick<Event, 'what' | 'host'>, step: string): string | undefined {
-  switch (what.type) {
+function findPhase({ body, host }: Pick<Event, 'body' | 'host'>, step: string): string | undefined {
+  switch (body.type) {
     case 'op-started':
     case 'op-ended':
-      return what.op.stage
+      return body.op.stage
     case 'step-started':
-      // Of hosts only that somebody has logged in to them: the way as a whole begins before.
-      return (host === undefined) === (what.step === 'reach') ? undefined : what.step
+      // For hosts only the ssh login counts. The step of the whole run starts earlier.
+      return (host === undefined) === (body.step === 'reach') ? undefined : body.step
     case 'waiting':
       return step === 'verify' ? step : undefined
     default:
@@ -74,8 +82,8 @@ function phaseOf({ what, host }: Pick<Event, 'what' | 'host'>, step: string): st
   }
 }
 
-/** For people: etcd 12: op-started etcd etcd: start service etcd.service on cp2. */
-export function describeMoment({ phase, nth }: Moment, { what, host }: Event): string {
-  const about = 'op' in what ? ` ${inWords(what.op)}` : 'step' in what ? ` ${what.step}` : ''
-  return `${phase} ${nth}: ${what.type}${about}${host === undefined ? '' : ` on ${host}`}`
+/** Formats an event, for example: etcd 12: op-started etcd etcd: start service etcd.service on cp2. */
+export function formatPhaseEvent({ phase, nth }: PhaseEvent, { body, host }: Event): string {
+  const detail = 'op' in body ? ` ${formatOp(body.op)}` : 'step' in body ? ` ${body.step}` : ''
+  return `${phase} ${nth}: ${body.type}${detail}${host === undefined ? '' : ` on ${host}`}`
 }

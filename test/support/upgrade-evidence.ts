@@ -1,16 +1,16 @@
 import type { BusyFigures } from './busy-cluster.ts'
-import type { UpgradeTrial } from './upgrade-comparison.ts'
+import type { UpgradeResult } from './upgrade-comparison.ts'
 
 export interface UpgradeEvidence {
   readonly shape: string
   readonly from: string
   readonly to: string
-  readonly hyperkube: UpgradeTrial
-  readonly kubeadm: UpgradeTrial
+  readonly hyperkube: UpgradeResult
+  readonly kubeadm: UpgradeResult
 }
 
-/** What came of the same upgrade in two ways, as it is kept. */
-export function upgradeEvidence({ shape, from, to, hyperkube, kubeadm }: UpgradeEvidence): string {
+/** Renders both results of the same upgrade for docs/evidence. */
+export function formatUpgradeEvidence({ shape, from, to, hyperkube, kubeadm }: UpgradeEvidence): string {
   return `# An upgrade under load, by hyperkube and by kubeadm, ${shape}
 
 Written by \`test/full/upgrade-beside.test.ts\` on ${new Date().toISOString().slice(0, 10)}: Kubernetes ${from} to ${to}, ${shape} hosts of the lab, one cluster
@@ -31,50 +31,50 @@ of etcd, and all waits and proofs are in its time.
 
 *kubeadm*: as upstream's documentation has it, one node at a time, control planes first: \`kubeadm upgrade apply\` or \`node\`,
 \`kubectl drain\`, the new kubelet, and \`kubectl uncordon\` once the node and the cluster's own pods on it are Ready. Programs and
-images were on every host before its time began, and nobody had to think or to type in between; what failed was typed again
+images were on every host before its time began, and no operator had to think or type in between; failed commands were run again
 three seconds later. Its nodes and kubectl reach the API through hyperkube's proxy too, one on each host, which nothing
 restarts: kubeadm has none of its own.
 
 ## What failed with hyperkube
 
-${reasons(hyperkube.figures)}
+${formatReasons(hyperkube.figures)}
 
 ## What failed with kubeadm
 
-${reasons(kubeadm.figures)}
+${formatReasons(kubeadm.figures)}
 `
 }
 
-const count = (value: number): string => value.toLocaleString('en')
+const formatCount = (value: number): string => value.toLocaleString('en')
 
-const rows: readonly (readonly [string, (trial: UpgradeTrial) => string])[] = [
+const rows: readonly (readonly [string, (result: UpgradeResult) => string])[] = [
   ['time', ({ seconds }) => `${seconds.toFixed(0)} s`],
-  ['API requests', ({ figures }) => count(figures.api.requests)],
-  ['– failed', ({ figures }) => count(figures.api.failed.length)],
-  ['– sent again by their clients', ({ figures }) => count(figures.api.retried)],
-  ['– told to wait', ({ figures }) => count(figures.api.throttled)],
-  ['– slowest of those not told to wait', ({ figures }) => `${count(figures.api.worst)} ms`],
-  ['– longest that a watch saw nothing', ({ figures }) => `${count(figures.api.watchGap)} ms`],
-  ['requests to the service', ({ figures }) => count(figures.service.requests)],
-  ['– failed', ({ figures }) => count(figures.service.failed.length)],
-  ['– slowest', ({ figures }) => `${count(figures.service.worst)} ms`],
-  ['writes acknowledged', ({ figures }) => count(figures.writes.acknowledged.length)],
-  ['– refused, twice', ({ figures }) => count(figures.writes.refused)],
-  ['– acknowledged and lost', ({ figures }) => count(figures.lost.length)],
-  ["restarts of the service's containers in their place", ({ restarted }) => count(restarted)],
+  ['API requests', ({ figures }) => formatCount(figures.api.requests)],
+  ['– failed', ({ figures }) => formatCount(figures.api.failed.length)],
+  ['– sent again by their clients', ({ figures }) => formatCount(figures.api.retried)],
+  ['– throttled', ({ figures }) => formatCount(figures.api.throttled)],
+  ['– slowest that was not throttled', ({ figures }) => `${formatCount(figures.api.worst)} ms`],
+  ['– longest that a watch saw nothing', ({ figures }) => `${formatCount(figures.api.watchGap)} ms`],
+  ['requests to the service', ({ figures }) => formatCount(figures.service.requests)],
+  ['– failed', ({ figures }) => formatCount(figures.service.failed.length)],
+  ['– slowest', ({ figures }) => `${formatCount(figures.service.worst)} ms`],
+  ['writes acknowledged', ({ figures }) => formatCount(figures.writes.acknowledged.length)],
+  ['– refused, twice', ({ figures }) => formatCount(figures.writes.refused)],
+  ['– acknowledged and lost', ({ figures }) => formatCount(figures.lost.length)],
+  ["restarts of the service's containers in their place", ({ restarted }) => formatCount(restarted)],
 ]
 
-/** The most frequent ones. */
-function reasons({ api, service }: BusyFigures): string {
+/** The most frequent errors. */
+function formatReasons({ api, service }: BusyFigures): string {
   const all = [
-    ...api.failed.map((said) => `API: ${said}`),
-    // Without its time of day.
-    ...service.failed.map((said) => `service: ${said.replace(/^\S+ /, '')}`),
-  ].map((said) => said.replaceAll(/\s+/g, ' ').slice(0, 200))
-  const times = Map.groupBy(all, (said) => said)
+    ...api.failed.map((message) => `API: ${message}`),
+    // Removes the time.
+    ...service.failed.map((message) => `service: ${message.replace(/^\S+ /, '')}`),
+  ].map((message) => message.replaceAll(/\s+/g, ' ').slice(0, 200))
+  const times = Map.groupBy(all, (message) => message)
   const lines = [...times]
     .toSorted(([, a], [, b]) => b.length - a.length)
     .slice(0, 5)
-    .map(([said, same]) => `- ${same.length} × ${said}`)
+    .map(([message, messages]) => `- ${messages.length} × ${message}`)
   return lines.length === 0 ? 'Nothing.' : lines.join('\n')
 }

@@ -1,35 +1,35 @@
 import type { Accelerator } from '../../lab/hosts/virtual-machine.ts'
 
-/** One thing that was to be shown. */
-export interface Shown {
+/** Result of one test. */
+export interface CheckResult {
   readonly what: string
-  readonly well: boolean
+  readonly passed: boolean
   readonly seconds: number
 }
 
 export interface VirtualMachineEvidence {
   readonly date: Date
-  /** What `hyperkube version` says. */
+  /** Output of `hyperkube version`. */
   readonly hyperkube: string
   readonly kubernetes: string
-  /** What the machine says of its own system and kernel. */
+  /** Operating system and kernel of the machine. */
   readonly system: string
   readonly accelerator: Accelerator
   readonly modules: readonly string[]
-  readonly shown: readonly Shown[]
+  readonly shown: readonly CheckResult[]
 }
 
 const speeds: Readonly<Record<Accelerator, string>> = {
   kvm: 'Its instructions ran on the processor itself.',
   tcg: `Its processors were emulated, instruction by instruction: compare its figures with no other.
-Leases of the controllers were longer than usual, because nobody that slow renews them in time.`,
+Leases of the controllers were longer than usual, because a host that slow does not renew them in time.`,
 }
 
-/** What came of it, as it is kept. */
-export function virtualMachineText(evidence: VirtualMachineEvidence): string {
+/** Renders the results for docs/evidence. */
+export function formatVirtualMachineEvidence(evidence: VirtualMachineEvidence): string {
   const { date, hyperkube, kubernetes, system, accelerator, modules, shown } = evidence
   const rows = shown.map(
-    ({ what, well, seconds }) => `| ${what} | ${well ? 'yes' : 'no'} | ${seconds.toFixed(1)} s |`,
+    ({ what, passed, seconds }) => `| ${what} | ${passed ? 'yes' : 'no'} | ${seconds.toFixed(1)} s |`,
   )
   return `# A machine with a kernel of its own
 
@@ -43,7 +43,7 @@ two processors, 4 GiB of memory. ${speeds[accelerator]}
 Its cluster.yml names no driver for cgroups and no module, as in every other suite: what is different
 follows from the facts of the host. Modules that a node needs: ${modules.join(', ')}.
 
-| what was shown | well | it took |
+| test | passed | duration |
 |---|---|---|
 ${rows.join('\n')}
 `

@@ -1,110 +1,125 @@
 import type { Credentials } from '../../lab/cluster/kube-api.ts'
-import { until } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
 import { KubeClient } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/kube-error.ts'
-import { kindOf, type KubeObject } from '../../src/kube/object.ts'
-import { type Deed, isSame, type Seen, seenOf, Told } from '../../src/kube/testing/watch-recorder.ts'
-import { keyOf } from '../../src/kube/object-store.ts'
+import { createUntypedKind, type KubeObject } from '../../src/kube/object.ts'
+import {
+  type ApiChange,
+  matchesApi,
+  type RecordedObject,
+  toRecordedObject,
+  WatchRecorder,
+} from '../../src/kube/testing/watch-recorder.ts'
+import { formatObjectKey } from '../../src/kube/object-store.ts'
 import { Watch } from '../../src/kube/watch.ts'
-import { apply, remove } from '../../src/kube/write-objects.ts'
-import { type Cut, CutProxy, cuts } from './faulty-proxy.ts'
+import { applyObject, deleteKubeObject } from '../../src/kube/write-objects.ts'
+import { type ConnectionFault, FaultyProxy, connectionFaults } from './faulty-proxy.ts'
 
-export interface CourseWish {
-  /** Where the API server is. */
+export interface WatchScenarioOptions {
+  /** Address of the API server. */
   readonly address: string
   readonly credentials: Credentials
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
-  /** After so many milliseconds without a word, a connection is taken for dead. */
-  readonly silence: number
+  /** A connection without data for this time in milliseconds counts as dead. */
+  readonly silenceMs: number
 }
 
-const configMaps = kindOf('v1', 'ConfigMap')
+const configMaps = createUntypedKind('v1', 'ConfigMap')
 const [namespace, label] = ['default', 'watch-course']
 const names = Array.from({ length: 20 }, (_, index) => `watched-${index}`)
 
-/** Somebody changes objects, and somebody else watches them over a way that is cut again and again. */
-export class WatchCourse implements AsyncDisposable {
+/** Changes objects directly and watches them through a proxy that breaks connections. */
+export class WatchScenario implements AsyncDisposable {
   readonly #over = new AbortController()
-  readonly #wish: CourseWish
-  readonly #proxy: CutProxy
+  readonly #options: WatchScenarioOptions
+  readonly #proxy: FaultyProxy
   readonly #direct: KubeClient
   readonly #watching: KubeClient
-  readonly #watch: Watch<KubeObject, Seen>
-  readonly #told = new Told()
-  readonly #deeds: Deed[] = []
-  /** What really is there. */
-  readonly #there = new Map<string, Seen>()
-  readonly #troubles = new Map<string, number>()
+  readonly #watch: Watch<KubeObject, RecordedObject>
+  readonly #recorder = new WatchRecorder()
+  readonly #changes: ApiChange[] = []
+  /** Objects that the API has. */
+  readonly #apiObjects = new Map<string, RecordedObject>()
+  readonly #problems = new Map<string, number>()
   readonly #listening: Promise<void>
-  #longest = 0
+  #longestWaitMs = 0
 
-  private constructor(wish: CourseWish, proxy: CutProxy) {
-    this.#wish = wish
+  private constructor(options: WatchScenarioOptions, proxy: FaultyProxy) {
+    this.#options = options
     this.#proxy = proxy
-    const { silence, random } = wish
-    const patience = { connect: 2000, answer: 2000 }
-    this.#direct = clientOf(wish, { signal: this.#over.signal })
-    this.#watching = clientOf(wish, { signal: this.#over.signal, dial: proxy.dial, timing: patience })
+    const { silenceMs, random } = options
+    const timeouts = { connectMs: 2000, responseMs: 2000 }
+    this.#direct = createClient(options, { signal: this.#over.signal })
+    this.#watching = createClient(options, { signal: this.#over.signal, dial: proxy.dial, timing: timeouts })
     this.#watch = new Watch(this.#watching, configMaps, {
       namespace,
       labels: label,
-      // So few that a list has several pages, and can be cut between them.
+      // A list needs several pages, so that it can be interrupted between them.
       limit: 5,
-      select: seenOf,
-      onTrouble: (error) => this.#count(error),
-      timing: { silence, backoff: { first: 20, most: 500 } },
+      select: toRecordedObject,
+      onError: (error) => this.#count(error),
+      timing: { idleTimeout: silenceMs, backoff: { initial: 20, max: 500 } },
       random,
     })
     this.#listening = this.#listen()
   }
 
-  static async open(wish: CourseWish): Promise<WatchCourse> {
-    return new WatchCourse(wish, await CutProxy.open(wish.address, 6443))
+  static async open(options: WatchScenarioOptions): Promise<WatchScenario> {
+    return new WatchScenario(options, await FaultyProxy.open(options.address, 6443))
   }
 
-  /** One cut while objects change. In half of the cases the watch is given the time to learn of all before the next one. */
-  async cut(): Promise<void> {
-    const { random, silence } = this.#wish
-    await until('a connection', async () => this.#proxy.standing > 0, { within: 60_000, every: 5 })
-    const acts = this.act(1 + Math.floor(random() * 5))
-    this.#proxy.cut(oneOf<Cut>(cuts, random), random() * 2 * silence)
-    await acts
-    if (random() < 0.5) await this.settle()
+  /**
+   * Breaks connections once while objects change. In half of the cases it then waits until the watch has
+   * synced.
+   */
+  async breakConnections(): Promise<void> {
+    const { random, silenceMs } = this.#options
+    await pollUntil('a connection', async () => this.#proxy.openCount > 0, {
+      timeoutMs: 60_000,
+      intervalMs: 5,
+    })
+    const changes = this.changeObjects(1 + Math.floor(random() * 5))
+    this.#proxy.breakConnections(
+      pickRandom<ConnectionFault>(connectionFaults, random),
+      random() * 2 * silenceMs,
+    )
+    await changes
+    if (random() < 0.5) await this.waitUntilSynced()
   }
 
-  /** Changes so many objects, or makes them, or removes them. */
-  async act(count: number): Promise<void> {
-    const { random } = this.#wish
+  /** Changes, creates or deletes this many objects. */
+  async changeObjects(count: number): Promise<void> {
+    const { random } = this.#options
     for (let turn = 0; turn < count; turn++) {
-      const place = { namespace, name: oneOf(names, random) }
-      if (random() < 0.3) await this.#remove(place)
-      else await this.#put(place)
+      const objectName = { namespace, name: pickRandom(names, random) }
+      if (random() < 0.3) await this.#remove(objectName)
+      else await this.#apply(objectName)
     }
   }
 
-  /** Waits until the watch knows what is there. */
-  async settle(): Promise<void> {
+  /** Waits until the watch has all objects. */
+  async waitUntilSynced(): Promise<void> {
     const started = performance.now()
-    await until('the watch to know all', async () => isSame(this.#watch.current, this.#there), {
-      within: 120_000,
-      every: 10,
+    await pollUntil('the watch to know all', async () => matchesApi(this.#watch.current, this.#apiObjects), {
+      timeoutMs: 120_000,
+      intervalMs: 10,
     })
-    this.#longest = Math.max(this.#longest, performance.now() - started)
+    this.#longestWaitMs = Math.max(this.#longestWaitMs, performance.now() - started)
   }
 
-  /** What was told wrongly, or not at all. */
-  wrong(): string[] {
-    return this.#told.wrong(this.#deeds)
+  /** Lists events that were wrong or missing. */
+  findProblems(): string[] {
+    return this.#recorder.findErrors(this.#changes)
   }
 
   figures(): object {
     return {
-      deeds: this.#deeds.length,
-      told: this.#told.length,
+      changes: this.#changes.length,
+      events: this.#recorder.length,
       connections: this.#proxy.accepted,
-      longestWait: Math.round(this.#longest),
-      troubles: Object.fromEntries(this.#troubles),
+      longestWait: Math.round(this.#longestWaitMs),
+      problems: Object.fromEntries(this.#problems),
     }
   }
 
@@ -117,44 +132,44 @@ export class WatchCourse implements AsyncDisposable {
   }
 
   async #listen(): Promise<void> {
-    for await (const change of this.#watch.changes(this.#over.signal)) this.#told.add(change)
+    for await (const change of this.#watch.changes(this.#over.signal)) this.#recorder.add(change)
   }
 
-  async #put(place: { namespace: string; name: string }): Promise<void> {
+  async #apply(objectName: { namespace: string; name: string }): Promise<void> {
     const { apiVersion, kind } = configMaps
-    const data = { turn: String(this.#deeds.length) }
-    const object = { apiVersion, kind, metadata: { ...place, labels: { [label]: 'yes' } }, data }
-    // Over a restart of the server it has to be patient.
-    const seen = seenOf(await apply(this.#direct, object, { timeout: 100_000 }))
-    const key = keyOf(place)
-    this.#there.set(key, seen)
-    this.#deeds.push({ type: 'put', key, ...seen })
+    const data = { turn: String(this.#changes.length) }
+    const object = { apiVersion, kind, metadata: { ...objectName, labels: { [label]: 'yes' } }, data }
+    // The timeout covers a restart of the server.
+    const recorded = toRecordedObject(await applyObject(this.#direct, object, { timeout: 100_000 }))
+    const key = formatObjectKey(objectName)
+    this.#apiObjects.set(key, recorded)
+    this.#changes.push({ type: 'put', key, ...recorded })
   }
 
-  async #remove(place: { namespace: string; name: string }): Promise<void> {
-    const key = keyOf(place)
-    const seen = this.#there.get(key)
-    if (seen === undefined) return
-    await remove(this.#direct, configMaps, place, { timeout: 100_000 })
-    this.#there.delete(key)
-    this.#deeds.push({ type: 'remove', key, ...seen })
+  async #remove(objectName: { namespace: string; name: string }): Promise<void> {
+    const key = formatObjectKey(objectName)
+    const recorded = this.#apiObjects.get(key)
+    if (recorded === undefined) return
+    await deleteKubeObject(this.#direct, configMaps, objectName, { timeout: 100_000 })
+    this.#apiObjects.delete(key)
+    this.#changes.push({ type: 'remove', key, ...recorded })
   }
 
   #count(error: unknown): void {
     const name = error instanceof KubeError ? error.code : String(error)
-    this.#troubles.set(name, (this.#troubles.get(name) ?? 0) + 1)
+    this.#problems.set(name, (this.#problems.get(name) ?? 0) + 1)
   }
 }
 
-type ClientWish = Pick<ConstructorParameters<typeof KubeClient>[0], 'signal' | 'dial' | 'timing'>
+type ClientOptions = Pick<ConstructorParameters<typeof KubeClient>[0], 'signal' | 'dial' | 'timing'>
 
-function clientOf({ address, credentials }: CourseWish, wish: ClientWish): KubeClient {
-  const { authority, certificate, key: privateKey } = credentials
+function createClient({ address, credentials }: WatchScenarioOptions, options: ClientOptions): KubeClient {
+  const { ca, certificate, key: privateKey } = credentials
   const servers = [`https://${address}:6443`]
-  return new KubeClient({ servers, authority, credentials: { certificate, privateKey }, ...wish })
+  return new KubeClient({ servers, ca, credentials: { certificate, privateKey }, ...options })
 }
 
-function oneOf<T>(values: readonly T[], random: () => number): T {
+function pickRandom<T>(values: readonly T[], random: () => number): T {
   const value = values[Math.floor(random() * values.length)]
   if (value === undefined) throw new Error('there is nothing to choose from')
   return value

@@ -2,51 +2,58 @@ import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { until } from '../../src/kit/poll-until.ts'
-import { type ApiServers, apiServers } from './api-servers.ts'
-import { heldNow } from './held.ts'
-import { freshLab } from './lab.ts'
-import { signal } from './proxied-api.ts'
-import { seeded } from './random.ts'
-import { WatchCourse } from './watch-scenario.ts'
+import { pollUntil } from '../../src/kit/poll-until.ts'
+import { type ApiServers, startApiServers } from './api-servers.ts'
+import { measureMemory } from './held.ts'
+import { openFreshLab } from './lab.ts'
+import { signalApiServer } from './proxied-api.ts'
+import { createRandom } from './random.ts'
+import { WatchScenario } from './watch-scenario.ts'
 
-export interface WatchSuite {
-  /** Of its lab. */
+export interface WatchSuiteOptions {
+  /** Name of the lab. */
   readonly name: string
-  readonly cuts: number
+  readonly faults: number
   /** How often the API server is killed. */
   readonly kills: number
-  /** Milliseconds for all cuts. */
-  readonly within: number
-  /** Of the random choices; another one each time unless it is said. */
+  /** Milliseconds for all connection faults. */
+  readonly timeoutMs: number
+  /** Seed of the random choices; a new one each time by default. */
   readonly seed?: number
 }
 
 /** Short, so that half-open connections do not take all the time. */
-const silence = 600
+const silenceMs = 600
 
-/** A watch of a real API server sees all that happens, whatever becomes of its connections and of the server. */
-export function watchSuite({ name, cuts, kills, within, seed: fixed }: WatchSuite): void {
+/**
+ * A watch of a real API server must not miss events, whatever happens to its connections and to the server.
+ */
+export function watchSuite({ name, faults, kills, timeoutMs, seed: fixed }: WatchSuiteOptions): void {
   const seed = Number(process.env['WATCH_SEED'] ?? fixed ?? randomInt(2 ** 31))
   let lab: Lab
   let cluster: ApiServers
   let server: Host
-  let course: WatchCourse
+  let scenario: WatchScenario
 
   beforeAll(async () => {
     process.stderr.write(`watch: seed ${seed}\n`)
-    lab = await freshLab(name)
-    cluster = await apiServers(lab, '1+0', '1.37.1')
+    lab = await openFreshLab(name)
+    cluster = await startApiServers(lab, '1+0', '1.37.1')
     const [first] = cluster.controlPlanes
     if (first === undefined) throw new Error('there is no server')
     server = first
     const { address } = server
-    course = await WatchCourse.open({ address, credentials: cluster.admin, random: seeded(seed), silence })
+    scenario = await WatchScenario.open({
+      address,
+      credentials: cluster.admin,
+      random: createRandom(seed),
+      silenceMs,
+    })
   })
   afterAll(async () => {
     try {
-      process.stderr.write(`watch: ${JSON.stringify(course.figures())}\n`)
-      await course[Symbol.asyncDispose]()
+      process.stderr.write(`watch: ${JSON.stringify(scenario.figures())}\n`)
+      await scenario[Symbol.asyncDispose]()
       await cluster.close()
     } finally {
       await lab.down()
@@ -54,49 +61,51 @@ export function watchSuite({ name, cuts, kills, within, seed: fixed }: WatchSuit
   })
 
   test(
-    `${cuts} cuts, and nothing is missed`,
+    `${faults} connection faults, and nothing is missed`,
     async () => {
-      await course.act(30)
-      const warm = Math.ceil(cuts / 5)
-      for (let turn = 0; turn < warm; turn++) await course.cut()
-      const before = heldNow()
-      for (let turn = warm; turn < cuts; turn++) await course.cut()
-      await course.settle()
-      const grown = (heldNow().heap - before.heap) / 1e6
-      process.stderr.write(`watch: ${grown.toFixed(1)} MB more are held after ${cuts - warm} cuts\n`)
-      expect(course.wrong()).toEqual([])
-      // The course itself remembers every deed and every word, some hundred bytes each.
-      expect(grown).toBeLessThan(10)
-      expect(heldNow().sockets).toBeLessThan(20)
+      await scenario.changeObjects(30)
+      const warmUpCount = Math.ceil(faults / 5)
+      for (let turn = 0; turn < warmUpCount; turn++) await scenario.breakConnections()
+      const before = measureMemory()
+      for (let turn = warmUpCount; turn < faults; turn++) await scenario.breakConnections()
+      await scenario.waitUntilSynced()
+      const grownMegabytes = (measureMemory().heap - before.heap) / 1e6
+      process.stderr.write(
+        `watch: ${grownMegabytes.toFixed(1)} MB more heap after ${faults - warmUpCount} faults\n`,
+      )
+      expect(scenario.findProblems()).toEqual([])
+      // The scenario itself records every change and event, some hundred bytes each.
+      expect(grownMegabytes).toBeLessThan(10)
+      expect(measureMemory().sockets).toBeLessThan(20)
     },
-    within,
+    timeoutMs,
   )
 
   test(`the API server is killed, ${kills} times, and nothing is missed`, async () => {
     for (let turn = 0; turn < kills; turn++) {
-      const before = await pid()
-      await signal(server, 'KILL')
-      await course.act(10)
-      await course.settle()
-      await until('another server', async () => (await pid()) !== before, { within: 60_000 })
+      const before = await readPid()
+      await signalApiServer(server, 'KILL')
+      await scenario.changeObjects(10)
+      await scenario.waitUntilSynced()
+      await pollUntil('another server', async () => (await readPid()) !== before, { timeoutMs: 60_000 })
     }
-    expect(course.wrong()).toEqual([])
+    expect(scenario.findProblems()).toEqual([])
   })
 
   test('the API server is restarted as it should be, and nothing is missed', async () => {
-    const before = await pid()
-    const over = new AbortController()
-    const restart = server.exec(['systemctl', 'restart', 'kube-apiserver']).finally(() => over.abort())
-    do await course.act(1)
-    while (!over.signal.aborted)
+    const before = await readPid()
+    const restarted = new AbortController()
+    const restart = server.exec(['systemctl', 'restart', 'kube-apiserver']).finally(() => restarted.abort())
+    do await scenario.changeObjects(1)
+    while (!restarted.signal.aborted)
     await restart
-    await course.act(10)
-    await course.settle()
-    expect(await pid()).not.toBe(before)
-    expect(course.wrong()).toEqual([])
+    await scenario.changeObjects(10)
+    await scenario.waitUntilSynced()
+    expect(await readPid()).not.toBe(before)
+    expect(scenario.findProblems()).toEqual([])
   })
 
-  async function pid(): Promise<string> {
+  async function readPid(): Promise<string> {
     return (await server.exec(['systemctl', 'show', '-P', 'MainPID', 'kube-apiserver'])).stdout.trim()
   }
 }

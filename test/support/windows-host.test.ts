@@ -6,28 +6,31 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answerLine } from '../../lab/windows/shell-server.ts'
+import { runShellLine } from '../../lab/windows/shell-server.ts'
 import { runHost } from '../../lab/windows/run-host.ts'
 import type { SimulatedWindows } from '../../lab/windows/simulator/simulated-windows.ts'
-import { run } from '../../src/kit/command.ts'
-import { installAgent, keepAgent, type OwnRelease } from '../../src/lifecycle/agent-install.ts'
+import { runProgram } from '../../src/kit/command.ts'
+import { installAgent, confirmAgent, type AgentRelease } from '../../src/lifecycle/agent-install.ts'
 import { Session } from '../../src/lifecycle/session.ts'
-import { hostServices } from '../../src/lifecycle/status/services.ts'
+import { readHostServices } from '../../src/lifecycle/status/services.ts'
 import type { Remote } from '../../src/ssh/remote.ts'
-import { type TestHost, testHost } from '../../src/ssh/windows/testing/fake-windows-host.ts'
+import {
+  type FakeWindowsHost,
+  startFakeWindowsHost,
+} from '../../src/ssh/windows/testing/fake-windows-host.ts'
 
-/** The simulated host of the lab, by a real ssh within this process: all of the way but for sshd and the network. */
+/** Tests the simulated Windows host over a real ssh connection in this process, without sshd and network. */
 const { signal } = new AbortController()
-const over = new AbortController()
+const stop = new AbortController()
 
 let directory: string
-let host: TestHost
+let host: FakeWindowsHost
 let windows: SimulatedWindows
 let remote: Remote
 let setup: NonNullable<Parameters<typeof installAgent>[2]['setup']>
-let fetched = 0
+let fetchCount = 0
 const mirror = createServer((_, response) => {
-  fetched++
+  fetchCount++
   readFile(join(directory, 'shawl')).then(
     (bytes) => response.end(bytes),
     () => response.destroy(),
@@ -37,37 +40,42 @@ const mirror = createServer((_, response) => {
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'windows-host-'))
   await writeFile(join(directory, 'shawl.exe'), 'a wrapper')
-  await run(['tar', '-czf', join(directory, 'shawl'), '-C', directory, 'shawl.exe'])
+  await runProgram(['tar', '-czf', join(directory, 'shawl'), '-C', directory, 'shawl.exe'])
   const agentSocket = join(directory, 'agent.sock')
-  host = await testHost(async (words, { stdin, stdout }) => {
+  host = await startFakeWindowsHost(async (words, { stdin, stdout }) => {
     const requests = stdin.pipe(new PassThrough())
-    await answerLine(windows, words.join(' '), {
+    await runShellLine(windows, words.join(' '), {
       requests,
-      say: (text) => void stdout.write(text),
+      write: (text) => void stdout.write(text),
       agentSocket,
     })
     return 0
   })
   const bounce = async (): Promise<void> => {
     host.cut()
-    host.mend()
+    host.restore()
   }
-  const wish = { name: 'win1', address: '10.0.0.7', gateway: '10.0.0.1' }
-  windows = await runHost(wish, { root: host.root, agentSocket, bounce, signal: over.signal })
+  const hostSpec = { name: 'win1', address: '10.0.0.7', gateway: '10.0.0.1' }
+  windows = await runHost(hostSpec, {
+    root: host.root,
+    agentSocket,
+    interruptNetwork: bounce,
+    signal: stop.signal,
+  })
   mirror.listen(0, '127.0.0.1')
   await once(mirror, 'listening')
-  setup = await setupFrom(mirror.address())
+  setup = await buildSetup(mirror.address())
   remote = await host.connect()
 })
 afterAll(async () => {
-  over.abort()
+  stop.abort()
   mirror.close()
   await remote.close()
   await host[Symbol.asyncDispose]()
   await rm(directory, { recursive: true, force: true })
 })
 
-async function setupFrom(address: ReturnType<typeof mirror.address>): Promise<typeof setup> {
+async function buildSetup(address: ReturnType<typeof mirror.address>): Promise<typeof setup> {
   if (address === null || typeof address === 'string') throw new Error('it does not listen')
   const sha256 = createHash('sha256')
     .update(await readFile(join(directory, 'shawl')))
@@ -94,7 +102,7 @@ async function setupFrom(address: ReturnType<typeof mirror.address>): Promise<ty
   }
 }
 
-async function releaseOf(version: string): Promise<OwnRelease> {
+async function createRelease(version: string): Promise<AgentRelease> {
   const file = join(directory, version)
   await writeFile(file, `hyperkube ${version}`)
   return { version, file, sha256: createHash('sha256').update(`hyperkube ${version}`).digest('hex') }
@@ -103,27 +111,27 @@ async function releaseOf(version: string): Promise<OwnRelease> {
 const quiet = { signal, onProgress: () => undefined }
 
 async function install(version: string) {
-  const carried = async (): Promise<Uint8Array> => readFile(join(directory, 'shawl'))
-  return installAgent(remote, async () => releaseOf(version), { ...quiet, setup, carried })
+  const readBundledFile = async (): Promise<Uint8Array> => readFile(join(directory, 'shawl'))
+  return installAgent(remote, async () => createRelease(version), { ...quiet, setup, readBundledFile })
 }
 
-function sessionOf(): Session {
+function openSession(): Session {
   return new Session('win1', remote, async () => host.connect(), signal)
 }
 
-test('an operator brings an agent, speaks with it, and brings another one', async () => {
-  expect(await install('0.1.0-aaaaaaaa')).toEqual({ version: '0.1.0-aaaaaaaa', onTrial: false })
-  // All that it needs was brought to it.
-  expect(fetched).toBe(0)
-  const session = sessionOf()
-  expect(await session.ask({ type: 'hello' }, 'hello')).toMatchObject({ version: '0.1.0-aaaaaaaa' })
-  // It is there already, and is left alone.
+test('an operator installs an agent, sends requests to it, and installs another release', async () => {
+  expect(await install('0.1.0-aaaaaaaa')).toEqual({ version: '0.1.0-aaaaaaaa', provisional: false })
+  // The operator uploaded everything, so nothing was downloaded.
+  expect(fetchCount).toBe(0)
+  const session = openSession()
+  expect(await session.request({ type: 'hello' }, 'hello')).toMatchObject({ version: '0.1.0-aaaaaaaa' })
+  // The agent is already installed and not changed.
   const lines = host.lines.length
-  expect(await install('0.1.0-aaaaaaaa')).toEqual({ version: '0.1.0-aaaaaaaa', onTrial: false })
+  expect(await install('0.1.0-aaaaaaaa')).toEqual({ version: '0.1.0-aaaaaaaa', provisional: false })
   expect(host.lines.slice(lines)).toEqual([expect.stringContaining('host-call')])
-  expect(await install('0.2.0-bbbbbbbb')).toEqual({ version: '0.2.0-bbbbbbbb', onTrial: true })
-  await keepAgent(remote, signal)
-  const { version, services } = await hostServices(remote, ['hyperkube-agent', 'kubelet'], signal)
+  expect(await install('0.2.0-bbbbbbbb')).toEqual({ version: '0.2.0-bbbbbbbb', provisional: true })
+  await confirmAgent(remote, signal)
+  const { version, services } = await readHostServices(remote, ['hyperkube-agent', 'kubelet'], signal)
   expect([version, services]).toMatchObject([
     '0.2.0-bbbbbbbb',
     [
@@ -131,7 +139,7 @@ test('an operator brings an agent, speaks with it, and brings another one', asyn
       { name: 'kubelet', state: 'missing' },
     ],
   ])
-  expect(await sessionOf().ask({ type: 'facts', host: 'win1' }, 'facts')).toMatchObject({
+  expect(await openSession().request({ type: 'facts', host: 'win1' }, 'facts')).toMatchObject({
     facts: { host: 'win1', system: { os: 'windows' } },
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { wineText } from './wine-evidence.ts'
+import { formatWineEvidence } from './wine-evidence.ts'
 
 const evidence = {
   date: new Date('2026-01-02T03:04:05Z'),
@@ -7,8 +7,8 @@ const evidence = {
   node: '22.0.0',
   hyperkube: 'hyperkube 1.2.3',
   shown: [
-    { what: 'it begins', well: true },
-    { what: 'it ends', well: false },
+    { what: 'it begins', passed: true },
+    { what: 'it ends', passed: false },
   ],
   unanswered: ['adapters.list', 'system.describe'],
   standIn: 'x.dll',
@@ -18,7 +18,7 @@ const evidence = {
 }
 
 test('what was shown and what was not, and what was not looked at', () => {
-  const text = wineText(evidence)
+  const text = formatWineEvidence(evidence)
   expect(text).toContain('on 2026-01-02: hyperkube 1.2.3, in Node 22.0.0 for Windows, on wine-8.0.')
   expect(text).toContain('| it begins | yes |\n| it ends | no |')
   expect(text).toContain('adapters.list, system.describe.')
@@ -31,18 +31,18 @@ test('of each program whether it starts, and what it needs', () => {
     name: 'p',
     path: '',
     imports: ['kernel32.dll'],
-    asks: ['ws2_32.dll'],
+    runtimeLibraries: ['ws2_32.dll'],
     foreign: [],
     unknown: ['x.dll'],
   }
-  const text = wineText({
+  const text = formatWineEvidence({
     ...evidence,
     programs: [
       { ...program, version: 'p 1 | x' },
       { ...program, failure: 'fatal error', foreign: ['evil.dll'] },
     ],
     kubelet: 'no sockets',
-    flags: [{ program: 'p', by: 'asking', flags: ['a', 'b'], missing: ['b'] }],
+    flags: [{ program: 'p', method: 'query', flags: ['a', 'b'], missing: ['b'] }],
   })
   expect(text).toContain('and then ended: `no sockets`.')
   expect(text).toContain('| p | a, b | the program was asked for each | b |')

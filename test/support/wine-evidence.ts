@@ -1,30 +1,30 @@
 import type { FlagCheck, GoProgram } from '../../lab/wine/go-programs.ts'
 
-/** One thing that was to be shown. */
-export interface Shown {
+/** Result of one test. */
+export interface CheckResult {
   readonly what: string
-  readonly well: boolean
+  readonly passed: boolean
 }
 
 export interface WineEvidence {
   readonly date: Date
   readonly wine: string
   readonly node: string
-  /** What `hyperkube version` says there. */
+  /** Output of `hyperkube version`. */
   readonly hyperkube: string
-  readonly shown: readonly Shown[]
-  /** What PowerShell would have to answer for, and what was said in its place. */
+  readonly shown: readonly CheckResult[]
+  /** Operations that need PowerShell, which Wine lacks. */
   readonly unanswered: readonly string[]
   readonly programs: readonly GoProgram[]
   readonly flags: readonly FlagCheck[]
-  /** Whether the library that Go needs, and this Wine lacks, was put there. */
+  /** The library that Go needs and this Wine lacks, replaced by a stand-in. */
   readonly standIn: string
-  /** What the kubelet ended with, once it had read its settings. */
+  /** Error with which the kubelet ended after it had read its configuration. */
   readonly kubelet: string
 }
 
-/** What came of it, as it is kept. */
-export function wineText({
+/** Renders the results for docs/evidence. */
+export function formatWineEvidence({
   date,
   wine,
   node,
@@ -44,9 +44,9 @@ Wine is not Windows: its manager of services, its registry and its pipes are tho
 documents. What Windows itself does differently is not seen here. Our code makes two allowances for it: all answers of its manager bear the
 same number, and a flag that it does not know is no failure.
 
-| what was shown | well |
+| test | passed |
 |---|---|
-${shown.map(({ what, well }) => `| ${what} | ${well ? 'yes' : 'no'} |`).join('\n')}
+${shown.map(({ what, passed }) => `| ${what} | ${passed ? 'yes' : 'no'} |`).join('\n')}
 
 Its PowerShell ends at once and has done nothing. So these operations were not answered, and each said so by its name:
 ${unanswered.join(', ')}.
@@ -56,16 +56,19 @@ services that depend on another, and does not tell which do: none of that was se
 
 ## Upstream's programs for Windows
 
-${programs.length === 0 ? 'They were not looked at in this run.' : `${programTable(programs, standIn)}\n\n${flagTable(flags)}\n\n${kubeletText(kubelet)}`}
+${programs.length === 0 ? 'They were not looked at in this run.' : `${formatProgramTable(programs, standIn)}\n\n${formatFlagTable(flags)}\n\n${formatKubelet(kubelet)}`}
 `
 }
 
-function programTable(programs: readonly GoProgram[], standIn: string): string {
-  const rows = programs.map(({ part, name, version, failure, imports, asks, foreign, unknown }) => {
-    const started = failure === undefined ? `yes: ${cell(version ?? '')}` : `no: ${cell(failure)}`
-    const more = [...asks, ...unknown.map((one) => `${one}?`)].join(', ')
-    return `| ${part} | ${name} | ${started} | ${imports.join(', ')} | ${more} | ${foreign.join(', ') || 'none'} |`
-  })
+function formatProgramTable(programs: readonly GoProgram[], standIn: string): string {
+  const rows = programs.map(
+    ({ part, name, version, failure, imports, runtimeLibraries, foreign, unknown }) => {
+      const started =
+        failure === undefined ? `yes: ${escapeCell(version ?? '')}` : `no: ${escapeCell(failure)}`
+      const loadedAtRuntime = [...runtimeLibraries, ...unknown.map((one) => `${one}?`)].join(', ')
+      return `| ${part} | ${name} | ${started} | ${imports.join(', ')} | ${loadedAtRuntime} | ${foreign.join(', ') || 'none'} |`
+    },
+  )
   return `Programs of Go begin with ${standIn}, which this Wine lacks. It was given one without any code, whose only function is another
 name for one of Wine's own. What a program needs before it begins is in its headers; what it asks for when it runs was looked for
 among its texts, and marked with ? where no library of Windows bears that name.
@@ -75,10 +78,10 @@ among its texts, and marked with ? where no library of Windows bears that name.
 ${rows.join('\n')}`
 }
 
-function flagTable(flags: readonly FlagCheck[]): string {
-  const rows = flags.map(({ program, by, flags: all, missing }) => {
-    const way = by === 'asking' ? 'the program was asked for each' : 'looked for among its texts'
-    return `| ${program} | ${all.join(', ')} | ${way} | ${missing.join(', ') || 'none'} |`
+function formatFlagTable(flags: readonly FlagCheck[]): string {
+  const rows = flags.map(({ program, method, flags: all, missing }) => {
+    const methodText = method === 'query' ? 'the program was asked for each' : 'looked for among its texts'
+    return `| ${program} | ${all.join(', ')} | ${methodText} | ${missing.join(', ') || 'none'} |`
   })
   return `The flags that a plan gives to each:
 
@@ -87,14 +90,14 @@ function flagTable(flags: readonly FlagCheck[]): string {
 ${rows.join('\n')}`
 }
 
-function kubeletText(why: string): string {
-  return why === ''
+function formatKubelet(exitMessage: string): string {
+  return exitMessage === ''
     ? 'The kubelet was not started with the settings of a plan.'
-    : `containerd finds somebody's session around itself, and so does not tell the manager of services that it runs: it was started as a
+    : `containerd finds a user session, and so does not notify the service manager that it runs: it was started as a
 program. Node cannot write to a pipe of this Wine while it waits for an answer: that containerd's can be opened is all that was seen of
-the agent's own question whether it is ready. The kubelet read the settings of a plan, told them again without a complaint, and then ended: \`${cell(why)}\`.`
+the agent's own question whether it is ready. The kubelet read the settings of a plan without an error, and then ended: \`${escapeCell(exitMessage)}\`.`
 }
 
-function cell(text: string): string {
+function escapeCell(text: string): string {
   return text.replaceAll('|', String.raw`\|`).slice(0, 120)
 }

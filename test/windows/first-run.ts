@@ -1,14 +1,14 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { managedServices } from '../../src/agent/windows/host/this-windows.ts'
-import { firstReport } from '../../lab/windows/simulator/first-report.ts'
+import { localServices } from '../../src/agent/windows/host/this-windows.ts'
+import { runFirstReport } from '../../lab/windows/simulator/first-report.ts'
 import { powershellHost } from '../../src/agent/windows/powershell/powershell-host.ts'
-import { hostScript } from '../../src/agent/windows/powershell/script.ts'
+import { readHostScript } from '../../src/agent/windows/powershell/script.ts'
 
 /**
- * For the first person who runs this on a real Windows, as an administrator: docs/windows.md says how. `--powershell`,
- * once for the program and once for each of its arguments, takes another one than the host's. `--services powershell` asks
- * it for services, too, in place of their manager.
+ * For the first run on a real Windows host, as an administrator; see docs/windows.md. `--powershell`, once
+ * for the program and once for each argument, replaces the PowerShell of the host. `--services powershell`
+ * reads services through PowerShell too, instead of the Service Control Manager.
  */
 const { values } = parseArgs({
   options: {
@@ -23,21 +23,21 @@ const scratch = String.raw`C:\hyperkube-first-run`
 
 if (process.platform === 'win32') await mkdir(scratch, { recursive: true })
 try {
-  await using lent = powershellHost({
-    script: await hostScript(),
+  await using powershell = powershellHost({
+    script: await readHostScript(),
     ...(program === undefined ? {} : { argv: [program, ...args] as const }),
   })
-  const services = values.services === 'powershell' ? lent.host.services : managedServices()
-  const report = await firstReport({ ...lent.host, services }, scratch, {
+  const services = values.services === 'powershell' ? powershell.host.services : localServices()
+  const report = await runFirstReport({ ...powershell.host, services }, scratch, {
     changes: values.changes,
     now: () => performance.now(),
   })
   await writeFile(values.out, `${JSON.stringify(report, undefined, 2)}\n`)
-  const wrong = [...report.looks, ...report.checks].filter(({ error }) => error !== undefined)
+  const failed = [...report.reads, ...report.checks].filter(({ error }) => error !== undefined)
   process.stdout.write(
-    `${report.looks.length} looks, ${report.checks.length} checks, ${wrong.length} wrong: ${values.out}\n`,
+    `${report.reads.length} reads, ${report.checks.length} checks, ${failed.length} failed: ${values.out}\n`,
   )
-  process.exitCode = wrong.length === 0 ? 0 : 1
+  process.exitCode = failed.length === 0 ? 0 : 1
 } finally {
   if (process.platform === 'win32') await rm(scratch, { recursive: true, force: true })
 }

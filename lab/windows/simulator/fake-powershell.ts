@@ -1,36 +1,36 @@
 import { createInterface } from 'node:readline'
-import { hostScript, openingLine } from '../../../src/agent/windows/powershell/script.ts'
+import { readHostScript, formatOpeningLine } from '../../../src/agent/windows/powershell/script.ts'
 
 /**
- * In the place of powershell.exe, for tests: a process that takes the same lines and answers for a simulated host. Its
- * argument says how it goes wrong, with the number of the request over which it does; without one it never does.
+ * A fake powershell.exe for tests: it accepts the same lines and acts on a simulated host. Its arguments name
+ * a fault and the number of the request that fails. Without arguments it never fails.
  */
-const [trouble = 'well', count = '0'] = process.argv.slice(2)
-const at = Number(count)
+const [fault = 'none', count = '0'] = process.argv.slice(2)
+const faultAt = Number(count)
 
-// As Wine's does: it ends well, and has done nothing.
-if (trouble === 'stub') process.exit(0)
+// Like the stub of Wine: exits with 0 and does nothing.
+if (fault === 'stub') process.exit(0)
 
-const opening = openingLine(await hostScript())
-let asked = 0
+const opening = formatOpeningLine(await readHostScript())
+let requestCount = 0
 
-/** Who goes wrong over the first request answers none: it starts sooner without a host. */
-const simulated = trouble !== 'well' && at === 1 ? undefined : await simulate()
+/** A process that fails on its first request starts faster without a simulator. */
+const simulated = fault !== 'none' && faultAt === 1 ? undefined : await simulate()
 
 async function simulate() {
   const { newMachine } = await import('./new-machine.ts')
   const { simulatedHost } = await import('./simulated-host.ts')
   const { advance } = await import('./time.ts')
-  const { machine, answer } = simulatedHost(newMachine(new Map()))
+  const { machine, respond: response } = simulatedHost(newMachine(new Map()))
   return (operation: string, input: unknown) => {
     advance(machine, 1000)
-    return answer(operation, input)
+    return response(operation, input)
   }
 }
 
-/** As Write-Answer writes it. */
-function say(answer: object): void {
-  const json = JSON.stringify(answer).replaceAll(
+/** Writes a response like Write-Response of the script. */
+function writeResponse(response: object): void {
+  const json = JSON.stringify(response).replaceAll(
     /[^\x20-\x7e]/g,
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
@@ -42,21 +42,21 @@ function reply(line: string): void {
   if (encoded === undefined) return void process.stdout.write(`${line} : The term is not recognized\r\n`)
   const { id, operation, input } = JSON.parse(Buffer.from(encoded, 'base64').toString('utf8'))
   try {
-    say({ id, ok: true, output: simulated?.(operation, input) })
+    writeResponse({ id, ok: true, output: simulated?.(operation, input) })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    say({ id, ok: false, error: { message, type: 'System.Exception', about: operation } })
+    writeResponse({ id, ok: false, error: { message, type: 'System.Exception', about: operation } })
   }
 }
 
 createInterface({ input: process.stdin }).on('line', (line) => {
-  if (`${line}\n` === opening) return say({ id: 0, ok: true, output: [] })
-  if (++asked !== at || trouble === 'well') return reply(line)
-  if (trouble === 'hang') return undefined
-  if (trouble === 'die') process.exit(3)
-  if (trouble === 'complain') process.stdout.write('The module was slow\r\n')
-  if (trouble === 'other') say({ id: 4711, ok: true, output: [] })
-  if (trouble === 'half') process.stdout.write('hyperkube {"id":1,"ok":tr\r\n')
-  if (trouble === 'shape') say({ id: asked, ok: true, output: [{ Name: 7 }] })
+  if (`${line}\n` === opening) return writeResponse({ id: 0, ok: true, output: [] })
+  if (++requestCount !== faultAt || fault === 'none') return reply(line)
+  if (fault === 'hang') return undefined
+  if (fault === 'die') process.exit(3)
+  if (fault === 'complain') process.stdout.write('The module was slow\r\n')
+  if (fault === 'other') writeResponse({ id: 4711, ok: true, output: [] })
+  if (fault === 'half') process.stdout.write('hyperkube {"id":1,"ok":tr\r\n')
+  if (fault === 'shape') writeResponse({ id: requestCount, ok: true, output: [{ Name: 7 }] })
   return undefined
 })

@@ -1,12 +1,12 @@
-import { type NodeRole, roles } from '../../../src/agent/windows/reconcile/worker-spec.ts'
-import { fileAt, type Machine, metadataAddress, newId, putFile } from './machine.ts'
-import { begin, fail, halt, kill } from './service-manager.ts'
-import { overlay } from './programs.ts'
-import { bounce, dropNetwork } from './virtual-switch.ts'
+import { type NodeRole, nodeRoles } from '../../../src/agent/windows/reconcile/worker-spec.ts'
+import { findFile, type Machine, metadataAddress, newId, writeMachineFile } from './machine.ts'
+import { startSimulatedService, failService, stopSimulatedService, killProcess } from './service-manager.ts'
+import { overlayNetwork } from './programs.ts'
+import { bounce, removeNetwork } from './virtual-switch.ts'
 import { reboot } from './time.ts'
-import { workerWish } from './simulated-worker.ts'
+import { simulatedWorkerSpec } from './simulated-worker.ts'
 
-/** What happens to hosts, in one word and to one of its programs. */
+/** Faults that a test can inject into a host or one of its programs. */
 export const faultNames = [
   'reboot',
   'hns-restart',
@@ -31,16 +31,16 @@ export const faultNames = [
 ] as const
 export type FaultName = (typeof faultNames)[number]
 
-export interface Fault {
+export interface SimulatedFault {
   readonly name: FaultName
   readonly role: NodeRole
 }
 
-/** Does it to a machine. Whatever a fault does not find, it leaves alone. */
-export function inflict(machine: Machine, { name, role }: Fault): void {
-  const { program } = workerWish.services[role]
+/** Injects a fault into a machine. A fault without a target does nothing. */
+export function injectFault(machine: Machine, { name, role }: SimulatedFault): void {
+  const { program } = simulatedWorkerSpec.services[role]
   const service = machine.services.get(role)
-  const network = machine.networks.find((one) => one.name === overlay)
+  const network = machine.networks.find((one) => one.name === overlayNetwork)
   switch (name) {
     case 'reboot':
       return reboot(machine)
@@ -52,34 +52,34 @@ export function inflict(machine: Machine, { name, role }: Fault): void {
       return bounce(machine)
     case 'locked-file': {
       for (const path of [program.path, `${program.path}.new`, `${program.path}.old`])
-        Object.assign(fileAt(machine, path) ?? {}, { heldUntil: machine.time + 60_000 })
+        Object.assign(findFile(machine, path) ?? {}, { heldUntil: machine.time + 60_000 })
       return undefined
     }
     case 'damaged-program': {
-      // The former one is still what runs: only its name is another's now.
-      putFile(machine, program.path, `damaged ${machine.last}`)
+      // The previous program keeps running; only the file behind its path is another one.
+      writeMachineFile(machine, program.path, `damaged ${machine.last}`)
       return undefined
     }
     case 'lost-program': {
-      const lost = fileAt(machine, program.path)
-      if (lost !== undefined) machine.files.remove(lost)
+      const file = findFile(machine, program.path)
+      if (file !== undefined) machine.files.remove(file)
       return undefined
     }
     case 'killed-process':
-      return service === undefined ? undefined : fail(machine, service, 1)
+      return service === undefined ? undefined : failService(machine, service, 1)
     case 'killed-runner': {
       const runner = machine.processes.get(service?.process ?? 0)
-      return runner === undefined ? undefined : kill(machine, runner)
+      return runner === undefined ? undefined : killProcess(machine, runner)
     }
     case 'stopped-service':
-      return service === undefined ? undefined : halt(machine, service)
+      return service === undefined ? undefined : stopSimulatedService(machine, service)
     case 'changed-service': {
       if (service !== undefined) service.commandLine += ' --another-flag'
       return undefined
     }
     case 'removed-service': {
-      for (const { id, service: of } of machine.processes.values())
-        if (of === role) machine.processes.delete(id)
+      for (const { id, service: ownerName } of machine.processes.values())
+        if (ownerName === role) machine.processes.delete(id)
       machine.services.delete(role)
       return undefined
     }
@@ -101,29 +101,29 @@ export function inflict(machine: Machine, { name, role }: Fault): void {
     }
     case 'wrong-network-type': {
       if (network === undefined) return undefined
-      dropNetwork(machine, network.id)
+      removeNetwork(machine, network.id)
       machine.networks.push({ ...network, id: newId(machine), type: 'L2Bridge' })
       return undefined
     }
     case 'deleted-network':
-      return network === undefined ? undefined : dropNetwork(machine, network.id)
+      return network === undefined ? undefined : removeNetwork(machine, network.id)
     case 'new-subnet': {
       machine.cluster.subnet = `10.244.${machine.last % 250}.0/24`
       return undefined
     }
     case 'address-given-away': {
-      const book = machine.taken.get(overlay)
+      const book = machine.taken.get(overlayNetwork)
       for (const [address, owner] of book ?? []) if (owner === 'kube-proxy') book?.set(address, 'some pod')
       return undefined
     }
   }
 }
 
-/** Another process, and none of the policies. */
+/** HNS gets a new process and loses all policies. */
 function restartHns(machine: Machine): void {
   stopHns(machine)
   const hns = machine.services.get('hns')
-  if (hns !== undefined) begin(machine, hns)
+  if (hns !== undefined) startSimulatedService(machine, hns)
 }
 
 function stopHns(machine: Machine): void {
@@ -134,4 +134,6 @@ function stopHns(machine: Machine): void {
   Object.assign(hns, { state: 'Stopped', process: 0 })
 }
 
-export const allFaults: readonly Fault[] = faultNames.flatMap((name) => roles.map((role) => ({ name, role })))
+export const allFaults: readonly SimulatedFault[] = faultNames.flatMap((name) =>
+  nodeRoles.map((role) => ({ name, role })),
+)

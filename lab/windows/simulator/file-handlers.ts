@@ -1,98 +1,104 @@
 import { createHash } from 'node:crypto'
-import { closedAccess } from '../../../src/agent/windows/operations/files.ts'
+import { adminOnlySddl } from '../../../src/agent/windows/operations/files.ts'
 import type { Handlers } from './handler.ts'
-import { instantOf } from './instant.ts'
-import { inherited, type SimulatedFile } from './files/simulated-files.ts'
-import { fileAt, isRunning, type Machine, putFile } from './machine.ts'
+import { formatInstant } from './instant.ts'
+import { inheritedSddl, type SimulatedFile } from './files/simulated-files.ts'
+import { findFile, isRunning, type Machine, writeMachineFile } from './machine.ts'
 
 export function fileHandlers(machine: Machine): Pick<Handlers, 'files'> {
-  const there = (path: string): SimulatedFile => {
-    const file = fileAt(machine, path)
+  const requireFile = (path: string): SimulatedFile => {
+    const file = findFile(machine, path)
     if (file === undefined) throw new Error(`Could not find file '${path}'.`)
     return file
   }
   return {
     files: {
       stat({ path }) {
-        const file = fileAt(machine, path)
+        const file = findFile(machine, path)
         if (file === undefined) return []
         const { content, modified, directory } = file
         return [
           {
             Kind: directory ? 'directory' : 'file',
             Length: content.length,
-            LastWriteTimeUtc: instantOf(modified),
+            LastWriteTimeUtc: formatInstant(modified),
           },
         ]
       },
       digest({ path }) {
-        const file = fileAt(machine, path)
-        return file === undefined || file.directory ? [] : [{ Hash: digestOf(file.content).toUpperCase() }]
+        const file = findFile(machine, path)
+        return file === undefined || file.directory
+          ? []
+          : [{ Hash: computeSha256(file.content).toUpperCase() }]
       },
       read({ path }) {
-        const file = fileAt(machine, path)
+        const file = findFile(machine, path)
         return file === undefined || file.directory ? [] : [{ Text: file.content.toString('utf8') }]
       },
       write({ path, text }) {
-        const former = fileAt(machine, path)
-        if (former !== undefined) mayGo(machine, former)
-        const access = former?.access
-        const file = putFile(machine, path, text)
+        const previous = findFile(machine, path)
+        if (previous !== undefined) assertDeletable(machine, previous)
+        const access = previous?.access
+        const file = writeMachineFile(machine, path, text)
         if (access !== undefined && !access.includes('D:AI')) file.access = access
         return []
       },
       move({ from, to }) {
-        const file = there(from)
-        mayMove(machine, file)
-        if (fileAt(machine, to) !== undefined)
+        const file = requireFile(from)
+        assertMovable(machine, file)
+        if (findFile(machine, to) !== undefined)
           throw new Error('Cannot create a file when that file already exists.')
-        moved(machine, file, to)
+        updateProcessPaths(machine, file, to)
         machine.files.move(file, to)
         return []
       },
       remove({ path }) {
-        const file = fileAt(machine, path)
+        const file = findFile(machine, path)
         if (file === undefined) return []
-        mayGo(machine, file)
+        assertDeletable(machine, file)
         machine.files.remove(file)
         return []
       },
       access({ path }) {
-        const file = fileAt(machine, path)
+        const file = findFile(machine, path)
         return file === undefined
           ? []
-          : [{ Sddl: file.access.endsWith('D:AI') ? inherited.open : file.access }]
+          : [{ Sddl: file.access.endsWith('D:AI') ? inheritedSddl.open : file.access }]
       },
       grant({ path, sddl }) {
-        there(path).access = sddl
+        requireFile(path).access = sddl
         return []
       },
       close({ path }) {
-        const file = there(path)
-        file.access = file.directory ? closedAccess.directory : closedAccess.file
+        const file = requireFile(path)
+        file.access = file.directory ? adminOnlySddl.directory : adminOnlySddl.file
         return []
       },
     },
   }
 }
 
-/** Throws what Windows says of a file that somebody has open. */
-export function mayMove({ time }: Machine, { heldUntil }: SimulatedFile): void {
+/** Throws the Windows error for a file that another process has open. */
+export function assertMovable({ time }: Machine, { heldUntil }: SimulatedFile): void {
   if (heldUntil > time)
     throw new Error('The process cannot access the file because it is being used by another process.')
 }
 
-/** The same of one that a process runs from, for whoever would change or remove it. */
-export function mayGo(machine: Machine, file: SimulatedFile): void {
-  mayMove(machine, file)
+/** Also throws for the file of a running program, which cannot be changed or removed. */
+export function assertDeletable(machine: Machine, file: SimulatedFile): void {
+  assertMovable(machine, file)
   if (isRunning(machine, file)) throw new Error(`Access to the path '${file.path}' is denied.`)
 }
 
-/** A process runs on from wherever its file is. */
-export function moved({ processes }: Machine, { id }: Pick<SimulatedFile, 'id'>, to: string): void {
+/** A process keeps running from wherever its file is moved. */
+export function updateProcessPaths(
+  { processes }: Machine,
+  { id }: Pick<SimulatedFile, 'id'>,
+  to: string,
+): void {
   for (const process of processes.values()) if (process.image === id) process.program = to
 }
 
-export function digestOf(content: string | Buffer): string {
+export function computeSha256(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex')
 }

@@ -1,56 +1,63 @@
-import { describe } from '../../../src/kit/errors.ts'
-import { printable } from '../../../src/kit/printable.ts'
-import { type HostCheck, hostContract } from './host-contract.ts'
+import { formatError } from '../../../src/kit/errors.ts'
+import { toPrintable } from '../../../src/kit/printable.ts'
+import { type HostContractCheck, hostContract } from './host-contract.ts'
 import type { WindowsOperations } from '../../../src/agent/windows/operations/windows-operations.ts'
 
-/** What came of asking a host everything once. */
+/** Results of all read operations and checks on a host. */
 export interface FirstReport {
-  /** Every operation that only looks, and what it gave. */
-  readonly looks: readonly Look[]
-  readonly checks: readonly Outcome[]
+  /** Every read operation and its output. */
+  readonly reads: readonly ReadResult[]
+  readonly checks: readonly CheckResult[]
 }
 
-interface Look {
+interface ReadResult {
   readonly operation: string
   readonly milliseconds: number
   readonly output?: unknown
   readonly error?: string
 }
 
-interface Outcome {
+interface CheckResult {
   readonly check: string
   readonly changes: boolean
   readonly error?: string
 }
 
 /**
- * For the first person who runs this on a real Windows: all that only looks comes first, and what changes the host only when
- * that was asked for. Nothing ends it early, so that one report has all that is wrong.
+ * For the first run on a real Windows host: all reads come first, changes only on request. Failures do not
+ * end it, so one report contains everything that is wrong.
  */
-export async function firstReport(
+export async function runFirstReport(
   host: WindowsOperations,
   scratch: string,
   { changes, now }: { readonly changes: boolean; readonly now: () => number },
 ): Promise<FirstReport> {
-  const looks: Look[] = []
-  for (const [operation, ask] of Object.entries(looksAt(host, scratch))) {
+  const reads: ReadResult[] = []
+  for (const [operation, read] of Object.entries(buildReads(host, scratch))) {
     const start = now()
-    const result = await attempt(ask)
-    looks.push({ operation, milliseconds: Math.round(now() - start), ...result })
+    const result = await attempt(read)
+    reads.push({ operation, milliseconds: Math.round(now() - start), ...result })
   }
-  const checks: Outcome[] = []
+  const checks: CheckResult[] = []
   for (const one of hostContract.filter((check) => changes || !check.changes))
-    checks.push(await outcomeOf(one, host, scratch))
-  return { looks, checks }
+    checks.push(await runCheck(one, host, scratch))
+  return { reads, checks }
 }
 
-async function outcomeOf({ name, changes, check }: HostCheck, host: WindowsOperations, scratch: string) {
+async function runCheck(
+  { name, changes, check }: HostContractCheck,
+  host: WindowsOperations,
+  scratch: string,
+) {
   const { error } = await attempt(async () => check(host, scratch))
   return { check: name, changes, ...(error === undefined ? {} : { error }) }
 }
 
-/** Each operation that only looks, with something to look at that every Windows has. */
-function looksAt(host: WindowsOperations, scratch: string): Readonly<Record<string, () => Promise<unknown>>> {
+/** Every read operation with an input that exists on every Windows host. */
+function buildReads(
+  host: WindowsOperations,
+  scratch: string,
+): Readonly<Record<string, () => Promise<unknown>>> {
   const path = String.raw`C:\Windows\System32\drivers\etc\hosts`
   return {
     'system.describe': async () => host.system.describe({}),
@@ -71,10 +78,10 @@ function looksAt(host: WindowsOperations, scratch: string): Readonly<Record<stri
   }
 }
 
-async function attempt(ask: () => Promise<unknown>): Promise<{ output?: unknown; error?: string }> {
+async function attempt(read: () => Promise<unknown>): Promise<{ output?: unknown; error?: string }> {
   try {
-    return { output: await ask() }
+    return { output: await read() }
   } catch (error) {
-    return { error: printable(describe(error)) }
+    return { error: toPrintable(formatError(error)) }
   }
 }

@@ -4,7 +4,7 @@ import type { Machine } from './machine.ts'
 import { networkHandlers } from './network-handlers.ts'
 import { serviceHandlers } from './service-handlers.ts'
 
-export function handlersOf(machine: Machine): Handlers {
+export function createHandlers(machine: Machine): Handlers {
   return {
     ...serviceHandlers(machine),
     ...networkHandlers(machine),

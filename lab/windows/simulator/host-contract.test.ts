@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type PowerShellHost, powershellHost } from '../../../src/agent/windows/powershell/powershell-host.ts'
-import { hostScript } from '../../../src/agent/windows/powershell/script.ts'
+import { readHostScript } from '../../../src/agent/windows/powershell/script.ts'
 import { newMachine } from './new-machine.ts'
-import { snapshotOf } from './machine-state.ts'
+import { snapshotMachine } from './machine-state.ts'
 import { simulatedHost } from './simulated-host.ts'
 import { hostContract } from './host-contract.ts'
 
@@ -18,22 +18,22 @@ test.each(hostContract.filter(({ changes }) => !changes))(
   '$name, and nothing is changed',
   async ({ check }) => {
     const simulated = simulatedHost(newMachine(new Map()))
-    const before = snapshotOf(simulated.machine)
+    const before = snapshotMachine(simulated.machine)
     await check(simulated.host, scratch)
     expect(simulated.changes).toEqual([])
-    expect(snapshotOf(simulated.machine)).toEqual(before)
+    expect(snapshotMachine(simulated.machine)).toEqual(before)
   },
 )
 
-let lent: PowerShellHost | undefined
+let powershell: PowerShellHost | undefined
 beforeAll(async () => {
   const fake = join(import.meta.dirname, './fake-powershell.ts')
-  lent = powershellHost({ script: await hostScript(), argv: [process.execPath, fake] })
+  powershell = powershellHost({ script: await readHostScript(), argv: [process.execPath, fake] })
 })
-afterAll(async () => lent?.[Symbol.asyncDispose]())
+afterAll(async () => powershell?.[Symbol.asyncDispose]())
 
 test.each(hostContract)('by the lines of PowerShell: $name', async ({ check }) => {
-  if (lent === undefined) throw new Error('there is no host')
-  await expect(check(lent.host, scratch)).resolves.toBeUndefined()
-  expect(lent.processes).toBe(1)
+  if (powershell === undefined) throw new Error('there is no host')
+  await expect(check(powershell.host, scratch)).resolves.toBeUndefined()
+  expect(powershell.processes).toBe(1)
 })

@@ -1,16 +1,16 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
-import { closedAccess } from '../../../src/agent/windows/operations/files.ts'
+import { adminOnlySddl } from '../../../src/agent/windows/operations/files.ts'
 import type { WindowsOperations } from '../../../src/agent/windows/operations/windows-operations.ts'
 
-export interface HostCheck {
+export interface HostContractCheck {
   readonly name: string
-  /** Whether it changes the host; all of that is taken away again. */
+  /** Whether the check changes the host. It reverts every change. */
   readonly changes: boolean
   readonly check: (host: WindowsOperations, scratch: string) => Promise<void>
 }
 
-/** Names and values that would run something, or end something, wherever text is put together from them. */
-export const hostile: readonly string[] = [
+/** Values that would run code or end a string wherever text is built from them. */
+export const hostileValues: readonly string[] = [
   `'; throw 'ran'; '`,
   `"; throw "ran"; "`,
   '$(throw 1) `n $env:Path',
@@ -20,13 +20,13 @@ export const hostile: readonly string[] = [
 ]
 
 const group = 'hyperkube-contract'
-const nobody = '00000000-0000-4000-8000-00000000dead'
+const unknownId = '00000000-0000-4000-8000-00000000dead'
 
 /**
- * What holds of any Windows host, the simulated one that tests use and a real one: the same checks run against both. Those
- * that only look come first.
+ * Checks that hold for every Windows host; the same run against the simulator and a real one. Checks that
+ * only read come first.
  */
-export const hostContract: readonly HostCheck[] = [
+export const hostContract: readonly HostContractCheck[] = [
   {
     name: 'it says what it is',
     changes: false,
@@ -38,7 +38,7 @@ export const hostContract: readonly HostCheck[] = [
     },
   },
   {
-    name: 'a service is told of as it is, and one that is not there not at all',
+    name: 'an existing service is listed with its state, a missing one is not',
     changes: false,
     check: async ({ services }) => {
       const found = await services.list({ names: ['hns', 'hyperkube-contract'] })
@@ -55,14 +55,14 @@ export const hostContract: readonly HostCheck[] = [
     check: async ({ adapters, routes }) => {
       const found = await adapters.list({})
       const out = await routes.list({ destinations: ['0.0.0.0/0'] })
-      const leading = found.filter(({ index, up, addresses }) => {
+      const usable = found.filter(({ index, up, addresses }) => {
         return up && addresses.length > 0 && out.some(({ interfaceIndex }) => interfaceIndex === index)
       })
-      notEqual(leading.length, 0)
+      notEqual(usable.length, 0)
     },
   },
   {
-    name: 'networks, endpoints and policies are told of by ids in small letters',
+    name: 'networks, endpoints and policies have ids in lower case',
     changes: false,
     check: async ({ networks, endpoints, policies }) => {
       const found = await networks.list({})
@@ -97,7 +97,7 @@ export const hostContract: readonly HostCheck[] = [
     changes: true,
     check: async ({ environment }) => {
       const name = 'HyperkubeContract'
-      for (const value of hostile) {
+      for (const value of hostileValues) {
         await environment.set({ name, value })
         equal(await environment.get({ name }), value)
       }
@@ -109,8 +109,8 @@ export const hostContract: readonly HostCheck[] = [
     name: 'a file is what was written last, whatever it is called and says, and goes',
     changes: true,
     check: async ({ files }, scratch) => {
-      for (const text of hostile) {
-        // Without what no name of Windows may have.
+      for (const text of hostileValues) {
+        // Without characters that Windows does not allow in file names.
         const path = `${scratch}\\${text.replaceAll(/["|:?*\t]/g, '')}.txt`
         await files.write({ path, text: 'before' })
         await files.write({ path, text })
@@ -148,11 +148,11 @@ export const hostContract: readonly HostCheck[] = [
       const path = `${scratch}\\closed`
       await files.write({ path, text: '' })
       await files.close({ path })
-      equal(await files.access({ path }), closedAccess.file)
+      equal(await files.access({ path }), adminOnlySddl.file)
       await files.grant({ path, sddl: 'O:SYG:SYD:AI' })
       match((await files.access({ path })) ?? '', /D:AI(?:\([^)]*ID[^)]*\))+$/)
-      await files.grant({ path, sddl: closedAccess.file })
-      equal(await files.access({ path }), closedAccess.file)
+      await files.grant({ path, sddl: adminOnlySddl.file })
+      equal(await files.access({ path }), adminOnlySddl.file)
       await files.remove({ path })
     },
   },
@@ -178,7 +178,7 @@ export const hostContract: readonly HostCheck[] = [
     check: async ({ routes }) => {
       const [out] = await routes.list({ destinations: ['0.0.0.0/0'] })
       const { nextHop, interfaceIndex } = out ?? { nextHop: '', interfaceIndex: 0 }
-      // A network that is for documents alone.
+      // TEST-NET-1, reserved for documentation.
       const route = { destination: '192.0.2.77/32', nextHop, interfaceIndex }
       await routes.add({ ...route, metric: 7 })
       await routes.add({ ...route, metric: 7 })
@@ -193,18 +193,18 @@ export const hostContract: readonly HostCheck[] = [
     changes: true,
     check: async ({ services }) => {
       const name = 'hyperkube-contract'
-      const wish = {
+      const spec = {
         name,
-        description: `of no use: ${hostile[2]}`,
+        description: `of no use: ${hostileValues[2]}`,
         commandLine: String.raw`"C:\Windows\System32\no such program.exe" "a b" --x=1`,
         dependsOn: ['hns'],
-        environment: ['A=1', `B=${hostile[0]}`],
+        environment: ['A=1', `B=${hostileValues[0]}`],
         restartAfter: [1000, 2000, 3000] as [number, number, number],
       }
-      await services.put({ ...wish, commandLine: '"C:\\other.exe"', dependsOn: [], environment: [] })
-      await services.put(wish)
+      await services.put({ ...spec, commandLine: '"C:\\other.exe"', dependsOn: [], environment: [] })
+      await services.put(spec)
       const [found] = await services.list({ names: [name] })
-      const { description, commandLine, dependsOn, environment } = wish
+      const { description, commandLine, dependsOn, environment } = spec
       deepEqual(
         { ...found, exitCode: 0 },
         {
@@ -227,14 +227,18 @@ export const hostContract: readonly HostCheck[] = [
     },
   },
   {
-    name: 'no process is ended but the very one that was seen',
+    name: 'only the observed process is ended',
     changes: true,
     check: async ({ processes }) => {
-      const [seen] = await processes.list({ below: String.raw`C:\Windows` })
-      ok(seen)
-      await processes.end({ id: seen.id, program: seen.program, startedAt: '2001-01-01T00:00:00Z' })
-      await processes.end({ id: seen.id, program: String.raw`C:\other.exe`, startedAt: seen.startedAt })
-      ok((await processes.list({ below: String.raw`C:\Windows` })).some(({ id }) => id === seen.id))
+      const [observed] = await processes.list({ below: String.raw`C:\Windows` })
+      ok(observed)
+      await processes.end({ id: observed.id, program: observed.program, startedAt: '2001-01-01T00:00:00Z' })
+      await processes.end({
+        id: observed.id,
+        program: String.raw`C:\other.exe`,
+        startedAt: observed.startedAt,
+      })
+      ok((await processes.list({ below: String.raw`C:\Windows` })).some(({ id }) => id === observed.id))
     },
   },
   {
@@ -242,7 +246,7 @@ export const hostContract: readonly HostCheck[] = [
     changes: true,
     check: async ({ networks }) => {
       const before = await networks.list({})
-      await rejects(networks.remove({ id: nobody }))
+      await rejects(networks.remove({ id: unknownId }))
       deepEqual(await networks.list({}), before)
     },
   },

@@ -1,7 +1,7 @@
-/** When every simulated machine is made. */
+/** Creation time of every simulated machine. */
 export const epoch = Date.UTC(2026, 0, 1)
 
-/** A moment of the machine as Windows writes it. */
-export function instantOf(time: number): string {
+/** Formats machine time as Windows does. */
+export function formatInstant(time: number): string {
   return new Date(epoch + time).toISOString()
 }

@@ -1,58 +1,58 @@
-import type { Files } from '../../../src/agent/host/files.ts'
+import type { HostFiles } from '../../../src/agent/host/files.ts'
 import { join } from '../../../src/agent/host/host-path.ts'
-import { mayGo, mayMove, moved } from './file-handlers.ts'
-import { fileAt, type Machine } from './machine.ts'
+import { assertDeletable, assertMovable, updateProcessPaths } from './file-handlers.ts'
+import { findFile, type Machine } from './machine.ts'
 
-/** The files of a simulated host for whoever writes them himself: as Windows would have it, with all that is locked. */
-export function lockedFiles(machine: Machine, files: Files): Files {
-  const below = async (path: string): Promise<string[]> => {
+/** Files of a simulated host for code that accesses them directly, with the file locks of Windows. */
+export function lockedFiles(machine: Machine, files: HostFiles): HostFiles {
+  const listFilesBelow = async (path: string): Promise<string[]> => {
     const entries = await files.list(path)
-    const found = (entries ?? []).map(async ({ name }) => below(join(path, name)))
+    const found = (entries ?? []).map(async ({ name }) => listFilesBelow(join(path, name)))
     return entries === undefined ? [path] : [...(await Promise.all(found)).flat()]
   }
   const isLocked = (path: string): boolean => {
-    const file = fileAt(machine, path)
-    return file !== undefined && !attempt(() => mayGo(machine, file))
+    const file = findFile(machine, path)
+    return file !== undefined && !succeeds(() => assertDeletable(machine, file))
   }
   return {
     ...files,
     async write(path, content, access) {
-      if (isLocked(path)) throw denied(path)
+      if (isLocked(path)) throw deniedError(path)
       await files.write(path, content, access)
     },
     async copyIn(from, path, access) {
-      if (isLocked(path)) throw denied(path)
+      if (isLocked(path)) throw deniedError(path)
       await files.copyIn(from, path, access)
     },
     async rename(from, to) {
-      const file = fileAt(machine, from)
-      // Of a directory none may be used below it; a program can be moved by itself.
+      const file = findFile(machine, from)
+      // A directory cannot be moved while a file below it is in use; a running program can.
       const isFree =
         file?.directory === true
-          ? !(await below(from)).some(isLocked)
-          : file === undefined || attempt(() => mayMove(machine, file))
-      if (!isFree || isLocked(to)) throw denied(from)
+          ? !(await listFilesBelow(from)).some(isLocked)
+          : file === undefined || succeeds(() => assertMovable(machine, file))
+      if (!isFree || isLocked(to)) throw deniedError(from)
       await files.rename(from, to)
-      if (file !== undefined) moved(machine, file, to)
+      if (file !== undefined) updateProcessPaths(machine, file, to)
     },
     async remove(path) {
-      if (isLocked(path)) throw denied(path)
+      if (isLocked(path)) throw deniedError(path)
       return files.remove(path)
     },
     async removeTree(path) {
-      const all = await below(path)
+      const all = await listFilesBelow(path)
       const locked = all.filter(isLocked)
       if (locked[0] === undefined) {
         await files.removeTree(path)
         return
       }
       for (const one of all) if (!locked.includes(one)) await files.remove(one)
-      throw denied(locked[0])
+      throw deniedError(locked[0])
     },
   }
 }
 
-function attempt(work: () => void): boolean {
+function succeeds(work: () => void): boolean {
   try {
     work()
     return true
@@ -61,7 +61,7 @@ function attempt(work: () => void): boolean {
   }
 }
 
-/** As Node says it of what Windows does not allow. */
-function denied(path: string): Error {
+/** The error of Node for what Windows denies. */
+function deniedError(path: string): Error {
   return Object.assign(new Error(`operation not permitted, '${path}'`), { code: 'EPERM' })
 }

@@ -22,7 +22,7 @@ const service = z.strictObject({
   restartAt: number.optional(),
   failures: number,
   deaf: z.boolean(),
-  leaving: z.literal(true).optional(),
+  markedForDeletion: z.literal(true).optional(),
 })
 
 const process = z.strictObject({
@@ -79,19 +79,19 @@ const saved = z.strictObject({
   taken: rows(rows(text)),
   images: rows(z.strictObject({ digest: text, kept: z.boolean() })),
   cluster: z.strictObject({ registered: z.boolean(), subnet: text, programs: rows(text) }),
-  /** What only Windows knows of files that lie in a directory. */
+  /** Windows metadata of files that are stored in a local directory. */
   marks: rows(z.strictObject({ access: text.optional(), heldUntil: number.optional() })),
 })
 export type SavedMachine = z.output<typeof saved>
 
-/** A simulated host between two processes; its files are where they are. */
+/** A simulated host between two processes; its files stay where they are. */
 export const savedMachineFormat: Format<SavedMachine> = {
   kind: 'SimulatedMachine',
   newest: { apiVersion: 'hyperkube.dev/v1', schema: saved },
   older: [],
 }
 
-export function savedMachine(machine: Machine, marks: Marks): SavedMachine {
+export function toSavedMachine(machine: Machine, marks: Marks): SavedMachine {
   const { files: _files, ...rest } = machine
   const { cluster } = machine
   const all = {
@@ -107,16 +107,16 @@ export function savedMachine(machine: Machine, marks: Marks): SavedMachine {
     cluster: { ...cluster, programs: [...cluster.programs] },
     marks: [...marks],
   }
-  // What is undefined is left out, as it will be in the file.
+  // Drops undefined properties, as the saved file does.
   return saved.parse(JSON.parse(JSON.stringify(all)))
 }
 
-export function machineFrom(document: unknown, filesWith: (marks: Marks) => SimulatedFiles): Machine {
+export function restoreMachine(document: unknown, filesWith: (marks: Marks) => SimulatedFiles): Machine {
   const { apiVersion: _version, kind: _kind, marks, ...rest } = readVersioned(savedMachineFormat, document)
   const { cluster } = rest
   return {
     ...rest,
-    services: new Map(rest.services.map(([name, one]) => [name, restored(one)])),
+    services: new Map(rest.services.map(([name, one]) => [name, restoreService(one)])),
     processes: new Map(rest.processes.map((one) => [one.id, { ...one, network: one.network }])),
     networks: rest.networks.map((one) => ({
       ...one,
@@ -132,14 +132,21 @@ export function machineFrom(document: unknown, filesWith: (marks: Marks) => Simu
   }
 }
 
-function restored({ leaving, ...one }: SavedMachine['services'][number][1]): SimulatedService {
-  return { ...one, restartAt: one.restartAt, ...(leaving === undefined ? {} : { leaving }) }
+function restoreService({
+  markedForDeletion,
+  ...one
+}: SavedMachine['services'][number][1]): SimulatedService {
+  return {
+    ...one,
+    restartAt: one.restartAt,
+    ...(markedForDeletion === undefined ? {} : { markedForDeletion }),
+  }
 }
 
-/** All of a machine with its files, to be compared with what it is later. */
-export function snapshotOf(machine: Machine): unknown {
+/** A whole machine with its files, for comparisons. */
+export function snapshotMachine(machine: Machine): unknown {
   const files = machine.files
     .all()
     .map(({ path, directory, content, access }) => ({ path, directory, content: content.toString(), access }))
-  return { ...savedMachine(machine, new Map()), files }
+  return { ...toSavedMachine(machine, new Map()), files }
 }

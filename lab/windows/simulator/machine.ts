@@ -1,14 +1,17 @@
 import type { SimulatedFile, SimulatedFiles } from './files/simulated-files.ts'
 
-/** A Windows host without Windows, as what is known of it at one moment. Times are milliseconds since it was made. */
+/** State of a simulated Windows host. Times are milliseconds since its creation. */
 export interface Machine {
   time: number
   bootedAt: number
-  /** What the host calls itself, its address, and its way out. */
+  /** Hostname, address and default gateway. */
   readonly name: string
   readonly address: string
   readonly gateway: string
-  /** Numbers of processes, interfaces and objects: never the same twice, as a host's rarely are. */
+  /**
+   * Last number used for a process, an interface or an object. Numbers are never reused, as they rarely are
+   * on a real host.
+   */
   last: number
   readonly services: Map<string, SimulatedService>
   readonly processes: Map<number, SimulatedProcess>
@@ -22,9 +25,9 @@ export interface Machine {
   readonly files: SimulatedFiles
   /** How often all connections of the host broke. */
   breaks: number
-  /** Which addresses of pods are taken, by whom, for each network: host-local's own book. */
+  /** Owners of pod addresses by network: the data of host-local. */
   readonly taken: Map<string, Map<string, string>>
-  /** What the container runtime has, by name. */
+  /** Images of the container runtime, by name. */
   readonly images: Map<string, SimulatedImage>
   readonly cluster: SimulatedCluster
 }
@@ -42,32 +45,32 @@ export interface SimulatedService {
   environment: readonly string[]
   restartAfter: readonly number[]
   state: 'Stopped' | 'Start Pending' | 'Running' | 'Stop Pending'
-  /** When the state that is pending is over. */
+  /** When the pending state ends. */
   until: number
   exitCode: number
   process: number
-  /** When the manager starts it again, by itself. */
+  /** When the service manager restarts the service. */
   restartAt: number | undefined
   failures: number
-  /** Whether it obeys when it is told to stop. */
+  /** Whether the service ignores a stop request. */
   deaf: boolean
-  /** Whether it goes as soon as its process has ended. */
-  leaving?: boolean
+  /** Whether the service is removed when its process ends. */
+  markedForDeletion?: boolean
 }
 
 export interface SimulatedProcess {
   readonly id: number
-  /** Which file it runs from: that stays locked wherever it is moved. */
+  /** Id of the executable file. The file stays locked wherever it is moved. */
   readonly image: string
-  /** Where that file is, and what was in it. */
+  /** Path of that file, and its digest at the start. */
   program: string
   readonly sha256: string
   readonly damaged: boolean
-  /** Who has started it: the manager of services, or a runner. It runs on when that one is killed. */
+  /** The process that started this one: the service manager or a runner. A child outlives a killed parent. */
   readonly parent: number
   readonly service: string
   readonly startedAt: number
-  /** The network that kube-proxy has found when it started. */
+  /** The network that kube-proxy found at its start. */
   network: string | undefined
 }
 
@@ -75,7 +78,7 @@ export interface SimulatedAdapter {
   name: string
   index: number
   virtual: boolean
-  /** When it is back; in the past while it is up. */
+  /** When the adapter is up again; in the past while it is up. */
   downUntil: number
   addresses: { IPAddress: string; PrefixLength: number }[]
 }
@@ -94,7 +97,7 @@ export interface SimulatedNetwork {
   readonly subnet: string
   readonly adapter: string | undefined
   managementAddress: string | undefined
-  /** Whether it is still there when the host has restarted. */
+  /** Whether the network survives a reboot. */
   readonly persistent: boolean
 }
 
@@ -119,16 +122,16 @@ export interface SimulatedRule {
   ports: string
 }
 
-/** What the host has of the cluster: its Node, once its kubelet has registered it. */
+/** What the host knows of the cluster: its Node, once the kubelet has registered it. */
 export interface SimulatedCluster {
   registered: boolean
   subnet: string
-  /** What the programs of the host are made of, by their path: what somebody can fetch. */
+  /** Contents of programs by path, for downloads. */
   readonly programs: ReadonlyMap<string, string>
 }
 
-/** The process that starts services. */
-export const manager = 4
+/** Process id of the service manager. */
+export const managerProcessId = 4
 
 export const hostAddress = '10.0.0.7'
 export const hostGateway = '10.0.0.1'
@@ -139,16 +142,16 @@ export function newId(machine: Machine): string {
   return `00000000-0000-4000-8000-${machine.last.toString(16).padStart(12, '0')}`
 }
 
-export function fileAt(machine: Machine, path: string): SimulatedFile | undefined {
+export function findFile(machine: Machine, path: string): SimulatedFile | undefined {
   return machine.files.at(path)
 }
 
-/** A new file in the place of any other. */
-export function putFile(machine: Machine, path: string, content: string): SimulatedFile {
+/** Writes a new file in place of any other. */
+export function writeMachineFile(machine: Machine, path: string, content: string): SimulatedFile {
   return machine.files.put(path, content, machine.time + ++machine.last / 1000)
 }
 
-/** Whether a process runs from it: it can be moved, and neither changed nor removed. */
+/** Whether a process runs from the file. Such a file can be moved, but neither changed nor removed. */
 export function isRunning(
   { processes }: Pick<Machine, 'processes'>,
   { id }: Pick<SimulatedFile, 'id'>,

@@ -1,6 +1,6 @@
 import type { Handlers } from './handler.ts'
 import type { Machine, SimulatedRoute } from './machine.ts'
-import { addNetwork, dropNetwork } from './virtual-switch.ts'
+import { addNetwork, removeNetwork } from './virtual-switch.ts'
 
 type Parts = Pick<
   Handlers,
@@ -8,36 +8,36 @@ type Parts = Pick<
 >
 
 export function networkHandlers(machine: Machine): Parts {
-  const hasHns = (): void => {
+  const requireHns = (): void => {
     if (machine.services.get('hns')?.state !== 'Running')
       throw new Error('The service has not been started. (HNS)')
   }
   return {
     networks: {
       list() {
-        hasHns()
+        requireHns()
         return machine.networks.map(({ id, name, type, subnet, adapter, managementAddress }) => ({
           ID: id.toUpperCase(),
           Name: name,
           Type: type,
           Subnets: [{ AddressPrefix: subnet, GatewayAddress: null }],
-          // HNS leaves out what it has not.
+          // HNS omits properties without a value.
           ...(managementAddress === undefined ? {} : { ManagementIP: managementAddress }),
           ...(adapter === undefined ? {} : { NetworkAdapterName: adapter }),
         }))
       },
       create({ name, subnet, adapter }) {
-        hasHns()
+        requireHns()
         if (!machine.adapters.some((one) => one.name === adapter && !one.virtual))
           throw new Error('The parameter is incorrect. (HNS)')
         addNetwork(machine, { name, subnet, adapter, type: 'Overlay', persistent: true })
         return []
       },
       remove({ id }) {
-        hasHns()
+        requireHns()
         if (!machine.networks.some((network) => network.id === id))
           throw new Error('Element not found. (HNS)')
-        dropNetwork(machine, id)
+        removeNetwork(machine, id)
         return []
       },
     },
@@ -88,14 +88,14 @@ export function networkHandlers(machine: Machine): Parts {
             InterfaceIndex: interfaceIndex,
             RouteMetric: metric,
           })),
-      add(wish) {
-        if (!machine.adapters.some(({ index }) => index === wish.interfaceIndex))
+      add(spec) {
+        if (!machine.adapters.some(({ index }) => index === spec.interfaceIndex))
           throw new Error('Element not found.')
-        if (!machine.routes.some((route) => isSame(route, wish))) machine.routes.push({ ...wish })
+        if (!machine.routes.some((route) => isSameRoute(route, spec))) machine.routes.push({ ...spec })
         return []
       },
-      remove(wish) {
-        machine.routes = machine.routes.filter((route) => !isSame(route, wish))
+      remove(spec) {
+        machine.routes = machine.routes.filter((route) => !isSameRoute(route, spec))
         return []
       },
     },
@@ -121,8 +121,8 @@ export function networkHandlers(machine: Machine): Parts {
             LocalPort: [ports],
           })),
       put({ name, group, protocol, ports }) {
-        const former = machine.rules.get(name)
-        if (former !== undefined && former.group !== group)
+        const previous = machine.rules.get(name)
+        if (previous !== undefined && previous.group !== group)
           throw new Error(`the rule ${name} is of another group`)
         machine.rules.set(name, { name, group, enabled: true, protocol: protocol.toUpperCase(), ports })
         return []
@@ -137,6 +137,6 @@ export function networkHandlers(machine: Machine): Parts {
 
 type Key = Pick<SimulatedRoute, 'destination' | 'nextHop' | 'interfaceIndex'>
 
-function isSame(a: Key, b: Key): boolean {
+function isSameRoute(a: Key, b: Key): boolean {
   return a.destination === b.destination && a.nextHop === b.nextHop && a.interfaceIndex === b.interfaceIndex
 }

@@ -1,26 +1,26 @@
-import { digestOf } from './file-handlers.ts'
+import { computeSha256 } from './file-handlers.ts'
 import type { SimulatedFiles } from './files/simulated-files.ts'
-import { memoryFiles } from './files/in-memory-files.ts'
+import { inMemoryFiles } from './files/in-memory-files.ts'
 import {
   hostAddress,
   hostGateway,
   type Machine,
-  manager,
+  managerProcessId,
   metadataAddress,
   newId,
-  putFile,
+  writeMachineFile,
 } from './machine.ts'
 
-export interface MachineWish {
+export interface MachineOptions {
   readonly files?: SimulatedFiles
   readonly name?: string
   readonly address?: string
   readonly gateway?: string
 }
 
-/** A host in a cloud on which somebody else has things, too, some of which look like ours. */
-export function newMachine(programs: ReadonlyMap<string, string>, wish: MachineWish = {}): Machine {
-  const { files = memoryFiles(), name = 'WIN1', address = hostAddress, gateway = hostGateway } = wish
+/** A cloud host that also has resources of others, some of which look like those of hyperkube. */
+export function newMachine(programs: ReadonlyMap<string, string>, options: MachineOptions = {}): Machine {
+  const { files = inMemoryFiles(), name = 'WIN1', address = hostAddress, gateway = hostGateway } = options
   const machine: Machine = {
     name,
     address,
@@ -62,11 +62,11 @@ export function newMachine(programs: ReadonlyMap<string, string>, wish: MachineW
     images: new Map(),
     cluster: { registered: false, subnet: '10.244.3.0/24', programs },
   }
-  addForeign(machine)
+  addForeignResources(machine)
   return machine
 }
 
-function addForeign(machine: Machine): void {
+function addForeignResources(machine: Machine): void {
   const foreign = {
     dependsOn: [],
     environment: [],
@@ -79,15 +79,15 @@ function addForeign(machine: Machine): void {
     state: 'Running' as const,
   }
   for (const name of ['hns', 'kubelet-exporter']) {
-    const image = putFile(machine, `C:\\Windows\\System32\\${name}.exe`, name)
+    const image = writeMachineFile(machine, `C:\\Windows\\System32\\${name}.exe`, name)
     const id = ++machine.last
     machine.processes.set(id, {
       id,
       image: image.id,
       program: image.path,
-      sha256: digestOf(name),
+      sha256: computeSha256(name),
       damaged: false,
-      parent: manager,
+      parent: managerProcessId,
       service: name,
       startedAt: 0,
       network: undefined,
@@ -96,7 +96,7 @@ function addForeign(machine: Machine): void {
       ...foreign,
       name,
       process: id,
-      description: 'of somebody else',
+      description: 'a foreign service',
       commandLine: `"${image.path}"`,
     })
   }
@@ -119,5 +119,5 @@ function addForeign(machine: Machine): void {
     ports: '8400',
   })
   machine.environment.set('CorpSite', 'north')
-  putFile(machine, String.raw`C:\corp\kubelet.exe`, 'somebody else’s program of the same name')
+  writeMachineFile(machine, String.raw`C:\corp\kubelet.exe`, 'a foreign program of the same name')
 }

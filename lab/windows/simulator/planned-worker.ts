@@ -7,71 +7,74 @@ import { parse } from 'yaml'
 import type { PlannedArtifact } from '../../../src/contract/component-plan.ts'
 import { type NodePlan, nodePlanFormat } from '../../../src/contract/node-plan.ts'
 import { readVersioned } from '../../../src/contract/versioned.ts'
-import { exists } from '../../../src/kit/files.ts'
-import { run } from '../../../src/kit/command.ts'
-import { type Authority, makeAuthority } from '../../../src/pki/ca.ts'
+import { fileExists } from '../../../src/kit/files.ts'
+import { runProgram } from '../../../src/kit/command.ts'
+import { type Ca, createCa } from '../../../src/pki/ca.ts'
 import { year } from '../../../src/pki/lifetime.ts'
 import { signRequest } from '../../../src/pki/sign.ts'
-import { certificateRequests } from '../../../src/agent/apply/certificate-requests.ts'
+import { createCertificateRequests } from '../../../src/agent/apply/certificate-requests.ts'
 import type { WindowsHost } from '../../../src/agent/host/host.ts'
-import { memoryFetch } from '../../../src/agent/host/testing/fake-downloader.ts'
+import { createFakeDownloader } from '../../../src/agent/host/testing/fake-downloader.ts'
 import { directoryFiles } from './files/directory-files.ts'
 import { epoch } from './instant.ts'
 import { type SimulatedWindows, simulatedWindows, stateFile } from './simulated-windows.ts'
 
-/** For tests: a simulated host with a whole plan of a Windows worker, all that the plan fetches, and who signs for it. */
+/** For tests: a simulated host with a complete plan of a Windows worker, its downloads and a CA. */
 export interface WindowsWorker extends SimulatedWindows, AsyncDisposable {
   readonly root: string
   readonly plan: NodePlan
-  /** The same worker with another version of Kubernetes. */
+  /** The same worker with another Kubernetes version. */
   readonly upgraded: NodePlan
   sign(host: WindowsHost, plan: NodePlan): Promise<Map<string, string>>
-  /** The same host as the next process finds it. */
-  again(): Promise<SimulatedWindows>
+  /** Opens the same host as the next process would. */
+  reopen(): Promise<SimulatedWindows>
 }
 
 const golden = join(import.meta.dirname, '../../../src/plan/testdata/windows/win1.yaml')
-const former = '-----BEGIN CERTIFICATE-----\nkubernetes\n-----END CERTIFICATE-----\n'
+const placeholderCertificate = '-----BEGIN CERTIFICATE-----\nkubernetes\n-----END CERTIFICATE-----\n'
 
 /** As in a cloud. */
 const metadata = '"metadata": ["169.254.169.254/32"]'
 
-/** What is in archives, by the name of the artifact. */
+/** Contents of archives by artifact name. */
 const archives: Readonly<Record<string, readonly string[]>> = {
   containerd: ['bin/containerd.exe', 'bin/ctr.exe', 'bin/containerd-shim-runhcs-v1.exe'],
   'cni-plugins': ['host-local.exe', 'win-overlay.exe'],
   shawl: ['shawl.exe'],
 }
 
-/** What does not change with a host: it takes longest to make. */
-export interface WindowsWorld {
-  readonly authority: Authority
+/** Data that all hosts share, because it is slow to create. */
+export interface SharedWindowsFixture {
+  readonly ca: Ca
   readonly files: ReadonlyMap<string, Uint8Array>
   readonly plan: NodePlan
   readonly upgraded: NodePlan
 }
 
-export async function windowsWorld(): Promise<WindowsWorld> {
-  const authority = await makeAuthority('kubernetes', 10 * year, new Date(epoch))
+export async function createSharedFixture(): Promise<SharedWindowsFixture> {
+  const ca = await createCa('kubernetes', 10 * year, new Date(epoch))
   const files = new Map<string, Uint8Array>()
   const text = readFileSync(golden, 'utf8')
-  const plan = await withArtifacts(planFrom(text, authority), files)
-  const upgraded = await withArtifacts(planFrom(text.replaceAll('1.37.1', '1.37.2'), authority), files)
-  return { authority, files, plan, upgraded }
+  const plan = await withArtifacts(planFrom(text, ca), files)
+  const upgraded = await withArtifacts(planFrom(text.replaceAll('1.37.1', '1.37.2'), ca), files)
+  return { ca, files, plan, upgraded }
 }
 
-/** A new host, or one as another is by now: a copy takes a tenth of the time that bringing it there does. */
-export async function windowsWorker(world: WindowsWorld, like?: WindowsWorker): Promise<WindowsWorker> {
-  const { authority, plan, upgraded } = world
-  const root = await mkdtemp(join((await exists('/dev/shm')) ? '/dev/shm' : tmpdir(), 'windows-'))
-  if (like !== undefined) await copyHost(like, root)
+/** A new host, or a copy of another one. Copying takes a tenth of the time of applying the plan again. */
+export async function createWindowsWorker(
+  shared: SharedWindowsFixture,
+  source?: WindowsWorker,
+): Promise<WindowsWorker> {
+  const { ca, plan, upgraded } = shared
+  const root = await mkdtemp(join((await fileExists('/dev/shm')) ? '/dev/shm' : tmpdir(), 'windows-'))
+  if (source !== undefined) await copyHost(source, root)
   const open = async (): Promise<SimulatedWindows> =>
     simulatedWindows({
       root,
       name: 'WIN1',
       address: plan.address,
       gateway: '192.168.1.1',
-      fetch: (place) => memoryFetch(place, world.files),
+      fetch: (place) => createFakeDownloader(place, shared.files),
       version: '0.1.0',
       executable: import.meta.filename,
       time: 'simulated',
@@ -81,16 +84,16 @@ export async function windowsWorker(world: WindowsWorld, like?: WindowsWorker): 
     root,
     plan,
     upgraded,
-    again: open,
-    async sign(host, wanted) {
-      const places = wanted.components.flatMap(({ certificates }) => certificates)
-      const requests = Object.entries(await certificateRequests(host, wanted))
+    reopen: open,
+    async sign(host, workerPlan) {
+      const plannedCertificates = workerPlan.components.flatMap(({ certificates }) => certificates)
+      const requests = Object.entries(await createCertificateRequests(host, workerPlan))
       const signed = requests.map(async ([path, request]) => {
-        const wish = places.find(({ certificateFile }) => certificateFile === path)
-        if (wish === undefined) throw new Error(`nobody has planned ${path}`)
-        const { subject, names, usages, lifetime } = wish
-        const asked = { subject, names, usages, lifetime }
-        return [path, await signRequest(authority, request, asked, host.clock.now())] as const
+        const planned = plannedCertificates.find(({ certificateFile }) => certificateFile === path)
+        if (planned === undefined) throw new Error(`no certificate is planned for ${path}`)
+        const { subject, names, usages, lifetime } = planned
+        const certificateSpec = { subject, names, usages, lifetime }
+        return [path, await signRequest(ca, request, certificateSpec, host.clock.now())] as const
       })
       return new Map(await Promise.all(signed))
     },
@@ -98,13 +101,13 @@ export async function windowsWorker(world: WindowsWorld, like?: WindowsWorker): 
   }
 }
 
-/** Who is told apart by the number of a file is so by that of its copy. */
-async function copyHost(like: WindowsWorker, root: string): Promise<void> {
-  await like.save()
-  await run(['cp', '-a', `${like.root}/.`, root])
+/** File ids in the saved state are replaced by those of the copied files. */
+async function copyHost(source: WindowsWorker, root: string): Promise<void> {
+  await source.save()
+  await runProgram(['cp', '-a', `${source.root}/.`, root])
   const numbers = (of: string) => directoryFiles(of, new Map()).all()
   const copies = new Map(numbers(root).map(({ path, id }) => [path, id]))
-  const ids = new Map(numbers(like.root).map(({ path, id }) => [id, copies.get(path)]))
+  const ids = new Map(numbers(source.root).map(({ path, id }) => [id, copies.get(path)]))
   const state = join(root, stateFile)
   const text = await readFile(state, 'utf8')
   await writeFile(
@@ -113,34 +116,34 @@ async function copyHost(like: WindowsWorker, root: string): Promise<void> {
   )
 }
 
-function planFrom(text: string, { certificate }: Authority): NodePlan {
+function planFrom(text: string, { certificate }: Ca): NodePlan {
   const plan = readVersioned(nodePlanFormat, parse(text.replace('"metadata": []', metadata)))
   const content = (one: NodePlan['components'][number]['files'][number]) =>
-    one.content.kind === 'text' && one.content.text === former
+    one.content.kind === 'text' && one.content.text === placeholderCertificate
       ? { ...one, content: { kind: 'text' as const, text: certificate } }
       : one
   const components = plan.components.map((one) => ({ ...one, files: one.files.map(content) }))
   return { ...plan, components }
 }
 
-/** With digests of what can be fetched. */
-async function withArtifacts(plan: NodePlan, world: Map<string, Uint8Array>): Promise<NodePlan> {
-  const known = async (artifact: PlannedArtifact): Promise<PlannedArtifact> => {
+/** Fills in the digests of the downloads. */
+async function withArtifacts(plan: NodePlan, shared: Map<string, Uint8Array>): Promise<NodePlan> {
+  const withDigest = async (artifact: PlannedArtifact): Promise<PlannedArtifact> => {
     if (artifact.from !== 'url') return artifact
-    const bytes = world.get(artifact.url) ?? (await bytesOf(artifact))
-    world.set(artifact.url, bytes)
+    const bytes = shared.get(artifact.url) ?? (await buildArtifactBytes(artifact))
+    shared.set(artifact.url, bytes)
     return { ...artifact, sha256: createHash('sha256').update(bytes).digest('hex') }
   }
   const components: NodePlan['components'] = []
   for (const component of plan.components) {
     const artifacts: PlannedArtifact[] = []
-    for (const artifact of component.artifacts) artifacts.push(await known(artifact))
+    for (const artifact of component.artifacts) artifacts.push(await withDigest(artifact))
     components.push({ ...component, artifacts })
   }
   return { ...plan, components }
 }
 
-async function bytesOf({ name, version }: PlannedArtifact): Promise<Uint8Array> {
+async function buildArtifactBytes({ name, version }: PlannedArtifact): Promise<Uint8Array> {
   const files = archives[name]
   if (files === undefined) return Buffer.from(`the program ${name} ${version}`)
   const directory = await mkdtemp(join(tmpdir(), 'archive-'))
@@ -150,7 +153,7 @@ async function bytesOf({ name, version }: PlannedArtifact): Promise<Uint8Array> 
       await writeFile(join(directory, file), `${file} of ${name} ${version}`)
     }
     const archive = join(directory, 'archive.tgz')
-    await run([
+    await runProgram([
       'tar',
       '-czf',
       archive,

@@ -1,16 +1,17 @@
-/** What a command of Windows is, by those who make it. */
-export interface Command {
-  /** Where it is documented: below learn.microsoft.com, or in the sources of whoever has written it down. */
+/** Documentation of a Windows command. */
+export interface PowerShellCommand {
+  /** A path below learn.microsoft.com, or the source repository that documents it. */
   readonly documented: string
-  /** What it gives, of which only the properties that are named here are read. */
+  /** Its output. Only the properties named here are read. */
   readonly gives: string
 }
 
 /**
- * Every command that the script runs. A new one needs a row here, to be reviewed: nothing else ever happens on a host through
- * PowerShell. What only handles values (Where-Object, ConvertTo-Json, …) is in `plumbing`.
+ * Every command that the script runs. A new command needs a row here, so that it is reviewed: PowerShell runs
+ * nothing else on a host. Commands that only handle values (Where-Object, ConvertTo-Json, …) are in
+ * `plumbing`.
  */
-export const commands: Readonly<Record<string, Command>> = {
+export const powershellCommands: Readonly<Record<string, PowerShellCommand>> = {
   'Get-CimInstance': {
     documented: 'powershell/module/cimcmdlets/get-ciminstance',
     gives:
@@ -142,7 +143,7 @@ export const commands: Readonly<Record<string, Command>> = {
   },
 }
 
-/** Commands that touch nothing but the values of the script itself. */
+/** Commands that only touch values of the script itself. */
 export const plumbing: readonly string[] = [
   'Where-Object',
   'ForEach-Object',

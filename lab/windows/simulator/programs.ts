@@ -1,39 +1,50 @@
-import { fileAt, type Machine, manager, newId, putFile, type SimulatedProcess } from './machine.ts'
-import { childrenOf, fail, runsSince } from './service-manager.ts'
-import { addNetwork, dropNetwork, isUp } from './virtual-switch.ts'
+import {
+  findFile,
+  type Machine,
+  managerProcessId,
+  newId,
+  writeMachineFile,
+  type SimulatedProcess,
+} from './machine.ts'
+import { listChildren, failService, findRunningSince } from './service-manager.ts'
+import { addNetwork, removeNetwork, isUp } from './virtual-switch.ts'
 
-/** The network of pods, as all of them know it. */
-export const overlay = 'flannel.4096'
+/** Name of the pod network. */
+export const overlayNetwork = 'flannel.4096'
 
-/** What the programs of a node do as time goes by, as far as others can see it. */
-export function live(machine: Machine): void {
+/** Simulates the visible behaviour of the node programs. */
+export function runPrograms(machine: Machine): void {
   for (const process of [...machine.processes.values()]) {
     const known = machine.services.get(process.service)
-    const isItsOwn = known?.process === process.id || known?.process === process.parent
-    // A program that is damaged ends at once, and one that finds its port or its files taken as well.
-    if (known?.state === 'Running' && isItsOwn && (process.damaged || orphanOf(machine, process.service)))
-      fail(machine, known, 1)
+    const isOfService = known?.process === process.id || known?.process === process.parent
+    // A damaged program ends at once, and so does one whose port or files are taken.
+    if (
+      known?.state === 'Running' &&
+      isOfService &&
+      (process.damaged || findOrphan(machine, process.service))
+    )
+      failService(machine, known, 1)
   }
   for (const network of machine.networks) {
     if (network.adapter !== undefined && isUp(machine)) network.managementAddress = machine.address
   }
-  if (isReady(machine, 'kubelet')) machine.cluster.registered = true
-  flanneld(machine)
-  kubeProxy(machine)
+  if (isProgramReady(machine, 'kubelet')) machine.cluster.registered = true
+  runFlanneld(machine)
+  runKubeProxy(machine)
 }
 
-function flanneld(machine: Machine): void {
+function runFlanneld(machine: Machine): void {
   const { cluster, time } = machine
-  const since = runsSince(machine, 'flanneld')
+  const since = findRunningSince(machine, 'flanneld')
   if (since === undefined || !cluster.registered || time - since < 3000 || !isUp(machine)) return
-  // It looks when it starts, and not again.
+  // flanneld checks the network only at its start.
   if (time - since > 8000) return
-  tellSubnet(machine)
-  const there = machine.networks.find(({ name }) => name === overlay)
-  if (there !== undefined && there.subnet !== cluster.subnet) dropNetwork(machine, there.id)
-  if (there?.subnet === cluster.subnet) return
+  writeSubnetFile(machine)
+  const existing = machine.networks.find(({ name }) => name === overlayNetwork)
+  if (existing !== undefined && existing.subnet !== cluster.subnet) removeNetwork(machine, existing.id)
+  if (existing?.subnet === cluster.subnet) return
   addNetwork(machine, {
-    name: overlay,
+    name: overlayNetwork,
     type: 'Overlay',
     subnet: cluster.subnet,
     adapter: 'Ethernet',
@@ -41,34 +52,34 @@ function flanneld(machine: Machine): void {
   })
 }
 
-/** What it has got, for whoever reads it, where it was told to write that. */
-function tellSubnet(machine: Machine): void {
-  const path = argumentOf(machine, 'flanneld', 'subnet-file')
+/** Writes the subnet file if flanneld was started with its path. */
+function writeSubnetFile(machine: Machine): void {
+  const path = readArgument(machine, 'flanneld', 'subnet-file')
   if (path === undefined) return
   const { subnet } = machine.cluster
   const first = subnet.replace(/\.\d+\//, '.1/')
   const text = `FLANNEL_NETWORK=10.244.0.0/16\nFLANNEL_SUBNET=${first}\nFLANNEL_MTU=1450\nFLANNEL_IPMASQ=true\n`
-  if (fileAt(machine, path)?.content.toString() !== text) putFile(machine, path, text)
+  if (findFile(machine, path)?.content.toString() !== text) writeMachineFile(machine, path, text)
 }
 
-/** Of the command line of a service. */
-function argumentOf(machine: Machine, service: string, name: string): string | undefined {
+/** Reads a flag from the command line of a service. */
+function readArgument(machine: Machine, service: string, name: string): string | undefined {
   const line = machine.services.get(service)?.commandLine ?? ''
   return new RegExp(`"?--${name}=([^"\\s]+)`).exec(line)?.[1]
 }
 
-/** It takes all policies away when it starts, waits for the network, and makes its own once. */
-function kubeProxy(machine: Machine): void {
-  const since = runsSince(machine, 'kube-proxy')
-  const process = processOf(machine, 'kube-proxy')
+/** kube-proxy removes all policies at its start, waits for the network, and creates its own once. */
+function runKubeProxy(machine: Machine): void {
+  const since = findRunningSince(machine, 'kube-proxy')
+  const process = findProcess(machine, 'kube-proxy')
   if (since === undefined || process === undefined || process.network !== undefined) return
-  const network = machine.networks.find(({ name }) => name === overlay)
-  const address = addressToSendFrom(machine)
+  const network = machine.networks.find(({ name }) => name === overlayNetwork)
+  const address = readSourceAddress(machine)
   if (network?.type.toLowerCase() !== 'overlay' || !isUp(machine)) return
   if (address === undefined) {
     // source-vip flag not set
     const service = machine.services.get('kube-proxy')
-    if (service !== undefined) fail(machine, service, 1)
+    if (service !== undefined) failService(machine, service, 1)
     return
   }
   process.network = network.id
@@ -77,36 +88,36 @@ function kubeProxy(machine: Machine): void {
   machine.policies = [{ id: newId(machine), endpoints: [endpoint.id], sourceAddress: address }]
 }
 
-/** From its configuration, where it has one. */
-function addressToSendFrom(machine: Machine): string | undefined {
-  const path = argumentOf(machine, 'kube-proxy', 'config')
-  if (path === undefined) return sourceAddress(machine)
-  return /sourceVip: "?([\d.]+)/.exec(fileAt(machine, path)?.content.toString() ?? '')?.[1]
+/** Reads the source address from the configuration file, if there is one. */
+function readSourceAddress(machine: Machine): string | undefined {
+  const path = readArgument(machine, 'kube-proxy', 'config')
+  if (path === undefined) return findSourceAddress(machine)
+  return /sourceVip: "?([\d.]+)/.exec(findFile(machine, path)?.content.toString() ?? '')?.[1]
 }
 
-/** The one that does the work, and not its runner. */
-export function processOf(machine: Machine, name: string): SimulatedProcess | undefined {
+/** The process of the program, not of its runner. */
+export function findProcess(machine: Machine, name: string): SimulatedProcess | undefined {
   const process = machine.services.get(name)?.process ?? 0
-  return childrenOf(machine, process)[0] ?? machine.processes.get(process)
+  return listChildren(machine, process)[0] ?? machine.processes.get(process)
 }
 
-/** What is left of a service whose runner was killed. */
-function orphanOf({ processes }: Machine, name: string): SimulatedProcess | undefined {
+/** A process whose runner was killed. */
+function findOrphan({ processes }: Machine, name: string): SimulatedProcess | undefined {
   return [...processes.values()].find(
-    ({ service, parent }) => service === name && parent !== manager && !processes.has(parent),
+    ({ service, parent }) => service === name && parent !== managerProcessId && !processes.has(parent),
   )
 }
 
-/** The address that host-local has given to kube-proxy. */
-export function sourceAddress({ taken }: Machine): string | undefined {
-  return [...(taken.get(overlay) ?? [])].find(([, owner]) => owner === 'kube-proxy')?.[0]
+/** The address that host-local reserved for kube-proxy. */
+export function findSourceAddress({ taken }: Machine): string | undefined {
+  return [...(taken.get(overlayNetwork) ?? [])].find(([, owner]) => owner === 'kube-proxy')?.[0]
 }
 
-/** What a program says when it is asked how it is. */
-export function isReady(machine: Machine, name: string): boolean {
-  const since = runsSince(machine, name)
+/** Whether the health endpoint of a program would report success. */
+export function isProgramReady(machine: Machine, name: string): boolean {
+  const since = findRunningSince(machine, name)
   if (since === undefined || machine.time - since < 2000) return false
-  if (name === 'kubelet') return runsSince(machine, 'containerd') !== undefined && isUp(machine)
-  if (name === 'kube-proxy') return processOf(machine, name)?.network !== undefined
+  if (name === 'kubelet') return findRunningSince(machine, 'containerd') !== undefined && isUp(machine)
+  if (name === 'kube-proxy') return findProcess(machine, name)?.network !== undefined
   return true
 }

@@ -1,81 +1,92 @@
 import { z } from 'zod'
-import { processOf, sourceAddress } from './programs.ts'
+import { findProcess, findSourceAddress } from './programs.ts'
 import { metadataAddress, type Machine } from './machine.ts'
 import { isUp } from './virtual-switch.ts'
 import { advance } from './time.ts'
-import { type SimulatedWorker, workerWish } from './simulated-worker.ts'
+import { type SimulatedWorker, simulatedWorkerSpec } from './simulated-worker.ts'
 import { HyperkubeError } from '../../../src/kit/errors.ts'
-import { inSubnet } from '../../../src/agent/windows/reconcile/in-subnet.ts'
-import { round, type RoundEnd } from '../../../src/agent/windows/reconcile/reconcile-once.ts'
-import { noMemory, type WorkerMemory } from '../../../src/agent/windows/reconcile/worker-observation.ts'
-import { roles } from '../../../src/agent/windows/reconcile/worker-spec.ts'
+import { isInSubnet } from '../../../src/agent/windows/reconcile/in-subnet.ts'
+import { reconcileOnce, type ReconcileResult } from '../../../src/agent/windows/reconcile/reconcile-once.ts'
+import {
+  emptyReconcileState,
+  type ReconcileState,
+} from '../../../src/agent/windows/reconcile/worker-observation.ts'
+import { nodeRoles } from '../../../src/agent/windows/reconcile/worker-spec.ts'
 
-/** For tests: an agent that looks every five seconds of a simulated host's time, and may be killed at any of its writes. */
-export interface Course {
+/**
+ * An agent for tests: it reconciles every five seconds of simulated time and may be interrupted at any write.
+ */
+export interface Scenario {
   readonly worker: SimulatedWorker
-  memory: WorkerMemory
+  state: ReconcileState
   steps: number
 }
 
-export function newCourse(worker: SimulatedWorker): Course {
-  return { worker, memory: noMemory, steps: 0 }
+export function newScenario(worker: SimulatedWorker): Scenario {
+  return { worker, state: emptyReconcileState, steps: 0 }
 }
 
-/** One round and the time until the next; nothing is told of one that failed, because PowerShell did. */
-export async function pass(course: Course): Promise<RoundEnd | undefined> {
-  const { worker } = course
+/**
+ * Runs one round and advances the time to the next. Returns undefined if the round failed because PowerShell
+ * failed.
+ */
+export async function runRound(scenario: Scenario): Promise<ReconcileResult | undefined> {
+  const { worker } = scenario
   try {
-    const end = await round(worker.edges, workerWish, course.memory, async (memory) => {
-      course.memory = memory
-      course.steps++
+    const end = await reconcileOnce(worker.deps, simulatedWorkerSpec, scenario.state, async (state) => {
+      scenario.state = state
+      scenario.steps++
     })
-    course.memory = end.memory
-    for (const { error } of end.steps) if (error !== undefined) expectForeseen(error)
+    scenario.state = end.state
+    for (const { error } of end.steps) if (error !== undefined) rethrowUnexpected(error)
     return end
   } catch (error) {
-    expectForeseen(error)
+    rethrowUnexpected(error)
     return undefined
   } finally {
     advance(worker.machine, 5000)
   }
 }
 
-/** What a host may do to us; all else is a mistake of ours. */
-function expectForeseen(error: unknown): void {
-  if (!(error instanceof HyperkubeError)) throw new Error('nobody foresaw this', { cause: error })
+/** A HyperkubeError may come from the simulated host. Any other error is a bug of ours. */
+function rethrowUnexpected(error: unknown): void {
+  if (!(error instanceof HyperkubeError)) throw new Error('unexpected error', { cause: error })
 }
 
-/** Rounds until all is well; how many there were. */
-export async function untilWell(course: Course, most = 400): Promise<number> {
-  for (let rounds = 1; rounds <= most; rounds++) {
-    const end = await pass(course)
+/** Runs rounds until the worker is healthy and returns their number. */
+export async function runUntilHealthy(scenario: Scenario, maxRounds = 400): Promise<number> {
+  for (let rounds = 1; rounds <= maxRounds; rounds++) {
+    const end = await runRound(scenario)
     if (
-      end?.decision.kind === 'well' &&
+      end?.decision.kind === 'healthy' &&
       end.steps.length === 0 &&
-      faultsOf(course.worker.machine).length === 0
+      findFaults(scenario.worker.machine).length === 0
     )
       return rounds
   }
   return Infinity
 }
 
-const named = z.object({ name: z.string() })
+const namedInput = z.object({ name: z.string() })
 
-/** Services that were started and networks that were made, one after the other. */
-export function startedBy({ worker }: Pick<Course, 'worker'>): string[] {
+/** Names of started services and created networks, in order. */
+export function listStarts({ worker }: Pick<Scenario, 'worker'>): string[] {
   return worker.changes.flatMap(({ operation, input }) =>
-    ['services.start', 'networks.create'].includes(operation) ? [named.parse(input).name] : [],
+    ['services.start', 'networks.create'].includes(operation) ? [namedInput.parse(input).name] : [],
   )
 }
 
-/** All that keeps a machine from being a worker that works, seen from outside: none of our own code is asked. */
-export function faultsOf(machine: Machine): string[] {
-  const network = machine.networks.find(({ name }) => name === workerWish.overlay.network.name)
+/**
+ * Everything that keeps a machine from being a working worker, checked on the simulator's state without
+ * product code.
+ */
+export function findFaults(machine: Machine): string[] {
+  const network = machine.networks.find(({ name }) => name === simulatedWorkerSpec.overlay.network.name)
   const adapter = machine.adapters.find(({ addresses }) =>
-    addresses.some(({ IPAddress }) => IPAddress === workerWish.address),
+    addresses.some(({ IPAddress }) => IPAddress === simulatedWorkerSpec.address),
   )
-  const address = sourceAddress(machine)
-  const owners = [...(machine.taken.get(workerWish.overlay.network.name)?.values() ?? [])]
+  const address = findSourceAddress(machine)
+  const owners = [...(machine.taken.get(simulatedWorkerSpec.overlay.network.name)?.values() ?? [])]
   const checks: Record<string, boolean> = {
     up: isUp(machine),
     network: network?.type.toLowerCase() === 'overlay' && network.subnet === machine.cluster.subnet,
@@ -83,33 +94,33 @@ export function faultsOf(machine: Machine): string[] {
       ({ destination, interfaceIndex }) =>
         destination === metadataAddress && interfaceIndex === adapter?.index,
     ),
-    address: address !== undefined && inSubnet(address, machine.cluster.subnet),
+    address: address !== undefined && isInSubnet(address, machine.cluster.subnet),
     'one address': owners.filter((owner) => owner === 'kube-proxy').length === 1,
     policies: machine.policies.some(({ sourceAddress: from }) => from === address),
-    'kube-proxy knows the network': processOf(machine, 'kube-proxy')?.network === network?.id,
-    rules: workerWish.firewall.every(({ name, ports }) => {
+    'kube-proxy knows the network': findProcess(machine, 'kube-proxy')?.network === network?.id,
+    rules: simulatedWorkerSpec.firewall.every(({ name, ports }) => {
       const rule = machine.rules.get(name)
       return rule?.enabled === true && rule.ports === ports
     }),
     ...Object.fromEntries(
-      roles.flatMap((role) => {
-        const { service, program } = workerWish.services[role]
-        const there = machine.services.get(role)
-        const process = processOf(machine, role)
+      nodeRoles.flatMap((role) => {
+        const { service, program } = simulatedWorkerSpec.services[role]
+        const installed = machine.services.get(role)
+        const process = findProcess(machine, role)
         return [
-          [`${role} runs`, there?.state === 'Running'],
-          [`${role} is as wished`, there?.commandLine === service.commandLine],
+          [`${role} runs`, installed?.state === 'Running'],
+          [`${role} matches its spec`, installed?.commandLine === service.commandLine],
           [`${role} runs the program`, process?.sha256 === program.sha256],
-          [`${role} runs from its place`, process?.program === program.path],
+          [`${role} runs from its path`, process?.program === program.path],
         ]
       }),
     ),
   }
-  return Object.entries(checks).flatMap(([name, good]) => (good ? [] : [name]))
+  return Object.entries(checks).flatMap(([name, isGood]) => (isGood ? [] : [name]))
 }
 
-/** What is somebody else's, and what of it a host does not change by itself. */
-export function foreignIn(machine: Machine): unknown {
+/** State that belongs to others and that a host does not change by itself. */
+export function readForeignState(machine: Machine): unknown {
   const { services, networks, endpoints, rules, environment, files, routes } = machine
   return {
     services: [...services.values()]

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Handlers } from './handler.ts'
-import { instantOf } from './instant.ts'
+import { formatInstant } from './instant.ts'
 import type { Machine, SimulatedService } from './machine.ts'
-import { begin, halt, kill } from './service-manager.ts'
+import { startSimulatedService, stopSimulatedService, killProcess } from './service-manager.ts'
 
 type Parts = Pick<Handlers, 'services' | 'processes' | 'environment' | 'system'>
 
 export function serviceHandlers(machine: Machine): Parts {
-  const known = (name: string): SimulatedService => {
+  const requireService = (name: string): SimulatedService => {
     const service = machine.services.get(name)
     if (service === undefined) throw new Error(`Cannot find any service with service name '${name}'.`)
     return service
@@ -28,14 +28,14 @@ export function serviceHandlers(machine: Machine): Parts {
             DependsOn: [...service.dependsOn],
             Environment: [...service.environment],
           })),
-      put(wish) {
-        const former = machine.services.get(wish.name)
-        if (former !== undefined) {
-          Object.assign(former, wish)
+      put(spec) {
+        const previous = machine.services.get(spec.name)
+        if (previous !== undefined) {
+          Object.assign(previous, spec)
           return []
         }
-        machine.services.set(wish.name, {
-          ...wish,
+        machine.services.set(spec.name, {
+          ...spec,
           state: 'Stopped',
           until: 0,
           exitCode: 1077,
@@ -47,19 +47,19 @@ export function serviceHandlers(machine: Machine): Parts {
         return []
       },
       start({ name }) {
-        begin(machine, known(name))
+        startSimulatedService(machine, requireService(name))
         return []
       },
       stop({ name }) {
-        halt(machine, known(name))
+        stopSimulatedService(machine, requireService(name))
         return []
       },
       remove({ name }) {
         const service = machine.services.get(name)
         if (service === undefined) return []
-        // One that runs goes when its process does.
+        // A running service is removed when its process ends.
         if (service.process === 0) machine.services.delete(name)
-        else service.leaving = true
+        else service.markedForDeletion = true
         return []
       },
     },
@@ -71,12 +71,12 @@ export function serviceHandlers(machine: Machine): Parts {
             ProcessId: id,
             ParentProcessId: parent,
             ExecutablePath: program,
-            CreationDate: instantOf(startedAt),
+            CreationDate: formatInstant(startedAt),
           })),
       end({ id, program, startedAt }) {
         const process = machine.processes.get(id)
-        if (process?.program !== program || instantOf(process.startedAt) !== startedAt) return []
-        kill(machine, process)
+        if (process?.program !== program || formatInstant(process.startedAt) !== startedAt) return []
+        killProcess(machine, process)
         return []
       },
     },
@@ -99,8 +99,8 @@ export function serviceHandlers(machine: Machine): Parts {
           UBR: 2700,
           EditionID: 'ServerStandard',
           InstallationType: 'Server Core',
-          LastBootUpTime: instantOf(machine.bootedAt),
-          MachineGuid: guidOf(machine.name),
+          LastBootUpTime: formatInstant(machine.bootedAt),
+          MachineGuid: toGuid(machine.name),
           ContainersFeature: true,
           HyperVFeature: false,
           RebootPending: false,
@@ -112,8 +112,8 @@ export function serviceHandlers(machine: Machine): Parts {
   }
 }
 
-/** Two hosts with one are copies of each other. */
-function guidOf(name: string): string {
+/** Two hosts with the same guid would be clones. */
+function toGuid(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex').toUpperCase()
   return [
     [0, 8],

@@ -1,17 +1,17 @@
 import { HyperkubeError } from '../../../src/kit/errors.ts'
-import { commandLine } from '../../../src/agent/windows/powershell/command-line.ts'
-import type { WorkerEdges } from '../../../src/agent/windows/reconcile/reconcile-deps.ts'
+import { formatWindowsCommandLine } from '../../../src/agent/windows/powershell/command-line.ts'
+import type { ReconcileDeps } from '../../../src/agent/windows/reconcile/reconcile-deps.ts'
 import {
   type NodeRole,
-  roles,
-  type WorkerService,
-  type WorkerWish,
+  nodeRoles,
+  type WorkerServiceSpec,
+  type WorkerSpec,
 } from '../../../src/agent/windows/reconcile/worker-spec.ts'
-import { digestOf } from './file-handlers.ts'
-import { fileAt, hostAddress, type Machine, metadataAddress, putFile } from './machine.ts'
+import { computeSha256 } from './file-handlers.ts'
+import { findFile, hostAddress, type Machine, metadataAddress, writeMachineFile } from './machine.ts'
 import { newMachine } from './new-machine.ts'
-import { isReady, overlay } from './programs.ts'
-import { simulatedAddresses, subnetOf } from './simulated-worker-deps.ts'
+import { isProgramReady, overlayNetwork } from './programs.ts'
+import { simulatedAddresses, readSubnet } from './simulated-worker-deps.ts'
 import type { SimulatedHost } from './simulated-host.ts'
 import { simulatedHost } from './simulated-host.ts'
 import { isUp } from './virtual-switch.ts'
@@ -20,15 +20,20 @@ const programs = String.raw`C:\hyperkube\programs`
 
 const runner = `${programs}\\runner-1.0.0\\runner.exe`
 
-function serviceOf(role: NodeRole): WorkerService {
+function buildService(role: NodeRole): WorkerServiceSpec {
   const path = `${programs}\\${role}-1.0.0\\${role}.exe`
   return {
-    program: { path, sha256: digestOf(contentOf(role)) },
+    program: { path, sha256: computeSha256(buildContent(role)) },
     service: {
       name: role,
       description: `${role} of a test`,
-      // As those of a plan: its words go to a file through another program.
-      commandLine: commandLine(runner, ['-log-file=C:\\x.log', path, '--v=2', `--node-ip=${hostAddress}`]),
+      // As in a plan: a runner writes the program's output to a file.
+      commandLine: formatWindowsCommandLine(runner, [
+        '-log-file=C:\\x.log',
+        path,
+        '--v=2',
+        `--node-ip=${hostAddress}`,
+      ]),
       dependsOn: role === 'kubelet' ? ['containerd'] : [],
       environment: role === 'flanneld' ? ['NODE_NAME=win1'] : [],
       restartAfter: [2000, 5000, 15_000],
@@ -36,24 +41,24 @@ function serviceOf(role: NodeRole): WorkerService {
   }
 }
 
-function contentOf(role: NodeRole): string {
+function buildContent(role: NodeRole): string {
   return `the program ${role}`
 }
 
-/** All that there can be, but for the way to the API. */
-type WholeWish = WorkerWish & {
-  readonly services: Readonly<Record<NodeRole, WorkerService>>
-  readonly overlay: NonNullable<WorkerWish['overlay']>
+/** A spec with everything but apiserver-proxy. */
+type CompleteWorkerSpec = WorkerSpec & {
+  readonly services: Readonly<Record<NodeRole, WorkerServiceSpec>>
+  readonly overlay: NonNullable<WorkerSpec['overlay']>
 }
 
-/** What the simulated host shall be, as a plan would say it. */
-export const workerWish: WholeWish = {
+/** The spec of the simulated worker, as a plan would define it. */
+export const simulatedWorkerSpec: CompleteWorkerSpec = {
   address: hostAddress,
   services: {
-    containerd: serviceOf('containerd'),
-    kubelet: serviceOf('kubelet'),
-    flanneld: serviceOf('flanneld'),
-    'kube-proxy': serviceOf('kube-proxy'),
+    containerd: buildService('containerd'),
+    kubelet: buildService('kubelet'),
+    flanneld: buildService('flanneld'),
+    'kube-proxy': buildService('kube-proxy'),
   },
   group: 'hyperkube',
   firewall: [
@@ -62,30 +67,32 @@ export const workerWish: WholeWish = {
   ],
   metadata: [metadataAddress],
   overlay: {
-    hold: { name: 'hyperkube-switch', subnet: '192.168.255.0/30', gateway: '192.168.255.1', vsid: 9999 },
-    network: { name: overlay, type: 'overlay' },
+    anchor: { name: 'hyperkube-switch', subnet: '192.168.255.0/30', gateway: '192.168.255.1', vsid: 9999 },
+    network: { name: overlayNetwork, type: 'overlay' },
   },
 }
 
 export interface SimulatedWorker extends SimulatedHost {
-  readonly edges: WorkerEdges
+  readonly deps: ReconcileDeps
 }
 
-/** A host in a cluster, with nothing of ours on it yet. */
+/** A host in a cluster on which hyperkube has not installed anything yet. */
 export function simulatedWorker(): SimulatedWorker {
-  const contents = roles.map((role) => [workerWish.services[role].program.path, contentOf(role)] as const)
+  const contents = nodeRoles.map(
+    (role) => [simulatedWorkerSpec.services[role].program.path, buildContent(role)] as const,
+  )
   const simulated = simulatedHost(newMachine(new Map(contents)))
-  putFile(simulated.machine, runner, 'a program that runs others')
-  return { ...simulated, edges: edgesOf(simulated) }
+  writeMachineFile(simulated.machine, runner, 'a program that runs others')
+  return { ...simulated, deps: buildDeps(simulated) }
 }
 
-function edgesOf({ host, machine }: SimulatedHost): WorkerEdges {
+function buildDeps({ host, machine }: SimulatedHost): ReconcileDeps {
   return {
     host,
     clock: { now: () => new Date(machine.time) },
     signal: new AbortController().signal,
-    isReady: async (role) => isReady(machine, role),
-    subnet: async () => subnetOf(machine),
+    isReady: async (role) => isProgramReady(machine, role),
+    subnet: async () => readSubnet(machine),
     addresses: simulatedAddresses(machine),
     fetch: async ({ path }, to) => fetchProgram(machine, path, to),
   }
@@ -93,7 +100,7 @@ function edgesOf({ host, machine }: SimulatedHost): WorkerEdges {
 
 function fetchProgram(machine: Machine, path: string, to: string): void {
   if (!isUp(machine)) throw new HyperkubeError('COMMAND_FAILED', 'the network is unreachable')
-  if ((fileAt(machine, to)?.heldUntil ?? 0) > machine.time)
+  if ((findFile(machine, to)?.heldUntil ?? 0) > machine.time)
     throw new HyperkubeError('COMMAND_FAILED', 'the file is used by another process')
-  putFile(machine, to, machine.cluster.programs.get(path) ?? '')
+  writeMachineFile(machine, to, machine.cluster.programs.get(path) ?? '')
 }

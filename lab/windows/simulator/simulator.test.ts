@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest'
-import { newCourse, untilWell } from './scenario.ts'
-import { inflict } from './faults.ts'
+import { newScenario, runUntilHealthy } from './scenario.ts'
+import { injectFault } from './faults.ts'
 import { hostAddress, metadataAddress } from './machine.ts'
 import { newMachine } from './new-machine.ts'
-import { overlay } from './programs.ts'
+import { overlayNetwork } from './programs.ts'
 import { simulatedHost } from './simulated-host.ts'
 import { advance } from './time.ts'
-import { simulatedWorker, workerWish, type SimulatedWorker } from './simulated-worker.ts'
+import { simulatedWorker, simulatedWorkerSpec, type SimulatedWorker } from './simulated-worker.ts'
 
-async function worker(): Promise<SimulatedWorker> {
+async function createWorker(): Promise<SimulatedWorker> {
   const made = simulatedWorker()
-  await untilWell(newCourse(made))
+  await runUntilHealthy(newScenario(made))
   return made
 }
 
-const hold = { ...workerWish.overlay.hold, adapter: 'Ethernet' }
-const program = workerWish.services.kubelet.program.path
+const anchor = { ...simulatedWorkerSpec.overlay.anchor, adapter: 'Ethernet' }
+const program = simulatedWorkerSpec.services.kubelet.program.path
 
 test('the first network on the adapter moves its address to a switch, breaks connections and loses routes', async () => {
   const { host, machine } = simulatedHost(newMachine(new Map()))
-  await host.networks.create(hold)
+  await host.networks.create(anchor)
   expect(machine.breaks).toBe(1)
   const addresses = async () =>
     (await host.adapters.list({})).filter(({ addresses: some }) =>
@@ -34,11 +34,11 @@ test('the first network on the adapter moves its address to a switch, breaks con
 
 test('the second one breaks nothing, and the last one that goes takes the switch with it', async () => {
   const { host, machine } = simulatedHost(newMachine(new Map()))
-  await host.networks.create(hold)
+  await host.networks.create(anchor)
   advance(machine, 10_000)
-  await host.networks.create({ ...hold, name: 'second' })
+  await host.networks.create({ ...anchor, name: 'second' })
   expect(machine.breaks).toBe(1)
-  await expect(host.networks.create(hold)).rejects.toThrow('networks.create failed')
+  await expect(host.networks.create(anchor)).rejects.toThrow('networks.create failed')
   for (const { id, name } of await host.networks.list({}))
     if (name !== 'nat') await host.networks.remove({ id })
   expect(machine.breaks).toBe(2)
@@ -46,10 +46,10 @@ test('the second one breaks nothing, and the last one that goes takes the switch
 })
 
 test("flannel's network is gone when the host has restarted, and ours that holds the switch is not", async () => {
-  const { host, machine } = await worker()
+  const { host, machine } = await createWorker()
   const names = async () => (await host.networks.list({})).map(({ name }) => name)
-  expect(await names()).toEqual(['nat', 'hyperkube-switch', overlay])
-  inflict(machine, { name: 'reboot', role: 'kubelet' })
+  expect(await names()).toEqual(['nat', 'hyperkube-switch', overlayNetwork])
+  injectFault(machine, { name: 'reboot', role: 'kubelet' })
   advance(machine, 1000)
   expect(await names()).toEqual(['nat', 'hyperkube-switch'])
   expect(await host.routes.list({ destinations: [metadataAddress] })).toEqual([])
@@ -57,15 +57,15 @@ test("flannel's network is gone when the host has restarted, and ours that holds
 })
 
 test('a restart of HNS takes all policies, and kube-proxy does not notice', async () => {
-  const { host, machine } = await worker()
+  const { host, machine } = await createWorker()
   expect(await host.policies.list({})).toHaveLength(1)
-  inflict(machine, { name: 'hns-restart', role: 'kubelet' })
+  injectFault(machine, { name: 'hns-restart', role: 'kubelet' })
   advance(machine, 60_000)
   expect(await host.policies.list({})).toEqual([])
 })
 
 test('a program that runs can be moved, and neither overwritten nor removed, wherever it is', async () => {
-  const { host } = await worker()
+  const { host } = await createWorker()
   const to = `${program}.old`
   await expect(host.files.remove({ path: program })).rejects.toThrow('files.remove failed')
   await expect(host.files.write({ path: program, text: '' })).rejects.toThrow('files.write failed')
@@ -73,9 +73,9 @@ test('a program that runs can be moved, and neither overwritten nor removed, whe
   await expect(host.files.remove({ path: to })).rejects.toThrow('files.remove failed')
 })
 
-test('a file that somebody has open cannot be moved either, until he closes it', async () => {
-  const { host, machine } = await worker()
-  inflict(machine, { name: 'locked-file', role: 'kubelet' })
+test('a file that another process has open cannot be moved until it is closed', async () => {
+  const { host, machine } = await createWorker()
+  injectFault(machine, { name: 'locked-file', role: 'kubelet' })
   const to = `${program}.old`
   await expect(host.files.move({ from: program, to })).rejects.toThrow('files.move failed')
   advance(machine, 61_000)
@@ -84,9 +84,9 @@ test('a file that somebody has open cannot be moved either, until he closes it',
 })
 
 test('a service that fails is started again by the manager, and one that was stopped is not', async () => {
-  const { host, machine } = await worker()
+  const { host, machine } = await createWorker()
   const state = async () => (await host.services.list({ names: ['kubelet'] }))[0]?.state
-  inflict(machine, { name: 'killed-process', role: 'kubelet' })
+  injectFault(machine, { name: 'killed-process', role: 'kubelet' })
   expect(await state()).toBe('Stopped')
   advance(machine, 5000)
   expect(await state()).toBe('Running')

@@ -1,26 +1,29 @@
 import type { Machine } from './machine.ts'
-import { beginAlone, manage } from './service-manager.ts'
-import { live } from './programs.ts'
-import { dropNetwork } from './virtual-switch.ts'
+import { autoStartService, advanceServices } from './service-manager.ts'
+import { runPrograms } from './programs.ts'
+import { removeNetwork } from './virtual-switch.ts'
 
-const tick = 1000
+const tickMs = 1000
 
-/** Lets time pass. */
+/** Advances the time of a machine. */
 export function advance(machine: Machine, milliseconds: number): void {
   const end = machine.time + milliseconds
   while (machine.time < end) {
-    machine.time = Math.min(end, machine.time + tick)
-    manage(machine)
-    live(machine)
+    machine.time = Math.min(end, machine.time + tickMs)
+    advanceServices(machine)
+    runPrograms(machine)
   }
 }
 
-/** All processes end; networks that do not last, policies and routes in memory are gone; services come by themselves. */
+/**
+ * All processes end. Networks that are not persistent, policies and in-memory routes are lost. Services start
+ * automatically.
+ */
 export function reboot(machine: Machine): void {
   machine.breaks++
   machine.processes.clear()
   machine.policies = []
-  for (const { id, persistent } of [...machine.networks]) if (!persistent) dropNetwork(machine, id)
+  for (const { id, persistent } of [...machine.networks]) if (!persistent) removeNetwork(machine, id)
   machine.routes = machine.routes.filter(
     ({ destination, interfaceIndex }) => destination === '0.0.0.0/0' || interfaceIndex === 9,
   )
@@ -30,6 +33,6 @@ export function reboot(machine: Machine): void {
   for (const adapter of machine.adapters) adapter.downUntil = 0
   machine.time += 30_000
   machine.bootedAt = machine.time
-  for (const service of machine.services.values()) beginAlone(machine, service)
+  for (const service of machine.services.values()) autoStartService(machine, service)
   for (const file of machine.files.all()) if (file.heldUntil > 0) file.heldUntil = 0
 }

@@ -1,41 +1,43 @@
 import { type Machine, newId, type SimulatedNetwork } from './machine.ts'
 
-const backAfter = 8000
+const adapterDownMs = 8000
 
 /**
- * What networks do to the host’s adapter. The first one on it makes a switch: the adapter’s address moves to a new
- * interface, all connections break, and routes that nobody makes anew are lost. When the last one goes, all of it goes
- * back.
+ * How networks affect the host's adapter. The first network creates a switch: the address moves to a new
+ * interface, all connections break, and routes that are not added again are lost. Removing the last network
+ * reverts this.
  */
-export function addNetwork(machine: Machine, wish: Omit<SimulatedNetwork, 'id' | 'managementAddress'>): void {
-  if (machine.networks.some(({ name }) => name === wish.name))
+export function addNetwork(machine: Machine, spec: Omit<SimulatedNetwork, 'id' | 'managementAddress'>): void {
+  if (machine.networks.some(({ name }) => name === spec.name))
     throw new Error('A network with this name already exists. (HNS)')
   const first = !hasSwitch(machine)
-  machine.networks.push({ ...wish, id: newId(machine), managementAddress: undefined })
+  machine.networks.push({ ...spec, id: newId(machine), managementAddress: undefined })
   if (first && hasSwitch(machine)) moveAddress(machine, { name: 'vEthernet (Ethernet)', virtual: true })
 }
 
-export function dropNetwork(machine: Machine, id: string): void {
-  const had = hasSwitch(machine)
+export function removeNetwork(machine: Machine, id: string): void {
+  const hadSwitch = hasSwitch(machine)
   machine.networks = machine.networks.filter((network) => network.id !== id)
-  const gone = new Set(
+  const removedEndpoints = new Set(
     machine.endpoints.filter(({ network }) => network === id).map((endpoint) => endpoint.id),
   )
   machine.endpoints = machine.endpoints.filter(({ network }) => network !== id)
-  machine.policies = machine.policies.filter(({ endpoints }) => !endpoints.some((one) => gone.has(one)))
-  if (had && !hasSwitch(machine)) moveAddress(machine, { name: 'Ethernet', virtual: false })
+  machine.policies = machine.policies.filter(
+    ({ endpoints }) => !endpoints.some((one) => removedEndpoints.has(one)),
+  )
+  if (hadSwitch && !hasSwitch(machine)) moveAddress(machine, { name: 'Ethernet', virtual: false })
 }
 
 export function hasSwitch({ networks }: Machine): boolean {
   return networks.some(({ adapter }) => adapter !== undefined)
 }
 
-/** The link goes down and comes back: what was only in memory is lost. */
+/** The link goes down and up again; what was only in memory is lost. */
 export function bounce(machine: Machine): void {
   machine.breaks++
   for (const adapter of machine.adapters) {
     if (adapter.name === 'Backup network') continue
-    adapter.downUntil = machine.time + backAfter
+    adapter.downUntil = machine.time + adapterDownMs
     machine.routes = machine.routes.filter(
       ({ interfaceIndex, destination }) => interfaceIndex !== adapter.index || destination === '0.0.0.0/0',
     )
@@ -63,7 +65,7 @@ function moveAddress(machine: Machine, to: { name: string; virtual: boolean }): 
   bounce(machine)
 }
 
-/** Whether the host can be reached, and reach anybody. */
+/** Whether the host is reachable and can reach others. */
 export function isUp({ adapters, time, address }: Machine): boolean {
   return adapters.some(
     ({ addresses, downUntil }) =>

@@ -1,63 +1,66 @@
 import { addressAt } from '../../spec/cidr.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Manifest } from '../../kube/object.ts'
-import { type AddonDefinition, imageOf } from '../addon-definition.ts'
-import { labelsOf, namespaced } from '../manifest-helpers.ts'
-import { account } from '../service-account.ts'
-import { corefile } from './corefile.ts'
-import { app, deployment, selector } from './deployment.ts'
+import { type AddonDefinition, findAddonImage } from '../addon-definition.ts'
+import { buildAppLabels, buildNamespacedMetadata } from '../manifest-helpers.ts'
+import { buildServiceAccount } from '../service-account.ts'
+import { buildCorefile } from './corefile.ts'
+import { corednsApp, buildCorednsDeployment, corednsSelector } from './deployment.ts'
 
 export const coredns: AddonDefinition = {
   name: 'coredns',
-  about: 'names of services',
+  description: 'names of services',
   setting: 'dns',
   images: ['coredns'],
-  manifests(input) {
+  buildManifests(input) {
     const { cluster, resolvers } = input
     const { dns, network } = cluster.spec
     if (dns === 'none') return []
     const [services = ''] = network.services
-    const replicas = dns.replicas ?? replicasFor(cluster)
+    const replicas = dns.replicas ?? computeReplicas(cluster)
     return [
-      ...account(app, 'system:coredns', rights),
+      ...buildServiceAccount(corednsApp, 'system:coredns', rules),
       {
         apiVersion: 'v1',
         kind: 'ConfigMap',
-        metadata: namespaced('coredns', app),
-        data: { Corefile: corefile(cluster, dns, resolvers) },
+        metadata: buildNamespacedMetadata('coredns', corednsApp),
+        data: { Corefile: buildCorefile(cluster, dns, resolvers) },
       },
-      service(addressAt(services, 10)),
+      buildService(addressAt(services, 10)),
       {
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',
-        metadata: namespaced('coredns', app),
-        spec: { maxUnavailable: 1, selector: { matchLabels: selector } },
+        metadata: buildNamespacedMetadata('coredns', corednsApp),
+        spec: { maxUnavailable: 1, selector: { matchLabels: corednsSelector } },
       },
-      deployment(dns, imageOf(input, 'coredns'), replicas),
+      buildCorednsDeployment(dns, findAddonImage(input, 'coredns'), replicas),
     ]
   },
 }
 
-const rights = [
+const rules = [
   { apiGroups: [''], resources: ['services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
 ]
 
-/** Hosts come and go through hyperkube alone, so nobody has to count them inside the cluster. */
-function replicasFor({ spec }: Cluster): number {
+/** Hosts join and leave only through hyperkube, so no autoscaler has to count them in the cluster. */
+function computeReplicas({ spec }: Cluster): number {
   const hosts = spec.hosts.length
   return hosts === 1 ? 1 : Math.max(2, Math.ceil(hosts / 16))
 }
 
-/** Its name and address are known everywhere: kubelets write the address into every pod. */
-function service(clusterIP: string): Manifest {
+/** Its name and address are fixed: kubelets write the address into every pod. */
+function buildService(clusterIP: string): Manifest {
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { ...namespaced('kube-dns', app), labels: { ...labelsOf(app), ...selector } },
+    metadata: {
+      ...buildNamespacedMetadata('kube-dns', corednsApp),
+      labels: { ...buildAppLabels(corednsApp), ...corednsSelector },
+    },
     spec: {
       clusterIP,
-      selector,
+      selector: corednsSelector,
       ports: [
         { name: 'dns', port: 53, protocol: 'UDP', targetPort: 'dns' },
         { name: 'dns-tcp', port: 53, protocol: 'TCP', targetPort: 'dns-tcp' },

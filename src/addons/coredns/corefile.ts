@@ -1,22 +1,22 @@
 import type { DnsSettings } from '../../spec/addons.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 
-/** More are refused by CoreDNS itself. */
-const mostServers = 15
+/** CoreDNS itself refuses more. */
+const maxServers = 15
 
-export function corefile(
+export function buildCorefile(
   cluster: Cluster,
   settings: DnsSettings,
   resolvers: readonly (readonly string[])[],
 ): string {
   const { domain } = cluster.spec.network
-  const servers = serversOf(cluster, settings, resolvers)
+  const servers = findServers(cluster, settings, resolvers)
   const lines = [
     ...(servers.length > 0
       ? ['errors']
       : [
           'errors {',
-          '   # There is nobody to ask for names outside the cluster.',
+          '   # There is no resolver for names outside the cluster.',
           `   consolidate 5m "no next plugin found$"`,
           '}',
         ]),
@@ -44,33 +44,34 @@ export function corefile(
 }
 
 /**
- * Who is asked for names outside the cluster. The file that the kubelet gives to the pod names those that the host asks.
- * A file that names nobody ends CoreDNS at its start, and one that names the host itself leads back to CoreDNS; so where
- * a host has such a file, all are given the servers of the others.
+ * Resolvers for names outside the cluster. By default these are the host's own, from the file that the
+ * kubelet mounts into the pod. An empty file stops CoreDNS at its start, and one that names the host itself
+ * loops back to CoreDNS. If any host has such a file, all pods get the resolvers of the other hosts.
  */
-function serversOf(
+function findServers(
   cluster: Cluster,
   { forward }: DnsSettings,
   resolvers: readonly (readonly string[])[],
 ): readonly string[] {
   if (forward !== undefined) return forward
   const others = resolvers.map((servers) => servers.filter((server) => !isLoopback(server)))
-  if (hasOwnFile(cluster) || others.every((servers) => servers.length > 0)) return ['/etc/resolv.conf']
-  return [...new Set(others.flat())].toSorted().slice(0, mostServers)
+  if (hasCustomResolvConf(cluster) || others.every((servers) => servers.length > 0))
+    return ['/etc/resolv.conf']
+  return [...new Set(others.flat())].toSorted().slice(0, maxServers)
 }
 
-/** Whether it depends on the hosts who is asked. */
-export function followsHosts(cluster: Cluster): boolean {
+/** True if the resolvers depend on the hosts. */
+export function hasHostDependentDns(cluster: Cluster): boolean {
   const { dns } = cluster.spec
-  return dns !== 'none' && dns.forward === undefined && !hasOwnFile(cluster)
+  return dns !== 'none' && dns.forward === undefined && !hasCustomResolvConf(cluster)
 }
 
 function isLoopback(server: string): boolean {
   return server.startsWith('127.') || server === '::1'
 }
 
-/** Somebody has written a file for kubelets to give to pods, and knows what is in it. */
-function hasOwnFile({ spec }: Cluster): boolean {
+/** The user has configured a resolv.conf for kubelets, and is responsible for its content. */
+function hasCustomResolvConf({ spec }: Cluster): boolean {
   const kubelets = [spec.components.kubelet, ...spec.hosts.map(({ components }) => components?.kubelet)]
   return kubelets.some(
     (kubelet) =>

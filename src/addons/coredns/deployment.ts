@@ -1,47 +1,48 @@
 import type { Manifest } from '../../kube/object.ts'
 import type { DnsSettings } from '../../spec/addons.ts'
 import {
-  labelsOf,
-  locked,
-  namespaced,
-  onControlPlanes,
-  placement,
-  resourcesOf,
-  spread,
-  unprivileged,
+  buildAppLabels,
+  buildContainerSecurity,
+  buildNamespacedMetadata,
+  controlPlaneTolerations,
+  buildPlacement,
+  buildResources,
+  buildSpreadConstraints,
+  buildPodSecurity,
 } from '../manifest-helpers.ts'
 
-export const app = 'coredns'
-/** By this label policies, monitoring and tests of all the world find the DNS of a cluster. */
-export const selector = { 'k8s-app': 'kube-dns' }
+export const corednsApp = 'coredns'
+/** Policies, monitoring and conformance tests find the cluster DNS by this label. */
+export const corednsSelector = { 'k8s-app': 'kube-dns' }
 
-export function deployment(settings: DnsSettings, image: string, replicas: number): Manifest {
+export function buildCorednsDeployment(settings: DnsSettings, image: string, replicas: number): Manifest {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: namespaced('coredns', app),
+    metadata: buildNamespacedMetadata('coredns', corednsApp),
     spec: {
       replicas,
-      // A single one goes only when the next one answers.
+      // A single replica ends only after its successor is ready.
       strategy: {
         type: 'RollingUpdate',
         rollingUpdate: { maxUnavailable: replicas === 1 ? 0 : 1, maxSurge: 1 },
       },
-      selector: { matchLabels: selector },
+      selector: { matchLabels: corednsSelector },
       template: {
-        metadata: { labels: { ...labelsOf(app), ...selector } },
+        metadata: { labels: { ...buildAppLabels(corednsApp), ...corednsSelector } },
         spec: {
-          serviceAccountName: app,
-          // With the resolver of the host: it is the DNS of the cluster itself.
+          serviceAccountName: corednsApp,
+          // CoreDNS is the cluster DNS, so it uses the resolver of the host.
           dnsPolicy: 'Default',
-          ...placement(settings, onControlPlanes),
-          ...spread(selector),
+          ...buildPlacement(settings, controlPlaneTolerations),
+          ...buildSpreadConstraints(corednsSelector),
           securityContext: {
-            ...unprivileged(65_532),
-            // Its port is a low one, and a user's programs have no capabilities unless their file has.
+            ...buildPodSecurity(65_532),
+            // CoreDNS binds a low port as an unprivileged user. Such a user has a capability only if the
+            // program file has it.
             sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
           },
-          containers: [container(settings, image)],
+          containers: [buildContainer(settings, image)],
           volumes: [{ name: 'config', configMap: { name: 'coredns' } }],
         },
       },
@@ -49,18 +50,19 @@ export function deployment(settings: DnsSettings, image: string, replicas: numbe
   }
 }
 
-function container(settings: DnsSettings, image: string): Record<string, unknown> {
+function buildContainer(settings: DnsSettings, image: string): Record<string, unknown> {
   return {
     name: 'coredns',
     image,
     imagePullPolicy: 'IfNotPresent',
     args: ['-conf', '/etc/coredns/Corefile'],
-    resources: resourcesOf(settings, {
+    resources: buildResources(settings, {
       requests: { cpu: '100m', memory: '70Mi' },
       limits: { memory: '170Mi' },
     }),
-    // Upstream's file has this capability, and could not be started by somebody who must not have it.
-    securityContext: locked('NET_BIND_SERVICE'),
+    // The upstream program file has this capability. Without it in the bounding set the program could not
+    // start.
+    securityContext: buildContainerSecurity('NET_BIND_SERVICE'),
     ports: [
       { name: 'dns', containerPort: 53, protocol: 'UDP' },
       { name: 'dns-tcp', containerPort: 53, protocol: 'TCP' },

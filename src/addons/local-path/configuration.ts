@@ -1,19 +1,19 @@
 import { stringify } from 'yaml'
 import type { StorageSettings } from '../../spec/addons.ts'
-import { locked } from '../manifest-helpers.ts'
+import { buildContainerSecurity } from '../manifest-helpers.ts'
 
-/** Files of the provisioner. It reads them again by itself when they change. */
-export function configuration({ path }: StorageSettings, helperImage: string): Record<string, string> {
+/** Configuration files of the provisioner. It reloads them by itself. */
+export function buildLocalPathConfig({ path }: StorageSettings, helperImage: string): Record<string, string> {
   const nodePathMap = [{ node: 'DEFAULT_PATH_FOR_NON_LISTED_NODES', paths: [path] }]
   return {
     'config.json': JSON.stringify({ nodePathMap }, undefined, 2),
     setup,
     teardown,
-    'helperPod.yaml': stringify(helperPod(helperImage)),
+    'helperPod.yaml': stringify(buildHelperPod(helperImage)),
   }
 }
 
-/** Any user of a pod may write into its volume; on the host only root finds the way there. */
+/** Any user of a pod may write into its volume. On the host only root can reach the directory. */
 const setup = `#!/bin/sh
 set -eu
 mkdir -m 0777 -p "$VOL_DIR"
@@ -25,8 +25,8 @@ set -eu
 rm -rf "$VOL_DIR"
 `
 
-/** It makes or removes the directory of a volume on a node, whose files may belong to anybody. */
-function helperPod(image: string): Record<string, unknown> {
+/** Creates or removes the directory of a volume on a node. Its files may belong to any user. */
+function buildHelperPod(image: string): Record<string, unknown> {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -40,7 +40,7 @@ function helperPod(image: string): Record<string, unknown> {
           name: 'helper-pod',
           image,
           imagePullPolicy: 'IfNotPresent',
-          securityContext: { ...locked('DAC_OVERRIDE', 'FOWNER'), runAsUser: 0 },
+          securityContext: { ...buildContainerSecurity('DAC_OVERRIDE', 'FOWNER'), runAsUser: 0 },
         },
       ],
     },

@@ -1,38 +1,38 @@
 import type { Manifest } from '../../kube/object.ts'
 import type { StorageSettings } from '../../spec/addons.ts'
 import {
-  labelsOf,
-  locked,
-  namespace,
-  namespaced,
-  onControlPlanes,
-  placement,
-  resourcesOf,
-  unprivileged,
+  buildAppLabels,
+  buildContainerSecurity,
+  addonNamespace,
+  buildNamespacedMetadata,
+  controlPlaneTolerations,
+  buildPlacement,
+  buildResources,
+  buildPodSecurity,
 } from '../manifest-helpers.ts'
 
-export const app = 'local-path-provisioner'
+export const localPathApp = 'local-path-provisioner'
 
-const config = '/etc/config'
+const configMount = '/etc/config'
 
-export function deployment(settings: StorageSettings, image: string): Manifest {
-  const selector = labelsOf(app)
+export function buildLocalPathDeployment(settings: StorageSettings, image: string): Manifest {
+  const selector = buildAppLabels(localPathApp)
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: namespaced('local-path-provisioner', app),
+    metadata: buildNamespacedMetadata('local-path-provisioner', localPathApp),
     spec: {
-      // It elects no leader: two at once would both make each volume.
+      // It has no leader election: two replicas would both create each volume.
       replicas: 1,
       strategy: { type: 'Recreate' },
       selector: { matchLabels: selector },
       template: {
         metadata: { labels: selector },
         spec: {
-          serviceAccountName: app,
-          ...placement(settings, onControlPlanes),
-          securityContext: unprivileged(65_534),
-          containers: [container(settings, image)],
+          serviceAccountName: localPathApp,
+          ...buildPlacement(settings, controlPlaneTolerations),
+          securityContext: buildPodSecurity(65_534),
+          containers: [buildContainer(settings, image)],
           volumes: [{ name: 'config', configMap: { name: 'local-path-config' } }],
         },
       },
@@ -40,23 +40,23 @@ export function deployment(settings: StorageSettings, image: string): Manifest {
   }
 }
 
-function container(settings: StorageSettings, image: string): Record<string, unknown> {
+function buildContainer(settings: StorageSettings, image: string): Record<string, unknown> {
   return {
     name: 'local-path-provisioner',
     image,
     imagePullPolicy: 'IfNotPresent',
     command: ['/usr/bin/local-path-provisioner', 'start'],
     args: [
-      `--config=${config}/config.json`,
-      `--helper-pod-file=${config}/helperPod.yaml`,
+      `--config=${configMount}/config.json`,
+      `--helper-pod-file=${configMount}/helperPod.yaml`,
       '--configmap-name=local-path-config',
-      `--namespace=${namespace}`,
-      `--service-account-name=${app}`,
+      `--namespace=${addonNamespace}`,
+      `--service-account-name=${localPathApp}`,
     ],
-    // Where it looks for a helper that has changed.
-    env: [{ name: 'CONFIG_MOUNT_PATH', value: config }],
-    resources: resourcesOf(settings, { requests: { cpu: '10m', memory: '32Mi' } }),
-    securityContext: locked(),
-    volumeMounts: [{ name: 'config', mountPath: config, readOnly: true }],
+    // Directory where it looks for a changed helper pod.
+    env: [{ name: 'CONFIG_MOUNT_PATH', value: configMount }],
+    resources: buildResources(settings, { requests: { cpu: '10m', memory: '32Mi' } }),
+    securityContext: buildContainerSecurity(),
+    volumeMounts: [{ name: 'config', mountPath: configMount, readOnly: true }],
   }
 }

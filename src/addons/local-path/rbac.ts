@@ -1,11 +1,11 @@
 import type { Manifest } from '../../kube/object.ts'
-import { namespaced } from '../manifest-helpers.ts'
-import { account, rbac, subject } from '../service-account.ts'
-import { app } from './deployment.ts'
+import { buildNamespacedMetadata } from '../manifest-helpers.ts'
+import { buildServiceAccount, rbacGroup, buildSubject } from '../service-account.ts'
+import { localPathApp } from './deployment.ts'
 
-export function rights(): Manifest[] {
+export function buildLocalPathRbac(): Manifest[] {
   return [
-    ...account(app, app, [
+    ...buildServiceAccount(localPathApp, localPathApp, [
       { apiGroups: [''], resources: ['nodes'], verbs: ['get'] },
       { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get', 'list', 'watch', 'update'] },
       {
@@ -16,22 +16,22 @@ export function rights(): Manifest[] {
       { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
     ]),
-    // Its helpers run beside it.
+    // The helper pods run in the same namespace.
     {
-      apiVersion: `${rbac}/v1`,
+      apiVersion: `${rbacGroup}/v1`,
       kind: 'Role',
-      metadata: namespaced(app, app),
+      metadata: buildNamespacedMetadata(localPathApp, localPathApp),
       rules: [
         { apiGroups: [''], resources: ['pods'], verbs: ['get', 'create', 'delete'] },
         { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] },
       ],
     },
     {
-      apiVersion: `${rbac}/v1`,
+      apiVersion: `${rbacGroup}/v1`,
       kind: 'RoleBinding',
-      metadata: namespaced(app, app),
-      roleRef: { apiGroup: rbac, kind: 'Role', name: app },
-      subjects: [subject(app)],
+      metadata: buildNamespacedMetadata(localPathApp, localPathApp),
+      roleRef: { apiGroup: rbacGroup, kind: 'Role', name: localPathApp },
+      subjects: [buildSubject(localPathApp)],
     },
   ]
 }

@@ -1,41 +1,45 @@
 import type { Manifest } from '../../kube/object.ts'
 import type { MetricsSettings } from '../../spec/addons.ts'
 import {
-  labelsOf,
-  locked,
-  namespaced,
-  onControlPlanes,
-  placement,
-  resourcesOf,
-  spread,
-  unprivileged,
+  buildAppLabels,
+  buildContainerSecurity,
+  buildNamespacedMetadata,
+  controlPlaneTolerations,
+  buildPlacement,
+  buildResources,
+  buildSpreadConstraints,
+  buildPodSecurity,
 } from '../manifest-helpers.ts'
 
-export const app = 'metrics-server'
+export const metricsServerApp = 'metrics-server'
 
 const user = 65_534
 const tls = '/etc/metrics-server/tls'
 
-export function deployment(settings: MetricsSettings, image: string, hosts: number): Manifest {
-  const selector = labelsOf(app)
+export function buildMetricsServerDeployment(
+  settings: MetricsSettings,
+  image: string,
+  hosts: number,
+): Manifest {
+  const selector = buildAppLabels(metricsServerApp)
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: namespaced('metrics-server', app),
+    metadata: buildNamespacedMetadata('metrics-server', metricsServerApp),
     spec: {
       replicas: settings.replicas ?? 1,
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
       selector: { matchLabels: selector },
       template: {
-        // A new certificate needs no new pod: it reads the files again by itself.
+        // A new certificate needs no new pod: the program reloads the files.
         metadata: { labels: selector },
         spec: {
-          serviceAccountName: app,
-          ...placement(settings, onControlPlanes),
-          ...spread(selector),
-          securityContext: unprivileged(user),
-          containers: [container(settings, image, hosts)],
-          // To be read by its group, which is that of the program alone.
+          serviceAccountName: metricsServerApp,
+          ...buildPlacement(settings, controlPlaneTolerations),
+          ...buildSpreadConstraints(selector),
+          securityContext: buildPodSecurity(user),
+          containers: [buildContainer(settings, image, hosts)],
+          // Readable by the group of the program only.
           volumes: [{ name: 'tls', secret: { secretName: 'metrics-server', defaultMode: 0o440 } }],
         },
       },
@@ -43,7 +47,7 @@ export function deployment(settings: MetricsSettings, image: string, hosts: numb
   }
 }
 
-function container(settings: MetricsSettings, image: string, hosts: number): Record<string, unknown> {
+function buildContainer(settings: MetricsSettings, image: string, hosts: number): Record<string, unknown> {
   return {
     name: 'metrics-server',
     image,
@@ -52,17 +56,18 @@ function container(settings: MetricsSettings, image: string, hosts: number): Rec
       '--secure-port=10250',
       `--tls-cert-file=${tls}/tls.crt`,
       `--tls-private-key-file=${tls}/tls.key`,
-      // The authority of the cluster, which has signed what kubelets present: the ConfigMap kube-root-ca.crt.
+      // The cluster CA, which signs the serving certificates of kubelets, from the ConfigMap
+      // kube-root-ca.crt.
       '--kubelet-certificate-authority=/var/run/secrets/kubernetes.io/serviceaccount/ca.crt',
       '--kubelet-preferred-address-types=InternalIP',
       '--kubelet-use-node-status-port',
       '--metric-resolution=15s',
     ],
-    // As upstream has measured: for a hundred nodes, and a little more for each beyond.
-    resources: resourcesOf(settings, {
+    // As measured upstream: a base for a hundred nodes, and a little more for each further node.
+    resources: buildResources(settings, {
       requests: { cpu: `${Math.max(100, hosts)}m`, memory: `${Math.max(200, 2 * hosts)}Mi` },
     }),
-    securityContext: locked(),
+    securityContext: buildContainerSecurity(),
     ports: [{ name: 'https', containerPort: 10_250, protocol: 'TCP' }],
     readinessProbe: {
       httpGet: { path: '/readyz', port: 'https', scheme: 'HTTPS' },

@@ -1,58 +1,63 @@
 import type { Manifest } from '../../kube/object.ts'
-import { type AddonDefinition, imageOf } from '../addon-definition.ts'
-import { clusterWide, labelsOf, namespace, namespaced } from '../manifest-helpers.ts'
-import { app, deployment } from './deployment.ts'
-import { rights } from './rbac.ts'
+import { type AddonDefinition, findAddonImage } from '../addon-definition.ts'
+import {
+  buildClusterMetadata,
+  buildAppLabels,
+  addonNamespace,
+  buildNamespacedMetadata,
+} from '../manifest-helpers.ts'
+import { metricsServerApp, buildMetricsServerDeployment } from './deployment.ts'
+import { buildMetricsServerRbac } from './rbac.ts'
 
 export const metricsServer: AddonDefinition = {
   name: 'metrics-server',
-  about: 'what pods and nodes use',
+  description: 'what pods and nodes use',
   setting: 'metrics',
   images: ['metrics-server'],
-  manifests(input) {
+  buildManifests(input) {
     const { cluster, metricsCertificate } = input
     const { metrics, hosts } = cluster.spec
     if (metrics === 'none') return []
-    // Without a certificate nothing is put into a cluster, only looked at: there the Secret is empty.
-    const { authority, certificate, privateKey } = metricsCertificate ?? noCertificate
+    // Without a certificate the manifests are only listed, never applied. The Secret is empty then.
+    const { ca, certificate, privateKey } = metricsCertificate ?? noCertificate
     return [
-      ...rights(),
+      ...buildMetricsServerRbac(),
       {
         apiVersion: 'v1',
         kind: 'Secret',
-        metadata: namespaced('metrics-server', app),
+        metadata: buildNamespacedMetadata('metrics-server', metricsServerApp),
         type: 'kubernetes.io/tls',
-        data: { 'tls.crt': base64(certificate), 'tls.key': base64(privateKey) },
+        data: { 'tls.crt': toBase64(certificate), 'tls.key': toBase64(privateKey) },
       },
       service,
-      deployment(metrics, imageOf(input, 'metrics-server'), hosts.length),
-      apiService(base64(authority)),
+      buildMetricsServerDeployment(metrics, findAddonImage(input, 'metrics-server'), hosts.length),
+      buildApiService(toBase64(ca)),
     ]
   },
 }
 
-const noCertificate = { authority: '', certificate: '', privateKey: '' }
+const noCertificate = { ca: '', certificate: '', privateKey: '' }
 
 const service: Manifest = {
   apiVersion: 'v1',
   kind: 'Service',
-  metadata: namespaced('metrics-server', app),
+  metadata: buildNamespacedMetadata('metrics-server', metricsServerApp),
   spec: {
-    selector: labelsOf(app),
+    selector: buildAppLabels(metricsServerApp),
     ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 'https', appProtocol: 'https' }],
   },
 }
 
-/** With this the API asks the service above for everything in the group. */
-function apiService(caBundle: string): Manifest {
+/** Makes the API server forward all requests of this group to the service above. */
+function buildApiService(caBundle: string): Manifest {
   return {
     apiVersion: 'apiregistration.k8s.io/v1',
     kind: 'APIService',
-    metadata: clusterWide('v1beta1.metrics.k8s.io', app),
+    metadata: buildClusterMetadata('v1beta1.metrics.k8s.io', metricsServerApp),
     spec: {
       group: 'metrics.k8s.io',
       version: 'v1beta1',
-      service: { name: 'metrics-server', namespace },
+      service: { name: 'metrics-server', namespace: addonNamespace },
       caBundle,
       groupPriorityMinimum: 100,
       versionPriority: 100,
@@ -60,6 +65,6 @@ function apiService(caBundle: string): Manifest {
   }
 }
 
-function base64(text: string): string {
+function toBase64(text: string): string {
   return Buffer.from(text).toString('base64')
 }

@@ -1,43 +1,43 @@
 import type { Manifest } from '../../kube/object.ts'
-import { clusterWide, labelsOf, namespaced } from '../manifest-helpers.ts'
-import { account, rbac, subject } from '../service-account.ts'
-import { app } from './deployment.ts'
+import { buildClusterMetadata, buildAppLabels, buildNamespacedMetadata } from '../manifest-helpers.ts'
+import { buildServiceAccount, rbacGroup, buildSubject } from '../service-account.ts'
+import { metricsServerApp } from './deployment.ts'
 
-export function rights(): Manifest[] {
+export function buildMetricsServerRbac(): Manifest[] {
   return [
-    ...account(app, 'system:metrics-server', [
+    ...buildServiceAccount(metricsServerApp, 'system:metrics-server', [
       { apiGroups: [''], resources: ['nodes/metrics'], verbs: ['get'] },
       { apiGroups: [''], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] },
     ]),
-    reader,
-    // It lets the API say who asks, and whether they may.
+    readerRole,
+    // metrics-server lets the API server authenticate and authorize its clients.
     {
-      apiVersion: `${rbac}/v1`,
+      apiVersion: `${rbacGroup}/v1`,
       kind: 'ClusterRoleBinding',
-      metadata: clusterWide('metrics-server:system:auth-delegator', app),
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'system:auth-delegator' },
-      subjects: [subject(app)],
+      metadata: buildClusterMetadata('metrics-server:system:auth-delegator', metricsServerApp),
+      roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: 'system:auth-delegator' },
+      subjects: [buildSubject(metricsServerApp)],
     },
     {
-      apiVersion: `${rbac}/v1`,
+      apiVersion: `${rbacGroup}/v1`,
       kind: 'RoleBinding',
-      metadata: namespaced('metrics-server-auth-reader', app),
-      roleRef: { apiGroup: rbac, kind: 'Role', name: 'extension-apiserver-authentication-reader' },
-      subjects: [subject(app)],
+      metadata: buildNamespacedMetadata('metrics-server-auth-reader', metricsServerApp),
+      roleRef: { apiGroup: rbacGroup, kind: 'Role', name: 'extension-apiserver-authentication-reader' },
+      subjects: [buildSubject(metricsServerApp)],
     },
   ]
 }
 
-/** For people: whoever may view a namespace may also view what its pods use. */
-const reader: Manifest = {
-  apiVersion: `${rbac}/v1`,
+/** Users who may view a namespace may also view the metrics of its pods. */
+const readerRole: Manifest = {
+  apiVersion: `${rbacGroup}/v1`,
   kind: 'ClusterRole',
   metadata: {
     name: 'system:aggregated-metrics-reader',
     labels: {
-      ...labelsOf(app),
+      ...buildAppLabels(metricsServerApp),
       ...Object.fromEntries(
-        ['view', 'edit', 'admin'].map((role) => [`${rbac}/aggregate-to-${role}`, 'true']),
+        ['view', 'edit', 'admin'].map((role) => [`${rbacGroup}/aggregate-to-${role}`, 'true']),
       ),
     },
   },

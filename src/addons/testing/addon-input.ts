@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { catalogFor } from '../../catalog/catalog.ts'
+import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { readCluster } from '../../spec/read-cluster.ts'
 import type { AddonInput } from '../addon-input.ts'
 
-const hosts = `apiVersion: hyperkube.dev/v1
+const baseCluster = `apiVersion: hyperkube.dev/v1
 kind: Cluster
 metadata: { name: shop }
 spec:
@@ -15,24 +15,24 @@ spec:
     - { name: w1, address: 192.168.1.21, roles: [worker] }
 `
 
-/** A cluster of two hosts, and more lines of its spec. */
-export function testCluster(more = ''): Cluster {
-  const { cluster, findings } = readCluster({ file: 'cluster.yml', text: hosts + more })
+/** A cluster of two hosts, with additional lines of its spec. */
+export function parseAddonCluster(more = ''): Cluster {
+  const { cluster, findings } = readCluster({ file: 'cluster.yml', text: baseCluster + more })
   if (cluster === undefined) throw new Error(JSON.stringify(findings))
   return cluster
 }
 
-/** A file of testdata. */
-export function testText(file: string): string {
+/** Reads a file of testdata. */
+export function readAddonTestdata(file: string): string {
   return readFileSync(join(import.meta.dirname, '../testdata', file), 'utf8')
 }
 
-export function testInput(cluster: Cluster, more: Partial<AddonInput> = {}): AddonInput {
+export function buildAddonInputFixture(cluster: Cluster, more: Partial<AddonInput> = {}): AddonInput {
   return {
     cluster,
-    images: catalogFor('1.37.1').images,
+    images: findKubernetesRelease('1.37.1').images,
     sources: new Map(),
-    metricsCertificate: { authority: 'authority', certificate: 'certificate', privateKey: 'private key' },
+    metricsCertificate: { ca: 'authority', certificate: 'certificate', privateKey: 'private key' },
     resolvers: [['192.0.2.53'], ['192.0.2.53']],
     ...more,
   }

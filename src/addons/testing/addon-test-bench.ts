@@ -1,35 +1,35 @@
-import { testBench } from '../../kube/testing/kube-test-bench.ts'
+import { createKubeTestBench } from '../../kube/testing/kube-test-bench.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import type { TestAuthority } from '../../kit/testing/test-ca.ts'
-import type { TestServer } from '../../kit/testing/https-test-server.ts'
-import type { PutOptions } from '../apply-addon.ts'
-import { TestApi } from './fake-addon-api.ts'
+import type { TestCa } from '../../kit/testing/test-ca.ts'
+import type { HttpsTestServer } from '../../kit/testing/https-test-server.ts'
+import type { ApplyAddonOptions } from '../apply-addon.ts'
+import { FakeAddonApi } from './fake-addon-api.ts'
 
-export interface Scene {
-  readonly api: TestApi
-  readonly server: TestServer
+export interface AddonTestBench {
+  readonly api: FakeAddonApi
+  readonly server: HttpsTestServer
   readonly client: KubeClient
   /** What was waited for. */
-  readonly told: string[]
-  /** For whoever does not want to wait long. */
-  readonly options: PutOptions
+  readonly reported: string[]
+  /** Options with short intervals. */
+  readonly options: ApplyAddonOptions
 }
 
-/** An API in memory, and a client of it, gone after each test. */
-export function testScene(authority: () => TestAuthority): () => Promise<Scene> {
-  const { serve, clientOf } = testBench(authority)
+/** An in-memory API and a client for it, both closed after each test. */
+export function createAddonTestBench(ca: () => TestCa): () => Promise<AddonTestBench> {
+  const { serve, createClient } = createKubeTestBench(ca)
   return async () => {
-    const api = new TestApi()
-    const server = await serve(api.answer)
-    const told: string[] = []
-    const options: PutOptions = {
+    const api = new FakeAddonApi()
+    const server = await serve(api.respond)
+    const reported: string[] = []
+    const options: ApplyAddonOptions = {
       others: [],
-      tell: (what) => void told.push(what.for),
+      emit: (event) => void reported.push(event.for),
       now: () => new Date(),
       deadline: Date.now() + 10_000,
       signal: new AbortController().signal,
-      every: 2,
+      intervalMs: 2,
     }
-    return { api, server, client: clientOf([server.url]), told, options }
+    return { api, server, client: createClient([server.url]), reported, options }
   }
 }

@@ -1,22 +1,29 @@
-import type { Asked, TestAnswer } from '../../kit/testing/https-test-server.ts'
-import { groupOf } from '../reference.ts'
-import { type Json, jsonOf, Fields, type Leaf, leavesOf } from './field-set.ts'
-import { builtIn, definedBy, offerOf, type Resource, type Route, routeOf } from './fake-resources.ts'
-import { readyStatus } from './ready-status.ts'
+import type { ReceivedRequest, TestResponse } from '../../kit/testing/https-test-server.ts'
+import { parseGroup } from '../reference.ts'
+import { type JsonFields, parseJsonFields, FieldSet, type FieldValue, listFields } from './field-set.ts'
+import {
+  builtInResources,
+  parseCrdResource,
+  buildDiscoveryResponse,
+  type FakeApiResource,
+  type ResourceRoute,
+  parseRoute,
+} from './fake-resources.ts'
+import { buildReadyStatus } from './ready-status.ts'
 
-interface Owner {
+interface FieldOwner {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
   time: string
   paths: Set<string>
 }
 
-interface Stored {
-  readonly resource: Resource
+interface StoredObject {
+  readonly resource: FakeApiResource
   readonly namespace: string | undefined
   readonly name: string
-  fields: Fields
-  owners: Owner[]
+  fields: FieldSet
+  owners: FieldOwner[]
   readonly uid: string
   readonly created: string
   version: number
@@ -24,22 +31,23 @@ interface Stored {
   removing: boolean
 }
 
-/** What a user types for an object. */
-export interface Place {
+/** Identifies an object. */
+export interface FakeObjectReference {
   readonly apiVersion: string
   readonly kind: string
   readonly namespace?: string | undefined
   readonly name: string
 }
 
-/** An API with its objects in memory: it knows who has set which field, and tries without doing. */
-export class TestApi {
-  readonly #objects = new Map<string, Stored>()
+/** An in-memory API server that tracks field owners and supports dry runs. */
+export class FakeAddonApi {
+  readonly #objects = new Map<string, StoredObject>()
   #ticks = 0
-  /** How an object reports that it is: ready at once, unless a test says otherwise. */
-  status: (object: Json) => Json | undefined = readyStatus
-  /** Is asked before anything else; an answer of its own stands for that of the API. */
-  intercept: (asked: Asked, serve: () => TestAnswer) => TestAnswer | undefined = () => undefined
+  /** Computes the status of an object. Objects are ready at once, unless a test replaces this. */
+  status: (object: JsonFields) => JsonFields | undefined = buildReadyStatus
+  /** Called before every request. A returned response replaces that of the API. */
+  intercept: (request: ReceivedRequest, serve: () => TestResponse) => TestResponse | undefined = () =>
+    undefined
 
   constructor(namespaces: readonly string[] = ['kube-system', 'default']) {
     for (const name of namespaces) {
@@ -47,68 +55,72 @@ export class TestApi {
     }
   }
 
-  readonly answer = (asked: Asked): TestAnswer =>
-    this.intercept(asked, () => this.#serve(asked)) ?? this.#serve(asked)
+  readonly respond = (request: ReceivedRequest): TestResponse =>
+    this.intercept(request, () => this.#serve(request)) ?? this.#serve(request)
 
-  /** Somebody writes all of an object, or makes it. */
-  user(manager: string, manifest: Json): Json {
+  /** Creates or replaces a whole object as another field manager. */
+  user(manager: string, manifest: JsonFields): JsonFields {
     const route = this.#routeTo(manifest)
     const result = this.#write(route, manifest, { manager, operation: 'Update', force: true, dryRun: false })
     if (!('json' in result)) throw new Error('the test API did not take it')
-    return jsonOf(result.json)
+    return parseJsonFields(result.json)
   }
 
-  find(place: Place): Json | undefined {
-    const { apiVersion, kind, namespace, name } = place
+  find(reference: FakeObjectReference): JsonFields | undefined {
+    const { apiVersion, kind, namespace, name } = reference
     const stored = this.#objects.get(
-      keyOf(this.#routeTo({ apiVersion, kind, metadata: { namespace, name } })),
+      formatRouteKey(this.#routeTo({ apiVersion, kind, metadata: { namespace, name } })),
     )
     return stored === undefined ? undefined : this.#show(stored)
   }
 
-  /** Somebody deletes it, or a finalizer is done. */
-  remove(place: Place): void {
-    const { apiVersion, kind, namespace, name } = place
-    this.#delete(keyOf(this.#routeTo({ apiVersion, kind, metadata: { namespace, name } })))
+  /** Deletes an object, also one with finalizers. */
+  remove(reference: FakeObjectReference): void {
+    const { apiVersion, kind, namespace, name } = reference
+    this.#delete(formatRouteKey(this.#routeTo({ apiVersion, kind, metadata: { namespace, name } })))
   }
 
-  all(): Json[] {
+  all(): JsonFields[] {
     return [...this.#objects.values()].map((stored) => this.#show(stored))
   }
 
-  #serve({ method, path, query, body }: Asked): TestAnswer {
+  #serve({ method, path, query, body }: ReceivedRequest): TestResponse {
     const resources = this.#resources()
-    const offered = offerOf(resources, path)
-    if (offered !== undefined) return offered
-    const route = routeOf(resources, path)
+    const discovery = buildDiscoveryResponse(resources, path)
+    if (discovery !== undefined) return discovery
+    const route = parseRoute(resources, path)
     if (route === undefined) return { status: 404, text: '404 page not found' }
     const dryRun = query.get('dryRun') === 'All'
     const manager = query.get('fieldManager') ?? ''
     if (method === 'GET') return route.name === undefined ? this.#list(route, query) : this.#get(route)
-    if (method === 'DELETE') return this.#remove(route, jsonOf(body))
-    const manifest = jsonOf(body)
+    if (method === 'DELETE') return this.#remove(route, parseJsonFields(body))
+    const manifest = parseJsonFields(body)
     const force = query.get('force') === 'true'
     if (method === 'PATCH')
       return this.#write(route, manifest, { manager, operation: 'Apply', force, dryRun })
-    const named = { ...route, name: String(jsonOf(manifest['metadata'])['name']) }
-    const former = this.#objects.get(keyOf(named))
-    if (method === 'POST' && former !== undefined) return refusal(409, 'AlreadyExists', 'it is already there')
-    if (method === 'PUT' && String(former?.version) !== jsonOf(manifest['metadata'])['resourceVersion']) {
-      return refusal(409, 'Conflict', 'it was changed meanwhile')
+    const named = { ...route, name: String(parseJsonFields(manifest['metadata'])['name']) }
+    const previous = this.#objects.get(formatRouteKey(named))
+    if (method === 'POST' && previous !== undefined)
+      return buildStatusError(409, 'AlreadyExists', 'it is already there')
+    if (
+      method === 'PUT' &&
+      String(previous?.version) !== parseJsonFields(manifest['metadata'])['resourceVersion']
+    ) {
+      return buildStatusError(409, 'Conflict', 'it was changed meanwhile')
     }
     return this.#write(named, manifest, { manager, operation: 'Update', force: true, dryRun })
   }
 
-  #resources(): Resource[] {
+  #resources(): FakeApiResource[] {
     const definitions = [...this.#objects.values()].filter(
       ({ resource: { kind } }) => kind === 'CustomResourceDefinition',
     )
-    return [...builtIn, ...definitions.map(({ fields }) => definedBy(fields.value))]
+    return [...builtInResources, ...definitions.map(({ fields }) => parseCrdResource(fields.value))]
   }
 
-  #routeTo(manifest: Json): Route & { readonly name: string } {
-    const { namespace, name } = jsonOf(manifest['metadata'])
-    const group = groupOf(String(manifest['apiVersion']))
+  #routeTo(manifest: JsonFields): ResourceRoute & { readonly name: string } {
+    const { namespace, name } = parseJsonFields(manifest['metadata'])
+    const group = parseGroup(String(manifest['apiVersion']))
     const found = this.#resources().find((one) => one.group === group && one.kind === manifest['kind'])
     if (found === undefined) throw new Error(`the test API has no ${String(manifest['kind'])}`)
     return {
@@ -118,20 +130,20 @@ export class TestApi {
     }
   }
 
-  #get(route: Route): TestAnswer {
-    const stored = this.#objects.get(keyOf(route))
-    return stored === undefined ? notFound() : { json: this.#show(stored) }
+  #get(route: ResourceRoute): TestResponse {
+    const stored = this.#objects.get(formatRouteKey(route))
+    return stored === undefined ? buildNotFound() : { json: this.#show(stored) }
   }
 
-  #list({ resource: { group, plural }, namespace }: Route, query: URLSearchParams): TestAnswer {
-    const wanted = (query.get('labelSelector') ?? '').split(',').filter((one) => one !== '')
+  #list({ resource: { group, plural }, namespace }: ResourceRoute, query: URLSearchParams): TestResponse {
+    const selectors = (query.get('labelSelector') ?? '').split(',').filter((one) => one !== '')
     const items = [...this.#objects.values()]
       .filter((one) => one.resource.group === group && one.resource.plural === plural)
       .filter((one) => namespace === undefined || one.namespace === namespace)
       .map((one) => this.#show(one))
       .filter((object) => {
-        const labels = jsonOf(jsonOf(object['metadata'])['labels'] ?? {})
-        return wanted.every((one) => {
+        const labels = parseJsonFields(parseJsonFields(object['metadata'])['labels'] ?? {})
+        return selectors.every((one) => {
           const [key = '', value] = one.split('=')
           return value === undefined ? Object.hasOwn(labels, key) : labels[key] === value
         })
@@ -139,31 +151,32 @@ export class TestApi {
     return { json: { metadata: { resourceVersion: String(this.#ticks) }, items } }
   }
 
-  #write(route: Route, manifest: Json, how: How): TestAnswer {
+  #write(route: ResourceRoute, manifest: JsonFields, how: WriteOptions): TestResponse {
     const { resource: kind, namespace, name = '' } = route
-    if (namespace !== undefined && !this.#objects.has(`/namespaces//${namespace}`)) return notFound()
-    const former = this.#objects.get(keyOf(route))
-    const wished = leavesOf(manifest)
-    const others = former?.owners.filter((owner) => !isSame(owner, how)) ?? []
-    const conflicts = wished.flatMap((leaf) => conflictOf(leaf, former?.fields, others))
+    if (namespace !== undefined && !this.#objects.has(`/namespaces//${namespace}`)) return buildNotFound()
+    const previous = this.#objects.get(formatRouteKey(route))
+    const desired = listFields(manifest)
+    const others = previous?.owners.filter((owner) => !isSameOwner(owner, how)) ?? []
+    const conflicts = desired.flatMap((leaf) => findFieldConflicts(leaf, previous?.fields, others))
     if (conflicts.length > 0 && !how.force) {
-      return refusal(409, 'Conflict', `Apply failed with ${conflicts.length} conflicts`, conflicts)
+      return buildStatusError(409, 'Conflict', `Apply failed with ${conflicts.length} conflicts`, conflicts)
     }
     const time = this.#time(how.dryRun ? 0 : 1)
-    const own = former?.owners.find((owner) => isSame(owner, how))
-    const paths = new Set(wished.map(({ path }) => path))
+    const own = previous?.owners.find((owner) => isSameOwner(owner, how))
+    const paths = new Set(desired.map(({ path }) => path))
     const taken = new Set(conflicts.map(({ field }) => field.slice(1)))
-    const fields = (former?.fields ?? new Fields()).with(wished).without(
-      // Who writes all of an object takes away what is not in it; who applies, what nobody else has.
+    const fields = (previous?.fields ?? new FieldSet()).with(desired).without(
+      // An update removes all fields it does not have; an apply removes only own fields that no other manager
+      // has.
       how.operation === 'Update'
-        ? (former?.fields.paths ?? []).filter((path) => !paths.has(path))
+        ? (previous?.fields.paths ?? []).filter((path) => !paths.has(path))
         : [...(own?.paths ?? [])].filter(
             (path) => !paths.has(path) && !others.some((other) => other.paths.has(path)),
           ),
     )
-    const isChanged = former === undefined || !former.fields.equals(fields)
-    const isOwnedAnew = own === undefined || [...own.paths].join() !== [...paths].join()
-    const next: Stored = {
+    const isChanged = previous === undefined || !previous.fields.equals(fields)
+    const isOwnershipChanged = own === undefined || [...own.paths].join() !== [...paths].join()
+    const next: StoredObject = {
       resource: kind,
       namespace,
       name,
@@ -176,32 +189,33 @@ export class TestApi {
         {
           manager: how.manager,
           operation: how.operation,
-          time: own === undefined || isChanged || isOwnedAnew ? time : own.time,
+          time: own === undefined || isChanged || isOwnershipChanged ? time : own.time,
           paths,
         },
       ],
-      uid: former?.uid ?? `uid-${this.#ticks}`,
-      created: former?.created ?? time,
-      version: isChanged || isOwnedAnew ? this.#ticks : former.version,
-      generation: isChanged ? (former?.generation ?? 0) + 1 : former.generation,
-      removing: former?.removing ?? false,
+      uid: previous?.uid ?? `uid-${this.#ticks}`,
+      created: previous?.created ?? time,
+      version: isChanged || isOwnershipChanged ? this.#ticks : previous.version,
+      generation: isChanged ? (previous?.generation ?? 0) + 1 : previous.generation,
+      removing: previous?.removing ?? false,
     }
-    if (!how.dryRun) this.#objects.set(keyOf(route), next)
-    return { status: former === undefined ? 201 : 200, json: this.#show(next) }
+    if (!how.dryRun) this.#objects.set(formatRouteKey(route), next)
+    return { status: previous === undefined ? 201 : 200, json: this.#show(next) }
   }
 
-  #remove(route: Route, options: Json): TestAnswer {
-    const stored = this.#objects.get(keyOf(route))
-    if (stored === undefined) return notFound()
-    const { uid } = jsonOf(options['preconditions'] ?? {})
-    if (uid !== undefined && uid !== stored.uid) return refusal(409, 'Conflict', 'Precondition failed: UID')
+  #remove(route: ResourceRoute, options: JsonFields): TestResponse {
+    const stored = this.#objects.get(formatRouteKey(route))
+    if (stored === undefined) return buildNotFound()
+    const { uid } = parseJsonFields(options['preconditions'] ?? {})
+    if (uid !== undefined && uid !== stored.uid)
+      return buildStatusError(409, 'Conflict', 'Precondition failed: UID')
     this.#time(1)
     if (stored.fields.paths.includes('metadata.finalizers')) stored.removing = true
-    else this.#delete(keyOf(route))
+    else this.#delete(formatRouteKey(route))
     return { json: { kind: 'Status', status: 'Success' } }
   }
 
-  /** With all that is in it, or of its kind. */
+  /** Deletes the contents of a namespace, and the objects of a CRD, too. */
   #delete(key: string): void {
     const stored = this.#objects.get(key)
     this.#objects.delete(key)
@@ -219,7 +233,7 @@ export class TestApi {
     return new Date(this.#ticks * 1000).toISOString().replace('.000', '')
   }
 
-  #show(stored: Stored): Json {
+  #show(stored: StoredObject): JsonFields {
     const { resource: kind, namespace, name, fields, owners, uid, created } = stored
     const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`
     const { metadata, ...rest } = fields.value
@@ -227,7 +241,7 @@ export class TestApi {
       apiVersion,
       kind: kind.kind,
       metadata: {
-        ...jsonOf(metadata ?? {}),
+        ...parseJsonFields(metadata ?? {}),
         name,
         ...(namespace === undefined ? {} : { namespace }),
         uid,
@@ -249,21 +263,21 @@ export class TestApi {
   }
 }
 
-interface How {
+interface WriteOptions {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
   readonly force: boolean
   readonly dryRun: boolean
 }
 
-function isSame(owner: Owner, { manager, operation }: How): boolean {
+function isSameOwner(owner: FieldOwner, { manager, operation }: WriteOptions): boolean {
   return owner.manager === manager && owner.operation === operation
 }
 
-function conflictOf(
-  { path, value }: Leaf,
-  fields: Fields | undefined,
-  others: readonly Owner[],
+function findFieldConflicts(
+  { path, value }: FieldValue,
+  fields: FieldSet | undefined,
+  others: readonly FieldOwner[],
 ): { reason: string; field: string; message: string }[] {
   if (fields === undefined || fields.has({ path, value })) return []
   return others
@@ -275,19 +289,19 @@ function conflictOf(
     }))
 }
 
-function keyOf({ resource: { group, plural }, namespace = '', name = '' }: Route): string {
+function formatRouteKey({ resource: { group, plural }, namespace = '', name = '' }: ResourceRoute): string {
   return `${group}/${plural}/${namespace}/${name}`
 }
 
-function refusal(
+function buildStatusError(
   status: number,
   reason: string,
   message: string,
   causes: readonly object[] = [],
-): TestAnswer {
+): TestResponse {
   return { status, json: { kind: 'Status', reason, message, details: { causes } } }
 }
 
-function notFound(): TestAnswer {
-  return refusal(404, 'NotFound', 'not found')
+function buildNotFound(): TestResponse {
+  return buildStatusError(404, 'NotFound', 'not found')
 }

@@ -1,7 +1,7 @@
-import type { TestAnswer } from '../../kit/testing/https-test-server.ts'
-import { type Json, jsonOf } from './field-set.ts'
+import type { TestResponse } from '../../kit/testing/https-test-server.ts'
+import { type JsonFields, parseJsonFields } from './field-set.ts'
 
-export interface Resource {
+export interface FakeApiResource {
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -9,7 +9,7 @@ export interface Resource {
   readonly namespaced: boolean
 }
 
-export const builtIn: readonly Resource[] = [
+export const builtInResources: readonly FakeApiResource[] = [
   resource('', 'Namespace', 'namespaces', false),
   resource('', 'ConfigMap', 'configmaps'),
   resource('', 'Secret', 'secrets'),
@@ -26,21 +26,21 @@ export const builtIn: readonly Resource[] = [
   resource('apiextensions.k8s.io', 'CustomResourceDefinition', 'customresourcedefinitions', false),
 ]
 
-function resource(group: string, kind: string, plural: string, namespaced = true): Resource {
+function resource(group: string, kind: string, plural: string, namespaced = true): FakeApiResource {
   return { group, version: 'v1', kind, plural, namespaced }
 }
 
-/** Where a request goes. */
-export interface Route {
-  readonly resource: Resource
+/** The resource and object that a request path names. */
+export interface ResourceRoute {
+  readonly resource: FakeApiResource
   readonly namespace: string | undefined
   readonly name: string | undefined
 }
 
 /** The kind that a CustomResourceDefinition defines. */
-export function definedBy(definition: Json): Resource {
-  const spec = jsonOf(definition['spec'])
-  const names = jsonOf(spec['names'])
+export function parseCrdResource(definition: JsonFields): FakeApiResource {
+  const spec = parseJsonFields(definition['spec'])
+  const names = parseJsonFields(spec['names'])
   return {
     group: String(spec['group']),
     version: 'v1',
@@ -50,30 +50,33 @@ export function definedBy(definition: Json): Resource {
   }
 }
 
-/** What is answered to who asks which kinds there are; undefined when something else is asked. */
-export function offerOf(resources: readonly Resource[], path: string): TestAnswer | undefined {
+/** The response to a discovery request. Undefined for other paths. */
+export function buildDiscoveryResponse(
+  resources: readonly FakeApiResource[],
+  path: string,
+): TestResponse | undefined {
   const [, group, version, rest] =
     path === '/api/v1'
       ? ['', '', 'v1']
       : (/^\/apis\/([^/]+)(?:\/([^/]+))?(\/.*)?$/.exec(path) ?? ['', '', '', '/'])
   if (rest !== undefined) return undefined
-  const own = resources.filter((one) => one.group === group && one.version === (version ?? 'v1'))
-  if (own.length === 0) return { status: 404, text: '404 page not found' }
+  const matching = resources.filter((one) => one.group === group && one.version === (version ?? 'v1'))
+  if (matching.length === 0) return { status: 404, text: '404 page not found' }
   if (version === undefined) return { json: { versions: [{ groupVersion: `${group}/v1` }] } }
   return {
-    json: { resources: own.map(({ kind, plural, namespaced }) => ({ name: plural, kind, namespaced })) },
+    json: { resources: matching.map(({ kind, plural, namespaced }) => ({ name: plural, kind, namespaced })) },
   }
 }
 
-export function routeOf(resources: readonly Resource[], path: string): Route | undefined {
+export function parseRoute(resources: readonly FakeApiResource[], path: string): ResourceRoute | undefined {
   const core = /^\/api\/v1\/(.+)$/.exec(path)
   const other = /^\/apis\/([^/]+)\/v1\/(.+)$/.exec(path)
   const group = other?.[1] ?? ''
   const parts = (core?.[1] ?? other?.[2] ?? '').split('/')
-  const isWithin = parts[0] === 'namespaces' && parts.length > 2
-  const [plural, name] = isWithin ? parts.slice(2) : parts
+  const isInNamespace = parts[0] === 'namespaces' && parts.length > 2
+  const [plural, name] = isInNamespace ? parts.slice(2) : parts
   const found = resources.find((one) => one.group === group && one.plural === plural)
   return found === undefined
     ? undefined
-    : { resource: found, namespace: isWithin ? parts[1] : undefined, name }
+    : { resource: found, namespace: isInNamespace ? parts[1] : undefined, name }
 }

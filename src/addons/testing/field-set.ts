@@ -1,20 +1,20 @@
 import { z } from 'zod'
 
-export type Json = Readonly<Record<string, unknown>>
+export type JsonFields = Readonly<Record<string, unknown>>
 const json = z.record(z.string(), z.unknown())
 
-export function jsonOf(value: unknown): Json {
+export function parseJsonFields(value: unknown): JsonFields {
   return json.parse(value)
 }
 
-export interface Leaf {
-  /** spec.replicas. Parts with a full stop in them are not known here. */
+export interface FieldValue {
+  /** For example spec.replicas. Keys that contain a dot are not supported here. */
   readonly path: string
   readonly value: unknown
 }
 
-/** What says which object is meant, or is written by the API alone. */
-const apart = new Set([
+/** Fields that identify the object, or that only the API writes. */
+const identityPaths = new Set([
   'apiVersion',
   'kind',
   'metadata.name',
@@ -23,19 +23,19 @@ const apart = new Set([
   'metadata.uid',
 ])
 
-/** All fields that somebody sets. A list is one of them. */
-export function leavesOf(value: Json, path: readonly string[] = []): Leaf[] {
+/** Lists all fields of a value. A list is one field. */
+export function listFields(value: JsonFields, path: readonly string[] = []): FieldValue[] {
   return Object.entries(value).flatMap(([key, part]) => {
-    const own = [...path, key.replaceAll('.', '~')]
-    if (apart.has(own.join('.')) || part === undefined) return []
+    const fieldPath = [...path, key.replaceAll('.', '~')]
+    if (identityPaths.has(fieldPath.join('.')) || part === undefined) return []
     const inner = json.safeParse(part)
     const isDeeper = inner.success && Object.keys(inner.data).length > 0
-    return isDeeper ? leavesOf(inner.data, own) : [{ path: own.join('.'), value: part }]
+    return isDeeper ? listFields(inner.data, fieldPath) : [{ path: fieldPath.join('.'), value: part }]
   })
 }
 
-/** The fields of an object, each by its path. */
-export class Fields {
+/** The fields of an object by path. */
+export class FieldSet {
   readonly #values: ReadonlyMap<string, string>
 
   constructor(values: ReadonlyMap<string, string> = new Map()) {
@@ -46,35 +46,35 @@ export class Fields {
     return [...this.#values.keys()]
   }
 
-  has({ path, value }: Leaf): boolean {
+  has({ path, value }: FieldValue): boolean {
     return this.#values.get(path) === JSON.stringify(value)
   }
 
-  with(leaves: readonly Leaf[]): Fields {
-    return new Fields(
+  with(leaves: readonly FieldValue[]): FieldSet {
+    return new FieldSet(
       new Map([...this.#values, ...leaves.map(({ path, value }) => [path, JSON.stringify(value)] as const)]),
     )
   }
 
-  without(paths: readonly string[]): Fields {
-    return new Fields(new Map([...this.#values].filter(([path]) => !paths.includes(path))))
+  without(paths: readonly string[]): FieldSet {
+    return new FieldSet(new Map([...this.#values].filter(([path]) => !paths.includes(path))))
   }
 
-  equals(other: Fields): boolean {
+  equals(other: FieldSet): boolean {
     const same = [...this.#values].every(([path, text]) => other.#values.get(path) === text)
     return same && this.#values.size === other.#values.size
   }
 
-  get value(): Json {
-    return [...this.#values].reduce<Json>(
-      (all, [path, text]) => put(all, path.split('.'), JSON.parse(text)),
+  get value(): JsonFields {
+    return [...this.#values].reduce<JsonFields>(
+      (all, [path, text]) => setPath(all, path.split('.'), JSON.parse(text)),
       {},
     )
   }
 }
 
-function put(into: Json, [first = '', ...rest]: readonly string[], value: unknown): Json {
+function setPath(into: JsonFields, [first = '', ...rest]: readonly string[], value: unknown): JsonFields {
   const key = first.replaceAll('~', '.')
   if (rest.length === 0) return { ...into, [key]: value }
-  return { ...into, [key]: put(jsonOf(into[key] ?? {}), rest, value) }
+  return { ...into, [key]: setPath(parseJsonFields(into[key] ?? {}), rest, value) }
 }

@@ -1,29 +1,29 @@
 import type { Manifest } from '../../kube/object.ts'
 
-/** Objects of several waves, as short as they can be. */
-export function configMap(name: string, word = 'one', where = 'kube-system'): Manifest {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: where }, data: { word } }
+/** Minimal objects of several waves. */
+export function buildConfigMap(name: string, word = 'one', inNamespace = 'kube-system'): Manifest {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: inNamespace }, data: { word } }
 }
 
-export function secret(name: string, word: string): Manifest {
+export function buildSecret(name: string, word: string): Manifest {
   const data = { word: Buffer.from(word).toString('base64') }
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'kube-system' }, data }
 }
 
-export function namespace(name: string): Manifest {
+export function buildNamespace(name: string): Manifest {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
 }
 
-export function deployment(name: string, replicas: number, where = 'kube-system'): Manifest {
+export function buildDeployment(name: string, replicas: number, inNamespace = 'kube-system'): Manifest {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name, namespace: where },
+    metadata: { name, namespace: inNamespace },
     spec: { replicas, selector: { matchLabels: { app: name } } },
   }
 }
 
-export const widgets: Manifest = {
+export const widgetCrd: Manifest = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: 'widgets.example.org' },
@@ -35,7 +35,7 @@ export const widgets: Manifest = {
   },
 }
 
-export function widget(name: string, size = 1): Manifest {
+export function buildWidget(name: string, size = 1): Manifest {
   return {
     apiVersion: 'example.org/v1',
     kind: 'Widget',

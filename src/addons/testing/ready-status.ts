@@ -1,9 +1,9 @@
-import { type Json, jsonOf } from './field-set.ts'
+import { type JsonFields, parseJsonFields } from './field-set.ts'
 
-/** As if whoever looks after the object were done with it at once. */
-export function readyStatus(object: Json): Json | undefined {
-  const { generation } = jsonOf(object['metadata'])
-  const spec = jsonOf(object['spec'] ?? {})
+/** A status as if the controllers of the object had finished at once. */
+export function buildReadyStatus(object: JsonFields): JsonFields | undefined {
+  const { generation } = parseJsonFields(object['metadata'])
+  const spec = parseJsonFields(object['spec'] ?? {})
   const replicas = Number(spec['replicas'] ?? 1)
   switch (object['kind']) {
     case 'Namespace':

@@ -1,34 +1,41 @@
 import type { Manifest } from '../../kube/object.ts'
 import { type IngressSettings, traefikHealthPort } from '../../spec/addons.ts'
-import { labelsOf, locked, namespaced, placement, resourcesOf, unprivileged } from '../manifest-helpers.ts'
+import {
+  buildAppLabels,
+  buildContainerSecurity,
+  buildNamespacedMetadata,
+  buildPlacement,
+  buildResources,
+  buildPodSecurity,
+} from '../manifest-helpers.ts'
 
-export const app = 'traefik'
-export const ingressClass = 'traefik'
+export const traefikApp = 'traefik'
+export const traefikIngressClass = 'traefik'
 
 const user = 65_532
-/** Below this, a port needs a capability. */
+/** Lower ports need a capability. */
 const firstFreePort = 1024
 
-export function daemonSet(settings: IngressSettings, image: string): Manifest {
-  const selector = labelsOf(app)
+export function buildTraefikDaemonSet(settings: IngressSettings, image: string): Manifest {
+  const selector = buildAppLabels(traefikApp)
   return {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
-    metadata: namespaced('traefik', app),
+    metadata: buildNamespacedMetadata('traefik', traefikApp),
     spec: {
-      // Two cannot have the same ports, so one goes before the next one comes.
+      // Two pods cannot bind the same host ports, so the old one ends before the new one starts.
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
       selector: { matchLabels: selector },
       template: {
         metadata: { labels: selector },
         spec: {
-          serviceAccountName: app,
+          serviceAccountName: traefikApp,
           hostNetwork: true,
           dnsPolicy: 'ClusterFirstWithHostNet',
           terminationGracePeriodSeconds: 60,
-          ...placement(settings, [{ operator: 'Exists' }]),
-          ...security(settings).pod,
-          containers: [container(settings, image)],
+          ...buildPlacement(settings, [{ operator: 'Exists' }]),
+          ...buildSecurity(settings).pod,
+          containers: [buildContainer(settings, image)],
         },
       },
     },
@@ -36,30 +43,30 @@ export function daemonSet(settings: IngressSettings, image: string): Manifest {
 }
 
 /**
- * Kubernetes gives a capability only to root, or to a program whose file has it, as Traefik's has not. So for low ports
- * it is a root that may do nothing else but bind them, and for others it is a plain user.
+ * Kubernetes grants a capability only to root, or to a program file that has it; Traefik's file does not. For
+ * low ports Traefik runs as root with no other capability than binding them, otherwise as a plain user.
  */
-function security({ httpPort, httpsPort }: IngressSettings): {
+function buildSecurity({ httpPort, httpsPort }: IngressSettings): {
   readonly pod: Record<string, unknown>
   readonly container: Record<string, unknown>
 } {
   if (Math.min(httpPort, httpsPort) >= firstFreePort) {
-    return { pod: { securityContext: unprivileged(user) }, container: locked() }
+    return { pod: { securityContext: buildPodSecurity(user) }, container: buildContainerSecurity() }
   }
   const pod = { securityContext: { seccompProfile: { type: 'RuntimeDefault' } } }
-  return { pod, container: { ...locked('NET_BIND_SERVICE'), runAsUser: 0, runAsGroup: user } }
+  return { pod, container: { ...buildContainerSecurity('NET_BIND_SERVICE'), runAsUser: 0, runAsGroup: user } }
 }
 
-function container(settings: IngressSettings, image: string): Record<string, unknown> {
+function buildContainer(settings: IngressSettings, image: string): Record<string, unknown> {
   const { httpPort, httpsPort } = settings
   const ping = { httpGet: { host: '127.0.0.1', path: '/ping', port: traefikHealthPort } }
   return {
     name: 'traefik',
     image,
     imagePullPolicy: 'IfNotPresent',
-    args: flags(settings),
-    resources: resourcesOf(settings, { requests: { cpu: '50m', memory: '64Mi' } }),
-    securityContext: security(settings).container,
+    args: buildFlags(settings),
+    resources: buildResources(settings, { requests: { cpu: '50m', memory: '64Mi' } }),
+    securityContext: buildSecurity(settings).container,
     ports: [
       { name: 'web', containerPort: httpPort, hostPort: httpPort, protocol: 'TCP' },
       { name: 'websecure', containerPort: httpsPort, hostPort: httpsPort, protocol: 'TCP' },
@@ -69,27 +76,27 @@ function container(settings: IngressSettings, image: string): Record<string, unk
   }
 }
 
-function flags({ httpPort, httpsPort }: IngressSettings): string[] {
+function buildFlags({ httpPort, httpsPort }: IngressSettings): string[] {
   return [
     '--global.checknewversion=false',
     '--global.sendanonymoususage=false',
     '--log.level=INFO',
-    ...entryPoint('web', httpPort),
-    ...entryPoint('websecure', httpsPort),
+    ...buildEntryPoint('web', httpPort),
+    ...buildEntryPoint('websecure', httpsPort),
     '--entrypoints.websecure.http.tls=true',
     `--entrypoints.ping.address=127.0.0.1:${traefikHealthPort}`,
     '--ping=true',
     '--ping.entrypoint=ping',
     '--providers.kubernetesingress=true',
-    `--providers.kubernetesingress.ingressclass=${ingressClass}`,
-    // As Kubernetes defines prefixes, and 503 for a service without pods rather than 404.
+    `--providers.kubernetesingress.ingressclass=${traefikIngressClass}`,
+    // Match prefixes as Kubernetes defines them, and return 503 instead of 404 for a service without pods.
     '--providers.kubernetesingress.strictprefixmatching=true',
     '--providers.kubernetesingress.allowemptyservices=true',
   ]
 }
 
-/** It goes on for a moment after its health says that it goes, then ends what was begun. */
-function entryPoint(name: string, port: number): string[] {
+/** It accepts requests for a moment after its health check starts to fail, then finishes open requests. */
+function buildEntryPoint(name: string, port: number): string[] {
   const lifecycle = `--entrypoints.${name}.transport.lifecycle`
   return [
     `--entrypoints.${name}.address=:${port}`,

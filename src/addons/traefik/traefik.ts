@@ -1,24 +1,28 @@
 import type { Manifest } from '../../kube/object.ts'
 import type { IngressSettings } from '../../spec/addons.ts'
-import { type AddonDefinition, imageOf } from '../addon-definition.ts'
-import { clusterWide } from '../manifest-helpers.ts'
-import { account } from '../service-account.ts'
-import { app, daemonSet, ingressClass } from './daemon-set.ts'
+import { type AddonDefinition, findAddonImage } from '../addon-definition.ts'
+import { buildClusterMetadata } from '../manifest-helpers.ts'
+import { buildServiceAccount } from '../service-account.ts'
+import { traefikApp, buildTraefikDaemonSet, traefikIngressClass } from './daemon-set.ts'
 
 export const traefik: AddonDefinition = {
   name: 'traefik',
-  about: 'Ingresses, on the ports of every node',
+  description: 'Ingresses, on the ports of every node',
   setting: 'ingress',
   images: ['traefik'],
-  manifests(input) {
+  buildManifests(input) {
     const { ingress } = input.cluster.spec
     if (ingress === 'none') return []
-    return [classOf(ingress), ...account(app, app, rights), daemonSet(ingress, imageOf(input, 'traefik'))]
+    return [
+      buildIngressClass(ingress),
+      ...buildServiceAccount(traefikApp, traefikApp, rules),
+      buildTraefikDaemonSet(ingress, findAddonImage(input, 'traefik')),
+    ]
   },
 }
 
-/** It reads Ingresses and what they lead to, certificates among it, and writes nothing. */
-const rights = [
+/** It reads Ingresses and their backends, including certificates, and writes nothing. */
+const rules = [
   { apiGroups: [''], resources: ['services', 'secrets', 'nodes'], verbs: ['list', 'watch'] },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
   {
@@ -28,12 +32,12 @@ const rights = [
   },
 ]
 
-function classOf({ defaultClass }: IngressSettings): Manifest {
+function buildIngressClass({ defaultClass }: IngressSettings): Manifest {
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'IngressClass',
     metadata: {
-      ...clusterWide(ingressClass, app),
+      ...buildClusterMetadata(traefikIngressClass, traefikApp),
       annotations: { 'ingressclass.kubernetes.io/is-default-class': String(defaultClass) },
     },
     spec: { controller: 'traefik.io/ingress-controller' },

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Manifest } from '../../kube/object.ts'
-import { groupOf } from '../reference.ts'
+import { parseGroup } from '../reference.ts'
 
-/** Kinds of Kubernetes itself that are in namespaces, by group. */
-const builtIn: Readonly<Record<string, readonly string[]>> = {
+/** Namespaced kinds of Kubernetes itself, by group. */
+const namespacedKinds: Readonly<Record<string, readonly string[]>> = {
   '': [
     'ConfigMap',
     'Endpoints',
@@ -31,7 +31,7 @@ const builtIn: Readonly<Record<string, readonly string[]>> = {
   'storage.k8s.io': ['CSIStorageCapacity'],
 }
 
-const definition = z.looseObject({
+const namespacedCrd = z.looseObject({
   kind: z.literal('CustomResourceDefinition'),
   spec: z.looseObject({
     group: z.string(),
@@ -41,19 +41,19 @@ const definition = z.looseObject({
 })
 
 /**
- * Manifests that say no namespace are for `default`, as they are for kubectl. Of a kind that nobody here defines it is
- * not known whether it is in namespaces at all: there the API has the last word.
+ * Manifests without a namespace go to `default`, as with kubectl. For a kind without a CRD here it is unknown
+ * whether it is namespaced, so the API decides.
  */
-export function withNamespaces(manifests: readonly Manifest[], all: readonly Manifest[]): Manifest[] {
+export function addDefaultNamespaces(manifests: readonly Manifest[], all: readonly Manifest[]): Manifest[] {
   const defined = new Set(
     all.flatMap((manifest) => {
-      const parsed = definition.safeParse(manifest)
+      const parsed = namespacedCrd.safeParse(manifest)
       return parsed.success ? [`${parsed.data.spec.group}/${parsed.data.spec.names.kind}`] : []
     }),
   )
   const isNamespaced = ({ apiVersion, kind }: Manifest): boolean => {
-    const group = groupOf(apiVersion)
-    const kinds = Object.hasOwn(builtIn, group) ? builtIn[group] : undefined
+    const group = parseGroup(apiVersion)
+    const kinds = Object.hasOwn(namespacedKinds, group) ? namespacedKinds[group] : undefined
     return kinds?.includes(kind) === true || defined.has(`${group}/${kind}`)
   }
   return manifests.map((manifest) =>

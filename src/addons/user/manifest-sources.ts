@@ -1,32 +1,36 @@
 import { posix } from 'node:path'
 import type { Finding } from '../../contract/finding.ts'
-import type { OwnAddon } from '../../spec/user-addon.ts'
+import type { UserAddon } from '../../spec/user-addon.ts'
 
 /** A text that holds manifests. */
-export interface Source {
-  /** As the user calls it. */
+export interface ManifestSource {
+  /** The name that the user gave it. */
   readonly name: string
   readonly text: string
-  /** Where cluster.yml names it, or holds it. */
+  /** Its position in cluster.yml. */
   readonly path: string
-  /** Whether it stands in cluster.yml itself. */
+  /** True if the text is in cluster.yml itself. */
   readonly inline: boolean
 }
 
-export interface Sources {
-  readonly sources: readonly Source[]
+export interface ManifestSources {
+  readonly sources: readonly ManifestSource[]
   readonly findings: readonly Finding[]
 }
 
-const isManifest = /\.(?:ya?ml|json)$/
+const manifestFilePattern = /\.(?:ya?ml|json)$/
 
-/** The texts of an addon, in the order in which they are applied. */
-export function sourcesOf(addon: OwnAddon, texts: ReadonlyMap<string, string>, path: string): Sources {
+/** Finds the texts of an addon, in the order of applying. */
+export function findManifestSources(
+  addon: UserAddon,
+  texts: ReadonlyMap<string, string>,
+  path: string,
+): ManifestSources {
   const named = [
     ...addon.files.map((name, index) => ({
       name,
       path: `${path}.files[${index}]`,
-      found: fileOrDirectory(name, texts),
+      found: resolveFiles(name, texts),
     })),
     ...addon.urls.map(({ url }, index) => ({
       name: url,
@@ -45,19 +49,19 @@ export function sourcesOf(addon: OwnAddon, texts: ReadonlyMap<string, string>, p
     sources: [...sources, ...inline],
     findings: named
       .filter(({ found }) => found.length === 0)
-      .map(({ name, path: at }) => missing(addon.name, name, at)),
+      .map(({ name, path: at }) => buildMissingFinding(addon.name, name, at)),
   }
 }
 
-function fileOrDirectory(name: string, texts: ReadonlyMap<string, string>): string[] {
+function resolveFiles(name: string, texts: ReadonlyMap<string, string>): string[] {
   if (texts.has(name)) return [name]
   const directory = posix.join(name, '.').replace(/\/$/, '')
   return [...texts.keys()]
-    .filter((file) => isManifest.test(file) && posix.dirname(file) === directory)
+    .filter((file) => manifestFilePattern.test(file) && posix.dirname(file) === directory)
     .toSorted()
 }
 
-function missing(addon: string, name: string, path: string): Finding {
+function buildMissingFinding(addon: string, name: string, path: string): Finding {
   return {
     code: 'ADDON_SOURCE_MISSING',
     severity: 'error',

@@ -1,10 +1,10 @@
 import type { Finding } from '../../contract/finding.ts'
 import type { Manifest } from '../../kube/object.ts'
-import { readManifest } from '../manifest.ts'
-import type { Source } from './manifest-sources.ts'
-import { readYaml } from './parse-yaml.ts'
+import { parseManifest } from '../manifest.ts'
+import type { ManifestSource } from './manifest-sources.ts'
+import { parseYamlDocuments } from './parse-yaml.ts'
 
-export interface Found {
+export interface ManifestsResult {
   readonly manifests: readonly Manifest[]
   readonly findings: readonly Finding[]
 }
@@ -16,36 +16,36 @@ interface Candidate {
   readonly path: Path
 }
 
-/** The manifests of one text, or all that is wrong with it. */
-export function manifestsIn(source: Source): Found {
-  const reading = readYaml(source.text)
+/** Parses the manifests of one source, or reports all its problems. */
+export function parseManifests(source: ManifestSource): ManifestsResult {
+  const reading = parseYamlDocuments(source.text)
   if (!reading.ok) {
     const { line, column } = reading.position
-    return wrong([finding(source, 'ADDON_SOURCE_NOT_YAML', reading.message, line, column)])
+    return refuseSource([buildFinding(source, 'ADDON_SOURCE_NOT_YAML', reading.message, line, column)])
   }
-  const found = reading.documents.flatMap(({ value, positionOf }) =>
-    unfolded(value).map((candidate) => {
-      const read = readManifest(candidate.value)
+  const found = reading.documents.flatMap(({ value, findPosition }) =>
+    expandLists(value).map((candidate) => {
+      const read = parseManifest(candidate.value)
       if (read.ok) return { manifest: read.manifest, finding: undefined }
-      const { line, column } = positionOf([...candidate.path, ...read.path])
-      const told = finding(source, 'ADDON_SOURCE_NOT_MANIFEST', read.reason, line, column)
-      return { manifest: undefined, finding: told }
+      const { line, column } = findPosition([...candidate.path, ...read.path])
+      const problem = buildFinding(source, 'ADDON_SOURCE_NOT_MANIFEST', read.reason, line, column)
+      return { manifest: undefined, finding: problem }
     }),
   )
-  // What a file has lost would otherwise be taken out of the cluster.
+  // An empty file is refused: otherwise all objects it had before would be removed from the cluster.
   if (found.length === 0) {
-    return wrong([finding(source, 'ADDON_SOURCE_EMPTY', 'there is no manifest in it', 1, 1)])
+    return refuseSource([buildFinding(source, 'ADDON_SOURCE_EMPTY', 'there is no manifest in it', 1, 1)])
   }
   return {
     manifests: found.flatMap(({ manifest }) => manifest ?? []),
-    findings: found.flatMap(({ finding: told }) => told ?? []),
+    findings: found.flatMap(({ finding: problem }) => problem ?? []),
   }
 }
 
-/** The same for manifests that are already values: those which cluster.yml holds as a list. */
-export function manifestsOf(values: readonly unknown[], path: string): Found {
+/** The same for manifests that cluster.yml holds as a list of objects. */
+export function readInlineManifests(values: readonly unknown[], path: string): ManifestsResult {
   const found = values.flatMap((value, index) =>
-    unfolded(value).map(({ value: item }) => ({ index, read: readManifest(item) })),
+    expandLists(value).map(({ value: item }) => ({ index, read: parseManifest(item) })),
   )
   return {
     manifests: found.flatMap(({ read }) => (read.ok ? read.manifest : [])),
@@ -64,28 +64,28 @@ export function manifestsOf(values: readonly unknown[], path: string): Found {
   }
 }
 
-/** A List stands for what is in it. It has no name, as an object that only ends like one has. */
-function unfolded(value: unknown, path: Path = []): Candidate[] {
+/** A List stands for its items. An object with a name is no List, even if its kind ends with it. */
+function expandLists(value: unknown, path: Path = []): Candidate[] {
   if (typeof value !== 'object' || value === null) return [{ value, path }]
   const { kind, items, metadata } = Object(value)
   const isList = typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items)
   if (!isList || Object(metadata).name !== undefined) return [{ value, path }]
-  return items.flatMap((item: unknown, index: number) => unfolded(item, [...path, 'items', index]))
+  return items.flatMap((item: unknown, index: number) => expandLists(item, [...path, 'items', index]))
 }
 
-function finding(
-  { name, path, inline }: Source,
+function buildFinding(
+  { name, path, inline }: ManifestSource,
   code: string,
   message: string,
   line: number,
   column: number,
 ): Finding {
   const severity = 'error'
-  // Text inside cluster.yml has lines of its own.
+  // Inline text has line numbers of its own.
   if (inline) return { code, severity, message: `line ${line}: ${message}`, path }
   return { code, severity, message, path, position: { file: name, line, column } }
 }
 
-function wrong(findings: readonly Finding[]): Found {
+function refuseSource(findings: readonly Finding[]): ManifestsResult {
   return { manifests: [], findings }
 }

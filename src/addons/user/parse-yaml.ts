@@ -1,9 +1,9 @@
 import { LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
 
-/** One document of a text, and where in the text things of it are, counted from 1. */
+/** One document of a text. Positions are counted from 1. */
 export interface YamlDocument {
   readonly value: unknown
-  readonly positionOf: (path: readonly (string | number)[]) => YamlPosition
+  readonly findPosition: (path: readonly (string | number)[]) => YamlPosition
 }
 
 export interface YamlPosition {
@@ -11,34 +11,33 @@ export interface YamlPosition {
   readonly column: number
 }
 
-export type YamlReading =
+export type YamlParseResult =
   | { readonly ok: true; readonly documents: readonly YamlDocument[] }
   | { readonly ok: false; readonly message: string; readonly position: YamlPosition }
 
-const mostAliases = 100
+const maxAliases = 100
 
 /**
- * YAML as kubectl reads it, which is older than the YAML of today: a mode of 0644 is octal, and yes is true. Otherwise
- * the same file would mean one thing there and another here.
+ * kubectl reads YAML 1.1: a mode of 0644 is octal, and yes is true. The same file must mean the same here.
  */
-const octal: ScalarTag = {
+const octalTag: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',
   default: true,
   test: /^[-+]?0[0-7_]+$/,
   resolve: (text) => Number.parseInt(text.replaceAll('_', ''), 8),
 }
 
-const words: ScalarTag = {
+const booleanTag: ScalarTag = {
   tag: 'tag:yaml.org,2002:bool',
   default: true,
   test: /^(?:y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF)$/,
   resolve: (text) => /^(?:y|on$)/i.test(text),
 }
 
-/** The documents of a text, without those that hold nothing. */
-export function readYaml(text: string): YamlReading {
+/** Parses the documents of a text, without empty ones. */
+export function parseYamlDocuments(text: string): YamlParseResult {
   const lines = new LineCounter()
-  const at = (offset: number): YamlPosition => {
+  const toPosition = (offset: number): YamlPosition => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
@@ -47,33 +46,33 @@ export function readYaml(text: string): YamlReading {
     prettyErrors: false,
     uniqueKeys: true,
     merge: true,
-    customTags: (tags) => [octal, words, ...tags],
-    // Warnings would go to the terminal by themselves.
+    customTags: (tags) => [octalTag, booleanTag, ...tags],
+    // Otherwise the library prints warnings to the terminal.
     logLevel: 'error',
   })
   const documents: YamlDocument[] = []
   for (const document of 'empty' in parsed ? [] : parsed) {
     const [error] = document.errors
     if (error !== undefined) {
-      return { ok: false, message: error.message.split('\n')[0] ?? '', position: at(error.pos[0]) }
+      return { ok: false, message: error.message.split('\n')[0] ?? '', position: toPosition(error.pos[0]) }
     }
-    const positionOf: YamlDocument['positionOf'] = (path) => {
+    const findPosition: YamlDocument['findPosition'] = (path) => {
       const node: unknown = path.length === 0 ? document.contents : document.getIn(path, true)
-      const range = rangeOf(node)
-      if (range !== undefined) return at(range)
-      return path.length === 0 ? at(document.range[0]) : positionOf(path.slice(0, -1))
+      const range = readStart(node)
+      if (range !== undefined) return toPosition(range)
+      return path.length === 0 ? toPosition(document.range[0]) : findPosition(path.slice(0, -1))
     }
     try {
-      const value: unknown = document.toJS({ maxAliasCount: mostAliases })
-      if (value !== null && value !== undefined) documents.push({ value, positionOf })
+      const value: unknown = document.toJS({ maxAliasCount: maxAliases })
+      if (value !== null && value !== undefined) documents.push({ value, findPosition })
     } catch {
-      return { ok: false, message: 'it repeats itself too often through aliases', position: positionOf([]) }
+      return { ok: false, message: 'it repeats itself too often through aliases', position: findPosition([]) }
     }
   }
   return { ok: true, documents }
 }
 
-function rangeOf(node: unknown): number | undefined {
+function readStart(node: unknown): number | undefined {
   if (typeof node !== 'object' || node === null || !('range' in node)) return undefined
   const { range } = node
   return Array.isArray(range) && typeof range[0] === 'number' ? range[0] : undefined

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest'
-import { testCluster } from '../testing/addon-input.ts'
-import { ownAddons } from './user-addons.ts'
+import { parseAddonCluster } from '../testing/addon-input.ts'
+import { readUserAddons } from './user-addons.ts'
 
-function own(addons: string, texts: Readonly<Record<string, string>> = {}) {
-  const { spec } = testCluster(`  addons:\n${addons}`)
-  return ownAddons(spec.addons, new Map(Object.entries(texts)))
+function readAddons(addons: string, texts: Readonly<Record<string, string>> = {}) {
+  const { spec } = parseAddonCluster(`  addons:\n${addons}`)
+  return readUserAddons(spec.addons, new Map(Object.entries(texts)))
 }
 
-/** Findings as a person sees them. */
-function told({ findings }: ReturnType<typeof own>): string[] {
+/** Findings as they are printed. */
+function formatFindings({ findings }: ReturnType<typeof readAddons>): string[] {
   return findings.map(({ code, message, position, path }) => {
     const where = position === undefined ? '' : `${position.file}:${position.line}:${position.column} `
     return `${where}${path} ${code}: ${message}`
   })
 }
 
-function names({ addons }: ReturnType<typeof own>): string[] {
+function names({ addons }: ReturnType<typeof readAddons>): string[] {
   return addons.flatMap(({ manifests }) =>
     manifests.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? '-'}/${metadata.name}`),
   )
@@ -24,7 +24,7 @@ function names({ addons }: ReturnType<typeof own>): string[] {
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`
 
 test('files, directories by name, URLs, text and objects, in this order', () => {
-  const found = own(
+  const found = readAddons(
     `    - name: shop
       files: [z.yml, ./manifests/]
       urls: [{ url: "https://example.com/u.yml", sha256: ${'a'.repeat(64)} }]
@@ -45,7 +45,7 @@ test('files, directories by name, URLs, text and objects, in this order', () => 
       'https://example.com/u.yml': configMap('u'),
     },
   )
-  expect(told(found)).toEqual([])
+  expect(formatFindings(found)).toEqual([])
   expect(names(found)).toEqual([
     'ConfigMap default/z1',
     'ConfigMap default/z2',
@@ -59,17 +59,17 @@ test('files, directories by name, URLs, text and objects, in this order', () => 
 
 test('a List stands for what is in it', () => {
   const list = `apiVersion: v1\nkind: List\nitems:\n  - ${configMap('a').replaceAll('\n', '\n    ')}\n  - kind: ConfigMap\n`
-  const found = own('    - { name: shop, files: [a.yml] }\n', { 'a.yml': list })
+  const found = readAddons('    - { name: shop, files: [a.yml] }\n', { 'a.yml': list })
   expect(names(found)).toEqual(['ConfigMap default/a'])
-  expect(told(found)).toEqual([
+  expect(formatFindings(found)).toEqual([
     'a.yml:8:5 spec.addons[0].files[0] ADDON_SOURCE_NOT_MANIFEST: apiVersion is missing',
   ])
 })
 
-test('all that is wrong is told at once, each at its place', () => {
-  const laugh =
+test('all problems are reported at once, each with its position', () => {
+  const aliasBomb =
     'a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c]\n'
-  const found = own(
+  const found = readAddons(
     `    - { name: shop, files: [gone.yml, broken.yml, empty.yml, laugh.yml, wrong.yml] }
     - { name: text, inline: "kind: ConfigMap" }
     - { name: list, inline: [{ apiVersion: v1, kind: ConfigMap, metadata: { generateName: x } }] }
@@ -77,11 +77,11 @@ test('all that is wrong is told at once, each at its place', () => {
     {
       'broken.yml': 'a: [b\n',
       'empty.yml': '# later\n',
-      'laugh.yml': laugh,
+      'laugh.yml': aliasBomb,
       'wrong.yml': `${configMap('a')}---\napiVersion: v1\nkind: 7\nmetadata: { name: a }\n---\nhello\n`,
     },
   )
-  expect(told(found)).toMatchInlineSnapshot(`
+  expect(formatFindings(found)).toMatchInlineSnapshot(`
     [
       "spec.addons[0].files[0] ADDON_SOURCE_MISSING: addon shop: there is no file gone.yml, and no directory of that name with manifests",
       "broken.yml:2:1 spec.addons[0].files[1] ADDON_SOURCE_NOT_YAML: Flow sequence in block collection must be sufficiently indented and end with a ]",
@@ -117,7 +117,7 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: { name: web, namespace: shop }
 `
-  expect(names(own('    - { name: shop, files: [a.yml] }\n', { 'a.yml': text }))).toEqual([
+  expect(names(readAddons('    - { name: shop, files: [a.yml] }\n', { 'a.yml': text }))).toEqual([
     'CustomResourceDefinition -/widgets.example.org',
     'Widget default/known',
     'Gadget -/unknown',
@@ -135,7 +135,7 @@ plain: 17
 base: &base { a: 1 }
 merged: { <<: *base, b: 2 }
 `
-  const { addons } = own('    - { name: shop, files: [a.yml] }\n', { 'a.yml': text })
+  const { addons } = readAddons('    - { name: shop, files: [a.yml] }\n', { 'a.yml': text })
   expect(addons[0]?.manifests[0]).toMatchObject({
     mode: 0o644,
     true: true,

@@ -1,35 +1,37 @@
 import { type NodePlan, nodePlanFormat } from '../../contract/node-plan.ts'
-import { digestOf } from '../../diff/digest.ts'
+import { computeDigest } from '../../diff/digest.ts'
 import type { Host } from '../host/host.ts'
 import { readState, writeState } from './state-file.ts'
 
-/** The last plan that the host was taken through as a whole, and the one before it. They hold no secrets. */
-const files = { last: 'plan.json', before: 'plan-before.json' } as const
+/** The last plan that was applied completely, and the one before it. Plans contain no secrets. */
+const planFiles = { last: 'plan.json', before: 'plan-before.json' } as const
 
-/** Another one whenever the host was taken through another plan. */
-export const planFile = files.last
+/** This file changes whenever another plan is applied completely. */
+export const appliedPlanFile = planFiles.last
 
-/** From now on the host is as this plan says. */
-export async function rememberPlan(host: Host, plan: NodePlan): Promise<void> {
-  const last = await read(host, files.last)
-  if (last !== undefined && digestOf(last) === digestOf(plan)) return
-  if (last !== undefined) await writeState(host, files.before, last)
-  await writeState(host, files.last, plan)
+/** Records that the host matches this plan. */
+export async function saveAppliedPlan(host: Host, plan: NodePlan): Promise<void> {
+  const last = await readPlan(host, planFiles.last)
+  if (last !== undefined && computeDigest(last) === computeDigest(plan)) return
+  if (last !== undefined) await writeState(host, planFiles.before, last)
+  await writeState(host, planFiles.last, plan)
 }
 
-/** Undefined when the host was never taken through one, or not since it was reset. */
-export async function lastPlan(host: Host): Promise<NodePlan | undefined> {
-  return read(host, files.last)
+/** Undefined if no plan was ever applied completely, or none since the last reset. */
+export async function readAppliedPlan(host: Host): Promise<NodePlan | undefined> {
+  return readPlan(host, planFiles.last)
 }
 
-/** What to go back to from a plan: the last one that was another. Undefined when there never was one. */
-export async function formerPlan(host: Host, than: string): Promise<NodePlan | undefined> {
-  const last = await read(host, files.last)
-  if (last !== undefined && digestOf(last) !== than) return last
-  return read(host, files.before)
+/**
+ * Returns the plan to roll back to: the last applied one whose digest differs. Undefined if there is none.
+ */
+export async function readPreviousPlan(host: Host, differentFrom: string): Promise<NodePlan | undefined> {
+  const last = await readPlan(host, planFiles.last)
+  if (last !== undefined && computeDigest(last) !== differentFrom) return last
+  return readPlan(host, planFiles.before)
 }
 
-/** One that cannot be read is as good as none: nobody is sent back to it. */
-async function read(host: Host, name: string): Promise<NodePlan | undefined> {
+/** An unreadable plan counts as missing: no rollback uses it. */
+async function readPlan(host: Host, name: string): Promise<NodePlan | undefined> {
   return readState(host, name, nodePlanFormat)
 }

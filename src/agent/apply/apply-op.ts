@@ -1,103 +1,131 @@
-import type { LedgerThing } from '../../contract/ledger.ts'
+import type { LedgerResource } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { Stage } from '../../contract/stage.ts'
-import { type Item, thingOf } from '../../diff/resource.ts'
+import { type PlanResource, resourceKey } from '../../diff/resource.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Secret } from '../../pki/secret.ts'
 import type { Host } from '../host/host.ts'
-import { isWithin } from '../host/host-path.ts'
+import { isAtOrBelow } from '../host/host-path.ts'
 import {
-  findThing,
-  ownersOf,
-  restartedFor,
-  withoutThing,
+  findResource,
+  resolveOwners,
+  listRestartedComponents,
+  withoutResource,
   withStopped,
-  withThing,
-  withUnseen,
+  withResource,
+  withPendingChange,
 } from './ledger.ts'
-import type { Outcome, Run } from './run-op.ts'
+import type { OpOutcome, Run } from './run-op.ts'
 import { stopService } from './start-service.ts'
-import type { Head } from './resource-handler.ts'
-import { targetsFor } from './handlers-by-os.ts'
+import type { ResourceHeader } from './resource-handler.ts'
+import { handlersFor } from './handlers-by-os.ts'
 
-/** A run that brings a plan to its host. */
+/** A run that applies a plan to its host. */
 export interface PlanRun<H extends Host = Host> extends Run<H> {
   readonly plan: NodePlan
-  /** All that is in the plan. */
-  readonly items: readonly Item[]
+  /** Everything in the plan. */
+  readonly items: readonly PlanResource[]
   readonly through: Stage
   readonly secrets: ReadonlyMap<string, Secret>
   readonly certificates: ReadonlyMap<string, string>
 }
 
-/** Does what one op says, but for starts, which are waited for together. */
-export async function perform(run: PlanRun, op: Op): Promise<Outcome> {
-  if (op.action === 'stop') return stop(run, op)
-  const { book } = run
-  // First of all: who is cut in between must not forget whom it concerns.
-  await book.keep(withUnseen(book.ledger, restartedFor(book.ledger, run.items, op), op.name))
-  return op.action === 'remove' ? remove(run, op) : make(run, op)
+/** Executes one op, except for starts, which are awaited together. */
+export async function applyOp(run: PlanRun, op: Op): Promise<OpOutcome> {
+  if (op.action === 'stop') return stopServiceOp(run, op)
+  const { ledgerStore } = run
+  // Saved first: an interrupted run must not forget which services have to restart.
+  await ledgerStore.save(
+    withPendingChange(
+      ledgerStore.ledger,
+      listRestartedComponents(ledgerStore.ledger, run.items, op),
+      op.name,
+    ),
+  )
+  return op.action === 'remove' ? removeResource(run, op) : makeResource(run, op)
 }
 
-async function stop({ host, book, emit, signal }: PlanRun, { name, component }: Op): Promise<Outcome> {
+async function stopServiceOp(
+  { host, ledgerStore, emit, signal }: PlanRun,
+  { name, component }: Op,
+): Promise<OpOutcome> {
   const stopped = await stopService(host, name, component, emit, signal)
-  await book.keep(withStopped(book.ledger, name))
+  await ledgerStore.save(withStopped(ledgerStore.ledger, name))
   return stopped ? 'done' : 'unchanged'
 }
 
-async function make(run: PlanRun, op: Op): Promise<Outcome> {
-  const { host, plan, book, secrets, certificates, emit, signal } = run
+async function makeResource(run: PlanRun, op: Op): Promise<OpOutcome> {
+  const { host, plan, ledgerStore, secrets, certificates, emit, signal } = run
   const component = plan.components.find(({ name }) => name === op.component)
   if (component === undefined) throw new Error(`the plan has no component ${op.component}`)
-  const targets = targetsFor(host)
-  const target = targets[op.target]
-  const former = findThing(book.ledger, op)
-  // At its path was another kind of thing.
-  const isOther = former !== undefined && former.target !== op.target
-  if (isOther) await targets[former.target].remove(former, { host, ledger: book.ledger })
-  const head = headFor(run, op, former)
-  const work = { host, plan, ledger: book.ledger, component, head, secrets, certificates, emit, signal }
-  const known = former === undefined || isOther ? await target.foresee(work) : former
-  if (known !== undefined && known !== former) await book.keep(withThing(book.ledger, known))
-  const { changed, thing } = await target.make(work, known)
-  const state = await target.inspect(thing, work)
-  if (state !== 'as-written') throw notAsWritten(op, state === 'absent' ? 'it is gone' : state.drift)
-  await book.keep(withThing(book.ledger, thing))
+  const handlers = handlersFor(host)
+  const target = handlers[op.target]
+  const previous = findResource(ledgerStore.ledger, op)
+  // Another kind of resource was at this path.
+  const isOtherKind = previous !== undefined && previous.target !== op.target
+  if (isOtherKind) await handlers[previous.target].remove(previous, { host, ledger: ledgerStore.ledger })
+  const head = buildHeader(run, op, previous)
+  const context = {
+    host,
+    plan,
+    ledger: ledgerStore.ledger,
+    component,
+    head,
+    secrets,
+    certificates,
+    emit,
+    signal,
+  }
+  const recorded = previous === undefined || isOtherKind ? await target.recordBefore(context) : previous
+  if (recorded !== undefined && recorded !== previous)
+    await ledgerStore.save(withResource(ledgerStore.ledger, recorded))
+  const { changed, resource } = await target.make(context, recorded)
+  const state = await target.inspect(resource, context)
+  if (state !== 'as-written') throw notVerified(op, state === 'absent' ? 'it is gone' : state.drift)
+  await ledgerStore.save(withResource(ledgerStore.ledger, resource))
   return changed ? 'done' : 'unchanged'
 }
 
-/** Of what several components have, the first one decides. */
-function headFor({ items, through }: PlanRun, op: Op, former: LedgerThing | undefined): Head {
-  const planned = items.filter((item) => thingOf(item) === thingOf(op))
-  const [maker] = planned
-  if (maker === undefined) throw new Error(`the plan has no ${op.target} ${op.name}`)
-  return { name: op.name, digest: maker.digest, of: ownersOf(planned, former?.of ?? [], through) }
+/** If several components own a resource, the first one decides. */
+function buildHeader(
+  { items, through }: PlanRun,
+  op: Op,
+  previous: LedgerResource | undefined,
+): ResourceHeader {
+  const planned = items.filter((item) => resourceKey(item) === resourceKey(op))
+  const [firstOwner] = planned
+  if (firstOwner === undefined) throw new Error(`the plan has no ${op.target} ${op.name}`)
+  return {
+    name: op.name,
+    digest: firstOwner.digest,
+    owners: resolveOwners(planned, previous?.owners ?? [], through),
+  }
 }
 
-function notAsWritten({ target, name, component }: Op, what: string): HyperkubeError {
+function notVerified({ target, name, component }: Op, what: string): HyperkubeError {
   return new HyperkubeError('APPLY_NOT_VERIFIED', `${target} ${name} is not as it was just made: ${what}`, {
     component,
-    hint: 'somebody else changes it too: find out who, and make them stop',
+    hint: 'another program changes it too: find that program, and stop it',
   })
 }
 
-async function remove({ host, book, emit }: PlanRun, op: Op): Promise<Outcome> {
-  const thing = findThing(book.ledger, op)
-  if (thing === undefined) {
-    // Only what lies in our own directories is taken away without having been written down.
-    if (!isWithin(op.name, host.layout.exclusive)) return 'unchanged'
+async function removeResource({ host, ledgerStore, emit }: PlanRun, op: Op): Promise<OpOutcome> {
+  const resource = findResource(ledgerStore.ledger, op)
+  if (resource === undefined) {
+    // A path that the ledger does not know is removed only inside our own directories.
+    if (!isAtOrBelow(op.name, host.layout.exclusiveDirectories)) return 'unchanged'
     await host.files.removeTree(op.name)
     return 'done'
   }
-  const scene = { host, ledger: book.ledger }
-  const { changed, left, held = [] } = await targetsFor(host)[thing.target].remove(thing, scene)
-  if (held.length === 0) await book.keep(withoutThing(book.ledger, op, left))
-  else emit({ type: 'log', lines: held.map(stillUsed) }, op.component)
+  const context = { host, ledger: ledgerStore.ledger }
+  const { changed, retained, inUse = [] } = await handlersFor(host)[resource.target].remove(resource, context)
+  if (inUse.length === 0) await ledgerStore.save(withoutResource(ledgerStore.ledger, op, retained))
+  else emit({ type: 'log', lines: inUse.map(formatInUse) }, op.component)
   return changed ? 'done' : 'unchanged'
 }
 
-/** For people: what could not go yet. */
-export function stillUsed(path: string): string {
+/** Message for a path that could not be removed yet. */
+export function formatInUse(path: string): string {
   return `${path} is still used by a program that runs: it goes with the next run`
 }

@@ -9,14 +9,14 @@ import { afterAll, expect, test } from 'vitest'
 import type { ComponentPlan, PlannedArtifact } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { type Stage, stages } from '../../contract/stage.ts'
-import { componentOf } from '../../diff/testing/fixtures.ts'
-import type { Files } from '../host/files.ts'
-import { type TemporaryHost, temporaryHost } from '../host/testing/temporary-host.ts'
-import { filesBelow } from './artifact-files.ts'
+import { buildComponent } from '../../diff/testing/fixtures.ts'
+import type { HostFiles } from '../host/files.ts'
+import { type TemporaryHost, createTemporaryHost } from '../host/testing/temporary-host.ts'
+import { listFilesBelow } from './artifact-files.ts'
 import { diffHost } from './diff-host.ts'
-import { applied, hostPlan, programOf, publish } from './testing/fixtures.ts'
+import { applyAndListOps, buildPlanWithHost, buildProgram, publishPrograms } from './testing/fixtures.ts'
 import { readLedger } from './ledger-store.ts'
-import { Killed, type Life, mortal } from './testing/crash-injection.ts'
+import { Killed, type CrashPoint, withCrash } from './testing/crash-injection.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'archive-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))
@@ -50,7 +50,7 @@ function archiveOf(version: string): PlannedArtifact {
 const few = constantFrom('1', '2')
 const perhaps = (): Arbitrary<string[]> => array(few, { maxLength: 1 })
 
-/** Components whose names, paths and versions come from a small pool, so that plans meet often. */
+/** Components whose names, paths and versions come from a small pool, so that plans overlap often. */
 function componentNamed(name: string, stage: Stage): Arbitrary<ComponentPlan> {
   const own = `/etc/hyperkube/${name}`
   return record({
@@ -69,7 +69,7 @@ function componentNamed(name: string, stage: Stage): Arbitrary<ComponentPlan> {
     inCommon: perhaps(),
     derived: perhaps(),
     unit: perhaps(),
-  }).map((wish) => {
+  }).map((spec) => {
     const file = (path: string, text: string, restart: boolean): ComponentPlan['files'][number] => ({
       path,
       owner: 'root',
@@ -77,39 +77,39 @@ function componentNamed(name: string, stage: Stage): Arbitrary<ComponentPlan> {
       content: { kind: 'text', text },
       restart,
     })
-    return componentOf({
+    return buildComponent({
       name,
       stage,
-      users: wish.users,
-      modules: wish.modules,
-      sysctls: Object.fromEntries(wish.sysctl.map((value) => ['vm.swappiness', value])),
+      users: spec.users,
+      modules: spec.modules,
+      sysctls: Object.fromEntries(spec.sysctl.map((value) => ['vm.swappiness', value])),
       directories: [
-        { path: own, owner: wish.users[0] ?? 'root', mode: '0700' },
-        ...wish.directories.map((path) => ({ path, owner: 'root', mode: wish.mode })),
+        { path: own, owner: spec.users[0] ?? 'root', mode: '0700' },
+        ...spec.directories.map((path) => ({ path, owner: 'root', mode: spec.mode })),
       ],
       artifacts: [
-        ...wish.versions.map((version) => programOf(name, version)),
-        ...wish.shared.map((version) => programOf('shared', version)),
-        ...wish.tools.map(archiveOf),
+        ...spec.versions.map((version) => buildProgram(name, version)),
+        ...spec.shared.map((version) => buildProgram('shared', version)),
+        ...spec.tools.map(archiveOf),
       ],
       files: [
-        ...wish.config.map((text) => file(`${own}/config`, text, true)),
-        ...wish.quiet.map((text) => file(`${own}/deeper/quiet`, text, false)),
-        ...wish.plain.map((text) => file(`/etc/plain/${name}`, text, true)),
-        ...wish.inCommon.map((text) => file('/etc/foreign', text, false)),
-        ...wish.secret.map((tag) => ({
+        ...spec.config.map((text) => file(`${own}/config`, text, true)),
+        ...spec.quiet.map((text) => file(`${own}/deeper/quiet`, text, false)),
+        ...spec.plain.map((text) => file(`/etc/plain/${name}`, text, true)),
+        ...spec.inCommon.map((text) => file('/etc/foreign', text, false)),
+        ...spec.secret.map((tag) => ({
           ...file(`${own}/secret`, '', true),
           content: { kind: 'secret' as const, secret: tag, tag },
         })),
       ],
-      derivedFiles: wish.derived.map((template) => ({
+      derivedFiles: spec.derived.map((template) => ({
         path: '/etc/foreign',
         owner: 'root',
         mode: '0644',
         from: '/run/env',
         template: `${template} \${A}`,
       })),
-      service: wish.unit.map((unit) => ({
+      service: spec.unit.map((unit) => ({
         supervisor: 'systemd' as const,
         name: `${name}.service`,
         unit: `[Service]\n# ${unit}\n`,
@@ -124,25 +124,30 @@ const plans: Arbitrary<NodePlan> = record({
   proxy: componentNamed('proxy', 'network'),
   chosen: subarray([0, 1, 2]),
 }).map(({ etcd, kubelet, proxy, chosen }) =>
-  hostPlan(...[etcd, kubelet, proxy].filter((_, index) => chosen.includes(index))),
+  buildPlanWithHost(...[etcd, kubelet, proxy].filter((_, index) => chosen.includes(index))),
 )
 
 const secrets = { '1': 'first', '2': 'second' }
 
 async function freshHost(): Promise<TemporaryHost & AsyncDisposable> {
   let all: () => Promise<Record<string, string>> = async () => ({})
-  const host = await temporaryHost(async () => JSON.stringify(await all()))
+  const host = await createTemporaryHost(async () => JSON.stringify(await all()))
   all = async () => contents(host)
-  await writeFile(host.place('/etc/foreign'), 'of somebody else')
-  await writeFile(host.place('/run/env'), 'A=1\n')
+  await writeFile(host.toLocalPath('/etc/foreign'), 'foreign')
+  await writeFile(host.toLocalPath('/run/env'), 'A=1\n')
   for (const [version, bytes] of archives)
-    host.world.set(archiveOf(version).from === 'url' ? `https://example.org/tools-${version}.tgz` : '', bytes)
+    host.remoteFiles.set(
+      archiveOf(version).from === 'url' ? `https://example.org/tools-${version}.tgz` : '',
+      bytes,
+    )
   return host
 }
 
-/** What is in all files but those of the agent itself. */
+/** Content of all files except those of the agent itself. */
 async function contents({ files }: TemporaryHost): Promise<Record<string, string>> {
-  const paths = (await filesBelow(files, '/')).filter((path) => !path.startsWith('var/lib/hyperkube/agent/'))
+  const paths = (await listFilesBelow(files, '/')).filter(
+    (path) => !path.startsWith('var/lib/hyperkube/agent/'),
+  )
   const texts = await Promise.all(
     paths.map(async (path) => {
       const facts = await files.stat(`/${path}`)
@@ -156,7 +161,7 @@ async function contents({ files }: TemporaryHost): Promise<Record<string, string
   return Object.fromEntries(texts)
 }
 
-async function directoriesBelow(files: Files, directory = ''): Promise<string[]> {
+async function directoriesBelow(files: HostFiles, directory = ''): Promise<string[]> {
   const entries = (await files.list(directory || '/')) ?? []
   const found = await Promise.all(
     entries
@@ -170,8 +175,11 @@ async function directoriesBelow(files: Files, directory = ''): Promise<string[]>
   return found.flat().toSorted()
 }
 
-/** All that can be seen of a host, from outside and in its ledger. Modules stay loaded until it boots. */
-async function portrait(host: TemporaryHost): Promise<unknown> {
+/**
+ * Everything observable of a host, from outside and in its ledger. Modules are left out, because they stay
+ * loaded until a boot.
+ */
+async function observeHost(host: TemporaryHost): Promise<unknown> {
   const units = [...host.systemd.units].map(async ([name, { text, state }]) => {
     const { enabled } = await host.systemd.show(name)
     return { name, text, state, enabled }
@@ -183,12 +191,12 @@ async function portrait(host: TemporaryHost): Promise<unknown> {
     users: [...host.users.names].toSorted(),
     settings: Object.fromEntries(host.kernel.settings),
     units: (await Promise.all(units)).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    left: ledger?.left,
-    things: (ledger?.things ?? [])
-      .map((thing) =>
-        thing.target === 'artifact'
-          ? { ...thing, files: thing.files.map(({ path, sha256 }) => ({ path, sha256 })) }
-          : thing,
+    retainedDirectories: ledger?.retainedDirectories,
+    resources: (ledger?.resources ?? [])
+      .map((resource) =>
+        resource.target === 'artifact'
+          ? { ...resource, files: resource.files.map(({ path, sha256 }) => ({ path, sha256 })) }
+          : resource,
       )
       .toSorted((a, b) => (`${a.target} ${a.name}` < `${b.target} ${b.name}` ? -1 : 1)),
   }
@@ -199,12 +207,12 @@ interface Attempt {
   readonly through: Stage
 }
 
-/** Applies a plan by processes that are killed, one after the other. */
+/** Applies a plan with a sequence of processes that are killed. */
 async function attempt(host: TemporaryHost, plan: NodePlan, attempts: readonly Attempt[]): Promise<void> {
   for (const { ends, through } of attempts) {
-    const life: Life = { calls: 0, ends }
-    await applied(mortal(host, life), plan, { through, secrets }).catch((error: unknown) => {
-      if (2 * life.calls < ends) throw error
+    const crash: CrashPoint = { calls: 0, ends }
+    await applyAndListOps(withCrash(host, crash), plan, { through, secrets }).catch((error: unknown) => {
+      if (2 * crash.calls < ends) throw error
     })
   }
 }
@@ -212,7 +220,7 @@ async function attempt(host: TemporaryHost, plan: NodePlan, attempts: readonly A
 const attempts = array(record({ ends: nat(1200), through: constantFrom(...stages) }), { maxLength: 3 })
 const numRuns = Math.ceil(Number(process.env['PROPERTY_RUNS'] ?? 100) / 4)
 
-test('whatever runs were cut over, and wherever, the last one makes what it would have made alone', async () => {
+test('after any interrupted runs, the last run produces the same host as it would alone', async () => {
   await assert(
     asyncProperty(
       array(record({ plan: plans, attempts }), { minLength: 1, maxLength: 3 }),
@@ -221,29 +229,29 @@ test('whatever runs were cut over, and wherever, the last one makes what it woul
         await using host = await freshHost()
         await using other = await freshHost()
         for (const plan of [...history.map(({ plan: one }) => one), last]) {
-          publish(host, plan)
-          publish(other, plan)
+          publishPrograms(host, plan)
+          publishPrograms(other, plan)
         }
         for (const { plan, attempts: some } of history) await attempt(host, plan, some)
-        await applied(host, last, { secrets })
-        await applied(other, last, { secrets })
-        expect(await portrait(host)).toEqual(await portrait(other))
+        await applyAndListOps(host, last, { secrets })
+        await applyAndListOps(other, last, { secrets })
+        expect(await observeHost(host)).toEqual(await observeHost(other))
         expect(await diffHost(host, last)).toEqual({ ops: [], findings: [] })
-        await expectAllSeen(host, last)
+        await expectAllRead(host, last)
       },
     ),
-    // To make a history shorter takes minutes; the seed brings the same one back.
+    // Shrinking a history takes minutes; the seed reproduces it.
     { numRuns, endOnFailure: true },
   )
 })
 
-/** A service that runs has read what is in its files now. */
-async function expectAllSeen(host: TemporaryHost, plan: NodePlan): Promise<void> {
+/** Expects that running services have read the current content of their files. */
+async function expectAllRead(host: TemporaryHost, plan: NodePlan): Promise<void> {
   const now = await contents(host)
   for (const { service, files } of plan.components) {
-    const seen = host.systemd.units.get(service?.name ?? '')?.seen ?? ''
+    const loaded = host.systemd.units.get(service?.name ?? '')?.observed ?? ''
     const read: Record<string, string> =
-      service === undefined ? {} : JSON.parse(seen.slice(seen.indexOf('{')))
+      service === undefined ? {} : JSON.parse(loaded.slice(loaded.indexOf('{')))
     for (const { path, restart } of service === undefined ? [] : files.filter((file) => file.restart)) {
       expect(restart && read[path.slice(1)], path).toBe(now[path.slice(1)])
     }
@@ -252,6 +260,8 @@ async function expectAllSeen(host: TemporaryHost, plan: NodePlan): Promise<void>
 
 test('a killed process does nothing more', async () => {
   await using host = await freshHost()
-  await expect(applied(mortal(host, { calls: 0, ends: 0 }), hostPlan())).rejects.toBeInstanceOf(Killed)
+  await expect(
+    applyAndListOps(withCrash(host, { calls: 0, ends: 0 }), buildPlanWithHost()),
+  ).rejects.toBeInstanceOf(Killed)
   expect(await readLedger(host)).toBeUndefined()
 })

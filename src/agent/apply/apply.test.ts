@@ -1,30 +1,39 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ComponentPlan } from '../../contract/component-plan.ts'
-import { componentOf } from '../../diff/testing/fixtures.ts'
-import { type TemporaryHost, temporaryHost } from '../host/testing/temporary-host.ts'
+import { buildComponent } from '../../diff/testing/fixtures.ts'
+import { type TemporaryHost, createTemporaryHost } from '../host/testing/temporary-host.ts'
 import { diffHost } from './diff-host.ts'
-import { apply } from './apply.ts'
-import type { Emit } from './emit-run-event.ts'
-import { downloadFiles } from './download.ts'
-import { applied, hostPlan, programOf, publish, running, someRun } from './testing/fixtures.ts'
+import { applyPlan } from './apply.ts'
+import type { EmitRunEvent } from './emit-run-event.ts'
+import { listDownloadPaths } from './download.ts'
+import {
+  applyAndListOps,
+  buildPlanWithHost,
+  buildProgram,
+  publishPrograms,
+  runningComponent,
+  someRunId,
+} from './testing/fixtures.ts'
 import { ledgerPath, readLedger } from './ledger-store.ts'
 
 let host: TemporaryHost & AsyncDisposable
 
 beforeEach(async () => {
-  host = await temporaryHost()
+  host = await createTemporaryHost()
 })
 afterEach(async () => host[Symbol.asyncDispose]())
 
 async function read(path: string): Promise<string> {
-  return readFile(host.place(path), 'utf8')
+  return readFile(host.toLocalPath(path), 'utf8')
 }
 
 test('all of a plan is there, and nothing is left to do', async () => {
-  const plan = hostPlan(running('etcd', '1', { stage: 'etcd', sysctls: { 'vm.swappiness': '1' } }))
-  publish(host, plan)
-  expect(await applied(host, plan)).toEqual([
+  const plan = buildPlanWithHost(
+    runningComponent('etcd', '1', { stage: 'etcd', sysctls: { 'vm.swappiness': '1' } }),
+  )
+  publishPrograms(host, plan)
+  expect(await applyAndListOps(host, plan)).toEqual([
     'create directory /etc/hyperkube',
     'create directory /var/lib/hyperkube: unchanged',
     'create directory /var/log/hyperkube',
@@ -40,28 +49,31 @@ test('all of a plan is there, and nothing is left to do', async () => {
   expect(await read('/opt/hyperkube/etcd-1/etcd')).toBe('#!/bin/sh\necho etcd 1\n')
   expect(host.kernel.settings.get('vm.swappiness')).toBe('1')
   expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
-  expect(await applied(host, plan)).toEqual([])
+  expect(await applyAndListOps(host, plan)).toEqual([])
 })
 
 test('only as far as a stage', async () => {
-  const plan = hostPlan(running('etcd', '1', { stage: 'etcd' }), running('kubelet', '1'))
-  publish(host, plan)
-  await applied(host, plan, { through: 'etcd' })
+  const plan = buildPlanWithHost(
+    runningComponent('etcd', '1', { stage: 'etcd' }),
+    runningComponent('kubelet', '1'),
+  )
+  publishPrograms(host, plan)
+  await applyAndListOps(host, plan, { through: 'etcd' })
   const { ops } = await diffHost(host, plan)
   expect(new Set(ops.map(({ component }) => component))).toEqual(new Set(['kubelet']))
-  // All downloads come with the first stage.
-  expect(host.fetch.asked).toHaveLength(2)
-  await applied(host, plan)
-  expect(host.fetch.asked).toHaveLength(2)
+  // All artifacts are downloaded in the first stage.
+  expect(host.fetch.requestedUrls).toHaveLength(2)
+  await applyAndListOps(host, plan)
+  expect(host.fetch.requestedUrls).toHaveLength(2)
 })
 
-test('a change restarts the service once, and the former version goes', async () => {
-  const before = hostPlan(running('etcd', '1'))
-  const after = hostPlan(running('etcd', '2', { text: 'two' }))
-  publish(host, before)
-  publish(host, after)
-  await applied(host, before)
-  expect(await applied(host, after)).toEqual([
+test('a change restarts the service once, and the previous version is removed', async () => {
+  const before = buildPlanWithHost(runningComponent('etcd', '1'))
+  const after = buildPlanWithHost(runningComponent('etcd', '2', { text: 'two' }))
+  publishPrograms(host, before)
+  publishPrograms(host, after)
+  await applyAndListOps(host, before)
+  expect(await applyAndListOps(host, after)).toEqual([
     'create artifact etcd-2',
     'change file /etc/hyperkube/etcd/config',
     'change service etcd.service',
@@ -72,9 +84,9 @@ test('a change restarts the service once, and the former version goes', async ()
 })
 
 test('what left the plan goes', async () => {
-  publish(host, hostPlan(running('etcd', '1')))
-  await applied(host, hostPlan(running('etcd', '1')))
-  expect(await applied(host, hostPlan())).toEqual([
+  publishPrograms(host, buildPlanWithHost(runningComponent('etcd', '1')))
+  await applyAndListOps(host, buildPlanWithHost(runningComponent('etcd', '1')))
+  expect(await applyAndListOps(host, buildPlanWithHost())).toEqual([
     'stop service etcd.service',
     'remove service etcd.service',
     'remove file /etc/hyperkube/etcd/config',
@@ -86,14 +98,17 @@ test('what left the plan goes', async () => {
   expect(host.systemd.units.size).toBe(0)
 })
 
-test('what was changed by hand is told and mended, and nothing else', async () => {
-  const plan = hostPlan(running('etcd', '1', { sysctls: { 'vm.swappiness': '1' } }), running('kubelet', '1'))
-  publish(host, plan)
-  await applied(host, plan)
-  await writeFile(host.place('/etc/hyperkube/etcd/config'), 'by hand')
-  await writeFile(host.place('/etc/hyperkube/etcd/stray'), '')
-  await writeFile(host.place('/opt/hyperkube/etcd-1/etcd'), 'replaced')
-  await rm(host.place('/etc/hyperkube/kubelet'), { recursive: true })
+test('what was changed by hand is reported and repaired, and nothing else', async () => {
+  const plan = buildPlanWithHost(
+    runningComponent('etcd', '1', { sysctls: { 'vm.swappiness': '1' } }),
+    runningComponent('kubelet', '1'),
+  )
+  publishPrograms(host, plan)
+  await applyAndListOps(host, plan)
+  await writeFile(host.toLocalPath('/etc/hyperkube/etcd/config'), 'by hand')
+  await writeFile(host.toLocalPath('/etc/hyperkube/etcd/orphan'), '')
+  await writeFile(host.toLocalPath('/opt/hyperkube/etcd-1/etcd'), 'replaced')
+  await rm(host.toLocalPath('/etc/hyperkube/kubelet'), { recursive: true })
   host.kernel.settings.set('vm.swappiness', '60')
   const { findings } = await diffHost(host, plan)
   expect(findings.map(({ message }) => message)).toEqual([
@@ -102,9 +117,9 @@ test('what was changed by hand is told and mended, and nothing else', async () =
     'file /etc/hyperkube/etcd/config is not as it was left: its content is another one',
     'directory /etc/hyperkube/kubelet is not as it was left: it is gone',
     'file /etc/hyperkube/kubelet/config is not as it was left: it is gone',
-    '/etc/hyperkube/etcd/stray is in a directory of ours, and no component has put it there',
+    '/etc/hyperkube/etcd/orphan is in a directory of ours, and no component has put it there',
   ])
-  expect(await applied(host, plan)).toEqual([
+  expect(await applyAndListOps(host, plan)).toEqual([
     'change sysctl vm.swappiness',
     'change artifact etcd-1',
     'change file /etc/hyperkube/etcd/config',
@@ -113,27 +128,33 @@ test('what was changed by hand is told and mended, and nothing else', async () =
     // Both are awaited together.
     'restart service etcd.service',
     'restart service kubelet.service',
-    'remove file /etc/hyperkube/etcd/stray',
+    'remove file /etc/hyperkube/etcd/orphan',
   ])
   expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
 })
 
-test('a service that somebody stopped or disabled runs again, without a restart', async () => {
-  const plan = hostPlan(running('etcd', '1'), running('kubelet', '1'))
-  publish(host, plan)
-  await applied(host, plan)
+test('a service that was stopped or disabled by hand runs again, without a restart', async () => {
+  const plan = buildPlanWithHost(runningComponent('etcd', '1'), runningComponent('kubelet', '1'))
+  publishPrograms(host, plan)
+  await applyAndListOps(host, plan)
   await host.systemd.stop('etcd.service')
   await host.systemd.disable('kubelet.service')
-  expect(await applied(host, plan)).toEqual(['start service etcd.service', 'start service kubelet.service'])
+  expect(await applyAndListOps(host, plan)).toEqual([
+    'start service etcd.service',
+    'start service kubelet.service',
+  ])
   expect(host.systemd.units.get('etcd.service')?.starts).toBe(2)
   expect(host.systemd.units.get('kubelet.service')?.starts).toBe(1)
 })
 
 test('a service that does not come up stops the run, with its last lines', async () => {
-  const plan = hostPlan(running('etcd', '1', { stage: 'etcd' }), running('kubelet', '1'))
-  publish(host, plan)
+  const plan = buildPlanWithHost(
+    runningComponent('etcd', '1', { stage: 'etcd' }),
+    runningComponent('kubelet', '1'),
+  )
+  publishPrograms(host, plan)
   host.systemd.broken.add('etcd.service')
-  await expect(applied(host, plan)).rejects.toMatchObject({
+  await expect(applyAndListOps(host, plan)).rejects.toMatchObject({
     code: 'SERVICE_FAILED',
     host: 'a',
     component: 'etcd',
@@ -141,30 +162,36 @@ test('a service that does not come up stops the run, with its last lines', async
   })
   expect(host.systemd.units.has('kubelet.service')).toBe(false)
   host.systemd.broken.clear()
-  const again = await applied(host, plan)
+  const again = await applyAndListOps(host, plan)
   expect(again[0]).toBe('start service etcd.service')
 })
 
 test('wrong bytes are not taken, and nothing was done before', async () => {
-  const plan = hostPlan(running('etcd', '1'))
-  publish(host, plan)
-  host.world.set('https://example.org/etcd-1', Buffer.from('something else'))
-  await expect(applied(host, plan)).rejects.toMatchObject({ code: 'APPLY_WRONG_DIGEST', component: 'etcd' })
+  const plan = buildPlanWithHost(runningComponent('etcd', '1'))
+  publishPrograms(host, plan)
+  host.remoteFiles.set('https://example.org/etcd-1', Buffer.from('something else'))
+  await expect(applyAndListOps(host, plan)).rejects.toMatchObject({
+    code: 'APPLY_WRONG_DIGEST',
+    component: 'etcd',
+  })
   expect(await readLedger(host)).toBeUndefined()
-  publish(host, plan)
-  await applied(host, plan)
+  publishPrograms(host, plan)
+  await applyAndListOps(host, plan)
 })
 
 test('a host of another cluster is left alone', async () => {
-  await applied(host, hostPlan())
-  const foreign = { ...hostPlan(), cluster: { name: 'other', id: '0d0f6f4e-1b9f-4f6c-8a53-5a2b1b0c9d8e' } }
-  await expect(applied(host, foreign)).rejects.toMatchObject({ code: 'APPLY_OTHER_CLUSTER' })
+  await applyAndListOps(host, buildPlanWithHost())
+  const foreign = {
+    ...buildPlanWithHost(),
+    cluster: { name: 'other', id: '0d0f6f4e-1b9f-4f6c-8a53-5a2b1b0c9d8e' },
+  }
+  await expect(applyAndListOps(host, foreign)).rejects.toMatchObject({ code: 'APPLY_OTHER_CLUSTER' })
   await expect(diffHost(host, foreign)).rejects.toMatchObject({ code: 'APPLY_OTHER_CLUSTER' })
 })
 
 test('a secret is compared by its digest, and never written down', async () => {
-  const plan = hostPlan(
-    componentOf({
+  const plan = buildPlanWithHost(
+    buildComponent({
       name: 'x',
       directories: [{ path: '/etc/hyperkube/x', owner: 'root', mode: '0700' }],
       files: [
@@ -178,13 +205,13 @@ test('a secret is compared by its digest, and never written down', async () => {
       ],
     }),
   )
-  await expect(applied(host, plan)).rejects.toMatchObject({ code: 'APPLY_NO_SECRET' })
-  await applied(host, plan, { secrets: { key: 'hidden' } })
+  await expect(applyAndListOps(host, plan)).rejects.toMatchObject({ code: 'APPLY_NO_SECRET' })
+  await applyAndListOps(host, plan, { secrets: { key: 'hidden' } })
   expect(await read('/etc/hyperkube/x/key')).toBe('hidden')
   expect((await diffHost(host, plan)).ops).toEqual([])
-  await writeFile(host.place('/etc/hyperkube/x/key'), 'other')
+  await writeFile(host.toLocalPath('/etc/hyperkube/x/key'), 'other')
   expect((await diffHost(host, plan)).ops).toHaveLength(1)
-  await applied(host, plan, { secrets: { key: 'hidden' } })
+  await applyAndListOps(host, plan, { secrets: { key: 'hidden' } })
   for (const name of ['ledger.json', 'journal.ndjson']) {
     expect(await read(`/var/lib/hyperkube/agent/${name}`)).not.toContain('hidden')
   }
@@ -192,24 +219,24 @@ test('a secret is compared by its digest, and never written down', async () => {
 
 test('a file that was there before us comes back when ours goes', async () => {
   const path = '/etc/crictl.yaml'
-  await writeFile(host.place(path), 'theirs')
-  const plan = hostPlan(
-    componentOf({
+  await writeFile(host.toLocalPath(path), 'theirs')
+  const plan = buildPlanWithHost(
+    buildComponent({
       name: 'x',
       files: [{ path, owner: 'root', mode: '0644', content: { kind: 'text', text: 'ours' }, restart: false }],
     }),
   )
-  await applied(host, plan)
+  await applyAndListOps(host, plan)
   expect(await read(path)).toBe('ours')
   expect(await read(`${path}.before-hyperkube`)).toBe('theirs')
-  await applied(host, hostPlan())
+  await applyAndListOps(host, buildPlanWithHost())
   expect(await read(path)).toBe('theirs')
   expect(await host.files.stat(`${path}.before-hyperkube`)).toBeUndefined()
 })
 
 test('an abort ends the run between two ops, and the next one goes on', async () => {
-  const plan = hostPlan(running('etcd', '1'))
-  publish(host, plan)
+  const plan = buildPlanWithHost(runningComponent('etcd', '1'))
+  publishPrograms(host, plan)
   const abort = new AbortController()
   const users = {
     ...host.users,
@@ -218,12 +245,12 @@ test('an abort ends the run between two ops, and the next one goes on', async ()
       abort.abort()
     },
   }
-  await expect(applied({ ...host, users }, plan, { signal: abort.signal })).rejects.toThrow('aborted')
-  expect((await readLedger(host))?.things.at(-1)).toMatchObject({ target: 'user', name: 'etcd' })
-  expect((await applied(host, plan))[0]).toBe('create directory /etc/hyperkube/etcd')
+  await expect(applyAndListOps({ ...host, users }, plan, { signal: abort.signal })).rejects.toThrow('aborted')
+  expect((await readLedger(host))?.resources.at(-1)).toMatchObject({ target: 'user', name: 'etcd' })
+  expect((await applyAndListOps(host, plan))[0]).toBe('create directory /etc/hyperkube/etcd')
 })
 
-const own: ComponentPlan = componentOf({
+const own: ComponentPlan = buildComponent({
   name: 'hyperkube-agent',
   stage: 'prepare',
   artifacts: [
@@ -238,8 +265,8 @@ const own: ComponentPlan = componentOf({
 })
 
 test('hyperkube itself comes into a directory of its version, to which a link leads', async () => {
-  const plan = hostPlan(own)
-  await applied(host, plan)
+  const plan = buildPlanWithHost(own)
+  await applyAndListOps(host, plan)
   const { executable } = host.release
   expect(await read('/opt/hyperkube/hyperkube-0.1.0/hyperkube')).toBe(await readFile(executable, 'utf8'))
   expect(await host.files.readLink('/opt/hyperkube/current')).toBe('/opt/hyperkube/hyperkube-0.1.0')
@@ -247,18 +274,20 @@ test('hyperkube itself comes into a directory of its version, to which a link le
   expect((await diffHost(host, plan)).findings[0]?.message).toContain(
     '/opt/hyperkube/current leads elsewhere',
   )
-  await applied(host, plan)
+  await applyAndListOps(host, plan)
   expect((await diffHost(host, plan)).ops).toEqual([])
 })
 
 test('a plan of another release is refused', async () => {
   const other = { ...host, release: { ...host.release, version: '0.2.0' } }
-  await expect(applied(other, hostPlan(own))).rejects.toMatchObject({ code: 'APPLY_OTHER_RELEASE' })
+  await expect(applyAndListOps(other, buildPlanWithHost(own))).rejects.toMatchObject({
+    code: 'APPLY_OTHER_RELEASE',
+  })
 })
 
 test('what ends the very process that asks for it comes last of all, and once', async () => {
-  publish(host, hostPlan(running('etcd', '1')))
-  await applied(host, hostPlan(own, running('etcd', '1')))
+  publishPrograms(host, buildPlanWithHost(runningComponent('etcd', '1')))
+  await applyAndListOps(host, buildPlanWithHost(own, runningComponent('etcd', '1')))
   const { pid } = await host.systemd.show('hyperkube-agent.service')
   const us = { ...host, release: { ...host.release, pid } }
   const service = {
@@ -266,8 +295,8 @@ test('what ends the very process that asks for it comes last of all, and once', 
     name: 'hyperkube-agent.service',
     unit: '[Service]\n# new\n',
   } as const
-  const plan = hostPlan({ ...own, service }, running('etcd', '1', { text: 'two' }))
-  expect(await applied(us, plan)).toEqual([
+  const plan = buildPlanWithHost({ ...own, service }, runningComponent('etcd', '1', { text: 'two' }))
+  expect(await applyAndListOps(us, plan)).toEqual([
     'change service hyperkube-agent.service',
     'change file /etc/hyperkube/etcd/config',
     'restart service etcd.service',
@@ -278,13 +307,13 @@ test('what ends the very process that asks for it comes last of all, and once', 
 })
 
 test('a new release that runs already need not start again', async () => {
-  await applied(host, hostPlan(own))
+  await applyAndListOps(host, buildPlanWithHost(own))
   const { pid } = await host.systemd.show('hyperkube-agent.service')
   const us = { ...host, release: { ...host.release, version: '0.2.0', pid } }
   const directory = '/opt/hyperkube/hyperkube-0.2.0'
   const artifacts = [{ from: 'this-release', name: 'hyperkube', version: '0.2.0', directory }] as const
-  const plan = hostPlan({ ...own, artifacts: [...artifacts] })
-  expect(await applied(us, plan)).toEqual([
+  const plan = buildPlanWithHost({ ...own, artifacts: [...artifacts] })
+  expect(await applyAndListOps(us, plan)).toEqual([
     'create artifact hyperkube-0.2.0',
     'restart service hyperkube-agent.service: unchanged',
     'remove artifact hyperkube-0.1.0',
@@ -294,26 +323,26 @@ test('a new release that runs already need not start again', async () => {
 })
 
 test('no service is started where something else of its stage fails', async () => {
-  const broken = componentOf({ name: 'b', images: [], sysctls: { 'no.such.setting': '1' } })
-  const plan = hostPlan(running('etcd', '1'), broken)
-  publish(host, plan)
-  const told: string[] = []
-  const emit: Emit = (what) => {
+  const broken = buildComponent({ name: 'b', images: [], sysctls: { 'no.such.setting': '1' } })
+  const plan = buildPlanWithHost(runningComponent('etcd', '1'), broken)
+  publishPrograms(host, plan)
+  const events: string[] = []
+  const emit: EmitRunEvent = (what) => {
     if (what.type === 'op-ended' && what.result.outcome !== 'done')
-      told.push(`${what.op.name} ${what.result.outcome}`)
+      events.push(`${what.op.name} ${what.result.outcome}`)
   }
-  const options = { secrets: new Map(), certificates: new Map(), run: someRun, through: 'network' } as const
+  const options = { secrets: new Map(), certificates: new Map(), run: someRunId, through: 'network' } as const
   const signal = new AbortController().signal
-  await expect(apply({ host, plan, ...options, emit, signal })).rejects.toMatchObject({
+  await expect(applyPlan({ host, plan, ...options, emit, signal })).rejects.toMatchObject({
     code: 'APPLY_NO_SETTING',
   })
-  expect(told.at(-1)).toBe('no.such.setting failed')
+  expect(events.at(-1)).toBe('no.such.setting failed')
   expect(host.systemd.calls).toEqual([])
 })
 
 test('a file is filled in once the service has written what it is made from', async () => {
-  const waiting = await temporaryHost(async () => {
-    await writeFile(waiting.place('/run/subnet.env'), 'SUBNET=10.244.3.1/24\n')
+  const waiting = await createTemporaryHost(async () => {
+    await writeFile(waiting.toLocalPath('/run/subnet.env'), 'SUBNET=10.244.3.1/24\n')
     return ''
   })
   await using _ = waiting
@@ -324,55 +353,57 @@ test('a file is filled in once the service has written what it is made from', as
     from: '/run/subnet.env',
     template: '${SUBNET|network}',
   }
-  const plan = hostPlan(running('flanneld', '1', { stage: 'network', derivedFiles: [derived] }))
-  publish(waiting, plan)
-  expect((await applied(waiting, plan)).slice(-2)).toEqual([
+  const plan = buildPlanWithHost(
+    runningComponent('flanneld', '1', { stage: 'network', derivedFiles: [derived] }),
+  )
+  publishPrograms(waiting, plan)
+  expect((await applyAndListOps(waiting, plan)).slice(-2)).toEqual([
     'start service flanneld.service',
     'create derived-file /etc/cni/net.d/net',
   ])
-  expect(await readFile(waiting.place('/etc/cni/net.d/net'), 'utf8')).toBe('10.244.3.0/24')
-  await writeFile(waiting.place('/run/subnet.env'), 'SUBNET=10.244.7.1/24\n')
-  expect(await applied(waiting, plan)).toEqual(['change derived-file /etc/cni/net.d/net'])
-  // After a boot it is gone until the service writes it anew.
-  await rm(waiting.place('/run/subnet.env'))
+  expect(await readFile(waiting.toLocalPath('/etc/cni/net.d/net'), 'utf8')).toBe('10.244.3.0/24')
+  await writeFile(waiting.toLocalPath('/run/subnet.env'), 'SUBNET=10.244.7.1/24\n')
+  expect(await applyAndListOps(waiting, plan)).toEqual(['change derived-file /etc/cni/net.d/net'])
+  // After a boot the source is missing until the service writes it again.
+  await rm(waiting.toLocalPath('/run/subnet.env'))
   expect((await diffHost(waiting, plan)).ops).toEqual([])
 })
 
-test('what it waits for is told while it lasts, and an abort ends it', async () => {
+test('what it waits for is reported meanwhile, and an abort ends it', async () => {
   const derived = { path: '/etc/net', owner: 'root', mode: '0600', from: '/run/never', template: '${A}' }
-  const plan = hostPlan(running('flanneld', '1', { derivedFiles: [derived] }))
-  publish(host, plan)
+  const plan = buildPlanWithHost(runningComponent('flanneld', '1', { derivedFiles: [derived] }))
+  publishPrograms(host, plan)
   const abort = new AbortController()
-  const told: string[] = []
-  const emit: Emit = (what) => {
-    if (what.type === 'waiting') told.push(what.for)
-    if (told.length === 3) abort.abort()
+  const events: string[] = []
+  const emit: EmitRunEvent = (what) => {
+    if (what.type === 'waiting') events.push(what.for)
+    if (events.length === 3) abort.abort()
   }
-  const options = { secrets: new Map(), certificates: new Map(), run: someRun, through: 'network' } as const
-  await expect(apply({ host, plan, ...options, emit, signal: abort.signal })).rejects.toThrow('aborted')
-  expect(told).toEqual(Array.from({ length: 3 }, () => '/run/never, which flanneld writes'))
+  const options = { secrets: new Map(), certificates: new Map(), run: someRunId, through: 'network' } as const
+  await expect(applyPlan({ host, plan, ...options, emit, signal: abort.signal })).rejects.toThrow('aborted')
+  expect(events).toEqual(Array.from({ length: 3 }, () => '/run/never, which flanneld writes'))
 })
 
-test('a ledger that is lost costs nothing: what is there is looked at anew', async () => {
-  const plan = hostPlan(own, running('etcd', '1', { stage: 'etcd' }))
-  publish(host, plan)
-  await applied(host, plan)
-  await rm(host.place('/var/lib/hyperkube/agent/ledger.json'))
-  expect((await applied(host, plan)).filter((line) => !line.endsWith('unchanged'))).toEqual([])
-  expect(host.fetch.asked).toHaveLength(1)
+test('a lost ledger costs nothing: the host is inspected again', async () => {
+  const plan = buildPlanWithHost(own, runningComponent('etcd', '1', { stage: 'etcd' }))
+  publishPrograms(host, plan)
+  await applyAndListOps(host, plan)
+  await rm(host.toLocalPath('/var/lib/hyperkube/agent/ledger.json'))
+  expect((await applyAndListOps(host, plan)).filter((line) => !line.endsWith('unchanged'))).toEqual([])
+  expect(host.fetch.requestedUrls).toHaveLength(1)
   expect(host.systemd.units.get('etcd.service')?.starts).toBe(1)
   expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
 })
 
 test('an archive that its run had no time to remove goes with the next one, which finds it installed', async () => {
-  const artifact = programOf('tools', '1')
-  const plan = hostPlan(componentOf({ name: 'tools', stage: 'node', artifacts: [artifact] }))
-  publish(host, plan)
-  await applied(host, plan)
+  const artifact = buildProgram('tools', '1')
+  const plan = buildPlanWithHost(buildComponent({ name: 'tools', stage: 'node', artifacts: [artifact] }))
+  publishPrograms(host, plan)
+  await applyAndListOps(host, plan)
   if (artifact.from !== 'url') throw new Error('it is fetched')
-  const left = downloadFiles(artifact)
-  for (const path of left) await writeFile(host.place(path), 'what was in it')
+  const left = listDownloadPaths(artifact)
+  for (const path of left) await writeFile(host.toLocalPath(path), 'what was in it')
   await host.files.remove(ledgerPath(host))
-  await applied(host, plan)
+  await applyAndListOps(host, plan)
   for (const path of left) expect(await host.files.stat(path)).toBeUndefined()
 })

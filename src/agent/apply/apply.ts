@@ -2,93 +2,86 @@ import type { Ledger } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import { compareStages, type Stage } from '../../contract/stage.ts'
-import { digestOf } from '../../diff/digest.ts'
-import { items } from '../../diff/plan-resources.ts'
+import { computeDigest } from '../../diff/digest.ts'
+import { listResources } from '../../diff/plan-resources.ts'
 import type { Secret } from '../../pki/secret.ts'
 import type { Host } from '../host/host.ts'
-import { clearDelivered } from './delivered.ts'
-import { diffLedger, ledgerFor } from './diff-host.ts'
-import type { Emit } from './emit-run-event.ts'
+import { deleteDelivered } from './delivered.ts'
+import { diffLedger, readLedgerFor } from './diff-host.ts'
+import type { EmitRunEvent } from './emit-run-event.ts'
 import { openJournal } from './journal.ts'
-import { settled } from './ledger.ts'
-import { LedgerBook } from './ledger-store.ts'
-import { runError } from './op-error.ts'
+import { withCurrentOwners } from './ledger.ts'
+import { LedgerStore } from './ledger-store.ts'
+import { toRunError } from './op-error.ts'
 import type { PlanRun } from './apply-op.ts'
-import { rememberPlan } from './applied-plan.ts'
-import { downloadsFor, prefetch } from './prefetch.ts'
+import { saveAppliedPlan } from './applied-plan.ts'
+import { listArtifactDownloads, prefetchArtifacts } from './prefetch.ts'
 import { journalRun, runOp } from './run-op.ts'
-import { restartUs } from './start-stage.ts'
-import { sweep } from './clean-temp.ts'
-import { walk } from './walk.ts'
+import { restartThisAgent } from './start-stage.ts'
+import { deleteTemporaryFiles } from './clean-temp.ts'
+import { runOps } from './walk.ts'
 
-export interface ApplyOptions {
+export interface ApplyPlanOptions {
   readonly host: Host
   readonly plan: NodePlan
-  /** The last stage that is done. */
+  /** Last stage that this run applies. */
   readonly through: Stage
-  /** By the name that the plan gives them. */
+  /** Keyed by the name that the plan uses. */
   readonly secrets: ReadonlyMap<string, Secret>
-  /** PEM, by the path of the certificate's file. */
+  /** PEM, keyed by the path of the certificate file. */
   readonly certificates: ReadonlyMap<string, string>
-  /** What is not to be done though it differs, where not all of it can be. */
-  readonly leaveOut?: (op: Op) => boolean
-  /** What the journal says of it, where it is no ordinary one. */
+  /** Ops to skip although the resource differs, for runs that cannot apply everything. */
+  readonly skipOp?: (op: Op) => boolean
+  /** Text for the journal; the default is `apply through <stage>`. */
   readonly command?: string
   readonly run: string
-  readonly emit: Emit
+  readonly emit: EmitRunEvent
   readonly signal: AbortSignal
 }
 
 /**
- * Makes a host be as its plan says, up to a stage. It stops at the first failure, and may be cut at any moment: the next
- * run looks what is there, and goes on.
+ * Applies a plan to a host up to a stage. The run stops at the first failure and may be interrupted at any
+ * time: the next run inspects the host and continues.
  */
-export async function apply(options: ApplyOptions): Promise<void> {
-  await applyAll(options).catch((error: unknown) => {
-    throw runError(error, options.plan.host)
+export async function applyPlan(options: ApplyPlanOptions): Promise<void> {
+  await applyStages(options).catch((error: unknown) => {
+    throw toRunError(error, options.plan.host)
   })
 }
 
-async function applyAll(options: ApplyOptions): Promise<void> {
-  const {
-    host,
-    plan,
-    through,
-    signal,
-    leaveOut = () => false,
-    command = `apply through ${through}`,
-  } = options
-  const book = new LedgerBook(host, await ledgerFor(host, plan))
+async function applyStages(options: ApplyPlanOptions): Promise<void> {
+  const { host, plan, through, signal, skipOp = () => false, command = `apply through ${through}` } = options
+  const ledgerStore = new LedgerStore(host, await readLedgerFor(host, plan))
   const journal = await openJournal(host, options.run)
-  const run: PlanRun = { ...options, name: plan.host, items: items(plan), book, journal }
-  await journalRun(run, { command, plan: digestOf(plan) }, async () => {
-    await sweep(host, book.ledger, plan)
-    const { ops: found } = await diffLedger(host, plan, book.ledger)
-    const ops = found.filter((op) => !leaveOut(op))
-    await fetchFirst(run, ops)
-    const own = await walk(
+  const run: PlanRun = { ...options, name: plan.host, items: listResources(plan), ledgerStore, journal }
+  await journalRun(run, { command, plan: computeDigest(plan) }, async () => {
+    await deleteTemporaryFiles(host, ledgerStore.ledger, plan)
+    const { ops: found } = await diffLedger(host, plan, ledgerStore.ledger)
+    const ops = found.filter((op) => !skipOp(op))
+    await prefetchOrFail(run, ops)
+    const selfRestarts = await runOps(
       run,
       ops.filter(({ stage }) => compareStages(stage, through) <= 0),
     )
-    await book.keep(settledOrSame(run))
+    await ledgerStore.save(currentOwnersOrSame(run))
     signal.throwIfAborted()
-    const left = ops.filter(({ stage }) => compareStages(stage, through) > 0)
-    if (left.length === 0) await rememberPlan(host, plan)
-    await clearDelivered(host, left)
-    for (const op of own) await restartUs(run, op)
+    const laterOps = ops.filter(({ stage }) => compareStages(stage, through) > 0)
+    if (laterOps.length === 0) await saveAppliedPlan(host, plan)
+    await deleteDelivered(host, laterOps)
+    for (const op of selfRestarts) await restartThisAgent(run, op)
   })
 }
 
-async function fetchFirst(run: PlanRun, ops: readonly Op[]): Promise<void> {
-  const failure = await prefetch(downloadsFor(run.plan, ops), run)
+async function prefetchOrFail(run: PlanRun, ops: readonly Op[]): Promise<void> {
+  const failure = await prefetchArtifacts(listArtifactDownloads(run.plan, ops), run)
   if (failure === undefined) return
   await runOp(run, failure.op, async () => {
     throw failure.error
   })
 }
 
-/** Nothing is written when nothing changes. */
-function settledOrSame({ book, items: planned, through }: PlanRun): Ledger {
-  const next = settled(book.ledger, planned, through)
-  return JSON.stringify(next) === JSON.stringify(book.ledger) ? book.ledger : next
+/** Returns the same ledger object if no owner changed, so that nothing is written. */
+function currentOwnersOrSame({ ledgerStore, items: planned, through }: PlanRun): Ledger {
+  const next = withCurrentOwners(ledgerStore.ledger, planned, through)
+  return JSON.stringify(next) === JSON.stringify(ledgerStore.ledger) ? ledgerStore.ledger : next
 }

@@ -1,9 +1,15 @@
 import { chmod, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { HashedFile } from '../../contract/ledger.ts'
-import type { Files } from '../host/files.ts'
-import { type TemporaryHost, temporaryHost } from '../host/testing/temporary-host.ts'
-import { hashFiles, inspectFiles, manifestName, manifestText, wholeFiles } from './artifact-files.ts'
+import type { HostFiles } from '../host/files.ts'
+import { type TemporaryHost, createTemporaryHost } from '../host/testing/temporary-host.ts'
+import {
+  hashArtifactFiles,
+  inspectArtifactFiles,
+  artifactManifestName,
+  formatArtifactManifest,
+  findIntactFiles,
+} from './artifact-files.ts'
 
 const directory = '/opt/hyperkube/tools-1'
 const sha256 = 'a'.repeat(64)
@@ -11,10 +17,10 @@ const sha256 = 'a'.repeat(64)
 let host: TemporaryHost & AsyncDisposable
 let known: HashedFile[]
 let hashed: string[]
-let files: Files
+let files: HostFiles
 
 beforeEach(async () => {
-  host = await temporaryHost()
+  host = await createTemporaryHost()
   hashed = []
   files = {
     ...host.files,
@@ -28,24 +34,28 @@ beforeEach(async () => {
   await files.write(`${directory}/bin/one`, Buffer.from('one'), access)
   await files.write(`${directory}/two`, Buffer.from('two'), access)
   await files.makeLink(`${directory}/three`, 'two')
-  const content = await hashFiles(files, directory)
-  await files.write(`${directory}/${manifestName}`, Buffer.from(manifestText(sha256, content)), access)
-  known = await hashFiles(files, directory)
+  const content = await hashArtifactFiles(files, directory)
+  await files.write(
+    `${directory}/${artifactManifestName}`,
+    Buffer.from(formatArtifactManifest(sha256, content)),
+    access,
+  )
+  known = await hashArtifactFiles(files, directory)
   hashed.length = 0
 })
 afterEach(async () => host[Symbol.asyncDispose]())
 
-const at = (path: string): string => host.place(`${directory}/${path}`)
+const at = (path: string): string => host.toLocalPath(`${directory}/${path}`)
 
 test('nothing is hashed while nothing can have changed', async () => {
-  expect(known.map(({ path }) => path)).toEqual([manifestName, 'bin/one', 'three', 'two'])
-  expect(await inspectFiles(files, directory, known)).toBe('as-written')
+  expect(known.map(({ path }) => path)).toEqual([artifactManifestName, 'bin/one', 'three', 'two'])
+  expect(await inspectArtifactFiles(files, directory, known)).toBe('as-written')
   expect(hashed).toEqual([])
 })
 
 test('only what may have changed is hashed, and found to be the same', async () => {
   await writeFile(at('two'), 'two')
-  expect(await inspectFiles(files, directory, known)).toBe('as-written')
+  expect(await inspectArtifactFiles(files, directory, known)).toBe('as-written')
   expect(hashed).toEqual([`${directory}/two`])
 })
 
@@ -65,25 +75,27 @@ test.each([
     async () => host.files.makeLink(`${directory}/three`, 'bin'),
     'the content of three',
   ],
-])('%s is told', async (_, change, says) => {
+])('%s is reported', async (_, change, drift) => {
   await change()
-  expect(await inspectFiles(files, directory, known)).toEqual({ drift: expect.stringContaining(says) })
+  expect(await inspectArtifactFiles(files, directory, known)).toEqual({
+    drift: expect.stringContaining(drift),
+  })
 })
 
 test('what is gone is absent', async () => {
-  await rm(host.place(directory), { recursive: true })
-  expect(await inspectFiles(files, directory, known)).toBe('absent')
+  await rm(host.toLocalPath(directory), { recursive: true })
+  expect(await inspectArtifactFiles(files, directory, known)).toBe('absent')
 })
 
 test('what was unpacked as a whole is known by its manifest', async () => {
-  expect(await wholeFiles(files, directory, sha256)).toEqual(known)
-  expect(await wholeFiles(files, directory, 'b'.repeat(64))).toBeUndefined()
-  const manifest = await readFile(at(manifestName), 'utf8')
-  await writeFile(at(manifestName), manifest.slice(0, -10))
-  expect(await wholeFiles(files, directory, sha256)).toBeUndefined()
+  expect(await findIntactFiles(files, directory, sha256)).toEqual(known)
+  expect(await findIntactFiles(files, directory, 'b'.repeat(64))).toBeUndefined()
+  const manifest = await readFile(at(artifactManifestName), 'utf8')
+  await writeFile(at(artifactManifestName), manifest.slice(0, -10))
+  expect(await findIntactFiles(files, directory, sha256)).toBeUndefined()
 })
 
 test('a manifest does not vouch for what has changed since', async () => {
   await writeFile(at('two'), 'TWO')
-  expect(await wholeFiles(files, directory, sha256)).toBeUndefined()
+  expect(await findIntactFiles(files, directory, sha256)).toBeUndefined()
 })

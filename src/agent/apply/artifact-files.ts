@@ -2,42 +2,43 @@ import { posix } from 'node:path'
 import { join } from '../host/host-path.ts'
 import { type ArtifactManifest, artifactManifestFormat, type HashedFile } from '../../contract/ledger.ts'
 import { readVersioned } from '../../contract/versioned.ts'
-import type { FileFacts, Files } from '../host/files.ts'
-import { sha256Of } from './planned-file.ts'
-import type { State } from './resource-handler.ts'
+import type { FileFacts, HostFiles } from '../host/files.ts'
+import { sha256Hex } from './planned-file.ts'
+import type { ResourceObservation } from './resource-handler.ts'
 
-/** What an artifact was when it was unpacked, so that it need not be fetched again to know. */
-export const manifestName = '.hyperkube-manifest.json'
+/** Manifest written when an artifact is unpacked, so that a later run can verify it without a download. */
+export const artifactManifestName = '.hyperkube-manifest.json'
 
-/** Everything in a directory that is not a directory, by its path in it, in order. */
-export async function filesBelow(files: Files, directory: string, prefix = ''): Promise<string[]> {
+/** Sorted relative paths of everything below a directory that is not a directory. */
+export async function listFilesBelow(files: HostFiles, directory: string, prefix = ''): Promise<string[]> {
   const entries = (await files.list(join(directory, prefix))) ?? []
   const found = await Promise.all(
     entries.map(async ({ name, kind }) => {
       const path = posix.join(prefix, name)
-      return kind === 'directory' ? filesBelow(files, directory, path) : [path]
+      return kind === 'directory' ? listFilesBelow(files, directory, path) : [path]
     }),
   )
   return found.flat().toSorted()
 }
 
 /**
- * Each file with its digest, unless that is known already, and with what tells later whether it may be another one.
+ * Hashes each file unless its digest is in `known`. Also records the stat fields that later show whether the
+ * file may have changed.
  */
-export async function hashFiles(
-  files: Files,
+export async function hashArtifactFiles(
+  files: HostFiles,
   directory: string,
   known: ReadonlyMap<string, string> = new Map(),
 ): Promise<HashedFile[]> {
   const hashed: HashedFile[] = []
-  for (const path of await filesBelow(files, directory)) {
-    hashed.push(await hashFile(files, directory, path, known.get(path)))
+  for (const path of await listFilesBelow(files, directory)) {
+    hashed.push(await hashArtifactFile(files, directory, path, known.get(path)))
   }
   return hashed
 }
 
-export async function hashFile(
-  files: Files,
+export async function hashArtifactFile(
+  files: HostFiles,
   directory: string,
   path: string,
   known?: string,
@@ -47,7 +48,7 @@ export async function hashFile(
   const { mode, size, inode, modified, changed } = facts
   return {
     path,
-    sha256: known ?? (await contentDigest(files, join(directory, path))),
+    sha256: known ?? (await digestContent(files, join(directory, path))),
     mode,
     size,
     inode,
@@ -56,43 +57,43 @@ export async function hashFile(
   }
 }
 
-/** Of a link it is the digest of where it leads. */
-async function contentDigest(files: Files, path: string): Promise<string> {
+/** For a link this is the digest of its target path. */
+async function digestContent(files: HostFiles, path: string): Promise<string> {
   const link = await files.readLink(path)
-  return link === undefined ? files.digest(path) : sha256Of(link)
+  return link === undefined ? files.digest(path) : sha256Hex(link)
 }
 
-/** Whether a file only waits beside one of some others, until nobody uses what it was. */
-export type Beside = (path: string, names: ReadonlySet<string>) => boolean
-const nothingBeside: Beside = () => false
+/** True if a file is the `.old` or `.new` version of a named file, which stays until no process uses it. */
+export type IsReplacementFile = (path: string, names: ReadonlySet<string>) => boolean
+const neverReplacement: IsReplacementFile = () => false
 
-/** Hashes only what may have changed. */
-export async function inspectFiles(
-  files: Files,
+/** Hashes only files whose stat fields changed. */
+export async function inspectArtifactFiles(
+  files: HostFiles,
   directory: string,
   known: readonly HashedFile[],
-  isBeside: Beside = nothingBeside,
-): Promise<State> {
+  isReplacement: IsReplacementFile = neverReplacement,
+): Promise<ResourceObservation> {
   if ((await files.stat(directory))?.kind !== 'directory') return 'absent'
   const names = new Set(known.map(({ path }) => path))
-  const found = (await filesBelow(files, directory)).filter((path) => !isBeside(path, names))
+  const found = (await listFilesBelow(files, directory)).filter((path) => !isReplacement(path, names))
   const missing = known.find(({ path }) => !found.includes(path))
   if (missing !== undefined) return { drift: `${missing.path} is missing` }
   for (const path of found) {
     const file = known.find((one) => one.path === path)
     if (file === undefined) return { drift: `${path} is not of it` }
-    const at = join(directory, path)
-    const facts = await files.stat(at)
-    if (facts !== undefined && isSame(facts, file)) continue
+    const fullPath = join(directory, path)
+    const facts = await files.stat(fullPath)
+    if (facts !== undefined && isUnchanged(facts, file)) continue
     if (facts?.mode !== file.mode) return { drift: `the mode of ${path} is another one` }
-    if ((await contentDigest(files, at)) !== file.sha256) {
+    if ((await digestContent(files, fullPath)) !== file.sha256) {
       return { drift: `the content of ${path} is another one` }
     }
   }
   return 'as-written'
 }
 
-function isSame(facts: FileFacts, { mode, size, inode, modified, changed }: HashedFile): boolean {
+function isUnchanged(facts: FileFacts, { mode, size, inode, modified, changed }: HashedFile): boolean {
   return (
     facts.mode === mode &&
     facts.size === size &&
@@ -102,18 +103,21 @@ function isSame(facts: FileFacts, { mode, size, inode, modified, changed }: Hash
   )
 }
 
-export async function readManifest(files: Files, directory: string): Promise<ArtifactManifest | undefined> {
-  const text = await files.read(join(directory, manifestName))
+export async function readArtifactManifest(
+  files: HostFiles,
+  directory: string,
+): Promise<ArtifactManifest | undefined> {
+  const text = await files.read(join(directory, artifactManifestName))
   if (text === undefined) return undefined
   try {
     return readVersioned(artifactManifestFormat, JSON.parse(text.toString('utf8')))
   } catch {
-    // Whatever it is: with none the artifact is fetched again, and nothing is lost.
+    // An unreadable manifest counts as missing: the artifact is downloaded again and nothing is lost.
     return undefined
   }
 }
 
-export function manifestText(sha256: string, files: readonly HashedFile[]): string {
+export function formatArtifactManifest(sha256: string, files: readonly HashedFile[]): string {
   const manifest: ArtifactManifest = {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'ArtifactManifest',
@@ -123,18 +127,21 @@ export function manifestText(sha256: string, files: readonly HashedFile[]): stri
   return `${JSON.stringify(manifest, undefined, 2)}\n`
 }
 
-/** The files of an artifact that was unpacked as a whole from bytes of this digest, and is so still. */
-export async function wholeFiles(
-  files: Files,
+/**
+ * Returns the files of an artifact that was unpacked completely from bytes of this digest and is unchanged
+ * since; otherwise undefined.
+ */
+export async function findIntactFiles(
+  files: HostFiles,
   directory: string,
   sha256: string,
-  isBeside: Beside = nothingBeside,
+  isReplacement: IsReplacementFile = neverReplacement,
 ): Promise<HashedFile[] | undefined> {
-  const manifest = await readManifest(files, directory)
+  const manifest = await readArtifactManifest(files, directory)
   if (manifest?.sha256 !== sha256) return undefined
   const names = new Set(Object.keys(manifest.files))
-  const found = (await hashFiles(files, directory)).filter(({ path }) => !isBeside(path, names))
-  const own = found.filter(({ path }) => path !== manifestName)
+  const found = (await hashArtifactFiles(files, directory)).filter(({ path }) => !isReplacement(path, names))
+  const own = found.filter(({ path }) => path !== artifactManifestName)
   const same = own.every(({ path, sha256: digest }) => manifest.files[path] === digest)
   return same && own.length === Object.keys(manifest.files).length ? found : undefined
 }

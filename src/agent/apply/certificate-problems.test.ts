@@ -1,45 +1,49 @@
 import { X509Certificate } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { makeAuthority } from '../../pki/ca.ts'
+import { createCa } from '../../pki/ca.ts'
 import { day } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { signRequest } from '../../pki/sign.ts'
-import { certificateFaults, type CertificatePair, type CertificateWish } from './certificate-problems.ts'
+import {
+  findCertificateProblems,
+  type CertificatePair,
+  type PlannedCertificateSpec,
+} from './certificate-problems.ts'
 
 const now = new Date('2027-01-01T00:00:00Z')
-const authority = await makeAuthority('etcd', 3650 * day, now)
-const trusted = new X509Certificate(authority.certificate)
+const ca = await createCa('etcd', 3650 * day, now)
+const trusted = new X509Certificate(ca.certificate)
 
-const wish: CertificateWish = {
-  authority: 'etcd',
+const spec: PlannedCertificateSpec = {
+  ca: 'etcd',
   subject: { commonName: 'cp1', organizations: ['a', 'b'] },
   names: { dns: ['cp1'], ip: ['fd00::1'] },
   usages: ['server', 'client'],
   lifetime: 365 * day,
 }
 
-function texts(pair: CertificatePair, authorities: readonly X509Certificate[], at = now): string[] {
-  return certificateFaults(pair, wish, authorities, at).map(({ text }) => text)
+function texts(pair: CertificatePair, cas: readonly X509Certificate[], at = now): string[] {
+  return findCertificateProblems(pair, spec, cas, at).map(({ text }) => text)
 }
 
-/** What is wrong with one that was made for another wish. */
-async function faults(
-  changes: Partial<CertificateWish>,
+/** Problems of a certificate that was made for a changed spec. */
+async function problemsFor(
+  changes: Partial<PlannedCertificateSpec>,
   at = now,
-  by = authority,
+  by = ca,
 ): Promise<readonly string[]> {
-  const { subject, names, usages, lifetime } = { ...wish, ...changes }
+  const { subject, names, usages, lifetime } = { ...spec, ...changes }
   const { request, privateKey } = await makeRequest('key', subject, names)
   const certificate = await signRequest(by, request, { subject, names, usages, lifetime }, now)
   return texts({ certificate, privateKey: privateKey.revealText() }, [trusted], at)
 }
 
-test('one that says all that is wished, in whatever order and spelling', async () => {
-  expect(await faults({})).toEqual([])
-  expect(await faults({ usages: ['client', 'server'], names: { dns: ['CP1'], ip: ['FD00:0::1'] } })).toEqual(
-    [],
-  )
-  expect(await faults({ subject: { commonName: 'cp1', organizations: ['b', 'a'] } })).toEqual([])
+test('a certificate that matches its spec, in any order and spelling', async () => {
+  expect(await problemsFor({})).toEqual([])
+  expect(
+    await problemsFor({ usages: ['client', 'server'], names: { dns: ['CP1'], ip: ['FD00:0::1'] } }),
+  ).toEqual([])
+  expect(await problemsFor({ subject: { commonName: 'cp1', organizations: ['b', 'a'] } })).toEqual([])
 })
 
 test.each([
@@ -50,50 +54,50 @@ test.each([
   ['addresses', { names: { dns: ['cp1'], ip: ['fd00::2'] } }],
   ['usages', { usages: ['server'] }],
 ] as const)('one with other %s', async (what, changes) => {
-  expect(await faults(changes)).toEqual([`its ${what} are not those of the plan`])
+  expect(await problemsFor(changes)).toEqual([`its ${what} are not those of the plan`])
 })
 
-test('one that lives longer or shorter', async () => {
-  expect(await faults({ lifetime: 366 * day })).toEqual(['its lifetime is not that of the plan'])
-  expect(await faults({ lifetime: 30 * day })).toEqual(['its lifetime is not that of the plan'])
+test('a longer or shorter lifetime', async () => {
+  expect(await problemsFor({ lifetime: 366 * day })).toEqual(['its lifetime is not that of the plan'])
+  expect(await problemsFor({ lifetime: 30 * day })).toEqual(['its lifetime is not that of the plan'])
 })
 
-test('one may end with its authority', async () => {
-  const brief = await makeAuthority('etcd', 100 * day, now)
-  const { subject, names, usages, lifetime } = wish
+test('a certificate may end with its CA', async () => {
+  const brief = await createCa('etcd', 100 * day, now)
+  const { subject, names, usages, lifetime } = spec
   const { request, privateKey } = await makeRequest('key', subject, names)
   const certificate = await signRequest(brief, request, { subject, names, usages, lifetime }, now)
   const pair = { certificate, privateKey: privateKey.revealText() }
   expect(texts(pair, [new X509Certificate(brief.certificate)])).toEqual([])
 })
 
-test('one of another authority, where anybody asks', async () => {
-  const other = await makeAuthority('etcd', 3650 * day, now)
-  expect(await faults({}, now, other)).toContain('the authority etcd has not signed it')
+test('a certificate of another CA, if CAs are given', async () => {
+  const other = await createCa('etcd', 3650 * day, now)
+  expect(await problemsFor({}, now, other)).toContain('the authority etcd has not signed it')
 })
 
-test('one of an authority that is being replaced is due, and nothing is wrong with it', async () => {
-  const next = await makeAuthority('etcd', 3650 * day, now)
+test('a certificate of a CA that is being replaced is due, and nothing is wrong with it', async () => {
+  const next = await createCa('etcd', 3650 * day, now)
   const nextTrusted = new X509Certificate(next.certificate)
-  const { subject, names, usages, lifetime } = wish
+  const { subject, names, usages, lifetime } = spec
   const { request, privateKey } = await makeRequest('key', subject, names)
-  const certificate = await signRequest(authority, request, { subject, names, usages, lifetime }, now)
+  const certificate = await signRequest(ca, request, { subject, names, usages, lifetime }, now)
   const pair = { certificate, privateKey: privateKey.revealText() }
-  expect(certificateFaults(pair, wish, [trusted, nextTrusted], now)).toEqual([])
-  expect(certificateFaults(pair, wish, [nextTrusted, trusted], now)).toEqual([
+  expect(findCertificateProblems(pair, spec, [trusted, nextTrusted], now)).toEqual([])
+  expect(findCertificateProblems(pair, spec, [nextTrusted, trusted], now)).toEqual([
     { text: expect.stringContaining('is being replaced'), due: true },
   ])
-  expect(certificateFaults(pair, wish, [nextTrusted], now)).toMatchObject([{ due: false }])
+  expect(findCertificateProblems(pair, spec, [nextTrusted], now)).toMatchObject([{ due: false }])
 })
 
-test('one that is due, over, or not yet', async () => {
+test('a certificate that is due, expired, or not valid yet', async () => {
   const later = (days: number): Date => new Date(now.getTime() + days * day)
-  expect(await faults({}, later(200))).toEqual([])
-  expect((await faults({}, later(250)))[0]).toContain('due to be renewed')
-  expect((await faults({}, later(366)))[0]).toContain('and here it is 2028-01-02')
-  expect((await faults({}, later(-1)))[0]).toContain('and here it is 2026-12-31')
+  expect(await problemsFor({}, later(200))).toEqual([])
+  expect((await problemsFor({}, later(250)))[0]).toContain('due to be renewed')
+  expect((await problemsFor({}, later(366)))[0]).toContain('and here it is 2028-01-02')
+  expect((await problemsFor({}, later(-1)))[0]).toContain('and here it is 2026-12-31')
 })
 
-test('what is none at all', () => {
+test('text that is no certificate', () => {
   expect(texts({ certificate: 'x', privateKey: 'y' }, [trusted])).toEqual(['it is no certificate'])
 })

@@ -1,65 +1,66 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import { type CertificateFacts, inspectCertificate } from '../../pki/inspect.ts'
-import { isValid, renewalDue } from '../../pki/lifetime.ts'
-import { sameSpelling } from '../../pki/names.ts'
+import { isValid, isRenewalDue } from '../../pki/lifetime.ts'
+import { canonicalNames } from '../../pki/names.ts'
 
-export type CertificateWish = Pick<
+export type PlannedCertificateSpec = Pick<
   PlannedCertificate,
-  'authority' | 'subject' | 'names' | 'usages' | 'lifetime'
+  'ca' | 'subject' | 'names' | 'usages' | 'lifetime'
 >
 
 export interface CertificatePair {
-  /** PEM, as both. */
+  /** PEM, like the private key. */
   readonly certificate: string
   readonly privateKey: string
 }
 
-/** Why a certificate is not the one that is wished for. */
-export interface CertificateFault {
+/** One reason why a certificate does not match its spec. */
+export interface CertificateProblem {
   readonly text: string
-  /** Whether it is as it was left, and only its time has come. */
+  /** True if the certificate is unchanged and only has to be renewed. */
   readonly due: boolean
 }
 
-/** A certificate is good from shortly before it was made. */
-const slack = 10 * 60_000
+/** Certificates are backdated by a few minutes, so the measured lifetime may differ by this much. */
+const lifetimeToleranceMs = 10 * 60_000
 
 /**
- * Why a certificate is not the one that is wished for; none when it is. Of several authorities the first one signs now,
- * and what another one has signed is due. Without authorities nobody asks who signed it.
+ * Returns every reason why a certificate does not match its spec; empty if it matches. With several CAs the
+ * first one signs, and a certificate of another one is due for renewal. Without CAs the signature is not
+ * checked.
  */
-export function certificateFaults(
+export function findCertificateProblems(
   { certificate, privateKey }: CertificatePair,
-  wish: CertificateWish,
-  authorities: readonly X509Certificate[] | undefined,
+  spec: PlannedCertificateSpec,
+  cas: readonly X509Certificate[] | undefined,
   now: Date,
-): readonly CertificateFault[] {
-  const read = facts(certificate)
-  if (read === undefined) return [wrong('it is no certificate')]
+): readonly CertificateProblem[] {
+  const read = readFacts(certificate)
+  if (read === undefined) return [defect('it is no certificate')]
   const parsed = new X509Certificate(certificate)
-  const signers = authorities?.filter((authority) => isSignedBy(parsed, authority))
+  const signers = cas?.filter((ca) => isSignedBy(parsed, ca))
   return [
-    ...(fits(parsed, privateKey) ? [] : [wrong('it does not fit its key')]),
-    ...(signers?.length === 0 ? [wrong(`the authority ${wish.authority} has not signed it`)] : []),
-    ...wishFaults(read, wish).map(wrong),
-    ...lifetimeFaults(read, wish, signers).map(wrong),
-    ...(signers?.[0] === undefined || signers[0] === authorities?.[0]
+    ...(matchesKey(parsed, privateKey) ? [] : [defect('it does not fit its key')]),
+    ...(signers?.length === 0 ? [defect(`the authority ${spec.ca} has not signed it`)] : []),
+    ...findSpecProblems(read, spec).map(defect),
+    ...findLifetimeProblems(read, spec, signers).map(defect),
+    ...(signers?.[0] === undefined || signers[0] === cas?.[0]
       ? []
-      : [due(`it was signed with a key of the authority ${wish.authority} that is being replaced`)]),
-    ...timeFaults(read, now).map(due),
+      : [due(`it was signed with a key of the authority ${spec.ca} that is being replaced`)]),
+    ...findValidityProblems(read, now).map(due),
   ]
 }
 
-function wrong(text: string): CertificateFault {
+function defect(text: string): CertificateProblem {
   return { text, due: false }
 }
 
-function due(text: string): CertificateFault {
+function due(text: string): CertificateProblem {
   return { text, due: true }
 }
 
-function facts(certificate: string): CertificateFacts | undefined {
+function readFacts(certificate: string): CertificateFacts | undefined {
   try {
     return inspectCertificate(certificate)
   } catch {
@@ -67,7 +68,7 @@ function facts(certificate: string): CertificateFacts | undefined {
   }
 }
 
-function fits(certificate: X509Certificate, privateKey: string): boolean {
+function matchesKey(certificate: X509Certificate, privateKey: string): boolean {
   try {
     return certificate.checkPrivateKey(createPrivateKey(privateKey))
   } catch {
@@ -75,12 +76,15 @@ function fits(certificate: X509Certificate, privateKey: string): boolean {
   }
 }
 
-function isSignedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
-  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+function isSignedBy(certificate: X509Certificate, ca: X509Certificate): boolean {
+  return certificate.checkIssued(ca) && certificate.verify(ca.publicKey)
 }
 
-function wishFaults(found: CertificateFacts, { subject, names, usages }: CertificateWish): string[] {
-  const wanted = sameSpelling(names)
+function findSpecProblems(
+  found: CertificateFacts,
+  { subject, names, usages }: PlannedCertificateSpec,
+): string[] {
+  const wanted = canonicalNames(names)
   const pairs = [
     ['its name', [found.commonName ?? ''], [subject.commonName]],
     ['its groups', found.organizations, subject.organizations],
@@ -89,9 +93,9 @@ function wishFaults(found: CertificateFacts, { subject, names, usages }: Certifi
     ['its usages', found.usages, usages],
   ] as const
   return [
-    ...(found.authority ? ['it is an authority itself'] : []),
-    ...pairs.flatMap(([what, is, shall]) =>
-      isSameSet(is, shall) ? [] : [`${what} are not those of the plan`],
+    ...(found.isCa ? ['it is an authority itself'] : []),
+    ...pairs.flatMap(([what, is, desired]) =>
+      isSameSet(is, desired) ? [] : [`${what} are not those of the plan`],
     ),
   ]
 }
@@ -100,20 +104,20 @@ function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   return JSON.stringify(a.toSorted()) === JSON.stringify(b.toSorted())
 }
 
-/** It may be shorter where the authority itself ends. */
-function lifetimeFaults(
+/** A certificate may be shorter than planned if it ends together with its CA. */
+function findLifetimeProblems(
   { notBefore, notAfter }: CertificateFacts,
-  { lifetime }: CertificateWish,
+  { lifetime }: PlannedCertificateSpec,
   signers: readonly X509Certificate[] | undefined,
 ): string[] {
   const length = notAfter.getTime() - notBefore.getTime()
-  const capped = signers?.some(({ validToDate }) => validToDate.getTime() === notAfter.getTime()) ?? true
-  const fine = Math.abs(length - lifetime) <= slack || (capped && length < lifetime)
+  const endsWithCa = signers?.some(({ validToDate }) => validToDate.getTime() === notAfter.getTime()) ?? true
+  const fine = Math.abs(length - lifetime) <= lifetimeToleranceMs || (endsWithCa && length < lifetime)
   return fine ? [] : ['its lifetime is not that of the plan']
 }
 
-function timeFaults(found: CertificateFacts, now: Date): string[] {
+function findValidityProblems(found: CertificateFacts, now: Date): string[] {
   const period = `from ${found.notBefore.toISOString()} to ${found.notAfter.toISOString()}`
   if (!isValid(found, now)) return [`it is valid ${period}, and here it is ${now.toISOString()}`]
-  return renewalDue(found, now) ? [`it is valid ${period}, and due to be renewed`] : []
+  return isRenewalDue(found, now) ? [`it is valid ${period}, and due to be renewed`] : []
 }

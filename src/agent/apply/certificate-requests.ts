@@ -2,61 +2,77 @@ import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { makeRequest } from '../../pki/request.ts'
 import type { Host } from '../host/host.ts'
-import { authoritiesOf } from './plan-cas.ts'
-import { certificateFaults } from './certificate-problems.ts'
-import { ledgerFor } from './diff-host.ts'
-import { pairFault } from './installed-key-pair.ts'
-import { dropPending, type Pending, readPending, writePending } from './pending-certificate-store.ts'
-import { waitingPair } from './pending-certificate.ts'
+import { findPlanCas } from './plan-cas.ts'
+import { findCertificateProblems } from './certificate-problems.ts'
+import { readLedgerFor } from './diff-host.ts'
+import { findPairProblem } from './installed-key-pair.ts'
+import {
+  deletePendingCertificate,
+  type PendingCertificate,
+  readPendingCertificate,
+  writePendingRequest,
+} from './pending-certificate-store.ts'
+import { findPendingReplacement } from './pending-certificate.ts'
 
 /**
- * A request, as PEM, for each certificate of a plan that is missing, due or not as wished, by the path of its file; with
- * `renew` for all of them. A key that waits for its certificate already is asked for again, not made anew. Of some
- * `places` alone, where they are given.
+ * Returns a PEM request for each certificate that is missing, due or not as planned, keyed by the path of the
+ * certificate file; with `renew` for every certificate. A pending key is requested again instead of creating
+ * a new one. If certificates are passed, only those are considered.
  */
-export async function certificateRequests(
+export async function createCertificateRequests(
   host: Host,
   plan: NodePlan,
   renew = false,
-  places = plan.components.flatMap(({ certificates }) => certificates),
+  planned = plan.components.flatMap(({ certificates }) => certificates),
 ): Promise<Record<string, string>> {
-  // A plan of another cluster is refused before it leaves any trace.
-  await ledgerFor(host, plan)
+  // Refuses a plan of another cluster before anything is written.
+  await readLedgerFor(host, plan)
   const requests: Record<string, string> = {}
-  for (const place of places) {
-    const request = await requestFor(host, place, plan, renew)
-    if (request !== undefined) requests[place.certificateFile] = request
+  for (const plannedCertificate of planned) {
+    const request = await findOrMakeRequest(host, plannedCertificate, plan, renew)
+    if (request !== undefined) requests[plannedCertificate.certificateFile] = request
   }
   return requests
 }
 
-async function requestFor(
+async function findOrMakeRequest(
   host: Host,
-  place: PlannedCertificate,
+  plannedCertificate: PlannedCertificate,
   plan: NodePlan,
   renew: boolean,
 ): Promise<string | undefined> {
-  const fault = await pairFault(host, place, plan)
-  // What is in place and was not forgotten is not to be signed for a second life; what is half in place is to be ended.
-  const isWhole = fault === undefined || fault.due
-  const pending = isWhole ? await waitingPair(host, place) : await readPending(host, place)
-  if (pending !== undefined) return isAnswered(host, place, plan, pending) ? undefined : pending.request
-  if (fault === undefined && !renew) return undefined
-  // What may be left of the one before is of no use to the new key.
-  await dropPending(host, place)
-  const made = await makeRequest(place.keyFile, place.subject, place.names)
-  await writePending(host, place, made)
+  const problem = await findPairProblem(host, plannedCertificate, plan)
+  // A pair that is installed but still pending must not be signed a second time. A half installed pair must
+  // be completed.
+  const isUsable = problem === undefined || problem.due
+  const pending = isUsable
+    ? await findPendingReplacement(host, plannedCertificate)
+    : await readPendingCertificate(host, plannedCertificate)
+  if (pending !== undefined)
+    return hasValidCertificate(host, plannedCertificate, plan, pending) ? undefined : pending.request
+  if (problem === undefined && !renew) return undefined
+  // Leftovers of the previous request do not belong to the new key.
+  await deletePendingCertificate(host, plannedCertificate)
+  const made = await makeRequest(
+    plannedCertificate.keyFile,
+    plannedCertificate.subject,
+    plannedCertificate.names,
+  )
+  await writePendingRequest(host, plannedCertificate, made)
   return made.request
 }
 
-/** Whether its certificate has come, and is still as wished: the authority may have been replaced since. */
-function isAnswered(
+/** True if the certificate arrived and still matches the plan: the CA may have been replaced since. */
+function hasValidCertificate(
   { clock }: Host,
-  place: PlannedCertificate,
+  plannedCertificate: PlannedCertificate,
   plan: NodePlan,
-  { certificate, privateKey }: Pending,
+  { certificate, privateKey }: PendingCertificate,
 ): boolean {
   if (certificate === undefined) return false
   const pair = { certificate, privateKey: privateKey.revealText() }
-  return certificateFaults(pair, place, authoritiesOf(plan, place.authority), clock.now()).length === 0
+  return (
+    findCertificateProblems(pair, plannedCertificate, findPlanCas(plan, plannedCertificate.ca), clock.now())
+      .length === 0
+  )
 }

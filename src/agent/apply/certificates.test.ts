@@ -2,31 +2,31 @@ import { readFile, rm } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { componentOf } from '../../diff/testing/fixtures.ts'
-import { type Authority, makeAuthority } from '../../pki/ca.ts'
+import { buildComponent } from '../../diff/testing/fixtures.ts'
+import { type Ca, createCa } from '../../pki/ca.ts'
 import { day } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { signRequest } from '../../pki/sign.ts'
-import { type TemporaryHost, temporaryHost } from '../host/testing/temporary-host.ts'
-import { certificateRequests } from './certificate-requests.ts'
+import { type TemporaryHost, createTemporaryHost } from '../host/testing/temporary-host.ts'
+import { createCertificateRequests } from './certificate-requests.ts'
 import { diffHost } from './diff-host.ts'
-import { applied, hostPlan } from './testing/fixtures.ts'
-import { installedCertificates } from './installed-certificates.ts'
-import { Killed, mortal } from './testing/crash-injection.ts'
+import { applyAndListOps, buildPlanWithHost } from './testing/fixtures.ts'
+import { listInstalledCertificates } from './installed-certificates.ts'
+import { Killed, withCrash } from './testing/crash-injection.ts'
 
 let host: TemporaryHost & AsyncDisposable
-let authority: Authority
+let ca: Ca
 
 beforeEach(async () => {
-  host = await temporaryHost()
-  // The last test renews more often than anybody lives.
-  authority = await makeAuthority('etcd', 365_000 * day, host.clock.now())
+  host = await createTemporaryHost()
+  // The last test moves the clock by centuries of renewals.
+  ca = await createCa('etcd', 365_000 * day, host.clock.now())
 })
 afterEach(async () => host[Symbol.asyncDispose]())
 
 const file = '/etc/hyperkube/etcd/server.crt'
-const wish: PlannedCertificate = {
-  authority: 'etcd',
+const spec: PlannedCertificate = {
+  ca: 'etcd',
   subject: { commonName: 'cp1', organizations: ['a', 'b'] },
   names: { dns: ['cp1'], ip: ['10.0.0.1'] },
   usages: ['server', 'client'],
@@ -36,10 +36,10 @@ const wish: PlannedCertificate = {
   keyFile: '/etc/hyperkube/etcd/server.key',
 }
 
-function planWith(certificate: PlannedCertificate = wish, ...trusted: readonly Authority[]): NodePlan {
-  const text = [authority, ...trusted].map((one) => one.certificate).join('')
-  return hostPlan(
-    componentOf({
+function planWith(certificate: PlannedCertificate = spec, ...trusted: readonly Ca[]): NodePlan {
+  const text = [ca, ...trusted].map((one) => one.certificate).join('')
+  return buildPlanWithHost(
+    buildComponent({
       name: 'etcd',
       directories: [{ path: '/etc/hyperkube/etcd', owner: 'root', mode: '0700' }],
       files: [
@@ -59,10 +59,10 @@ function planWith(certificate: PlannedCertificate = wish, ...trusted: readonly A
 async function signed(
   plan: NodePlan,
   changes: Partial<PlannedCertificate> = {},
-  by = authority,
+  by = ca,
 ): Promise<Map<string, string>> {
-  const requests = Object.entries(await certificateRequests(host, plan))
-  const { subject, names, usages, lifetime } = { ...wish, ...changes }
+  const requests = Object.entries(await createCertificateRequests(host, plan))
+  const { subject, names, usages, lifetime } = { ...spec, ...changes }
   return new Map(
     await Promise.all(
       requests.map(
@@ -77,176 +77,181 @@ async function signed(
 }
 
 async function installed(): Promise<string> {
-  return readFile(host.place(file), 'utf8')
+  return readFile(host.toLocalPath(file), 'utf8')
 }
 
-test('the key is made here and asked about, and the certificate taken', async () => {
+test('the key is made on the host, its certificate is requested and installed', async () => {
   const plan = planWith()
   const certificates = await signed(plan)
-  await applied(host, plan, { certificates })
+  await applyAndListOps(host, plan, { certificates })
   expect(await installed()).toBe(certificates.get(file))
   expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
-  expect(await certificateRequests(host, plan)).toEqual({})
+  expect(await createCertificateRequests(host, plan)).toEqual({})
   expect(await host.files.list('/var/lib/hyperkube/agent/pending')).toEqual([])
 })
 
-test('who asks twice is given the same request', async () => {
-  expect(await certificateRequests(host, planWith())).toEqual(await certificateRequests(host, planWith()))
-})
-
-test('without one nothing is done about it', async () => {
-  await expect(applied(host, planWith())).rejects.toMatchObject({ code: 'APPLY_NO_CERTIFICATE' })
-})
-
-test('one of another key is refused, and says so', async () => {
-  const plan = planWith()
-  await certificateRequests(host, plan)
-  const { subject, names, usages, lifetime } = wish
-  const { request } = await makeRequest('other', subject, names)
-  const stranger = await signRequest(
-    authority,
-    request,
-    { subject, names, usages, lifetime },
-    host.clock.now(),
+test('a second request returns the same', async () => {
+  expect(await createCertificateRequests(host, planWith())).toEqual(
+    await createCertificateRequests(host, planWith()),
   )
-  await expect(applied(host, plan, { certificates: new Map([[file, stranger]]) })).rejects.toMatchObject({
+})
+
+test('without a certificate the op fails', async () => {
+  await expect(applyAndListOps(host, planWith())).rejects.toMatchObject({ code: 'APPLY_NO_CERTIFICATE' })
+})
+
+test('a certificate of another key is refused, with the reason', async () => {
+  const plan = planWith()
+  await createCertificateRequests(host, plan)
+  const { subject, names, usages, lifetime } = spec
+  const { request } = await makeRequest('other', subject, names)
+  const foreignCa = await signRequest(ca, request, { subject, names, usages, lifetime }, host.clock.now())
+  await expect(
+    applyAndListOps(host, plan, { certificates: new Map([[file, foreignCa]]) }),
+  ).rejects.toMatchObject({
     code: 'APPLY_CERTIFICATE_REFUSED',
     message: expect.stringContaining('it does not fit its key'),
   })
 })
 
-test('one of another authority is refused, also of one that bears the same name', async () => {
-  const other = await makeAuthority('etcd', 3650 * day, host.clock.now())
+test('a certificate of another CA is refused, also of one with the same name', async () => {
+  const other = await createCa('etcd', 3650 * day, host.clock.now())
   const plan = planWith()
-  await expect(applied(host, plan, { certificates: await signed(plan, {}, other) })).rejects.toMatchObject({
+  await expect(
+    applyAndListOps(host, plan, { certificates: await signed(plan, {}, other) }),
+  ).rejects.toMatchObject({
     message: expect.stringContaining('the authority etcd has not signed it'),
   })
-  // While one replaces the other, both are trusted; but only the first one signs.
-  const both = planWith(wish, other)
-  await expect(applied(host, both, { certificates: await signed(both, {}, other) })).rejects.toMatchObject({
+  // During a CA rotation both CAs are trusted, but only the first one signs.
+  const both = planWith(spec, other)
+  await expect(
+    applyAndListOps(host, both, { certificates: await signed(both, {}, other) }),
+  ).rejects.toMatchObject({
     message: expect.stringContaining('is being replaced'),
   })
-  await applied(host, both, { certificates: await signed(both) })
+  await applyAndListOps(host, both, { certificates: await signed(both) })
 })
 
-test('when another authority signs, each is asked for anew, and nobody is blamed for it', async () => {
+test('when another CA signs, each certificate is requested again, without a finding', async () => {
   const plan = planWith()
-  await applied(host, plan, { certificates: await signed(plan) })
+  await applyAndListOps(host, plan, { certificates: await signed(plan) })
   const first = await installed()
-  const former = authority
-  authority = await makeAuthority('etcd', 365_000 * day, host.clock.now())
-  const switched = planWith(wish, former)
+  const previous = ca
+  ca = await createCa('etcd', 365_000 * day, host.clock.now())
+  const switched = planWith(spec, previous)
   const { findings, ops } = await diffHost(host, switched)
   expect(findings).toEqual([])
   expect(ops.map(({ action, target }) => `${action} ${target}`)).toEqual([
     'change file',
     'change certificate',
   ])
-  await applied(host, switched, { certificates: await signed(switched) })
+  await applyAndListOps(host, switched, { certificates: await signed(switched) })
   expect(await installed()).not.toBe(first)
   const after = planWith()
   expect((await diffHost(host, after)).ops.map(({ target }) => target)).toEqual(['file'])
 })
 
-test('a good one is renewed when somebody wants it, and only once', async () => {
+test('a valid certificate is renewed on request, and only once', async () => {
   const plan = planWith()
-  await applied(host, plan, { certificates: await signed(plan) })
+  await applyAndListOps(host, plan, { certificates: await signed(plan) })
   const first = await installed()
   expect((await diffHost(host, plan)).ops).toEqual([])
   expect((await diffHost(host, plan, true)).ops).toMatchObject([{ action: 'change', target: 'certificate' }])
-  expect(Object.keys(await certificateRequests(host, plan, true))).toEqual([file])
-  // From now on it is to be done, whoever comes.
+  expect(Object.keys(await createCertificateRequests(host, plan, true))).toEqual([file])
+  // The renewal is pending from now on and any run completes it.
   expect(await diffHost(host, plan)).toMatchObject({ ops: [{ action: 'change' }], findings: [] })
-  await applied(host, plan, { certificates: await signed(plan) })
+  await applyAndListOps(host, plan, { certificates: await signed(plan) })
   expect(await installed()).not.toBe(first)
   expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
 })
 
-test('a key that waits in vain is forgotten: the one in place is good', async () => {
+test('a pending key without a certificate is deleted: the installed one is valid', async () => {
   const plan = planWith()
-  await applied(host, plan, { certificates: await signed(plan) })
+  await applyAndListOps(host, plan, { certificates: await signed(plan) })
   const first = await installed()
-  await certificateRequests(host, plan, true)
-  await applied(host, plan)
+  await createCertificateRequests(host, plan, true)
+  await applyAndListOps(host, plan)
   expect(await installed()).toBe(first)
   expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
 })
 
-test('what was put on the host is told, and no key', async () => {
+test('installed certificates are listed, without keys', async () => {
   const plan = planWith()
-  await applied(host, plan, { certificates: await signed(plan) })
-  expect(await installedCertificates(host)).toEqual([
-    { component: 'etcd', file, authority: 'etcd', certificate: await installed() },
+  await applyAndListOps(host, plan, { certificates: await signed(plan) })
+  expect(await listInstalledCertificates(host)).toEqual([
+    { component: 'etcd', file, ca: 'etcd', certificate: await installed() },
   ])
-  await rm(host.place(file))
-  expect(await installedCertificates(host)).toEqual([{ component: 'etcd', file, authority: 'etcd' }])
+  await rm(host.toLocalPath(file))
+  expect(await listInstalledCertificates(host)).toEqual([{ component: 'etcd', file, ca: 'etcd' }])
 })
 
-test('one that is due is asked for anew, with a new key', async () => {
+test('a due certificate is requested again, with a new key', async () => {
   const plan = planWith()
-  await applied(host, plan, { certificates: await signed(plan) })
+  await applyAndListOps(host, plan, { certificates: await signed(plan) })
   const first = await installed()
   host.clock.time += 250 * day
   const { findings, ops } = await diffHost(host, plan)
   expect(findings).toEqual([])
   expect(ops).toMatchObject([{ action: 'change', target: 'certificate' }])
-  await applied(host, plan, { certificates: await signed(plan) })
+  await applyAndListOps(host, plan, { certificates: await signed(plan) })
   expect(await installed()).not.toBe(first)
   expect((await diffHost(host, plan)).ops).toEqual([])
 })
 
-test('a wish that changes asks anew', async () => {
-  await applied(host, planWith(), { certificates: await signed(planWith()) })
-  const changed = { ...wish, names: { dns: ['cp1', 'cp1.example.org'], ip: ['10.0.0.1'] } }
+test('a changed spec requests again', async () => {
+  await applyAndListOps(host, planWith(), { certificates: await signed(planWith()) })
+  const changed = { ...spec, names: { dns: ['cp1', 'cp1.example.org'], ip: ['10.0.0.1'] } }
   const plan = planWith(changed)
-  await applied(host, plan, { certificates: await signed(plan, changed) })
+  await applyAndListOps(host, plan, { certificates: await signed(plan, changed) })
   expect((await diffHost(host, plan)).ops).toEqual([])
 })
 
 test('a key that is gone is a certificate that is not there', async () => {
   const plan = planWith()
-  await applied(host, plan, { certificates: await signed(plan) })
-  await rm(host.place(wish.keyFile))
+  await applyAndListOps(host, plan, { certificates: await signed(plan) })
+  await rm(host.toLocalPath(spec.keyFile))
   expect((await diffHost(host, plan)).findings[0]?.message).toContain('its key is missing')
-  await applied(host, plan, { certificates: await signed(plan) })
+  await applyAndListOps(host, plan, { certificates: await signed(plan) })
   expect((await diffHost(host, plan)).ops).toEqual([])
 })
 
-test('wherever a renewal is cut, the next run ends with a pair that fits', async () => {
+test('wherever a renewal is interrupted, the next run ends with a matching pair', async () => {
   const plan = planWith()
-  await applied(host, plan, { certificates: await signed(plan) })
+  await applyAndListOps(host, plan, { certificates: await signed(plan) })
   for (let ends = 0; ; ends += 3) {
     host.clock.time += 250 * day
     const certificates = await signed(plan)
     const life = { calls: 0, ends }
-    const killed = await applied(mortal(host, life), plan, { certificates }).then(
+    const killed = await applyAndListOps(withCrash(host, life), plan, { certificates }).then(
       () => false,
       (error: unknown) => error instanceof Killed,
     )
-    // The operator asks again, as it would: what is committed is not asked for.
-    await applied(host, plan, { certificates: await signed(plan) })
+    // The operator requests again, as in production: installed certificates are not requested.
+    await applyAndListOps(host, plan, { certificates: await signed(plan) })
     expect((await diffHost(host, plan)).ops).toEqual([])
     if (!killed) break
   }
 })
 
-test('wherever a change of the authority is cut, and whatever comes then, the next run ends well', async () => {
+test('wherever a CA rotation is interrupted, the next run succeeds', async () => {
   const plan = planWith()
-  await applied(host, plan, { certificates: await signed(plan) })
+  await applyAndListOps(host, plan, { certificates: await signed(plan) })
   for (let ends = 0; ; ends += 7) {
-    const former = authority
-    authority = await makeAuthority('etcd', 365_000 * day, host.clock.now())
-    const switched = planWith(wish, former)
+    const previous = ca
+    ca = await createCa('etcd', 365_000 * day, host.clock.now())
+    const switched = planWith(spec, previous)
     const certificates = await signed(switched)
-    const killed = await applied(mortal(host, { calls: 0, ends }), switched, { certificates }).then(
+    const killed = await applyAndListOps(withCrash(host, { calls: 0, ends }), switched, {
+      certificates,
+    }).then(
       () => false,
       (error: unknown) => error instanceof Killed,
     )
-    // What was pending from the authority before is of no use any more.
-    const before = authority
-    authority = await makeAuthority('etcd', 365_000 * day, host.clock.now())
-    const again = planWith(wish, before)
-    await applied(host, again, { certificates: await signed(again) })
+    // A pending request for the previous CA is useless now.
+    const before = ca
+    ca = await createCa('etcd', 365_000 * day, host.clock.now())
+    const again = planWith(spec, before)
+    await applyAndListOps(host, again, { certificates: await signed(again) })
     expect((await diffHost(host, again)).ops).toEqual([])
     if (!killed) break
   }

@@ -1,48 +1,48 @@
 import { dirname, join } from '../host/host-path.ts'
 import type { Ledger } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { isLocked } from '../host/files.ts'
+import { isFileLocked } from '../host/files.ts'
 import type { Host } from '../host/host.ts'
-import { downloadFiles } from './download.ts'
-import { pendingDirectory, pendingRoot } from './pending-certificate-store.ts'
-import { pathsOf, plannedPaths } from './resource-paths.ts'
-import { isOwnBusiness } from './orphans.ts'
+import { listDownloadPaths } from './download.ts'
+import { pendingCertificateDirectory, pendingCertificateRoot } from './pending-certificate-store.ts'
+import { listResourcePaths, listPlannedPaths } from './resource-paths.ts'
+import { isTemporaryName } from './orphans.ts'
 
-/** Takes away what runs before this one have left unfinished, but for what this one can go on with. */
-export async function sweep(host: Host, ledger: Ledger, plan: NodePlan): Promise<void> {
+/** Deletes temporary files of earlier runs, except for those that this run can continue with. */
+export async function deleteTemporaryFiles(host: Host, ledger: Ledger, plan: NodePlan): Promise<void> {
   const { files, layout } = host
-  const { current, swept } = layout
-  const own = current === undefined ? [] : [current]
-  const paths = [...plannedPaths(plan), ...ledger.things.flatMap(pathsOf), ...own]
-  const more = [layout.state, ...swept]
-  const wanted = new Set([...downloadsOf(plan), ...pendingOf(host, plan)])
-  for (const directory of new Set([...paths.map((path) => dirname(path)), ...more])) {
+  const { currentLink, temporaryFileDirectories } = layout
+  const currentLinks = currentLink === undefined ? [] : [currentLink]
+  const paths = [...listPlannedPaths(plan), ...ledger.resources.flatMap(listResourcePaths), ...currentLinks]
+  const otherDirectories = [layout.state, ...temporaryFileDirectories]
+  const needed = new Set([...listPlannedDownloads(plan), ...listPlannedPending(host, plan)])
+  for (const directory of new Set([...paths.map((path) => dirname(path)), ...otherDirectories])) {
     for (const { name } of (await files.list(directory)) ?? []) {
       const path = join(directory, name)
-      if (isOwnBusiness(name) && !wanted.has(path)) await discard(host, path)
+      if (isTemporaryName(name) && !needed.has(path)) await discard(host, path)
     }
   }
-  for (const { name } of (await files.list(pendingRoot(host))) ?? []) {
-    const path = join(pendingRoot(host), name)
-    if (!wanted.has(path)) await files.removeTree(path)
+  for (const { name } of (await files.list(pendingCertificateRoot(host))) ?? []) {
+    const path = join(pendingCertificateRoot(host), name)
+    if (!needed.has(path)) await files.removeTree(path)
   }
 }
 
-/** What a program still runs from can wait until it has ended. */
+/** On Windows a file in use stays until its program has ended. */
 async function discard({ files, os }: Host, path: string): Promise<void> {
   await files.removeTree(path).catch((error: unknown) => {
-    if (os === 'linux' || !isLocked(error)) throw error
+    if (os === 'linux' || !isFileLocked(error)) throw error
   })
 }
 
-function downloadsOf({ components }: NodePlan): string[] {
+function listPlannedDownloads({ components }: NodePlan): string[] {
   return components
     .flatMap(({ artifacts }) => artifacts)
-    .flatMap((artifact) => (artifact.from === 'url' ? downloadFiles(artifact) : []))
+    .flatMap((artifact) => (artifact.from === 'url' ? listDownloadPaths(artifact) : []))
 }
 
-function pendingOf(host: Host, { components }: NodePlan): string[] {
+function listPlannedPending(host: Host, { components }: NodePlan): string[] {
   return components
     .flatMap(({ certificates }) => certificates)
-    .map((certificate) => pendingDirectory(host, certificate))
+    .map((certificate) => pendingCertificateDirectory(host, certificate))
 }

@@ -3,33 +3,33 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { Host } from '../host/host.ts'
 
-/** Larger ones nobody reads line by line. */
-const largest = 256 * 1024
+/** Larger files are not shown as a diff. */
+const maxBytes = 256 * 1024
 
 /**
- * What is in the files and units that ops would change, by the names that the ops give them, so that a person sees the
- * difference. Secrets, and what may be one, are left out.
+ * Reads the current content of files and units that ops would change, keyed by the name in the op, so that a
+ * person can see the difference. Secrets and files that may contain one are left out.
  */
-export async function textsBefore(
+export async function readCurrentContents(
   host: Host,
   { components }: NodePlan,
   ops: readonly Op[],
 ): Promise<Record<string, string>> {
-  const open = new Set(
+  const readable = new Set(
     components.flatMap((component) => [
       ...component.files.filter(({ content }) => content.kind === 'text').map(({ path }) => path),
       ...component.derivedFiles.map(({ path }) => path),
     ]),
   )
-  const wanted = ops.flatMap(({ action, target, name }): (readonly [string, string])[] => {
+  const toRead = ops.flatMap(({ action, target, name }): (readonly [string, string])[] => {
     if (action !== 'change') return []
-    // Elsewhere a service is no text.
+    // On Windows a service is not a text file.
     if (target === 'service') return host.os === 'linux' ? [[name, join(host.layout.units, name)]] : []
-    return open.has(name) ? [[name, name]] : []
+    return readable.has(name) ? [[name, name]] : []
   })
-  const read = wanted.map(async ([name, path]) => {
+  const contents = toRead.map(async ([name, path]) => {
     const bytes = await host.files.read(path)
-    return bytes === undefined || bytes.length > largest ? [] : [[name, bytes.toString('utf8')] as const]
+    return bytes === undefined || bytes.length > maxBytes ? [] : [[name, bytes.toString('utf8')] as const]
   })
-  return Object.fromEntries((await Promise.all(read)).flat())
+  return Object.fromEntries((await Promise.all(contents)).flat())
 }

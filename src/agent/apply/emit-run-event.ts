@@ -1,6 +1,6 @@
 import type { Event } from '../../contract/event.ts'
 
-export type Told = Event['what']
+export type RunEventBody = Event['body']
 
-/** Tells of a run. The component it is about, if any, is said beside. */
-export type Emit = (what: Told, component?: string) => void
+/** Emits an event of a run, with the component that it concerns, if any. */
+export type EmitRunEvent = (what: RunEventBody, component?: string) => void

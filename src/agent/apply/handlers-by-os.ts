@@ -1,62 +1,62 @@
 import type { OpTarget } from '../../contract/op.ts'
 import type { Host, LinuxHost, WindowsHost } from '../host/host.ts'
-import { type AnyTarget, anyTarget, targetOf } from './resource-handler.ts'
-import { artifact } from './resources/artifact.ts'
-import { certificate } from './resources/certificate.ts'
-import { derivedFile } from './resources/derived-file.ts'
-import { directory } from './resources/directory.ts'
-import { file } from './resources/file.ts'
-import { firewallRule } from './resources/firewall-rule.ts'
-import { image } from './resources/image.ts'
-import { module } from './resources/kernel-module.ts'
-import { never } from './resources/unsupported.ts'
-import { scmService } from './resources/scm-service.ts'
-import { service } from './resources/systemd-service.ts'
-import { sysctl } from './resources/sysctl.ts'
-import { user } from './resources/user.ts'
-import { windowsRule } from './resources/windows-firewall-rule.ts'
+import { type AnyResourceHandler, handlerForAnyHost, handlerForOs } from './resource-handler.ts'
+import { artifactHandler } from './resources/artifact.ts'
+import { certificateHandler } from './resources/certificate.ts'
+import { derivedFileHandler } from './resources/derived-file.ts'
+import { directoryHandler } from './resources/directory.ts'
+import { fileHandler } from './resources/file.ts'
+import { linuxFirewallRuleHandler } from './resources/firewall-rule.ts'
+import { imageHandler } from './resources/image.ts'
+import { kernelModuleHandler } from './resources/kernel-module.ts'
+import { unsupportedHandler } from './resources/unsupported.ts'
+import { scmServiceHandler } from './resources/scm-service.ts'
+import { systemdServiceHandler } from './resources/systemd-service.ts'
+import { sysctlHandler } from './resources/sysctl.ts'
+import { userHandler } from './resources/user.ts'
+import { windowsFirewallRuleHandler } from './resources/windows-firewall-rule.ts'
 
-type Targets = Readonly<Record<OpTarget, AnyTarget>>
+type ResourceHandlers = Readonly<Record<OpTarget, AnyResourceHandler>>
 
-const shared = {
-  directory: anyTarget(directory),
-  artifact: anyTarget(artifact),
-  image: anyTarget(image),
-  file: anyTarget(file),
-  'derived-file': anyTarget(derivedFile),
-  certificate: anyTarget(certificate),
+const sharedHandlers = {
+  directory: handlerForAnyHost(directoryHandler),
+  artifact: handlerForAnyHost(artifactHandler),
+  image: handlerForAnyHost(imageHandler),
+  file: handlerForAnyHost(fileHandler),
+  'derived-file': handlerForAnyHost(derivedFileHandler),
+  certificate: handlerForAnyHost(certificateHandler),
 }
 
-/** Every kind of thing that there can be on a host, by its system. */
-const targets: Readonly<Record<Host['os'], Targets>> = {
+/** Handlers of all kinds of resources, by operating system. */
+const handlers: Readonly<Record<Host['os'], ResourceHandlers>> = {
   linux: {
-    ...shared,
-    user: targetOf(user, linux),
-    module: targetOf(module, linux),
-    sysctl: targetOf(sysctl, linux),
-    'firewall-rule': anyTarget(firewallRule),
-    service: targetOf(service, linux),
+    ...sharedHandlers,
+    user: handlerForOs(userHandler, requireLinux),
+    module: handlerForOs(kernelModuleHandler, requireLinux),
+    sysctl: handlerForOs(sysctlHandler, requireLinux),
+    'firewall-rule': handlerForAnyHost(linuxFirewallRuleHandler),
+    service: handlerForOs(systemdServiceHandler, requireLinux),
   },
   windows: {
-    ...shared,
-    user: never('user'),
-    module: never('module'),
-    sysctl: never('sysctl'),
-    'firewall-rule': targetOf(windowsRule, windows),
-    service: targetOf(scmService, windows),
+    ...sharedHandlers,
+    user: unsupportedHandler('user'),
+    module: unsupportedHandler('module'),
+    sysctl: unsupportedHandler('sysctl'),
+    'firewall-rule': handlerForOs(windowsFirewallRuleHandler, requireWindows),
+    service: handlerForOs(scmServiceHandler, requireWindows),
   },
 }
 
-export function targetsFor({ os }: Pick<Host, 'os'>): Targets {
-  return targets[os]
+export function handlersFor({ os }: Pick<Host, 'os'>): ResourceHandlers {
+  return handlers[os]
 }
 
-function linux(host: Host): LinuxHost {
+function requireLinux(host: Host): LinuxHost {
   if (host.os === 'linux') return host
   throw new Error('this is no Linux host')
 }
 
-function windows(host: Host): WindowsHost {
+function requireWindows(host: Host): WindowsHost {
   if (host.os === 'windows') return host
   throw new Error('this is no Windows host')
 }

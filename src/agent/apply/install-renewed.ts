@@ -2,68 +2,71 @@ import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import { stages } from '../../contract/stage.ts'
-import { digestOf } from '../../diff/digest.ts'
-import { items } from '../../diff/plan-resources.ts'
+import { computeDigest } from '../../diff/digest.ts'
+import { listResources } from '../../diff/plan-resources.ts'
 import type { Host } from '../host/host.ts'
-import { ledgerFor } from './diff-host.ts'
-import type { Emit } from './emit-run-event.ts'
+import { readLedgerFor } from './diff-host.ts'
+import type { EmitRunEvent } from './emit-run-event.ts'
 import { openJournal } from './journal.ts'
-import { LedgerBook } from './ledger-store.ts'
-import { runError } from './op-error.ts'
-import { perform, type PlanRun } from './apply-op.ts'
+import { LedgerStore } from './ledger-store.ts'
+import { toRunError } from './op-error.ts'
+import { applyOp, type PlanRun } from './apply-op.ts'
 import { journalRun, runOp } from './run-op.ts'
 
-export interface RenewOptions {
+export interface InstallRenewedOptions {
   readonly host: Host
-  /** The one that the host was taken through last. */
+  /** The last plan that was applied to the host. */
   readonly plan: NodePlan
-  readonly places: readonly PlannedCertificate[]
-  /** PEM, by the path of the certificate's file; none for those that came before somebody was cut. */
+  readonly toRenew: readonly PlannedCertificate[]
+  /**
+   * PEM, keyed by the path of the certificate file. Empty for certificates that arrived before an interrupted
+   * run.
+   */
   readonly certificates: ReadonlyMap<string, string>
   readonly run: string
-  readonly emit: Emit
+  readonly emit: EmitRunEvent
   readonly signal: AbortSignal
 }
 
 /**
- * Puts new certificates in their places as an apply of the same plan would, and touches nothing else: what somebody has
- * changed on the host waits for an operator. One that does not fit keeps none of the others away.
+ * Installs new certificates as an apply of the same plan would, and changes nothing else: other drift on the
+ * host waits for an operator. One bad certificate does not keep back the others.
  */
-export async function renewCertificates(options: RenewOptions): Promise<void> {
-  await renewAll(options).catch((error: unknown) => {
-    throw runError(error, options.plan.host)
+export async function installRenewedCertificates(options: InstallRenewedOptions): Promise<void> {
+  await runRenewOps(options).catch((error: unknown) => {
+    throw toRunError(error, options.plan.host)
   })
 }
 
-async function renewAll(options: RenewOptions): Promise<void> {
+async function runRenewOps(options: InstallRenewedOptions): Promise<void> {
   const { host, plan, signal } = options
-  const book = new LedgerBook(host, await ledgerFor(host, plan))
+  const ledgerStore = new LedgerStore(host, await readLedgerFor(host, plan))
   const journal = await openJournal(host, options.run)
   const run: PlanRun = {
     ...options,
     name: plan.host,
-    items: items(plan),
+    items: listResources(plan),
     through: stages.at(-1) ?? 'network',
     secrets: new Map(),
-    book,
+    ledgerStore,
     journal,
   }
-  await journalRun(run, { command: 'renew certificates', plan: digestOf(plan) }, async () => {
+  await journalRun(run, { command: 'renew certificates', plan: computeDigest(plan) }, async () => {
     const failures: unknown[] = []
-    for (const op of opsFor(options)) {
-      await runOp(run, op, async () => perform(run, op)).catch((error: unknown) => failures.push(error))
+    for (const op of buildRenewOps(options)) {
+      await runOp(run, op, async () => applyOp(run, op)).catch((error: unknown) => failures.push(error))
       signal.throwIfAborted()
     }
     if (failures.length > 0) throw failures[0]
   })
 }
 
-/** No program is restarted for a certificate: all of them read theirs again. */
-function opsFor({ plan, places }: RenewOptions): Op[] {
-  const wanted = new Set(places.map(({ certificateFile }) => certificateFile))
+/** No service restarts for a certificate: all of them reload theirs. */
+function buildRenewOps({ plan, toRenew }: InstallRenewedOptions): Op[] {
+  const files = new Set(toRenew.map(({ certificateFile }) => certificateFile))
   return plan.components.flatMap(({ name: component, stage, certificates }) =>
     certificates
-      .filter(({ certificateFile }) => wanted.has(certificateFile))
+      .filter(({ certificateFile }) => files.has(certificateFile))
       .map(({ certificateFile: name }): Op => ({
         component,
         stage,

@@ -2,16 +2,16 @@ import type { InstalledCertificate } from '../../contract/request.ts'
 import type { Host } from '../host/host.ts'
 import { readLedger } from './ledger-store.ts'
 
-/** Every certificate that the ledger knows, as its file is now. */
-export async function installedCertificates(host: Host): Promise<InstalledCertificate[]> {
-  const things = (await readLedger(host))?.things ?? []
+/** Lists every certificate in the ledger with the current content of its file. */
+export async function listInstalledCertificates(host: Host): Promise<InstalledCertificate[]> {
+  const resources = (await readLedger(host))?.resources ?? []
   const found: InstalledCertificate[] = []
-  for (const thing of things) {
-    if (thing.target !== 'certificate') continue
-    const { name: file, authority, of } = thing
+  for (const resource of resources) {
+    if (resource.target !== 'certificate') continue
+    const { name: file, ca, owners } = resource
     const certificate = (await host.files.read(file))?.toString('utf8')
-    const component = of[0]?.component ?? ''
-    found.push({ component, file, authority, ...(certificate === undefined ? {} : { certificate }) })
+    const component = owners[0]?.component ?? ''
+    found.push({ component, file, ca, ...(certificate === undefined ? {} : { certificate }) })
   }
   return found
 }

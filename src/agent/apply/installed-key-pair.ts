@@ -1,14 +1,18 @@
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Host } from '../host/host.ts'
-import { accessDrift } from './planned-access.ts'
-import { authoritiesOf } from './plan-cas.ts'
-import { type CertificateFault, certificateFaults, type CertificatePair } from './certificate-problems.ts'
+import { findAccessDrift } from './planned-access.ts'
+import { findPlanCas } from './plan-cas.ts'
+import {
+  type CertificateProblem,
+  findCertificateProblems,
+  type CertificatePair,
+} from './certificate-problems.ts'
 
 export const certificateMode = '0644'
 export const keyMode = '0600'
 
-export async function readPair(
+export async function readInstalledPair(
   { files }: Host,
   { certificateFile, keyFile }: Pick<PlannedCertificate, 'certificateFile' | 'keyFile'>,
 ): Promise<Partial<CertificatePair>> {
@@ -19,23 +23,23 @@ export async function readPair(
   }
 }
 
-/** What is wrong with the pair that is in place, the worst first; nothing when it is as wished. */
-export async function pairFault(
+/** Returns the worst problem of an installed certificate and key; undefined if they match the plan. */
+export async function findPairProblem(
   host: Host,
-  place: PlannedCertificate,
+  planned: PlannedCertificate,
   plan: NodePlan | undefined,
-): Promise<CertificateFault | undefined> {
-  const { certificate, privateKey } = await readPair(host, place)
+): Promise<CertificateProblem | undefined> {
+  const { certificate, privateKey } = await readInstalledPair(host, planned)
   if (certificate === undefined) return { text: 'there is none', due: false }
   if (privateKey === undefined) return { text: 'its key is missing', due: false }
-  const authorities = plan === undefined ? undefined : authoritiesOf(plan, place.authority)
-  const faults = certificateFaults({ certificate, privateKey }, place, authorities, host.clock.now())
-  const drift = await accessFault(host, place)
-  return faults.find(({ due }) => !due) ?? (drift === undefined ? faults[0] : { text: drift, due: false })
+  const cas = plan === undefined ? undefined : findPlanCas(plan, planned.ca)
+  const problems = findCertificateProblems({ certificate, privateKey }, planned, cas, host.clock.now())
+  const drift = await findAccessProblem(host, planned)
+  return problems.find(({ due }) => !due) ?? (drift === undefined ? problems[0] : { text: drift, due: false })
 }
 
-/** Who may read the two files. */
-async function accessFault(
+/** Checks owner and mode of both files. */
+async function findAccessProblem(
   host: Host,
   { certificateFile, keyFile, owner }: Pick<PlannedCertificate, 'certificateFile' | 'keyFile' | 'owner'>,
 ): Promise<string | undefined> {
@@ -45,7 +49,7 @@ async function accessFault(
   ] as const) {
     const facts = await host.files.stat(path)
     if (facts?.kind !== 'file') return `${path} is no plain file`
-    const drift = await accessDrift(host, facts, { owner, mode })
+    const drift = await findAccessDrift(host, facts, { owner, mode })
     if (drift !== undefined) return drift
   }
   return undefined

@@ -3,13 +3,13 @@ import { type Ledger, ledgerFormat } from '../../contract/ledger.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Host } from '../host/host.ts'
-import { accessOf } from './planned-access.ts'
+import { resolveAccess } from './planned-access.ts'
 
 export function ledgerPath({ layout }: Pick<Host, 'layout'>): string {
   return join(layout.state, 'ledger.json')
 }
 
-/** Nothing when nothing was ever put on the host. */
+/** Undefined if nothing was ever put on the host. */
 export async function readLedger(host: Host): Promise<Ledger | undefined> {
   const text = await host.files.read(ledgerPath(host))
   if (text === undefined) return undefined
@@ -17,22 +17,22 @@ export async function readLedger(host: Host): Promise<Ledger | undefined> {
     return readVersioned(ledgerFormat, JSON.parse(text.toString('utf8')))
   } catch (cause) {
     throw new HyperkubeError('APPLY_LEDGER_NOT_READ', `${ledgerPath(host)} cannot be read`, {
-      hint: `move it away: what is on the host is then looked at anew, and nothing is lost`,
+      hint: `move it away: the next run then inspects the host again, and nothing is lost`,
       cause,
     })
   }
 }
 
 export async function writeLedger(host: Host, ledger: Ledger): Promise<void> {
-  const access = await accessOf(host, { owner: 'root', mode: '0600' })
+  const access = await resolveAccess(host, { owner: 'root', mode: '0600' })
   if ((await host.files.stat(host.layout.state)) === undefined) {
     await host.files.makeDirectory(host.layout.state, { ...access, mode: 0o700 })
   }
   await host.files.write(ledgerPath(host), Buffer.from(`${JSON.stringify(ledger)}\n`), access)
 }
 
-/** The ledger of a run: what it holds is on the disk, or the run has ended. */
-export class LedgerBook {
+/** The ledger of a run. Its content is always on disk: a failed write ends the run. */
+export class LedgerStore {
   readonly #host: Host
   #ledger: Ledger
 
@@ -45,7 +45,7 @@ export class LedgerBook {
     return this.#ledger
   }
 
-  async keep(next: Ledger): Promise<void> {
+  async save(next: Ledger): Promise<void> {
     if (next === this.#ledger) return
     await writeLedger(this.#host, next)
     this.#ledger = next

@@ -1,30 +1,30 @@
 import { expect, test } from 'vitest'
 import type { Ledger } from '../../contract/ledger.ts'
 import type { Op } from '../../contract/op.ts'
-import { componentOf, fileOf, planOf, unitOf } from '../../diff/testing/fixtures.ts'
-import { items } from '../../diff/plan-resources.ts'
+import { buildComponent, buildFile, buildPlan, buildUnit } from '../../diff/testing/fixtures.ts'
+import { listResources } from '../../diff/plan-resources.ts'
 import {
   emptyLedger,
-  findThing,
-  ownersOf,
-  restartedFor,
-  settled,
-  withoutThing,
+  findResource,
+  resolveOwners,
+  listRestartedComponents,
+  withCurrentOwners,
+  withoutResource,
   withStarted,
-  withThing,
-  withUnseen,
+  withResource,
+  withPendingChange,
 } from './ledger.ts'
-import type { Thing } from './resource-handler.ts'
+import type { ManagedResource } from './resource-handler.ts'
 
 const cluster = { name: 'x', id: '2f8f3a52-6f0e-4d0c-9f57-4c8a9f0d1e11' }
 const empty = emptyLedger(cluster)
 
-function fileThing(name: string, of: Thing<'file'>['of']): Thing<'file'> {
+function fileResource(name: string, of: ManagedResource<'file'>['owners']): ManagedResource<'file'> {
   return {
     target: 'file',
     name,
     digest: 'd',
-    of,
+    owners: of,
     owner: 'root',
     mode: '0600',
     sha256: 'a'.repeat(64),
@@ -32,57 +32,59 @@ function fileThing(name: string, of: Thing<'file'>['of']): Thing<'file'> {
   }
 }
 
-function serviceThing(component: string): Thing<'service'> {
+function serviceResource(component: string): ManagedResource<'service'> {
   const of = [{ component, stage: 'node' as const, restart: true }]
   return {
     target: 'service',
     name: `${component}.service`,
     digest: 'd',
-    of,
+    owners: of,
     sha256: 'a'.repeat(64),
     started: true,
-    unseen: [],
+    pendingChanges: [],
   }
 }
 
 const nodeOwner = { component: 'a', stage: 'node', restart: true } as const
 
 test('a thing is written down once, in its place', () => {
-  const [one, two] = [fileThing('/1', [nodeOwner]), fileThing('/2', [nodeOwner])]
-  const ledger = withThing(withThing(empty, one), two)
-  const changed = withThing(ledger, { ...one, digest: 'other' })
-  expect(changed.things).toEqual([{ ...one, digest: 'other' }, two])
-  expect(withoutThing(changed, one).things).toEqual([two])
+  const [one, two] = [fileResource('/1', [nodeOwner]), fileResource('/2', [nodeOwner])]
+  const ledger = withResource(withResource(empty, one), two)
+  const changed = withResource(ledger, { ...one, digest: 'other' })
+  expect(changed.resources).toEqual([{ ...one, digest: 'other' }, two])
+  expect(withoutResource(changed, one).resources).toEqual([two])
 })
 
 test('what is at a path is one thing, whatever kind it is', () => {
-  const ledger = withThing(empty, fileThing('/net', [nodeOwner]))
-  expect(findThing(ledger, { target: 'derived-file', name: '/net' })).toMatchObject({ target: 'file' })
-  expect(findThing(ledger, { target: 'user', name: '/net' })).toBeUndefined()
+  const ledger = withResource(empty, fileResource('/net', [nodeOwner]))
+  expect(findResource(ledger, { target: 'derived-file', name: '/net' })).toMatchObject({ target: 'file' })
+  expect(findResource(ledger, { target: 'user', name: '/net' })).toBeUndefined()
 })
 
 test('data that is left is remembered until it is ours again', () => {
-  const directory: Thing<'directory'> = {
+  const directory: ManagedResource<'directory'> = {
     target: 'directory',
     name: '/var/lib/etcd',
     digest: 'd',
-    of: [nodeOwner],
+    owners: [nodeOwner],
     owner: 'root',
     mode: '0700',
     parents: [],
   }
-  const left = withoutThing(withThing(empty, directory), directory, ['/var/lib/etcd'])
-  expect(left).toMatchObject({ things: [], left: ['/var/lib/etcd'] })
-  expect(withThing(left, directory).left).toEqual([])
+  const left = withoutResource(withResource(empty, directory), directory, ['/var/lib/etcd'])
+  expect(left).toMatchObject({ resources: [], retainedDirectories: ['/var/lib/etcd'] })
+  expect(withResource(left, directory).retainedDirectories).toEqual([])
 })
 
 test('a service has not seen what changes until it starts', () => {
-  const ledger = withThing(withThing(empty, serviceThing('a')), serviceThing('b'))
-  const blind = withUnseen(ledger, new Set(['a']), '/config')
-  expect(blind.things.map((thing) => 'unseen' in thing && thing.unseen)).toEqual([['/config'], []])
-  // Nothing to write down when it is known.
-  expect(withUnseen(blind, new Set(['a']), '/config')).toBe(blind)
-  expect(withStarted(blind, 'a.service')).toEqual(ledger)
+  const ledger = withResource(withResource(empty, serviceResource('a')), serviceResource('b'))
+  const unaware = withPendingChange(ledger, new Set(['a']), '/config')
+  expect(
+    unaware.resources.map((resource) => 'pendingChanges' in resource && resource.pendingChanges),
+  ).toEqual([['/config'], []])
+  // The same ledger is returned if the change is recorded already.
+  expect(withPendingChange(unaware, new Set(['a']), '/config')).toBe(unaware)
+  expect(withStarted(unaware, 'a.service')).toEqual(ledger)
 })
 
 function op(action: Op['action'], name: string): Op {
@@ -90,39 +92,45 @@ function op(action: Op['action'], name: string): Op {
 }
 
 test('who restarts: those of the plan for what is made, the one it belonged to for what goes', () => {
-  const plan = planOf(
-    componentOf({ name: 'a', files: [fileOf('/both', '1')], service: unitOf('a', '') }),
-    componentOf({ name: 'b', files: [fileOf('/both', '1')], service: unitOf('b', '') }),
-    componentOf({ name: 'c', files: [fileOf('/both', '1', false)], service: unitOf('c', '') }),
+  const plan = buildPlan(
+    buildComponent({ name: 'a', files: [buildFile('/both', '1')], service: buildUnit('a', '') }),
+    buildComponent({ name: 'b', files: [buildFile('/both', '1')], service: buildUnit('b', '') }),
+    buildComponent({ name: 'c', files: [buildFile('/both', '1', false)], service: buildUnit('c', '') }),
   )
-  expect(restartedFor(empty, items(plan), op('change', '/both'))).toEqual(new Set(['a', 'b']))
-  const ledger = withThing(empty, fileThing('/gone', [nodeOwner]))
-  expect(restartedFor(ledger, items(plan), op('remove', '/gone'))).toEqual(new Set(['a']))
-  expect(restartedFor(ledger, items(plan), op('remove', '/never'))).toEqual(new Set())
+  expect(listRestartedComponents(empty, listResources(plan), op('change', '/both'))).toEqual(
+    new Set(['a', 'b']),
+  )
+  const ledger = withResource(empty, fileResource('/gone', [nodeOwner]))
+  expect(listRestartedComponents(ledger, listResources(plan), op('remove', '/gone'))).toEqual(new Set(['a']))
+  expect(listRestartedComponents(ledger, listResources(plan), op('remove', '/never'))).toEqual(new Set())
 })
 
-const early = componentOf({ name: 'early', stage: 'prepare', files: [fileOf('/shared', '1')] })
-const late = componentOf({ name: 'late', stage: 'network', files: [fileOf('/shared', '1')] })
+const early = buildComponent({ name: 'early', stage: 'prepare', files: [buildFile('/shared', '1')] })
+const late = buildComponent({ name: 'late', stage: 'network', files: [buildFile('/shared', '1')] })
 
 test('those of later stages come to a thing in their turn, and leave it then', () => {
-  const planned = items(planOf(early, late))
+  const planned = listResources(buildPlan(early, late))
   const of = (component: string, stage: 'prepare' | 'network') => ({ component, stage, restart: true })
-  expect(ownersOf(planned, [], 'node')).toEqual([of('early', 'prepare')])
-  expect(ownersOf(planned, [], 'network')).toEqual([of('early', 'prepare'), of('late', 'network')])
-  expect(ownersOf(items(planOf(early)), [of('late', 'network')], 'node')).toEqual([
+  expect(resolveOwners(planned, [], 'node')).toEqual([of('early', 'prepare')])
+  expect(resolveOwners(planned, [], 'network')).toEqual([of('early', 'prepare'), of('late', 'network')])
+  expect(resolveOwners(listResources(buildPlan(early)), [of('late', 'network')], 'node')).toEqual([
     of('early', 'prepare'),
     of('late', 'network'),
   ])
-  // Somebody has it until it goes.
-  expect(ownersOf(items(planOf(late)), [of('early', 'prepare')], 'node')).toEqual([of('early', 'prepare')])
+  // A resource keeps its last owner until it is removed.
+  expect(resolveOwners(listResources(buildPlan(late)), [of('early', 'prepare')], 'node')).toEqual([
+    of('early', 'prepare'),
+  ])
 })
 
 test('after a run only those have a thing whose plan says so', () => {
-  const ledger: Ledger = withThing(
+  const ledger: Ledger = withResource(
     empty,
-    fileThing('/shared', [{ component: 'gone', stage: 'etcd', restart: true }]),
+    fileResource('/shared', [{ component: 'gone', stage: 'etcd', restart: true }]),
   )
   expect(
-    settled(ledger, items(planOf(early, late)), 'network').things[0]?.of.map(({ component }) => component),
+    withCurrentOwners(ledger, listResources(buildPlan(early, late)), 'network').resources[0]?.owners.map(
+      ({ component }) => component,
+    ),
   ).toEqual(['early', 'late'])
 })

@@ -1,114 +1,132 @@
-import type { Ledger, LedgerThing } from '../../contract/ledger.ts'
+import type { Ledger, LedgerResource } from '../../contract/ledger.ts'
 import type { Op } from '../../contract/op.ts'
 import { compareStages, type Stage } from '../../contract/stage.ts'
-import { type Item, thingOf } from '../../diff/resource.ts'
+import { type PlanResource, resourceKey } from '../../diff/resource.ts'
 
 export function emptyLedger(cluster: Ledger['cluster']): Ledger {
-  return { apiVersion: 'hyperkube.dev/v1', kind: 'Ledger', cluster, things: [], left: [] }
+  return { apiVersion: 'hyperkube.dev/v1', kind: 'Ledger', cluster, resources: [], retainedDirectories: [] }
 }
 
-type Named = Pick<Item, 'target' | 'name'>
+type ResourceName = Pick<PlanResource, 'target' | 'name'>
 
-export function findThing({ things }: Ledger, named: Named): LedgerThing | undefined {
-  const wanted = thingOf(named)
-  return things.find((thing) => thingOf(thing) === wanted)
+export function findResource({ resources }: Ledger, resourceName: ResourceName): LedgerResource | undefined {
+  const id = resourceKey(resourceName)
+  return resources.find((resource) => resourceKey(resource) === id)
 }
 
-/** In the place of what was written down of the same thing before. */
-export function withThing(ledger: Ledger, thing: LedgerThing): Ledger {
-  const at = ledger.things.findIndex((one) => thingOf(one) === thingOf(thing))
-  const things = at === -1 ? [...ledger.things, thing] : ledger.things.with(at, thing)
-  const left = ledger.left.filter((path) => path !== thing.name)
-  return { ...ledger, things, left }
+/** Replaces the previous entry of the same resource. */
+export function withResource(ledger: Ledger, resource: LedgerResource): Ledger {
+  const at = ledger.resources.findIndex((one) => resourceKey(one) === resourceKey(resource))
+  const resources = at === -1 ? [...ledger.resources, resource] : ledger.resources.with(at, resource)
+  const left = ledger.retainedDirectories.filter((path) => path !== resource.name)
+  return { ...ledger, resources, retainedDirectories: left }
 }
 
-export function withoutThing(ledger: Ledger, named: Named, left: readonly string[] = []): Ledger {
-  const gone = thingOf(named)
+export function withoutResource(
+  ledger: Ledger,
+  resourceName: ResourceName,
+  left: readonly string[] = [],
+): Ledger {
+  const id = resourceKey(resourceName)
   return {
     ...ledger,
-    things: ledger.things.filter((thing) => thingOf(thing) !== gone),
-    left: [...new Set([...ledger.left, ...left])],
+    resources: ledger.resources.filter((resource) => resourceKey(resource) !== id),
+    retainedDirectories: [...new Set([...ledger.retainedDirectories, ...left])],
   }
 }
 
-/** The services of some components have not seen yet what becomes of a thing. The same ledger when they knew. */
-export function withUnseen(ledger: Ledger, components: ReadonlySet<string>, name: string): Ledger {
-  const blind = ledger.things.filter(
-    (thing) =>
-      thing.target === 'service' &&
-      thing.of.some(({ component }) => components.has(component)) &&
-      !thing.unseen.includes(name),
+/**
+ * Records on the services of some components that a resource changes and that only a restart makes them read
+ * it. Returns the same ledger if all have it recorded.
+ */
+export function withPendingChange(ledger: Ledger, components: ReadonlySet<string>, name: string): Ledger {
+  const unaware = ledger.resources.filter(
+    (resource) =>
+      resource.target === 'service' &&
+      resource.owners.some(({ component }) => components.has(component)) &&
+      !resource.pendingChanges.includes(name),
   )
-  if (blind.length === 0) return ledger
-  const things = ledger.things.map((thing) =>
-    thing.target === 'service' && blind.includes(thing)
-      ? { ...thing, unseen: [...thing.unseen, name] }
-      : thing,
+  if (unaware.length === 0) return ledger
+  const resources = ledger.resources.map((resource) =>
+    resource.target === 'service' && unaware.includes(resource)
+      ? { ...resource, pendingChanges: [...resource.pendingChanges, name] }
+      : resource,
   )
-  return { ...ledger, things }
+  return { ...ledger, resources }
 }
 
-/** A service that runs has seen a thing as it is again now. */
-export function withSeen(ledger: Ledger, service: string, name: string): Ledger {
-  const things = ledger.things.map((thing) =>
-    thing.target === 'service' && thing.name === service
-      ? { ...thing, unseen: thing.unseen.filter((one) => one !== name) }
-      : thing,
+/** Removes the record: the running service already uses the resource as it is now. */
+export function withoutPendingChange(ledger: Ledger, service: string, name: string): Ledger {
+  const resources = ledger.resources.map((resource) =>
+    resource.target === 'service' && resource.name === service
+      ? { ...resource, pendingChanges: resource.pendingChanges.filter((one) => one !== name) }
+      : resource,
   )
-  return { ...ledger, things }
+  return { ...ledger, resources }
 }
 
-/** A service runs, and has seen all there is. */
+/** Marks a service as started; it has read all pending changes. */
 export function withStarted(ledger: Ledger, name: string): Ledger {
-  const things = ledger.things.map((thing) =>
-    thing.target === 'service' && thing.name === name ? { ...thing, started: true, unseen: [] } : thing,
+  const resources = ledger.resources.map((resource) =>
+    resource.target === 'service' && resource.name === name
+      ? { ...resource, started: true, pendingChanges: [] }
+      : resource,
   )
-  return { ...ledger, things }
+  return { ...ledger, resources }
 }
 
 export function withStopped(ledger: Ledger, name: string): Ledger {
-  const things = ledger.things.map((thing) =>
-    thing.target === 'service' && thing.name === name ? { ...thing, started: false } : thing,
+  const resources = ledger.resources.map((resource) =>
+    resource.target === 'service' && resource.name === name ? { ...resource, started: false } : resource,
   )
-  return { ...ledger, things }
+  return { ...ledger, resources }
 }
 
-/** The components whose services restart for an op, as the diff has it: of what goes, only files are read at a start. */
-export function restartedFor(ledger: Ledger, planned: readonly Item[], op: Op): ReadonlySet<string> {
+/**
+ * The components whose services restart for an op, as in the diff. Of removed resources, only files are read
+ * at a start.
+ */
+export function listRestartedComponents(
+  ledger: Ledger,
+  planned: readonly PlanResource[],
+  op: Op,
+): ReadonlySet<string> {
   if (op.action === 'remove') {
-    const owners = op.target === 'file' ? (findThing(ledger, op)?.of ?? []) : []
+    const owners = op.target === 'file' ? (findResource(ledger, op)?.owners ?? []) : []
     const isRead = owners.some(({ component, restart }) => restart && component === op.component)
     return new Set(isRead ? [op.component] : [])
   }
-  const wanted = thingOf(op)
-  const readers = planned.filter((item) => item.restart && thingOf(item) === wanted)
+  const id = resourceKey(op)
+  const readers = planned.filter((item) => item.restart && resourceKey(item) === id)
   return new Set(readers.map(({ component }) => component))
 }
 
 /**
- * The components that have a thing once a plan is applied up to a stage. Those of later stages keep what they had until
- * their turn comes.
+ * The components that own a resource once a plan is applied up to a stage. Owners of later stages keep what
+ * they had until their stage is applied.
  */
-export function ownersOf(
-  planned: readonly Item[],
-  former: LedgerThing['of'],
+export function resolveOwners(
+  planned: readonly PlanResource[],
+  previous: LedgerResource['owners'],
   through: Stage,
-): LedgerThing['of'] {
-  const reached = ({ stage }: { readonly stage: Stage }): boolean => compareStages(stage, through) <= 0
-  const now = planned.filter(reached).map(({ component, stage, restart }) => ({ component, stage, restart }))
-  const later = former.filter(
-    (owner) => !reached(owner) && !now.some(({ component }) => component === owner.component),
+): LedgerResource['owners'] {
+  const isReached = ({ stage }: { readonly stage: Stage }): boolean => compareStages(stage, through) <= 0
+  const now = planned
+    .filter(isReached)
+    .map(({ component, stage, restart }) => ({ component, stage, restart }))
+  const later = previous.filter(
+    (owner) => !isReached(owner) && !now.some(({ component }) => component === owner.component),
   )
   const owners = [...now, ...later]
-  return owners.length === 0 ? former : owners
+  return owners.length === 0 ? previous : owners
 }
 
-/** What several components share is written down for those that have it now, and for no others. */
-export function settled(ledger: Ledger, items: readonly Item[], through: Stage): Ledger {
-  const planned = Map.groupBy(items, thingOf)
-  const things = ledger.things.map((thing) => {
-    const wanted = planned.get(thingOf(thing))
-    return wanted === undefined ? thing : { ...thing, of: ownersOf(wanted, thing.of, through) }
+/** Sets the owners of every planned resource to the components that have it now. */
+export function withCurrentOwners(ledger: Ledger, items: readonly PlanResource[], through: Stage): Ledger {
+  const planned = Map.groupBy(items, resourceKey)
+  const resources = ledger.resources.map((resource) => {
+    const id = planned.get(resourceKey(resource))
+    return id === undefined ? resource : { ...resource, owners: resolveOwners(id, resource.owners, through) }
   })
-  return { ...ledger, things }
+  return { ...ledger, resources }
 }

@@ -1,20 +1,20 @@
 import type { Op } from '../../contract/op.ts'
-import { describe, hasCode, HyperkubeError } from '../../kit/errors.ts'
+import { formatError, hasCode, HyperkubeError } from '../../kit/errors.ts'
 
-const room = 'make room on the host: df -h shows which disk is full'
+const diskFullHint = 'make room on the host: df -h shows which disk is full'
 
-/** Whatever an op failed with, as an error that says what it was about. */
-export function opError(op: Op, host: string, error: unknown): HyperkubeError {
-  const about = { host, component: op.component }
+/** Wraps any error of an op in one that names host, component and op. */
+export function toOpError(op: Op, host: string, error: unknown): HyperkubeError {
+  const subject = { host, component: op.component }
   const what = `${op.action} ${op.target} ${op.name}`
-  if (isFull(error)) {
+  if (isDiskFull(error)) {
     return new HyperkubeError('APPLY_DISK_FULL', `${what}: no room is left on the disk`, {
-      ...about,
-      hint: room,
+      ...subject,
+      hint: diskFullHint,
     })
   }
   if (!(error instanceof HyperkubeError))
-    return new HyperkubeError('APPLY_OP_FAILED', `${what} has failed`, { ...about, cause: error })
+    return new HyperkubeError('APPLY_OP_FAILED', `${what} has failed`, { ...subject, cause: error })
   const { code, message, hint, cause } = error
   return new HyperkubeError(code, message, {
     host,
@@ -24,15 +24,18 @@ export function opError(op: Op, host: string, error: unknown): HyperkubeError {
   })
 }
 
-/** The same for what fails beside ops: before the first, between two, or while it is written down. */
-export function runError(error: unknown, host?: string): unknown {
-  if (error instanceof HyperkubeError || !isFull(error)) return error
-  const about = host === undefined ? {} : { host }
-  return new HyperkubeError('APPLY_DISK_FULL', 'no room is left on the disk', { ...about, hint: room })
+/** Translates a full disk outside of ops: before the first op, between two, or while writing the journal. */
+export function toRunError(error: unknown, host?: string): unknown {
+  if (error instanceof HyperkubeError || !isDiskFull(error)) return error
+  const subject = host === undefined ? {} : { host }
+  return new HyperkubeError('APPLY_DISK_FULL', 'no room is left on the disk', {
+    ...subject,
+    hint: diskFullHint,
+  })
 }
 
-/** Said by the system to us, or to a program of its own. */
-function isFull(error: unknown): boolean {
+/** True for an error of our own write and for one that a program reported. */
+function isDiskFull(error: unknown): boolean {
   if (hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')) return true
-  return hasCode(error, 'COMMAND_FAILED') && describe(error).includes('No space left on device')
+  return hasCode(error, 'COMMAND_FAILED') && formatError(error).includes('No space left on device')
 }

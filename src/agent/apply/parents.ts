@@ -2,55 +2,59 @@ import { dirname } from '../host/host-path.ts'
 import type { Ledger } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Host } from '../host/host.ts'
-import { isWithin } from '../host/host-path.ts'
+import { isAtOrBelow } from '../host/host-path.ts'
 
-export interface ParentScene {
+export interface ParentContext {
   readonly host: Host
   readonly ledger: Ledger
 }
 
 /**
- * The directories around a path, from the outermost on, that no component has and that are there only for its sake: all
- * in our own directories, elsewhere those that are missing or were.
+ * Lists the directories above a path, outermost first, that no component owns and that exist only for this
+ * path: all of them inside our own directories, elsewhere those that are or were missing.
  */
-export async function parentsFor(
+export async function listParents(
   path: string,
-  { host, ledger, plan }: ParentScene & { readonly plan: NodePlan },
+  { host, ledger, plan }: ParentContext & { readonly plan: NodePlan },
 ): Promise<string[]> {
   const planned = new Set(plan.components.flatMap(({ directories }) => directories.map((one) => one.path)))
-  const own = ancestors(path).filter((at) => !planned.has(at) && !isDirectoryThing(ledger, at))
+  const candidates = listAncestors(path).filter((at) => !planned.has(at) && !isManagedDirectory(ledger, at))
   const parents: string[] = []
-  for (const at of own) {
-    const isOurs = isOwn(host, at) || isParent(ledger, at) || (await host.files.stat(at)) === undefined
+  for (const at of candidates) {
+    const isOurs =
+      isOwnPath(host, at) || isParentDirectory(ledger, at) || (await host.files.stat(at)) === undefined
     if (isOurs) parents.unshift(at)
   }
   return parents
 }
 
-/** As far as nothing else has come into them. */
-export async function takeParents(parents: readonly string[], { host, ledger }: ParentScene): Promise<void> {
+/** Removes directories that are empty now and that no component owns. */
+export async function removeEmptyParents(
+  parents: readonly string[],
+  { host, ledger }: ParentContext,
+): Promise<void> {
   for (const parent of parents.toReversed()) {
     const entries = await host.files.list(parent)
-    if (isDirectoryThing(ledger, parent) || (entries !== undefined && entries.length > 0)) return
+    if (isManagedDirectory(ledger, parent) || (entries !== undefined && entries.length > 0)) return
     await host.files.remove(parent)
   }
 }
 
-/** From the innermost on. */
-export function ancestors(path: string): string[] {
+/** Innermost first. */
+export function listAncestors(path: string): string[] {
   const parent = dirname(path)
-  return parent === path ? [] : [parent, ...ancestors(parent)]
+  return parent === path ? [] : [parent, ...listAncestors(parent)]
 }
 
-/** Whether a directory was made only for the sake of something in it. */
-export function isParent({ things }: Ledger, path: string): boolean {
-  return things.some((thing) => 'parents' in thing && thing.parents.includes(path))
+/** True if a directory was created only to hold another resource. */
+export function isParentDirectory({ resources }: Ledger, path: string): boolean {
+  return resources.some((resource) => 'parents' in resource && resource.parents.includes(path))
 }
 
-function isDirectoryThing({ things }: Ledger, path: string): boolean {
-  return things.some(({ target, name }) => target === 'directory' && name === path)
+function isManagedDirectory({ resources }: Ledger, path: string): boolean {
+  return resources.some(({ target, name }) => target === 'directory' && name === path)
 }
 
-function isOwn({ layout }: Host, path: string): boolean {
-  return isWithin(path, layout.own) && !layout.own.includes(path)
+function isOwnPath({ layout }: Host, path: string): boolean {
+  return isAtOrBelow(path, layout.ownDirectories) && !layout.ownDirectories.includes(path)
 }

@@ -1,67 +1,84 @@
 import { join } from '../host/host-path.ts'
-import { digestOf } from '../../diff/digest.ts'
+import { computeDigest } from '../../diff/digest.ts'
 import { Secret } from '../../pki/secret.ts'
 import type { Host } from '../host/host.ts'
-import { accessOf } from './planned-access.ts'
-import type { CertificateWish } from './certificate-problems.ts'
+import { resolveAccess } from './planned-access.ts'
+import type { PlannedCertificateSpec } from './certificate-problems.ts'
 
-/** A key that was made and is not in use yet. Its certificate joins it before either is put in place. */
-export interface Pending {
+/** A new key that is not in use yet. Its certificate is added before both are installed. */
+export interface PendingCertificate {
   readonly privateKey: Secret
-  /** PEM, as the certificate. */
+  /** PEM, like the certificate. */
   readonly request: string
   readonly certificate: string | undefined
 }
 
-/** Which certificate, and what it shall say: with another wish a new key is made. */
-export interface PendingName extends CertificateWish {
+/** Identifies the certificate and its spec: a changed spec needs a new key. */
+export interface PendingCertificateSpec extends PlannedCertificateSpec {
   readonly certificateFile: string
 }
 
-const names = { privateKey: 'key.pem', request: 'request.pem', certificate: 'certificate.pem' } as const
+const fileNames = { privateKey: 'key.pem', request: 'request.pem', certificate: 'certificate.pem' } as const
 
-export function pendingRoot({ layout }: Pick<Host, 'layout'>): string {
+export function pendingCertificateRoot({ layout }: Pick<Host, 'layout'>): string {
   return join(layout.state, 'pending')
 }
 
-export function pendingDirectory(host: Pick<Host, 'layout'>, name: PendingName): string {
-  const { certificateFile, authority, subject, names: servers, usages, lifetime } = name
-  const digest = digestOf({ certificateFile, authority, subject, servers, usages, lifetime })
-  return join(pendingRoot(host), digest.slice(0, 32))
+export function pendingCertificateDirectory(
+  host: Pick<Host, 'layout'>,
+  spec: PendingCertificateSpec,
+): string {
+  const { certificateFile, ca, subject, names: serverNames, usages, lifetime } = spec
+  const digest = computeDigest({
+    certificateFile,
+    ca,
+    subject,
+    servers: serverNames,
+    usages,
+    lifetime,
+  })
+  return join(pendingCertificateRoot(host), digest.slice(0, 32))
 }
 
-export async function readPending(host: Host, name: PendingName): Promise<Pending | undefined> {
-  const directory = pendingDirectory(host, name)
+export async function readPendingCertificate(
+  host: Host,
+  spec: PendingCertificateSpec,
+): Promise<PendingCertificate | undefined> {
+  const directory = pendingCertificateDirectory(host, spec)
   const read = async (file: string): Promise<string | undefined> =>
     (await host.files.read(join(directory, file)))?.toString('utf8')
-  const [privateKey, request] = [await read(names.privateKey), await read(names.request)]
+  const [privateKey, request] = [await read(fileNames.privateKey), await read(fileNames.request)]
   if (privateKey === undefined || request === undefined) return undefined
   return {
-    privateKey: new Secret(name.certificateFile, privateKey),
+    privateKey: new Secret(spec.certificateFile, privateKey),
     request,
-    certificate: await read(names.certificate),
+    certificate: await read(fileNames.certificate),
   }
 }
 
-/** The key before its request: a request without a key would be signed for nothing. */
-export async function writePending(
+/** Writes the key before its request: a request without a key would be signed for nothing. */
+export async function writePendingRequest(
   host: Host,
-  name: PendingName,
-  { privateKey, request }: Pick<Pending, 'privateKey' | 'request'>,
+  spec: PendingCertificateSpec,
+  { privateKey, request }: Pick<PendingCertificate, 'privateKey' | 'request'>,
 ): Promise<void> {
-  const directory = pendingDirectory(host, name)
-  const secret = await accessOf(host, { owner: 'root', mode: '0600' })
+  const directory = pendingCertificateDirectory(host, spec)
+  const secret = await resolveAccess(host, { owner: 'root', mode: '0600' })
   await host.files.makeDirectory(directory, { ...secret, mode: 0o700 })
-  await host.files.write(join(directory, names.privateKey), privateKey.reveal(), secret)
-  await host.files.write(join(directory, names.request), Buffer.from(request), secret)
+  await host.files.write(join(directory, fileNames.privateKey), privateKey.reveal(), secret)
+  await host.files.write(join(directory, fileNames.request), Buffer.from(request), secret)
 }
 
-export async function addCertificate(host: Host, name: PendingName, certificate: string): Promise<void> {
-  const access = await accessOf(host, { owner: 'root', mode: '0600' })
-  const file = join(pendingDirectory(host, name), names.certificate)
+export async function addPendingCertificate(
+  host: Host,
+  spec: PendingCertificateSpec,
+  certificate: string,
+): Promise<void> {
+  const access = await resolveAccess(host, { owner: 'root', mode: '0600' })
+  const file = join(pendingCertificateDirectory(host, spec), fileNames.certificate)
   await host.files.write(file, Buffer.from(certificate), access)
 }
 
-export async function dropPending(host: Host, name: PendingName): Promise<void> {
-  await host.files.removeTree(pendingDirectory(host, name))
+export async function deletePendingCertificate(host: Host, spec: PendingCertificateSpec): Promise<void> {
+  await host.files.removeTree(pendingCertificateDirectory(host, spec))
 }

@@ -1,17 +1,21 @@
 import type { Host } from '../host/host.ts'
-import { readPair } from './installed-key-pair.ts'
-import { type Pending, type PendingName, readPending } from './pending-certificate-store.ts'
+import { readInstalledPair } from './installed-key-pair.ts'
+import {
+  type PendingCertificate,
+  type PendingCertificateSpec,
+  readPendingCertificate,
+} from './pending-certificate-store.ts'
 
 /**
- * A key that was made to take the place of the one that is there. The very key that is in place waits for nothing: who
- * put it there was cut before it was forgotten.
+ * Returns the pending key that will replace the installed one. A pending key that equals the installed one is
+ * ignored: the run that installed it was interrupted before it deleted the pending files.
  */
-export async function waitingPair(
+export async function findPendingReplacement(
   host: Host,
-  place: PendingName & { readonly keyFile: string },
-): Promise<Pending | undefined> {
-  const pending = await readPending(host, place)
+  planned: PendingCertificateSpec & { readonly keyFile: string },
+): Promise<PendingCertificate | undefined> {
+  const pending = await readPendingCertificate(host, planned)
   if (pending === undefined) return undefined
-  const { privateKey } = await readPair(host, place)
+  const { privateKey } = await readInstalledPair(host, planned)
   return pending.privateKey.revealText() === privateKey ? undefined : pending
 }

@@ -1,23 +1,23 @@
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { Access, FileFacts } from '../host/files.ts'
+import type { FileAccess, FileFacts } from '../host/files.ts'
 import type { Host } from '../host/host.ts'
 
-/** Who may do what, in the words of a plan. */
+/** Owner and mode of a file or directory, as a plan states them. */
 export interface PlannedAccess {
   readonly owner: string
   readonly mode: string
 }
 
-export async function accessOf(host: Host, { owner, mode }: PlannedAccess): Promise<Access> {
+export async function resolveAccess(host: Host, { owner, mode }: PlannedAccess): Promise<FileAccess> {
   const ids = await host.users.find(owner)
   if (ids !== undefined) return { ...ids, mode: Number.parseInt(mode, 8) }
-  throw new HyperkubeError('APPLY_NO_OWNER', `there is no user ${owner}, who shall own a file`, {
+  throw new HyperkubeError('APPLY_NO_OWNER', `there is no user ${owner}, who must own a file`, {
     hint: 'a plan makes its users first: run the same command again, from its first stage on',
   })
 }
 
-/** What differs, in a few words; nothing when all is as planned. */
-export async function accessDrift(
+/** Describes how owner or mode differ from the plan; undefined if they match. */
+export async function findAccessDrift(
   host: Host,
   facts: FileFacts,
   { owner, mode }: PlannedAccess,
@@ -27,6 +27,6 @@ export async function accessDrift(
   if (facts.uid !== ids.uid || facts.gid !== ids.gid) {
     return `it belongs to ${facts.uid}:${facts.gid}, not to ${owner}`
   }
-  const found = `0${facts.mode.toString(8).padStart(3, '0')}`
-  return found === mode ? undefined : `its mode is ${found}, not ${mode}`
+  const foundMode = `0${facts.mode.toString(8).padStart(3, '0')}`
+  return foundMode === mode ? undefined : `its mode is ${foundMode}, not ${mode}`
 }

@@ -2,24 +2,31 @@ import { createHash } from 'node:crypto'
 import { dirname } from '../host/host-path.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Host } from '../host/host.ts'
-import { isWithin } from '../host/host-path.ts'
-import { accessDrift, accessOf, type PlannedAccess } from './planned-access.ts'
-import { parentsFor, takeParents } from './parents.ts'
-import { notThere, type Removed, removed, type Scene, type State, type Work } from './resource-handler.ts'
+import { isAtOrBelow } from '../host/host-path.ts'
+import { findAccessDrift, resolveAccess, type PlannedAccess } from './planned-access.ts'
+import { listParents, removeEmptyParents } from './parents.ts'
+import {
+  wasAbsent,
+  type RemoveResult,
+  wasRemoved,
+  type InspectContext,
+  type ResourceObservation,
+  type MakeContext,
+} from './resource-handler.ts'
 
-export interface FileWish extends PlannedAccess {
+export interface PlannedFileSpec extends PlannedAccess {
   readonly path: string
   readonly content: Uint8Array
 }
 
-/** What is written down of a file. */
-export interface FileRecord extends PlannedAccess {
+/** What the ledger stores about a file. */
+export interface PlannedFileRecord extends PlannedAccess {
   readonly sha256: string
-  readonly kept?: string | undefined
+  readonly backup?: string | undefined
   readonly parents: string[]
 }
 
-export function sha256Of(content: Uint8Array | string): string {
+export function sha256Hex(content: Uint8Array | string): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
@@ -27,80 +34,91 @@ export async function inspectFile(
   host: Host,
   path: string,
   { sha256, ...access }: PlannedAccess & { readonly sha256: string },
-): Promise<State> {
+): Promise<ResourceObservation> {
   const facts = await host.files.stat(path)
   if (facts === undefined) return 'absent'
   if (facts.kind !== 'file') return { drift: 'it is no plain file' }
-  const drift = await accessDrift(host, facts, access)
+  const drift = await findAccessDrift(host, facts, access)
   if (drift !== undefined) return { drift }
   return (await host.files.digest(path)) === sha256 ? 'as-written' : { drift: 'its content is another one' }
 }
 
-/** What becomes of the host around a file that is not in our own directories; in those nothing is anybody else's. */
-export async function foreseeFile(wish: FileWish, work: Work): Promise<FileRecord | undefined> {
-  const { path, content, owner, mode } = wish
-  const { files, layout } = work.host
-  if (isWithin(path, layout.own)) return undefined
-  const sha256 = sha256Of(content)
+/**
+ * Records the original state of a path outside our own directories before the first change. Inside them no
+ * file belongs to anyone else.
+ */
+export async function recordFileBefore(
+  spec: PlannedFileSpec,
+  context: MakeContext,
+): Promise<PlannedFileRecord | undefined> {
+  const { path, content, owner, mode } = spec
+  const { files, layout } = context.host
+  if (isAtOrBelow(path, layout.ownDirectories)) return undefined
+  const sha256 = sha256Hex(content)
   const isForeign = (await files.stat(path))?.kind === 'file' && (await files.digest(path)) !== sha256
-  const kept = isForeign ? `${path}.before-hyperkube` : undefined
-  return { owner, mode, sha256, parents: await parentsFor(path, work), kept }
+  const backup = isForeign ? `${path}.before-hyperkube` : undefined
+  return { owner, mode, sha256, parents: await listParents(path, context), backup }
 }
 
-/** Makes a file what it shall be. One of somebody else that is in its place is kept beside, until ours goes. */
-export async function putFile(
-  { path, content, owner, mode }: FileWish,
-  work: Work,
-  former: FileRecord | undefined,
-): Promise<{ readonly changed: boolean; readonly record: FileRecord }> {
-  const { host } = work
-  const sha256 = sha256Of(content)
+/** Writes a file if it differs. A foreign file at that path is kept beside it until ours is removed. */
+export async function writePlannedFile(
+  { path, content, owner, mode }: PlannedFileSpec,
+  context: MakeContext,
+  previous: PlannedFileRecord | undefined,
+): Promise<{ readonly changed: boolean; readonly record: PlannedFileRecord }> {
+  const { host } = context
+  const sha256 = sha256Hex(content)
   const same = (await inspectFile(host, path, { owner, mode, sha256 })) === 'as-written'
-  const parents = former?.parents ?? (await parentsFor(path, work))
+  const parents = previous?.parents ?? (await listParents(path, context))
   if (!same) {
-    await keepForeign(host, path, former)
-    await write(host, { path, content, owner, mode })
+    await backUpForeign(host, path, previous)
+    await writeWithAccess(host, { path, content, owner, mode })
   }
-  return { changed: !same, record: { owner, mode, sha256, parents, kept: former?.kept } }
+  return { changed: !same, record: { owner, mode, sha256, parents, backup: previous?.backup } }
 }
 
-/** What we wrote ourselves is not worth keeping. */
-async function keepForeign({ files }: Host, path: string, former: FileRecord | undefined): Promise<void> {
-  if (former?.kept === undefined || (await files.stat(former.kept)) !== undefined) return
-  const isForeign = (await files.stat(path))?.kind === 'file' && (await files.digest(path)) !== former.sha256
-  if (isForeign) await files.rename(path, former.kept)
+/** A file that we wrote ourselves needs no backup. */
+async function backUpForeign(
+  { files }: Host,
+  path: string,
+  previous: PlannedFileRecord | undefined,
+): Promise<void> {
+  if (previous?.backup === undefined || (await files.stat(previous.backup)) !== undefined) return
+  const isForeign =
+    (await files.stat(path))?.kind === 'file' && (await files.digest(path)) !== previous.sha256
+  if (isForeign) await files.rename(path, previous.backup)
 }
 
-async function write(host: Host, { path, content, owner, mode }: FileWish): Promise<void> {
+async function writeWithAccess(host: Host, { path, content, owner, mode }: PlannedFileSpec): Promise<void> {
   const { files, layout } = host
-  const access = await accessOf(host, { owner, mode })
-  const root = await accessOf(host, { owner: 'root', mode: '0755' })
+  const access = await resolveAccess(host, { owner, mode })
+  const root = await resolveAccess(host, { owner: 'root', mode: '0755' })
   const directory = dirname(path)
   if ((await files.stat(directory)) === undefined) await files.makeDirectory(directory, root)
   if ((await files.stat(path))?.kind === 'directory') {
-    if (!isWithin(path, layout.exclusive)) throw taken(path)
+    if (!isAtOrBelow(path, layout.exclusiveDirectories)) throw pathTaken(path)
     await files.removeTree(path)
   }
   await files.write(path, content, access)
 }
 
-function taken(path: string): HyperkubeError {
-  return new HyperkubeError('APPLY_PATH_TAKEN', `${path} is a directory, and shall be a file`, {
+function pathTaken(path: string): HyperkubeError {
+  return new HyperkubeError('APPLY_PATH_TAKEN', `${path} is a directory, and must be a file`, {
     hint: `look what is in it, and move it away: mv ${path} ${path}.old`,
   })
 }
 
-export async function takeFile(
+export async function removePlannedFile(
   path: string,
-  { kept, parents }: Pick<FileRecord, 'kept' | 'parents'>,
-  scene: Scene,
-): Promise<Removed> {
-  const { files } = scene.host
+  { backup, parents }: Pick<PlannedFileRecord, 'backup' | 'parents'>,
+  context: InspectContext,
+): Promise<RemoveResult> {
+  const { files } = context.host
   const kind = (await files.stat(path))?.kind
-  // What was kept and is no more has come back already: then nothing of ours is here.
-  const isOurs = kept === undefined ? kind === 'file' : (await files.stat(kept)) !== undefined
+  // If the backup is gone, it was restored already and the file at this path is not ours.
+  const isOurs = backup === undefined ? kind === 'file' : (await files.stat(backup)) !== undefined
   if (isOurs && kind !== 'directory')
-    await (kept === undefined ? files.remove(path) : files.rename(kept, path))
-  await takeParents(parents, scene)
-  return isOurs ? removed : notThere
+    await (backup === undefined ? files.remove(path) : files.rename(backup, path))
+  await removeEmptyParents(parents, context)
+  return isOurs ? wasRemoved : wasAbsent
 }

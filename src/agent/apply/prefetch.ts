@@ -1,21 +1,21 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { Host } from '../host/host.ts'
-import { wholeFiles } from './artifact-files.ts'
-import { type Download, download } from './download.ts'
-import { besideOn } from './replace-files.ts'
-import type { Emit } from './emit-run-event.ts'
+import { findIntactFiles } from './artifact-files.ts'
+import { type RemoteArtifact, downloadArtifact } from './download.ts'
+import { replacementFileCheck } from './replace-files.ts'
+import type { EmitRunEvent } from './emit-run-event.ts'
 
-/** Side by side; more would only share the same line. */
-const atOnce = 3
+/** Parallel downloads; more would only share the same bandwidth. */
+const maxParallel = 3
 
-export interface Wanted {
+export interface ArtifactDownload {
   readonly op: Op
-  readonly artifact: Download
+  readonly artifact: RemoteArtifact
 }
 
-/** Downloads that some ops will need, of whatever stage: most of the time of a first run is spent on them. */
-export function downloadsFor(plan: NodePlan, ops: readonly Op[]): Wanted[] {
+/** Lists the downloads that ops of any stage need: they take most of the time of a first run. */
+export function listArtifactDownloads(plan: NodePlan, ops: readonly Op[]): ArtifactDownload[] {
   const artifacts = plan.components.flatMap((component) => component.artifacts)
   return ops
     .filter(({ target, action }) => target === 'artifact' && action !== 'remove')
@@ -25,35 +25,36 @@ export function downloadsFor(plan: NodePlan, ops: readonly Op[]): Wanted[] {
     })
 }
 
-export interface PrefetchScene {
+export interface PrefetchDeps {
   readonly host: Host
-  readonly emit: Emit
+  readonly emit: EmitRunEvent
   readonly signal: AbortSignal
 }
 
-/** The first that fails ends the others, and is told with the op it was for. */
-export async function prefetch(
-  wanted: readonly Wanted[],
-  { host, emit, signal }: PrefetchScene,
+/** The first failure ends the other downloads and is returned with the op that needed it. */
+export async function prefetchArtifacts(
+  downloads: readonly ArtifactDownload[],
+  { host, emit, signal }: PrefetchDeps,
 ): Promise<{ readonly op: Op; readonly error: unknown } | undefined> {
   const failed = new AbortController()
-  const either = AbortSignal.any([signal, failed.signal])
-  const queue = wanted.values()
+  const eitherSignal = AbortSignal.any([signal, failed.signal])
+  const queue = downloads.values()
   let failure: { op: Op; error: unknown } | undefined
   const worker = async (): Promise<void> => {
     for (const { op, artifact } of queue) {
-      if (either.aborted) return
+      if (eitherSignal.aborted) return
       try {
         const { directory, sha256 } = artifact
-        if ((await wholeFiles(host.files, directory, sha256, besideOn(host))) !== undefined) continue
-        await download(artifact, { host, component: op.component, emit, signal: either })
+        if ((await findIntactFiles(host.files, directory, sha256, replacementFileCheck(host))) !== undefined)
+          continue
+        await downloadArtifact(artifact, { host, component: op.component, emit, signal: eitherSignal })
       } catch (error) {
         failure ??= { op, error }
         failed.abort()
       }
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, worker))
+  await Promise.all(Array.from({ length: maxParallel }, worker))
   signal.throwIfAborted()
   return failure
 }

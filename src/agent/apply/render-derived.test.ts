@@ -29,7 +29,7 @@ test('what is no address has no network', () => {
   }
 })
 
-test('a filter that nobody knows is refused', () => {
+test('an unknown filter is refused', () => {
   expect(() => renderDerived('${A|upper}', 'A=1\n')).toThrow('of which there is no upper')
 })
 

@@ -3,45 +3,45 @@ import { HyperkubeError } from '../../kit/errors.ts'
 const placeholder = /\$\{(\w+)(?:\|(\w+))?\}/g
 
 /**
- * A file that a host fills in: ${NAME} is a value of the source, ${NAME|network} the network that an address with a
- * prefix lies in. Nothing when the source does not name all that is asked for: whoever writes it may not be done yet.
+ * Renders a file from values of a source: ${NAME} is a value, ${NAME|network} the network of an address with
+ * a prefix. Returns undefined while the source lacks a value, because its writer may not have finished.
  */
 export function renderDerived(template: string, sourceText: string): string | undefined {
-  const values = valuesIn(sourceText)
+  const values = parseValues(sourceText)
   const names = [...template.matchAll(placeholder)].map(([, name = '']) => name)
   if (!names.every((name) => values.has(name))) return undefined
   return template.replaceAll(placeholder, (_, name: string, filter?: string) =>
-    filtered(values.get(name) ?? '', name, filter),
+    applyFilter(values.get(name) ?? '', name, filter),
   )
 }
 
-/** From lines of NAME=VALUE. The last line counts only when it has an end. */
-export function valuesIn(text: string): ReadonlyMap<string, string> {
+/** Parses lines of NAME=VALUE. The last line counts only if it is terminated. */
+export function parseValues(text: string): ReadonlyMap<string, string> {
   const lines = text.split('\n').slice(0, -1)
   return new Map(
     lines.flatMap((line) => {
       const [, name, value] = /^\s*(?:export\s+)?(\w+)=(.*?)\s*$/.exec(line) ?? []
-      return name === undefined || value === undefined ? [] : [[name, unquoted(value)] as const]
+      return name === undefined || value === undefined ? [] : [[name, unquote(value)] as const]
     }),
   )
 }
 
-function unquoted(value: string): string {
+function unquote(value: string): string {
   const [, , inside] = /^(["'])(.*)\1$/.exec(value) ?? []
   return inside ?? value
 }
 
-function filtered(value: string, name: string, filter: string | undefined): string {
+function applyFilter(value: string, name: string, filter: string | undefined): string {
   if (filter === undefined) return value
-  const network = filter === 'network' ? networkOf(value) : undefined
+  const network = filter === 'network' ? toNetworkAddress(value) : undefined
   if (network !== undefined) return network
   throw new HyperkubeError('APPLY_NOT_DERIVED', `${name} is ${value}, of which there is no ${filter}`, {
     hint: 'the component that wrote it wrote something else than this release expects',
   })
 }
 
-/** 10.244.3.1/24 lies in 10.244.3.0/24. */
-export function networkOf(text: string): string | undefined {
+/** 10.244.3.1/24 becomes 10.244.3.0/24. */
+export function toNetworkAddress(text: string): string | undefined {
   const [, address = '', length = ''] = /^(\d+\.\d+\.\d+\.\d+)\/(\d+)$/.exec(text) ?? []
   const bytes = address.split('.').map(Number)
   const prefix = Number(length)

@@ -1,75 +1,78 @@
-import { isLocked } from '../host/files.ts'
+import { isFileLocked } from '../host/files.ts'
 import type { Host } from '../host/host.ts'
 import { join } from '../host/host-path.ts'
-import { placesOf, replacing } from '../windows/reconcile/replace-program.ts'
-import type { ProgramSeen } from '../windows/reconcile/worker-observation.ts'
-import { type Beside, filesBelow } from './artifact-files.ts'
-import { type Removed, removed } from './resource-handler.ts'
+import { buildProgramPaths, listReplaceSteps } from '../windows/reconcile/replace-program.ts'
+import type { ProgramObservation } from '../windows/reconcile/worker-observation.ts'
+import { type IsReplacementFile, listFilesBelow } from './artifact-files.ts'
+import { type RemoveResult, wasRemoved } from './resource-handler.ts'
 
-/** What is left beside a program that was replaced while it ran: it goes when nobody runs it any more. */
-export function besideOn({ os }: Pick<Host, 'os'>): Beside {
+/**
+ * Recognizes what remains beside a program that was replaced while it ran. It is removed once no process uses
+ * it.
+ */
+export function replacementFileCheck({ os }: Pick<Host, 'os'>): IsReplacementFile {
   if (os !== 'windows') return () => false
   return (path, names) => /\.(?:old|new)$/.test(path) && names.has(path.replace(/\.\w+$/, ''))
 }
 
 /**
- * Brings every file of one directory to its place in another, where programs may run: a directory cannot be moved then,
- * and a program only by itself. What does not belong there goes.
+ * Moves every file of one directory into another in which programs may run: Windows cannot move such a
+ * directory, and a running program only by itself. Files that do not belong there are removed.
  */
 export async function replaceFiles(host: Host, from: string, to: string): Promise<void> {
   const { files } = host
-  const wanted = await filesBelow(files, from)
-  for (const path of wanted) await replaceFile(host, join(from, path), join(to, path))
-  const [names, isBeside] = [new Set(wanted), besideOn(host)]
-  for (const path of await filesBelow(files, to)) {
-    if (!names.has(path) && !isBeside(path, names)) await files.remove(join(to, path))
+  const sourcePaths = await listFilesBelow(files, from)
+  for (const path of sourcePaths) await replaceFile(host, join(from, path), join(to, path))
+  const [names, isReplacement] = [new Set(sourcePaths), replacementFileCheck(host)]
+  for (const path of await listFilesBelow(files, to)) {
+    if (!names.has(path) && !isReplacement(path, names)) await files.remove(join(to, path))
   }
   await files.removeTree(from)
 }
 
-/** As many steps as it can take at most. */
-const most = 8
+/** Upper limit of steps for one file. */
+const maxSteps = 8
 
-/** By the same steps by which a program is replaced while a worker is kept: it is never without one. */
+/** Uses the same steps as the Windows worker to replace a program, so that the path is never without one. */
 async function replaceFile({ files }: Host, from: string, path: string): Promise<void> {
-  const digestAt = async (at: string): Promise<string | undefined> =>
+  const digestIfFile = async (at: string): Promise<string | undefined> =>
     (await files.stat(at))?.kind === 'file' ? files.digest(at) : undefined
   const program = { path, sha256: await files.digest(from) }
-  const { staged, aside } = placesOf(program)
+  const { staged, previous } = buildProgramPaths(program)
   let problem: unknown
-  for (let count = 0; count < most; count++) {
-    const seen: ProgramSeen = {
-      target: await digestAt(path),
-      staged: await digestAt(staged),
-      aside: await digestAt(aside),
+  for (let count = 0; count < maxSteps; count++) {
+    const observed: ProgramObservation = {
+      target: await digestIfFile(path),
+      staged: await digestIfFile(staged),
+      previous: await digestIfFile(previous),
     }
-    let taken = false
-    for (const step of replacing('containerd', program, seen)) {
+    let stepTaken = false
+    for (const step of listReplaceSteps('containerd', program, observed)) {
       try {
         if (step.do === 'fetch') await files.rename(from, staged)
         else if (step.do === 'move') await files.rename(step.from, step.to)
         else if (step.do === 'discard') await files.remove(step.path)
-        taken = true
+        stepTaken = true
         break
       } catch (error) {
-        if (!isLocked(error)) throw error
+        if (!isFileLocked(error)) throw error
         problem = error
       }
     }
-    if (taken) continue
-    // What is left is only that the former one is still used.
-    if (seen.target === program.sha256) return
+    if (stepTaken) continue
+    // Only the previous program is left, and a process still uses it.
+    if (observed.target === program.sha256) return
     throw problem
   }
 }
 
-/** What a program still runs from stays, and all around it. */
-export async function takeTree(host: Host, directory: string): Promise<Removed> {
+/** Removes a tree. On Windows a directory from which a program still runs stays and is reported as in use. */
+export async function removeTreeUnlessInUse(host: Host, directory: string): Promise<RemoveResult> {
   try {
     await host.files.removeTree(directory)
-    return removed
+    return wasRemoved
   } catch (error) {
-    if (host.os === 'linux' || !isLocked(error)) throw error
-    return { changed: true, left: [], held: [directory] }
+    if (host.os === 'linux' || !isFileLocked(error)) throw error
+    return { changed: true, retained: [], inUse: [directory] }
   }
 }

@@ -1,118 +1,122 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
-import type { Ledger, LedgerThing } from '../../contract/ledger.ts'
+import type { Ledger, LedgerResource } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { OpTarget } from '../../contract/op.ts'
 import type { Secret } from '../../pki/secret.ts'
 import type { Host } from '../host/host.ts'
-import type { Emit } from './emit-run-event.ts'
+import type { EmitRunEvent } from './emit-run-event.ts'
 
-export type Thing<T extends OpTarget> = Extract<LedgerThing, { target: T }>
-/** What the ledger has of everything. */
-export type Head = Pick<LedgerThing, 'name' | 'digest' | 'of'>
+export type ManagedResource<T extends OpTarget> = Extract<LedgerResource, { target: T }>
+/** Ledger fields that every resource has. */
+export type ResourceHeader = Pick<LedgerResource, 'name' | 'digest' | 'owners'>
 
-/** How a thing is found, held against what was written down of it. */
-export type State =
+/** State of a resource compared with its ledger entry. */
+export type ResourceObservation =
   | 'absent'
   | 'as-written'
   | {
       readonly drift: string
-      /** Whether nobody has changed it, and only its time has come. */
+      /** True if the resource is unchanged and only has to be renewed. */
       readonly due?: boolean
     }
 
-/** All that is needed to look. Without a plan some questions are not asked. */
-export interface Scene<H extends Host = Host> {
+/** Context of an inspection. Without a plan some checks are skipped. */
+export interface InspectContext<H extends Host = Host> {
   readonly host: H
   readonly ledger: Ledger
   readonly plan?: NodePlan
-  /** Whether all certificates are to be renewed, also those that are good for long. */
+  /** True if all certificates are to be renewed, including those that are still valid for long. */
   readonly renew?: boolean
-  /** Digests by name, of images that were looked up beforehand because there are many to look at. */
+  /** Image digests by name, queried once for all images. */
   readonly images?: ReadonlyMap<string, string> | undefined
 }
 
-/** All that is needed to make something. */
-export interface Work<H extends Host = Host> extends Scene<H> {
+/** Context for making a resource. */
+export interface MakeContext<H extends Host = Host> extends InspectContext<H> {
   readonly plan: NodePlan
   readonly component: ComponentPlan
-  readonly head: Head
+  readonly head: ResourceHeader
   readonly secrets: ReadonlyMap<string, Secret>
-  /** PEM, by the path of the certificate's file. */
+  /** PEM, keyed by the path of the certificate file. */
   readonly certificates: ReadonlyMap<string, string>
-  readonly emit: Emit
+  readonly emit: EmitRunEvent
   readonly signal: AbortSignal
 }
 
-export interface Made<T extends OpTarget> {
-  /** False when it was so already. */
+export interface MakeResult<T extends OpTarget> {
+  /** False if the resource was already as planned. */
   readonly changed: boolean
-  readonly thing: Thing<T>
+  readonly resource: ManagedResource<T>
 }
 
-export interface Removed {
+export interface RemoveResult {
   readonly changed: boolean
-  /** Paths of data that is still there. */
-  readonly left: readonly string[]
-  /** What could not go yet, because somebody still uses it: it stays written down, and is taken away another time. */
-  readonly held?: readonly string[]
+  /** Paths of data that remain on the host. */
+  readonly retained: readonly string[]
+  /** Paths that are still in use. Their ledger entry stays, and a later run removes them. */
+  readonly inUse?: readonly string[]
 }
 
-/** How one kind of thing is looked at, made so, and taken away. Each of it is harmless when done twice. */
-export interface Target<T extends OpTarget, Wish, H extends Host = Host> {
+/** Inspects, makes and removes one kind of resource. Every method is idempotent. */
+export interface ResourceHandler<T extends OpTarget, Spec, H extends Host = Host> {
   readonly target: T
-  /** What a component's plan says of the thing of a name. */
-  wish(component: ComponentPlan, name: string): Wish | undefined
-  inspect(thing: Thing<T>, scene: Scene<H>): Promise<State>
-  /**
-   * What is written down before a thing is made for the first time, where it matters later how the host was before us:
-   * who is cut over it would not know any more.
-   */
-  foresee?(wish: Wish, work: Work<H>): Promise<Thing<T> | undefined>
-  /** Looks first. `former` is what was written down before, by this plan or another. */
-  make(wish: Wish, work: Work<H>, former: Thing<T> | undefined): Promise<Made<T>>
-  remove(thing: Thing<T>, scene: Scene<H>): Promise<Removed>
+  /** Finds the spec of a named resource in the plan of a component. */
+  findSpec(component: ComponentPlan, name: string): Spec | undefined
+  inspect(resource: ManagedResource<T>, context: InspectContext<H>): Promise<ResourceObservation>
+  /** Records the original state before the first change, so that an interrupted run can still restore it. */
+  recordBefore?(spec: Spec, context: MakeContext<H>): Promise<ManagedResource<T> | undefined>
+  /** Inspects first. `previous` is the ledger entry, written for this plan or an earlier one. */
+  make(spec: Spec, context: MakeContext<H>, previous: ManagedResource<T> | undefined): Promise<MakeResult<T>>
+  remove(resource: ManagedResource<T>, context: InspectContext<H>): Promise<RemoveResult>
 }
 
-/** The same for a thing of which only the ledger knows what kind it is. */
-export interface AnyTarget {
-  inspect(thing: LedgerThing, scene: Scene): Promise<State>
-  foresee(work: Work): Promise<LedgerThing | undefined>
+/** A handler for ledger entries whose kind is known only at run time. */
+export interface AnyResourceHandler {
+  inspect(resource: LedgerResource, context: InspectContext): Promise<ResourceObservation>
+  recordBefore(context: MakeContext): Promise<LedgerResource | undefined>
   make(
-    work: Work,
-    former: LedgerThing | undefined,
-  ): Promise<{ readonly changed: boolean; readonly thing: LedgerThing }>
-  remove(thing: LedgerThing, scene: Scene): Promise<Removed>
+    context: MakeContext,
+    previous: LedgerResource | undefined,
+  ): Promise<{ readonly changed: boolean; readonly resource: LedgerResource }>
+  remove(resource: LedgerResource, context: InspectContext): Promise<RemoveResult>
 }
 
-/** A kind that every host knows. */
-export function anyTarget<T extends OpTarget, Wish>(kind: Target<T, Wish>): AnyTarget {
-  return targetOf(kind, (host) => host)
+/** For a kind that every operating system has. */
+export function handlerForAnyHost<T extends OpTarget, Spec>(
+  handler: ResourceHandler<T, Spec>,
+): AnyResourceHandler {
+  return handlerForOs(handler, (host) => host)
 }
 
-/** One that only hosts of some system have. */
-export function targetOf<T extends OpTarget, Wish, H extends Host>(
-  kind: Target<T, Wish, H>,
-  own: (host: Host) => H,
-): AnyTarget {
-  const ownScene = (scene: Scene): Scene<H> => ({ ...scene, host: own(scene.host) })
-  const ownWork = (work: Work): Work<H> => ({ ...work, host: own(work.host) })
-  const isOne = (thing: LedgerThing): thing is Thing<T> => thing.target === kind.target
-  const one = (thing: LedgerThing): Thing<T> => {
-    if (isOne(thing)) return thing
-    throw new Error(`${thing.target} ${thing.name} is no ${kind.target}`)
+/** For a kind that only one operating system has. */
+export function handlerForOs<T extends OpTarget, Spec, H extends Host>(
+  handler: ResourceHandler<T, Spec, H>,
+  toHost: (host: Host) => H,
+): AnyResourceHandler {
+  const toInspectContext = (context: InspectContext): InspectContext<H> => ({
+    ...context,
+    host: toHost(context.host),
+  })
+  const toMakeContext = (context: MakeContext): MakeContext<H> => ({ ...context, host: toHost(context.host) })
+  const isOfKind = (resource: LedgerResource): resource is ManagedResource<T> =>
+    resource.target === handler.target
+  const requireKind = (resource: LedgerResource): ManagedResource<T> => {
+    if (isOfKind(resource)) return resource
+    throw new Error(`${resource.target} ${resource.name} is no ${handler.target}`)
   }
-  const wished = ({ component, head }: Work): Wish => {
-    const wish = kind.wish(component, head.name)
-    if (wish !== undefined) return wish
-    throw new Error(`the plan of ${component.name} has no ${kind.target} ${head.name}`)
+  const requireSpec = ({ component, head }: MakeContext): Spec => {
+    const spec = handler.findSpec(component, head.name)
+    if (spec !== undefined) return spec
+    throw new Error(`the plan of ${component.name} has no ${handler.target} ${head.name}`)
   }
   return {
-    inspect: async (thing, scene) => kind.inspect(one(thing), ownScene(scene)),
-    foresee: async (work) => kind.foresee?.(wished(work), ownWork(work)),
-    make: async (work, former) => kind.make(wished(work), ownWork(work), former && one(former)),
-    remove: async (thing, scene) => kind.remove(one(thing), ownScene(scene)),
+    inspect: async (resource, context) => handler.inspect(requireKind(resource), toInspectContext(context)),
+    recordBefore: async (context) => handler.recordBefore?.(requireSpec(context), toMakeContext(context)),
+    make: async (context, previous) =>
+      handler.make(requireSpec(context), toMakeContext(context), previous && requireKind(previous)),
+    remove: async (resource, context) => handler.remove(requireKind(resource), toInspectContext(context)),
   }
 }
 
-export const removed: Removed = { changed: true, left: [] }
-export const notThere: Removed = { changed: false, left: [] }
+export const wasRemoved: RemoveResult = { changed: true, retained: [] }
+export const wasAbsent: RemoveResult = { changed: false, retained: [] }

@@ -1,8 +1,8 @@
-import type { LedgerThing } from '../../contract/ledger.ts'
+import type { LedgerResource } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 
-/** Where on the disk a plan puts something. */
-export function plannedPaths({ components }: NodePlan): string[] {
+/** Paths that a plan writes. */
+export function listPlannedPaths({ components }: NodePlan): string[] {
   return components.flatMap(({ directories, files, derivedFiles, certificates, artifacts }) => [
     ...[...directories, ...files, ...derivedFiles].map(({ path }) => path),
     ...certificates.flatMap(({ certificateFile, keyFile }) => [certificateFile, keyFile]),
@@ -10,17 +10,17 @@ export function plannedPaths({ components }: NodePlan): string[] {
   ])
 }
 
-/** Where on the disk a thing is. */
-export function pathsOf(thing: LedgerThing): string[] {
-  switch (thing.target) {
+/** Paths that a resource of the ledger occupies. */
+export function listResourcePaths(resource: LedgerResource): string[] {
+  switch (resource.target) {
     case 'directory':
     case 'file':
     case 'derived-file':
-      return [thing.name, ...thing.parents]
+      return [resource.name, ...resource.parents]
     case 'certificate':
-      return [thing.name, thing.keyFile]
+      return [resource.name, resource.keyFile]
     case 'artifact':
-      return [thing.directory]
+      return [resource.directory]
     default:
       return []
   }

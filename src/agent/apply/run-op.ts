@@ -1,62 +1,62 @@
 import type { JournalEntry } from '../../contract/journal.ts'
 import type { Op } from '../../contract/op.ts'
-import { describe, HyperkubeError } from '../../kit/errors.ts'
-import { printable } from '../../kit/printable.ts'
+import { formatError, HyperkubeError } from '../../kit/errors.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { Host } from '../host/host.ts'
-import type { Emit, Told } from './emit-run-event.ts'
+import type { EmitRunEvent, RunEventBody } from './emit-run-event.ts'
 import type { Journal } from './journal.ts'
-import type { LedgerBook } from './ledger-store.ts'
-import { opError } from './op-error.ts'
+import type { LedgerStore } from './ledger-store.ts'
+import { toOpError } from './op-error.ts'
 
 /** One run of ops on a host. */
 export interface Run<H extends Host = Host> {
   readonly host: H
-  /** What the operator calls the host. */
+  /** Name of the host in cluster.yml. */
   readonly name: string
-  readonly book: LedgerBook
+  readonly ledgerStore: LedgerStore
   readonly journal: Journal
-  readonly emit: Emit
+  readonly emit: EmitRunEvent
   readonly signal: AbortSignal
 }
 
-/** What an op is told and written down with. */
-export type OpRun = Omit<Run, 'host' | 'book'>
+/** What is needed to journal and report an op. */
+export type OpRunContext = Omit<Run, 'host' | 'ledgerStore'>
 
-export type Outcome = 'done' | 'unchanged'
-type Result = Extract<Told, { type: 'op-ended' }>['result']
+export type OpOutcome = 'done' | 'unchanged'
+type OpResult = Extract<RunEventBody, { type: 'op-ended' }>['result']
 
-/** Written down before it is told, and told before it is done. */
-export async function beginOp({ journal, emit, signal }: OpRun, op: Op): Promise<void> {
+/** Journals the op, then emits its event; the work follows. */
+export async function beginOp({ journal, emit, signal }: OpRunContext, op: Op): Promise<void> {
   signal.throwIfAborted()
   await journal.write({ type: 'op-started', op })
   emit({ type: 'op-started', op }, op.component)
 }
 
 export async function endOp(
-  { journal, emit }: OpRun,
+  { journal, emit }: OpRunContext,
   op: Op,
-  outcome: Outcome | 'interrupted',
+  outcome: OpOutcome | 'interrupted',
 ): Promise<void> {
   await journal.write({ type: 'op-ended', op, outcome })
   emit({ type: 'op-ended', op, result: { outcome } }, op.component)
 }
 
-/** Answers with the error to throw. An abort is no failure. */
-export async function failOp(run: OpRun, op: Op, error: unknown): Promise<Error> {
+/** Journals and reports a failed op and returns the error to throw. An abort is not a failure. */
+export async function failOp(run: OpRunContext, op: Op, error: unknown): Promise<Error> {
   if (run.signal.aborted) {
     await endOp(run, op, 'interrupted')
     return error instanceof Error ? error : new Error('interrupted')
   }
-  const failure = opError(op, run.name, error)
-  const result: Result = { outcome: 'failed', failure: failureOf(failure) }
-  // A disk that is full takes no line either, and that must not hide why.
-  await run.journal.write({ type: 'op-ended', op, ...journaled(failure) }).catch(() => undefined)
+  const failure = toOpError(op, run.name, error)
+  const result: OpResult = { outcome: 'failed', failure: toFailure(failure) }
+  // A full disk also rejects the journal line; that must not hide the original error.
+  await run.journal.write({ type: 'op-ended', op, ...toJournalFailure(failure) }).catch(() => undefined)
   run.emit({ type: 'op-ended', op, result }, op.component)
   return failure
 }
 
-/** From its beginning to its end, whatever that is. */
-export async function runOp(run: OpRun, op: Op, work: () => Promise<Outcome>): Promise<Outcome> {
+/** Runs one op with its start and end in the journal and in the events. */
+export async function runOp(run: OpRunContext, op: Op, work: () => Promise<OpOutcome>): Promise<OpOutcome> {
   await beginOp(run, op)
   try {
     const outcome = await work()
@@ -67,10 +67,10 @@ export async function runOp(run: OpRun, op: Op, work: () => Promise<Outcome>): P
   }
 }
 
-/** A whole run in the journal, however it ends. */
+/** Runs `work` between a start and an end entry in the journal. */
 export async function journalRun(
   { journal, signal }: Pick<Run, 'journal' | 'signal'>,
-  started: Omit<Extract<JournalEntry['what'], { type: 'run-started' }>, 'type'>,
+  started: Omit<Extract<JournalEntry['body'], { type: 'run-started' }>, 'type'>,
   work: () => Promise<void>,
 ): Promise<void> {
   await journal.write({ type: 'run-started', ...started })
@@ -78,22 +78,22 @@ export async function journalRun(
     await work()
     await journal.write({ type: 'run-ended', outcome: 'done' })
   } catch (error) {
-    const ended = signal.aborted ? { outcome: 'interrupted' as const } : journaled(error)
+    const ended = signal.aborted ? { outcome: 'interrupted' as const } : toJournalFailure(error)
     await journal.write({ type: 'run-ended', ...ended }).catch(() => undefined)
     throw error
   }
 }
 
-function journaled(error: unknown) {
-  const { code, message } = failureOf(error)
+function toJournalFailure(error: unknown) {
+  const { code, message } = toFailure(error)
   return { outcome: 'failed', failure: { code, message } } as const
 }
 
-function failureOf(error: unknown) {
+function toFailure(error: unknown) {
   const known = error instanceof HyperkubeError ? error : undefined
   return {
     code: known?.code ?? 'UNEXPECTED',
-    message: printable(describe(error)),
+    message: toPrintable(formatError(error)),
     ...(known?.hint === undefined ? {} : { hint: known.hint }),
   }
 }

@@ -1,13 +1,13 @@
 import type { Host } from '../host/host.ts'
-import { accessOf } from './planned-access.ts'
+import { resolveAccess } from './planned-access.ts'
 
-/** Of a file with one setting in each line. */
-export type Settings = ReadonlyMap<string, string>
+/** Content of a file with one setting per line. */
+export type SettingsLines = ReadonlyMap<string, string>
 
 const heading = '# Written by hyperkube, which writes it again.\n'
 
-/** From lines of NAME, or NAME = VALUE. */
-export function readSettings(text: string): Settings {
+/** Parses lines of NAME or NAME = VALUE. */
+export function parseSettingsFile(text: string): SettingsLines {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
   return new Map(
     lines.map((line) => {
@@ -17,33 +17,33 @@ export function readSettings(text: string): Settings {
   )
 }
 
-export function settingsText(settings: Settings): string {
+export function formatSettingsFile(settings: SettingsLines): string {
   const lines = [...settings].map(([name, value]) => (value === '' ? name : `${name} = ${value}`))
   return `${heading}${lines.toSorted().join('\n')}\n`
 }
 
 export async function hasSetting(host: Host, file: string, name: string, value: string): Promise<boolean> {
-  return (await settingsIn(host, file)).get(name) === value
+  return (await readSettingsFile(host, file)).get(name) === value
 }
 
-/** Without a value it is taken out; a file without any goes. */
-export async function keepSetting(
+/** Sets one setting; without a value removes it. A file without settings is deleted. */
+export async function persistSetting(
   host: Host,
   file: string,
   name: string,
   value: string | undefined,
 ): Promise<void> {
-  const settings = new Map(await settingsIn(host, file))
+  const settings = new Map(await readSettingsFile(host, file))
   if (value === undefined ? !settings.delete(name) : settings.get(name) === value) return
   if (value !== undefined) settings.set(name, value)
   if (settings.size === 0) {
     await host.files.remove(file)
     return
   }
-  const access = await accessOf(host, { owner: 'root', mode: '0644' })
-  await host.files.write(file, Buffer.from(settingsText(settings)), access)
+  const access = await resolveAccess(host, { owner: 'root', mode: '0644' })
+  await host.files.write(file, Buffer.from(formatSettingsFile(settings)), access)
 }
 
-async function settingsIn({ files }: Host, file: string): Promise<Settings> {
-  return readSettings((await files.read(file))?.toString('utf8') ?? '')
+async function readSettingsFile({ files }: Host, file: string): Promise<SettingsLines> {
+  return parseSettingsFile((await files.read(file))?.toString('utf8') ?? '')
 }

@@ -1,134 +1,146 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { printable } from '../../kit/printable.ts'
-import { type Host, servicesOf } from '../host/host.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import { type Host, getServiceManager } from '../host/host.ts'
 import { isDown, type UnitState } from '../host/systemd.ts'
-import type { Emit } from './emit-run-event.ts'
-import { beginWatch, patienceWith, verdict, type Watch, watchOn } from './start-status.ts'
-import type { Thing } from './resource-handler.ts'
-import { type Look, waitFor, type Waiting } from './wait-for.ts'
+import type { EmitRunEvent } from './emit-run-event.ts'
+import { beginWatch, startTimeoutMs, readStartStatus, type StartWatch, updateWatch } from './start-status.ts'
+import type { ManagedResource } from './resource-handler.ts'
+import { type WaitResult, waitFor, type WaitOptions } from './wait-for.ts'
 
-/** How many lines of a service that failed are shown. */
-const lastLines = 20
+/** Log lines that are shown of a failed service. */
+const maxLogLines = 20
 
-/** A service that shall start, and what it was before. */
-export interface Start {
-  readonly service: Thing<'service'>
+/** A service to start and its state before. */
+export interface ServiceStart {
+  readonly service: ManagedResource<'service'>
   readonly action: 'start' | 'restart'
   readonly component: ComponentPlan
   readonly before: UnitState
 }
 
-export interface Starting {
-  /** Whether anything had to be asked for. */
+export interface BegunServiceStart {
+  /** True if an enable, start or restart was needed. */
   readonly changed: boolean
-  readonly watch: Watch
+  readonly watch: StartWatch
 }
 
-/** Whatever is to start reads its file anew: who was cut may have left it unread. */
-export async function makeReady(host: Host, starts: readonly Start[]): Promise<void> {
-  const services = servicesOf(host)
-  const missing = starts.filter(({ before }) => !before.enabled)
-  if (missing.length > 0) await services.enable(missing.map(({ service }) => service.name))
+/** Always reloads the supervisor: an interrupted run may have left a unit file unread. */
+export async function enableAndReload(host: Host, starts: readonly ServiceStart[]): Promise<void> {
+  const services = getServiceManager(host)
+  const disabled = starts.filter(({ before }) => !before.enabled)
+  if (disabled.length > 0) await services.enable(disabled.map(({ service }) => service.name))
   await services.reload()
 }
 
-/** Asks for a start and does not wait for it. What a service has not seen yet it sees only when it starts anew. */
-export async function beginStart(host: Host, start: Start): Promise<Starting> {
+/**
+ * Requests a start and does not wait for it. A service with pending changes is restarted, because only a
+ * start makes it read them.
+ */
+export async function beginServiceStart(host: Host, start: ServiceStart): Promise<BegunServiceStart> {
   const { service, action, component, before } = start
-  const { name, unseen } = service
-  const anew = action === 'restart' || unseen.length > 0
+  const { name, pendingChanges } = service
+  const mustRestart = action === 'restart' || pendingChanges.length > 0
   const isUp = before.active === 'active' && !before.busy
-  if (anew) await servicesOf(host).restart(name)
-  else if (!isUp) await servicesOf(host).start(name)
-  const former = anew && before.invocation !== '' ? before.invocation : undefined
-  const watch = beginWatch(name, before, former, host.clock.now().getTime(), patienceWith(component))
-  return { changed: !before.enabled || anew || !isUp, watch }
+  if (mustRestart) await getServiceManager(host).restart(name)
+  else if (!isUp) await getServiceManager(host).start(name)
+  const previousInvocation = mustRestart && before.invocation !== '' ? before.invocation : undefined
+  const watch = beginWatch(
+    name,
+    before,
+    previousInvocation,
+    host.clock.now().getTime(),
+    startTimeoutMs(component),
+  )
+  return { changed: !before.enabled || mustRestart || !isUp, watch }
 }
 
-export interface Awaited {
-  readonly watch: Watch
+export interface AwaitedStart {
+  readonly watch: StartWatch
   readonly component: string
 }
 
-/** Which of them run, and the first of which there is no hope, which ends the wait for the others. */
-export interface Ended {
+/** The services that run, and the first failed one, which ends the wait for the others. */
+export interface StartsResult {
   readonly running: ReadonlySet<string>
   readonly failed?: { readonly unit: string; readonly error: unknown }
 }
 
-/** Waits until all run, for as long as there is hope. */
+/** Waits until all services run or one has failed. */
 export async function awaitStarts(
   host: Host,
-  starts: readonly Awaited[],
-  emit: Emit,
+  starts: readonly AwaitedStart[],
+  emit: EmitRunEvent,
   signal: AbortSignal,
-): Promise<Ended> {
+): Promise<StartsResult> {
   const running = new Set<string>()
   let pending = starts.map((start) => ({ ...start, for: '' }))
-  const look = async (): Promise<Look<Ended>> => {
-    const states = await servicesOf(host).showAll(pending.map(({ watch }) => watch.unit))
+  const check = async (): Promise<WaitResult<StartsResult>> => {
+    const states = await getServiceManager(host).showAll(pending.map(({ watch }) => watch.unit))
     const now = host.clock.now().getTime()
-    const still: typeof pending = []
+    const stillPending: typeof pending = []
     for (const [index, { watch: before, component }] of pending.entries()) {
       const state = states[index]
-      if (state === undefined) throw new Error(`the supervisor has told nothing of ${before.unit}`)
-      const watch = watchOn(before, state, now)
-      const seen = verdict(watch, state, now)
-      if (seen.is === 'failed') {
-        const error = await failure(host, watch.unit, seen.how, component, emit)
+      if (state === undefined) throw new Error(`the supervisor reported nothing about ${before.unit}`)
+      const watch = updateWatch(before, state, now)
+      const status = readStartStatus(watch, state, now)
+      if (status.is === 'failed') {
+        const error = await buildStartError(host, watch.unit, status.how, component, emit)
         return { found: { running, failed: { unit: watch.unit, error } } }
       }
-      if (seen.is === 'running') running.add(watch.unit)
-      else still.push({ watch, component, for: seen.for })
+      if (status.is === 'running') running.add(watch.unit)
+      else stillPending.push({ watch, component, for: status.for })
     }
-    pending = still
+    pending = stillPending
     return pending.length === 0 ? { found: { running } } : { for: pending.map((one) => one.for).join(', ') }
   }
-  const tell: Waiting['tell'] = (what) => {
+  const emitWaiting: WaitOptions['emit'] = (what) => {
     if (what.type !== 'waiting') return
     for (const one of pending) emit({ ...what, for: one.for }, one.component)
   }
-  return waitFor(look, { clock: host.clock, signal, tell })
+  return waitFor(check, { clock: host.clock, signal, emit: emitWaiting })
 }
 
-export async function failure(
+export async function buildStartError(
   host: Host,
   unit: string,
   how: string,
   component: string,
-  emit: Emit,
+  emit: EmitRunEvent,
 ): Promise<HyperkubeError> {
-  const lines = (await servicesOf(host).lines(unit, lastLines)).map(printable)
+  const lines = (await getServiceManager(host).lines(unit, maxLogLines)).map(toPrintable)
   emit({ type: 'log', lines }, component)
-  const said = lines.length === 0 ? '' : `:\n  ${lines.join('\n  ')}`
-  return new HyperkubeError('SERVICE_FAILED', `${unit} does not come up (${how})${said}`, {
+  const logText = lines.length === 0 ? '' : `:\n  ${lines.join('\n  ')}`
+  return new HyperkubeError('SERVICE_FAILED', `${unit} does not come up (${how})${logText}`, {
     component,
     hint: host.os === 'linux' ? `on the host: journalctl -u ${unit} -e` : `on the host: sc.exe query ${unit}`,
   })
 }
 
-/** Asks for a stop and waits for it. A service of our own process would take us with it: that one is left. */
+/**
+ * Stops a service and waits until it is down. The service of this process is skipped, because the stop would
+ * end this run.
+ */
 export async function stopService(
   host: Host,
   name: string,
   component: string,
-  emit: Emit,
+  emit: EmitRunEvent,
   signal: AbortSignal,
-  atOnce = false,
+  immediately = false,
 ): Promise<boolean> {
   const { clock, release } = host
-  const services = servicesOf(host)
+  const services = getServiceManager(host)
   const before = await services.show(name)
   if (before.pid === release.pid || isDown(before)) return false
   await services.stop(name)
-  if (atOnce) await services.kill(name)
+  if (immediately) await services.kill(name)
   await waitFor(
     async () => {
       const state = await services.show(name)
       return isDown(state) ? { found: undefined } : { for: `${name} to end (${state.active}, ${state.sub})` }
     },
-    { clock, signal, tell: (what) => emit(what, component) },
+    { clock, signal, emit: (what) => emit(what, component) },
   )
   return true
 }

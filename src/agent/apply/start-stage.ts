@@ -1,144 +1,156 @@
 import type { Op } from '../../contract/op.ts'
-import { servicesOf } from '../host/host.ts'
+import { getServiceManager } from '../host/host.ts'
 import type { UnitState } from '../host/systemd.ts'
-import { bringUp, isWorkerService } from './start-windows-worker.ts'
-import { findThing, withStarted } from './ledger.ts'
-import { type PlanRun, perform } from './apply-op.ts'
-import { archivesOf, loadArchives } from './load-archives.ts'
+import { startWindowsWorker, isWorkerService } from './start-windows-worker.ts'
+import { findResource, withStarted } from './ledger.ts'
+import { type PlanRun, applyOp } from './apply-op.ts'
+import { findImageArchives, loadImageArchives } from './load-archives.ts'
 import { runtimeComponent } from './runtime-images.ts'
 import { beginOp, endOp, failOp, runOp } from './run-op.ts'
-import { awaitStarts, beginStart, type Ended, makeReady, type Start, type Starting } from './start-service.ts'
-import type { Thing } from './resource-handler.ts'
+import {
+  awaitStarts,
+  beginServiceStart,
+  type StartsResult,
+  enableAndReload,
+  type ServiceStart,
+  type BegunServiceStart,
+} from './start-service.ts'
+import type { ManagedResource } from './resource-handler.ts'
 
-/** What a stage begins and waits for together, once all else of it is done. */
-export interface StageEnd {
+/** Ops that wait until all other ops of their stage are done. */
+export interface StageEndOps {
   readonly starts: readonly Op[]
-  /** Filled in from what services write once they run. */
+  /** Rendered from files that services write once they run. */
   readonly derived: readonly Op[]
-  /** Only the runtime brings them, and nobody in the stage waits for them. */
+  /** Need a running runtime; no other op of the stage waits for them. */
   readonly images: readonly Op[]
 }
 
-export const nothingLeft: StageEnd = { starts: [], derived: [], images: [] }
+export const noStageEndOps: StageEndOps = { starts: [], derived: [], images: [] }
 
 export function isStart({ action }: Op): boolean {
   return action === 'start' || action === 'restart'
 }
 
-/** Starts them all, and goes on when they run. Answers with the starts that would end this process. */
-export async function startAll(run: PlanRun, { starts, derived, images }: StageEnd): Promise<readonly Op[]> {
-  const own: Op[] = []
-  const others: { op: Op; start: Start }[] = []
-  const states = await servicesOf(run.host).showAll(starts.map(({ name }) => name))
+/**
+ * Starts the services of a stage and waits until they run. Returns the starts that would end this process.
+ */
+export async function startStage(
+  run: PlanRun,
+  { starts, derived, images }: StageEndOps,
+): Promise<readonly Op[]> {
+  const selfRestarts: Op[] = []
+  const serviceStarts: { op: Op; start: ServiceStart }[] = []
+  const states = await getServiceManager(run.host).showAll(starts.map(({ name }) => name))
   for (const [index, op] of starts.entries()) {
     const before = states[index]
-    if (before === undefined) throw new Error(`the supervisor has told nothing of ${op.name}`)
-    const service = serviceOf(run, op)
-    const ends = endsUs(run, op, service, before)
-    if (ends === 'yes') own.push(op)
-    else if (ends === 'in vain') await needNoStart(run, op)
-    else others.push({ op, start: { ...startOf(run, op), service, before } })
+    if (before === undefined) throw new Error(`the supervisor reported nothing about ${op.name}`)
+    const service = findService(run, op)
+    const restart = decideSelfRestart(run, op, service, before)
+    if (restart === 'yes') selfRestarts.push(op)
+    else if (restart === 'not-needed') await skipStart(run, op)
+    else serviceStarts.push({ op, start: { ...buildStart(run, op), service, before } })
   }
   const isRuntime = ({ op }: { readonly op: Op }): boolean => op.component === runtimeComponent
-  const archives = others.some(isRuntime) ? await archivesOf(run.host, run.plan) : []
-  // Whoever looks for an image that was brought shall find it, and not ask for it where nobody answers.
-  const first = archives.length === 0 ? [] : others.filter(isRuntime)
-  if (first.length > 0) await startSome(run, first, [])
-  await loadArchives(run, archives)
-  const rest = others.filter((one) => !first.includes(one))
-  const late = derived.filter((op) => isMadeOnTheWay(run, op))
-  if (rest.length > 0 || late.length > 0) await startSome(run, rest, late)
-  const after = derived.filter((op) => !late.includes(op))
-  for (const op of [...after, ...images]) await runOp(run, op, async () => perform(run, op))
-  return own
+  const archives = serviceStarts.some(isRuntime) ? await findImageArchives(run.host, run.plan) : []
+  // Uploaded images are loaded before anything could try to pull them from an unreachable registry.
+  const first = archives.length === 0 ? [] : serviceStarts.filter(isRuntime)
+  if (first.length > 0) await startGroup(run, first, [])
+  await loadImageArchives(run, archives)
+  const rest = serviceStarts.filter((one) => !first.includes(one))
+  const derivedDuringStart = derived.filter((op) => isDerivedDuringStart(run, op))
+  if (rest.length > 0 || derivedDuringStart.length > 0) await startGroup(run, rest, derivedDuringStart)
+  const derivedAfterStart = derived.filter((op) => !derivedDuringStart.includes(op))
+  for (const op of [...derivedAfterStart, ...images]) await runOp(run, op, async () => applyOp(run, op))
+  return selfRestarts
 }
 
-type Others = readonly { readonly op: Op; readonly start: Start }[]
+type ServiceStarts = readonly { readonly op: Op; readonly start: ServiceStart }[]
 
-/** On Windows what belongs to a worker comes up by the rounds that keep it; all else as everywhere. */
-async function startSome(run: PlanRun, some: Others, derived: readonly Op[]): Promise<void> {
+/** On Windows, worker services are started by the rounds that keep them running; others as on Linux. */
+async function startGroup(run: PlanRun, starts: ServiceStarts, derived: readonly Op[]): Promise<void> {
   const { host } = run
   if (host.os === 'linux') {
-    await startTogether(run, some)
+    await startTogether(run, starts)
     return
   }
   const [workers, rest] = [
-    some.filter(({ op }) => isWorkerService(op)),
-    some.filter(({ op }) => !isWorkerService(op)),
+    starts.filter(({ op }) => isWorkerService(op)),
+    starts.filter(({ op }) => !isWorkerService(op)),
   ]
   if (rest.length > 0) await startTogether(run, rest)
-  if (workers.length > 0 || derived.length > 0) await bringUp({ ...run, host }, workers, derived)
+  if (workers.length > 0 || derived.length > 0) await startWindowsWorker({ ...run, host }, workers, derived)
 }
 
-/** Whether a file is made from what the agent itself writes while it brings services up. */
-function isMadeOnTheWay({ host, plan }: PlanRun, { name }: Op): boolean {
+/** True if a derived file needs output that the agent writes while it starts the services. */
+function isDerivedDuringStart({ host, plan }: PlanRun, { name }: Op): boolean {
   if (host.os === 'linux') return false
   const all = plan.components.flatMap(({ derivedFiles }) => derivedFiles)
   return all.some(({ path, from }) => path === name && from === host.layout.sourceVip)
 }
 
 /**
- * Whether a start would end the very process that asks for it; and whether that is needed at all, as a new release of
- * ours is what already runs.
+ * Decides whether a start would end the process that requests it, and whether it is needed: after an update
+ * the running process may already be the new release.
  */
-function endsUs(
+function decideSelfRestart(
   { host }: PlanRun,
   op: Op,
-  { unseen }: Thing<'service'>,
+  { pendingChanges }: ManagedResource<'service'>,
   { pid }: UnitState,
-): 'no' | 'yes' | 'in vain' {
-  const reasons = new Set([...op.because, ...unseen])
+): 'no' | 'yes' | 'not-needed' {
+  const reasons = new Set([...op.because, ...pendingChanges])
   if (pid !== host.release.pid || reasons.size === 0) return 'no'
   reasons.delete(`hyperkube-${host.release.version}`)
-  return reasons.size === 0 ? 'in vain' : 'yes'
+  return reasons.size === 0 ? 'not-needed' : 'yes'
 }
 
-/** It has seen all there is without another start. */
-async function needNoStart(run: PlanRun, op: Op): Promise<void> {
+/** The service already uses everything that changed. */
+async function skipStart(run: PlanRun, op: Op): Promise<void> {
   await runOp(run, op, async () => {
-    await run.book.keep(withStarted(run.book.ledger, op.name))
+    await run.ledgerStore.save(withStarted(run.ledgerStore.ledger, op.name))
     return 'unchanged'
   })
 }
 
-async function startTogether(run: PlanRun, others: Others): Promise<void> {
+async function startTogether(run: PlanRun, serviceStarts: ServiceStarts): Promise<void> {
   const { host, emit, signal } = run
-  const begun: { op: Op; starting: Starting }[] = []
-  const [first] = others
+  const begun: { op: Op; starting: BegunServiceStart }[] = []
+  const [first] = serviceStarts
   try {
-    for (const { op, start } of others) {
+    for (const { op, start } of serviceStarts) {
       await beginOp(run, op)
       try {
         if (op === first?.op)
-          await makeReady(
+          await enableAndReload(
             host,
-            others.map((other) => other.start),
+            serviceStarts.map((other) => other.start),
           )
-        begun.push({ op, starting: await beginStart(host, start) })
+        begun.push({ op, starting: await beginServiceStart(host, start) })
       } catch (error) {
         throw await failOp(run, op, error)
       }
     }
     const watched = begun.map(({ op, starting }) => ({ watch: starting.watch, component: op.component }))
     const ended = await awaitStarts(host, watched, emit, signal)
-    await conclude(run, begun.splice(0), ended)
+    await endStarts(run, begun.splice(0), ended)
   } catch (error) {
-    // A run that ends early does not wait for what it has begun.
+    // A run that ends early does not wait for starts that it has begun.
     for (const { op } of begun) await endOp(run, op, 'interrupted').catch(() => undefined)
     throw error
   }
 }
 
-async function conclude(
+async function endStarts(
   run: PlanRun,
-  begun: readonly { readonly op: Op; readonly starting: Starting }[],
-  { running, failed }: Ended,
+  begun: readonly { readonly op: Op; readonly starting: BegunServiceStart }[],
+  { running, failed }: StartsResult,
 ): Promise<void> {
-  const { book } = run
+  const { ledgerStore } = run
   let failure: Error | undefined
   for (const { op, starting } of begun) {
     if (running.has(op.name)) {
-      await book.keep(withStarted(book.ledger, op.name))
+      await ledgerStore.save(withStarted(ledgerStore.ledger, op.name))
       await endOp(run, op, starting.changed ? 'done' : 'unchanged')
     } else if (failed?.unit === op.name) {
       failure = await failOp(run, op, failed.error)
@@ -149,23 +161,25 @@ async function conclude(
   if (failure !== undefined) throw failure
 }
 
-/** Written down as done before it is: the next agent finds a service that has seen all, which is itself. */
-export async function restartUs(run: PlanRun, op: Op): Promise<void> {
+/**
+ * Recorded as started before the restart: the next agent then finds its own service without pending changes.
+ */
+export async function restartThisAgent(run: PlanRun, op: Op): Promise<void> {
   await runOp(run, op, async () => {
-    await run.book.keep(withStarted(run.book.ledger, op.name))
-    await servicesOf(run.host).restart(op.name)
+    await run.ledgerStore.save(withStarted(run.ledgerStore.ledger, op.name))
+    await getServiceManager(run.host).restart(op.name)
     return 'done'
   })
 }
 
-function startOf({ plan }: PlanRun, op: Op): Pick<Start, 'action' | 'component'> {
+function buildStart({ plan }: PlanRun, op: Op): Pick<ServiceStart, 'action' | 'component'> {
   const component = plan.components.find(({ name }) => name === op.component)
   if (component === undefined) throw new Error(`the plan has no component ${op.component}`)
   return { action: op.action === 'restart' ? 'restart' : 'start', component }
 }
 
-function serviceOf({ book }: Pick<PlanRun, 'book'>, op: Op): Thing<'service'> {
-  const thing = findThing(book.ledger, op)
-  if (thing?.target === 'service') return thing
+function findService({ ledgerStore }: Pick<PlanRun, 'ledgerStore'>, op: Op): ManagedResource<'service'> {
+  const resource = findResource(ledgerStore.ledger, op)
+  if (resource?.target === 'service') return resource
   throw new Error(`nothing is written down of ${op.name}`)
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { UnitState } from '../host/systemd.ts'
 import { idleUnit } from '../host/testing/idle-unit.ts'
-import { beginWatch, patienceWith, type Verdict, verdict, watchOn } from './start-status.ts'
+import { beginWatch, startTimeoutMs, type StartStatus, readStartStatus, updateWatch } from './start-status.ts'
 
 const idle: UnitState = { ...idleUnit, type: 'notify' }
 const starting: UnitState = { ...idle, active: 'activating', sub: 'start', busy: true, invocation: '1' }
@@ -14,48 +14,48 @@ const again: UnitState = {
   status: 1,
 }
 
-/** What is thought at the end of some looks, each at its time in seconds. */
-function after(
-  looks: readonly (readonly [seconds: number, state: UnitState])[],
-  { before = idle, former = undefined as string | undefined } = {},
-): Verdict {
-  let watch = beginWatch('x.service', before, former, 0, 60_000)
-  let last: Verdict = { is: 'waiting', for: '' }
-  for (const [seconds, state] of looks) {
-    watch = watchOn(watch, state, seconds * 1000)
-    last = verdict(watch, state, seconds * 1000)
+/** The status after some observations, each at a time in seconds. */
+function statusAfter(
+  observations: readonly (readonly [seconds: number, state: UnitState])[],
+  { before = idle, previous = undefined as string | undefined } = {},
+): StartStatus {
+  let watch = beginWatch('x.service', before, previous, 0, 60_000)
+  let last: StartStatus = { is: 'waiting', for: '' }
+  for (const [seconds, state] of observations) {
+    watch = updateWatch(watch, state, seconds * 1000)
+    last = readStartStatus(watch, state, seconds * 1000)
   }
   return last
 }
 
-test('one that tells when it is ready runs as soon as it does', () => {
-  expect(after([[0, starting]])).toEqual({ is: 'waiting', for: 'x.service to run (activating, start)' })
+test('a service that notifies runs as soon as it is ready', () => {
+  expect(statusAfter([[0, starting]])).toEqual({ is: 'waiting', for: 'x.service to run (activating, start)' })
   expect(
-    after([
+    statusAfter([
       [0, starting],
       [3, up],
     ]),
   ).toEqual({ is: 'running' })
 })
 
-test('one that does not tell runs once it has stayed', () => {
+test('a service that does not notify runs once it has stayed up', () => {
   const silent = { ...up, type: 'exec' }
-  expect(after([[0, silent]])).toMatchObject({ is: 'waiting' })
+  expect(statusAfter([[0, silent]])).toMatchObject({ is: 'waiting' })
   expect(
-    after([
+    statusAfter([
       [0, silent],
       [0.5, silent],
     ]),
   ).toMatchObject({ is: 'waiting' })
   expect(
-    after([
+    statusAfter([
       [0, silent],
       [1, silent],
     ]),
   ).toEqual({ is: 'running' })
-  // Another start begins anew.
+  // A new invocation restarts the timer.
   expect(
-    after([
+    statusAfter([
       [0, silent],
       [1, { ...silent, invocation: '2' }],
     ]),
@@ -63,39 +63,43 @@ test('one that does not tell runs once it has stayed', () => {
 })
 
 test('a restart is over when another process runs', () => {
-  expect(after([[0, up]], { before: up, former: '1' })).toMatchObject({ is: 'waiting' })
-  expect(after([[0, { ...up, busy: true, invocation: '2' }]], { before: up, former: '1' })).toMatchObject({
+  expect(statusAfter([[0, up]], { before: up, previous: '1' })).toMatchObject({ is: 'waiting' })
+  expect(
+    statusAfter([[0, { ...up, busy: true, invocation: '2' }]], { before: up, previous: '1' }),
+  ).toMatchObject({
     is: 'waiting',
   })
-  expect(after([[1, { ...up, invocation: '2' }]], { before: up, former: '1' })).toEqual({ is: 'running' })
+  expect(statusAfter([[1, { ...up, invocation: '2' }]], { before: up, previous: '1' })).toEqual({
+    is: 'running',
+  })
 })
 
 test('it may wait as long as it takes', () => {
   expect(
-    after([
+    statusAfter([
       [0, starting],
       [86_400, starting],
     ]),
   ).toMatchObject({ is: 'waiting' })
 })
 
-test('it may end a few times, or for a while, but not both', () => {
+test('it may exit a few times, or for a while, but not both', () => {
   const ends = (count: number): UnitState => ({ ...again, restarts: count })
   expect(
-    after([
+    statusAfter([
       [0, starting],
       [3, ends(1)],
       [100, starting],
     ]),
   ).toMatchObject({ is: 'waiting' })
   expect(
-    after([
+    statusAfter([
       [0, starting],
       [3, ends(4)],
     ]),
   ).toMatchObject({ is: 'waiting' })
   expect(
-    after([
+    statusAfter([
       [0, starting],
       [61, ends(4)],
     ]),
@@ -103,9 +107,9 @@ test('it may end a few times, or for a while, but not both', () => {
     is: 'failed',
     how: 'activating, auto-restart; it has ended 4 times; the last time with exit-code 1',
   })
-  // Also when it is looked at in the middle of its next try.
+  // Also when observed in the middle of the next try.
   expect(
-    after([
+    statusAfter([
       [0, starting],
       [50, ends(4)],
       [61, { ...starting, restarts: 4 }],
@@ -113,11 +117,11 @@ test('it may end a few times, or for a while, but not both', () => {
   ).toMatchObject({ is: 'failed' })
 })
 
-test('ends before it was asked for do not count, and a count that begins anew does', () => {
+test('exits before the start do not count, and a restarted counter does', () => {
   const before = { ...up, restarts: 9 }
-  expect(after([[61, { ...again, restarts: 9 }]], { before })).toMatchObject({ is: 'waiting' })
+  expect(statusAfter([[61, { ...again, restarts: 9 }]], { before })).toMatchObject({ is: 'waiting' })
   expect(
-    after(
+    statusAfter(
       [
         [1, { ...starting, restarts: 0 }],
         [61, { ...again, restarts: 3 }],
@@ -127,9 +131,9 @@ test('ends before it was asked for do not count, and a count that begins anew do
   ).toMatchObject({ is: 'failed' })
 })
 
-test('what systemd itself cannot start needs no patience', () => {
+test('what systemd itself cannot start fails at once', () => {
   expect(
-    after([
+    statusAfter([
       [0, starting],
       [3, { ...again, status: 203, restarts: 1 }],
     ]),
@@ -139,32 +143,34 @@ test('what systemd itself cannot start needs no patience', () => {
   })
 })
 
-test('one that nobody starts again has failed', () => {
-  expect(after([[0, { ...idle, active: 'failed', sub: 'failed', result: 'exit-code', status: 2 }]])).toEqual({
+test('a service that is not restarted has failed', () => {
+  expect(
+    statusAfter([[0, { ...idle, active: 'failed', sub: 'failed', result: 'exit-code', status: 2 }]]),
+  ).toEqual({
     is: 'failed',
     how: 'failed; the last time with exit-code 2',
   })
-  expect(after([[0, idle]])).toMatchObject({ is: 'failed' })
-  expect(after([[0, { ...idle, busy: true }]])).toMatchObject({ is: 'waiting' })
+  expect(statusAfter([[0, idle]])).toMatchObject({ is: 'failed' })
+  expect(statusAfter([[0, { ...idle, busy: true }]])).toMatchObject({ is: 'waiting' })
 })
 
-test('patience is that of the probes, and never less than a minute', () => {
-  const probe = (every: number, failures: number, scope: 'local' | 'remote' = 'local') => ({
+test('the timeout is that of the probes, and at least a minute', () => {
+  const probe = (intervalMs: number, failureThreshold: number, scope: 'local' | 'remote' = 'local') => ({
     name: 'x',
     scope,
     check: { kind: 'service' as const },
-    every,
-    timeout: 1000,
-    failures,
+    intervalMs,
+    timeoutMs: 1000,
+    failureThreshold,
   })
-  expect(patienceWith({ probes: [] })).toBe(60_000)
-  expect(patienceWith({ probes: [probe(5000, 6)] })).toBe(60_000)
-  expect(patienceWith({ probes: [probe(10_000, 6), probe(1, 1)] })).toBe(120_000)
-  expect(patienceWith({ probes: [probe(60_000, 6, 'remote')] })).toBe(60_000)
+  expect(startTimeoutMs({ probes: [] })).toBe(60_000)
+  expect(startTimeoutMs({ probes: [probe(5000, 6)] })).toBe(60_000)
+  expect(startTimeoutMs({ probes: [probe(10_000, 6), probe(1, 1)] })).toBe(120_000)
+  expect(startTimeoutMs({ probes: [probe(60_000, 6, 'remote')] })).toBe(60_000)
 })
 
-test('why it ended is not forgotten while it starts once more', () => {
-  const verdictNow = after([
+test('the reason of the last exit is kept while it starts again', () => {
+  const verdictNow = statusAfter([
     [0, starting],
     [1, { ...again, restarts: 1 }],
     [2, { ...starting, restarts: 1 }],

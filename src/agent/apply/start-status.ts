@@ -1,99 +1,108 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { isDown, type UnitState } from '../host/systemd.ts'
 
-/** What was seen so far of a service that shall run. Times are in milliseconds. */
-export interface Watch {
+/** What was observed so far of a service that is starting. Times are in milliseconds. */
+export interface StartWatch {
   readonly unit: string
-  readonly begun: number
-  /** How long it may end again and again. */
-  readonly patience: number
-  /** The start that is not the one waited for. */
-  readonly former: string | undefined
-  /** Starts by systemd itself since it began. */
-  readonly again: number
+  readonly begunAt: number
+  /** How long the service may exit repeatedly. */
+  readonly timeoutMs: number
+  /** Invocation that ran before; it is not the one to wait for. */
+  readonly previousInvocation: string | undefined
+  /** Restarts by systemd since the watch began. */
+  readonly exits: number
   readonly restarts: number
-  /** The start that was seen last, and since when it runs. */
+  /** Last observed invocation, and since when it runs. */
   readonly invocation: string
-  readonly since: number
-  /** How it has ended the last time, if that was not well: while it starts again, systemd does not say it. */
-  readonly end: Pick<UnitState, 'result' | 'status'> | undefined
+  readonly runningSince: number
+  /** The last failed exit: systemd does not report it while the service starts again. */
+  readonly lastExit: Pick<UnitState, 'result' | 'status'> | undefined
 }
 
-export type Verdict =
+export type StartStatus =
   | { readonly is: 'running' }
   | { readonly is: 'waiting'; readonly for: string }
   | { readonly is: 'failed'; readonly how: string }
 
-/** A program that does not tell when it is ready is taken to be, once it has stayed for so long. */
-const steady = 1000
-/** Some wait for others by ending: it takes this long, and as many ends, until that counts as a failure. */
-const leastPatience = 60_000
-const mostEnds = 3
-/** What systemd ends with when it could not even start the program: 203 is a program that cannot be run. */
-const firstOwnStatus = 200
+/** A program without readiness notification counts as ready after it has run for this long. */
+const readyAfterMs = 1000
+/**
+ * Some services exit while they wait for others. Only this much time and this many exits count as a failure.
+ */
+const minTimeoutMs = 60_000
+const maxExits = 3
+/** Exit statuses from here on are systemd's own: it could not start the program (203: not executable). */
+const firstSystemdStatus = 200
 
-/** The plan's own patience with a component: as long as its probes may fail, and twice that. */
-export function patienceWith({ probes }: Pick<ComponentPlan, 'probes'>): number {
+/** Timeout for a component: twice the time that its local probes may fail, and at least a minute. */
+export function startTimeoutMs({ probes }: Pick<ComponentPlan, 'probes'>): number {
   const local = probes.filter(({ scope }) => scope === 'local')
-  return Math.max(leastPatience, ...local.map(({ every, failures }) => 2 * every * failures))
+  return Math.max(
+    minTimeoutMs,
+    ...local.map(({ intervalMs, failureThreshold }) => 2 * intervalMs * failureThreshold),
+  )
 }
 
 export function beginWatch(
   unit: string,
   state: UnitState,
-  former: string | undefined,
+  previousInvocation: string | undefined,
   now: number,
-  patience: number,
-): Watch {
+  timeoutMs: number,
+): StartWatch {
   const { restarts } = state
   return {
     unit,
-    begun: now,
-    patience,
-    former,
-    again: 0,
+    begunAt: now,
+    timeoutMs,
+    previousInvocation,
+    exits: 0,
     restarts,
     invocation: '',
-    since: now,
-    end: undefined,
+    runningSince: now,
+    lastExit: undefined,
   }
 }
 
-/** What one more look tells. */
-export function watchOn(watch: Watch, state: UnitState, now: number): Watch {
+/** Adds one observation to the watch. */
+export function updateWatch(watch: StartWatch, state: UnitState, now: number): StartWatch {
   const { restarts, invocation, active, result, status } = state
   const isSame = invocation === watch.invocation && active === 'active'
   return {
     ...watch,
-    // The count begins anew when somebody starts it.
-    again: watch.again + Math.max(0, restarts - watch.restarts),
+    // The counter of systemd restarts at zero after a manual start.
+    exits: watch.exits + Math.max(0, restarts - watch.restarts),
     restarts,
     invocation: active === 'active' ? invocation : '',
-    since: isSame ? watch.since : now,
-    end: result === 'success' || result === '' ? watch.end : { result, status },
+    runningSince: isSame ? watch.runningSince : now,
+    lastExit: result === 'success' || result === '' ? watch.lastExit : { result, status },
   }
 }
 
-export function verdict(watch: Watch, state: UnitState, now: number): Verdict {
-  const { unit, former, again, begun, patience, since, end } = watch
+export function readStartStatus(watch: StartWatch, state: UnitState, now: number): StartStatus {
+  const { unit, previousInvocation, exits, begunAt, timeoutMs, runningSince, lastExit } = watch
   const { active, busy, type, invocation } = state
-  const up = active === 'active' && !busy && invocation !== former
-  if (up && (type === 'notify' || now - since >= steady)) return { is: 'running' }
-  const spent = again >= mostEnds && now - begun >= patience
-  const hopeless = again >= 1 && state.result === 'exit-code' && state.status >= firstOwnStatus
-  const how = described(state, again, end)
-  return isDown(state) || spent || hopeless
+  const up = active === 'active' && !busy && invocation !== previousInvocation
+  if (up && (type === 'notify' || now - runningSince >= readyAfterMs)) return { is: 'running' }
+  const timedOut = exits >= maxExits && now - begunAt >= timeoutMs
+  const cannotRun = exits >= 1 && state.result === 'exit-code' && state.status >= firstSystemdStatus
+  const how = formatUnitState(state, exits, lastExit)
+  return isDown(state) || timedOut || cannotRun
     ? { is: 'failed', how }
     : { is: 'waiting', for: `${unit} to run (${how})` }
 }
 
-function described({ active, sub }: UnitState, again: number, end: Watch['end']): string {
+function formatUnitState(
+  { active, sub }: UnitState,
+  exits: number,
+  lastExit: StartWatch['lastExit'],
+): string {
   const parts = [
     active === sub ? active : `${active}, ${sub}`,
-    ...(again === 0 ? [] : [`it has ended ${again === 1 ? 'once' : `${again} times`}`]),
-    ...(end === undefined
+    ...(exits === 0 ? [] : [`it has ended ${exits === 1 ? 'once' : `${exits} times`}`]),
+    ...(lastExit === undefined
       ? []
-      : [`the last time with ${end.result}${end.status === 0 ? '' : ` ${end.status}`}`]),
+      : [`the last time with ${lastExit.result}${lastExit.status === 0 ? '' : ` ${lastExit.status}`}`]),
   ]
   return parts.join('; ')
 }

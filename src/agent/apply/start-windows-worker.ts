@@ -1,138 +1,152 @@
 import type { Op } from '../../contract/op.ts'
-import { servicesOf, type WindowsHost } from '../host/host.ts'
-import { workerEdges } from '../windows/heal/build-reconcile-deps.ts'
-import { readWorkerMemory, writeWorkerMemory } from '../windows/heal/reconcile-state.ts'
-import { workerWishOf } from '../windows/heal/build-worker-spec.ts'
-import { allRoles, type Role } from '../windows/reconcile/worker-spec.ts'
-import { round, type RoundEnd } from '../windows/reconcile/reconcile-once.ts'
+import { getServiceManager, type WindowsHost } from '../host/host.ts'
+import { buildReconcileDeps } from '../windows/heal/build-reconcile-deps.ts'
+import { readReconcileState, writeReconcileState } from '../windows/heal/reconcile-state.ts'
+import { buildWorkerSpec } from '../windows/heal/build-worker-spec.ts'
+import { workerRoles, type WorkerRole } from '../windows/reconcile/worker-spec.ts'
+import { reconcileOnce, type ReconcileResult } from '../windows/reconcile/reconcile-once.ts'
 import { withStarted } from './ledger.ts'
-import { perform, type PlanRun } from './apply-op.ts'
+import { applyOp, type PlanRun } from './apply-op.ts'
 import { beginOp, endOp, failOp, runOp } from './run-op.ts'
-import { failure, type Start, stopService } from './start-service.ts'
-import { beginWatch, patienceWith, verdict, type Watch, watchOn } from './start-status.ts'
-import { type Look, waitFor } from './wait-for.ts'
+import { buildStartError, type ServiceStart, stopService } from './start-service.ts'
+import { beginWatch, startTimeoutMs, readStartStatus, type StartWatch, updateWatch } from './start-status.ts'
+import { type WaitResult, waitFor } from './wait-for.ts'
 
-interface Wanted {
+interface WorkerStart {
   readonly op: Op
-  readonly start: Start
+  readonly start: ServiceStart
 }
 
-interface Begun extends Wanted {
+interface BegunWorkerStart extends WorkerStart {
   readonly changed: boolean
-  watch: Watch
+  watch: StartWatch
 }
 
-/** Between two rounds, in milliseconds. */
-const every = 1000
+/** Milliseconds between two rounds. */
+const roundIntervalMs = 1000
 
 export function isWorkerService({ component }: Pick<Op, 'component'>): boolean {
-  return allRoles.some((role: Role) => role === component)
+  return workerRoles.some((role: WorkerRole) => role === component)
 }
 
 /**
- * Starts services of a Windows worker by the same rounds by which they are kept: in the order in which they need each
- * other, with the networks between them. Files that are made from what those rounds write are made on the way.
+ * Starts services of a Windows worker with the same rounds that keep them running: in dependency order, with
+ * the networks created in between. Derived files that need output of these rounds are written on the way.
  */
-export async function bringUp(
+export async function startWindowsWorker(
   run: PlanRun<WindowsHost>,
-  wanted: readonly Wanted[],
+  workerStarts: readonly WorkerStart[],
   derived: readonly Op[],
 ): Promise<void> {
   const { host, plan, emit, signal } = run
-  const begun: Begun[] = []
-  const left = new Map(derived.map((op) => [op.name, op]))
-  // The manager stops those that depend on one with it.
-  const former = await running(run)
+  const begun: BegunWorkerStart[] = []
+  const pendingDerived = new Map(derived.map((op) => [op.name, op]))
+  // The service manager also stops the services that depend on a stopped one.
+  const previous = await listRunningServices(run)
   const isAllUp = async (): Promise<boolean> => {
-    const now = await running(run)
-    return [...former].every((name) => now.has(name))
+    const now = await listRunningServices(run)
+    return [...previous].every((name) => now.has(name))
   }
   try {
-    for (const one of wanted) begun.push(await begin(run, one))
+    for (const one of workerStarts) begun.push(await beginWorkerStart(run, one))
     await waitFor(
-      async (): Promise<Look<true>> => {
-        const { decision } = await oneRound(run, left)
+      async (): Promise<WaitResult<true>> => {
+        const { decision } = await runOneRound(run, pendingDerived)
         const reason = decision.kind === 'wait' ? decision.reason : 'it'
-        await conclude(run, begun, reason)
-        if (begun.length === 0 && left.size === 0 && (await isAllUp())) return { found: true }
+        await endFinishedStarts(run, begun, reason)
+        if (begun.length === 0 && pendingDerived.size === 0 && (await isAllUp())) return { found: true }
         return { for: reason }
       },
       {
         clock: host.clock,
         signal,
-        every,
-        tell: (what) => emit(what, begun[0]?.op.component ?? plan.components[0]?.name),
+        intervalMs: roundIntervalMs,
+        emit: (what) => emit(what, begun[0]?.op.component ?? plan.components[0]?.name),
       },
     )
   } catch (error) {
-    // A run that ends early does not wait for what it has begun.
+    // A run that ends early does not wait for starts that it has begun.
     for (const { op } of begun) await endOp(run, op, 'interrupted').catch(() => undefined)
     throw error
   }
 }
 
-/** The services of the worker that run. */
-async function running({ host, plan }: PlanRun<WindowsHost>): Promise<ReadonlySet<string>> {
+/** Names of worker services that run now. */
+async function listRunningServices({ host, plan }: PlanRun<WindowsHost>): Promise<ReadonlySet<string>> {
   const names = plan.components.flatMap(({ name: component, service }) =>
     service !== undefined && isWorkerService({ component }) ? [service.name] : [],
   )
-  const states = await servicesOf(host).showAll(names)
+  const states = await getServiceManager(host).showAll(names)
   return new Set(names.filter((_name, index) => states[index]?.active === 'active'))
 }
 
-/** What has not seen something yet sees it only when it starts anew: it is stopped here, and started in its turn. */
-async function begin(run: PlanRun<WindowsHost>, { op, start }: Wanted): Promise<Begun> {
+/**
+ * A service with pending changes reads them only at a start. It is stopped here, and a later round starts it.
+ */
+async function beginWorkerStart(
+  run: PlanRun<WindowsHost>,
+  { op, start }: WorkerStart,
+): Promise<BegunWorkerStart> {
   const { host, emit, signal } = run
   const { service, action, before, component } = start
   await beginOp(run, op)
   try {
-    const anew = action === 'restart' || service.unseen.length > 0
-    if (anew) await stopService(host, op.name, op.component, emit, signal)
-    const former = anew && before.invocation !== '' ? before.invocation : undefined
+    const mustRestart = action === 'restart' || service.pendingChanges.length > 0
+    if (mustRestart) await stopService(host, op.name, op.component, emit, signal)
+    const previous = mustRestart && before.invocation !== '' ? before.invocation : undefined
     const now = host.clock.now().getTime()
-    const watch = beginWatch(op.name, before, former, now, patienceWith(component))
-    return { op, start, changed: anew || before.active !== 'active', watch }
+    const watch = beginWatch(op.name, before, previous, now, startTimeoutMs(component))
+    return { op, start, changed: mustRestart || before.active !== 'active', watch }
   } catch (error) {
     throw await failOp(run, op, error)
   }
 }
 
-async function oneRound(run: PlanRun<WindowsHost>, left: Map<string, Op>): Promise<RoundEnd> {
-  const { host, plan, book, signal } = run
-  const wish = workerWishOf(plan, book.ledger)
-  if (wish === undefined) throw new Error('the plan does not say which networks to keep')
+async function runOneRound(
+  run: PlanRun<WindowsHost>,
+  pendingDerived: Map<string, Op>,
+): Promise<ReconcileResult> {
+  const { host, plan, ledgerStore, signal } = run
+  const spec = buildWorkerSpec(plan, ledgerStore.ledger)
+  if (spec === undefined) throw new Error('the plan does not say which networks to keep')
   const derive = async ({ path }: { readonly path: string }): Promise<void> => {
-    const op = left.get(path)
+    const op = pendingDerived.get(path)
     if (op === undefined) return
-    await runOp(run, op, async () => perform(run, op))
-    left.delete(path)
+    await runOp(run, op, async () => applyOp(run, op))
+    pendingDerived.delete(path)
   }
-  const edges = workerEdges(host, plan, derive, signal)
-  const keep = async (memory: RoundEnd['memory']): Promise<void> => writeWorkerMemory(host, memory)
-  const end = await round(edges, wish, await readWorkerMemory(host), keep)
-  await keep(end.memory)
+  const deps = buildReconcileDeps(host, plan, derive, signal)
+  const save = async (memory: ReconcileResult['state']): Promise<void> => writeReconcileState(host, memory)
+  const end = await reconcileOnce(deps, spec, await readReconcileState(host), save)
+  await save(end.state)
   return end
 }
 
-/** Takes out of what was begun all that runs by now, and fails over the first of which there is no hope. */
-async function conclude(run: PlanRun<WindowsHost>, begun: Begun[], reason: string): Promise<void> {
-  const { host, book, emit } = run
-  const states = await servicesOf(host).showAll(begun.map(({ op }) => op.name))
+/** Ends the op of every begun service that runs now. Throws for the first service that failed. */
+async function endFinishedStarts(
+  run: PlanRun<WindowsHost>,
+  begun: BegunWorkerStart[],
+  reason: string,
+): Promise<void> {
+  const { host, ledgerStore, emit } = run
+  const states = await getServiceManager(host).showAll(begun.map(({ op }) => op.name))
   const now = host.clock.now().getTime()
   for (const [index, one] of [...begun.entries()].toReversed()) {
     const state = states[index]
-    if (state === undefined) throw new Error(`the supervisor has told nothing of ${one.op.name}`)
-    one.watch = watchOn(one.watch, state, now)
-    // One that nobody has started yet waits for its turn.
-    const seen =
-      state.active === 'inactive' ? ({ is: 'waiting', for: reason } as const) : verdict(one.watch, state, now)
-    if (seen.is === 'waiting') continue
+    if (state === undefined) throw new Error(`the supervisor reported nothing about ${one.op.name}`)
+    one.watch = updateWatch(one.watch, state, now)
+    // A service that no round has started yet is still waiting.
+    const status =
+      state.active === 'inactive'
+        ? ({ is: 'waiting', for: reason } as const)
+        : readStartStatus(one.watch, state, now)
+    if (status.is === 'waiting') continue
     begun.splice(index, 1)
-    if (seen.is === 'failed') {
-      const error = await failure(host, one.op.name, seen.how, one.op.component, emit)
+    if (status.is === 'failed') {
+      const error = await buildStartError(host, one.op.name, status.how, one.op.component, emit)
       throw await failOp(run, one.op, error)
     }
-    await book.keep(withStarted(book.ledger, one.op.name))
+    await ledgerStore.save(withStarted(ledgerStore.ledger, one.op.name))
     await endOp(run, one.op, one.changed ? 'done' : 'unchanged')
   }
 }

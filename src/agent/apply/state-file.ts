@@ -1,9 +1,9 @@
 import { join } from '../host/host-path.ts'
 import { type Format, readVersioned } from '../../contract/versioned.ts'
 import type { Host } from '../host/host.ts'
-import { accessOf } from './planned-access.ts'
+import { resolveAccess } from './planned-access.ts'
 
-/** What an agent remembers in a file of its own. One that cannot be read is as good as none. */
+/** Reads a state file of the agent. An unreadable file counts as missing. */
 export async function readState<T>(host: Host, name: string, format: Format<T>): Promise<T | undefined> {
   const text = await host.files.read(statePath(host, name))
   if (text === undefined) return undefined
@@ -15,7 +15,7 @@ export async function readState<T>(host: Host, name: string, format: Format<T>):
 }
 
 export async function writeState(host: Host, name: string, document: object): Promise<void> {
-  const access = await accessOf(host, { owner: 'root', mode: '0600' })
+  const access = await resolveAccess(host, { owner: 'root', mode: '0600' })
   await host.files.write(statePath(host, name), Buffer.from(`${JSON.stringify(document)}\n`), access)
 }
 

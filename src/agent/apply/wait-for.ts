@@ -1,35 +1,35 @@
 import type { Clock } from '../host/clock.ts'
-import type { Told } from './emit-run-event.ts'
+import type { RunEventBody } from './emit-run-event.ts'
 
-/** What was found, or what is still missing. */
-export type Look<T> = { readonly found: T } | { readonly for: string }
+/** The result, or a text that says what is still missing. */
+export type WaitResult<T> = { readonly found: T } | { readonly for: string }
 
-export interface Waiting {
+export interface WaitOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
-  readonly tell: (what: Told) => void
-  /** Between two looks, in milliseconds. */
-  readonly every?: number
+  readonly emit: (what: RunEventBody) => void
+  /** Milliseconds between two checks. */
+  readonly intervalMs?: number
 }
 
-const usually = 200
-/** Between two words on it. What is there soon is not worth one. */
-const toldEvery = 5000
+const defaultIntervalMs = 200
+/** Milliseconds between two waiting events. The first one comes after a second, so short waits are silent. */
+const reportIntervalMs = 5000
 
-/** Looks until something is found, for as long as it takes. What it waits for is told again and again. */
-export async function waitFor<T>(look: () => Promise<Look<T>>, waiting: Waiting): Promise<T> {
-  const { clock, signal, tell, every = usually } = waiting
+/** Calls `check` until it returns a result, without a timeout. Emits a waiting event at intervals. */
+export async function waitFor<T>(check: () => Promise<WaitResult<T>>, options: WaitOptions): Promise<T> {
+  const { clock, signal, emit, intervalMs = defaultIntervalMs } = options
   const since = clock.now()
-  let told = since.getTime() - toldEvery + 1000
+  let reportedAt = since.getTime() - reportIntervalMs + 1000
   for (;;) {
     signal.throwIfAborted()
-    const seen = await look()
-    if ('found' in seen) return seen.found
+    const result = await check()
+    if ('found' in result) return result.found
     const now = clock.now().getTime()
-    if (now - told >= toldEvery) {
-      told = now
-      tell({ type: 'waiting', for: seen.for, since: since.toISOString() })
+    if (now - reportedAt >= reportIntervalMs) {
+      reportedAt = now
+      emit({ type: 'waiting', for: result.for, since: since.toISOString() })
     }
-    await clock.pause(every, signal)
+    await clock.pause(intervalMs, signal)
   }
 }

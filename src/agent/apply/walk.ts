@@ -1,33 +1,33 @@
 import type { Op } from '../../contract/op.ts'
-import { perform, type PlanRun } from './apply-op.ts'
+import { applyOp, type PlanRun } from './apply-op.ts'
 import { runOp } from './run-op.ts'
-import { type StageEnd, isStart, nothingLeft, startAll } from './start-stage.ts'
+import { type StageEndOps, isStart, noStageEndOps, startStage } from './start-stage.ts'
 
 /**
- * One op after the other. Services of a stage are started together when all else of it is done, and awaited before its
- * images come, the next stage begins or anything goes. Answers with the starts that would end this process, which come last of all.
+ * Runs ops in order. Services of a stage start together after its other ops and are awaited before images,
+ * the next stage and any removal. Returns the starts that would end this process; the caller runs them last.
  */
-export async function walk(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> {
-  const own: Op[] = []
-  let waiting: StageEnd = nothingLeft
+export async function runOps(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> {
+  const selfRestarts: Op[] = []
+  let stageEnd: StageEndOps = noStageEndOps
   const finishStage = async (): Promise<void> => {
-    const all = waiting
-    waiting = nothingLeft
-    if (all !== nothingLeft) own.push(...(await startAll(run, all)))
+    const ended = stageEnd
+    stageEnd = noStageEndOps
+    if (ended !== noStageEndOps) selfRestarts.push(...(await startStage(run, ended)))
   }
   for (const [index, op] of ops.entries()) {
-    const isNext = op.stage !== ops[index - 1]?.stage || op.action === 'remove' || op.action === 'stop'
-    if (isNext) await finishStage()
+    const endsStage = op.stage !== ops[index - 1]?.stage || op.action === 'remove' || op.action === 'stop'
+    if (endsStage) await finishStage()
     if (op.target === 'derived-file' && op.action !== 'remove') {
-      waiting = { ...waiting, derived: [...waiting.derived, op] }
+      stageEnd = { ...stageEnd, derived: [...stageEnd.derived, op] }
     } else if (op.target === 'image' && op.action !== 'remove') {
-      waiting = { ...waiting, images: [...waiting.images, op] }
+      stageEnd = { ...stageEnd, images: [...stageEnd.images, op] }
     } else if (isStart(op)) {
-      waiting = { ...waiting, starts: [...waiting.starts, op] }
+      stageEnd = { ...stageEnd, starts: [...stageEnd.starts, op] }
     } else {
-      await runOp(run, op, async () => perform(run, op))
+      await runOp(run, op, async () => applyOp(run, op))
     }
   }
   await finishStage()
-  return own
+  return selfRestarts
 }

@@ -1,56 +1,56 @@
 import { appendFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { digestOf } from '../../../lab/windows/simulator/file-handlers.ts'
-import { savedMachine, snapshotOf } from '../../../lab/windows/simulator/machine-state.ts'
-import { processOf } from '../../../lab/windows/simulator/programs.ts'
+import { computeSha256 } from '../../../lab/windows/simulator/file-handlers.ts'
+import { toSavedMachine, snapshotMachine } from '../../../lab/windows/simulator/machine-state.ts'
+import { findProcess } from '../../../lab/windows/simulator/programs.ts'
 import { advance } from '../../../lab/windows/simulator/time.ts'
 import {
-  windowsWorker,
+  createWindowsWorker,
   type WindowsWorker,
-  windowsWorld,
-  type WindowsWorld,
+  createSharedFixture,
+  type SharedWindowsFixture,
 } from '../../../lab/windows/simulator/planned-worker.ts'
-import { apply } from './apply.ts'
+import { applyPlan } from './apply.ts'
 import { diffHost } from './diff-host.ts'
-import { applied, someRun } from './testing/fixtures.ts'
-import { mortalWindows } from './testing/crash-injection.ts'
-import { reset } from './reset/reset.ts'
+import { applyAndListOps, someRunId } from './testing/fixtures.ts'
+import { withCrashOnWindows } from './testing/crash-injection.ts'
+import { runReset } from './reset/reset.ts'
 
-let world: WindowsWorld
-/** Its plan was applied once, for all who begin with that. */
-let brought: WindowsWorker
+let world: SharedWindowsFixture
+/** A worker with an applied plan, shared by all tests that start from one. */
+let appliedWorker: WindowsWorker
 let worker: WindowsWorker
 beforeAll(async () => {
-  world = await windowsWorld()
-  worker = await windowsWorker(world)
-  brought = worker
-  await bring()
+  world = await createSharedFixture()
+  worker = await createWindowsWorker(world)
+  appliedWorker = worker
+  await applyToWorker()
 })
-afterAll(async () => brought[Symbol.asyncDispose]())
+afterAll(async () => appliedWorker[Symbol.asyncDispose]())
 beforeEach(async () => {
-  worker = await windowsWorker(world)
+  worker = await createWindowsWorker(world)
 })
 afterEach(async () => worker[Symbol.asyncDispose]())
 
-async function bring(plan: NodePlan = worker.plan): Promise<string[]> {
+async function applyToWorker(plan: NodePlan = worker.plan): Promise<string[]> {
   const { host } = worker
-  return applied(host, plan, { certificates: await worker.sign(host, plan) })
+  return applyAndListOps(host, plan, { certificates: await worker.sign(host, plan) })
 }
 
-/** As it is once its plan was applied. */
-async function asBrought(): Promise<void> {
+/** Resets the worker to the state after its plan was applied. */
+async function resetToApplied(): Promise<void> {
   await worker[Symbol.asyncDispose]()
-  worker = await windowsWorker(world, brought)
+  worker = await createWindowsWorker(world, appliedWorker)
 }
 
 async function leave() {
   const { signal } = new AbortController()
-  return reset({ host: worker.host, name: 'win1', run: someRun, emit: () => undefined, signal })
+  return runReset({ host: worker.host, name: 'win1', run: someRunId, emit: () => undefined, signal })
 }
 
-/** What is there of services, networks and rules. */
-function ours() {
+/** Our services, networks and rules. */
+function ownState() {
   const { services, networks, rules } = worker.machine
   return {
     running: [...services.values()].filter(({ state }) => state === 'Running').map(({ name }) => name),
@@ -59,9 +59,9 @@ function ours() {
   }
 }
 
-/** All that others would find on the host, but for what only counts and what a cluster knows. */
-function allOf({ machine }: WindowsWorker) {
-  const { services, rules, environment, networks, endpoints, policies, adapters, routes } = savedMachine(
+/** Everything observable on the host, except for counters and what only a cluster knows. */
+function observeAll({ machine }: WindowsWorker) {
+  const { services, rules, environment, networks, endpoints, policies, adapters, routes } = toSavedMachine(
     machine,
     new Map(),
   )
@@ -80,9 +80,9 @@ function allOf({ machine }: WindowsWorker) {
   }
 }
 
-/** What of it is somebody else's. */
-function foreignOf(one: WindowsWorker) {
-  const all = allOf(one)
+/** The part that belongs to other software. */
+function observeForeign(one: WindowsWorker) {
+  const all = observeAll(one)
   const isForeign = (name: string): boolean => ['hns', 'kubelet-exporter', 'corp-backup'].includes(name)
   return {
     ...all,
@@ -101,9 +101,9 @@ const settings = String.raw`C:\hyperkube\settings`
 const programs = String.raw`C:\hyperkube\programs`
 
 test('a first run makes all of it in its order, and a second one has nothing to do', async () => {
-  const foreign = foreignOf(worker)
-  const told = await bring()
-  const starts = told.filter((line) => line.startsWith('start '))
+  const foreign = observeForeign(worker)
+  const lines = await applyToWorker()
+  const starts = lines.filter((line) => line.startsWith('start '))
   expect(starts).toEqual([
     'start service hyperkube-agent',
     'start service apiserver-proxy',
@@ -112,7 +112,7 @@ test('a first run makes all of it in its order, and a second one has nothing to 
     'start service flanneld',
     'start service kube-proxy',
   ])
-  expect(ours()).toEqual({
+  expect(ownState()).toEqual({
     running: [
       'hns',
       'kubelet-exporter',
@@ -126,21 +126,21 @@ test('a first run makes all of it in its order, and a second one has nothing to 
     networks: ['nat', 'hyperkube-switch', 'flannel.4096'],
     rules: 5,
   })
-  // Made between the two starts of its stage, from what was written there.
+  // The file is rendered between the two starts of its stage, from what was written there.
   const config = `create derived-file ${settings}\\kube-proxy\\config.yaml`
-  expect(told.indexOf(config)).toBeLessThan(told.indexOf('start service kube-proxy'))
+  expect(lines.indexOf(config)).toBeLessThan(lines.indexOf('start service kube-proxy'))
   expect(worker.machine.policies).toMatchObject([{ sourceAddress: '10.244.3.2' }])
   expect(worker.machine.breaks).toBe(1)
   expect(await diffHost(worker.host, worker.plan)).toEqual({ ops: [], findings: [] })
-  expect(await bring()).toEqual([])
-  expect(foreignOf(worker)).toEqual(foreign)
+  expect(await applyToWorker()).toEqual([])
+  expect(observeForeign(worker)).toEqual(foreign)
 })
 
-test('what one agent has begun, the next one goes on with', async () => {
-  await bring()
+test('the next agent continues what one has begun', async () => {
+  await applyToWorker()
   await worker.save()
-  const { host, machine } = await worker.again()
-  expect(snapshotOf(machine)).toEqual(snapshotOf(worker.machine))
+  const { host, machine } = await worker.reopen()
+  expect(snapshotMachine(machine)).toEqual(snapshotMachine(worker.machine))
   expect(await diffHost(host, worker.plan)).toEqual({ ops: [], findings: [] })
 })
 
@@ -151,27 +151,28 @@ const drifts: Readonly<Record<string, [spoil: (one: WindowsWorker) => Promise<un
       `change directory ${settings}\\kubelet`,
     ],
     artifact: [
-      async ({ place }) => writeFile(place(`${programs}\\cni-plugins-1.9.1\\host-local.exe`), 'another'),
+      async ({ toLocalPath }) =>
+        writeFile(toLocalPath(`${programs}\\cni-plugins-1.9.1\\host-local.exe`), 'another'),
       'change artifact cni-plugins-1.9.1',
     ],
     'an artifact that runs': [
-      async ({ place }) => appendFile(place(`${programs}\\shawl-1.9.0\\readme.txt`), 'of nobody'),
+      async ({ toLocalPath }) => appendFile(toLocalPath(`${programs}\\shawl-1.9.0\\readme.txt`), 'foreign'),
       'change artifact shawl-1.9.0',
     ],
     file: [
-      async ({ place }) => writeFile(place(`${settings}\\kubelet\\config.yaml`), 'another'),
+      async ({ toLocalPath }) => writeFile(toLocalPath(`${settings}\\kubelet\\config.yaml`), 'another'),
       `change file ${settings}\\kubelet\\config.yaml`,
     ],
     'derived-file': [
-      async ({ place }) => rm(place(String.raw`C:\etc\cni\net.d\10-flannel.conflist`)),
+      async ({ toLocalPath }) => rm(toLocalPath(String.raw`C:\etc\cni\net.d\10-flannel.conflist`)),
       String.raw`create derived-file C:\etc\cni\net.d\10-flannel.conflist`,
     ],
     'the file that kube-proxy reads': [
-      async ({ place }) => writeFile(place(`${settings}\\kube-proxy\\config.yaml`), 'another'),
+      async ({ toLocalPath }) => writeFile(toLocalPath(`${settings}\\kube-proxy\\config.yaml`), 'another'),
       `change derived-file ${settings}\\kube-proxy\\config.yaml`,
     ],
     certificate: [
-      async ({ place }) => rm(place(`${settings}\\kubelet\\client.key`)),
+      async ({ toLocalPath }) => rm(toLocalPath(`${settings}\\kubelet\\client.key`)),
       `change certificate ${settings}\\kubelet\\client.crt`,
     ],
     'firewall-rule': [
@@ -189,39 +190,39 @@ const drifts: Readonly<Record<string, [spoil: (one: WindowsWorker) => Promise<un
     image: [({ machine }) => machine.images.clear(), 'create image registry.k8s.io/pause:3.10.2'],
   }
 
-test.each(Object.entries(drifts))('%s that was changed is mended', async (_name, [spoil, op]) => {
-  await asBrought()
+test.each(Object.entries(drifts))('%s that was changed is repaired', async (_name, [spoil, op]) => {
+  await resetToApplied()
   await spoil(worker)
   advance(worker.machine, 5000)
-  expect(await bring()).toContain(op)
+  expect(await applyToWorker()).toContain(op)
   expect((await diffHost(worker.host, worker.plan)).ops).toEqual([])
-  expect(ours().running).toHaveLength(8)
+  expect(ownState().running).toHaveLength(8)
 })
 
-test('another version comes beside the former one, which goes when nothing runs from it any more', async () => {
-  await asBrought()
-  const before = processOf(worker.machine, 'containerd')
-  const told = await bring(worker.upgraded)
-  expect(told).toContain('create artifact kubelet-1.37.2')
-  expect(told).toContain('restart service kubelet')
-  expect(told).toContain('remove artifact kubelet-1.37.1')
-  expect(told.indexOf('remove artifact kubelet-1.37.1')).toBeGreaterThan(
-    told.indexOf('restart service kubelet'),
+test('another version is installed beside the previous one, which is removed when nothing runs from it', async () => {
+  await resetToApplied()
+  const before = findProcess(worker.machine, 'containerd')
+  const lines = await applyToWorker(worker.upgraded)
+  expect(lines).toContain('create artifact kubelet-1.37.2')
+  expect(lines).toContain('restart service kubelet')
+  expect(lines).toContain('remove artifact kubelet-1.37.1')
+  expect(lines.indexOf('remove artifact kubelet-1.37.1')).toBeGreaterThan(
+    lines.indexOf('restart service kubelet'),
   )
-  const kubelet = processOf(worker.machine, 'kubelet')
-  expect(kubelet?.sha256).toBe(digestOf('the program kubelet 1.37.2'))
-  // Nobody restarts for a program that is not its own.
-  expect(processOf(worker.machine, 'containerd')).toBe(before)
+  const kubelet = findProcess(worker.machine, 'kubelet')
+  expect(kubelet?.sha256).toBe(computeSha256('the program kubelet 1.37.2'))
+  // No service restarts for a program of another component.
+  expect(findProcess(worker.machine, 'containerd')).toBe(before)
   expect(await diffHost(worker.host, worker.upgraded)).toEqual({ ops: [], findings: [] })
 })
 
-test('what still runs from a former version is said, and goes another time', async () => {
-  await asBrought()
+test('a previous version that still runs is reported, and removed later', async () => {
+  await resetToApplied()
   const { machine, host } = worker
   const path = `${programs}\\kubelet-1.37.1\\kubelet.exe`
   machine.processes.set(999, {
     id: 999,
-    service: 'somebody who still runs it',
+    service: 'still-running',
     program: path,
     image: machine.files.at(path)?.id ?? '',
     sha256: '',
@@ -230,41 +231,41 @@ test('what still runs from a former version is said, and goes another time', asy
     network: undefined,
     startedAt: 0,
   })
-  await bring(worker.upgraded)
+  await applyToWorker(worker.upgraded)
   const pending = (await diffHost(host, worker.upgraded)).ops
   expect(pending).toMatchObject([{ action: 'remove', target: 'artifact', name: 'kubelet-1.37.1' }])
   machine.processes.delete(999)
-  await bring(worker.upgraded)
+  await applyToWorker(worker.upgraded)
   expect((await diffHost(host, worker.upgraded)).ops).toEqual([])
 })
 
 test('a reset leaves the host as it was', async () => {
-  const before = allOf(worker)
-  await bring()
-  const { report, farewell } = await leave()
-  expect(farewell).toBeUndefined()
-  expect(report.flatMap(({ held = [] }) => held)).toEqual([])
+  const before = observeAll(worker)
+  await applyToWorker()
+  const { report, exitHook } = await leave()
+  expect(exitHook).toBeUndefined()
+  expect(report.flatMap(({ inUse = [] }) => inUse)).toEqual([])
   advance(worker.machine, 30_000)
-  expect(allOf(worker)).toEqual(before)
+  expect(observeAll(worker)).toEqual(before)
 })
 
-test('what could not go, because the agent itself runs from it, is said', async () => {
-  await asBrought()
+test('what could not be removed, because the agent itself runs from it, is reported', async () => {
+  await resetToApplied()
   const { host, machine } = worker
   const pid = machine.services.get('hyperkube-agent')?.process ?? 0
   const lines: string[] = []
   const { signal } = new AbortController()
-  const { report, farewell } = await reset({
+  const { report, exitHook } = await runReset({
     host: { ...host, release: { ...host.release, pid } },
     name: 'win1',
-    run: someRun,
+    run: someRunId,
     emit: (what) => lines.push(...(what.type === 'log' ? what.lines : [])),
     signal,
   })
-  expect(farewell).toBeDefined()
-  expect(report.flatMap(({ held = [] }) => held)).toEqual([programs])
+  expect(exitHook).toBeDefined()
+  expect(report.flatMap(({ inUse = [] }) => inUse)).toEqual([programs])
   expect(lines.some((line) => line.includes('is still used'))).toBe(true)
-  // Nothing but the two programs that run, and the way to them.
+  // Only the two running programs and their directories.
   const left = machine.files
     .all()
     .filter(({ path, directory }) => path.startsWith('C:\\hyperkube') && !directory)
@@ -274,11 +275,11 @@ test('what could not go, because the agent itself runs from it, is said', async 
   ])
 })
 
-test('a service of the same name that is somebody else’s is left alone, and said', async () => {
+test('a foreign service of the same name is left alone and reported', async () => {
   const { machine } = worker
   const foreign = machine.services.get('kubelet-exporter')
   if (foreign !== undefined) machine.services.set('kubelet', { ...foreign, name: 'kubelet' })
-  await expect(bring()).rejects.toMatchObject({ code: 'APPLY_SERVICE_TAKEN', component: 'kubelet' })
+  await expect(applyToWorker()).rejects.toMatchObject({ code: 'APPLY_SERVICE_TAKEN', component: 'kubelet' })
   expect(machine.services.get('kubelet')).toMatchObject({
     commandLine: foreign?.commandLine,
     state: 'Running',
@@ -291,22 +292,22 @@ test.each([151, 397])('killed after every %i calls and gone on with, it ends the
   let lives = 0
   for (let done = false; !done; lives++) {
     const life = { calls: 0, ends: 2 * every + (lives % 2) }
-    done = await applied(mortalWindows(host, life), plan, { certificates }).then(
+    done = await applyAndListOps(withCrashOnWindows(host, life), plan, { certificates }).then(
       () => true,
       (error: unknown) => {
         if (life.calls <= every) throw error
         return false
       },
     )
-    // Who looks at all that is there needs more than that when it is nearly done.
+    // Each run inspects everything first, which needs more calls when the plan is nearly applied.
     every += 20
   }
   expect(lives).toBeGreaterThan(3)
   expect((await diffHost(host, plan)).ops).toEqual([])
-  await using other = await windowsWorker(world)
-  await applied(other.host, plan, { certificates: await other.sign(other.host, plan) })
+  await using other = await createWindowsWorker(world)
+  await applyAndListOps(other.host, plan, { certificates: await other.sign(other.host, plan) })
   const settled = (one: WindowsWorker) => {
-    const { services, rules, networks, routes, files } = allOf(one)
+    const { services, rules, networks, routes, files } = observeAll(one)
     return {
       services: services.map(([name, { commandLine, state }]) => ({ name, commandLine, state })),
       rules,
@@ -320,21 +321,21 @@ test.each([151, 397])('killed after every %i calls and gone on with, it ends the
   expect(settled(worker)).toEqual(settled(other))
 })
 
-test('stopped at every op and gone on with, it ends the same', async () => {
+test('interrupted at every op and continued, it ends the same', async () => {
   const { host, plan } = worker
   const certificates = await worker.sign(host, plan)
   let runs = 0
   for (let left = true; left; runs++) {
     const stop = new AbortController()
     let ended = 0
-    left = await apply({
+    left = await applyPlan({
       host,
       plan,
       through: 'network',
       secrets: new Map(),
       certificates,
-      run: someRun,
-      // Three at a time: each run looks at everything first.
+      run: someRunId,
+      // Three ops per run, because each run inspects everything first.
       emit: (what) => void (what.type === 'op-ended' && ++ended === 3 && stop.abort()),
       signal: stop.signal,
     }).then(
@@ -344,5 +345,5 @@ test('stopped at every op and gone on with, it ends the same', async () => {
   }
   expect(runs).toBeGreaterThan(20)
   expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
-  expect(ours().running).toHaveLength(8)
+  expect(ownState().running).toHaveLength(8)
 })

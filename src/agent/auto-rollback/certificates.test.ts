@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest'
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { componentOf, fileOf } from '../../diff/testing/fixtures.ts'
-import { makeAuthority } from '../../pki/ca.ts'
+import { buildComponent, buildFile } from '../../diff/testing/fixtures.ts'
+import { createCa } from '../../pki/ca.ts'
 import { inspectCertificate } from '../../pki/inspect.ts'
 import { year } from '../../pki/lifetime.ts'
 import { signRequest } from '../../pki/sign.ts'
-import { certificateRequests } from '../apply/certificate-requests.ts'
+import { createCertificateRequests } from '../apply/certificate-requests.ts'
 import { diffHost } from '../apply/diff-host.ts'
-import { applied, hostPlan } from '../apply/testing/fixtures.ts'
-import { lastPlan } from '../apply/applied-plan.ts'
-import { temporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
-import { agentOf, minute, settingOf, trialUntil } from './testing/rollback-host.ts'
+import { applyAndListOps, buildPlanWithHost } from '../apply/testing/fixtures.ts'
+import { readAppliedPlan } from '../apply/applied-plan.ts'
+import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
+import { startRollbackAgent, minute, readSetting, provisionalUntil } from './testing/rollback-host.ts'
 
-const authority = await makeAuthority('etcd', 10 * year, new Date(Date.UTC(2026, 0, 1)))
+const ca = await createCa('etcd', 10 * year, new Date(Date.UTC(2026, 0, 1)))
 
-function place(names: readonly string[]): PlannedCertificate {
+function planCertificate(names: readonly string[]): PlannedCertificate {
   return {
-    authority: 'etcd',
+    ca: 'etcd',
     subject: { commonName: 'api', organizations: [] },
     names: { dns: [...names], ip: [] },
     usages: ['server'],
@@ -30,12 +30,12 @@ function place(names: readonly string[]): PlannedCertificate {
 
 function planFor(text: string, names: readonly string[]): NodePlan {
   const directory = '/etc/hyperkube/kubelet'
-  return hostPlan(
-    componentOf({
+  return buildPlanWithHost(
+    buildComponent({
       name: 'kubelet',
       directories: [{ path: directory, owner: 'root', mode: '0700' }],
-      files: [fileOf(`${directory}/ca.crt`, authority.certificate), fileOf(`${directory}/config`, text)],
-      certificates: [place(names)],
+      files: [buildFile(`${directory}/ca.crt`, ca.certificate), buildFile(`${directory}/config`, text)],
+      certificates: [planCertificate(names)],
     }),
   )
 }
@@ -43,51 +43,51 @@ function planFor(text: string, names: readonly string[]): NodePlan {
 const before = planFor('before', ['api'])
 const tried = planFor('tried', ['api', 'api.example.org'])
 
-async function signedFor(host: TemporaryHost, plan: NodePlan, names: readonly string[]) {
-  const { certificateFile, subject, usages, lifetime, names: wished } = place(names)
-  const request = (await certificateRequests(host, plan))[certificateFile] ?? ''
-  const wish = { subject, names: wished, usages, lifetime }
-  const certificate = await signRequest(authority, request, wish, host.clock.now())
+async function signFor(host: TemporaryHost, plan: NodePlan, names: readonly string[]) {
+  const { certificateFile, subject, usages, lifetime, names: plannedNames } = planCertificate(names)
+  const request = (await createCertificateRequests(host, plan))[certificateFile] ?? ''
+  const spec = { subject, names: plannedNames, usages, lifetime }
+  const certificate = await signRequest(ca, request, spec, host.clock.now())
   return new Map([[certificateFile, certificate]])
 }
 
 test('who goes back keeps the newer certificate, and knows that it has it', async () => {
-  await using host = await temporaryHost()
-  await applied(host, before, { certificates: await signedFor(host, before, ['api']) })
-  const { look, work } = await agentOf(host)
-  await work.beginTrial(trialUntil(host.clock.time, 0, tried))
+  await using host = await createTemporaryHost()
+  await applyAndListOps(host, before, { certificates: await signFor(host, before, ['api']) })
+  const { check, work } = await startRollbackAgent(host)
+  await work.beginProvisional(provisionalUntil(host.clock.time, 0, tried))
   const names = ['api', 'api.example.org']
-  await applied(host, tried, { certificates: await signedFor(host, tried, names) })
+  await applyAndListOps(host, tried, { certificates: await signFor(host, tried, names) })
   host.clock.time += minute
-  expect(await look()).toEqual({ next: 15_000, troubles: [] })
-  expect(await settingOf(host)).toBe('before')
-  const pem = (await host.files.read(place([]).certificateFile))?.toString('utf8') ?? ''
+  expect(await check()).toEqual({ nextMs: 15_000, problems: [] })
+  expect(await readSetting(host)).toBe('before')
+  const pem = (await host.files.read(planCertificate([]).certificateFile))?.toString('utf8') ?? ''
   expect(inspectCertificate(pem).names.dns).toEqual(names)
-  // So it is renewed as any other, and the wish of cluster.yml is what differs.
-  expect(await lastPlan(host)).toEqual(planFor('before', names))
+  // The certificate is renewed as any other, and only the desired state of cluster.yml differs.
+  expect(await readAppliedPlan(host)).toEqual(planFor('before', names))
   expect((await diffHost(host, tried)).ops.map(({ name }) => name)).toEqual(['/etc/hyperkube/kubelet/config'])
 })
 
-test('one that was asked for and never came keeps nobody from going back', async () => {
-  await using host = await temporaryHost()
-  await applied(host, before, { certificates: await signedFor(host, before, ['api']) })
-  const { look, work } = await agentOf(host)
-  await work.beginTrial(trialUntil(host.clock.time, 0, tried))
-  await certificateRequests(host, tried)
+test('a certificate that was requested and never issued does not prevent the rollback', async () => {
+  await using host = await createTemporaryHost()
+  await applyAndListOps(host, before, { certificates: await signFor(host, before, ['api']) })
+  const { check, work } = await startRollbackAgent(host)
+  await work.beginProvisional(provisionalUntil(host.clock.time, 0, tried))
+  await createCertificateRequests(host, tried)
   host.clock.time += minute
-  expect(await look()).toEqual({ next: 15_000, troubles: [] })
-  expect(await lastPlan(host)).toEqual(before)
-  expect(await work.trial()).toMatchObject({ state: 'went-back' })
+  expect(await check()).toEqual({ nextMs: 15_000, problems: [] })
+  expect(await readAppliedPlan(host)).toEqual(before)
+  expect(await work.provisional()).toMatchObject({ state: 'rolled-back' })
 })
 
-test('one that is gone is left to an operator, and keeps nobody from going back either', async () => {
-  await using host = await temporaryHost()
-  await applied(host, before, { certificates: await signedFor(host, before, ['api']) })
-  const { look, work } = await agentOf(host)
-  await work.beginTrial(trialUntil(host.clock.time, 0, tried))
-  await host.files.remove(place([]).certificateFile)
+test('a missing certificate is left to an operator, and does not prevent the rollback', async () => {
+  await using host = await createTemporaryHost()
+  await applyAndListOps(host, before, { certificates: await signFor(host, before, ['api']) })
+  const { check, work } = await startRollbackAgent(host)
+  await work.beginProvisional(provisionalUntil(host.clock.time, 0, tried))
+  await host.files.remove(planCertificate([]).certificateFile)
   host.clock.time += minute
-  expect(await look()).toEqual({ next: 15_000, troubles: [] })
-  expect(await work.trial()).toMatchObject({ state: 'went-back' })
+  expect(await check()).toEqual({ nextMs: 15_000, problems: [] })
+  expect(await work.provisional()).toMatchObject({ state: 'rolled-back' })
   expect((await diffHost(host, before)).ops.map(({ target }) => target)).toEqual(['certificate'])
 })

@@ -1,111 +1,122 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
-import type { HostTrial, Trial } from '../../contract/provisional-change.ts'
-import type { TrialMemory } from '../../contract/provisional-state.ts'
+import type { HostProvisionalChange, ProvisionalChange } from '../../contract/provisional-change.ts'
+import type { ProvisionalState } from '../../contract/provisional-state.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { Emit } from '../apply/emit-run-event.ts'
-import { lastPlan } from '../apply/applied-plan.ts'
+import type { EmitRunEvent } from '../apply/emit-run-event.ts'
+import { readAppliedPlan } from '../apply/applied-plan.ts'
 import type { Host } from '../host/host.ts'
-import { goBack } from './rollback.ts'
-import { forgetTrial, readTrial, writeTrial } from './trial-memory.ts'
+import { rollBackToPreviousPlan } from './rollback.ts'
+import { deleteProvisionalState, readProvisionalState, writeProvisionalState } from './trial-memory.ts'
 
-/** What is tried on a host, and what becomes of it. */
-export interface HostTrials {
-  now(): Promise<HostTrial | undefined>
-  /** What a trial that is under way goes back to, or one that begins now would. */
-  former(): Promise<NodePlan | undefined>
-  /** From now on it goes back to what it is now. Of the one that is under way only the times are others. */
-  begin(trial: Trial): Promise<HostTrial | undefined>
-  move(id: string, deadline: string): Promise<HostTrial | undefined>
-  keep(id: string): Promise<HostTrial | undefined>
-  /** Something else is done to the host: that it went back once is not worth telling any more. */
-  forgetPast(): Promise<void>
-  /** Does nothing where nothing is on trial any more. */
-  goBack(run: string, emit: Emit, signal: AbortSignal): Promise<void>
+/** The provisional change of a host, and its outcome. */
+export interface ProvisionalChanges {
+  current(): Promise<HostProvisionalChange | undefined>
+  /** The plan that the active provisional change, or one that begins now, rolls back to. */
+  readPreviousPlan(): Promise<NodePlan | undefined>
+  /**
+   * From now on the host rolls back to its current plan. If the same change is active already, only its times
+   * are replaced.
+   */
+  begin(provisional: ProvisionalChange): Promise<HostProvisionalChange | undefined>
+  reschedule(id: string, deadline: string): Promise<HostProvisionalChange | undefined>
+  confirm(id: string): Promise<HostProvisionalChange | undefined>
+  /** Another change is made to the host, so the last rollback is not reported any more. */
+  forgetRolledBack(): Promise<void>
+  /** Does nothing if no provisional change is active. */
+  rollBack(run: string, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
 }
 
-const head = { apiVersion: 'hyperkube.dev/v1', kind: 'TrialMemory' } as const
+const head = { apiVersion: 'hyperkube.dev/v1', kind: 'ProvisionalState' } as const
 
-export function hostTrials(host: Host): HostTrials {
-  // Who goes back forgets the trial at the end: it must not be another one by then.
-  let goesBack = false
+export function createProvisionalChanges(host: Host): ProvisionalChanges {
+  // A rollback deletes the provisional change at its end; no other change may begin meanwhile.
+  let isRollingBack = false
 
-  const write = async (memory: TrialMemory): Promise<HostTrial> => {
-    await writeTrial(host, memory)
-    return told(memory)
+  const write = async (saved: ProvisionalState): Promise<HostProvisionalChange> => {
+    await writeProvisionalState(host, saved)
+    return toHostStatus(saved)
   }
-  /** The one with this id, where it is under way. */
-  const underWay = async (id: string): Promise<Extract<TrialMemory, { state: 'on-trial' }> | undefined> => {
-    if (goesBack) throw busy()
-    const memory = await readTrial(host)
-    if (memory?.state !== 'on-trial') return undefined
-    if (memory.trial.id !== id) throw other(memory.trial)
-    return memory
+  /** Returns the active provisional change if it has this id. */
+  const readActive = async (
+    id: string,
+  ): Promise<Extract<ProvisionalState, { state: 'provisional' }> | undefined> => {
+    if (isRollingBack) throw rollingBackError()
+    const saved = await readProvisionalState(host)
+    if (saved?.state !== 'provisional') return undefined
+    if (saved.provisional.id !== id) throw conflictError(saved.provisional)
+    return saved
   }
-  const now = async (): Promise<HostTrial | undefined> => {
-    const memory = await readTrial(host)
-    return memory === undefined ? undefined : told(memory)
+  const readCurrent = async (): Promise<HostProvisionalChange | undefined> => {
+    const saved = await readProvisionalState(host)
+    return saved === undefined ? undefined : toHostStatus(saved)
   }
 
   return {
-    now,
-    async former() {
-      const memory = await readTrial(host)
-      return memory?.state === 'on-trial' ? memory.former : lastPlan(host)
+    current: readCurrent,
+    async readPreviousPlan() {
+      const saved = await readProvisionalState(host)
+      return saved?.state === 'provisional' ? saved.previousPlan : readAppliedPlan(host)
     },
-    async begin(trial) {
-      const former = (await underWay(trial.id))?.former ?? (await lastPlan(host))
-      if (former === undefined) throw nothingBefore()
-      return write({ ...head, trial, state: 'on-trial', former })
+    async begin(provisional) {
+      const previousPlan = (await readActive(provisional.id))?.previousPlan ?? (await readAppliedPlan(host))
+      if (previousPlan === undefined) throw noPreviousPlanError()
+      return write({ ...head, provisional, state: 'provisional', previousPlan })
     },
-    async move(id, deadline) {
-      const memory = await underWay(id)
-      return memory === undefined ? now() : write({ ...memory, trial: { ...memory.trial, deadline } })
+    async reschedule(id, deadline) {
+      const saved = await readActive(id)
+      return saved === undefined
+        ? readCurrent()
+        : write({ ...saved, provisional: { ...saved.provisional, deadline } })
     },
-    async keep(id) {
-      if ((await underWay(id)) !== undefined) await forgetTrial(host)
-      return now()
+    async confirm(id) {
+      if ((await readActive(id)) !== undefined) await deleteProvisionalState(host)
+      return readCurrent()
     },
-    async forgetPast() {
-      if ((await readTrial(host))?.state === 'went-back') await forgetTrial(host)
+    async forgetRolledBack() {
+      if ((await readProvisionalState(host))?.state === 'rolled-back') await deleteProvisionalState(host)
     },
-    async goBack(run, emit, signal) {
-      goesBack = true
+    async rollBack(run, emit, signal) {
+      isRollingBack = true
       try {
-        const memory = await readTrial(host)
-        if (memory?.state !== 'on-trial') return
-        const { trial, former } = memory
-        await goBack({ host, trial, former, run, emit, signal })
-        await write({ ...head, trial, state: 'went-back', at: host.clock.now().toISOString() })
+        const saved = await readProvisionalState(host)
+        if (saved?.state !== 'provisional') return
+        const { provisional, previousPlan } = saved
+        await rollBackToPreviousPlan({ host, provisional, previousPlan, run, emit, signal })
+        await write({ ...head, provisional, state: 'rolled-back', at: host.clock.now().toISOString() })
       } finally {
-        goesBack = false
+        isRollingBack = false
       }
     },
   }
 }
 
-function told(memory: TrialMemory): HostTrial {
-  const { state, trial } = memory
-  return state === 'on-trial' ? { ...trial, state } : { ...trial, state, at: memory.at }
+function toHostStatus(saved: ProvisionalState): HostProvisionalChange {
+  const { state, provisional } = saved
+  return state === 'provisional' ? { ...provisional, state } : { ...provisional, state, at: saved.at }
 }
 
-function busy(): HyperkubeError {
-  return new HyperkubeError('TRIAL_GOES_BACK', 'it goes back from a trial at this very moment', {
-    hint: 'that takes some minutes at most; once hyperkube status says that it went back, the same command again',
+function rollingBackError(): HyperkubeError {
+  return new HyperkubeError('PROVISIONAL_ROLLING_BACK', 'it rolls back a provisional change at this moment', {
+    hint: 'this takes some minutes at most; when hyperkube status reports the rollback, run the same command again',
   })
 }
 
-function other({ deadline }: Trial): HyperkubeError {
-  return new HyperkubeError('TRIAL_OTHER', `something else is on trial there, until ${deadline}`, {
-    hint: 'hyperkube trial keep keeps it, hyperkube trial back goes back from it now',
-  })
-}
-
-function nothingBefore(): HyperkubeError {
+function conflictError({ deadline }: ProvisionalChange): HyperkubeError {
   return new HyperkubeError(
-    'TRIAL_FIRST',
-    'it was never taken through a whole plan: there is nothing to go back to',
+    'PROVISIONAL_CONFLICT',
+    `another provisional change is active there, until ${deadline}`,
     {
-      hint: 'without --trial first: hyperkube up',
+      hint: 'hyperkube provisional confirm keeps it, hyperkube provisional rollback rolls back now',
+    },
+  )
+}
+
+function noPreviousPlanError(): HyperkubeError {
+  return new HyperkubeError(
+    'PROVISIONAL_NO_PREVIOUS_PLAN',
+    'no plan was ever applied completely: there is nothing to roll back to',
+    {
+      hint: 'without --provisional first: hyperkube up',
     },
   )
 }

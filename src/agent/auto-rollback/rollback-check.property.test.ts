@@ -1,28 +1,31 @@
 import { array, assert, asyncProperty, boolean, constant, nat, oneof, record } from 'fast-check'
 import { expect, test } from 'vitest'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { componentOf, fileOf } from '../../diff/testing/fixtures.ts'
-import { applied, hostPlan } from '../apply/testing/fixtures.ts'
-import { mortal } from '../apply/testing/crash-injection.ts'
-import { lastPlan } from '../apply/applied-plan.ts'
-import { temporaryHost } from '../host/testing/temporary-host.ts'
-import { agentOf, minute, trialUntil } from './testing/rollback-host.ts'
+import { buildComponent, buildFile } from '../../diff/testing/fixtures.ts'
+import { applyAndListOps, buildPlanWithHost } from '../apply/testing/fixtures.ts'
+import { withCrash } from '../apply/testing/crash-injection.ts'
+import { readAppliedPlan } from '../apply/applied-plan.ts'
+import { createTemporaryHost } from '../host/testing/temporary-host.ts'
+import { startRollbackAgent, minute, provisionalUntil } from './testing/rollback-host.ts'
 
 const setting = '/etc/hyperkube/kubelet.conf'
 
 function planWith(text: string): NodePlan {
-  return hostPlan(componentOf({ name: 'kubelet', files: [fileOf(setting, text)] }))
+  return buildPlanWithHost(buildComponent({ name: 'kubelet', files: [buildFile(setting, text)] }))
 }
 
 const [before, tried] = [planWith('before'), planWith('tried')]
 
-/** What can happen to a host and to those who work on it, one after the other. */
-const happening = oneof(
+/** Events that can happen to a host and its operators, one after the other. */
+const hostEvent = oneof(
   record({ what: constant('wait' as const), minutes: nat(20) }),
   record({ what: constant('restart' as const) }),
-  /** An agent that is killed over its look. */
+  /** An agent that is killed during its check. */
   record({ what: constant('kill' as const), ends: nat(80) }),
-  /** Somebody tries it, for some minutes; and does or does not get to the end of that, or say goodbye. */
+  /**
+   * An operator starts a provisional change for some minutes. The apply may be partial, and the claim may
+   * stay unreleased.
+   */
   record({
     what: constant('try' as const),
     minutes: nat(30),
@@ -36,58 +39,63 @@ const happening = oneof(
 
 test('whatever happens to a host and in which order, what was tried is kept or gone in the end', async () => {
   await assert(
-    asyncProperty(array(happening, { maxLength: 8 }), async (course) => {
-      await using host = await temporaryHost()
-      await applied(host, before)
-      let agent = await agentOf(host)
-      /** What it shall be in the end; undefined as long as nothing is on trial. */
-      let back: NodePlan | undefined
+    asyncProperty(array(hostEvent, { maxLength: 8 }), async (events) => {
+      await using host = await createTemporaryHost()
+      await applyAndListOps(host, before)
+      let agent = await startRollbackAgent(host)
+      /** The plan expected at the end; undefined as long as no provisional change is active. */
+      let expectedPlan: NodePlan | undefined
       let generation = 0
-      const { id } = trialUntil(0)
+      const { id } = provisionalUntil(0)
       const later = (minutes: number): number => host.clock.time + minutes * minute
-      const isOn = async (): Promise<boolean> => (await agent.work.trial())?.state === 'on-trial'
-      for (const event of course) {
+      const isActive = async (): Promise<boolean> => (await agent.work.provisional())?.state === 'provisional'
+      for (const event of events) {
         switch (event.what) {
           case 'wait':
             host.clock.time = later(event.minutes)
-            await agent.look()
+            await agent.check()
             break
           case 'restart':
-            agent = await agentOf(host)
+            agent = await startRollbackAgent(host)
             break
           case 'kill': {
-            const doomed = await agentOf(host, mortal(host, { calls: 0, ends: event.ends }))
+            const crashingAgent = await startRollbackAgent(
+              host,
+              withCrash(host, { calls: 0, ends: event.ends }),
+            )
             host.clock.time = later(10)
-            await doomed.look().catch(() => undefined)
-            agent = await agentOf(host)
+            await crashingAgent.check().catch(() => undefined)
+            agent = await startRollbackAgent(host)
             break
           }
           case 'try': {
             const claim = { holder: 'ana', generation: ++generation }
-            await agent.claims.take(claim, true, false)
-            if (!(await isOn())) back = await lastPlan(host)
-            await agent.work.beginTrial(trialUntil(later(event.minutes), event.slot * minute, tried))
-            await applied(host, tried, { through: event.whole ? 'network' : 'prepare' })
+            await agent.claims.acquire(claim, true, false)
+            if (!(await isActive())) expectedPlan = await readAppliedPlan(host)
+            await agent.work.beginProvisional(
+              provisionalUntil(later(event.minutes), event.slot * minute, tried),
+            )
+            await applyAndListOps(host, tried, { through: event.whole ? 'network' : 'prepare' })
             if (event.goodbye) await agent.claims.release(claim)
             break
           }
           case 'move':
-            await agent.work.moveTrial(id, new Date(later(event.minutes)).toISOString())
+            await agent.work.moveProvisional(id, new Date(later(event.minutes)).toISOString())
             break
           default:
-            await agent.work.keepTrial(id)
+            await agent.work.confirmProvisional(id)
         }
       }
-      const wasOn = await isOn()
+      const wasActive = await isActive()
       const text = async () => (await host.files.read(setting))?.toString('utf8')
-      const stays = await text()
-      // The longest time, the longest slot, and the minute in which somebody could be heard of once more.
+      const textBefore = await text()
+      // The longest time, the longest delay, and the minute in which an operator's claim times out.
       host.clock.time = later(30)
-      await agent.look()
+      await agent.check()
       host.clock.time = later(4 + 1)
-      await agent.look()
-      expect(await isOn()).toBe(false)
-      expect(await text()).toBe(wasOn ? textIn(back) : stays)
+      await agent.check()
+      expect(await isActive()).toBe(false)
+      expect(await text()).toBe(wasActive ? textIn(expectedPlan) : textBefore)
     }),
   )
 })

@@ -1,63 +1,68 @@
 import type { Host } from '../host/host.ts'
-import { isTaken } from '../loop/is-locked-by-other.ts'
-import { ownRun } from '../loop/start-own-run.ts'
-import type { Look } from '../loop/run-loop.ts'
-import type { HostWork } from '../server/dispatch.ts'
-import type { ClaimStore } from '../operator-lock/operator-lock-store.ts'
+import { isLockedByOther } from '../loop/is-locked-by-other.ts'
+import { startOwnRun } from '../loop/start-own-run.ts'
+import type { TickResult } from '../loop/run-loop.ts'
+import type { HostOperations } from '../server/dispatch.ts'
+import type { OperatorLockStore } from '../operator-lock/operator-lock-store.ts'
 import type { Runs } from '../runs/runs.ts'
-import { backAt, type Quiet } from './rollback-time.ts'
+import { computeRollbackTime, type Inactivity } from './rollback-time.ts'
 
-export interface TrialScene {
+export interface RollbackCheckDeps {
   readonly host: Host
-  readonly work: Pick<HostWork, 'trial' | 'goBack' | 'restoring'>
+  readonly work: Pick<HostOperations, 'provisional' | 'rollback' | 'activeRestore'>
   readonly runs: Runs
-  readonly claims: Pick<ClaimStore, 'held'>
-  readonly say: (text: string) => void
+  readonly claims: Pick<OperatorLockStore, 'held'>
+  readonly log: (text: string) => void
   readonly signal: AbortSignal
 }
 
-/** How often an agent looks whether it has to go back, in milliseconds: a look is one small file. */
-export const looksEvery = 15_000
-/** Not more often, though the time is near. */
-const atMost = 1000
-/** After it did not end well: what stands in the way is mostly a service that does not start. */
-const again = 60_000
+/** How often the agent checks whether it must roll back, in milliseconds. A check reads one small file. */
+export const rollbackCheckIntervalMs = 15_000
+/** Lower bound of the interval when the deadline is near. */
+const minIntervalMs = 1000
+/** Retry interval after a failed rollback; the usual cause is a service that does not start. */
+const retryIntervalMs = 60_000
 
 /**
- * Looks whether the time of a trial is over, and goes back then. All that counts is on the disk; what is remembered here
- * is only since when nobody else was at work, and an agent that starts anew waits for others anew.
+ * Rolls back when the time of a provisional change is over. All state is on disk, except since when no
+ * operator was active; a restarted agent waits for operators again.
  */
-export function trialLook(scene: TrialScene): () => Promise<Look> {
-  const { host, work, runs, claims, say, signal } = scene
+export function createRollbackCheck(deps: RollbackCheckDeps): () => Promise<TickResult> {
+  const { host, work, runs, claims, log, signal } = deps
   const time = (): number => host.clock.now().getTime()
   let since = time()
 
-  const quiet = (): Quiet => ({ since, left: claims.held?.released ?? true })
-  /** When to go back; nothing when there is nothing to go back from. */
-  const due = async (): Promise<number | undefined> => {
-    const trial = await work.trial()
-    return trial?.state === 'on-trial' ? backAt(trial, quiet(), time()) : undefined
+  const readInactivity = (): Inactivity => ({ since, isReleased: claims.held?.released ?? true })
+  /** When to roll back; undefined if no provisional change is active. */
+  const findRollbackTime = async (): Promise<number | undefined> => {
+    const provisional = await work.provisional()
+    return provisional?.state === 'provisional'
+      ? computeRollbackTime(provisional, readInactivity(), time())
+      : undefined
   }
 
   return async () => {
-    // Who follows a run of theirs is not heard of meanwhile.
-    const isTheirs = (await isTaken(scene)) || (runs.busy && !quiet().left)
-    if (isTheirs || time() < since) since = time()
-    const at = await due()
-    if (at === undefined) return { next: looksEvery, troubles: [] }
+    // An operator who follows a run sends no heartbeat meanwhile.
+    const isInUse = (await isLockedByOther(deps)) || (runs.busy && !readInactivity().isReleased)
+    if (isInUse || time() < since) since = time()
+    const at = await findRollbackTime()
+    if (at === undefined) return { nextMs: rollbackCheckIntervalMs, problems: [] }
     const left = at - time()
-    if (isTheirs || left > 0 || runs.busy) return { next: Math.max(atMost, Math.min(left, looksEvery)) }
-    const failure = await ownRun(
+    if (isInUse || left > 0 || runs.busy)
+      return { nextMs: Math.max(minIntervalMs, Math.min(left, rollbackCheckIntervalMs)) }
+    const failure = await startOwnRun(
       runs,
-      'go back from a trial that nobody kept',
+      'roll back an unconfirmed provisional change',
       async (run, emit, stop) => {
-        // Somebody may have come in between, and given it more time.
-        if (((await due()) ?? Infinity) > time() || (await isTaken(scene))) return
-        await work.goBack(run, emit, stop)
-        say('went back from a trial that nobody kept')
+        // An operator may have come meanwhile and moved the deadline.
+        if (((await findRollbackTime()) ?? Infinity) > time() || (await isLockedByOther(deps))) return
+        await work.rollback(run, emit, stop)
+        log('rolled back an unconfirmed provisional change')
       },
       signal,
     )
-    return failure === undefined ? { next: looksEvery, troubles: [] } : { next: again, troubles: [failure] }
+    return failure === undefined
+      ? { nextMs: rollbackCheckIntervalMs, problems: [] }
+      : { nextMs: retryIntervalMs, problems: [failure] }
   }
 }

@@ -1,28 +1,28 @@
-import { longestTrial, type Trial } from '../../contract/provisional-change.ts'
-import { silence } from '../operator-lock/operator-lock.ts'
+import { maxProvisionalMs, type ProvisionalChange } from '../../contract/provisional-change.ts'
+import { lockTimeoutMs } from '../operator-lock/operator-lock.ts'
 
-/** How it is with others who may be at work on the host. */
-export interface Quiet {
-  /** Since when nobody was seen; never before the agent has started. In milliseconds since 1970. */
+/** Since when no operator works on the host. */
+export interface Inactivity {
+  /** Since when no operator was active; never before the agent has started. Milliseconds since 1970. */
   readonly since: number
-  /** Whether the last one has said goodbye. Otherwise it takes a while to know that they are gone. */
-  readonly left: boolean
+  /** Whether the last operator has released the claim. Otherwise the claim must time out first. */
+  readonly isReleased: boolean
 }
 
-/** A clock may be a little off. */
-const slack = 3_600_000
+/** Tolerated clock error. */
+const maxClockErrorMs = 3_600_000
 
 /**
- * When a host goes back, in milliseconds since 1970. The slot counts from when it could have gone at the earliest: hosts
- * whose power was cut together, or whose operator has died, must not go back together either.
+ * Returns when a host rolls back, in milliseconds since 1970. The delay counts from the earliest possible
+ * rollback: hosts that lost power together, or whose operator died, must not roll back together.
  */
-export function backAt(
-  { deadline, slot }: Pick<Trial, 'deadline' | 'slot'>,
-  quiet: Quiet,
+export function computeRollbackTime(
+  { deadline, rollbackDelayMs }: Pick<ProvisionalChange, 'deadline' | 'rollbackDelayMs'>,
+  inactivity: Inactivity,
   now: number,
 ): number {
   const end = Date.parse(deadline)
-  // None is so long: the clock was set back meanwhile, and nobody knows by how much.
-  const ended = end - now > longestTrial + slack ? 0 : end
-  return Math.max(ended, quiet.since + (quiet.left ? 0 : silence)) + slot
+  // No provisional change lasts that long: the clock was set back by an unknown amount.
+  const endsAt = end - now > maxProvisionalMs + maxClockErrorMs ? 0 : end
+  return Math.max(endsAt, inactivity.since + (inactivity.isReleased ? 0 : lockTimeoutMs)) + rollbackDelayMs
 }

@@ -1,39 +1,46 @@
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
-import type { LedgerThing } from '../../contract/ledger.ts'
+import type { LedgerResource } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import { stages } from '../../contract/stage.ts'
-import type { Trial } from '../../contract/provisional-change.ts'
-import { keepingCertificates } from '../../diff/keep-certificates.ts'
-import { apply } from '../apply/apply.ts'
-import type { Emit } from '../apply/emit-run-event.ts'
+import type { ProvisionalChange } from '../../contract/provisional-change.ts'
+import { keepCertificates } from '../../diff/keep-certificates.ts'
+import { applyPlan } from '../apply/apply.ts'
+import type { EmitRunEvent } from '../apply/emit-run-event.ts'
 import { readLedger } from '../apply/ledger-store.ts'
 import type { Host } from '../host/host.ts'
 
-export interface GoBackOptions {
+export interface RollbackOptions {
   readonly host: Host
-  readonly trial: Trial
-  readonly former: NodePlan
+  readonly provisional: ProvisionalChange
+  readonly previousPlan: NodePlan
   readonly run: string
-  readonly emit: Emit
+  readonly emit: EmitRunEvent
   readonly signal: AbortSignal
 }
 
 /**
- * Makes the host what it was before the trial, with what it has: nobody is near to sign certificates or to bring secrets.
- * Certificates stay as they are, as a newer one is good for both plans; so do files with secrets, which no trial changes,
- * and hyperkube itself, which whoever looks at the cluster may have replaced meanwhile.
+ * Applies the previous plan with what the host has, because no operator can sign certificates or send
+ * secrets. Certificates stay, as a newer one suits both plans. Secret files stay, as no provisional change
+ * modifies them. The agent release stays, because an operator may have replaced it meanwhile.
  */
-export async function goBack({ host, trial, former, run, emit, signal }: GoBackOptions): Promise<void> {
-  const plan = keepingCertificates(former, await certificatesOn(host))
-  await apply({
+export async function rollBackToPreviousPlan({
+  host,
+  provisional,
+  previousPlan,
+  run,
+  emit,
+  signal,
+}: RollbackOptions): Promise<void> {
+  const plan = keepCertificates(previousPlan, await readInstalledCertificates(host))
+  await applyPlan({
     host,
     plan,
     through: stages.at(-1) ?? 'network',
     secrets: new Map(),
     certificates: new Map(),
-    leaveOut: (op) => needsOperator(plan, op),
-    command: `go back: the trial ended at ${trial.deadline} and was not kept`,
+    skipOp: (op) => needsOperator(plan, op),
+    command: `roll back: the provisional change ended at ${provisional.deadline} and was not confirmed`,
     run,
     emit,
     signal,
@@ -58,13 +65,13 @@ function needsOperator({ components }: NodePlan, { target, name, action }: Op): 
   }
 }
 
-/** As they were put there last. */
-async function certificatesOn(host: Host): Promise<PlannedCertificate[]> {
-  return ((await readLedger(host))?.things ?? []).flatMap(placeOf)
+/** Reads the certificates that were installed last. */
+async function readInstalledCertificates(host: Host): Promise<PlannedCertificate[]> {
+  return ((await readLedger(host))?.resources ?? []).flatMap(toPlannedCertificate)
 }
 
-function placeOf(thing: LedgerThing): PlannedCertificate[] {
+function toPlannedCertificate(thing: LedgerResource): PlannedCertificate[] {
   if (thing.target !== 'certificate') return []
-  const { name, owner, keyFile, authority, subject, names, usages, lifetime } = thing
-  return [{ certificateFile: name, owner, keyFile, authority, subject, names, usages, lifetime }]
+  const { name, owner, keyFile, ca, subject, names, usages, lifetime } = thing
+  return [{ certificateFile: name, owner, keyFile, ca, subject, names, usages, lifetime }]
 }

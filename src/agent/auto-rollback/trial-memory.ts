@@ -1,18 +1,21 @@
-import { type TrialMemory, trialMemoryFormat } from '../../contract/provisional-state.ts'
+import { type ProvisionalState, provisionalStateFormat } from '../../contract/provisional-state.ts'
 import { readState, statePath, writeState } from '../apply/state-file.ts'
 import type { Host } from '../host/host.ts'
 
-const file = 'trial.json'
+const file = 'provisional.json'
 
-/** Nothing when nothing was tried, or it was kept. One that makes no sense is as good as none: nobody is sent back by it. */
-export async function readTrial(host: Host): Promise<TrialMemory | undefined> {
-  return readState(host, file, trialMemoryFormat)
+/**
+ * Undefined if there was no provisional change, or it was confirmed. An invalid file counts as none, so that
+ * it causes no rollback.
+ */
+export async function readProvisionalState(host: Host): Promise<ProvisionalState | undefined> {
+  return readState(host, file, provisionalStateFormat)
 }
 
-export async function writeTrial(host: Host, memory: TrialMemory): Promise<void> {
-  await writeState(host, file, memory)
+export async function writeProvisionalState(host: Host, state: ProvisionalState): Promise<void> {
+  await writeState(host, file, state)
 }
 
-export async function forgetTrial(host: Host): Promise<void> {
+export async function deleteProvisionalState(host: Host): Promise<void> {
   await host.files.remove(statePath(host, file))
 }

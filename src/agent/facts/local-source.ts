@@ -2,54 +2,54 @@ import { readdirSync, readlinkSync, type StatsFs } from 'node:fs'
 import { readdir, readFile, readlink, statfs } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { run } from '../../kit/command.ts'
-import { exists } from '../../kit/files.ts'
-import { type FactSource, programDirectories, type Space } from './source.ts'
+import { runProgram } from '../../kit/command.ts'
+import { fileExists } from '../../kit/files.ts'
+import { type FactSource, programDirectories, type FileSystemSpace } from './source.ts'
 
-/** A program that takes longer has got stuck, and says nothing of the host. */
-const patience = 5000
+/** Milliseconds. A program that takes longer hangs, and its output is not a fact about the host. */
+const commandTimeoutMs = 5000
 
 /** The host that this program runs on. */
-export function thisMachine(): FactSource {
+export function createLocalFactSource(): FactSource {
   return {
     arch: process.arch,
     now: () => new Date(),
     interfaces: networkInterfaces,
     readFile: async (path) => readFile(path, 'utf8').catch(() => undefined),
-    exists,
+    exists: fileExists,
     listDirectory: async (path) => readdir(path).catch(() => []),
     readLink: async (path) => readlink(path).catch(() => undefined),
     readLinks: async (directory) => readLinks(directory),
-    space: async (path) => statfs(path).then(spaceOf, () => undefined),
+    space: async (path) => statfs(path).then(toSpace, () => undefined),
     run: async (argv) =>
-      run(argv, {
+      runProgram(argv, {
         allowFailure: true,
         env: { PATH: programDirectories.join(':'), LC_ALL: 'C' },
-        signal: AbortSignal.timeout(patience),
+        signal: AbortSignal.timeout(commandTimeoutMs),
       }).catch(() => ({ code: 127, stdout: '' })),
   }
 }
 
-/** Without threads it is several times faster: what a process has open is in memory, and there is no disk to wait for. */
+/** Synchronous calls are several times faster here: /proc is in memory, so there is no disk to wait for. */
 function readLinks(directory: string): readonly string[] {
-  const names = orElse(() => readdirSync(directory), [])
-  // One may have been closed since.
-  return names.flatMap((name) => orElse(() => [readlinkSync(join(directory, name))], []))
+  const names = tryOr(() => readdirSync(directory), [])
+  // The file may have been closed meanwhile.
+  return names.flatMap((name) => tryOr(() => [readlinkSync(join(directory, name))], []))
 }
 
-function orElse<T>(attempt: () => T, otherwise: T): T {
+function tryOr<T>(attempt: () => T, fallback: T): T {
   try {
     return attempt()
   } catch {
-    return otherwise
+    return fallback
   }
 }
 
-function spaceOf({ bsize, blocks, bavail }: StatsFs): Space {
-  return { totalBytes: bytes(blocks * bsize), availableBytes: bytes(bavail * bsize) }
+function toSpace({ bsize, blocks, bavail }: StatsFs): FileSystemSpace {
+  return { totalBytes: clampBytes(blocks * bsize), availableBytes: clampBytes(bavail * bsize) }
 }
 
-/** Some file systems have no end, and say a number that is none. */
-function bytes(amount: number): number {
+/** File systems without a size limit report a number beyond the safe integers. */
+function clampBytes(amount: number): number {
   return Math.min(amount, Number.MAX_SAFE_INTEGER)
 }

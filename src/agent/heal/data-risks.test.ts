@@ -1,94 +1,106 @@
 import { rm } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { etcdBorn, etcdData, etcdLog, etcdUnit } from '../../contract/etcd-restore.ts'
+import {
+  etcdInitializedFile,
+  etcdDataDirectory,
+  etcdWalDirectory,
+  etcdUnit,
+} from '../../contract/etcd-restore.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { fileOf } from '../../diff/testing/fixtures.ts'
-import { applied, hostPlan, publish, running } from '../apply/testing/fixtures.ts'
-import { type TemporaryHost, temporaryHost } from '../host/testing/temporary-host.ts'
-import { dangersOf } from './data-risks.ts'
-import { damageIn } from './etcd-damage.ts'
-import { putOn } from './testing/heal-host.ts'
+import { buildFile } from '../../diff/testing/fixtures.ts'
+import {
+  applyAndListOps,
+  buildPlanWithHost,
+  publishPrograms,
+  runningComponent,
+} from '../apply/testing/fixtures.ts'
+import { type TemporaryHost, createTemporaryHost } from '../host/testing/temporary-host.ts'
+import { findDataRisks } from './data-risks.ts'
+import { findEtcdDamage } from './etcd-damage.ts'
+import { writeHostFile } from './testing/heal-host.ts'
 
 let host: TemporaryHost & AsyncDisposable
 beforeEach(async () => {
-  host = await temporaryHost()
+  host = await createTemporaryHost()
 })
 afterEach(async () => host[Symbol.asyncDispose]())
 
 function planWith(...members: readonly string[]): NodePlan {
-  const birth = fileOf(
-    '/etc/hyperkube/etcd/birth.env',
+  const bootstrapFile = buildFile(
+    '/etc/hyperkube/etcd/bootstrap.env',
     `ETCD_INITIAL_CLUSTER=${members.join()}\nETCD_INITIAL_CLUSTER_STATE=new\n`,
   )
-  const plan = hostPlan(running('etcd', '1', { stage: 'etcd', files: [birth] }))
+  const plan = buildPlanWithHost(runningComponent('etcd', '1', { stage: 'etcd', files: [bootstrapFile] }))
   return { ...plan, roles: ['control-plane'] }
 }
 
-/** A member that has come up. */
-async function born(plan: NodePlan): Promise<NodePlan> {
-  publish(host, plan)
-  await applied(host, plan)
-  await putOn(host, `${etcdLog}/0000000000000000-0000000000000000.wal`, 'x')
-  expect(await dangersOf(host, plan)).toEqual(new Map())
+/** A member that has started. */
+async function startMember(plan: NodePlan): Promise<NodePlan> {
+  publishPrograms(host, plan)
+  await applyAndListOps(host, plan)
+  await writeHostFile(host, `${etcdWalDirectory}/0000000000000000-0000000000000000.wal`, 'x')
+  expect(await findDataRisks(host, plan)).toEqual(new Map())
   return plan
 }
 
 test('a host without etcd has nothing to lose', async () => {
-  expect(await dangersOf(host, hostPlan())).toEqual(new Map())
+  expect(await findDataRisks(host, buildPlanWithHost())).toEqual(new Map())
 })
 
 test('a member that never was may start with nothing', async () => {
   const plan = planWith('a=https://192.0.2.1:2380')
-  publish(host, plan)
-  await applied(host, plan)
-  expect(await dangersOf(host, plan)).toEqual(new Map())
-  expect(await host.files.stat(etcdBorn)).toBeUndefined()
+  publishPrograms(host, plan)
+  await applyAndListOps(host, plan)
+  expect(await findDataRisks(host, plan)).toEqual(new Map())
+  expect(await host.files.stat(etcdInitializedFile)).toBeUndefined()
 })
 
-test('one that is seen to live is born, and one that fails to is not', async () => {
-  const plan = await born(planWith('a=https://192.0.2.1:2380'))
-  expect(await host.files.stat(etcdBorn)).toMatchObject({ kind: 'file' })
-  await rm(host.place(etcdBorn))
+test('a running member is marked as initialized, and a failed one is not', async () => {
+  const plan = await startMember(planWith('a=https://192.0.2.1:2380'))
+  expect(await host.files.stat(etcdInitializedFile)).toMatchObject({ kind: 'file' })
+  await rm(host.toLocalPath(etcdInitializedFile))
   host.systemd.crash(etcdUnit)
-  await dangersOf(host, plan)
-  expect(await host.files.stat(etcdBorn)).toBeUndefined()
+  await findDataRisks(host, plan)
+  expect(await host.files.stat(etcdInitializedFile)).toBeUndefined()
 })
 
-test.each([[etcdData], [etcdLog], ['/var/lib/etcd'], [`${etcdLog}/0000000000000000-0000000000000000.wal`]])(
-  'without %s it has lost its data, and what to type depends on who else knows it',
-  async (path) => {
-    const plan = await born(planWith('a=https://192.0.2.1:2380', 'b=https://192.0.2.2:2380'))
-    await rm(host.place(path), { recursive: true })
-    const danger = (await dangersOf(host, plan)).get('etcd')
-    expect(danger).toMatchObject({
-      code: 'ETCD_DATA_LOST',
-      hint: expect.stringContaining('hyperkube etcd rejoin a'),
-    })
-    const alone = (await dangersOf(host, planWith('a=https://192.0.2.1:2380'))).get('etcd')
-    expect(alone?.hint).toContain('hyperkube etcd snapshot restore')
-  },
-)
+test.each([
+  [etcdDataDirectory],
+  [etcdWalDirectory],
+  ['/var/lib/etcd'],
+  [`${etcdWalDirectory}/0000000000000000-0000000000000000.wal`],
+])('without %s it has lost its data, and what to type depends on who else knows it', async (path) => {
+  const plan = await startMember(planWith('a=https://192.0.2.1:2380', 'b=https://192.0.2.2:2380'))
+  await rm(host.toLocalPath(path), { recursive: true })
+  const risk = (await findDataRisks(host, plan)).get('etcd')
+  expect(risk).toMatchObject({
+    code: 'ETCD_DATA_LOST',
+    hint: expect.stringContaining('hyperkube etcd rejoin a'),
+  })
+  const riskAlone = (await findDataRisks(host, planWith('a=https://192.0.2.1:2380'))).get('etcd')
+  expect(riskAlone?.hint).toContain('hyperkube etcd snapshot restore')
+})
 
 test('one that does not start and says that its data is damaged is left alone', async () => {
-  const plan = await born(planWith('a=https://192.0.2.1:2380'))
+  const plan = await startMember(planWith('a=https://192.0.2.1:2380'))
   host.systemd.written.set(etcdUnit, [
     '{"level":"fatal","msg":"failed to open WAL","error":"walpb: crc mismatch"}',
   ])
-  expect(await dangersOf(host, plan)).toEqual(new Map())
+  expect(await findDataRisks(host, plan)).toEqual(new Map())
   host.systemd.crash(etcdUnit)
-  expect((await dangersOf(host, plan)).get('etcd')).toMatchObject({
+  expect((await findDataRisks(host, plan)).get('etcd')).toMatchObject({
     code: 'ETCD_DATA_DAMAGED',
     because: expect.stringContaining('its log does not match its checksums'),
   })
 })
 
-test('one that is just starting may still mend itself', async () => {
-  const plan = await born(planWith('a=https://192.0.2.1:2380'))
+test('a member that is just starting may still repair itself', async () => {
+  const plan = await startMember(planWith('a=https://192.0.2.1:2380'))
   host.systemd.written.set(etcdUnit, ['snap: crc mismatch'])
   const state = { ...(await host.systemd.show(etcdUnit)), active: 'activating' }
-  const asked = async (sub: string) => dangersOf(host, plan, async () => ({ ...state, sub }))
-  expect((await asked('start')).size).toBe(0)
-  expect((await asked('auto-restart')).size).toBe(1)
+  const findRisks = async (sub: string) => findDataRisks(host, plan, async () => ({ ...state, sub }))
+  expect((await findRisks('start')).size).toBe(0)
+  expect((await findRisks('auto-restart')).size).toBe(1)
 })
 
 test.each([
@@ -101,7 +113,7 @@ test.each([
   ],
   ['unexpected fault address 0x7f2c'],
 ])('damage: %s', (line) => {
-  expect(damageIn(['something', line, 'exit status 2'])).toContain(line)
+  expect(findEtcdDamage(['something', line, 'exit status 2'])).toContain(line)
 })
 
 test.each([
@@ -109,5 +121,5 @@ test.each([
   ['{"level":"fatal","msg":"failed to save hard state and entries","error":"no space left on device"}'],
   ['the member has been permanently removed from the cluster'],
 ])('no damage: %s', (line) => {
-  expect(damageIn([line])).toBeUndefined()
+  expect(findEtcdDamage([line])).toBeUndefined()
 })

@@ -1,72 +1,76 @@
-import { etcdBorn, etcdLog, etcdUnit } from '../../contract/etcd-restore.ts'
+import { etcdInitializedFile, etcdWalDirectory, etcdUnit } from '../../contract/etcd-restore.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { printable } from '../../kit/printable.ts'
-import { accessOf } from '../apply/planned-access.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import { resolveAccess } from '../apply/planned-access.ts'
 import type { LinuxHost } from '../host/host.ts'
 import type { UnitState } from '../host/systemd.ts'
-import { damageIn } from './etcd-damage.ts'
+import { findEtcdDamage } from './etcd-damage.ts'
 
 /** Why nothing may be done to a component: it would risk data. */
-export interface Danger {
+export interface EtcdDataRisk {
   readonly code: 'ETCD_DATA_LOST' | 'ETCD_DATA_DAMAGED'
   readonly because: string
-  /** What to type. */
+  /** The command that an operator types. */
   readonly hint: string
 }
 
-/** What systemd says of a unit; whoever knows it already need not ask again. */
-type AskUnit = (unit: string) => Promise<UnitState>
+/** Reads the state of a unit. A caller that knows the state already passes its own. */
+type ReadUnitState = (unit: string) => Promise<UnitState>
 
-/** What one attempt to start writes, and the one before it. */
+/** Covers the log of one start attempt and the one before it. */
 const lastLines = 60
 
 /**
- * What must not be healed, by component. A member that is seen to live is written down as born, so that it is known
- * later that it has lost its data; nothing else is changed.
+ * Finds components that must not be healed. Marks a running etcd member as initialized, so that a later loss
+ * of its data is detected; changes nothing else.
  */
-export async function dangersOf(
+export async function findDataRisks(
   host: LinuxHost,
   plan: NodePlan,
-  ask: AskUnit = async (unit) => host.systemd.show(unit),
-): Promise<ReadonlyMap<string, Danger>> {
+  readUnit: ReadUnitState = async (unit) => host.systemd.show(unit),
+): Promise<ReadonlyMap<string, EtcdDataRisk>> {
   if (!plan.components.some(({ name }) => name === 'etcd')) return new Map()
-  const danger = await etcdDanger(host, plan, ask)
-  return new Map(danger === undefined ? [] : [['etcd', danger]])
+  const risk = await findEtcdDataRisk(host, plan, readUnit)
+  return new Map(risk === undefined ? [] : [['etcd', risk]])
 }
 
-async function etcdDanger(host: LinuxHost, plan: NodePlan, ask: AskUnit): Promise<Danger | undefined> {
+async function findEtcdDataRisk(
+  host: LinuxHost,
+  plan: NodePlan,
+  readUnit: ReadUnitState,
+): Promise<EtcdDataRisk | undefined> {
   const { files, systemd } = host
-  const isBorn = (await files.stat(etcdBorn)) !== undefined
-  const hasData = ((await files.list(etcdLog)) ?? []).length > 0
-  if (isBorn && !hasData) {
-    const because = `a member of etcd lived here, and ${etcdLog} is empty or gone; it is not started with nothing`
-    return { code: 'ETCD_DATA_LOST', because, hint: remedy(plan) }
+  const isInitialized = (await files.stat(etcdInitializedFile)) !== undefined
+  const hasData = ((await files.list(etcdWalDirectory)) ?? []).length > 0
+  if (isInitialized && !hasData) {
+    const because = `a member of etcd lived here, and ${etcdWalDirectory} is empty or gone; it is not started with nothing`
+    return { code: 'ETCD_DATA_LOST', because, hint: formatHint(plan) }
   }
-  const { active, sub } = await ask(etcdUnit)
+  const { active, sub } = await readUnit(etcdUnit)
   if (active === 'active') {
-    if (!isBorn && hasData) await writeBorn(host)
+    if (!isInitialized && hasData) await markInitialized(host)
     return undefined
   }
-  // One that is just starting may still mend itself.
+  // A member that is just starting may still repair itself.
   if (!hasData || (active === 'activating' && sub !== 'auto-restart')) return undefined
-  const damage = damageIn(await systemd.lines(etcdUnit, lastLines))
+  const damage = findEtcdDamage(await systemd.lines(etcdUnit, lastLines))
   if (damage === undefined) return undefined
-  const because = `etcd does not start: ${printable(damage)}`
-  return { code: 'ETCD_DATA_DAMAGED', because, hint: remedy(plan) }
+  const because = `etcd does not start: ${toPrintable(damage)}`
+  return { code: 'ETCD_DATA_DAMAGED', because, hint: formatHint(plan) }
 }
 
-async function writeBorn(host: LinuxHost): Promise<void> {
-  const access = await accessOf(host, { owner: 'root', mode: '0644' })
-  await host.files.write(etcdBorn, Buffer.from(''), access)
+async function markInitialized(host: LinuxHost): Promise<void> {
+  const access = await resolveAccess(host, { owner: 'root', mode: '0644' })
+  await host.files.write(etcdInitializedFile, Buffer.from(''), access)
 }
 
-/** As long as others know all that it knew, it comes back as a new one; alone it needs what was kept elsewhere. */
-function remedy({ host, components }: NodePlan): string {
-  const birth = components
+/** With healthy peers the member rejoins as a new one; a single member needs a snapshot. */
+function formatHint({ host, components }: NodePlan): string {
+  const bootstrapText = components
     .find(({ name }) => name === 'etcd')
     ?.files.map(({ content }) => (content.kind === 'text' ? content.text : ''))
     .find((text) => text.includes('ETCD_INITIAL_CLUSTER='))
-  const members = /^ETCD_INITIAL_CLUSTER=(.*)$/m.exec(birth ?? '')?.[1]?.split(',').length ?? 1
+  const members = /^ETCD_INITIAL_CLUSTER=(.*)$/m.exec(bootstrapText ?? '')?.[1]?.split(',').length ?? 1
   if (members < 2) return 'where cluster.yml is: hyperkube etcd snapshot restore, or hyperkube etcd recover'
   return `where cluster.yml is, while the other members are well: hyperkube etcd rejoin ${host}`
 }

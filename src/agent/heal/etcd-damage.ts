@@ -1,9 +1,12 @@
 const database = 'its database is damaged'
 
-/** What a member of etcd says when it does not start because of its data, and what that means. */
+/** Log messages of an etcd member that cannot start because of its data, and what they mean. */
 const signs: readonly (readonly [sign: RegExp, meaning: string])[] = [
   [/walpb: crc mismatch|wal: crc mismatch/i, 'its log does not match its checksums'],
-  [/wal: (conflicting metadata|snapshot mismatch|snapshot not found|slice bounds)/i, 'its log is torn'],
+  [
+    /wal: (conflicting metadata|snapshot mismatch|snapshot not found|slice bounds)/i,
+    'its log is inconsistent',
+  ],
   [/failed to (read WAL, cannot be repaired|repair WAL|parse WAL)/i, 'its log cannot be read'],
   [/snap: (crc mismatch|empty snapshot|snapshot file doesn't exist)/i, 'its snapshot is damaged'],
   [/failed to recover v3 backend from snapshot/i, 'its database is older than its snapshot'],
@@ -18,13 +21,13 @@ const signs: readonly (readonly [sign: RegExp, meaning: string])[] = [
   ],
 ]
 
-const longest = 200
+const maxLineLength = 200
 
-/** The newest sign of damage, and the line that says so; nothing when there is none. */
-export function damageIn(lines: readonly string[]): string | undefined {
+/** Returns the newest sign of damage with its log line; undefined if there is none. */
+export function findEtcdDamage(lines: readonly string[]): string | undefined {
   for (const line of lines.toReversed()) {
     const meaning = signs.find(([sign]) => sign.test(line))?.[1]
-    if (meaning !== undefined) return `${meaning}: ${line.slice(0, longest)}`
+    if (meaning !== undefined) return `${meaning}: ${line.slice(0, maxLineLength)}`
   }
   return undefined
 }

@@ -1,25 +1,28 @@
-import type { Drift, HealAction } from '../../contract/health.ts'
+import type { ResourceDrift, HealAction } from '../../contract/health.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import type { Danger } from './decision/component-observation.ts'
+import type { DataRisk } from './decision/component-observation.ts'
 import type { HealStep } from './decision/heal-step.ts'
-import type { AskProbe } from './probe-result.ts'
+import type { RunProbe } from './probe-result.ts'
 
-/** What of a plan is not as it was put there, by component. */
-export interface DriftSeen {
-  readonly putBack: ReadonlyMap<string, readonly Pick<Op, 'name'>[]>
-  readonly beyond: ReadonlyMap<string, readonly Drift[]>
-  /** Those whose services an operator has stopped through us. */
+/** Resources that differ from the applied plan, by component. */
+export interface DriftObservation {
+  readonly repairable: ReadonlyMap<string, readonly Pick<Op, 'name'>[]>
+  readonly unrepairable: ReadonlyMap<string, readonly ResourceDrift[]>
+  /** Components whose services an operator has stopped through hyperkube. */
   readonly stopped: ReadonlySet<string>
 }
 
-/** What healing sees with, and acts with. */
-export interface Hands {
-  readonly ask: AskProbe
-  lookAtDrift(plan: NodePlan): Promise<DriftSeen>
-  dangersOf(plan: NodePlan): Promise<ReadonlyMap<string, Danger>>
-  /** As a run of its own. Whatever fails is in the answer; an answer without actions says that somebody else came before. */
+/** The operations that healing uses to observe and change a host. */
+export interface HealOperations {
+  readonly runProbe: RunProbe
+  detectDrift(plan: NodePlan): Promise<DriftObservation>
+  findDataRisks(plan: NodePlan): Promise<ReadonlyMap<string, DataRisk>>
+  /**
+   * Performs a step in a run of its own. Failures are in the returned actions; no actions means that another
+   * operator or run came first.
+   */
   perform(plan: NodePlan, step: HealStep, signal: AbortSignal): Promise<readonly HealAction[]>
-  /** Tells whoever wants to know: never waits, never fails. */
-  tell(action: HealAction): void
+  /** Reports an action: never waits, never fails. */
+  report(action: HealAction): void
 }

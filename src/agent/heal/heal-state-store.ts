@@ -1,42 +1,42 @@
-import { type HealMemory, healMemoryFormat } from '../../contract/heal-state.ts'
-import { inTurns } from '../../kit/mutex.ts'
+import { type HealState, healStateFormat } from '../../contract/heal-state.ts'
+import { createMutex } from '../../kit/mutex.ts'
 import { readState, writeState } from '../apply/state-file.ts'
 import type { Host } from '../host/host.ts'
 
 const file = 'heal.json'
 
-/** What healing remembers: at hand, and on the disk for the agent that comes after this one. */
-export interface KeptMemory {
-  readonly now: HealMemory
-  /** At once for whoever asks; on the disk when the answer is there. */
-  change(next: (memory: HealMemory) => HealMemory): Promise<void>
+/** The heal state: in memory, and on disk for the next agent process. */
+export interface HealStateStore {
+  readonly current: HealState
+  /** Changes the state in memory at once; resolves when it is on disk. */
+  update(next: (state: HealState) => HealState): Promise<void>
 }
 
-/** One that cannot be read is as good as none: what is not well then begins at its first rung. */
-export async function openMemory(host: Host): Promise<KeptMemory> {
-  let memory = (await readState(host, file, healMemoryFormat)) ?? nothing
-  const turns = inTurns()
+/** An unreadable state counts as none: unhealthy components then start at their first step. */
+export async function openHealState(host: Host): Promise<HealStateStore> {
+  let state = (await readState(host, file, healStateFormat)) ?? emptyState
+  const queue = createMutex()
   return {
-    get now() {
-      return memory
+    get current() {
+      return state
     },
-    async change(next) {
-      const changed = next(memory)
-      if (same(changed, memory)) return
-      memory = changed
-      await turns(async () => writeState(host, file, memory))
+    async update(next) {
+      const changed = next(state)
+      if (isSameState(changed, state)) return
+      state = changed
+      await queue(async () => writeState(host, file, state))
     },
   }
 }
 
-const nothing: HealMemory = {
+const emptyState: HealState = {
   apiVersion: 'hyperkube.dev/v1',
-  kind: 'HealMemory',
-  climbs: {},
-  spent: [],
+  kind: 'HealState',
+  escalations: {},
+  disruptions: [],
   actions: [],
 }
 
-function same(one: HealMemory, other: HealMemory): boolean {
+function isSameState(one: HealState, other: HealState): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other)
 }

@@ -1,9 +1,9 @@
 import type { HealPause, HostHealth } from '../../contract/health.ts'
 
-/** Who looks after the host, for whoever asks how it is. */
+/** Heals the host and reports its health. */
 export interface Healer {
-  /** With `fresh` every probe is asked first. */
+  /** With `fresh` every probe runs first. */
   health(fresh: boolean, signal: AbortSignal): Promise<HostHealth>
-  /** For so many milliseconds; 0 ends a pause. Answers with the one that counts from now on. */
+  /** Pauses healing for this many milliseconds; 0 ends a pause. Returns the pause that is active now. */
   pause(milliseconds: number, by: string): Promise<HealPause | undefined>
 }

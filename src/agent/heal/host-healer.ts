@@ -1,84 +1,97 @@
 import type { HostHealth } from '../../contract/health.ts'
-import { rounds } from '../loop/run-loop.ts'
-import { bellFor } from './wakeup.ts'
-import { spentOf, usualBudget } from './decision/budget.ts'
-import { toldOf } from './decision/probe-record.ts'
-import { decide } from './decision/decide.ts'
-import type { Hands } from './heal-operations.ts'
+import { runLoop } from '../loop/run-loop.ts'
+import { createWakeup } from './wakeup.ts'
+import { filterRecentDisruptions, defaultHealBudget } from './decision/budget.ts'
+import { toProbeHealth } from './decision/probe-record.ts'
+import { decideHealing } from './decision/decide.ts'
+import type { HealOperations } from './heal-operations.ts'
 import type { Healer } from './healer.ts'
-import { idleNow, pauseFor, pauseNow } from './suspension.ts'
-import { healOnce, looksEvery, type LoopScene } from './loop.ts'
+import { findSuspension, setPause, findActivePause } from './suspension.ts'
+import { healOnce, healIntervalMs, type HealLoopDeps } from './loop.ts'
 import { watchHost } from './watch-host.ts'
 
-export interface HealScene extends Omit<LoopScene, 'watch' | 'budget' | 'began'> {
+export interface HostHealerDeps extends Omit<HealLoopDeps, 'watch' | 'budget' | 'observedSince'> {
   /** From 0 to 1. */
   readonly random: () => number
-  readonly say: (text: string) => void
+  readonly log: (text: string) => void
 }
 
 export interface HostHealer extends Healer {
-  /** Looks after the host until it shall end. */
-  keep(): Promise<void>
+  /** Heals the host until the signal aborts. */
+  run(): Promise<void>
 }
 
-/** How many of the actions that are remembered are told. */
-const told = 50
+/** How many stored actions are reported. */
+const maxReportedActions = 50
 
-/** Until the first look, in milliseconds: an agent that has just started answers first. */
-const first = 1000
+/** Milliseconds until the first round: a starting agent answers requests first. */
+const firstDelayMs = 1000
 
-export function hostHealer(scene: HealScene): HostHealer {
-  const { host, memory, ladder, signal: end } = scene
+export function createHostHealer(deps: HostHealerDeps): HostHealer {
+  const { host, stateStore, policy, signal: end } = deps
   const { clock } = host
   const time = (): number => clock.now().getTime()
-  const bell = bellFor(clock)
-  const watch = watchHost({ ...scene, changed: () => bell.ring() })
-  // What we do ourselves is no reason to do nothing.
+  const wakeup = createWakeup(clock)
+  const watch = watchHost({ ...deps, onChange: () => wakeup.wake() })
+  // Our own healing run must not count as a reason to suspend healing.
   let acting = false
-  const hands: Hands = {
-    ...scene.hands,
+  const operations: HealOperations = {
+    ...deps.operations,
     async perform(plan, step, signal) {
       acting = true
-      return scene.hands.perform(plan, step, signal).finally(() => (acting = false))
+      return deps.operations.perform(plan, step, signal).finally(() => (acting = false))
     },
   }
-  const loop: LoopScene = { ...scene, hands, watch, budget: usualBudget, began: time() }
+  const loopDeps: HealLoopDeps = {
+    ...deps,
+    operations,
+    watch,
+    budget: defaultHealBudget,
+    observedSince: time(),
+  }
 
   return {
-    async keep() {
-      await rounds({
-        ...scene,
-        look: async () => healOnce(loop, bell.heard()),
-        first,
-        usual: looksEvery,
-        clock: { now: () => clock.now(), pause: async (ms, signal) => bell.pause(ms, signal) },
+    async run() {
+      await runLoop({
+        ...deps,
+        tick: async () => healOnce(loopDeps, wakeup.consume()),
+        firstMs: firstDelayMs,
+        retryMs: healIntervalMs,
+        clock: { now: () => clock.now(), pause: async (ms, signal) => wakeup.pause(ms, signal) },
         signal: end,
       })
     },
 
     async health(fresh, signal): Promise<HostHealth> {
-      const seen = await watch.look(fresh ? 'fresh' : 'usual', signal)
-      const idle = acting ? undefined : await idleNow(scene, memory.now)
+      const observed = await watch.observe(fresh ? 'fresh' : 'usual', signal)
+      const suspended = acting ? undefined : await findSuspension(deps, stateStore.current)
       const now = time()
-      const paused = pauseNow(memory.now, now)
-      const { most, within } = loop.budget
-      const components = seen?.components ?? []
+      const paused = findActivePause(stateStore.current, now)
+      const { max, windowMs } = loopDeps.budget
+      const components = observed?.components ?? []
       return {
         at: new Date(now).toISOString(),
-        ...(seen === undefined ? {} : { plan: seen.digest }),
-        ladder: ladder.name,
+        ...(observed === undefined ? {} : { plan: observed.digest }),
+        healPolicy: policy.name,
         ...(paused === undefined ? {} : { paused }),
-        ...(idle === undefined || paused !== undefined ? {} : { idle: idle.because }),
-        budget: { spent: spentOf(memory.now.spent, loop.budget, now).length, most, within },
-        components: [...decide({ ...loop, now, components, memory: memory.now, idle }).components],
-        probes: (seen?.probes ?? []).map(toldOf),
-        actions: memory.now.actions.slice(0, told),
+        ...(suspended === undefined || paused !== undefined ? {} : { suspended: suspended.because }),
+        budget: {
+          used: filterRecentDisruptions(stateStore.current.disruptions, loopDeps.budget, now).length,
+          max,
+          windowMs,
+        },
+        components: [
+          ...decideHealing({ ...loopDeps, now, components, healState: stateStore.current, suspended })
+            .components,
+        ],
+        probes: (observed?.probes ?? []).map(toProbeHealth),
+        actions: stateStore.current.actions.slice(0, maxReportedActions),
       }
     },
 
     async pause(milliseconds, by) {
-      const paused = await pauseFor(memory, milliseconds, by, time())
-      bell.ring()
+      const paused = await setPause(stateStore, milliseconds, by, time())
+      wakeup.wake()
       return paused
     },
   }

@@ -1,174 +1,183 @@
 import { expect, test } from 'vitest'
-import { healMemoryFormat } from '../../contract/heal-state.ts'
-import { applied } from '../apply/testing/fixtures.ts'
-import { until } from '../../kit/poll-until.ts'
+import { healStateFormat } from '../../contract/heal-state.ts'
+import { applyAndListOps } from '../apply/testing/fixtures.ts'
+import { pollUntil } from '../../kit/poll-until.ts'
 import { readState, statePath } from '../apply/state-file.ts'
-import { type TemporaryHost, temporaryHost } from '../host/testing/temporary-host.ts'
-import { hostHealer } from './host-healer.ts'
-import { agentIn, publishAll, servicesPlan, worldOf } from './testing/fake-agent.ts'
+import { type TemporaryHost, createTemporaryHost } from '../host/testing/temporary-host.ts'
+import { createHostHealer } from './host-healer.ts'
+import {
+  startFakeAgent,
+  publishServicesPlans,
+  servicesPlan,
+  createFakeEnvironment,
+} from './testing/fake-agent.ts'
 
 async function healthyHost(): Promise<TemporaryHost & AsyncDisposable> {
-  const host = await temporaryHost()
-  publishAll(host)
-  await applied(host, servicesPlan())
+  const host = await createTemporaryHost()
+  publishServicesPlans(host)
+  await applyAndListOps(host, servicesPlan())
   return host
 }
 
-/** In looks: until what was just started gets no more time, and what fails counts. */
-const [settled, noticed] = [15, 5]
+/** In rounds: until the start grace is over, and until a failure counts. */
+const [settledAfter, noticedAfter] = [15, 5]
 
 test('what is silent is restarted once, and said to be well again; what is well is left alone', async () => {
   await using host = await healthyHost()
-  const world = worldOf()
-  const agent = await agentIn(world, host)
-  await agent.look(settled)
-  expect([world.steps, world.told]).toEqual([[], []])
-  world.silent.add('kubelet')
-  await agent.look(noticed)
-  expect(world.steps).toMatchObject([
-    { component: 'kubelet', actions: ['restart'], code: 'HEALTH_NO_ANSWER' },
+  const environment = createFakeEnvironment()
+  const agent = await startFakeAgent(environment, host)
+  await agent.heal(settledAfter)
+  expect([environment.steps, environment.reported]).toEqual([[], []])
+  environment.unresponsive.add('kubelet')
+  await agent.heal(noticedAfter)
+  expect(environment.steps).toMatchObject([
+    { component: 'kubelet', actions: ['restart'], code: 'HEALTH_NO_RESPONSE' },
   ])
-  await agent.look(settled)
-  expect(world.steps).toHaveLength(1)
-  expect(world.told.map(({ action }) => action)).toEqual(['restart', 'recovered'])
-  expect(agent.memory.now.climbs).toEqual({})
+  await agent.heal(settledAfter)
+  expect(environment.steps).toHaveLength(1)
+  expect(environment.reported.map(({ action }) => action)).toEqual(['restart', 'recovered'])
+  expect(agent.stateStore.current.escalations).toEqual({})
 })
 
-test('it is written down before it is done: an agent that dies over it does not begin anew', async () => {
+test('a step is stored before it is performed: an agent that dies during it does not restart the escalation', async () => {
   await using host = await healthyHost()
-  const world = worldOf()
-  const agent = await agentIn(world, host)
-  await agent.look(settled)
-  world.silent.add('kubelet')
+  const environment = createFakeEnvironment()
+  const agent = await startFakeAgent(environment, host)
+  await agent.heal(settledAfter)
+  environment.unresponsive.add('kubelet')
   const written: unknown[] = []
-  world.perform = async () => {
-    const memory = await readState(host, 'heal.json', healMemoryFormat)
-    written.push(memory?.climbs['kubelet']?.rung, memory?.spent.length)
+  environment.perform = async () => {
+    const memory = await readState(host, 'heal.json', healStateFormat)
+    written.push(memory?.escalations['kubelet']?.step, memory?.disruptions.length)
     agent.die()
     throw new Error('gone')
   }
-  await expect(agent.look(noticed)).rejects.toThrow('aborted')
+  await expect(agent.heal(noticedAfter)).rejects.toThrow('aborted')
   expect(written).toEqual([1, 1])
-  world.perform = undefined
-  const next = await agentIn(world, host)
-  await next.look(settled + noticed)
-  expect(world.steps.map(({ actions }) => actions)).toEqual([['restart'], ['rebuild', 'restart']])
+  environment.perform = undefined
+  const next = await startFakeAgent(environment, host)
+  await next.heal(settledAfter + noticedAfter)
+  expect(environment.steps.map(({ actions }) => actions)).toEqual([['restart'], ['regenerate', 'restart']])
 })
 
 test('a memory that cannot be read is as good as none', async () => {
   await using host = await healthyHost()
-  const world = worldOf()
+  const environment = createFakeEnvironment()
   await host.files.write(statePath(host, 'heal.json'), Buffer.from('{"kind'), { uid: 0, gid: 0, mode: 0o600 })
-  world.silent.add('containerd')
-  const agent = await agentIn(world, host)
-  await agent.look(settled)
-  expect(world.steps).toMatchObject([{ component: 'containerd', actions: ['restart'] }])
+  environment.unresponsive.add('containerd')
+  const agent = await startFakeAgent(environment, host)
+  await agent.heal(settledAfter)
+  expect(environment.steps).toMatchObject([{ component: 'containerd', actions: ['restart'] }])
 })
 
-test('nothing is done while somebody else is at work, or has asked for peace', async () => {
+test('nothing is healed while an operator or a run is at work, or healing is paused', async () => {
   await using host = await healthyHost()
-  const world = worldOf()
-  const agent = await agentIn(world, host)
-  await agent.look(settled)
-  world.silent.add('kubelet')
-  world.held = { holder: 'ana', generation: 1, heard: Infinity, released: false }
-  await agent.look(noticed)
-  world.held = undefined
-  world.busy = true
-  await agent.look(noticed)
-  world.busy = false
-  const healer = hostHealer(agent.scene)
-  const paused = { until: new Date(world.clock.now().getTime() + 60_000).toISOString(), by: 'ana' }
+  const environment = createFakeEnvironment()
+  const agent = await startFakeAgent(environment, host)
+  await agent.heal(settledAfter)
+  environment.unresponsive.add('kubelet')
+  environment.claim = { holder: 'ana', generation: 1, lastHeartbeat: Infinity, released: false }
+  await agent.heal(noticedAfter)
+  environment.claim = undefined
+  environment.busy = true
+  await agent.heal(noticedAfter)
+  environment.busy = false
+  const healer = createHostHealer(agent.deps)
+  const paused = { until: new Date(environment.clock.now().getTime() + 60_000).toISOString(), by: 'ana' }
   expect(await healer.pause(60_000, 'ana')).toEqual(paused)
   agent.die()
-  const next = await agentIn(world, host)
-  await next.look(11)
-  expect(world.steps).toEqual([])
-  await next.look(noticed)
-  expect(world.steps).toHaveLength(1)
-  expect(await hostHealer(next.scene).pause(0, 'ana')).toBeUndefined()
+  const next = await startFakeAgent(environment, host)
+  await next.heal(11)
+  expect(environment.steps).toEqual([])
+  await next.heal(noticedAfter)
+  expect(environment.steps).toHaveLength(1)
+  expect(await createHostHealer(next.deps).pause(0, 'ana')).toBeUndefined()
 })
 
 test('what cannot be done is remembered as well, and not tried in a storm', async () => {
   await using host = await healthyHost()
-  const world = worldOf()
-  world.perform = async () => Promise.reject(new Error('no way'))
-  world.drift = { ...world.drift, putBack: new Map([['kubelet', [{ name: '/etc/kubelet' }]]]) }
-  const agent = await agentIn(world, host)
-  await agent.look(12)
-  expect(world.steps).toMatchObject([{ component: 'kubelet', actions: ['put-back'] }])
-  expect(agent.memory.now.actions).toMatchObject([
-    { action: 'put-back', outcome: 'failed', details: ['no way'] },
+  const environment = createFakeEnvironment()
+  environment.perform = async () => Promise.reject(new Error('no way'))
+  environment.drift = { ...environment.drift, repairable: new Map([['kubelet', [{ name: '/etc/kubelet' }]]]) }
+  const agent = await startFakeAgent(environment, host)
+  await agent.heal(12)
+  expect(environment.steps).toMatchObject([{ component: 'kubelet', actions: ['repair'] }])
+  expect(agent.stateStore.current.actions).toMatchObject([
+    { action: 'repair', outcome: 'failed', details: ['no way'] },
   ])
 })
 
-test('another plan begins anew, with its own probes; without one there is nothing to look at', async () => {
+test('another plan resets escalations and probes; without a plan nothing is probed', async () => {
   await using host = await healthyHost()
-  const world = worldOf()
-  const agent = await agentIn(world, host)
-  await agent.look(settled)
-  world.silent.add('kubelet')
-  world.perform = async () => []
-  await agent.look(noticed)
-  expect(agent.memory.now.climbs).toMatchObject({ kubelet: { rung: 1 } })
-  await applied(host, servicesPlan('two'))
-  world.silent.clear()
-  await agent.look(1)
-  expect(agent.memory.now.climbs).toEqual({})
+  const environment = createFakeEnvironment()
+  const agent = await startFakeAgent(environment, host)
+  await agent.heal(settledAfter)
+  environment.unresponsive.add('kubelet')
+  environment.perform = async () => []
+  await agent.heal(noticedAfter)
+  expect(agent.stateStore.current.escalations).toMatchObject({ kubelet: { step: 1 } })
+  await applyAndListOps(host, servicesPlan('two'))
+  environment.unresponsive.clear()
+  await agent.heal(1)
+  expect(agent.stateStore.current.escalations).toEqual({})
   await host.files.remove(statePath(host, 'plan.json'))
-  await agent.look(1)
-  world.asked.length = 0
-  await agent.look(5)
-  expect(world.asked).toEqual([])
+  await agent.heal(1)
+  environment.probed.length = 0
+  await agent.heal(5)
+  expect(environment.probed).toEqual([])
 })
 
-test('whoever asks how the host is hears it; to ask every probe heals nothing, and makes none fail', async () => {
+test('health is reported on request; running every probe heals nothing, and makes none fail', async () => {
   await using host = await healthyHost()
-  const world = worldOf()
-  const agent = await agentIn(world, host)
-  await agent.look(settled)
-  const healer = hostHealer(agent.scene)
-  world.silent.add('kubelet')
+  const environment = createFakeEnvironment()
+  const agent = await startFakeAgent(environment, host)
+  await agent.heal(settledAfter)
+  const healer = createHostHealer(agent.deps)
+  environment.unresponsive.add('kubelet')
   const signal = new AbortController().signal
   for (let i = 0; i < 4; i++) {
     const { probes } = await healer.health(true, signal)
     expect(probes).toMatchObject([
-      { component: 'containerd', probe: 'cri', state: 'well' },
-      { component: 'kubelet', probe: 'healthz', state: 'shaky', code: 'HEALTH_NO_ANSWER' },
+      { component: 'containerd', probe: 'cri', state: 'healthy' },
+      { component: 'kubelet', probe: 'healthz', state: 'degraded', code: 'HEALTH_NO_RESPONSE' },
     ])
   }
-  expect(world.steps).toEqual([])
+  expect(environment.steps).toEqual([])
   expect(await healer.health(false, signal)).toMatchObject({
-    ladder: 'usual',
-    budget: { spent: 0, most: 10 },
+    healPolicy: 'usual',
+    budget: { used: 0, max: 10 },
     components: [
-      { component: 'host', state: 'well' },
-      { component: 'containerd', state: 'well', service: { name: 'containerd.service', active: 'active' } },
-      { component: 'kubelet', state: 'well' },
+      { component: 'host', state: 'healthy' },
+      {
+        component: 'containerd',
+        state: 'healthy',
+        service: { name: 'containerd.service', active: 'active' },
+      },
+      { component: 'kubelet', state: 'healthy' },
     ],
   })
 })
 
 test('it goes on by itself, and what happens wakes it', async () => {
   await using host = await healthyHost()
-  const world = worldOf()
-  const agent = await agentIn(world, host)
-  const healer = hostHealer(agent.scene)
-  const kept = healer.keep()
+  const environment = createFakeEnvironment()
+  const agent = await startFakeAgent(environment, host)
+  const healer = createHostHealer(agent.deps)
+  const running = healer.run()
   const signal = new AbortController().signal
   const isKnown = async (): Promise<boolean> => {
-    await world.clock.pass(1000)
-    return (await healer.health(false, signal)).probes.every(({ state }) => state === 'well')
+    await environment.clock.pass(1000)
+    return (await healer.health(false, signal)).probes.every(({ state }) => state === 'healthy')
   }
-  await until('probes to be asked', isKnown, { within: 5000, every: 1 })
-  for (let i = 0; i < 70; i++) await world.clock.pass(1000)
-  world.silent.add('containerd')
+  await pollUntil('probes to be asked', isKnown, { timeoutMs: 5000, intervalMs: 1 })
+  for (let i = 0; i < 70; i++) await environment.clock.pass(1000)
+  environment.unresponsive.add('containerd')
   const isHealed = async (): Promise<boolean> => {
-    await world.clock.pass(1000)
-    return world.told.some(({ action }) => action === 'recovered')
+    await environment.clock.pass(1000)
+    return environment.reported.some(({ action }) => action === 'recovered')
   }
-  await until('it to be healed', isHealed, { within: 5000, every: 1 })
-  expect(world.steps).toMatchObject([{ component: 'containerd', actions: ['restart'] }])
+  await pollUntil('it to be healed', isHealed, { timeoutMs: 5000, intervalMs: 1 })
+  expect(environment.steps).toMatchObject([{ component: 'containerd', actions: ['restart'] }])
   agent.die()
-  await kept
+  await running
 })

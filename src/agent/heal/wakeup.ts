@@ -1,30 +1,30 @@
 import type { Clock } from '../host/clock.ts'
 
-/** Wakes whoever waits. */
-export interface Bell {
-  ring(): void
-  /** Whether it rang since it was asked last. */
-  heard(): boolean
-  /** Waits as long, or until it rings. */
+/** Wakes a loop that waits. */
+export interface Wakeup {
+  wake(): void
+  /** Whether `wake` was called since the last call; resets it. */
+  consume(): boolean
+  /** Waits for this time, or until `wake` is called. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
-export function bellFor(clock: Clock): Bell {
-  let rang = false
+export function createWakeup(clock: Clock): Wakeup {
+  let isPending = false
   let next = Promise.withResolvers<void>()
   return {
-    ring() {
-      rang = true
+    wake() {
+      isPending = true
       next.resolve()
     },
-    heard() {
-      const answer = rang
-      rang = false
+    consume() {
+      const wasPending = isPending
+      isPending = false
       next = Promise.withResolvers()
-      return answer
+      return wasPending
     },
     async pause(milliseconds, signal) {
-      if (!rang) await Promise.race([clock.pause(milliseconds, signal), next.promise])
+      if (!isPending) await Promise.race([clock.pause(milliseconds, signal), next.promise])
     },
   }
 }

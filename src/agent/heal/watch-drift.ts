@@ -1,48 +1,48 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Clock } from '../host/clock.ts'
-import type { Danger } from './decision/component-observation.ts'
+import type { DataRisk } from './decision/component-observation.ts'
 import { elapsed } from './decision/elapsed.ts'
-import type { DriftSeen, Hands } from './heal-operations.ts'
+import type { DriftObservation, HealOperations } from './heal-operations.ts'
 
-/** How old what is known may be, in milliseconds. */
-const rest = { calm: 60_000, troubled: 10_000 } as const
+/** How old an observation may be, in milliseconds. */
+const maxAgeMs = { stable: 60_000, unstable: 10_000 } as const
 
-export interface ThingsSeen {
-  readonly drift: DriftSeen
-  readonly dangers: ReadonlyMap<string, Danger>
+export interface DiskObservation {
+  readonly drift: DriftObservation
+  readonly dataRisks: ReadonlyMap<string, DataRisk>
 }
 
-export interface ThingWatch {
-  readonly now: ThingsSeen
-  /** What lies on the disk, where the last look is too old for how it is now. */
-  look(plan: NodePlan, how: keyof typeof rest): Promise<void>
-  /** Something was done: what is known does not count any more. */
-  forget(): void
+export interface DriftWatch {
+  readonly current: DiskObservation
+  /** Checks drift and data risks again if the last check is too old for this mode. */
+  refresh(plan: NodePlan, mode: keyof typeof maxAgeMs): Promise<void>
+  /** Something was done: the last check does not count any more. */
+  invalidate(): void
 }
 
-const nothing: ThingsSeen = {
-  drift: { putBack: new Map(), beyond: new Map(), stopped: new Set() },
-  dangers: new Map(),
+const emptyObservation: DiskObservation = {
+  drift: { repairable: new Map(), unrepairable: new Map(), stopped: new Set() },
+  dataRisks: new Map(),
 }
 
-export function watchThings(
-  { lookAtDrift, dangersOf }: Pick<Hands, 'lookAtDrift' | 'dangersOf'>,
+export function watchDrift(
+  { detectDrift, findDataRisks }: Pick<HealOperations, 'detectDrift' | 'findDataRisks'>,
   clock: Clock,
-): ThingWatch {
-  let now = nothing
+): DriftWatch {
+  let current = emptyObservation
   let last: { readonly plan: NodePlan; readonly at: number } | undefined
   return {
-    get now() {
-      return now
+    get current() {
+      return current
     },
-    async look(plan, how) {
+    async refresh(plan, mode) {
       const time = clock.now().getTime()
-      if (last?.plan === plan && elapsed(last.at, time) < rest[how]) return
-      const [drift, dangers] = await Promise.all([lookAtDrift(plan), dangersOf(plan)])
-      now = { drift, dangers }
+      if (last?.plan === plan && elapsed(last.at, time) < maxAgeMs[mode]) return
+      const [drift, dataRisks] = await Promise.all([detectDrift(plan), findDataRisks(plan)])
+      current = { drift, dataRisks }
       last = { plan, at: time }
     },
-    forget() {
+    invalidate() {
       last = undefined
     },
   }

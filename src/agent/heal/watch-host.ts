@@ -1,46 +1,46 @@
-import { type Host, servicesOf } from '../host/host.ts'
-import { type ComponentSeen, localProbes } from './decision/component-observation.ts'
-import { isWellInThisLife } from './decision/component-condition.ts'
-import type { Counted } from './decision/probe-record.ts'
-import type { Hands } from './heal-operations.ts'
-import { seeComponents } from './see.ts'
+import { type Host, getServiceManager } from '../host/host.ts'
+import { type ComponentObservation, listLocalProbes } from './decision/component-observation.ts'
+import { isHealthySinceStart } from './decision/component-condition.ts'
+import type { ProbeRecord } from './decision/probe-record.ts'
+import type { HealOperations } from './heal-operations.ts'
+import { observeComponents } from './see.ts'
 import { type WatchedPlan, watchPlan } from './watch-plan.ts'
 import { watchProbes } from './watch-probes.ts'
-import { watchThings } from './watch-drift.ts'
+import { watchDrift } from './watch-drift.ts'
 import { watchUnits } from './watch-units.ts'
 
-export interface WatchScene {
+export interface WatchHostDeps {
   readonly host: Host
-  readonly hands: Pick<Hands, 'ask' | 'lookAtDrift' | 'dangersOf'>
+  readonly operations: Pick<HealOperations, 'runProbe' | 'detectDrift' | 'findDataRisks'>
   readonly random: () => number
-  /** A probe is in another state than before. */
-  readonly changed: () => void
+  /** Called when a probe has changed its state. */
+  readonly onChange: () => void
   readonly signal: AbortSignal
 }
 
-export interface HostSeen extends WatchedPlan {
-  readonly components: readonly ComponentSeen[]
-  readonly probes: readonly Counted[]
+export interface HostObservation extends WatchedPlan {
+  readonly components: readonly ComponentObservation[]
+  readonly probes: readonly ProbeRecord[]
 }
 
-/** All that is known of a host, and no older than it has to be. */
+/** Everything known about a host, as fresh as needed. */
 export interface HostWatch {
   /**
-   * With `news` the supervisor is asked again; with `fresh` so is everybody else. Undefined as long as nobody has taken
-   * the host through a plan.
+   * With `news` the supervisor is queried again; with `fresh` every source is. Undefined as long as no plan
+   * was applied to the host.
    */
-  look(how: 'usual' | 'news' | 'fresh', signal: AbortSignal): Promise<HostSeen | undefined>
-  /** Something was done: what lies on the disk is not what it was. */
-  forget(): void
+  observe(mode: 'usual' | 'news' | 'fresh', signal: AbortSignal): Promise<HostObservation | undefined>
+  /** Something was done: drift must be checked again. */
+  invalidate(): void
 }
 
-export function watchHost({ host, hands, random, changed, signal: end }: WatchScene): HostWatch {
+export function watchHost({ host, operations, random, onChange, signal: end }: WatchHostDeps): HostWatch {
   const { clock } = host
-  const probes = watchProbes({ ask: hands.ask, clock, random, changed })
-  const [plans, units, things] = [
+  const probes = watchProbes({ runProbe: operations.runProbe, clock, random, onChange })
+  const [plans, units, disk] = [
     watchPlan(host),
-    watchUnits(servicesOf(host), clock),
-    watchThings(hands, clock),
+    watchUnits(getServiceManager(host), clock),
+    watchDrift(operations, clock),
   ]
   let followed: string | undefined
 
@@ -52,27 +52,27 @@ export function watchHost({ host, hands, random, changed, signal: end }: WatchSc
   }
 
   return {
-    async look(how, signal) {
+    async observe(mode, signal) {
       const watched = await follow()
       if (watched === undefined) return undefined
       const { plan } = watched
-      const asked = how === 'fresh' ? await probes.fresh(signal) : undefined
-      const see = (): ComponentSeen[] =>
-        seeComponents(plan.components, asked ?? probes.now, units.now, things.now)
-      await units.look(plan, how !== 'usual' ? 'news' : isTroubled(see()) ? 'troubled' : 'calm')
-      await things.look(plan, how === 'fresh' || isTroubled(see()) ? 'troubled' : 'calm')
-      for (const one of see()) if (isWellInThisLife(one)) units.wasWell(one.component)
-      return { ...watched, components: see(), probes: asked ?? probes.now }
+      const freshProbes = mode === 'fresh' ? await probes.runAll(signal) : undefined
+      const combine = (): ComponentObservation[] =>
+        observeComponents(plan.components, freshProbes ?? probes.current, units.current, disk.current)
+      await units.refresh(plan, mode !== 'usual' ? 'news' : isUnstable(combine()) ? 'unstable' : 'stable')
+      await disk.refresh(plan, mode === 'fresh' || isUnstable(combine()) ? 'unstable' : 'stable')
+      for (const one of combine()) if (isHealthySinceStart(one)) units.markHealthy(one.component)
+      return { ...watched, components: combine(), probes: freshProbes ?? probes.current }
     },
-    forget: () => things.forget(),
+    invalidate: () => disk.invalidate(),
   }
 }
 
-/** Whether it is worth looking closer. */
-function isTroubled(components: readonly ComponentSeen[]): boolean {
+/** Whether a component needs more frequent checks. */
+function isUnstable(components: readonly ComponentObservation[]): boolean {
   return components.some(
     (one) =>
-      localProbes(one).some(({ state }) => state === 'shaky' || state === 'failing') ||
+      listLocalProbes(one).some(({ state }) => state === 'degraded' || state === 'unhealthy') ||
       (one.unit !== undefined && one.unit.state.active !== 'active'),
   )
 }

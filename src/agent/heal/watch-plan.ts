@@ -1,6 +1,6 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { digestOf } from '../../diff/digest.ts'
-import { lastPlan, planFile } from '../apply/applied-plan.ts'
+import { computeDigest } from '../../diff/digest.ts'
+import { readAppliedPlan, appliedPlanFile } from '../apply/applied-plan.ts'
 import { statePath } from '../apply/state-file.ts'
 import type { Host } from '../host/host.ts'
 
@@ -9,15 +9,15 @@ export interface WatchedPlan {
   readonly digest: string
 }
 
-/** The plan that the host was taken through last. It is large, and read again only when its file is another one. */
+/** Reads the last applied plan. The plan is large, so it is read again only when its file has changed. */
 export function watchPlan(host: Host): () => Promise<WatchedPlan | undefined> {
-  let known: { readonly mark: string; readonly watched: WatchedPlan | undefined } | undefined
+  let known: { readonly stamp: string; readonly watched: WatchedPlan | undefined } | undefined
   return async () => {
-    const facts = await host.files.stat(statePath(host, planFile))
-    const mark = facts === undefined ? '' : `${facts.inode} ${facts.modified} ${facts.changed} ${facts.size}`
-    if (known?.mark === mark) return known.watched
-    const plan = await lastPlan(host)
-    known = { mark, watched: plan === undefined ? undefined : { plan, digest: digestOf(plan) } }
+    const facts = await host.files.stat(statePath(host, appliedPlanFile))
+    const stamp = facts === undefined ? '' : `${facts.inode} ${facts.modified} ${facts.changed} ${facts.size}`
+    if (known?.stamp === stamp) return known.watched
+    const plan = await readAppliedPlan(host)
+    known = { stamp, watched: plan === undefined ? undefined : { plan, digest: computeDigest(plan) } }
     return known.watched
   }
 }

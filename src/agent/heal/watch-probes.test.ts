@@ -1,94 +1,102 @@
 import { expect, test } from 'vitest'
-import { componentOf, planOf } from '../../diff/testing/fixtures.ts'
-import type { Seen } from './probe-result.ts'
-import { handClock, probeAt } from './testing/fake-agent.ts'
+import { buildComponent, buildPlan } from '../../diff/testing/fixtures.ts'
+import type { ProbeResult } from './probe-result.ts'
+import { manualClock, probeAt } from './testing/fake-agent.ts'
 import { watchProbes } from './watch-probes.ts'
 
-const kubelet = planOf(
-  componentOf({ name: 'kubelet', probes: [probeAt('healthz'), probeAt('lease', 'remote')] }),
+const kubelet = buildPlan(
+  buildComponent({ name: 'kubelet', probes: [probeAt('healthz'), probeAt('lease', 'remote')] }),
 )
 
-function watchOf(answers: Map<string, () => Promise<Seen>>) {
-  const clock = handClock(Date.UTC(2027, 0, 1))
+function startWatch(results: Map<string, () => Promise<ProbeResult>>) {
+  const clock = manualClock(Date.UTC(2027, 0, 1))
   let changes = 0
   const watch = watchProbes({
-    ask: async ({ name }) => (answers.get(name) ?? (async (): Promise<Seen> => ({ state: 'well' })))(),
+    runProbe: async ({ name }) =>
+      (results.get(name) ?? (async (): Promise<ProbeResult> => ({ state: 'healthy' })))(),
     clock,
     random: () => 1,
-    changed: () => void changes++,
+    onChange: () => void changes++,
   })
-  const states = (): unknown => watch.now.map(({ state }) => state)
+  const states = (): unknown => watch.current.map(({ state }) => state)
   return { clock, watch, states, changes: () => changes }
 }
 
-const failed = async (): Promise<Seen> => ({ state: 'failed', seen: 'refused', code: 'HEALTH_NO_ANSWER' })
+const failed = async (): Promise<ProbeResult> => ({
+  state: 'unhealthy',
+  message: 'refused',
+  code: 'HEALTH_NO_RESPONSE',
+})
 const { signal } = new AbortController()
 
-test('a probe fails when it has failed as often in a row as it counts, and each change is told', async () => {
-  const answers = new Map([['healthz', failed]])
-  const { clock, watch, states, changes } = watchOf(answers)
+test('a probe is failing after enough failures in a row, and each change is reported', async () => {
+  const results = new Map([['healthz', failed]])
+  const { clock, watch, states, changes } = startWatch(results)
   watch.follow(kubelet, signal)
   expect(states()).toEqual(['unknown', 'unknown'])
   await clock.pass(3000)
-  expect([states(), changes()]).toEqual([['shaky', 'well'], 2])
+  expect([states(), changes()]).toEqual([['degraded', 'healthy'], 2])
   await clock.pass(5000)
-  expect([states(), changes()]).toEqual([['shaky', 'well'], 2])
+  expect([states(), changes()]).toEqual([['degraded', 'healthy'], 2])
   await clock.pass(5000)
-  expect([states(), changes()]).toEqual([['failing', 'well'], 3])
-  expect(watch.now[0]).toMatchObject({
+  expect([states(), changes()]).toEqual([['unhealthy', 'healthy'], 3])
+  expect(watch.current[0]).toMatchObject({
     since: '2027-01-01T00:00:13.000Z',
-    seen: 'refused',
-    code: 'HEALTH_NO_ANSWER',
+    message: 'refused',
+    code: 'HEALTH_NO_RESPONSE',
   })
-  answers.clear()
+  results.clear()
   await clock.pass(5000)
-  expect(states()).toEqual(['well', 'well'])
+  expect(states()).toEqual(['healthy', 'healthy'])
 })
 
 test('what has failed is asked again soon, and what is well in its own time', async () => {
-  let asked = 0
-  const slow = { ...probeAt('healthz'), every: 60_000, failures: 3 }
-  const answers = new Map<string, () => Promise<Seen>>()
-  const { clock, watch } = watchOf(answers)
-  answers.set('healthz', async () => (++asked < 2 ? failed() : { state: 'well' }))
-  watch.follow(planOf(componentOf({ name: 'kubelet', probes: [slow] })), signal)
+  let runs = 0
+  const slow = { ...probeAt('healthz'), intervalMs: 60_000, failureThreshold: 3 }
+  const results = new Map<string, () => Promise<ProbeResult>>()
+  const { clock, watch } = startWatch(results)
+  results.set('healthz', async () => (++runs < 2 ? failed() : { state: 'healthy' }))
+  watch.follow(buildPlan(buildComponent({ name: 'kubelet', probes: [slow] })), signal)
   await clock.pass(3000)
   await clock.pass(5000)
-  expect(asked).toBe(2)
+  expect(runs).toBe(2)
   await clock.pass(5000)
-  expect(asked).toBe(2)
+  expect(runs).toBe(2)
 })
 
-test('nobody knows what a probe would have said that breaks', async () => {
-  const broken = async (): Promise<Seen> => Promise.reject(new Error('a mistake'))
-  const { clock, watch } = watchOf(new Map([['healthz', broken]]))
+test('a probe that throws is unknown', async () => {
+  const throwing = async (): Promise<ProbeResult> => Promise.reject(new Error('a mistake'))
+  const { clock, watch } = startWatch(new Map([['healthz', throwing]]))
   watch.follow(kubelet, signal)
   await clock.pass(3000)
-  expect(watch.now[0]).toMatchObject({ state: 'unknown', seen: 'a mistake' })
+  expect(watch.current[0]).toMatchObject({ state: 'unknown', message: 'a mistake' })
 })
 
 test('of another plan only those probes are new that are others', async () => {
-  const { clock, watch, states } = watchOf(new Map())
+  const { clock, watch, states } = startWatch(new Map())
   watch.follow(kubelet, signal)
   await clock.pass(3000)
-  const other = { ...probeAt('lease', 'remote'), failures: 9 }
-  watch.follow(planOf(componentOf({ name: 'kubelet', probes: [probeAt('healthz'), other] })), signal)
-  expect(states()).toEqual(['well', 'unknown'])
+  const other = { ...probeAt('lease', 'remote'), failureThreshold: 9 }
+  watch.follow(buildPlan(buildComponent({ name: 'kubelet', probes: [probeAt('healthz'), other] })), signal)
+  expect(states()).toEqual(['healthy', 'unknown'])
   watch.follow(undefined, signal)
   expect(states()).toEqual([])
 })
 
 test('not all are asked at once', async () => {
-  let [now, most] = [0, 0]
+  let [now, maxRunning] = [0, 0]
   const names = Array.from({ length: 20 }, (_, index) => `probe-${index}`)
-  const slow = async (): Promise<Seen> => {
-    most = Math.max(most, ++now)
+  const slow = async (): Promise<ProbeResult> => {
+    maxRunning = Math.max(maxRunning, ++now)
     await new Promise((resolve) => setTimeout(resolve, 1))
     now--
-    return { state: 'well' }
+    return { state: 'healthy' }
   }
-  const { watch } = watchOf(new Map(names.map((name) => [name, slow])))
-  watch.follow(planOf(componentOf({ name: 'kubelet', probes: names.map((name) => probeAt(name)) })), signal)
-  expect(await watch.fresh(signal)).toHaveLength(20)
-  expect(most).toBe(8)
+  const { watch } = startWatch(new Map(names.map((name) => [name, slow])))
+  watch.follow(
+    buildPlan(buildComponent({ name: 'kubelet', probes: names.map((name) => probeAt(name)) })),
+    signal,
+  )
+  expect(await watch.runAll(signal)).toHaveLength(20)
+  expect(maxRunning).toBe(8)
 })

@@ -2,97 +2,108 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Probe } from '../../contract/probe.ts'
-import { atOnce } from '../../kit/semaphore.ts'
-import { describe } from '../../kit/errors.ts'
-import { printable } from '../../kit/printable.ts'
+import { createSemaphore } from '../../kit/semaphore.ts'
+import { formatError } from '../../kit/errors.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { Clock } from '../host/clock.ts'
-import { varied } from '../loop/run-loop.ts'
-import { type Counted, counted, neverAsked } from './decision/probe-record.ts'
-import type { AskProbe, Seen } from './probe-result.ts'
+import { withJitter } from '../loop/run-loop.ts'
+import { type ProbeRecord, recordProbeResult, createProbeRecord } from './decision/probe-record.ts'
+import type { RunProbe, ProbeResult } from './probe-result.ts'
 
-/** No more probes than these are asked at once: whoever asks many at a time measures themselves. */
-const most = 8
-/** What has failed is asked again sooner than others, in milliseconds. */
-const again = 5000
-/** All are asked for the first time within this time, in milliseconds. */
-const within = 3000
+/** Probes that run at once; more of them would measure their own load. */
+const maxConcurrent = 8
+/** A failed probe runs again after this time at the latest, in milliseconds. */
+const retryIntervalMs = 5000
+/** Every probe runs for the first time within this time, in milliseconds. */
+const initialSpreadMs = 3000
 
-export interface ProbesScene {
-  readonly ask: AskProbe
+export interface WatchProbesDeps {
+  readonly runProbe: RunProbe
   readonly clock: Clock
   /** From 0 to 1. */
   readonly random: () => number
-  /** A probe is in another state than before. */
-  readonly changed: () => void
+  /** Called when a probe has changed its state. */
+  readonly onChange: () => void
 }
 
-/** The probes of a plan, each asked in its own rhythm. */
+/** The probes of a plan, each at its own interval. */
 export interface ProbeWatch {
-  /** From now on those of this plan, until the signal says otherwise. What is known of those that stay is kept. */
+  /** Watches the probes of this plan until the signal aborts. Records of unchanged probes are kept. */
   follow(plan: NodePlan | undefined, signal: AbortSignal): void
-  readonly now: readonly Counted[]
-  /** Asks each of them now. That does not count, so that nobody makes a probe fail by asking often. */
-  fresh(signal: AbortSignal): Promise<readonly Counted[]>
+  readonly current: readonly ProbeRecord[]
+  /**
+   * Runs every probe now. The results are not recorded, so that frequent requests cannot make a probe fail.
+   */
+  runAll(signal: AbortSignal): Promise<readonly ProbeRecord[]>
 }
 
-interface Watched {
+interface WatchedProbe {
   readonly component: ComponentPlan
   readonly probe: Probe
-  counted: Counted
+  record: ProbeRecord
 }
 
-export function watchProbes({ ask, clock, random, changed }: ProbesScene): ProbeWatch {
-  let watched: readonly Watched[] = []
-  let over = new AbortController()
-  const gate = atOnce(most)
+export function watchProbes({ runProbe, clock, random, onChange }: WatchProbesDeps): ProbeWatch {
+  let watched: readonly WatchedProbe[] = []
+  let stop = new AbortController()
+  const limit = createSemaphore(maxConcurrent)
   const time = (): number => clock.now().getTime()
 
-  const answerOf = async ({ probe, component }: Watched, signal: AbortSignal): Promise<Seen> =>
-    gate(async () => {
+  const runSafely = async ({ probe, component }: WatchedProbe, signal: AbortSignal): Promise<ProbeResult> =>
+    limit(async () => {
       signal.throwIfAborted()
-      return ask(probe, component, signal)
-    }).catch((error: unknown): Seen => {
+      return runProbe(probe, component, signal)
+    }).catch((error: unknown): ProbeResult => {
       signal.throwIfAborted()
-      return { state: 'unknown', seen: printable(describe(error)) }
+      return { state: 'unknown', message: toPrintable(formatError(error)) }
     })
 
-  const watch = async (one: Watched, signal: AbortSignal): Promise<void> => {
+  const watch = async (one: WatchedProbe, signal: AbortSignal): Promise<void> => {
     const { probe } = one
-    let pause = random() * Math.min(probe.every, within)
+    let pause = random() * Math.min(probe.intervalMs, initialSpreadMs)
     for (;;) {
       await clock.pause(pause, signal)
-      const answer = await answerOf(one, signal)
+      const result = await runSafely(one, signal)
       signal.throwIfAborted()
-      const { state } = one.counted
-      one.counted = counted(one.counted, probe, answer, time())
-      if (one.counted.state !== state) changed()
-      pause = varied(one.counted.state === 'shaky' ? Math.min(probe.every, again) : probe.every, random())
+      const { state } = one.record
+      one.record = recordProbeResult(one.record, probe, result, time())
+      if (one.record.state !== state) onChange()
+      pause = withJitter(
+        one.record.state === 'degraded' ? Math.min(probe.intervalMs, retryIntervalMs) : probe.intervalMs,
+        random(),
+      )
     }
   }
 
   return {
     follow(plan, signal) {
-      over.abort()
-      over = new AbortController()
-      const until = AbortSignal.any([over.signal, signal])
+      stop.abort()
+      stop = new AbortController()
+      const until = AbortSignal.any([stop.signal, signal])
       const before = watched
       watched = (plan?.components ?? []).flatMap((component) =>
         component.probes.map((probe) => {
           const known = before.find(
             (one) => one.component.name === component.name && isDeepStrictEqual(one.probe, probe),
           )
-          return { component, probe, counted: known?.counted ?? neverAsked(component.name, probe, time()) }
+          return {
+            component,
+            probe,
+            record: known?.record ?? createProbeRecord(component.name, probe, time()),
+          }
         }),
       )
-      // Nothing else ends it than the signal.
+      // Only the signal ends it.
       for (const one of watched) watch(one, until).catch(() => undefined)
     },
-    get now() {
-      return watched.map((one) => one.counted)
+    get current() {
+      return watched.map((one) => one.record)
     },
-    async fresh(signal) {
+    async runAll(signal) {
       return Promise.all(
-        watched.map(async (one) => counted(one.counted, one.probe, await answerOf(one, signal), time())),
+        watched.map(async (one) =>
+          recordProbeResult(one.record, one.probe, await runSafely(one, signal), time()),
+        ),
       )
     },
   }

@@ -2,47 +2,49 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Systemd } from '../host/systemd.ts'
 import { elapsed } from './decision/elapsed.ts'
-import { nextUnit, type UnitSeen } from './decision/unit-observation.ts'
+import { updateUnitObservation, type UnitObservation } from './decision/unit-observation.ts'
 
-/** How old what is known may be, in milliseconds: to ask is a process of its own. */
-const rest = { calm: 30_000, troubled: 10_000, news: 1000 } as const
+/** How old an observation may be, in milliseconds: every query starts a process. */
+const maxAgeMs = { stable: 30_000, unstable: 10_000, news: 1000 } as const
 
 export interface UnitWatch {
   /** By component. */
-  readonly now: ReadonlyMap<string, UnitSeen>
-  /** Asks about all at once, where the last answer is too old for how it is now. */
-  look(plan: NodePlan, how: keyof typeof rest): Promise<void>
-  /** A component was well since its service was started. */
-  wasWell(component: string): void
+  readonly current: ReadonlyMap<string, UnitObservation>
+  /** Queries all units at once if the last query is too old for this mode. */
+  refresh(plan: NodePlan, mode: keyof typeof maxAgeMs): Promise<void>
+  /** The component was healthy since its service was started. */
+  markHealthy(component: string): void
 }
 
 export function watchUnits(systemd: Pick<Systemd, 'showAll'>, clock: Clock): UnitWatch {
-  let units: ReadonlyMap<string, UnitSeen> = new Map()
-  let looked: number | undefined
+  let units: ReadonlyMap<string, UnitObservation> = new Map()
+  let refreshedAt: number | undefined
   return {
-    get now() {
+    get current() {
       return units
     },
-    async look(plan, how) {
+    async refresh(plan, mode) {
       const now = clock.now().getTime()
       const isNew = plan.components.some(({ name, service }) => service !== undefined && !units.has(name))
-      if (!isNew && looked !== undefined && elapsed(looked, now) < rest[how]) return
+      if (!isNew && refreshedAt !== undefined && elapsed(refreshedAt, now) < maxAgeMs[mode]) return
       const services = plan.components.flatMap(({ name, service }) =>
         service === undefined ? [] : [{ component: name, unit: service.name }],
       )
       const states = await systemd.showAll(services.map(({ unit }) => unit))
-      looked = now
+      refreshedAt = now
       units = new Map(
         services.flatMap(({ component, unit }, index) => {
           const state = states[index]
-          return state === undefined ? [] : [[component, nextUnit(unit, units.get(component), state, now)]]
+          return state === undefined
+            ? []
+            : [[component, updateUnitObservation(unit, units.get(component), state, now)]]
         }),
       )
     },
-    wasWell(component) {
+    markHealthy(component) {
       const unit = units.get(component)
-      if (unit === undefined || unit.wasWell) return
-      units = new Map(units).set(component, { ...unit, wasWell: true })
+      if (unit === undefined || unit.wasHealthy) return
+      units = new Map(units).set(component, { ...unit, wasHealthy: true })
     },
   }
 }

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
-import { componentOf } from '../../diff/testing/fixtures.ts'
-import { hostPlan } from '../apply/testing/fixtures.ts'
-import { inMemory } from '../facts/testing/fake-fact-source.ts'
-import { temporaryHost } from '../host/testing/temporary-host.ts'
-import { linuxWork } from './linux-operations.ts'
+import { buildComponent } from '../../diff/testing/fixtures.ts'
+import { buildPlanWithHost } from '../apply/testing/fixtures.ts'
+import { createFakeFactSource } from '../facts/testing/fake-fact-source.ts'
+import { createTemporaryHost } from '../host/testing/temporary-host.ts'
+import { createLinuxOperations } from './linux-operations.ts'
 
 function certificate(name: string): PlannedCertificate {
   return {
-    authority: 'etcd',
+    ca: 'etcd',
     subject: { commonName: name, organizations: [] },
     names: { dns: [name], ip: [] },
     usages: ['client'],
@@ -19,14 +19,14 @@ function certificate(name: string): PlannedCertificate {
   }
 }
 
-test('who is asked for requests twice at once answers twice with the same', async () => {
-  await using host = await temporaryHost()
-  const work = linuxWork(host, inMemory({}))
-  const plan = hostPlan(
-    componentOf({ name: 'etcd', images: [], certificates: ['a', 'b', 'c'].map(certificate) }),
+test('two simultaneous requests get the same response', async () => {
+  await using host = await createTemporaryHost()
+  const work = createLinuxOperations(host, createFakeFactSource({}))
+  const plan = buildPlanWithHost(
+    buildComponent({ name: 'etcd', images: [], certificates: ['a', 'b', 'c'].map(certificate) }),
   )
-  const ask = async () => work.certificateRequests(plan, false)
-  const [first, second] = await Promise.all([ask(), ask()])
+  const createRequests = async () => work.certificateRequests(plan, false)
+  const [first, second] = await Promise.all([createRequests(), createRequests()])
   expect(Object.keys(first)).toHaveLength(3)
   expect(second).toEqual(first)
 })

@@ -1,26 +1,27 @@
 import { hostname } from 'node:os'
-import { clearEtcd } from '../apply/etcd/wipe-etcd.ts'
-import { endRestore, placeEtcd, restoring } from '../apply/etcd/restore-etcd-data.ts'
-import { reset } from '../apply/reset/reset.ts'
-import { stopServices } from '../apply/reset/stop-services.ts'
+import { wipeEtcd } from '../apply/etcd/wipe-etcd.ts'
+import { endEtcdRestore, restoreEtcdData, findActiveRestore } from '../apply/etcd/restore-etcd-data.ts'
+import { runReset } from '../apply/reset/reset.ts'
+import { stopComponentServices } from '../apply/reset/stop-services.ts'
 import { collectFacts } from '../facts/collect.ts'
 import type { FactSource } from '../facts/source.ts'
 import type { LinuxHost } from '../host/host.ts'
-import type { HostWork } from '../server/dispatch.ts'
-import { sharedWork } from './shared-operations.ts'
+import type { HostOperations } from '../runs/host-operations.ts'
+import { createSharedOperations } from './shared-operations.ts'
 
-/** What an agent does on the Linux host that it runs on. */
-export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
+/** Operations of an agent on a Linux host. */
+export function createLinuxOperations(host: LinuxHost, source: FactSource): HostOperations {
   return {
-    ...sharedWork(host),
+    ...createSharedOperations(host),
     facts: async (name) => collectFacts(source, name),
-    stopServices: async (ask, emit, signal) =>
-      stopServices({ host, name: hostname(), run: ask.run, emit, signal }, ask),
-    placeEtcd: async ({ run, restore, sha256 }, emit, signal) =>
-      placeEtcd({ host, name: hostname(), run, emit, signal }, { restore, sha256 }),
-    clearEtcd: async (run, emit, signal) => clearEtcd({ host, name: hostname(), run, emit, signal }),
-    restoring: async () => restoring(host),
-    endRestore: async (id) => endRestore(host, id),
-    reset: async (run, emit, signal) => (await reset({ host, name: hostname(), run, emit, signal })).farewell,
+    stopServices: async (request, emit, signal) =>
+      stopComponentServices({ host, name: hostname(), run: request.run, emit, signal }, request),
+    restoreEtcdData: async ({ run, restore, sha256 }, emit, signal) =>
+      restoreEtcdData({ host, name: hostname(), run, emit, signal }, { restore, sha256 }),
+    wipeEtcd: async (run, emit, signal) => wipeEtcd({ host, name: hostname(), run, emit, signal }),
+    activeRestore: async () => findActiveRestore(host),
+    endRestore: async (id) => endEtcdRestore(host, id),
+    reset: async (run, emit, signal) =>
+      (await runReset({ host, name: hostname(), run, emit, signal })).exitHook,
   }
 }

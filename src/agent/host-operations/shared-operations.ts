@@ -1,44 +1,50 @@
-import { inTurns } from '../../kit/mutex.ts'
+import { createMutex } from '../../kit/mutex.ts'
 import { Secret } from '../../pki/secret.ts'
-import { apply } from '../apply/apply.ts'
-import { certificateRequests } from '../apply/certificate-requests.ts'
+import { applyPlan } from '../apply/apply.ts'
+import { createCertificateRequests } from '../apply/certificate-requests.ts'
 import { diffHost } from '../apply/diff-host.ts'
-import { installedCertificates } from '../apply/installed-certificates.ts'
-import { formerPlan } from '../apply/applied-plan.ts'
-import { textsBefore } from '../apply/current-contents.ts'
+import { listInstalledCertificates } from '../apply/installed-certificates.ts'
+import { readPreviousPlan } from '../apply/applied-plan.ts'
+import { readCurrentContents } from '../apply/current-contents.ts'
 import type { Host } from '../host/host.ts'
-import { hostTrials } from '../auto-rollback/provisional-changes.ts'
-import type { HostWork } from '../server/dispatch.ts'
+import { createProvisionalChanges } from '../auto-rollback/provisional-changes.ts'
+import type { HostOperations } from '../runs/host-operations.ts'
 
-/** What is done in the same way on every system. */
-type Shared =
+/** Operations that are the same on every operating system. */
+type SharedOperation =
   | 'diff'
-  | 'formerPlan'
+  | 'previousPlan'
   | 'certificates'
   | 'certificateRequests'
   | 'apply'
-  | 'trial'
-  | 'beginTrial'
-  | 'moveTrial'
-  | 'keepTrial'
-  | 'goBack'
+  | 'provisional'
+  | 'beginProvisional'
+  | 'moveProvisional'
+  | 'confirmProvisional'
+  | 'rollback'
 
-export function sharedWork(host: Host): Pick<HostWork, Shared> {
-  // Asked once more over a new connection while the first answer is being made, each would make half of the keys.
-  const keyMaking = inTurns()
-  const trials = hostTrials(host)
+export function createSharedOperations(host: Host): Pick<HostOperations, SharedOperation> {
+  // A repeated request over a new connection must not create keys at the same time: each would create half of
+  // them.
+  const keyMutex = createMutex()
+  const provisionalChanges = createProvisionalChanges(host)
   return {
-    async diff(plan, texts, renew) {
+    async diff(plan, withContents, renew) {
       const found = await diffHost(host, plan, renew)
-      return texts ? { ...found, texts: await textsBefore(host, plan, found.ops) } : found
+      return withContents
+        ? { ...found, fileContents: await readCurrentContents(host, plan, found.ops) }
+        : found
     },
-    formerPlan: async (than) => (than === undefined ? trials.former() : formerPlan(host, than)),
-    certificates: async () => installedCertificates(host),
-    certificateRequests: async (plan, renew, places) =>
-      keyMaking(async () => certificateRequests(host, plan, renew, places)),
+    previousPlan: async (differentFrom) =>
+      differentFrom === undefined
+        ? provisionalChanges.readPreviousPlan()
+        : readPreviousPlan(host, differentFrom),
+    certificates: async () => listInstalledCertificates(host),
+    certificateRequests: async (plan, renew, planned) =>
+      keyMutex(async () => createCertificateRequests(host, plan, renew, planned)),
     async apply({ plan, through, run, secrets, certificates }, emit, signal) {
-      await trials.forgetPast()
-      await apply({
+      await provisionalChanges.forgetRolledBack()
+      await applyPlan({
         host,
         plan,
         through,
@@ -54,10 +60,10 @@ export function sharedWork(host: Host): Pick<HostWork, Shared> {
         signal,
       })
     },
-    trial: async () => trials.now(),
-    beginTrial: async (trial) => trials.begin(trial),
-    moveTrial: async (id, deadline) => trials.move(id, deadline),
-    keepTrial: async (id) => trials.keep(id),
-    goBack: async (run, emit, signal) => trials.goBack(run, emit, signal),
+    provisional: async () => provisionalChanges.current(),
+    beginProvisional: async (provisional) => provisionalChanges.begin(provisional),
+    moveProvisional: async (id, deadline) => provisionalChanges.reschedule(id, deadline),
+    confirmProvisional: async (id) => provisionalChanges.confirm(id),
+    rollback: async (run, emit, signal) => provisionalChanges.rollBack(run, emit, signal),
   }
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { factsFormat } from '../../contract/facts.ts'
 import { readVersioned } from '../../contract/versioned.ts'
-import { windowsWorker, windowsWorld } from '../../../lab/windows/simulator/planned-worker.ts'
-import { windowsWork } from './windows-operations.ts'
+import { createWindowsWorker, createSharedFixture } from '../../../lab/windows/simulator/planned-worker.ts'
+import { createWindowsOperations } from './windows-operations.ts'
 
 const source = {
   arch: 'x64',
@@ -15,8 +15,8 @@ const { signal } = new AbortController()
 const run = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
 
 test('facts are those of the host, by what is asked of it', async () => {
-  await using worker = await windowsWorker(await windowsWorld())
-  const facts = await windowsWork(worker.host, source).facts('win1')
+  await using worker = await createWindowsWorker(await createSharedFixture())
+  const facts = await createWindowsOperations(worker.host, source).facts('win1')
   expect(readVersioned(factsFormat, JSON.parse(JSON.stringify(facts)))).toEqual(facts)
   expect(facts).toMatchObject({
     host: 'win1',
@@ -39,10 +39,10 @@ test('facts are those of the host, by what is asked of it', async () => {
   })
 })
 
-test('it does all that an operator asks for, and a service of somebody else is told of', async () => {
-  await using worker = await windowsWorker(await windowsWorld())
+test('it does all that an operator requests, and reports a foreign service', async () => {
+  await using worker = await createWindowsWorker(await createSharedFixture())
   const { host, plan, machine } = worker
-  const work = windowsWork(host, source)
+  const work = createWindowsOperations(host, source)
   const request = {
     type: 'apply' as const,
     claim: { holder: 'eva', generation: 1 },
@@ -55,7 +55,7 @@ test('it does all that an operator asks for, and a service of somebody else is t
   await work.apply(request, () => undefined, signal)
   expect((await work.diff(plan, true, false)).ops).toEqual([])
   expect(await work.certificates()).toHaveLength(5)
-  expect(await work.formerPlan('another')).toEqual(plan)
+  expect(await work.previousPlan('another')).toEqual(plan)
   const stop = { type: 'stop-services' as const, claim: request.claim, run, components: ['kube-proxy'] }
   await work.stopServices(stop, () => undefined, signal)
   expect(machine.services.get('kube-proxy')?.state).toBe('Stopped')
@@ -65,11 +65,11 @@ test('it does all that an operator asks for, and a service of somebody else is t
   expect([...machine.services.keys()]).toEqual(['hns', 'kubelet-exporter'])
 })
 
-test('nothing of etcd is ever done there, and that is said', async () => {
-  await using worker = await windowsWorker(await windowsWorld())
-  const work = windowsWork(worker.host, source)
-  expect(await work.restoring()).toBeUndefined()
-  await expect(work.clearEtcd(run, () => undefined, signal)).rejects.toMatchObject({
+test('operations of etcd are refused with a reason', async () => {
+  await using worker = await createWindowsWorker(await createSharedFixture())
+  const work = createWindowsOperations(worker.host, source)
+  expect(await work.activeRestore()).toBeUndefined()
+  await expect(work.wipeEtcd(run, () => undefined, signal)).rejects.toMatchObject({
     code: 'WINDOWS_NO_ETCD',
   })
 })

@@ -1,15 +1,18 @@
 import { hostname } from 'node:os'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { reset } from '../apply/reset/reset.ts'
-import { stopServices } from '../apply/reset/stop-services.ts'
+import { runReset } from '../apply/reset/reset.ts'
+import { stopComponentServices } from '../apply/reset/stop-services.ts'
 import { collectWindowsFacts } from '../facts/windows/collect.ts'
-import type { WindowsSource } from '../facts/windows/source.ts'
+import type { WindowsFactSource } from '../facts/windows/source.ts'
 import type { WindowsHost } from '../host/host.ts'
-import type { HostWork } from '../server/dispatch.ts'
-import { sharedWork } from './shared-operations.ts'
+import type { HostOperations } from '../runs/host-operations.ts'
+import { createSharedOperations } from './shared-operations.ts'
 
-/** What an agent does on the Windows host that it runs on. Such a host is a worker, and never a member of etcd. */
-export function windowsWork(host: WindowsHost, source: Omit<WindowsSource, 'operations' | 'base'>): HostWork {
+/** Operations of an agent on a Windows host, which is a worker and never an etcd member. */
+export function createWindowsOperations(
+  host: WindowsHost,
+  source: Omit<WindowsFactSource, 'operations' | 'base'>,
+): HostOperations {
   const { operations, layout } = host
   const noEtcd = async (): Promise<never> => {
     throw new HyperkubeError('WINDOWS_NO_ETCD', 'a Windows host is never a member of etcd', {
@@ -17,14 +20,15 @@ export function windowsWork(host: WindowsHost, source: Omit<WindowsSource, 'oper
     })
   }
   return {
-    ...sharedWork(host),
+    ...createSharedOperations(host),
     facts: async (name) => collectWindowsFacts({ ...source, operations, base: layout.base }, name),
-    stopServices: async (ask, emit, signal) =>
-      stopServices({ host, name: hostname(), run: ask.run, emit, signal }, ask),
-    placeEtcd: noEtcd,
-    clearEtcd: noEtcd,
-    restoring: async () => undefined,
+    stopServices: async (request, emit, signal) =>
+      stopComponentServices({ host, name: hostname(), run: request.run, emit, signal }, request),
+    restoreEtcdData: noEtcd,
+    wipeEtcd: noEtcd,
+    activeRestore: async () => undefined,
     endRestore: noEtcd,
-    reset: async (run, emit, signal) => (await reset({ host, name: hostname(), run, emit, signal })).farewell,
+    reset: async (run, emit, signal) =>
+      (await runReset({ host, name: hostname(), run, emit, signal })).exitHook,
   }
 }

@@ -1,8 +1,11 @@
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { Host } from '../host/host.ts'
 
-/** The same as long as a certificate and its key are: to ask for it costs nothing. */
-export async function pairMark(
+/**
+ * Returns a stamp that changes whenever a certificate or its key file does. Reads only file metadata, so it
+ * is cheap to call.
+ */
+export async function readCertificateStamp(
   { files }: Pick<Host, 'files'>,
   { certificateFile, keyFile }: Pick<PlannedCertificate, 'certificateFile' | 'keyFile'>,
 ): Promise<string> {

@@ -1,71 +1,87 @@
-import { type Fence, mayAct } from '../../contract/fence.ts'
-import { type HostRequest, hostRequest, type HostResult, type Refusal } from '../../contract/host-resource.ts'
-import type { HostRequestMemory } from '../../contract/host-request-state.ts'
+import { type Fence, canAct } from '../../contract/fence.ts'
+import {
+  type HostRequest,
+  hostRequest,
+  type HostResult,
+  type HostRequestRefusal,
+} from '../../contract/host-resource.ts'
+import type { HostRequestState } from '../../contract/host-request-state.ts'
 import { z } from 'zod'
 
-export interface Seen {
-  /** As they stand in the host's object, from whomever they are. */
+export interface RequestDecisionInput {
+  /** Unvalidated requests from the host's API object; anyone may have written them. */
   readonly requests: readonly unknown[]
-  readonly memory: HostRequestMemory
+  readonly state: HostRequestState
   /** Milliseconds since 1970. */
   readonly now: number
-  /** The highest of the operators' claim that this host has seen. */
+  /** Highest generation of the operator lock that this host has seen. */
   readonly generation: number
-  /** Whether somebody else decides now what is done here: what may be done waits. */
-  readonly taken: boolean
+  /** True while an operator holds this host: acceptable requests wait. */
+  readonly isLocked: boolean
 }
 
-export interface Decision {
-  /** The highest fence of all that was ever shown: it is to be kept before anything else is done. */
-  readonly highest: Fence | undefined
-  /** What comes next. One at a time: what it does may change what may be done after it. */
+export interface RequestDecision {
+  /** Highest fence ever presented. It must be stored before anything else is done. */
+  readonly highestFence: Fence | undefined
+  /** The next request to handle. One at a time: handling it may change which others are acceptable. */
   readonly next: HostRequest | undefined
-  /** What is not done as it was asked. Nothing of that is kept: it can be asked anew. */
+  /** Refused requests. Refusals are not stored, so the same request may be sent again. */
   readonly refused: readonly HostResult[]
 }
 
 /**
- * What to do of what is asked. Nothing is begun twice, whatever became of it; and nothing for a fence when a higher one
- * was shown before, or stands beside it.
+ * Decides which request to handle next. A request is never started twice, whatever its result. A request is
+ * refused if a higher fence was presented before or stands beside it.
  */
-export function decide({ requests, memory, now, generation, taken }: Seen): Decision {
-  const known = new Set(memory.begun.map(({ id }) => id))
-  const asked = requests.map(read)
-  const highest = asked.reduce<Fence | undefined>(
-    (most, { request }) => (request === undefined ? most : higher(request.fence, most)),
-    memory.highest,
+export function decideNextRequest({
+  requests,
+  state,
+  now,
+  generation,
+  isLocked,
+}: RequestDecisionInput): RequestDecision {
+  const known = new Set(state.started.map(({ id }) => id))
+  const parsed = requests.map(parseRequest)
+  const highestFence = parsed.reduce<Fence | undefined>(
+    (highestSoFar, { request }) =>
+      request === undefined ? highestSoFar : pickHigher(request.fence, highestSoFar),
+    state.highestFence,
   )
   const refused: HostResult[] = []
   let next: HostRequest | undefined
-  for (const { id, request } of asked) {
+  for (const { id, request } of parsed) {
     if (id === undefined || known.has(id)) continue
-    const reason = request === undefined ? 'unknown' : refusalOf(request, { highest, now, generation })
+    const reason =
+      request === undefined ? 'unknown' : findRefusalReason(request, { highestFence, now, generation })
     if (reason !== undefined) refused.push({ id, outcome: 'refused', reason })
-    else if (!taken) next ??= request
+    else if (!isLocked) next ??= request
   }
-  return { highest, next, refused }
+  return { highestFence, next, refused }
 }
 
-function refusalOf(
+function findRefusalReason(
   { fence, until, generation }: HostRequest,
-  here: { readonly highest: Fence | undefined; readonly now: number; readonly generation: number },
-): Refusal | undefined {
-  if (!mayAct(fence, here.highest)) return 'fence'
-  if (Date.parse(until) <= here.now) return 'late'
-  return generation < here.generation ? 'generation' : undefined
+  current: { readonly highestFence: Fence | undefined; readonly now: number; readonly generation: number },
+): HostRequestRefusal | undefined {
+  if (!canAct(fence, current.highestFence)) return 'fence'
+  if (Date.parse(until) <= current.now) return 'late'
+  return generation < current.generation ? 'generation' : undefined
 }
 
-/** Two never share a number; where they do in spite of that, the first one counts. */
-function higher(one: Fence, other: Fence | undefined): Fence {
+/** Two leaders never share a number; if they do, the first one counts. */
+function pickHigher(one: Fence, other: Fence | undefined): Fence {
   return other === undefined || one.transitions > other.transitions ? one : other
 }
 
-const named = z.looseObject({ id: hostRequest.shape.id })
+const withId = z.looseObject({ id: hostRequest.shape.id })
 
-/** What newer controllers ask may be more than this agent knows: it says so, where it can. */
-function read(value: unknown): {
+/**
+ * Newer controllers may request actions that this agent does not know. Those are refused by id where the id
+ * is readable.
+ */
+function parseRequest(value: unknown): {
   readonly id: string | undefined
   readonly request: HostRequest | undefined
 } {
-  return { id: named.safeParse(value).data?.id, request: hostRequest.safeParse(value).data }
+  return { id: withId.safeParse(value).data?.id, request: hostRequest.safeParse(value).data }
 }

@@ -1,77 +1,82 @@
 import type { HostEtcd, HostSnapshot } from '../../contract/host-resource.ts'
 import type { EtcdClient } from '../../etcd/client.ts'
-import { unlessEtcd } from '../../etcd/etcd-error.ts'
-import type { OwnMember } from './local-etcd.ts'
-import type { SnapshotShelf } from './local-snapshots.ts'
+import { ignoreEtcdError } from '../../etcd/etcd-error.ts'
+import type { LocalEtcdMember } from './local-etcd.ts'
+import type { LocalSnapshots } from './local-snapshots.ts'
 import type { Clock } from '../host/clock.ts'
 
-export interface MemberScene {
-  readonly member: () => Promise<OwnMember | undefined>
-  readonly shelf: Pick<SnapshotShelf, 'list'>
+export interface EtcdReportDeps {
+  readonly member: () => Promise<LocalEtcdMember | undefined>
+  readonly snapshots: Pick<LocalSnapshots, 'list'>
   readonly clock: Pick<Clock, 'now'>
 }
 
-export interface MemberWord {
+export interface EtcdReport {
   readonly etcd?: HostEtcd
   readonly snapshots?: HostSnapshot[]
 }
 
-/** Nothing on a host without a member of etcd. */
-export type MemberTold = (signal: AbortSignal) => Promise<MemberWord>
+/** Returns an empty report on hosts without an etcd member. */
+export type ReadEtcdReport = (signal: AbortSignal) => Promise<EtcdReport>
 
-/** In milliseconds. Not every look asks etcd: whether it answers at all is what probes ask. */
-const every = 30_000
-/** A member without a quorum takes longer to say so than anybody has to wait. */
-const timeout = 5000
+/** Milliseconds. Not every report queries etcd: probes already check whether it responds. */
+const cacheMs = 30_000
+/** Milliseconds. A member without quorum responds later than a report can wait. */
+const timeoutMs = 5000
 
-export function memberTold({ member, shelf, clock }: MemberScene): MemberTold {
-  let known: { readonly at: number; readonly etcd: HostEtcd | undefined } | undefined
+export function createEtcdReporter({ member, snapshots, clock }: EtcdReportDeps): ReadEtcdReport {
+  let cached: { readonly at: number; readonly etcd: HostEtcd | undefined } | undefined
   return async (signal) => {
-    const own = await member()
-    if (own === undefined) return {}
+    const local = await member()
+    if (local === undefined) return {}
     const now = clock.now().getTime()
-    const age = known === undefined ? Infinity : now - known.at
-    if (!(age >= 0 && age < every)) known = { at: now, etcd: await ask(own, known?.etcd, signal) }
-    const etcd = known?.etcd
-    // A directory that cannot be read says nothing of etcd, and the other way round.
-    const snapshots = await shelf.list().catch(() => undefined)
-    return { ...(etcd === undefined ? {} : { etcd }), ...(snapshots === undefined ? {} : { snapshots }) }
+    const age = cached === undefined ? Infinity : now - cached.at
+    if (!(age >= 0 && age < cacheMs))
+      cached = { at: now, etcd: await queryMember(local, cached?.etcd, signal) }
+    const etcd = cached?.etcd
+    // An unreadable snapshot directory must not hide the etcd status, and the other way round.
+    const stored = await snapshots.list().catch(() => undefined)
+    return { ...(etcd === undefined ? {} : { etcd }), ...(stored === undefined ? {} : { snapshots: stored }) }
   }
 }
 
-/** Of one that does not answer the last that is known, and that it does not serve. */
-async function ask(
-  { client, endpoint }: Pick<OwnMember, 'endpoint'> & { readonly client: EtcdClient },
-  before: HostEtcd | undefined,
+/** For a member that does not respond, returns the last known status with `ready: false`. */
+async function queryMember(
+  { client, endpoint }: Pick<LocalEtcdMember, 'endpoint'> & { readonly client: EtcdClient },
+  previous: HostEtcd | undefined,
   signal: AbortSignal,
 ): Promise<HostEtcd | undefined> {
-  const options = { signal, timeout }
+  const options = { signal, timeoutMs }
   const [status, list, health] = await Promise.all([
-    client.status(endpoint, options).catch(unlessEtcd),
-    client.members({ ...options, unconfirmed: true }).catch(unlessEtcd),
+    client.status(endpoint, options).catch(ignoreEtcdError),
+    client.members({ ...options, unconfirmed: true }).catch(ignoreEtcdError),
     client.health(endpoint, options),
   ])
   if (status === undefined || list === undefined) {
-    if (before === undefined) return undefined
-    const { leader: _leader, ...rest } = before
+    if (previous === undefined) return undefined
+    const { leader: _leader, ...rest } = previous
     return { ...rest, ready: false }
   }
   const { id, leader, learner, version, size, sizeInUse, quota } = status
-  const alarms = health.ready ? await client.alarms(options).catch(unlessEtcd) : undefined
+  const alarms = health.ready ? await client.alarms(options).catch(ignoreEtcdError) : undefined
   return {
     id,
     ...(leader === undefined ? {} : { leader }),
     learner,
     ready: health.ready,
     version,
-    size: wholeMebibytes(size),
-    inUse: wholeMebibytes(sizeInUse),
+    size: roundUpToMebibytes(size),
+    inUse: roundUpToMebibytes(sizeInUse),
     ...(quota === undefined ? {} : { quota }),
-    members: list.members.map(({ id: one, name, learner: learns }) => ({ id: one, name, learner: learns })),
+    members: list.members.map(({ id: one, name, learner: isLearner }) => ({
+      id: one,
+      name,
+      learner: isLearner,
+    })),
     alarms: (alarms ?? []).map(({ memberId, alarm }) => ({ member: memberId, alarm })),
   }
 }
 
-function wholeMebibytes(bytes: number): number {
+function roundUpToMebibytes(bytes: number): number {
   return Math.ceil(bytes / 2 ** 20) * 2 ** 20
 }

@@ -1,84 +1,87 @@
 import type { HostRequest, HostResult } from '../../contract/host-resource.ts'
-import { describe, HyperkubeError } from '../../kit/errors.ts'
-import { secretMask } from '../../kit/mask-secrets.ts'
-import { printable } from '../../kit/printable.ts'
+import { formatError, HyperkubeError } from '../../kit/errors.ts'
+import { createSecretMask } from '../../kit/mask-secrets.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { Clock } from '../host/clock.ts'
-import { type Decision, decide } from './decide-next-request.ts'
-import { type Deeds, perform } from './request-handlers.ts'
-import type { RequestBook } from './request-store.ts'
+import { type RequestDecision, decideNextRequest } from './decide-next-request.ts'
+import { type RequestHandlers, runRequestHandler } from './request-handlers.ts'
+import type { HostRequestStore } from './request-store.ts'
 
-export interface AnswerScene {
-  readonly book: RequestBook
-  readonly deeds: Deeds
+export interface HostRequestDeps {
+  readonly store: HostRequestStore
+  readonly handlers: RequestHandlers
   readonly clock: Pick<Clock, 'now'>
-  /** The highest generation of the operators' claim that this host has seen. */
+  /** Highest generation of the operator lock that this host has seen. */
   readonly generation: () => number
-  /** Whether somebody else decides now what is done on this host. */
-  readonly taken: () => Promise<boolean>
-  readonly say: (text: string) => void
+  /** True while an operator holds this host. */
+  readonly isLocked: () => Promise<boolean>
+  readonly log: (text: string) => void
   readonly signal: AbortSignal
 }
 
-/** Does the next thing that is asked. Answers whether there was one: then there may be more. */
-export async function answerNext(scene: AnswerScene, requests: readonly unknown[]): Promise<boolean> {
-  const { book, signal } = scene
-  const taken = await scene.taken()
-  const { highest, next } = decision(scene, requests, taken)
-  await book.see(highest)
+/** Handles the next request. Returns true if there was one, because more may follow. */
+export async function handleNextRequest(
+  deps: HostRequestDeps,
+  requests: readonly unknown[],
+): Promise<boolean> {
+  const { store, signal } = deps
+  const isLocked = await deps.isLocked()
+  const { highestFence, next } = decideNow(deps, requests, isLocked)
+  await store.recordFence(highestFence)
   if (next === undefined || signal.aborted) return false
-  await book.begin(next, new Set(requests.flatMap(idOf)))
-  await book.end(await done(scene, next))
+  await store.begin(next, new Set(requests.flatMap(readRequestId)))
+  await store.end(await runRequest(deps, next))
   return true
 }
 
-/** What has become of all that is asked now, and of the last ones that nobody asks for any more. */
-export function resultsFor(scene: AnswerScene, requests: readonly unknown[]): HostResult[] {
-  const asked = new Set(requests.flatMap(idOf))
-  const ended = scene.book.memory.begun.flatMap(({ result }) => result ?? [])
-  const others = new Set(ended.filter(({ id }) => !asked.has(id)).slice(-recent))
-  const told = ended.filter((result) => asked.has(result.id) || others.has(result))
-  return [...told, ...decision(scene, requests, true).refused]
+/** Results of all current requests, and of the latest ones that were withdrawn. */
+export function listRequestResults(deps: HostRequestDeps, requests: readonly unknown[]): HostResult[] {
+  const requestedIds = new Set(requests.flatMap(readRequestId))
+  const ended = deps.store.state.started.flatMap(({ result }) => result ?? [])
+  const withdrawn = new Set(ended.filter(({ id }) => !requestedIds.has(id)).slice(-maxWithdrawnResults))
+  const reported = ended.filter((result) => requestedIds.has(result.id) || withdrawn.has(result))
+  return [...reported, ...decideNow(deps, requests, true).refused]
 }
 
-/** So many are told that nobody asks for any more. */
-const recent = 5
+/** Number of reported results whose requests were withdrawn. */
+const maxWithdrawnResults = 5
 
-function decision(
-  { book, clock, generation }: AnswerScene,
+function decideNow(
+  { store, clock, generation }: HostRequestDeps,
   requests: readonly unknown[],
-  taken: boolean,
-): Decision {
+  isLocked: boolean,
+): RequestDecision {
   const now = clock.now().getTime()
-  return decide({ requests, memory: book.memory, now, generation: generation(), taken })
+  return decideNextRequest({ requests, state: store.state, now, generation: generation(), isLocked })
 }
 
-async function done(
-  { deeds, clock, say, signal }: AnswerScene,
-  { id, ask }: HostRequest,
+async function runRequest(
+  { handlers, clock, log, signal }: HostRequestDeps,
+  { id, action }: HostRequest,
 ): Promise<HostResult> {
   const at = (): string => clock.now().toISOString()
   try {
-    const details = await perform(deeds, ask, signal)
-    say(`${id}: done`)
-    return { id, outcome: 'done', at: at(), details: details.slice(0, most).map(clipped) }
+    const details = await runRequestHandler(handlers, action, signal)
+    log(`${id}: done`)
+    return { id, outcome: 'done', at: at(), details: details.slice(0, maxDetailLines).map(toDetailLine) }
   } catch (error) {
     const outcome = signal.aborted ? 'interrupted' : 'failed'
     const hint = error instanceof HyperkubeError && error.hint !== undefined ? [error.hint] : []
-    const details = [describe(error), ...hint].map(clipped)
-    say(`${id}: ${outcome}: ${details.join(' -> ')}`)
+    const details = [formatError(error), ...hint].map(toDetailLine)
+    log(`${id}: ${outcome}: ${details.join(' -> ')}`)
     return { id, outcome, at: at(), details }
   }
 }
 
-/** Lines of details, and characters of a line: an object of the API is no place for a log. */
-const most = 20
-const longest = 500
+/** Maximum lines of details and characters per line: an API object is not a log. */
+const maxDetailLines = 20
+const maxLineLength = 500
 
-function clipped(text: string): string {
-  return printable(secretMask().text(text)).slice(0, longest)
+function toDetailLine(text: string): string {
+  return toPrintable(createSecretMask().text(text)).slice(0, maxLineLength)
 }
 
-function idOf(request: unknown): string[] {
+function readRequestId(request: unknown): string[] {
   const id: unknown = Reflect.get(Object(request), 'id')
   return typeof id === 'string' ? [id] : []
 }

@@ -1,39 +1,41 @@
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
-import type { KnownCertificate } from '../../contract/host-resource.ts'
+import type { HostCertificate } from '../../contract/host-resource.ts'
 import { inspectCertificate } from '../../pki/inspect.ts'
 import { renewalTime } from '../../pki/lifetime.ts'
-import { pairMark } from './certificate-stamp.ts'
+import { readCertificateStamp } from './certificate-stamp.ts'
 import type { WatchedPlan } from '../heal/watch-plan.ts'
 import type { Host } from '../host/host.ts'
 
-export type KnownCertificates = () => Promise<KnownCertificate[]>
+export type ReadHostCertificates = () => Promise<HostCertificate[]>
 
-/** Those of the plan that are there. A file is read again only when it is another one. */
-export function knownCertificates(
+/**
+ * Returns a reader for the planned certificates that exist. A file is read again only when it has changed.
+ */
+export function createCertificateReader(
   host: Host,
   plan: () => Promise<WatchedPlan | undefined>,
-): KnownCertificates {
-  const known = new Map<string, { readonly mark: string; readonly found: KnownCertificate[] }>()
-  const look = async (component: string, place: PlannedCertificate): Promise<KnownCertificate[]> => {
-    const file = place.certificateFile
-    const mark = await pairMark(host, place)
-    const before = known.get(file)
-    if (before?.mark === mark) return before.found
-    const found = await read(host, component, file)
-    known.set(file, { mark, found })
+): ReadHostCertificates {
+  const cache = new Map<string, { readonly stamp: string; readonly found: HostCertificate[] }>()
+  const readCached = async (component: string, planned: PlannedCertificate): Promise<HostCertificate[]> => {
+    const file = planned.certificateFile
+    const stamp = await readCertificateStamp(host, planned)
+    const before = cache.get(file)
+    if (before?.stamp === stamp) return before.found
+    const found = await readCertificate(host, component, file)
+    cache.set(file, { stamp, found })
     return found
   }
   return async () => {
-    const all: KnownCertificate[] = []
+    const all: HostCertificate[] = []
     for (const { name, certificates } of (await plan())?.plan.components ?? []) {
-      for (const place of certificates) all.push(...(await look(name, place)))
+      for (const planned of certificates) all.push(...(await readCached(name, planned)))
     }
     return all
   }
 }
 
-/** Of one that is not there, or no certificate, nothing is known; its component says so. */
-async function read({ files }: Host, component: string, file: string): Promise<KnownCertificate[]> {
+/** A missing or invalid certificate is skipped; the health of its component reports it. */
+async function readCertificate({ files }: Host, component: string, file: string): Promise<HostCertificate[]> {
   try {
     const facts = inspectCertificate((await files.read(file))?.toString('utf8') ?? '')
     const [notAfter, renewAfter] = [facts.notAfter.toISOString(), renewalTime(facts).toISOString()]

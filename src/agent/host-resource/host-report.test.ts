@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { hostStatus } from '../../contract/host-resource.ts'
 import type { HealAction, HostHealth } from '../../contract/health.ts'
 import { watchPlan } from '../heal/watch-plan.ts'
-import { TestCluster } from '../renewal/testing/renewal-cluster.ts'
-import { renewOwn } from '../renewal/renew-local.ts'
-import { knownCertificates } from './host-certificates.ts'
-import { healthTold, toldOf } from './host-report.ts'
+import { RenewalTestCluster } from '../renewal/testing/renewal-cluster.ts'
+import { renewLocalCertificates } from '../renewal/renew-local.ts'
+import { createCertificateReader } from './host-certificates.ts'
+import { toHealthReport, createHostReporter } from './host-report.ts'
 
 const never = new AbortController().signal
 const since = '2027-01-01T00:00:00.000Z'
@@ -16,71 +16,71 @@ const action: HealAction = {
   details: ['a log that fills the object'],
 }
 
-function healthAt(at: string, seen: string): HostHealth {
+function healthAt(at: string, message: string): HostHealth {
   return {
-    ...{ at, ladder: 'usual', budget: { spent: 0, most: 1, within: 1 } },
+    ...{ at, healPolicy: 'usual', budget: { used: 0, max: 1, windowMs: 1 } },
     components: [
-      { component: 'etcd', state: 'held', since: at, because: seen, code: 'X', drift: [] },
-      { component: 'kubelet', state: 'well', since: at, drift: [] },
+      { component: 'etcd', state: 'blocked', since: at, because: message, code: 'X', drift: [] },
+      { component: 'kubelet', state: 'healthy', since: at, drift: [] },
     ],
     probes: [
       {
         component: 'etcd',
         probe: 'disk',
         scope: 'remote',
-        state: 'failing',
+        state: 'unhealthy',
         since: at,
-        seen,
+        message,
         code: 'DISK_SLOW',
       },
-      { component: 'etcd', probe: 'livez', scope: 'local', state: 'shaky', since: at, seen: 'once' },
+      { component: 'etcd', probe: 'livez', scope: 'local', state: 'degraded', since: at, message: 'once' },
     ],
     actions: Array.from({ length: 20 }, () => action),
   }
 }
 
-let cluster: TestCluster
+let cluster: RenewalTestCluster
 beforeEach(async () => {
-  cluster = await TestCluster.make()
+  cluster = await RenewalTestCluster.create()
 })
 afterEach(async () => cluster[Symbol.asyncDispose]())
 
-test('what is told fits the object, and is short', () => {
-  const told = healthTold(healthAt(since, 'took 160 ms'))
-  expect(hostStatus.parse(told)).toEqual(told)
-  expect(told.failing?.map(({ probe }) => probe)).toEqual(['disk'])
-  expect(told.actions).toHaveLength(10)
-  expect(told.actions?.[0]).toEqual({ at: since, component: 'etcd', action: 'restart', because: 'b' })
-  expect(told.components?.[1]).toEqual({ component: 'kubelet', state: 'well', since })
-  const paused = healthTold({ ...healthAt(since, ''), paused: { until: later, by: 'ana' } })
-  expect(paused.idle).toBe(`healing is paused by ana until ${later}`)
+test('the report matches the schema and is short', () => {
+  const report = toHealthReport(healthAt(since, 'took 160 ms'))
+  expect(hostStatus.parse(report)).toEqual(report)
+  expect(report.failing?.map(({ probe }) => probe)).toEqual(['disk'])
+  expect(report.actions).toHaveLength(10)
+  expect(report.actions?.[0]).toEqual({ at: since, component: 'etcd', action: 'restart', because: 'b' })
+  expect(report.components?.[1]).toEqual({ component: 'kubelet', state: 'healthy', since })
+  const paused = toHealthReport({ ...healthAt(since, ''), paused: { until: later, by: 'ana' } })
+  expect(paused.suspended).toBe(`healing is paused by ana until ${later}`)
 })
 
 test('another number of milliseconds is no news; other words are', async () => {
   let health = healthAt(since, 'took 160 ms')
-  const tell = toldOf({
+  const readReport = createHostReporter({
     version: '1.0.0',
     healer: { health: async () => health },
     certificates: async () => [],
     member: async () => ({}),
   })
-  const first = await tell(never)
+  const first = await readReport(never)
   health = healthAt(later, 'took 171 ms')
-  expect(await tell(never)).toEqual(first)
+  expect(await readReport(never)).toEqual(first)
   health = healthAt(later, 'no answer')
-  expect((await tell(never)).failing).toMatchObject([{ seen: 'no answer', since: later }])
+  expect((await readReport(never)).failing).toMatchObject([{ message: 'no answer', since: later }])
 })
 
 test('certificates of the plan, with when they are renewed; read again when they were', async () => {
-  const { host, scene, wishes } = await cluster.agent('cp1', 'control-plane')
-  const certificates = knownCertificates(host, watchPlan(host))
+  const { host, deps, planned } = await cluster.createAgent('cp1', 'control-plane')
+  const certificates = createCertificateReader(host, watchPlan(host))
   const before = await certificates()
-  expect(before.map(({ file }) => file)).toEqual(wishes.map(({ certificateFile }) => certificateFile))
+  expect(before.map(({ file }) => file)).toEqual(planned.map(({ certificateFile }) => certificateFile))
   expect(before.every(({ renewAfter }) => Date.parse(renewAfter) < host.clock.time)).toBe(true)
   expect(await certificates()).toEqual(before)
-  await renewOwn(scene)
+  await renewLocalCertificates(deps)
   const after = await certificates()
   expect(after.every(({ renewAfter }) => Date.parse(renewAfter) > host.clock.time)).toBe(true)
-  await host.files.remove(wishes[0]?.certificateFile ?? '')
-  expect(await certificates()).toHaveLength(wishes.length - 1)
+  await host.files.remove(planned[0]?.certificateFile ?? '')
+  expect(await certificates()).toHaveLength(planned.length - 1)
 })

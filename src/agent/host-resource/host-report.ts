@@ -1,47 +1,50 @@
 import type { HostHealth } from '../../contract/health.ts'
 import type { Healer } from '../heal/healer.ts'
-import type { KnownCertificates } from './host-certificates.ts'
-import type { Told } from './host-resource-loop.ts'
-import type { MemberTold } from './etcd-report.ts'
-import { steady } from './steady.ts'
+import type { ReadHostCertificates } from './host-certificates.ts'
+import type { HostReport } from './host-resource-loop.ts'
+import type { ReadEtcdReport } from './etcd-report.ts'
+import { keepUnchangedEntries } from './steady.ts'
 
-export interface ToldScene {
+export interface HostReportDeps {
   readonly version: string
   readonly healer: Pick<Healer, 'health'>
-  readonly certificates: KnownCertificates
-  readonly member: MemberTold
+  readonly certificates: ReadHostCertificates
+  readonly member: ReadEtcdReport
 }
 
-/** Of late: an object of the API is no journal. */
-const mostActions = 10
+/** Only the latest actions: an API object is not a journal. */
+const maxActions = 10
 
-/** How the host is, in the words of its object. The same as long as the same is the case. */
-export function toldOf({ version, healer, certificates, member }: ToldScene) {
-  let before: Told = {}
-  return async (signal: AbortSignal): Promise<Told> => {
+/**
+ * Returns a function that reads the report for the host's API object. The report stays equal while only
+ * numbers in its texts change.
+ */
+export function createHostReporter({ version, healer, certificates, member }: HostReportDeps) {
+  let previous: HostReport = {}
+  return async (signal: AbortSignal): Promise<HostReport> => {
     const health = await healer.health(false, signal)
-    const told = {
+    const report = {
       agent: version,
-      ...healthTold(health),
+      ...toHealthReport(health),
       certificates: await certificates(),
       ...(await member(signal)),
     }
-    before = steady(before, told)
-    return before
+    previous = keepUnchangedEntries(previous, report)
+    return previous
   }
 }
 
-/** What others should know of how a host is. */
-export function healthTold({ paused, idle, components, probes, actions }: HostHealth): Told {
-  const because = paused === undefined ? idle : `healing is paused by ${paused.by} until ${paused.until}`
+/** Converts the health of a host to the fields that controllers need. */
+export function toHealthReport({ paused, suspended, components, probes, actions }: HostHealth): HostReport {
+  const because = paused === undefined ? suspended : `healing is paused by ${paused.by} until ${paused.until}`
   return {
-    ...(because === undefined ? {} : { idle: because }),
+    ...(because === undefined ? {} : { suspended: because }),
     components: components.map(({ service: _service, drift: _drift, ...rest }) => rest),
     failing: probes
-      .filter(({ state }) => state === 'failing')
+      .filter(({ state }) => state === 'unhealthy')
       .map(({ scope: _scope, state: _state, ...rest }) => rest),
     actions: actions
-      .slice(0, mostActions)
-      .map(({ at, component, action, because: why }) => ({ at, component, action, because: why })),
+      .slice(0, maxActions)
+      .map(({ at, component, action, because: reason }) => ({ at, component, action, because: reason })),
   }
 }

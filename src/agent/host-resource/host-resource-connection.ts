@@ -1,91 +1,119 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
-import { pairMark } from './certificate-stamp.ts'
-import { nodeNameOf } from '../heal/report/node-events.ts'
+import { readCertificateStamp } from './certificate-stamp.ts'
+import { findNodeName } from '../heal/report/node-events.ts'
 import type { WatchedPlan } from '../heal/watch-plan.ts'
 import type { Host } from '../host/host.ts'
-import { clientOfNode } from '../renewal/node-api.ts'
-import { type Look, rounds } from '../loop/run-loop.ts'
-import { type HostObjectScene, keepHostObject } from './host-resource-loop.ts'
-import { RequestBook } from './request-store.ts'
+import { createNodeClient } from '../renewal/node-api.ts'
+import { type TickResult, runLoop } from '../loop/run-loop.ts'
+import { type HostResourceLoopDeps, runHostResourceLoop } from './host-resource-loop.ts'
+import { HostRequestStore } from './request-store.ts'
 
-export interface SpeakScene extends Omit<
-  HostObjectScene,
-  'client' | 'name' | 'book' | 'line' | 'onTrouble' | 'clock'
-> {
+export type HostResourceConnectionDeps = Omit<
+  HostResourceLoopDeps,
+  'client' | 'name' | 'store' | 'connectionSignal' | 'onConnectionError' | 'clock'
+> & {
   readonly host: Host
   readonly plan: () => Promise<WatchedPlan | undefined>
 }
 
-/** In milliseconds: until there is a plan, and until a line is looked at that stands. */
-const usual = 60_000
-/** Until a cluster is asked again that has no such objects, at first and at last: an API server that starts has none either. */
-const soon = 15_000
-const rarely = 10 * 60_000
+/** Milliseconds between two checks for a plan, and between two checks of an open connection. */
+const checkIntervalMs = 60_000
+/**
+ * First and longest delay before retrying a cluster that does not have the Host kind. A starting API server
+ * does not have it either.
+ */
+const minRetryMs = 15_000
+const maxRetryMs = 10 * 60_000
 
 /**
- * Keeps the object of this host, by a line to the API that is made anew when the plan or the certificate of the node is
- * another one. Hosts that are no nodes have none; clusters that know no such objects are asked now and then.
+ * Runs the host resource loop over a connection that is rebuilt when the plan or the node certificate
+ * changes. Hosts that are not nodes have no such object; clusters without the Host kind are retried with a
+ * growing delay.
  */
-export async function speakForHost(scene: SpeakScene): Promise<void> {
-  const { host, plan, random, say, signal } = scene
-  let book: RequestBook | undefined
-  let inVain = 0
-  const look = async (): Promise<Look> => {
+export async function runHostResourceConnection(deps: HostResourceConnectionDeps): Promise<void> {
+  const { host, plan, random, log, signal } = deps
+  let store: HostRequestStore | undefined
+  let failureCount = 0
+  const tick = async (): Promise<TickResult> => {
     const watched = await plan()
-    const name = watched && nodeNameOf(watched.plan)
-    if (watched === undefined || name === undefined) return { next: usual, troubles: [] }
-    // Once: what is under way stands in it.
-    book ??= await RequestBook.open(host)
-    const trouble = await speak(scene, watched, name, book)
-    inVain = trouble === undefined ? 0 : inVain + 1
-    if (trouble === undefined) return { next: 0, troubles: [] }
-    const next = Math.min(rarely, soon * 2 ** (inVain - 1))
-    // That nobody has such objects is no trouble of this host.
-    return { next, troubles: isUnknown(trouble) ? [] : [trouble] }
+    const name = watched && findNodeName(watched.plan)
+    if (watched === undefined || name === undefined) return { nextMs: checkIntervalMs, problems: [] }
+    // Opened once: the store holds the requests in progress.
+    store ??= await HostRequestStore.open(host)
+    const problem = await runConnection(deps, watched, name, store)
+    failureCount = problem === undefined ? 0 : failureCount + 1
+    if (problem === undefined) return { nextMs: 0, problems: [] }
+    const next = Math.min(maxRetryMs, minRetryMs * 2 ** (failureCount - 1))
+    // A cluster without the Host kind is not a problem of this host.
+    return { nextMs: next, problems: isKindMissing(problem) ? [] : [problem] }
   }
-  await rounds({ look, first: soon / 3, usual, clock: host.clock, random, say, signal })
+  await runLoop({
+    tick,
+    firstMs: minRetryMs / 3,
+    retryMs: checkIntervalMs,
+    clock: host.clock,
+    random,
+    log,
+    signal,
+  })
 }
 
-/** Until the line has to be another one. Answers with why there is none to be had. */
-async function speak(
-  scene: SpeakScene,
+/** Runs the loop until the connection must be rebuilt. Returns the error if the API refuses it. */
+async function runConnection(
+  deps: HostResourceConnectionDeps,
   { plan, digest }: WatchedPlan,
   name: string,
-  book: RequestBook,
+  store: HostRequestStore,
 ): Promise<unknown> {
-  const { host, random, say, signal } = scene
-  const over = new AbortController()
-  const line = AbortSignal.any([signal, over.signal])
-  const before = await markOf(host, plan)
-  using client = await clientOfNode(host, plan, line)
+  const { host, random, log, signal } = deps
+  const closing = new AbortController()
+  const connectionSignal = AbortSignal.any([signal, closing.signal])
+  const stampBefore = await readNodeStamp(host, plan)
+  using client = await createNodeClient(host, plan, connectionSignal)
   if (client === undefined) return undefined
-  let trouble: unknown
-  const onTrouble = (error: unknown): void => {
-    if (!isUnknown(error) && !isKubeError(error, 'KUBE_FORBIDDEN')) return
-    trouble = error
-    over.abort()
+  let problem: unknown
+  const onConnectionError = (error: unknown): void => {
+    if (!isKindMissing(error) && !isKubeError(error, 'KUBE_FORBIDDEN')) return
+    problem = error
+    closing.abort()
   }
-  const look = async (): Promise<Look> => {
-    const watched = await scene.plan()
-    if (watched?.digest !== digest || (await markOf(host, plan)) !== before) over.abort()
-    return { next: usual }
+  const tick = async (): Promise<TickResult> => {
+    const watched = await deps.plan()
+    if (watched?.digest !== digest || (await readNodeStamp(host, plan)) !== stampBefore) closing.abort()
+    return { nextMs: checkIntervalMs }
   }
   await Promise.all([
-    keepHostObject({ ...scene, client, name, book, line, onTrouble, clock: host.clock }),
-    rounds({ look, first: usual, usual, clock: host.clock, random, say, signal: line }),
+    runHostResourceLoop({
+      ...deps,
+      client,
+      name,
+      store,
+      connectionSignal,
+      onConnectionError,
+      clock: host.clock,
+    }),
+    runLoop({
+      tick,
+      firstMs: checkIntervalMs,
+      retryMs: checkIntervalMs,
+      clock: host.clock,
+      random,
+      log,
+      signal: connectionSignal,
+    }),
   ])
-  return trouble
+  return problem
 }
 
-/** Whether the cluster has no such kind. */
-function isUnknown(error: unknown): boolean {
+/** True if the cluster does not have the Host kind. */
+function isKindMissing(error: unknown): boolean {
   return isKubeError(error, 'KUBE_NOT_FOUND') || isKubeError(error, 'KUBE_KIND_UNKNOWN')
 }
 
-/** Of what the node speaks with. */
-async function markOf(host: Host, { components }: NodePlan): Promise<string> {
-  const places = components.find(({ name }) => name === 'kubelet')?.certificates ?? []
-  const marks = await Promise.all(places.map(async (place) => pairMark(host, place)))
-  return marks.join(' ')
+/** Stamp of the kubelet certificates that the connection uses. */
+async function readNodeStamp(host: Host, { components }: NodePlan): Promise<string> {
+  const certificates = components.find(({ name }) => name === 'kubelet')?.certificates ?? []
+  const stamps = await Promise.all(certificates.map(async (planned) => readCertificateStamp(host, planned)))
+  return stamps.join(' ')
 }

@@ -1,78 +1,81 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { HostRequest } from '../../contract/host-resource.ts'
-import { type TestAuthority, testAuthority } from '../../kit/testing/test-ca.ts'
-import { until } from '../../kit/poll-until.ts'
-import { hosts } from '../../kube/host-resource.ts'
-import { testBench } from '../../kube/testing/kube-test-bench.ts'
-import { TestObjects } from '../../kube/testing/fake-kube-api.ts'
+import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
+import { pollUntil } from '../../kit/poll-until.ts'
+import { hostKind } from '../../kube/host-resource.ts'
+import { createKubeTestBench } from '../../kube/testing/kube-test-bench.ts'
+import { FakeKubeApi } from '../../kube/testing/fake-kube-api.ts'
 import { systemClock } from '../host/clock.ts'
-import { keepHostObject, type Told } from './host-resource-loop.ts'
-import { RequestBook } from './request-store.ts'
-import { doneOn, hostWithAgent, testDeeds } from './testing/fake-handlers.ts'
+import { runHostResourceLoop, type HostReport } from './host-resource-loop.ts'
+import { HostRequestStore } from './request-store.ts'
+import { listHandled, createHostWithAgent, createFakeHandlers } from './testing/fake-handlers.ts'
 
-let authority: TestAuthority
+let ca: TestCa
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
-const { serve, clientOf } = testBench(() => authority)
+const { serve, createClient } = createKubeTestBench(() => ca)
 
 const path = '/apis/hyperkube.dev/v1/hosts/n1'
-const empty = { apiVersion: hosts.apiVersion, kind: hosts.kind, spec: {} }
+const empty = { apiVersion: hostKind.apiVersion, kind: hostKind.kind, spec: {} }
 
 function request(id: string, transitions = 1): HostRequest {
   const soon = new Date(Date.now() + 60_000).toISOString()
-  return { id, fence: { holder: 'a', transitions }, generation: 1, until: soon, ask: { type: 'check' } }
+  return { id, fence: { holder: 'a', transitions }, generation: 1, until: soon, action: { type: 'check' } }
 }
 
-async function stage() {
+async function setUpLoop() {
   const stack = new AsyncDisposableStack()
-  const host = stack.use(await hostWithAgent())
-  const objects = new TestObjects()
-  const { url, asked } = await serve(objects.answer)
+  const host = stack.use(await createHostWithAgent())
+  const objects = new FakeKubeApi()
+  const { url, requests: apiRequests } = await serve(objects.respond)
   const stop = new AbortController()
-  let told: Told = { agent: '1.0.0', components: [] }
-  const start = async (signal = stop.signal, tells = async (): Promise<Told> => told): Promise<void> =>
-    keepHostObject({
+  let report: HostReport = { agent: '1.0.0', components: [] }
+  const start = async (
+    signal = stop.signal,
+    readReport = async (): Promise<HostReport> => report,
+  ): Promise<void> =>
+    runHostResourceLoop({
       ...{
-        client: clientOf([url]),
+        client: createClient([url]),
         name: 'n1',
-        told: tells,
+        readReport: readReport,
         random: () => 0,
         signal,
-        line: signal,
+        connectionSignal: signal,
       },
-      ...{ clock: systemClock, generation: () => 1, taken: async () => false, say: () => undefined },
-      book: await RequestBook.open(host),
-      deeds: testDeeds(host),
-      timing: { backoff: { first: 2, most: 10 } },
+      ...{ clock: systemClock, generation: () => 1, isLocked: async () => false, log: () => undefined },
+      store: await HostRequestStore.open(host),
+      handlers: createFakeHandlers(host),
+      timing: { backoff: { initial: 2, max: 10 } },
     })
-  const status = () => hosts.schema.parse(objects.get(path)).status
-  const writes = () => asked.filter(({ method }) => method !== 'GET')
-  const ask = (...requests: readonly HostRequest[]) => objects.change(path, { spec: { requests } })
-  const soon = async (what: string, look: () => boolean) =>
-    until(what, async () => look(), { within: 10_000, every: 5 })
-  const tell = (next: Told): void => void (told = next)
+  const status = () => hostKind.schema.parse(objects.get(path)).status
+  const writes = () => apiRequests.filter(({ method }) => method !== 'GET')
+  const setRequests = (...requests: readonly HostRequest[]) => objects.change(path, { spec: { requests } })
+  const soon = async (what: string, check: () => boolean) =>
+    pollUntil(what, async () => check(), { timeoutMs: 10_000, intervalMs: 5 })
+  const setReport = (next: HostReport): void => void (report = next)
   const end = { [Symbol.asyncDispose]: async (): Promise<void> => stack.disposeAsync() }
-  return { ...end, host, objects, asked, stop, start, status, writes, ask, soon, tell }
+  return { ...end, host, objects, apiRequests, stop, start, status, writes, setRequests, soon, setReport }
 }
 
 test('an agent sees its own object alone, does what is asked there, and says what came of it', async () => {
-  await using one = await stage()
-  const { host, objects, asked, stop, start, status, writes, ask, soon } = one
+  await using one = await setUpLoop()
+  const { host, objects, apiRequests, stop, start, status, writes, setRequests, soon } = one
   objects.put(path, empty)
   objects.put('/apis/hyperkube.dev/v1/hosts/n2', { ...empty, spec: { requests: [request('of-another')] } })
   const running = start()
   await soon('a heartbeat', () => status().heartbeat !== undefined)
   expect(status()).toMatchObject({ agent: '1.0.0', generation: 1, results: [] })
-  ask(request('x'))
+  setRequests(request('x'))
   await soon('an answer', () => status().results?.length === 1)
   expect(status()).toMatchObject({
-    highest: { holder: 'a', transitions: 1 },
+    highestFence: { holder: 'a', transitions: 1 },
     results: [{ id: 'x', outcome: 'done', details: ['check'] }],
   })
-  // The one that was newer is known, also when the watch has to begin anew.
+  // Results survive a restart of the watch.
   objects.cutWatches()
-  ask(request('x'), request('y', 5), request('z', 4))
+  setRequests(request('x'), request('y', 5), request('z', 4))
   await soon('two more', () => status().results?.length === 3)
   expect(status().results?.slice(1)).toMatchObject([
     { id: 'y', outcome: 'done' },
@@ -80,8 +83,8 @@ test('an agent sees its own object alone, does what is asked there, and says wha
   ])
   stop.abort()
   await running
-  expect(await doneOn(host)).toHaveLength(2)
-  const queries = asked
+  expect(await listHandled(host)).toHaveLength(2)
+  const queries = apiRequests
     .filter(({ method }) => method === 'GET')
     .map(({ query }) => query.get('fieldSelector'))
   expect(new Set(queries)).toEqual(new Set(['metadata.name=n1']))
@@ -89,23 +92,24 @@ test('an agent sees its own object alone, does what is asked there, and says wha
 })
 
 test('nothing is written while nothing has changed, and what a controller says there stays', async () => {
-  await using one = await stage()
-  const { objects, stop, start, status, writes, soon, tell } = one
-  const said = {
+  await using one = await setUpLoop()
+  const { objects, stop, start, status, writes, soon, setReport } = one
+  const condition = {
     type: 'CertificatesCurrent',
     status: 'True',
     reason: 'r',
     message: '',
     lastTransitionTime: 'x',
   }
-  const conditions = [{ ...said, lastTransitionTime: '2026-11-16T08:00:00.000Z' }]
+  const conditions = [{ ...condition, lastTransitionTime: '2026-11-16T08:00:00.000Z' }]
   objects.put(path, { ...empty, status: { conditions } })
   const running = start()
   await soon('a heartbeat', () => status().heartbeat !== undefined)
   const before = writes().length
-  // Others change something about it that is no business of the agent.
-  for (let turn = 0; turn < 5; turn++) objects.change(path, { metadata: { labels: { turn: String(turn) } } })
-  tell({ agent: '1.0.1' })
+  // Changes by others that do not concern the agent.
+  for (let index = 0; index < 5; index++)
+    objects.change(path, { metadata: { labels: { turn: String(index) } } })
+  setReport({ agent: '1.0.1' })
   objects.change(path, { metadata: { labels: { turn: 'last' } } })
   await soon('news', () => status().agent === '1.0.1')
   expect(status().components, 'what is not said any more goes').toBeUndefined()
@@ -115,14 +119,14 @@ test('nothing is written while nothing has changed, and what a controller says t
   await running
 })
 
-test('what is said to be done is seen in what is told beside it, however long that takes to find out', async () => {
-  await using one = await stage()
-  const { host, objects, stop, start, status, writes, ask, soon } = one
+test('a reported result is visible in the status beside it, however long the status takes to read', async () => {
+  await using one = await setUpLoop()
+  const { host, objects, stop, start, status, writes, setRequests, soon } = one
   objects.put(path, empty)
   const gate = Promise.withResolvers<void>()
   let [isSlow, isWaiting] = [false, false]
   const running = start(stop.signal, async () => {
-    const agent = String((await doneOn(host)).length)
+    const agent = String((await listHandled(host)).length)
     isWaiting = isSlow
     if (isSlow) await gate.promise
     return { agent }
@@ -131,22 +135,25 @@ test('what is said to be done is seen in what is told beside it, however long th
   isSlow = true
   objects.change(path, { metadata: { labels: { some: 'change' } } })
   await soon('it to look', () => isWaiting)
-  ask(request('x'))
-  const memory = async () => (await host.files.read('/var/lib/hyperkube/agent/requests.json'))?.toString()
-  await until('it to be done', async () => (await memory())?.includes('done'), { within: 10_000, every: 5 })
+  setRequests(request('x'))
+  const readState = async () => (await host.files.read('/var/lib/hyperkube/agent/requests.json'))?.toString()
+  await pollUntil('it to be done', async () => (await readState())?.includes('done'), {
+    timeoutMs: 10_000,
+    intervalMs: 5,
+  })
   gate.resolve()
   await soon('an answer', () => status().results?.length === 1)
   stop.abort()
   await running
-  const told = writes().map(({ body }) => hosts.schema.parse({ ...empty, ...Object(body) }).status)
-  for (const { agent, results } of told) expect(Number(agent)).toBeGreaterThanOrEqual(results?.length ?? 0)
+  const report = writes().map(({ body }) => hostKind.schema.parse({ ...empty, ...Object(body) }).status)
+  for (const { agent, results } of report) expect(Number(agent)).toBeGreaterThanOrEqual(results?.length ?? 0)
 })
 
 test('a host without an object says nothing, and one that gets it does', async () => {
-  await using one = await stage()
-  const { objects, asked, stop, start, status, writes, soon } = one
+  await using one = await setUpLoop()
+  const { objects, apiRequests, stop, start, status, writes, soon } = one
   const running = start()
-  await soon('it to watch', () => asked.some(({ query }) => query.get('watch') === 'true'))
+  await soon('it to watch', () => apiRequests.some(({ query }) => query.get('watch') === 'true'))
   expect(writes()).toEqual([])
   objects.put(path, empty)
   await soon('a heartbeat', () => status().heartbeat !== undefined)

@@ -1,102 +1,114 @@
 import type { HostStatus } from '../../contract/host-resource.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { hosts } from '../../kube/host-resource.ts'
+import { hostKind } from '../../kube/host-resource.ts'
 import { Watch, type WatchTiming } from '../../kube/watch.ts'
-import { patchStatus } from '../../kube/write-objects.ts'
-import { bellFor } from '../heal/wakeup.ts'
+import { applyStatus } from '../../kube/write-objects.ts'
+import { createWakeup } from '../heal/wakeup.ts'
 import type { Clock } from '../host/clock.ts'
-import { type Look, rounds } from '../loop/run-loop.ts'
-import { type AnswerScene, answerNext, resultsFor } from './handle-requests.ts'
-import { isDue } from './status-due.ts'
+import { type TickResult, runLoop } from '../loop/run-loop.ts'
+import { type HostRequestDeps, handleNextRequest, listRequestResults } from './handle-requests.ts'
+import { isStatusDue } from './status-due.ts'
 
-/** What the agent says of its host, but for what belongs to requests. */
-export type Told = Omit<HostStatus, 'heartbeat' | 'generation' | 'highest' | 'results' | 'conditions'>
+/** Status of the host without the fields that belong to requests. */
+export type HostReport = Omit<
+  HostStatus,
+  'heartbeat' | 'generation' | 'highestFence' | 'results' | 'conditions'
+>
 
-export interface HostObjectScene extends AnswerScene {
-  /** Speaks as the node of this host. */
+export interface HostResourceLoopDeps extends HostRequestDeps {
+  /** Authenticates as the node of this host. */
   readonly client: KubeClient
-  /** Of the host's node, and so of its object. */
+  /** Name of the node, which is also the name of the host's API object. */
   readonly name: string
-  readonly told: (signal: AbortSignal) => Promise<Told>
+  readonly readReport: (signal: AbortSignal) => Promise<HostReport>
   readonly clock: Clock
-  /** Ends the line to the API. What is being done for it gets to its end: that ends with `signal`. */
-  readonly line: AbortSignal
-  /** Is told what is wrong with the line. It is tried again all the same. */
-  readonly onTrouble?: (error: unknown) => void
+  /** Aborts the connection to the API. A request in progress continues; `signal` aborts that. */
+  readonly connectionSignal: AbortSignal
+  /** Receives connection errors. The connection is retried anyway. */
+  readonly onConnectionError?: (error: unknown) => void
   /** From 0 to 1. */
   readonly random: () => number
   readonly timing?: Partial<WatchTiming>
 }
 
-/** In milliseconds: how often is looked at how the host is, and at what is asked where nothing has happened. */
-const usual = 15_000
+/** Milliseconds between two status checks, and between two checks for requests without a change event. */
+const intervalMs = 15_000
 
-/** Under this name the agent owns what it says. */
-const manager = 'hyperkube-agent'
+/** Field manager of the status fields that the agent owns. */
+const fieldManager = 'hyperkube-agent'
 
 /**
- * Does what is asked through the host's object, and says there how the host is, until it shall end. What takes long keeps
- * nobody from hearing that the agent lives.
+ * Handles requests from the host's API object and reports the host's status there, until aborted. Both run
+ * independently, so a long request does not delay the heartbeat.
  */
-export async function keepHostObject(scene: HostObjectScene): Promise<void> {
-  const { client, name, clock, random, say, line, onTrouble, timing } = scene
-  const watch = new Watch(client, hosts, {
+export async function runHostResourceLoop(deps: HostResourceLoopDeps): Promise<void> {
+  const { client, name, clock, random, log, connectionSignal, onConnectionError, timing } = deps
+  const watch = new Watch(client, hostKind, {
     fields: `metadata.name=${name}`,
     select: ({ spec, status, metadata }) => ({
       ...{ requests: spec.requests ?? [], status, version: metadata.resourceVersion },
     }),
     ...(timing === undefined ? {} : { timing }),
-    ...(onTrouble === undefined ? {} : { onTrouble }),
+    ...(onConnectionError === undefined ? {} : { onError: onConnectionError }),
   })
-  const [acting, telling] = [bellFor(clock), bellFor(clock)]
-  const own = () => watch.current.get(name)
-  /** What was written last, as long as the watch has not shown it. */
-  let sent:
+  const [requestWakeup, reportWakeup] = [createWakeup(clock), createWakeup(clock)]
+  const readOwn = () => watch.current.get(name)
+  /** The last written status, until the watch has delivered it. */
+  let lastWritten:
     | { readonly status: HostStatus; readonly version: string | undefined; readonly at: number }
     | undefined
 
-  const act = async (): Promise<Look> => {
-    acting.heard()
-    const acted = await answerNext(scene, own()?.requests ?? [])
-    telling.ring()
-    return { next: acted ? 0 : usual, troubles: [] }
+  const handleRequests = async (): Promise<TickResult> => {
+    requestWakeup.consume()
+    const wasHandled = await handleNextRequest(deps, readOwn()?.requests ?? [])
+    reportWakeup.wake()
+    return { nextMs: wasHandled ? 0 : intervalMs, problems: [] }
   }
-  const tell = async (): Promise<Look> => {
-    telling.heard()
-    const object = own()
-    // An operator makes it; nobody else says what the host is called.
-    if (object === undefined) return { next: usual, troubles: [] }
+  const reportStatus = async (): Promise<TickResult> => {
+    reportWakeup.consume()
+    const object = readOwn()
+    // An operator creates the object; the agent never does, because only the operator knows the name of the
+    // host.
+    if (object === undefined) return { nextMs: intervalMs, problems: [] }
     const now = clock.now()
-    const { highest } = scene.book.memory
-    // Before the rest: what is said to be done must be seen in what is told beside it.
-    const results = resultsFor(scene, object.requests)
+    const { highestFence } = deps.store.state
+    // Results are read before the rest of the status, so that a reported result is always visible in it.
+    const results = listRequestResults(deps, object.requests)
     const status: HostStatus = {
-      ...(await scene.told(line)),
+      ...(await deps.readReport(connectionSignal)),
       heartbeat: now.toISOString(),
-      generation: scene.generation(),
-      ...(highest === undefined ? {} : { highest }),
+      generation: deps.generation(),
+      ...(highestFence === undefined ? {} : { highestFence }),
       results,
     }
-    if (sent !== undefined && now.getTime() - sent.at > usual) sent = undefined
-    if (isDue(sent?.status ?? object.status, status, now.getTime())) {
-      const { apiVersion, kind } = hosts
+    if (lastWritten !== undefined && now.getTime() - lastWritten.at > intervalMs) lastWritten = undefined
+    if (isStatusDue(lastWritten?.status ?? object.status, status, now.getTime())) {
+      const { apiVersion, kind } = hostKind
       const manifest = { apiVersion, kind, metadata: { name }, status }
-      const { metadata } = await patchStatus(client, manifest, { force: true, manager, signal: line })
-      sent = { status, version: metadata.resourceVersion, at: now.getTime() }
+      const { metadata } = await applyStatus(client, manifest, {
+        force: true,
+        manager: fieldManager,
+        signal: connectionSignal,
+      })
+      lastWritten = { status, version: metadata.resourceVersion, at: now.getTime() }
     }
-    return { next: usual, troubles: [] }
+    return { nextMs: intervalMs, problems: [] }
   }
-  const round = async (look: () => Promise<Look>, bell: typeof acting): Promise<void> =>
-    rounds({
-      ...{ look, first: 0, usual, random, say, signal: line },
-      clock: { now: () => clock.now(), pause: async (ms, until) => bell.pause(ms, until) },
+  const runTicks = async (tick: () => Promise<TickResult>, wakeup: typeof requestWakeup): Promise<void> =>
+    runLoop({
+      ...{ tick, firstMs: 0, retryMs: intervalMs, random, log, signal: connectionSignal },
+      clock: { now: () => clock.now(), pause: async (ms, until) => wakeup.pause(ms, until) },
     })
-  const listen = async (): Promise<void> => {
-    for await (const change of watch.changes(line)) {
-      if (change.type === 'deleted' || own()?.version === sent?.version) sent = undefined
-      acting.ring()
-      telling.ring()
+  const watchChanges = async (): Promise<void> => {
+    for await (const change of watch.changes(connectionSignal)) {
+      if (change.type === 'deleted' || readOwn()?.version === lastWritten?.version) lastWritten = undefined
+      requestWakeup.wake()
+      reportWakeup.wake()
     }
   }
-  await Promise.all([listen(), round(act, acting), round(tell, telling)])
+  await Promise.all([
+    watchChanges(),
+    runTicks(handleRequests, requestWakeup),
+    runTicks(reportStatus, reportWakeup),
+  ])
 }

@@ -1,44 +1,44 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fakeEtcd } from '../../etcd/testing/fake-etcd.ts'
-import type { Authority } from '../../pki/ca.ts'
+import type { Ca } from '../../pki/ca.ts'
 import { day } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { signRequest } from '../../pki/sign.ts'
 import { watchPlan } from '../heal/watch-plan.ts'
-import { renewOwn } from '../renewal/renew-local.ts'
-import { TestCluster } from '../renewal/testing/renewal-cluster.ts'
-import { ownMember } from './local-etcd.ts'
+import { renewLocalCertificates } from '../renewal/renew-local.ts'
+import { RenewalTestCluster } from '../renewal/testing/renewal-cluster.ts'
+import { createLocalEtcdReader } from './local-etcd.ts'
 
 let stack: AsyncDisposableStack
-let cluster: TestCluster
+let cluster: RenewalTestCluster
 beforeEach(async () => {
   stack = new AsyncDisposableStack()
-  cluster = stack.use(await TestCluster.make())
+  cluster = stack.use(await RenewalTestCluster.create())
 })
 afterEach(async () => stack.disposeAsync())
 
 const signal = new AbortController().signal
 
-async function serverOf(authority: Authority) {
+async function createServerCertificates(ca: Ca) {
   const subject = { commonName: 'etcd', organizations: [] }
   const names = { dns: [], ip: ['127.0.0.1'] }
   const { request, privateKey } = await makeRequest('test', subject, names)
-  const wish = { subject, names, usages: ['server'] as const, lifetime: day }
-  const certificate = await signRequest(authority, request, wish, new Date())
+  const spec = { subject, names, usages: ['server'] as const, lifetime: day }
+  const certificate = await signRequest(ca, request, spec, new Date())
   const pair = { certificate, privateKey: privateKey.revealText() }
-  return { certificate: authority.certificate, server: pair, client: pair, otherClient: pair }
+  return { certificate: ca.certificate, server: pair, client: pair, otherClient: pair }
 }
 
 test('the member of a host is asked as people of the host do, with whatever certificate is there now', async () => {
-  const etcd = await fakeEtcd(await serverOf(cluster.authority('etcd')), stack, { id: 'a' })
+  const etcd = await fakeEtcd(await createServerCertificates(cluster.ca('etcd')), stack, { id: 'a' })
   const endpoint = etcd.servers[0]?.url ?? ''
-  const { host, scene } = await cluster.agent('cp1', 'control-plane')
-  const member = ownMember({ host, plan: watchPlan(host), signal, endpoint })
+  const { host, deps } = await cluster.createAgent('cp1', 'control-plane')
+  const member = createLocalEtcdReader({ host, plan: watchPlan(host), signal, endpoint })
   const first = await member()
   expect(await first?.client.status(endpoint)).toMatchObject({ id: 'a' })
-  expect(etcd.servers[0]?.asked[0]).toMatchObject({ user: 'cp1' })
+  expect(etcd.servers[0]?.requests[0]).toMatchObject({ user: 'cp1' })
   expect(await member(), 'one connection is kept').toBe(first)
-  await renewOwn(scene)
+  await renewLocalCertificates(deps)
   const second = await member()
   expect(second).not.toBe(first)
   expect(await second?.client.status(endpoint)).toMatchObject({ id: 'a' })
@@ -46,6 +46,6 @@ test('the member of a host is asked as people of the host do, with whatever cert
 })
 
 test('a worker has none', async () => {
-  const { host } = await cluster.agent('w1', 'worker')
-  expect(await ownMember({ host, plan: watchPlan(host), signal })()).toBeUndefined()
+  const { host } = await cluster.createAgent('w1', 'worker')
+  expect(await createLocalEtcdReader({ host, plan: watchPlan(host), signal })()).toBeUndefined()
 })

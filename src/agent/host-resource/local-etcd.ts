@@ -1,47 +1,48 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { EtcdClient } from '../../etcd/client.ts'
-import { authoritiesOf } from '../apply/plan-cas.ts'
-import { readPair } from '../apply/installed-key-pair.ts'
+import { findPlanCas } from '../apply/plan-cas.ts'
+import { readInstalledPair } from '../apply/installed-key-pair.ts'
 import type { WatchedPlan } from '../heal/watch-plan.ts'
 import type { Host } from '../host/host.ts'
-import { pairMark } from './certificate-stamp.ts'
+import { readCertificateStamp } from './certificate-stamp.ts'
 
-export interface OwnMember {
+export interface LocalEtcdMember {
   readonly client: EtcdClient
   readonly endpoint: string
   readonly component: ComponentPlan
 }
 
-export interface OwnMemberScene {
+export interface LocalEtcdDeps {
   readonly host: Host
   readonly plan: () => Promise<WatchedPlan | undefined>
   readonly signal: AbortSignal
-  /** Where members listen for whoever is on their own host. */
+  /** Client URL that members serve on the loopback interface. */
   readonly endpoint?: string
 }
 
 /**
- * The member of etcd on this host, by the certificate that is there for people of the host. One connection is kept until
- * the certificate or the plan is another one. Undefined where there is no member.
+ * Returns a function that connects to the etcd member of this host with the local client certificate. The
+ * connection is reused until the certificate or the plan changes. Returns undefined on hosts without a
+ * member.
  */
-export function ownMember(scene: OwnMemberScene): () => Promise<OwnMember | undefined> {
-  const { host, plan, signal, endpoint = 'https://127.0.0.1:2379' } = scene
-  let known: { readonly mark: string; readonly member: OwnMember } | undefined
+export function createLocalEtcdReader(deps: LocalEtcdDeps): () => Promise<LocalEtcdMember | undefined> {
+  const { host, plan, signal, endpoint = 'https://127.0.0.1:2379' } = deps
+  let known: { readonly stamp: string; readonly member: LocalEtcdMember } | undefined
   return async () => {
     const watched = await plan()
     const component = watched?.plan.components.find(({ name }) => name === 'etcd')
-    const place = component?.certificates.find(({ usages }) => !usages.includes('server'))
-    if (watched === undefined || component === undefined || place === undefined) return undefined
-    const mark = `${watched.digest} ${await pairMark(host, place)}`
-    if (known?.mark === mark) return known.member
+    const planned = component?.certificates.find(({ usages }) => !usages.includes('server'))
+    if (watched === undefined || component === undefined || planned === undefined) return undefined
+    const stamp = `${watched.digest} ${await readCertificateStamp(host, planned)}`
+    if (known?.stamp === stamp) return known.member
     known?.member.client.close()
-    const { certificate = '', privateKey = '' } = await readPair(host, place)
-    const authority = authoritiesOf(watched.plan, 'etcd')
+    const { certificate = '', privateKey = '' } = await readInstalledPair(host, planned)
+    const ca = findPlanCas(watched.plan, 'etcd')
       .map((one) => one.toString())
       .join('\n')
     const credentials = { certificate, privateKey }
-    const client = new EtcdClient({ endpoints: [endpoint], authority, credentials, signal })
-    known = { mark, member: { client, endpoint, component } }
+    const client = new EtcdClient({ endpoints: [endpoint], ca, credentials, signal })
+    known = { stamp, member: { client, endpoint, component } }
     return known.member
   }
 }

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { array, assert, asyncProperty, constantFrom, oneof, string } from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type SnapshotShelf, snapshotShelf } from './local-snapshots.ts'
+import { type LocalSnapshots, openLocalSnapshots } from './local-snapshots.ts'
 
 let root: string
 let directory: string
-let shelf: SnapshotShelf
+let snapshots: LocalSnapshots
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'shelf-'))
+  root = await mkdtemp(join(tmpdir(), 'snapshots-'))
   directory = join(root, 'snapshots')
-  shelf = snapshotShelf(directory)
+  snapshots = openLocalSnapshots(directory)
 })
 afterEach(async () => rm(root, { recursive: true }))
 
@@ -21,35 +21,35 @@ async function* bytes(text: string) {
 const good = async (): Promise<void> => undefined
 
 test('one that was found good bears its name, for root alone', async () => {
-  expect(await shelf.list()).toEqual([])
-  const proved: string[] = []
-  await shelf.put('a.db', bytes('one'), async (file) => void proved.push(file))
-  expect(proved).toEqual([join(directory, '.a.db.part')])
+  expect(await snapshots.list()).toEqual([])
+  const verified: string[] = []
+  await snapshots.save('a.db', bytes('one'), async (file) => void verified.push(file))
+  expect(verified).toEqual([join(directory, '.a.db.part')])
   expect(await readdir(directory)).toEqual(['a.db'])
   expect((await lstat(join(directory, 'a.db'))).mode & 0o777).toBe(0o600)
   expect((await lstat(directory)).mode & 0o777).toBe(0o700)
-  expect(await shelf.list()).toMatchObject([{ name: 'a.db', size: 3 }])
+  expect(await snapshots.list()).toMatchObject([{ name: 'a.db', size: 3 }])
 })
 
-test('one that is not good is not kept, and what a former agent left goes with the next', async () => {
+test('an invalid snapshot is not kept, and leftovers of a previous agent are removed with the next one', async () => {
   const bad = async (): Promise<void> => Promise.reject(new Error('bad'))
-  await expect(shelf.put('a.db', bytes('one'), bad)).rejects.toThrow('bad')
+  await expect(snapshots.save('a.db', bytes('one'), bad)).rejects.toThrow('bad')
   expect(await readdir(directory)).toEqual([])
   await writeFile(join(directory, '.old.db.part'), 'half')
-  expect(await shelf.list()).toEqual([])
-  await shelf.put('b.db', bytes('two'), good)
+  expect(await snapshots.list()).toEqual([])
+  await snapshots.save('b.db', bytes('two'), good)
   expect(await readdir(directory)).toEqual(['b.db'])
 })
 
 test('none takes the place of another', async () => {
-  await shelf.put('a.db', bytes('one'), good)
-  await expect(shelf.put('a.db', bytes('other'), good)).rejects.toMatchObject({ code: 'EEXIST' })
-  expect(await shelf.list()).toMatchObject([{ name: 'a.db', size: 3 }])
+  await snapshots.save('a.db', bytes('one'), good)
+  await expect(snapshots.save('a.db', bytes('other'), good)).rejects.toMatchObject({ code: 'EEXIST' })
+  expect(await snapshots.list()).toMatchObject([{ name: 'a.db', size: 3 }])
 })
 
 test('a disk that would be full is left as it is', async () => {
-  await shelf.makeSure(1)
-  await expect(shelf.makeSure(2 ** 60)).rejects.toMatchObject({ code: 'SNAPSHOT_NO_ROOM' })
+  await snapshots.requireSpace(1)
+  await expect(snapshots.requireSpace(2 ** 60)).rejects.toMatchObject({ code: 'SNAPSHOT_NO_ROOM' })
 })
 
 test('whatever is to be removed, nothing outside of the directory is touched, and nothing that is no snapshot', async () => {
@@ -72,13 +72,13 @@ test('whatever is to be removed, nothing outside of the directory is touched, an
   )
   await assert(
     asyncProperty(array(names), async (some) => {
-      expect(await shelf.remove(some)).toEqual([])
+      expect(await snapshots.remove(some)).toEqual([])
       expect((await readdir(root)).toSorted()).toEqual(['outside.db', 'snapshots'])
       expect((await readdir(directory)).toSorted()).toEqual(['.a.db.part', '.hidden', 'link.db'])
     }),
   )
   await writeFile(join(directory, 'a.db'), '')
-  expect(await shelf.remove(['a.db', 'link.db', 'gone.db'])).toEqual(['a.db', 'link.db'])
+  expect(await snapshots.remove(['a.db', 'link.db', 'gone.db'])).toEqual(['a.db', 'link.db'])
   expect((await readdir(root)).toSorted(), 'a link goes, and not what it leads to').toEqual([
     'outside.db',
     'snapshots',

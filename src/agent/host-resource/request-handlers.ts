@@ -1,24 +1,30 @@
-import type { HostAsk } from '../../contract/host-resource.ts'
+import type { HostAction } from '../../contract/host-resource.ts'
 
-/** How each thing that can be asked is done. Each answers with lines for people; what it throws is how it failed. */
-export type Deeds = {
-  readonly [T in HostAsk['type']]: (
-    ask: Extract<HostAsk, { readonly type: T }>,
+/**
+ * One handler per action that can be requested. A handler returns lines for people and throws if it fails.
+ */
+export type RequestHandlers = {
+  readonly [T in HostAction['type']]: (
+    action: Extract<HostAction, { readonly type: T }>,
     signal: AbortSignal,
   ) => Promise<readonly string[]>
 }
 
-export async function perform(deeds: Deeds, ask: HostAsk, signal: AbortSignal): Promise<readonly string[]> {
-  switch (ask.type) {
+export async function runRequestHandler(
+  handlers: RequestHandlers,
+  action: HostAction,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  switch (action.type) {
     case 'check':
-      return deeds[ask.type](ask, signal)
+      return handlers[action.type](action, signal)
     case 'capture-logs':
-      return deeds[ask.type](ask, signal)
+      return handlers[action.type](action, signal)
     case 'renew-certificates':
-      return deeds[ask.type](ask, signal)
+      return handlers[action.type](action, signal)
     case 'defragment-etcd':
-      return deeds[ask.type](ask, signal)
+      return handlers[action.type](action, signal)
     default:
-      return deeds[ask.type](ask, signal)
+      return handlers[action.type](action, signal)
   }
 }

@@ -1,6 +1,6 @@
-import { type Fence, mayAct } from '../../contract/fence.ts'
+import { type Fence, canAct } from '../../contract/fence.ts'
 import type { HostRequest, HostResult } from '../../contract/host-resource.ts'
-import { type HostRequestMemory, hostRequestMemoryFormat } from '../../contract/host-request-state.ts'
+import { type HostRequestState, hostRequestStateFormat } from '../../contract/host-request-state.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { statePath, writeState } from '../apply/state-file.ts'
@@ -8,84 +8,92 @@ import type { Host } from '../host/host.ts'
 
 const file = 'requests.json'
 
-/** In milliseconds. So long after its last moment a request is remembered: clocks are set back now and then. */
-const grace = 24 * 3_600_000
+/** Milliseconds. A request is remembered this long after its deadline, because clocks may be set back. */
+const retentionMs = 24 * 3_600_000
 
-/** What was asked of this host, on its disk before anything is done. */
-export class RequestBook {
+/** Requests that this host has started, stored on disk before they are handled. */
+export class HostRequestStore {
   readonly #host: Host
-  #memory: HostRequestMemory
-  /** What is on the disk. */
-  #written: HostRequestMemory
+  #state: HostRequestState
+  /** The state on disk. */
+  #written: HostRequestState
 
-  private constructor(host: Host, memory: HostRequestMemory) {
+  private constructor(host: Host, state: HostRequestState) {
     this.#host = host
-    this.#memory = memory
-    this.#written = memory
+    this.#state = state
+    this.#written = state
   }
 
   /**
-   * What an agent before this one began and did not end is ended by that. Fails where the book is there and cannot be read:
-   * with an empty one, things would be done twice, and for anybody.
+   * Requests that a previous agent started and did not finish become `interrupted`. Fails if the file exists
+   * and cannot be read: with an empty state, requests would be handled twice and fences ignored.
    */
-  static async open(host: Host): Promise<RequestBook> {
+  static async open(host: Host): Promise<HostRequestStore> {
     const text = await host.files.read(statePath(host, file))
-    const memory = text === undefined ? nothing : read(text.toString('utf8'), statePath(host, file))
-    const book = new RequestBook(host, memory)
+    const state = text === undefined ? emptyState : parseState(text.toString('utf8'), statePath(host, file))
+    const store = new HostRequestStore(host, state)
     const at = host.clock.now().toISOString()
-    await book.#change({
-      ...memory,
-      begun: memory.begun.map((one) => ({
+    await store.#save({
+      ...state,
+      started: state.started.map((one) => ({
         ...one,
         result: one.result ?? { id: one.id, outcome: 'interrupted', at, details: [] },
       })),
     })
-    return book
+    return store
   }
 
-  get memory(): HostRequestMemory {
-    return this.#memory
+  get state(): HostRequestState {
+    return this.#state
   }
 
-  /** From now on nothing is done for a lower one. What could not be written before is written now. */
-  async see(highest: Fence | undefined): Promise<void> {
-    const before = this.#memory.highest
-    const isAbove = highest !== undefined && highest.transitions > (before?.transitions ?? -1)
-    await this.#change(isAbove ? { ...this.#memory, highest } : this.#memory)
+  /**
+   * From now on requests with a lower fence are refused. Also writes a state that could not be written
+   * before.
+   */
+  async recordFence(highest: Fence | undefined): Promise<void> {
+    const previous = this.#state.highestFence
+    const isHigher = highest !== undefined && highest.transitions > (previous?.transitions ?? -1)
+    await this.#save(isHigher ? { ...this.#state, highestFence: highest } : this.#state)
   }
 
-  /** It is done from now on, if at all. What is over, and stands nowhere any more, is forgotten. */
-  async begin({ id, until, fence }: HostRequest, asked: ReadonlySet<string>): Promise<void> {
-    if (!mayAct(fence, this.#memory.highest)) throw new Error(`${id} is asked in the name of a former leader`)
-    const oldest = this.#host.clock.now().getTime() - grace
-    const kept = this.#memory.begun.filter((one) => asked.has(one.id) || Date.parse(one.until) > oldest)
-    await this.#change({ ...this.#memory, begun: [...kept, { id, until }] })
+  /**
+   * Records that a request is handled from now on. Finished requests that are past their deadline and no
+   * longer requested are dropped.
+   */
+  async begin({ id, until, fence }: HostRequest, requestedIds: ReadonlySet<string>): Promise<void> {
+    if (!canAct(fence, this.#state.highestFence)) throw new Error(`${id} was requested by a previous leader`)
+    const oldest = this.#host.clock.now().getTime() - retentionMs
+    const retained = this.#state.started.filter(
+      (one) => requestedIds.has(one.id) || Date.parse(one.until) > oldest,
+    )
+    await this.#save({ ...this.#state, started: [...retained, { id, until }] })
   }
 
   async end(result: HostResult): Promise<void> {
-    const begun = this.#memory.begun.map((one) => (one.id === result.id ? { ...one, result } : one))
-    // It is over, whether that can be written or not.
-    this.#memory = { ...this.#memory, begun }
-    await this.#change(this.#memory)
+    const begun = this.#state.started.map((one) => (one.id === result.id ? { ...one, result } : one))
+    // The request is finished, even if the result cannot be written.
+    this.#state = { ...this.#state, started: begun }
+    await this.#save(this.#state)
   }
 
-  /** On the disk before anybody acts on it. */
-  async #change(memory: HostRequestMemory): Promise<void> {
-    if (JSON.stringify(memory) === JSON.stringify(this.#written)) return
-    await writeState(this.#host, file, memory)
-    this.#memory = memory
-    this.#written = memory
+  /** Writes the state to disk before anything acts on it. */
+  async #save(state: HostRequestState): Promise<void> {
+    if (JSON.stringify(state) === JSON.stringify(this.#written)) return
+    await writeState(this.#host, file, state)
+    this.#state = state
+    this.#written = state
   }
 }
 
-const nothing: HostRequestMemory = { apiVersion: 'hyperkube.dev/v1', kind: 'HostRequestMemory', begun: [] }
+const emptyState: HostRequestState = { apiVersion: 'hyperkube.dev/v1', kind: 'HostRequestState', started: [] }
 
-function read(text: string, path: string): HostRequestMemory {
+function parseState(text: string, path: string): HostRequestState {
   try {
-    return readVersioned(hostRequestMemoryFormat, JSON.parse(text))
+    return readVersioned(hostRequestStateFormat, JSON.parse(text))
   } catch (cause) {
     throw new HyperkubeError('HOST_REQUESTS_NOT_READ', `${path} is not what the agent has written there`, {
-      hint: `nothing is done of what controllers ask of this host; to begin anew: rm ${path}`,
+      hint: `requests of controllers are refused until then; to start with an empty state: rm ${path}`,
       cause,
     })
   }

@@ -1,26 +1,26 @@
-import type { Told } from './host-resource-loop.ts'
+import type { HostReport } from './host-resource-loop.ts'
 
-type Component = NonNullable<Told['components']>[number]
-type Failing = NonNullable<Told['failing']>[number]
+type Component = NonNullable<HostReport['components']>[number]
+type Failing = NonNullable<HostReport['failing']>[number]
 
 /**
- * What is told now, in the words of before where the same is the case. Probes see another number of milliseconds each time,
- * and every change is a write to etcd from every host.
+ * Keeps the previous entry where only numbers in its text differ. Probes report different milliseconds each
+ * time, and every change is an etcd write by every host.
  */
-export function steady(before: Told, now: Told): Told {
-  const [components, failing] = [before.components ?? [], before.failing ?? []]
+export function keepUnchangedEntries(previous: HostReport, now: HostReport): HostReport {
+  const [components, failing] = [previous.components ?? [], previous.failing ?? []]
   return {
     ...now,
     ...(now.components && {
-      components: now.components.map((one) => components.find((former) => sameState(former, one)) ?? one),
+      components: now.components.map((one) => components.find((old) => isSameState(old, one)) ?? one),
     }),
     ...(now.failing && {
-      failing: now.failing.map((one) => failing.find((former) => sameFailure(former, one)) ?? one),
+      failing: now.failing.map((one) => failing.find((old) => isSameFailure(old, one)) ?? one),
     }),
   }
 }
 
-function sameState(a: Component, b: Component): boolean {
+function isSameState(a: Component, b: Component): boolean {
   return (
     a.component === b.component &&
     a.state === b.state &&
@@ -29,12 +29,12 @@ function sameState(a: Component, b: Component): boolean {
   )
 }
 
-function sameFailure(a: Failing, b: Failing): boolean {
+function isSameFailure(a: Failing, b: Failing): boolean {
   return (
     a.component === b.component &&
     a.probe === b.probe &&
     a.code === b.code &&
-    withoutNumbers(a.seen) === withoutNumbers(b.seen)
+    withoutNumbers(a.message) === withoutNumbers(b.message)
   )
 }
 

@@ -1,4 +1,7 @@
 export interface Cgroups {
-  /** Those of a name at the top of each hierarchy, with all below, as far as no process is in them. Answers with their paths. */
+  /**
+   * Removes the top-level cgroup of this name in every hierarchy, with its children, as far as they contain
+   * no processes. Returns the removed paths.
+   */
   remove(name: string): Promise<readonly string[]>
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Clock {
   now(): Date
-  /** An abort ends it with the abort's reason. */
+  /** An abort rejects with the reason of the signal. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
@@ -11,7 +11,7 @@ export const systemClock: Clock = {
   async pause(milliseconds, signal) {
     signal.throwIfAborted()
     await sleep(milliseconds, undefined, { signal }).catch((error: unknown) => {
-      // Node's own error would hide the reason.
+      // Node's error would hide the reason.
       signal.throwIfAborted()
       throw error
     })

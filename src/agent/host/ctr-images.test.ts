@@ -1,40 +1,40 @@
 import { expect, test } from 'vitest'
 import type { CommandResult } from '../../kit/command.ts'
-import { ctrImages, readList } from './ctr-images.ts'
-import { placeBelow } from './local-path.ts'
+import { createCtrImages, parseImageList } from './ctr-images.ts'
+import { createPathMapper } from './local-path.ts'
 
 const digest = `sha256:${'0'.repeat(64)}`
-/** As ctr writes it, with a size of two words. */
+/** Output of ctr; a size consists of two words. */
 const table = `REF                          TYPE                                       DIGEST                                                                  SIZE      PLATFORMS   LABELS
 registry.k8s.io/pause:3.10.2 application/vnd.oci.image.manifest.v1+json ${digest} 272.2 KiB linux/amd64 io.cri-containerd.image=managed,io.cri-containerd.pinned=pinned
 `
 
-function runtime(answer: Partial<CommandResult>) {
+function createRuntime(result: Partial<CommandResult>) {
   const ran: string[] = []
-  const images = ctrImages(placeBelow('/'), async (argv) => {
+  const images = createCtrImages(createPathMapper('/'), async (argv) => {
     ran.push(argv.join(' '))
-    return { code: 0, stdout: '', stderr: '', ...answer }
+    return { code: 0, stdout: '', stderr: '', ...result }
   })
   return { images, ran }
 }
 
 test('what the runtime lists is read, also nothing', () => {
-  expect(readList(table)).toEqual(new Map([['registry.k8s.io/pause:3.10.2', digest]]))
-  expect(readList('REF TYPE DIGEST SIZE PLATFORMS LABELS \n')).toEqual(new Map())
+  expect(parseImageList(table)).toEqual(new Map([['registry.k8s.io/pause:3.10.2', digest]]))
+  expect(parseImageList('REF TYPE DIGEST SIZE PLATFORMS LABELS \n')).toEqual(new Map())
 })
 
-test('only those are asked for that somebody wants to know of', async () => {
-  const { images, ran } = runtime({ stdout: table })
+test('only the requested images are queried', async () => {
+  const { images, ran } = createRuntime({ stdout: table })
   await images.find('/opt/ctr', ['a/b:1', `a/b@${digest}`])
   expect(ran).toEqual([`/opt/ctr --connect-timeout=2s -n k8s.io images ls name==a/b:1 name==a/b@${digest}`])
 })
 
-test('a name that somebody else gives in the same moment is given once more', async () => {
-  const answers = ['ctr: image "a/b:1": already exists', '']
+test('a name that another process assigns at the same time is assigned again', async () => {
+  const errors = ['ctr: image "a/b:1": already exists', '']
   const ran: string[] = []
-  const images = ctrImages(placeBelow('/'), async (argv) => {
+  const images = createCtrImages(createPathMapper('/'), async (argv) => {
     ran.push(argv.join(' '))
-    const stderr = answers.shift() ?? ''
+    const stderr = errors.shift() ?? ''
     return { code: stderr === '' ? 0 : 1, stdout: '', stderr }
   })
   await images.rename('/opt/ctr', `a/b@${digest}`, 'a/b:1')
@@ -42,6 +42,6 @@ test('a name that somebody else gives in the same moment is given once more', as
   expect(new Set(ran)).toEqual(new Set([`/opt/ctr -n k8s.io images tag --local --force a/b@${digest} a/b:1`]))
 })
 
-test('a runtime that does not answer has told nothing', async () => {
-  expect(await runtime({ code: 1 }).images.find('/opt/ctr', ['a/b:1'])).toBeUndefined()
+test('a runtime that does not respond returns undefined', async () => {
+  expect(await createRuntime({ code: 1 }).images.find('/opt/ctr', ['a/b:1'])).toBeUndefined()
 })

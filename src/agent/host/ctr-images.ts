@@ -1,21 +1,21 @@
-import { commandFailed } from '../../kit/command.ts'
-import type { Command } from './command.ts'
+import { toCommandError } from '../../kit/command.ts'
+import type { RunCommand } from './command.ts'
 import type { Images } from './images.ts'
-import type { Place } from './local-path.ts'
+import type { ToLocalPath } from './local-path.ts'
 
-/** Where the kubelet's images are, among those of others. */
+/** The namespace of the kubelet's images. */
 const namespace = ['-n', 'k8s.io'] as const
 const endpoint = 'unix:///run/containerd/containerd.sock'
-/** What the kubelet is told by the runtime, and does not remove. */
-const kept = 'io.cri-containerd.pinned'
+/** Label of images that the kubelet does not remove. */
+const pinnedLabel = 'io.cri-containerd.pinned'
 
-export function ctrImages(place: Place, command: Command): Images {
+export function createCtrImages(toLocalPath: ToLocalPath, command: RunCommand): Images {
   return {
     async find(ctr, names) {
       const filters = names.map((name) => `name==${name}`)
       const argv = [ctr, '--connect-timeout=2s', ...namespace, 'images', 'ls', ...filters] as const
-      const asked = await command(argv, { codes: [0, 1] }).catch(() => undefined)
-      return asked?.code === 0 ? readList(asked.stdout) : undefined
+      const result = await command(argv, { codes: [0, 1] }).catch(() => undefined)
+      return result?.code === 0 ? parseImageList(result.stdout) : undefined
     },
     async pull(crictl, name, signal) {
       await command([crictl, '--runtime-endpoint', endpoint, '--image-endpoint', endpoint, 'pull', name], {
@@ -23,7 +23,7 @@ export function ctrImages(place: Place, command: Command): Images {
       })
     },
     async load(ctr, archive, signal) {
-      const label = `${kept}=pinned`
+      const label = `${pinnedLabel}=pinned`
       const argv = [
         ctr,
         ...namespace,
@@ -32,31 +32,32 @@ export function ctrImages(place: Place, command: Command): Images {
         '--local',
         '--label',
         label,
-        place(archive),
+        toLocalPath(archive),
       ] as const
       await command(argv, { signal })
     },
     async rename(ctr, name, other) {
       const argv = [ctr, ...namespace, 'images', 'tag', '--local', '--force', name, other] as const
-      // It takes the name away and gives it anew. Where a pull gives it in between, that is not what was wished: once more.
-      for (let left = 3; left >= 0; left--) {
+      // ctr deletes the name and creates it again. If a pull creates it in between, the name points to the
+      // wrong image: retry.
+      for (let retriesLeft = 3; retriesLeft >= 0; retriesLeft--) {
         const result = await command(argv, { codes: [0, 1] })
         if (result.code === 0) return
-        if (left === 0 || !result.stderr.includes('already exists'))
-          throw commandFailed(argv.join(' '), result)
+        if (retriesLeft === 0 || !result.stderr.includes('already exists'))
+          throw toCommandError(argv.join(' '), result)
       }
     },
-    async keep(ctr, name) {
-      await command([ctr, ...namespace, 'images', 'label', name, `${kept}=pinned`])
+    async pin(ctr, name) {
+      await command([ctr, ...namespace, 'images', 'label', name, `${pinnedLabel}=pinned`])
     },
-    async release(ctr, name) {
-      await command([ctr, ...namespace, 'images', 'label', name, `${kept}=`])
+    async unpin(ctr, name) {
+      await command([ctr, ...namespace, 'images', 'label', name, `${pinnedLabel}=`])
     },
   }
 }
 
-/** A table with a head; of each row the first and the third column. */
-export function readList(text: string): ReadonlyMap<string, string> {
+/** A table with a heading; the first and third columns count. */
+export function parseImageList(text: string): ReadonlyMap<string, string> {
   const rows = text.split('\n').slice(1)
   return new Map(
     rows.flatMap((row) => {

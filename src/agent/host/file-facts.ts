@@ -1,11 +1,11 @@
 import type { BigIntStats, Dirent } from 'node:fs'
 import { hasCode } from '../../kit/errors.ts'
-import type { Access, FileFacts } from './files.ts'
+import type { FileAccess, FileFacts } from './files.ts'
 
-/** What every file system says of a file, but for who may do what with it. */
-export function plainFacts(stats: BigIntStats): Omit<FileFacts, keyof Access> {
+/** File facts that every file system provides, without owner and permissions. */
+export function toPlainFacts(stats: BigIntStats): Omit<FileFacts, keyof FileAccess> {
   return {
-    kind: kindOf(stats),
+    kind: toFileKind(stats),
     size: Number(stats.size),
     inode: String(stats.ino),
     modified: String(stats.mtimeNs),
@@ -13,16 +13,19 @@ export function plainFacts(stats: BigIntStats): Omit<FileFacts, keyof Access> {
   }
 }
 
-export function kindOf(entry: BigIntStats | Dirent): FileFacts['kind'] {
+export function toFileKind(entry: BigIntStats | Dirent): FileFacts['kind'] {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'directory'
   return entry.isSymbolicLink() ? 'link' : 'other'
 }
 
-/** Nothing instead of an error when there is nothing. */
-export async function missing<T>(asked: Promise<T>, ...also: readonly string[]): Promise<T | undefined> {
-  return asked.catch((error: unknown) => {
-    if (['ENOENT', 'ENOTDIR', ...also].some((code) => hasCode(error, code))) return undefined
+/** Returns undefined instead of failing if the path does not exist. */
+export async function undefinedIfMissing<T>(
+  result: Promise<T>,
+  ...otherCodes: readonly string[]
+): Promise<T | undefined> {
+  return result.catch((error: unknown) => {
+    if (['ENOENT', 'ENOTDIR', ...otherCodes].some((code) => hasCode(error, code))) return undefined
     throw error
   })
 }

@@ -1,28 +1,28 @@
 import { type PlatformPath, posix, win32 } from 'node:path'
 
-/** A path of a host says itself whose it is; the machine that runs this may be another one. */
-function rulesOf(path: string): PlatformPath {
+/** The format of a path shows the operating system of its host, which may differ from this machine's. */
+function selectPathRules(path: string): PlatformPath {
   return /^[A-Za-z]:\\/.test(path) ? win32 : posix
 }
 
 export function join(directory: string, ...parts: readonly string[]): string {
-  return rulesOf(directory).join(directory, ...parts)
+  return selectPathRules(directory).join(directory, ...parts)
 }
 
 export function dirname(path: string): string {
-  return rulesOf(path).dirname(path)
+  return selectPathRules(path).dirname(path)
 }
 
 export function basename(path: string): string {
-  return rulesOf(path).basename(path)
+  return selectPathRules(path).basename(path)
 }
 
-/** Whether a path is one of some directories, or below one. */
-export function isWithin(path: string, directories: readonly string[]): boolean {
+/** True if the path equals one of the directories or is below one. */
+export function isAtOrBelow(path: string, directories: readonly string[]): boolean {
   return directories.some((directory) => path === directory || isBelow(path, directory))
 }
 
 export function isBelow(path: string, directory: string): boolean {
-  const { sep } = rulesOf(directory)
+  const { sep } = selectPathRules(directory)
   return path.startsWith(directory.endsWith(sep) ? directory : `${directory}${sep}`)
 }

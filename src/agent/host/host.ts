@@ -1,34 +1,34 @@
 import type { WindowsOperations } from '../windows/operations/windows-operations.ts'
-import type { WorkerHands } from '../windows/reconcile/worker-deps.ts'
+import type { WorkerDeps } from '../windows/reconcile/worker-deps.ts'
 import type { Cgroups } from './cgroups.ts'
 import type { Clock } from './clock.ts'
-import type { Fetch } from './downloader.ts'
-import type { Files } from './files.ts'
+import type { Downloader } from './downloader.ts'
+import type { HostFiles } from './files.ts'
 import type { Images } from './images.ts'
 import type { Kernel } from './kernel.ts'
 import type { Layout, LinuxLayout, WindowsLayout } from './layout.ts'
 import type { Mounts } from './mounts.ts'
 import type { Packets } from './packets.ts'
 import type { Processes } from './processes.ts'
-import type { Release } from './running-release.ts'
-import type { Services } from './service-manager.ts'
+import type { RunningRelease } from './running-release.ts'
+import type { HostServiceManager } from './service-manager.ts'
 import type { Systemd } from './systemd.ts'
 import type { Tar } from './tar.ts'
 import type { Users } from './users.ts'
 
-/** What the agent finds on any host: all that a plan can be applied with, but for who starts services. */
+/** What the agent needs on any host to apply a plan, except the service manager. */
 interface AnyHost {
   readonly layout: Layout
-  readonly files: Files
+  readonly files: HostFiles
   readonly users: Pick<Users, 'find'>
-  readonly fetch: Fetch
+  readonly fetch: Downloader
   readonly tar: Tar
   readonly images: Images
   readonly clock: Clock
-  readonly release: Release
+  readonly release: RunningRelease
 }
 
-/** A Linux host, as the agent on it meets it. */
+/** A Linux host as seen by its agent. */
 export interface LinuxHost extends AnyHost {
   readonly os: 'linux'
   readonly layout: LinuxLayout
@@ -41,19 +41,19 @@ export interface LinuxHost extends AnyHost {
   readonly cgroups: Cgroups
 }
 
-/** A Windows host, as the agent on it meets it. */
+/** A Windows host as seen by its agent. */
 export interface WindowsHost extends AnyHost {
   readonly os: 'windows'
   readonly layout: WindowsLayout
   readonly operations: WindowsOperations
-  readonly services: Services
-  /** What the services of a worker are brought up with, beside those operations. */
-  readonly worker: WorkerHands
+  readonly services: HostServiceManager
+  /** What is needed in addition to `operations` to start the services of a worker. */
+  readonly worker: WorkerDeps
 }
 
 export type Host = LinuxHost | WindowsHost
 
-/** Who starts services there, and says how they are. */
-export function servicesOf(host: Host): Services {
+/** The service manager of the host. */
+export function getServiceManager(host: Host): HostServiceManager {
   return host.os === 'linux' ? host.systemd : host.services
 }

@@ -6,20 +6,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Clock } from './clock.ts'
-import { httpFetch } from './http-downloader.ts'
-import { placeBelow } from './local-path.ts'
+import { createHttpDownloader } from './http-downloader.ts'
+import { createPathMapper } from './local-path.ts'
 
 const content = Buffer.from('0123456789'.repeat(1000))
 const sha256 = createHash('sha256').update(content).digest('hex')
 const never = new AbortController().signal
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type Respond = (request: IncomingMessage, response: ServerResponse) => void
 
 let root: string
 let server: Server
 let url: string
-let answers: Answer[]
-let asked: (string | undefined)[]
+let responses: Respond[]
+let ranges: (string | undefined)[]
 const pauses: number[] = []
 let arrivals: EventEmitter<{ progress: [number] }>
 
@@ -30,15 +30,15 @@ const clock: Clock = {
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'fetch-'))
-  answers = []
-  asked = []
+  responses = []
+  ranges = []
   arrivals = new EventEmitter()
   pauses.length = 0
   server = createServer((request, response) => {
-    asked.push(request.headers.range)
-    // The last one answers all that follow.
-    const answer = answers.length > 1 ? answers.shift() : answers[0]
-    answer?.(request, response)
+    ranges.push(request.headers.range)
+    // The last response is repeated.
+    const respond = responses.length > 1 ? responses.shift() : responses[0]
+    respond?.(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -50,10 +50,10 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true })
 })
 
-const whole: Answer = (_, response) => response.end(content)
-/** Says how much there is, and breaks off. */
-const cutAt =
-  (end: number): Answer =>
+const respondWhole: Respond = (_, response) => response.end(content)
+/** Announces the full length and closes the connection early. */
+const respondUntil =
+  (end: number): Respond =>
   (request, response) => {
     const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0)
     response.writeHead(from === 0 ? 200 : 206, {
@@ -61,10 +61,10 @@ const cutAt =
       ...(from === 0 ? {} : { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` }),
     })
     response.write(content.subarray(from, end))
-    // Not before it has arrived: what is under way when a connection breaks is lost.
+    // Waits for the bytes to arrive: data in flight is lost when a connection breaks.
     arrivals.on('progress', (done) => void (done >= end && response.destroy()))
   }
-const ranged: Answer = (request, response) => {
+const respondRange: Respond = (request, response) => {
   const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0)
   if (from >= content.length) {
     response.writeHead(416, { 'content-range': `bytes */${content.length}` }).end()
@@ -75,90 +75,95 @@ const ranged: Answer = (request, response) => {
     .end(content.subarray(from))
 }
 
-async function download(limit = 1_000_000, stall?: number): Promise<string> {
+async function download(maxBytes = 1_000_000, stallMs?: number): Promise<string> {
   const progress = (done: number): void => void arrivals.emit('progress', done)
-  const fetcher = httpFetch(placeBelow(root), clock, stall)
-  return fetcher.download({ url, into: '/part', limit, progress, signal: never })
+  const fetcher = createHttpDownloader(createPathMapper(root), clock, stallMs)
+  return fetcher.download({ url, into: '/part', maxBytes, progress, signal: never })
 }
 
 test('a file comes as a whole, and its digest with it', async () => {
-  answers = [whole]
+  responses = [respondWhole]
   expect(await download()).toBe(sha256)
   expect(await readFile(join(root, 'part'))).toEqual(content)
 })
 
 test('what was cut goes on where it was', async () => {
-  answers = [cutAt(3000), cutAt(7000), ranged]
+  responses = [respondUntil(3000), respondUntil(7000), respondRange]
   expect(await download()).toBe(sha256)
-  expect(asked).toEqual([undefined, 'bytes=3000-', 'bytes=7000-'])
+  expect(ranges).toEqual([undefined, 'bytes=3000-', 'bytes=7000-'])
   expect(await readFile(join(root, 'part'))).toEqual(content)
-  // As long as more comes, it is the first failure again.
+  // Progress resets the retry delay.
   expect(pauses).toEqual([500, 500])
 })
 
 test('what a run before left is not fetched again', async () => {
   await writeFile(join(root, 'part'), content.subarray(0, 9000))
-  answers = [ranged]
+  responses = [respondRange]
   expect(await download()).toBe(sha256)
-  expect(asked).toEqual(['bytes=9000-'])
+  expect(ranges).toEqual(['bytes=9000-'])
 })
 
 test('a file that is whole already costs one question', async () => {
   await writeFile(join(root, 'part'), content)
-  answers = [ranged]
+  responses = [respondRange]
   expect(await download()).toBe(sha256)
 })
 
 test('who knows no ranges gives all, and it is taken from the beginning', async () => {
   await writeFile(join(root, 'part'), 'something else')
-  answers = [whole]
+  responses = [respondWhole]
   expect(await download()).toBe(sha256)
   expect(await readFile(join(root, 'part'))).toEqual(content)
 })
 
 test('a part that is longer than the file is thrown away', async () => {
   await writeFile(join(root, 'part'), Buffer.concat([content, content]))
-  answers = [ranged, whole]
+  responses = [respondRange, respondWhole]
   expect(await download()).toBe(sha256)
 })
 
 test('a server that fails is asked again, longer and longer, and at last believed', async () => {
-  answers = [(_, response) => response.writeHead(503).end()]
+  responses = [(_, response) => response.writeHead(503).end()]
   await expect(download()).rejects.toMatchObject({ code: 'FETCH_SERVER_ERROR' })
   expect(pauses).toEqual([500, 2000, 5000, 10_000])
 })
 
 test('what is not there is asked for once', async () => {
-  answers = [(_, response) => response.writeHead(404).end()]
+  responses = [(_, response) => response.writeHead(404).end()]
   await expect(download()).rejects.toMatchObject({ code: 'FETCH_NOT_FOUND' })
-  expect(asked).toHaveLength(1)
+  expect(ranges).toHaveLength(1)
 })
 
 test('no more than the limit is taken, said or unsaid', async () => {
-  answers = [whole]
+  responses = [respondWhole]
   await expect(download(9999)).rejects.toMatchObject({ code: 'FETCH_TOO_LARGE' })
-  answers = [(_, response) => void response.writeHead(200, { 'transfer-encoding': 'chunked' }).end(content)]
+  responses = [(_, response) => void response.writeHead(200, { 'transfer-encoding': 'chunked' }).end(content)]
   await expect(download(9999)).rejects.toMatchObject({ code: 'FETCH_TOO_LARGE' })
 })
 
 test('redirects are followed, but not out of the web', async () => {
-  answers = [(_, response) => response.writeHead(302, { location: '/other' }).end(), whole]
+  responses = [(_, response) => response.writeHead(302, { location: '/other' }).end(), respondWhole]
   expect(await download()).toBe(sha256)
-  answers = [(_, response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end()]
+  responses = [(_, response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end()]
   await rm(join(root, 'part'))
   await expect(download()).rejects.toMatchObject({ code: 'FETCH_INSECURE' })
 })
 
 test('silence is no connection', async () => {
-  answers = [(_, response) => void response.writeHead(200, { 'content-length': 5 }).write('ab'), ranged]
+  responses = [
+    (_, response) => void response.writeHead(200, { 'content-length': 5 }).write('ab'),
+    respondRange,
+  ]
   await download(1_000_000, 100)
-  expect(asked.length).toBeGreaterThan(1)
+  expect(ranges.length).toBeGreaterThan(1)
 })
 
 test('an abort ends it', async () => {
-  answers = [() => undefined]
+  responses = [() => undefined]
   const abort = new AbortController()
   setTimeout(() => abort.abort(), 20)
-  const wish = { url, into: '/part', limit: 10, progress: () => undefined, signal: abort.signal }
-  await expect(httpFetch(placeBelow(root), clock).download(wish)).rejects.toThrow('aborted')
+  const options = { url, into: '/part', maxBytes: 10, progress: () => undefined, signal: abort.signal }
+  await expect(createHttpDownloader(createPathMapper(root), clock).download(options)).rejects.toThrow(
+    'aborted',
+  )
 })

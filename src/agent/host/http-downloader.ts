@@ -1,35 +1,45 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Clock } from './clock.ts'
-import { hashFrom } from './file-hash.ts'
-import { type DownloadWish, type Fetch, isPassing, tooLarge, unreachable } from './downloader.ts'
-import { ask } from './http-range.ts'
-import type { Place } from './local-path.ts'
+import { hashOpenFile } from './file-hash.ts'
+import {
+  type DownloadOptions,
+  type Downloader,
+  isTransientDownloadError,
+  downloadTooLarge,
+  downloadUnreachable,
+} from './downloader.ts'
+import { requestRange } from './http-range.ts'
+import type { ToLocalPath } from './local-path.ts'
 
-/** Before each further try, in milliseconds. Whenever some more has come it begins anew. */
-const pauses = [500, 2000, 5000, 10_000] as const
-/** In bytes. */
-const pieceSize = 1 << 20
-/** So long without a byte is no connection any more. */
-const patience = 60_000
+/** Milliseconds before each retry. Progress restarts the sequence. */
+const retryDelaysMs = [500, 2000, 5000, 10_000] as const
+/** Bytes. */
+const bufferSize = 1 << 20
+/** Milliseconds without a byte until the connection counts as lost. */
+const defaultStallMs = 60_000
 
-export function httpFetch(place: Place, clock: Clock, stall = patience): Fetch {
+export function createHttpDownloader(
+  toLocalPath: ToLocalPath,
+  clock: Clock,
+  stallMs = defaultStallMs,
+): Downloader {
   return {
-    async download(wish) {
-      const file = await open(place(wish.into), 'a+', 0o600)
+    async download(options) {
+      const file = await open(toLocalPath(options.into), 'a+', 0o600)
       try {
         let furthest = 0
         for (let failures = 0; ;) {
           try {
-            return await attempt(file, wish, stall)
+            return await downloadOnce(file, options, stallMs)
           } catch (error) {
-            wish.signal.throwIfAborted()
+            options.signal.throwIfAborted()
             const { size } = await file.stat()
             failures = size > furthest ? 1 : failures + 1
             furthest = Math.max(furthest, size)
-            const pause = pauses[failures - 1]
-            if (pause === undefined || !isPassing(error)) throw error
-            await clock.pause(pause, wish.signal)
+            const delayMs = retryDelaysMs[failures - 1]
+            if (delayMs === undefined || !isTransientDownloadError(error)) throw error
+            await clock.pause(delayMs, options.signal)
           }
         }
       } finally {
@@ -39,73 +49,77 @@ export function httpFetch(place: Place, clock: Clock, stall = patience): Fetch {
   }
 }
 
-async function attempt(file: FileHandle, { url, limit, progress, signal }: DownloadWish, stall: number) {
+async function downloadOnce(
+  file: FileHandle,
+  { url, maxBytes, progress, signal }: DownloadOptions,
+  stallMs: number,
+) {
   const { size } = await file.stat()
-  const silence = new AbortController()
-  const timer = setTimeout(() => silence.abort(new Error(`no byte came for ${stall / 1000} s`)), stall)
+  const stallAbort = new AbortController()
+  const timer = setTimeout(() => stallAbort.abort(new Error(`no byte came for ${stallMs / 1000} s`)), stallMs)
   try {
-    const { from, total, body } = await ask(url, size, AbortSignal.any([signal, silence.signal]))
+    const { from, total, body } = await requestRange(url, size, AbortSignal.any([signal, stallAbort.signal]))
     if (from < size) await file.truncate(from)
-    const hash = await hashFrom(file, from)
+    const hash = await hashOpenFile(file, from)
     let done = from
-    if (total !== undefined && total > limit) throw tooLarge(url, limit)
-    const pieces = inPieces(file)
+    if (total !== undefined && total > maxBytes) throw downloadTooLarge(url, maxBytes)
+    const writer = createBufferedWriter(file)
     try {
       for await (const chunk of body) {
         timer.refresh()
         done += chunk.length
-        if (done > limit) throw tooLarge(url, limit)
+        if (done > maxBytes) throw downloadTooLarge(url, maxBytes)
         hash.update(chunk)
-        await pieces.add(chunk)
+        await writer.add(chunk)
         progress(done, total)
       }
     } finally {
-      // What came before it was cut need not come again.
-      await pieces.flush()
+      // Keeps received bytes, so that they need not be downloaded again.
+      await writer.flush()
     }
     if (total !== undefined && done < total) throw new Error(`it ended after ${done} of ${total} bytes`)
     await file.sync()
     return hash.digest('hex')
   } catch (error) {
     signal.throwIfAborted()
-    // What the disk says is not about the network.
+    // A disk error is not a network error.
     if (
       error instanceof HyperkubeError ||
       (error instanceof Error && 'syscall' in error && error.syscall === 'write')
     )
       throw error
-    throw unreachable(url, error)
+    throw downloadUnreachable(url, error)
   } finally {
     clearTimeout(timer)
   }
 }
 
-interface Pieces {
+interface BufferedWriter {
   add(chunk: Uint8Array): Promise<void>
   flush(): Promise<void>
 }
 
 /**
- * Chunks are so small that to write each by itself costs more than all the rest, so they are gathered in one buffer. Each
- * is given back at once: kept for the collector, they would call it again and again to look at all else that we hold.
+ * Chunks are too small to be written one by one, so they are collected in one buffer. Each chunk is released
+ * at once: left to the garbage collector, they would trigger it again and again.
  */
-function inPieces(file: FileHandle): Pieces {
-  const piece = Buffer.allocUnsafeSlow(pieceSize)
+function createBufferedWriter(file: FileHandle): BufferedWriter {
+  const buffer = Buffer.allocUnsafeSlow(bufferSize)
   let filled = 0
   const flush = async (): Promise<void> => {
     const end = filled
     filled = 0
-    for (let at = 0; at < end;) at += (await file.write(piece, at, end - at)).bytesWritten
+    for (let at = 0; at < end;) at += (await file.write(buffer, at, end - at)).bytesWritten
   }
   return {
     flush,
     async add(chunk) {
-      for (let taken = 0; taken < chunk.length;) {
-        const part = chunk.subarray(taken, taken + piece.length - filled)
-        piece.set(part, filled)
+      for (let consumed = 0; consumed < chunk.length;) {
+        const part = chunk.subarray(consumed, consumed + buffer.length - filled)
+        buffer.set(part, filled)
         filled += part.length
-        taken += part.length
-        if (filled === piece.length) await flush()
+        consumed += part.length
+        if (filled === buffer.length) await flush()
       }
       if (chunk.buffer instanceof ArrayBuffer && chunk.length === chunk.buffer.byteLength) {
         chunk.buffer.transfer(0)

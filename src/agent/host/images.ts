@@ -1,15 +1,15 @@
-/** The images that the container runtime of a host has, by the programs that talk with it. */
+/** Images of the container runtime, managed through ctr and crictl. */
 export interface Images {
-  /** Which of some names are there, each with the digest that it stands for; nothing when the runtime does not answer. */
+  /** Digests of those names that exist; undefined if the runtime does not respond. */
   find(ctr: string, names: readonly string[]): Promise<ReadonlyMap<string, string> | undefined>
-  /** By the runtime, from wherever it was told that images come from. */
+  /** Pulled by the runtime, from its configured registries. */
   pull(crictl: string, name: string, signal: AbortSignal): Promise<void>
-  /** From an archive, under the names that it gives them; they are kept as with `keep`. */
+  /** Loads an archive under the names it contains, and pins the images as `pin` does. */
   load(ctr: string, archive: string, signal: AbortSignal): Promise<void>
-  /** Gives an image another name too, and takes that from whichever has it. */
+  /** Adds a name to an image. The name moves if another image has it. */
   rename(ctr: string, name: string, other: string): Promise<void>
-  /** Nobody may remove it to make room. */
-  keep(ctr: string, name: string): Promise<void>
-  /** Whoever needs room may remove it. */
-  release(ctr: string, name: string): Promise<void>
+  /** Protects an image from garbage collection. */
+  pin(ctr: string, name: string): Promise<void>
+  /** Allows garbage collection of an image. */
+  unpin(ctr: string, name: string): Promise<void>
 }

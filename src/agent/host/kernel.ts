@@ -1,13 +1,13 @@
-/** What of the kernel is set while it runs; what keeps it so over a reboot is in files. */
+/** Modules and settings of the running kernel. Files keep them across reboots. */
 export interface Kernel {
   isLoaded(module: string): Promise<boolean>
   load(module: string): Promise<void>
-  /** Nothing when the kernel has no such setting. */
+  /** Undefined if the kernel has no such setting. */
   readSetting(name: string): Promise<string | undefined>
   writeSetting(name: string, value: string): Promise<void>
 }
 
-/** As sysctl shows a value of several numbers, whatever stands between them. */
-export function settingText(value: string): string {
+/** Formats a value of several numbers as sysctl does, whatever separates them. */
+export function formatSetting(value: string): string {
   return value.trim().split(/\s+/).join(' ')
 }

@@ -1,34 +1,34 @@
 import { readdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { exists } from '../../kit/files.ts'
+import { fileExists } from '../../kit/files.ts'
 import type { Cgroups } from './cgroups.ts'
 
 const root = '/sys/fs/cgroup'
 
-export function linuxCgroups(): Cgroups {
+export function createLinuxCgroups(): Cgroups {
   return {
     async remove(name) {
-      // Version 2 has one hierarchy, version 1 one for each controller.
-      const hierarchies = [root, ...(await directoriesIn(root))]
+      // Version 2 has one hierarchy, version 1 has one per controller.
+      const hierarchies = [root, ...(await listDirectories(root))]
       const paths = hierarchies.map((hierarchy) => join(hierarchy, name))
       const removed: string[] = []
       for (const path of paths) {
-        if (await exists(path)) await removeTree(path)
+        if (await fileExists(path)) await removeTree(path)
         else continue
-        if (!(await exists(path))) removed.push(path)
+        if (!(await fileExists(path))) removed.push(path)
       }
       return removed
     },
   }
 }
 
-/** Files in it are the kernel's; only directories are taken away. One that is still in use stays. */
+/** Only directories can be removed; the files belong to the kernel. A cgroup that is in use stays. */
 async function removeTree(path: string): Promise<void> {
-  for (const child of await directoriesIn(path)) await removeTree(child)
+  for (const child of await listDirectories(path)) await removeTree(child)
   await rmdir(path).catch(() => undefined)
 }
 
-async function directoriesIn(path: string): Promise<string[]> {
+async function listDirectories(path: string): Promise<string[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name))
 }

@@ -2,18 +2,18 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Access, Files } from './files.ts'
-import { linuxFiles } from './linux-files.ts'
-import { placeBelow } from './local-path.ts'
+import type { FileAccess, HostFiles } from './files.ts'
+import { createLinuxFiles } from './linux-files.ts'
+import { createPathMapper } from './local-path.ts'
 
-const access: Access = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, mode: 0o640 }
+const access: FileAccess = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, mode: 0o640 }
 
 let root: string
-let files: Files
+let files: HostFiles
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'files-'))
-  files = linuxFiles(placeBelow(root))
+  files = createLinuxFiles(createPathMapper(root))
 })
 afterEach(async () => rm(root, { recursive: true, force: true }))
 
@@ -47,7 +47,7 @@ test('what is not there is nothing, not an error', async () => {
   await files.removeTree('/none')
 })
 
-test('no link is followed that somebody may have laid', async () => {
+test('links that others may have created are not followed', async () => {
   await writeFile(join(root, 'target'), 'theirs')
   await symlink('target', join(root, 'a'))
   expect(await files.stat('/a')).toMatchObject({ kind: 'link' })
@@ -80,7 +80,7 @@ test('only an empty directory is removed without asking for all of it', async ()
   expect(await files.stat('/a')).toBeUndefined()
 })
 
-test('a file is made empty under whoever appends to it, and no link leads there', async () => {
+test('a file is truncated while others append to it, and links are not followed', async () => {
   await files.append('/log', 'one', 0o600)
   await files.empty('/log')
   await files.append('/log', 'two', 0o600)

@@ -2,101 +2,124 @@ import { constants, type BigIntStats } from 'node:fs'
 import { lstat, mkdir, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { hasCode } from '../../kit/errors.ts'
-import { kindOf, missing, plainFacts } from './file-facts.ts'
-import { hashFrom } from './file-hash.ts'
-import type { Access, FileFacts, Files } from './files.ts'
-import type { Place } from './local-path.ts'
-import { append, give, opened, publish, put, sync, syncTree, temporaryFor } from './synced-files.ts'
+import { toFileKind, undefinedIfMissing, toPlainFacts } from './file-facts.ts'
+import { hashOpenFile } from './file-hash.ts'
+import type { FileAccess, FileFacts, HostFiles } from './files.ts'
+import type { ToLocalPath } from './local-path.ts'
+import {
+  appendSynced,
+  setFileAccess,
+  withOpenFile,
+  renameSynced,
+  writeFileAtomically,
+  syncPath,
+  syncTree,
+  buildTemporaryPath,
+} from './synced-files.ts'
 
 const { O_RDONLY, O_WRONLY, O_NOFOLLOW, O_DIRECTORY } = constants
 
-/** The files of this machine. Directories of a component are its user's, so nothing here follows a link that lies in one. */
-export function linuxFiles(place: Place): Files {
+/**
+ * Files of this machine. Directories of a component belong to its user, so links inside them are never
+ * followed.
+ */
+export function createLinuxFiles(toLocalPath: ToLocalPath): HostFiles {
   return {
-    stat: async (path) => missing(lstat(place(path), { bigint: true }).then(factsOf)),
+    stat: async (path) => undefinedIfMissing(lstat(toLocalPath(path), { bigint: true }).then(toFileFacts)),
     digest: async (path) =>
-      opened(place(path), O_RDONLY | O_NOFOLLOW, async (file) => (await hashFrom(file)).digest('hex')),
+      withOpenFile(toLocalPath(path), O_RDONLY | O_NOFOLLOW, async (file) =>
+        (await hashOpenFile(file)).digest('hex'),
+      ),
     read: async (path) =>
-      missing(
-        opened(place(path), O_RDONLY | O_NOFOLLOW, async (file) => file.readFile()),
+      undefinedIfMissing(
+        withOpenFile(toLocalPath(path), O_RDONLY | O_NOFOLLOW, async (file) => file.readFile()),
         'ELOOP',
         'EISDIR',
       ),
-    write: async (path, content, access) => put(place(path), access, async (file) => file.writeFile(content)),
-    append: async (path, text, mode) => append(place(path), text, mode),
+    write: async (path, content, access) =>
+      writeFileAtomically(toLocalPath(path), access, async (file) => file.writeFile(content)),
+    append: async (path, text, mode) => appendSynced(toLocalPath(path), text, mode),
     empty: async (path) =>
-      opened(place(path), O_WRONLY | O_NOFOLLOW, async (file) => {
+      withOpenFile(toLocalPath(path), O_WRONLY | O_NOFOLLOW, async (file) => {
         await file.truncate()
         await file.sync()
       }),
     copyIn: async (from, path, access) =>
-      put(place(path), access, async (file) =>
-        opened(from, O_RDONLY, async (source) =>
+      writeFileAtomically(toLocalPath(path), access, async (file) =>
+        withOpenFile(from, O_RDONLY, async (source) =>
           file.writeFile(source.createReadStream({ autoClose: false, highWaterMark: 1 << 20 })),
         ),
       ),
-    makeDirectory: async (path, access) => makeDirectory(place, path, access),
+    makeDirectory: async (path, access) => makeDirectory(toLocalPath, path, access),
     setAccess: async (path, access) =>
-      opened(place(path), O_RDONLY | O_NOFOLLOW, async (file) => {
-        await give(file, access)
+      withOpenFile(toLocalPath(path), O_RDONLY | O_NOFOLLOW, async (file) => {
+        await setFileAccess(file, access)
         await file.sync()
       }),
     list: async (path) => {
-      const entries = await missing(readdir(place(path), { withFileTypes: true }))
-      return entries?.map((entry) => ({ name: entry.name, kind: kindOf(entry) }))
+      const entries = await undefinedIfMissing(readdir(toLocalPath(path), { withFileTypes: true }))
+      return entries?.map((entry) => ({ name: entry.name, kind: toFileKind(entry) }))
     },
-    readLink: async (path) => missing(readlink(place(path)), 'EINVAL'),
+    readLink: async (path) => undefinedIfMissing(readlink(toLocalPath(path)), 'EINVAL'),
     makeLink: async (path, to) => {
-      const temporary = temporaryFor(place(path))
+      const temporary = buildTemporaryPath(toLocalPath(path))
       await symlink(to, temporary)
-      await publish(temporary, place(path))
+      await renameSynced(temporary, toLocalPath(path))
     },
     rename: async (from, to) => {
-      await rename(place(from), place(to))
-      await sync(dirname(place(to)))
-      if (dirname(from) !== dirname(to)) await sync(dirname(place(from)))
+      await rename(toLocalPath(from), toLocalPath(to))
+      await syncPath(dirname(toLocalPath(to)))
+      if (dirname(from) !== dirname(to)) await syncPath(dirname(toLocalPath(from)))
     },
-    remove: async (path) => remove(place(path)),
+    remove: async (path) => remove(toLocalPath(path)),
     removeTree: async (path) => {
-      await rm(place(path), { recursive: true, force: true })
-      await missing(sync(dirname(place(path))))
+      await rm(toLocalPath(path), { recursive: true, force: true })
+      await undefinedIfMissing(syncPath(dirname(toLocalPath(path))))
     },
-    syncTree: async (path) => syncTree(place(path)),
+    syncTree: async (path) => syncTree(toLocalPath(path)),
   }
 }
 
-function factsOf(stats: BigIntStats): FileFacts {
+function toFileFacts(stats: BigIntStats): FileFacts {
   return {
-    ...plainFacts(stats),
+    ...toPlainFacts(stats),
     uid: Number(stats.uid),
     gid: Number(stats.gid),
     mode: Number(stats.mode) & 0o7777,
   }
 }
 
-async function makeDirectory(place: Place, path: string, access: Access): Promise<readonly string[]> {
+async function makeDirectory(
+  toLocalPath: ToLocalPath,
+  path: string,
+  access: FileAccess,
+): Promise<readonly string[]> {
   const parents: string[] = []
-  for (let at = dirname(path); (await missing(lstat(place(at)))) === undefined; at = dirname(at))
-    parents.unshift(at)
+  for (
+    let ancestor = dirname(path);
+    (await undefinedIfMissing(lstat(toLocalPath(ancestor)))) === undefined;
+    ancestor = dirname(ancestor)
+  )
+    parents.unshift(ancestor)
   for (const parent of parents) {
-    await mkdir(place(parent), { mode: 0o755 })
-    await sync(dirname(place(parent)))
+    await mkdir(toLocalPath(parent), { mode: 0o755 })
+    await syncPath(dirname(toLocalPath(parent)))
   }
-  await mkdir(place(path), { mode: 0o700 }).catch((error: unknown) => {
+  await mkdir(toLocalPath(path), { mode: 0o700 }).catch((error: unknown) => {
     if (!hasCode(error, 'EEXIST')) throw error
   })
-  await opened(place(path), O_RDONLY | O_NOFOLLOW | O_DIRECTORY, async (directory) => {
-    await give(directory, access)
+  await withOpenFile(toLocalPath(path), O_RDONLY | O_NOFOLLOW | O_DIRECTORY, async (directory) => {
+    await setFileAccess(directory, access)
     await directory.sync()
   })
-  await sync(dirname(place(path)))
+  await syncPath(dirname(toLocalPath(path)))
   return parents
 }
 
 async function remove(path: string): Promise<boolean> {
-  const found = await missing(lstat(path))
+  const found = await undefinedIfMissing(lstat(path))
   if (found === undefined) return false
   await (found.isDirectory() ? rmdir(path) : rm(path))
-  await sync(dirname(path))
+  await syncPath(dirname(path))
   return true
 }

@@ -1,39 +1,39 @@
 import { systemClock } from './clock.ts'
-import { hostCommand } from './command.ts'
-import { ctrImages } from './ctr-images.ts'
+import { runHostCommand } from './command.ts'
+import { createCtrImages } from './ctr-images.ts'
 import type { LinuxHost } from './host.ts'
-import { httpFetch } from './http-downloader.ts'
+import { createHttpDownloader } from './http-downloader.ts'
 import { linuxLayout } from './layout.ts'
-import { linuxCgroups } from './linux-cgroups.ts'
-import { linuxFiles } from './linux-files.ts'
-import { linuxKernel } from './linux-kernel.ts'
-import { linuxMounts } from './linux-mounts.ts'
-import { linuxPackets } from './linux-packets.ts'
-import { linuxProcesses } from './linux-processes.ts'
-import { linuxUsers } from './linux-users.ts'
-import { placeBelow } from './local-path.ts'
-import { runningRelease } from './running-release.ts'
-import { systemctl } from './systemctl.ts'
-import { systemTar } from './system-tar.ts'
+import { createLinuxCgroups } from './linux-cgroups.ts'
+import { createLinuxFiles } from './linux-files.ts'
+import { createLinuxKernel } from './linux-kernel.ts'
+import { createLinuxMounts } from './linux-mounts.ts'
+import { createLinuxPackets } from './linux-packets.ts'
+import { createLinuxProcesses } from './linux-processes.ts'
+import { createLinuxUsers } from './linux-users.ts'
+import { createPathMapper } from './local-path.ts'
+import { createRunningRelease } from './running-release.ts'
+import { createSystemctl } from './systemctl.ts'
+import { createSystemTar } from './system-tar.ts'
 
-/** The machine that we run on, for root. `version` is that of the program that runs. */
-export function linuxHost(version: string): LinuxHost {
-  const place = placeBelow('/')
+/** The machine that this process runs on; needs root. `version` is the version of this program. */
+export function createLinuxHost(version: string): LinuxHost {
+  const toLocalPath = createPathMapper('/')
   return {
     os: 'linux',
     layout: linuxLayout,
-    files: linuxFiles(place),
-    users: linuxUsers(hostCommand),
-    kernel: linuxKernel(hostCommand),
-    systemd: systemctl(hostCommand),
-    fetch: httpFetch(place, systemClock),
-    tar: systemTar(place, hostCommand),
-    images: ctrImages(place, hostCommand),
-    processes: linuxProcesses(),
-    mounts: linuxMounts(hostCommand),
-    packets: linuxPackets(hostCommand),
-    cgroups: linuxCgroups(),
+    files: createLinuxFiles(toLocalPath),
+    users: createLinuxUsers(runHostCommand),
+    kernel: createLinuxKernel(runHostCommand),
+    systemd: createSystemctl(runHostCommand),
+    fetch: createHttpDownloader(toLocalPath, systemClock),
+    tar: createSystemTar(toLocalPath, runHostCommand),
+    images: createCtrImages(toLocalPath, runHostCommand),
+    processes: createLinuxProcesses(),
+    mounts: createLinuxMounts(runHostCommand),
+    packets: createLinuxPackets(runHostCommand),
+    cgroups: createLinuxCgroups(),
     clock: systemClock,
-    release: runningRelease(version, place),
+    release: createRunningRelease(version, toLocalPath),
   }
 }

@@ -1,30 +1,30 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { release } from 'node:os'
-import { exists } from '../../kit/files.ts'
+import { fileExists } from '../../kit/files.ts'
 import { hasCode } from '../../kit/errors.ts'
-import type { Command } from './command.ts'
-import { type Kernel, settingText } from './kernel.ts'
+import type { RunCommand } from './command.ts'
+import { type Kernel, formatSetting } from './kernel.ts'
 
-export function linuxKernel(command: Command): Kernel {
+export function createLinuxKernel(command: RunCommand): Kernel {
   return {
     isLoaded: async (module) =>
-      (await exists(`/sys/module/${module.replaceAll('-', '_')}`)) || (await isBuiltIn(module)),
+      (await fileExists(`/sys/module/${module.replaceAll('-', '_')}`)) || (await isBuiltIn(module)),
     async load(module) {
       await command(['modprobe', '--', module])
     },
     async readSetting(name) {
       try {
-        return settingText(await readFile(fileOf(name), 'utf8'))
+        return formatSetting(await readFile(settingPath(name), 'utf8'))
       } catch (error) {
         if (hasCode(error, 'ENOENT')) return undefined
         throw error
       }
     },
-    writeSetting: async (name, value) => writeFile(fileOf(name), `${value}\n`),
+    writeSetting: async (name, value) => writeFile(settingPath(name), `${value}\n`),
   }
 }
 
-function fileOf(setting: string): string {
+function settingPath(setting: string): string {
   return `/proc/sys/${setting.replaceAll('.', '/')}`
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mountPointsIn } from './linux-mounts.ts'
+import { parseMountPoints } from './linux-mounts.ts'
 
 test('where something is mounted, from the last on, whatever is in its name', () => {
   const text = [
@@ -7,5 +7,5 @@ test('where something is mounted, from the last on, whatever is in its name', ()
     '90 22 0:40 / /var/lib/kubelet/pods/a\\040b rw - tmpfs tmpfs rw',
     '',
   ].join('\n')
-  expect(mountPointsIn(text)).toEqual(['/var/lib/kubelet/pods/a b', '/'])
+  expect(parseMountPoints(text)).toEqual(['/var/lib/kubelet/pods/a b', '/'])
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { hasCode } from '../../kit/errors.ts'
-import type { Command } from './command.ts'
+import type { RunCommand } from './command.ts'
 import type { Packets, PacketTable } from './packets.ts'
 
 const listing = z.object({
@@ -12,9 +12,9 @@ const listing = z.object({
   ),
 })
 
-export function linuxPackets(command: Command): Packets {
-  /** Without the program there is nothing that it could have made. */
-  const ask = async (argv: readonly [string, ...string[]]): Promise<string> =>
+export function createLinuxPackets(command: RunCommand): Packets {
+  /** If the program is missing, nothing can have been created with it. */
+  const runIfPresent = async (argv: readonly [string, ...string[]]): Promise<string> =>
     command(argv).then(
       ({ stdout }) => stdout,
       (error: unknown) => {
@@ -22,16 +22,16 @@ export function linuxPackets(command: Command): Packets {
         throw error
       },
     )
-  const nft = async (...words: readonly string[]) =>
-    listing.parse(JSON.parse((await ask(['nft', '-j', ...words])) || '{"nftables":[]}')).nftables
+  const nft = async (...args: readonly string[]) =>
+    listing.parse(JSON.parse((await runIfPresent(['nft', '-j', ...args])) || '{"nftables":[]}')).nftables
   const iptables = (version: 4 | 6): string => (version === 4 ? 'iptables' : 'ip6tables')
   return {
     async links() {
-      const text = await ask(['ip', '-o', 'link', 'show'])
+      const text = await runIfPresent(['ip', '-o', 'link', 'show'])
       return text.split('\n').flatMap((line) => /^\d+: ([^:@]+)[:@]/.exec(line)?.[1] ?? [])
     },
     async removeLink(name) {
-      // 1: it is gone already.
+      // 1: already removed.
       await command(['ip', 'link', 'delete', name], { codes: [0, 1] })
     },
     tables: async () =>
@@ -45,7 +45,7 @@ export function linuxPackets(command: Command): Packets {
         ({ chain, ...part }) => isHeading(part) || (chain?.hook !== undefined && chain.policy === 'accept'),
       )
     },
-    rules: async (version) => ask([`${iptables(version)}-save`]),
+    rules: async (version) => runIfPresent([`${iptables(version)}-save`]),
     async changeRules(version, text) {
       await command([`${iptables(version)}-restore`, '--noflush', '--wait=5'], { input: text })
     },

@@ -2,11 +2,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { hasCode } from '../../kit/errors.ts'
 import type { HostProcess, Processes } from './processes.ts'
 
-export function linuxProcesses(): Processes {
+export function createLinuxProcesses(): Processes {
   return {
     async list() {
       const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-      // Some have ended before they are looked at.
+      // Some processes end before they are read.
       const found = await Promise.all(names.map(async (name) => readProcess(name).catch(() => undefined)))
       return found.filter((one) => one !== undefined)
     },
@@ -24,7 +24,7 @@ async function readProcess(name: string): Promise<HostProcess> {
   const [stat, cmdline] = await Promise.all(
     ['stat', 'cmdline'].map(async (file) => readFile(`/proc/${name}/${file}`, 'utf8')),
   )
-  // Its name stands in brackets and may hold anything.
+  // The name is in parentheses and may contain anything.
   const [, parent = '0'] = (stat ?? '').slice((stat ?? '').lastIndexOf(')') + 2).split(' ')
   return { pid: Number(name), parent: Number(parent), argv: (cmdline ?? '').split('\0').slice(0, -1) }
 }

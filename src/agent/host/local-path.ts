@@ -1,8 +1,11 @@
 import { join } from 'node:path'
 
-/** Where a path of the host is for us: itself, or below a directory that stands for the host, as in tests. */
-export type Place = (path: string) => string
+/**
+ * Maps a path of the host to a local path: the same one, or one below a directory that stands for the host in
+ * tests.
+ */
+export type ToLocalPath = (path: string) => string
 
-export function placeBelow(root: string): Place {
+export function createPathMapper(root: string): ToLocalPath {
   return (path) => join(root, path)
 }

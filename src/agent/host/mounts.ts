@@ -1,7 +1,7 @@
-/** What is mounted on a host. */
+/** Mounts of a host. */
 export interface Mounts {
-  /** Where, from the innermost on. */
+  /** Mount points, innermost first. */
   list(): Promise<readonly string[]>
-  /** At once, or as soon as nobody uses it any more. */
+  /** Unmounts at once, or lazily if the mount is in use. */
   unmount(path: string): Promise<void>
 }

@@ -4,16 +4,16 @@ export interface PacketTable {
   readonly name: string
 }
 
-/** How a host's kernel handles packets: links, and rules of both kinds. What the host lacks the program for is empty. */
+/** Links and packet filter rules of a host. Where the program is missing, results are empty. */
 export interface Packets {
   links(): Promise<readonly string[]>
   removeLink(name: string): Promise<void>
   tables(): Promise<readonly PacketTable[]>
   removeTable(table: PacketTable): Promise<void>
-  /** Whether a table has nothing in it that could do anything to a packet. */
+  /** True if the table contains nothing that affects packets. */
   isEmpty(table: PacketTable): Promise<boolean>
-  /** All rules, in iptables' own words. */
+  /** All rules, in iptables-save format. */
   rules(version: 4 | 6): Promise<string>
-  /** Changes in the same words. */
+  /** Applies changes in the same format. */
   changeRules(version: 4 | 6, text: string): Promise<void>
 }

@@ -6,6 +6,6 @@ export interface HostProcess {
 
 export interface Processes {
   list(): Promise<readonly HostProcess[]>
-  /** At once, without a word to it. */
+  /** Sends SIGKILL. */
   kill(pid: number): Promise<void>
 }

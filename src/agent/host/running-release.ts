@@ -1,39 +1,41 @@
 import { constants } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { hashFrom } from './file-hash.ts'
-import type { Place } from './local-path.ts'
-import { opened } from './synced-files.ts'
+import { hashOpenFile } from './file-hash.ts'
+import type { ToLocalPath } from './local-path.ts'
+import { withOpenFile } from './synced-files.ts'
 
-/** The hyperkube that runs. */
-export interface Release {
+/** The running hyperkube program. */
+export interface RunningRelease {
   readonly version: string
-  /** The file that it is, wherever this program finds it. */
+  /** Its file, as a path of this process. */
   readonly executable: string
-  /** Of the process that its supervisor knows. */
+  /** Process id known to the service manager. */
   readonly pid: number
-  /** The sha256 of that file, in hex. */
+  /** The sha256 of the executable, in hex. */
   digest(): Promise<string>
-  /** Whether it is the very file that has this name. */
+  /** True if the path is the same file. */
   isAt(path: string): Promise<boolean>
 }
 
-/** By its process it is the very file that runs, whatever has come into its place meanwhile. */
-export function runningRelease(
+/** /proc/self/exe is the running file, even if its path was replaced meanwhile. */
+export function createRunningRelease(
   version: string,
-  place: Place,
+  toLocalPath: ToLocalPath,
   executable = '/proc/self/exe',
   pid = process.pid,
-): Release {
+): RunningRelease {
   return {
     version,
     executable,
     pid,
     async digest() {
-      return opened(executable, constants.O_RDONLY, async (file) => (await hashFrom(file)).digest('hex'))
+      return withOpenFile(executable, constants.O_RDONLY, async (file) =>
+        (await hashOpenFile(file)).digest('hex'),
+      )
     },
     async isAt(path) {
-      const [own, other] = await Promise.all([stat(executable), stat(place(path))])
-      return own.dev === other.dev && own.ino === other.ino
+      const [running, other] = await Promise.all([stat(executable), stat(toLocalPath(path))])
+      return running.dev === other.dev && running.ino === other.ino
     },
   }
 }

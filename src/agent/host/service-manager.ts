@@ -1,7 +1,7 @@
 import type { Systemd } from './systemd.ts'
 
-/** What any supervisor of a host can be asked, in the words of systemd. */
-export type Services = Pick<
+/** Operations that every service manager supports, with systemd's terms. */
+export type HostServiceManager = Pick<
   Systemd,
   'reload' | 'show' | 'showAll' | 'enable' | 'start' | 'restart' | 'stop' | 'kill' | 'lines'
 >

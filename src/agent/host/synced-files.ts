@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises'
-import { type Access, unfinished } from './files.ts'
+import { type FileAccess, unfinishedSuffix } from './files.ts'
 import { basename, dirname, join } from './host-path.ts'
 
 const { O_RDONLY, O_NOFOLLOW } = constants
 
-export async function opened<T>(
+export async function withOpenFile<T>(
   path: string,
   flags: number,
   use: (file: FileHandle) => Promise<T>,
@@ -19,66 +19,66 @@ export async function opened<T>(
   }
 }
 
-/** By the open file and not by its name, which may lead elsewhere a moment later. */
-export async function give(file: FileHandle, { uid, gid, mode }: Access): Promise<void> {
+/** Uses the open file, because its name may point elsewhere a moment later. */
+export async function setFileAccess(file: FileHandle, { uid, gid, mode }: FileAccess): Promise<void> {
   await file.chown(uid, gid)
-  // After the owner: a change of owner takes bits away.
+  // After chown, which clears mode bits.
   await file.chmod(mode)
 }
 
-/** As a whole or not at all. */
-export async function put(
+/** Writes a file atomically. */
+export async function writeFileAtomically(
   path: string,
-  access: Access,
-  fill: (file: FileHandle) => Promise<void>,
+  access: FileAccess,
+  writeContent: (file: FileHandle) => Promise<void>,
 ): Promise<void> {
-  const temporary = temporaryFor(path)
+  const temporary = buildTemporaryPath(path)
   try {
     const file = await open(temporary, 'wx', 0o600)
     try {
-      await give(file, access)
-      await fill(file)
+      await setFileAccess(file, access)
+      await writeContent(file)
       await file.sync()
     } finally {
       await file.close()
     }
-    await publish(temporary, path)
+    await renameSynced(temporary, path)
   } finally {
     await rm(temporary, { force: true })
   }
 }
 
-export async function append(path: string, text: string, mode: number): Promise<void> {
+export async function appendSynced(path: string, text: string, mode: number): Promise<void> {
   const file = await open(path, 'a', mode)
   try {
     const { size } = await file.stat()
     await file.writeFile(text)
     await file.sync()
-    if (size === 0) await sync(dirname(path))
+    if (size === 0) await syncPath(dirname(path))
   } finally {
     await file.close()
   }
 }
 
-export async function publish(temporary: string, path: string): Promise<void> {
+export async function renameSynced(temporary: string, path: string): Promise<void> {
   await rename(temporary, path)
-  await sync(dirname(path))
+  await syncPath(dirname(path))
 }
 
-export function temporaryFor(path: string): string {
-  return join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}${unfinished}`)
+export function buildTemporaryPath(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}${unfinishedSuffix}`)
 }
 
-/** A new name is only safe once its directory is. */
-export async function sync(path: string): Promise<void> {
-  await opened(path, O_RDONLY, async (file) => file.sync())
+/** A new name is durable only once its directory is flushed. */
+export async function syncPath(path: string): Promise<void> {
+  await withOpenFile(path, O_RDONLY, async (file) => file.sync())
 }
 
 export async function syncTree(path: string): Promise<void> {
   for (const entry of await readdir(path, { withFileTypes: true })) {
     const child = join(path, entry.name)
     if (entry.isDirectory()) await syncTree(child)
-    else if (entry.isFile()) await opened(child, O_RDONLY | O_NOFOLLOW, async (file) => file.sync())
+    else if (entry.isFile()) await withOpenFile(child, O_RDONLY | O_NOFOLLOW, async (file) => file.sync())
   }
-  await sync(path)
+  await syncPath(path)
 }

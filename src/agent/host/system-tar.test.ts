@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { hostCommand } from './command.ts'
-import { placeBelow } from './local-path.ts'
-import { systemTar } from './system-tar.ts'
+import { runHostCommand } from './command.ts'
+import { createPathMapper } from './local-path.ts'
+import { createSystemTar } from './system-tar.ts'
 
 const never = new AbortController().signal
 let root: string
@@ -18,12 +18,15 @@ beforeEach(async () => {
 })
 afterEach(async () => rm(root, { recursive: true, force: true }))
 
-function pack(...words: readonly string[]): void {
-  execFileSync('tar', ['-C', join(root, 'from'), '-czf', join(root, 'a.tgz'), ...words])
+function pack(...args: readonly string[]): void {
+  execFileSync('tar', ['-C', join(root, 'from'), '-czf', join(root, 'a.tgz'), ...args])
 }
 
 async function unpack(strip = 0): Promise<string[]> {
-  await systemTar(placeBelow(root), hostCommand).unpack({ path: '/a.tgz', into: '/into', strip }, never)
+  await createSystemTar(createPathMapper(root), runHostCommand).unpack(
+    { path: '/a.tgz', into: '/into', strip },
+    never,
+  )
   return (await readdir(join(root, 'into'), { recursive: true })).toSorted()
 }
 
@@ -46,9 +49,9 @@ test.each([
   ['an absolute path', ['--transform=s,bin/one,/tmp/escaped,', '-P', 'bin/one'], undefined],
   ['a link that leads up', ['bin'], '../../outside'],
   ['a link to an absolute path', ['bin'], '/etc/passwd'],
-])('%s is refused', async (_, words, link) => {
+])('%s is refused', async (_, args, link) => {
   if (link !== undefined) await symlink(link, join(root, 'from/bin/two'))
-  pack(...words)
+  pack(...args)
   await expect(unpack()).rejects.toMatchObject({ code: 'APPLY_ARCHIVE_REFUSED' })
 })
 

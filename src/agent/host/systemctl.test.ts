@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { stateFrom } from './systemctl.ts'
+import { parseUnitState } from './systemctl.ts'
 
 const running = `Type=notify
 NRestarts=2
@@ -15,7 +15,7 @@ Job=0
 `
 
 test('what systemd says of a unit that runs', () => {
-  expect(stateFrom(running)).toEqual({
+  expect(parseUnitState(running)).toEqual({
     load: 'loaded',
     active: 'active',
     sub: 'running',
@@ -35,12 +35,12 @@ test.each([
   ['', false],
   ['Job=4711', true],
 ])('with "%s" it is busy: %s', (line, busy) => {
-  expect(stateFrom(running.replace('Job=0', line))).toMatchObject({ busy })
+  expect(parseUnitState(running.replace('Job=0', line))).toMatchObject({ busy })
 })
 
-test('a unit that nobody knows', () => {
+test('an unknown unit', () => {
   const text = 'LoadState=not-found\nActiveState=inactive\nSubState=dead\nUnitFileState=\n'
-  expect(stateFrom(text)).toMatchObject({
+  expect(parseUnitState(text)).toMatchObject({
     load: 'not-found',
     active: 'inactive',
     enabled: false,

@@ -1,4 +1,4 @@
-import type { Command } from './command.ts'
+import type { RunCommand } from './command.ts'
 import type { Systemd, UnitState } from './systemd.ts'
 
 const properties = [
@@ -17,40 +17,40 @@ const properties = [
 
 const show = ['systemctl', 'show', `--property=${properties.join(',')}`] as const
 
-export function systemctl(command: Command): Systemd {
-  const ask = async (...words: readonly string[]): Promise<void> => {
-    await command(['systemctl', '--no-ask-password', ...words])
+export function createSystemctl(command: RunCommand): Systemd {
+  const runSystemctl = async (...args: readonly string[]): Promise<void> => {
+    await command(['systemctl', '--no-ask-password', ...args])
   }
   return {
-    reload: async () => ask('daemon-reload'),
+    reload: async () => runSystemctl('daemon-reload'),
     async show(unit) {
       const { stdout } = await command([...show, unit])
-      return stateFrom(stdout)
+      return parseUnitState(stdout)
     },
     async showAll(units) {
       if (units.length === 0) return []
       const { stdout } = await command([...show, ...units])
-      return stdout.trim().split('\n\n').map(stateFrom)
+      return stdout.trim().split('\n\n').map(parseUnitState)
     },
-    // To read all units again costs more than all the rest, so that is asked for once and apart.
-    enable: async (units) => ask('enable', '--quiet', '--no-reload', ...units),
-    disable: async (unit) => ask('disable', '--quiet', unit),
-    start: async (unit) => ask('start', '--no-block', unit),
-    restart: async (unit) => ask('restart', '--no-block', unit),
+    // A reload costs more than everything else, so it is done once, in `reload`.
+    enable: async (units) => runSystemctl('enable', '--quiet', '--no-reload', ...units),
+    disable: async (unit) => runSystemctl('disable', '--quiet', unit),
+    start: async (unit) => runSystemctl('start', '--no-block', unit),
+    restart: async (unit) => runSystemctl('restart', '--no-block', unit),
     async stop(unit) {
-      // 5: there is no such unit.
+      // 5: no such unit.
       await command(['systemctl', 'stop', '--no-block', unit], { codes: [0, 5] })
     },
     async kill(unit) {
-      // 1: it has ended meanwhile.
+      // 1: already ended.
       await command(['systemctl', 'kill', '--signal=SIGKILL', unit], { codes: [0, 1] })
     },
     async killMain(unit) {
-      // The older spelling of the option, which newer ones know as well. 1: it has ended meanwhile.
+      // Older name of the option, which newer versions accept too. 1: already ended.
       await command(['systemctl', 'kill', '--kill-who=main', '--signal=SIGKILL', unit], { codes: [0, 1] })
     },
     async forget(unit) {
-      // 1: there is no such unit in memory any more.
+      // 1: the unit is not loaded any more.
       await command(['systemctl', 'reset-failed', unit], { codes: [0, 1] })
     },
     async lines(unit, count) {
@@ -68,12 +68,12 @@ export function systemctl(command: Command): Systemd {
   }
 }
 
-/** From lines of Name=value, as `systemctl show` writes them. */
-export function stateFrom(text: string): UnitState {
+/** Parses the Name=value lines of `systemctl show`. */
+export function parseUnitState(text: string): UnitState {
   const values = new Map(
     text.split('\n').map((line) => {
-      const at = line.indexOf('=')
-      return [line.slice(0, at), line.slice(at + 1)] as const
+      const separator = line.indexOf('=')
+      return [line.slice(0, separator), line.slice(separator + 1)] as const
     }),
   )
   const value = (name: (typeof properties)[number]): string => values.get(name) ?? ''
@@ -86,7 +86,7 @@ export function stateFrom(text: string): UnitState {
     restarts: Number(value('NRestarts')),
     pid: Number(value('MainPID')),
     invocation: value('InvocationID'),
-    // Without one it is missing, empty or 0, as the version of systemd has it.
+    // Without a job the value is missing, empty or 0, depending on the systemd version.
     busy: !['', '0'].includes(value('Job')),
     enabled: value('UnitFileState') === 'enabled',
     type: value('Type'),

@@ -1,51 +1,51 @@
-/** What systemd says of a unit. */
+/** State of a unit as systemd reports it. */
 export interface UnitState {
   /** loaded, not-found, bad-setting, masked, … */
   readonly load: string
   /** active, activating, deactivating, inactive, failed, reloading. */
   readonly active: string
-  /** More of it: running, start, auto-restart, … */
+  /** Detail of `active`: running, start, auto-restart, … */
   readonly sub: string
-  /** Why it ended last: success, exit-code, signal, … */
+  /** Cause of the last exit: success, exit-code, signal, … */
   readonly result: string
-  /** What its main process ended with last. */
+  /** Last exit status of the main process. */
   readonly status: number
-  /** How often systemd has started it again by itself. */
+  /** Number of automatic restarts by systemd. */
   readonly restarts: number
   readonly pid: number
-  /** Another one with each start. */
+  /** Changes with each start. */
   readonly invocation: string
-  /** Whether something about it is still to be done. */
+  /** True while a job is queued. */
   readonly busy: boolean
   readonly enabled: boolean
   /** notify, exec, … */
   readonly type: string
 }
 
-/** Whether nothing of it runs, and nothing is about to. */
+/** True if nothing runs and no job is queued. */
 export function isDown({ active, busy }: Pick<UnitState, 'active' | 'busy'>): boolean {
   return !busy && (active === 'inactive' || active === 'failed')
 }
 
-/** The supervisor of a Linux host. To start, stop and restart is only asked for: `show` tells what came of it. */
+/** systemd of a Linux host. start, stop and restart only queue a job: `show` returns the result. */
 export interface Systemd {
-  /** Reads all units again. */
+  /** Reloads all unit files. */
   reload(): Promise<void>
   show(unit: string): Promise<UnitState>
-  /** In the order of the units; a question for all costs as much as for one. */
+  /** In the order of the units; costs as much as a single query. */
   showAll(units: readonly string[]): Promise<readonly UnitState[]>
-  /** For the next start of the host; that of a unit which was not read yet, too. */
+  /** Effective at the next boot, also for units that are not loaded yet. */
   enable(units: readonly string[]): Promise<void>
   disable(unit: string): Promise<void>
   start(unit: string): Promise<void>
   restart(unit: string): Promise<void>
   stop(unit: string): Promise<void>
-  /** Ends all of its processes without a word. One that shall not come again is stopped before. */
+  /** Kills all processes of the unit. To prevent a restart, stop the unit first. */
   kill(unit: string): Promise<void>
-  /** The same of its main process alone: what it has started lives on as far as its unit lets it. */
+  /** Kills only the main process; its children live on as far as the unit allows. */
   killMain(unit: string): Promise<void>
-  /** Forgets that a unit has failed, which would be all that is left of it. */
+  /** Resets the failed state, which may be all that is left of a unit. */
   forget(unit: string): Promise<void>
-  /** The last lines that a unit has written. */
+  /** The last log lines of a unit. */
   lines(unit: string, count: number): Promise<readonly string[]>
 }

@@ -3,11 +3,11 @@ export interface Archive {
   readonly path: string
   /** An empty directory. */
   readonly into: string
-  /** How many leading parts of each path are left out. */
+  /** Number of leading path components to remove. */
   readonly strip: number
 }
 
 export interface Tar {
-  /** Refuses an archive of which anything would come to lie outside. */
+  /** Refuses an archive with entries outside of the target directory. */
   unpack(archive: Archive, signal: AbortSignal): Promise<void>
 }

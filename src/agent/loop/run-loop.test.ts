@@ -1,48 +1,48 @@
 import { expect, test } from 'vitest'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { type Look, rounds, varied } from './run-loop.ts'
+import { type TickResult, runLoop, withJitter } from './run-loop.ts'
 
-/** Looks until there are no more answers; how long was waited before each, and what was said. */
-async function course(answers: readonly (() => Promise<Look>)[], random = 1) {
+/** Runs the loop until the results are used up; returns the delay before each tick and the log lines. */
+async function runTicks(results: readonly (() => Promise<TickResult>)[], random = 1) {
   const stop = new AbortController()
-  const [pauses, said]: [number[], string[]] = [[], []]
-  let looked = 0
-  await rounds({
-    look: async () => {
-      const answer = answers[looked++]
-      if (answer !== undefined) return answer()
+  const [pauses, logged]: [number[], string[]] = [[], []]
+  let ticks = 0
+  await runLoop({
+    tick: async () => {
+      const result = results[ticks++]
+      if (result !== undefined) return result()
       stop.abort()
-      throw new Error('it shall end')
+      throw new Error('the loop must end')
     },
-    first: 30,
-    usual: 60,
+    firstMs: 30,
+    retryMs: 60,
     clock: { now: () => new Date(0), pause: async (milliseconds) => void pauses.push(milliseconds) },
     random: () => random,
-    say: (text) => void said.push(text),
+    log: (text) => void logged.push(text),
     signal: stop.signal,
   })
-  return { pauses, said }
+  return { pauses, logged }
 }
 
-const well = async (): Promise<Look> => ({ next: 600, troubles: [] })
-const away = async (): Promise<Look> => ({ next: 600 })
-const trouble = (code: string) => async (): Promise<Look> => ({
-  next: 600,
-  troubles: [new HyperkubeError(code, 'the message', { hint: 'the hint' })],
+const succeed = async (): Promise<TickResult> => ({ nextMs: 600, problems: [] })
+const skip = async (): Promise<TickResult> => ({ nextMs: 600 })
+const problem = (code: string) => async (): Promise<TickResult> => ({
+  nextMs: 600,
+  problems: [new HyperkubeError(code, 'the message', { hint: 'the hint' })],
 })
 
-test('looks as often as the look before it says, and after a failure as usual', async () => {
-  const fails = async (): Promise<Look> => Promise.reject(new Error('no disk'))
-  expect(await course([well, fails, well])).toEqual({
+test('each tick sets the next delay, and a failure the default one', async () => {
+  const fails = async (): Promise<TickResult> => Promise.reject(new Error('no disk'))
+  expect(await runTicks([succeed, fails, succeed])).toEqual({
     pauses: [30, 600, 60, 600],
-    said: ['UNEXPECTED: no disk'],
+    logged: ['UNEXPECTED: no disk'],
   })
 })
 
-test('the same trouble is told once, until it was gone', async () => {
-  const [denied, unreachable] = [trouble('RENEWAL_DENIED'), trouble('KUBE_UNREACHABLE')]
-  const { said } = await course([denied, denied, away, denied, unreachable, denied, well, denied])
-  expect(said).toEqual([
+test('the same problem is logged once, until it was gone', async () => {
+  const [denied, unreachable] = [problem('RENEWAL_DENIED'), problem('KUBE_UNREACHABLE')]
+  const { logged } = await runTicks([denied, denied, skip, denied, unreachable, denied, succeed, denied])
+  expect(logged).toEqual([
     'RENEWAL_DENIED: the message -> the hint',
     'KUBE_UNREACHABLE: the message -> the hint',
     'RENEWAL_DENIED: the message -> the hint',
@@ -50,7 +50,7 @@ test('the same trouble is told once, until it was gone', async () => {
   ])
 })
 
-test('an agent that shall end waits for nothing', async () => {
+test('an aborted loop waits for nothing', async () => {
   const stop = new AbortController()
   const clock = {
     now: () => new Date(0),
@@ -59,11 +59,11 @@ test('an agent that shall end waits for nothing', async () => {
       throw new Error('aborted')
     },
   }
-  const look = async (): Promise<Look> => Promise.reject(new Error('nobody looks'))
-  const say = (): void => expect.fail('nobody complains')
-  await rounds({ look, first: 1, usual: 1, clock, random: () => 0, say, signal: stop.signal })
+  const tick = async (): Promise<TickResult> => Promise.reject(new Error('must not be called'))
+  const log = (): void => expect.fail('must not log')
+  await runLoop({ tick, firstMs: 1, retryMs: 1, clock, random: () => 0, log, signal: stop.signal })
 })
 
-test('no two hosts have the same rhythm, and none comes late', () => {
-  expect([0, 0.5, 1].map((random) => varied(600, random))).toEqual([450, 525, 600])
+test('the jitter differs between hosts, and never delays', () => {
+  expect([0, 0.5, 1].map((random) => withJitter(600, random))).toEqual([450, 525, 600])
 })

@@ -1,49 +1,55 @@
 import type { Clock } from '../host/clock.ts'
-import { failureOf } from '../runs/runs.ts'
+import { toRunFailure } from '../runs/runs.ts'
 
-/** What came of a look. */
-export interface Look {
-  /** When to look again, in milliseconds. */
-  readonly next: number
-  /** What did not go well; nothing at all when nobody has looked. */
-  readonly troubles?: readonly unknown[]
+/** Result of one tick. */
+export interface TickResult {
+  /** Milliseconds until the next tick. */
+  readonly nextMs: number
+  /** Errors of this tick; undefined if the tick was skipped. */
+  readonly problems?: readonly unknown[]
 }
 
-export interface RoundsOptions {
-  readonly look: () => Promise<Look>
-  /** Until the first look, and until the next one after one that has failed. In milliseconds. */
-  readonly first: number
-  readonly usual: number
+export interface LoopOptions {
+  readonly tick: () => Promise<TickResult>
+  /** Milliseconds until the first tick, and until the next one after a failure. */
+  readonly firstMs: number
+  readonly retryMs: number
   readonly clock: Clock
   /** From 0 to 1. */
   readonly random: () => number
-  readonly say: (text: string) => void
+  readonly log: (text: string) => void
   readonly signal: AbortSignal
 }
 
-/** Looks again and again, until it shall end; nothing else ends it. Each kind of trouble is told once, until it is over. */
-export async function rounds(options: RoundsOptions): Promise<void> {
-  const { look, first, usual, clock, random, say, signal } = options
-  let known: ReadonlySet<string> = new Set()
-  let pause = first
+/**
+ * Calls `tick` repeatedly until the signal aborts; nothing else ends the loop. Each error code is logged once
+ * until it disappears.
+ */
+export async function runLoop(options: LoopOptions): Promise<void> {
+  const { tick, firstMs, retryMs, clock, random, log, signal } = options
+  let knownCodes: ReadonlySet<string> = new Set()
+  let delayMs = firstMs
   while (!signal.aborted) {
-    await clock.pause(varied(pause, random()), signal).catch(() => undefined)
+    await clock.pause(withJitter(delayMs, random()), signal).catch(() => undefined)
     if (signal.aborted) return
-    const { next, troubles } = await look().catch((error: unknown): Look => ({
-      next: usual,
-      troubles: signal.aborted ? [] : [error],
+    const { nextMs, problems } = await tick().catch((error: unknown): TickResult => ({
+      nextMs: retryMs,
+      problems: signal.aborted ? [] : [error],
     }))
-    pause = next
-    if (troubles === undefined) continue
-    const kinds = new Map(troubles.map(failureOf).map((failure) => [failure.code, failure]))
+    delayMs = nextMs
+    if (problems === undefined) continue
+    const kinds = new Map(problems.map(toRunFailure).map((failure) => [failure.code, failure]))
     for (const { code, message, hint } of kinds.values()) {
-      if (!known.has(code)) say(`${code}: ${message}${hint === undefined ? '' : ` -> ${hint}`}`)
+      if (!knownCodes.has(code)) log(`${code}: ${message}${hint === undefined ? '' : ` -> ${hint}`}`)
     }
-    known = new Set(kinds.keys())
+    knownCodes = new Set(kinds.keys())
   }
 }
 
-/** Never later than asked for. Hosts that were set up together are not to come together. */
-export function varied(pause: number, random: number): number {
-  return pause * (0.75 + random / 4)
+/**
+ * Shortens a delay by up to a quarter, never lengthens it, so that hosts that were installed together do not
+ * act at the same moment.
+ */
+export function withJitter(delayMs: number, random: number): number {
+  return delayMs * (0.75 + random / 4)
 }

@@ -1,56 +1,59 @@
-import type { Listening, ListenWish } from '../../contract/network-probe.ts'
-import { openTcp, openUdp, type OpenPort } from './open-port.ts'
+import type { Listening, ListenSpec } from '../../contract/network-probe.ts'
+import { openTcpPort, openUdpPort, type OpenPort } from './open-port.ts'
 
-interface Held {
+interface OpenListener {
   readonly token: string
   readonly close: () => Promise<void>
 }
 
-/** Ports that are held open for other hosts to look for: for one asker at a time, and for a moment. */
+/** Ports that this agent opens briefly for probes of other hosts, for one requester at a time. */
 export class Listeners {
-  #held: Held | undefined
-  /** Whether somebody has them, or is about to. */
+  #open: OpenListener | undefined
+  /** True from the request until the ports are closed. */
   #busy = false
 
-  /** Opens those that are free. Who asks while another one has some gets none: to them all are taken. */
-  async listen({ address, tcp, udp, token, for: time }: ListenWish, gone: AbortSignal): Promise<Listening> {
+  /** Opens the free ports among those requested. A second requester gets none while the ports are in use. */
+  async listen(
+    { address, tcp, udp, token, for: durationMs }: ListenSpec,
+    disconnected: AbortSignal,
+  ): Promise<Listening> {
     if (this.#busy) return { tcp: [], udp: [] }
     this.#busy = true
     const [openedTcp, openedUdp] = await Promise.all([
-      allOf(tcp, async (port) => openTcp(address, port, token)),
-      allOf(udp, async (port) => openUdp(address, port, token)),
+      openAll(tcp, async (port) => openTcpPort(address, port, token)),
+      openAll(udp, async (port) => openUdpPort(address, port, token)),
     ])
-    this.#hold([...openedTcp, ...openedUdp], token, time, gone)
+    this.#keepOpen([...openedTcp, ...openedUdp], token, durationMs, disconnected)
     return { tcp: openedTcp.map(({ port }) => port), udp: openedUdp.map(({ port }) => port) }
   }
 
-  /** The ports are free again once this has ended. */
-  async hush(token: string): Promise<void> {
-    if (this.#held?.token === token) await this.#held.close()
+  /** Resolves when the ports are free again. */
+  async stopListening(token: string): Promise<void> {
+    if (this.#open?.token === token) await this.#open.close()
   }
 
-  #hold(ports: readonly OpenPort[], token: string, time: number, gone: AbortSignal): void {
+  #keepOpen(ports: readonly OpenPort[], token: string, durationMs: number, disconnected: AbortSignal): void {
     let closing: Promise<void> | undefined
     const close = async (): Promise<void> => {
       clearTimeout(timer)
-      gone.removeEventListener('abort', leave)
+      disconnected.removeEventListener('abort', closeNow)
       await Promise.all(ports.map(async (port) => port.close()))
-      this.#held = undefined
+      this.#open = undefined
       this.#busy = false
     }
-    const once = async (): Promise<void> => {
+    const closeOnce = async (): Promise<void> => {
       closing ??= close()
       await closing
     }
-    const leave = (): void => void once()
-    const timer = setTimeout(leave, time)
-    gone.addEventListener('abort', leave, { once: true })
-    this.#held = { token, close: once }
-    if (gone.aborted) leave()
+    const closeNow = (): void => void closeOnce()
+    const timer = setTimeout(closeNow, durationMs)
+    disconnected.addEventListener('abort', closeNow, { once: true })
+    this.#open = { token, close: closeOnce }
+    if (disconnected.aborted) closeNow()
   }
 }
 
-async function allOf(
+async function openAll(
   ports: readonly number[],
   open: (port: number) => Promise<OpenPort | undefined>,
 ): Promise<OpenPort[]> {

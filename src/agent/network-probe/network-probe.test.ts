@@ -2,37 +2,37 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ProbeTarget, TcpTarget, UdpTarget } from '../../contract/network-probe.ts'
-import { hostPeers, type Peers } from './network-probe.ts'
+import type { NetworkProbeTarget, TcpTarget, UdpTarget } from '../../contract/network-probe.ts'
+import { createNetworkProbe, type NetworkProbe } from './network-probe.ts'
 
 const never = new AbortController().signal
 const token = '9f86d081884c7d659a2feaa0c55ad015'
 const other = '00000000000000000000000000000000'
-/** Of loopback, and nobody else's: ports that are free there stay free. */
+/** A random loopback address, so that no other process uses its ports. */
 const address = `127.77.${1 + Math.floor(Math.random() * 250)}.${1 + Math.floor(Math.random() * 250)}`
 const [etcd, kubelet, vxlan] = [2380, 10_250, 4789]
 
-let here: Peers
-let there: Peers
+let here: NetworkProbe
+let there: NetworkProbe
 
 beforeEach(() => {
-  here = hostPeers({ tcp: 300, udp: 300 })
-  there = hostPeers()
+  here = createNetworkProbe({ tcpMs: 300, udpMs: 300 })
+  there = createNetworkProbe()
 })
-afterEach(async () => there.hush(token))
+afterEach(async () => there.stopListening(token))
 
 async function listen(peers = there, by = token, gone = never) {
   return peers.listen({ address, tcp: [etcd, kubelet], udp: [vxlan], token: by, for: 30_000 }, gone)
 }
 
-async function outcomes(...targets: readonly ProbeTarget[]): Promise<string[]> {
+async function outcomes(...targets: readonly NetworkProbeTarget[]): Promise<string[]> {
   return (await here.probe(targets, never)).map(({ outcome }) => outcome)
 }
 
 const tcp: TcpTarget = { protocol: 'tcp', address, port: etcd }
 const udp: UdpTarget = { protocol: 'udp', address, port: vxlan, token, sizes: [64, 1472] }
 
-test('who listens is found, by those who know the token', async () => {
+test('a listener is found by clients that know the token', async () => {
   expect(await listen()).toEqual({ tcp: [etcd, kubelet], udp: [vxlan] })
   expect(await here.probe([{ ...tcp, token }, udp], never)).toEqual([
     { outcome: 'ok', milliseconds: expect.any(Number) },
@@ -40,10 +40,10 @@ test('who listens is found, by those who know the token', async () => {
   ])
   expect(
     await outcomes(tcp, { ...tcp, token: other }, { ...tcp, port: kubelet, token }, { ...udp, token: other }),
-  ).toEqual(['ok', 'other-answer', 'ok', 'timeout'])
+  ).toEqual(['ok', 'unexpected-response', 'ok', 'timeout'])
 })
 
-test('where nobody listens the answer is no', async () => {
+test('a closed port is refused', async () => {
   expect(await outcomes(tcp, { ...tcp, token }, udp)).toEqual(['refused', 'refused', 'refused'])
 })
 
@@ -61,8 +61,8 @@ test('a port that is taken is left to whom it belongs, and found without a token
   await once(socket, 'listening')
   try {
     expect(await listen()).toEqual({ tcp: [kubelet], udp: [] })
-    // Connected, but silent.
-    expect(await outcomes(tcp, { ...tcp, token }, udp)).toEqual(['ok', 'other-answer', 'timeout'])
+    // Connected, but the server sends nothing.
+    expect(await outcomes(tcp, { ...tcp, token }, udp)).toEqual(['ok', 'unexpected-response', 'timeout'])
   } finally {
     server.close()
     socket.close()
@@ -86,68 +86,68 @@ test('of datagrams the largest that arrives is known', async () => {
 })
 
 test('a datagram that was lost once is sent again', async () => {
-  const seen: number[] = []
+  const result: number[] = []
   const lossy = createSocket('udp4')
   lossy.on('message', ({ length }, { port, address: from }) => {
-    seen.push(length)
-    if (seen.length > 1) lossy.send(`${token} ${length}`, port, from)
+    result.push(length)
+    if (result.length > 1) lossy.send(`${token} ${length}`, port, from)
   })
   lossy.bind(vxlan, address)
   await once(lossy, 'listening')
   try {
     expect(await outcomes({ ...udp, sizes: [1472] })).toEqual(['ok'])
-    expect(seen).toEqual([1472, 1472])
+    expect(result).toEqual([1472, 1472])
   } finally {
     lossy.close()
   }
 })
 
-test('nobody without the token gets an answer out of it', async () => {
+test('there is no reply without the token', async () => {
   await listen()
-  const stranger = createSocket('udp4')
-  const heard: string[] = []
-  stranger.on('message', (text) => heard.push(text.toString()))
-  stranger.send('hello', vxlan, address)
-  stranger.send(token, vxlan, address)
-  await once(stranger, 'message')
-  stranger.close()
-  expect(heard).toEqual([`${token} 32`])
+  const foreign = createSocket('udp4')
+  const received: string[] = []
+  foreign.on('message', (text) => received.push(text.toString()))
+  foreign.send('hello', vxlan, address)
+  foreign.send(token, vxlan, address)
+  await once(foreign, 'message')
+  foreign.close()
+  expect(received).toEqual([`${token} 32`])
 })
 
-test('only one at a time: to a second one all is taken, and they end nothing of the first', async () => {
+test('only one requester at a time: a second one gets no ports, and cannot close those of the first', async () => {
   await listen()
   expect(await listen(there, other)).toEqual({ tcp: [], udp: [] })
-  await there.hush(other)
+  await there.stopListening(other)
   expect(await outcomes({ ...tcp, token })).toEqual(['ok'])
 })
 
-test('ports are free again once it is hushed, though somebody is connected', async () => {
+test('ports are free again after stopListening, also with a connected client', async () => {
   await listen()
   const guest = connect({ host: address, port: etcd, allowHalfOpen: true })
   await once(guest, 'data')
-  await there.hush(token)
+  await there.stopListening(token)
   expect(await listen(here, other)).toEqual({ tcp: [etcd, kubelet], udp: [vxlan] })
-  await here.hush(other)
+  await here.stopListening(other)
   guest.destroy()
 })
 
-test('ports are free again when whoever asked is gone, or the time is over', async () => {
+test('ports are free again when the requester disconnects, or the time is over', async () => {
   const gone = new AbortController()
   await listen(there, token, gone.signal)
   gone.abort()
   await expect.poll(async () => (await listen()).tcp, { interval: 5 }).toEqual([etcd, kubelet])
-  await there.hush(token)
+  await there.stopListening(token)
   await there.listen({ address, tcp: [etcd], udp: [], token, for: 5 }, never)
   await expect.poll(async () => (await listen()).tcp, { interval: 5 }).toEqual([etcd, kubelet])
 })
 
-test('whoever no longer waits for an answer is not waited for', async () => {
+test('an aborted probe does not wait for its timeout', async () => {
   const silent = createSocket('udp4')
   silent.bind(vxlan, address)
   await once(silent, 'listening')
   const gone = new AbortController()
-  const patient = hostPeers({ tcp: 60_000, udp: 60_000 })
-  const probing = patient.probe([udp], gone.signal)
+  const slow = createNetworkProbe({ tcpMs: 60_000, udpMs: 60_000 })
+  const probing = slow.probe([udp], gone.signal)
   gone.abort()
   expect(await probing).toMatchObject([{ outcome: 'timeout' }])
   silent.close()

@@ -1,67 +1,72 @@
 import { setMaxListeners } from 'node:events'
-import type { Listening, ListenWish, ProbeResult, ProbeTarget } from '../../contract/network-probe.ts'
+import type {
+  Listening,
+  ListenSpec,
+  NetworkProbeResult,
+  NetworkProbeTarget,
+} from '../../contract/network-probe.ts'
 import { Listeners } from './listeners.ts'
 import { probeTcp } from './probe-tcp.ts'
 import { probeUdp } from './probe-udp.ts'
 
-/** What the agent does with those of other hosts. None of it changes its own. */
-export interface Peers {
+/** Network probes between hosts. None of them changes the host. */
+export interface NetworkProbe {
   /** Milliseconds since 1970. */
   now(): number
-  listen(wish: ListenWish, gone: AbortSignal): Promise<Listening>
-  hush(token: string): Promise<void>
-  probe(targets: readonly ProbeTarget[], signal: AbortSignal): Promise<ProbeResult[]>
+  listen(spec: ListenSpec, disconnected: AbortSignal): Promise<Listening>
+  stopListening(token: string): Promise<void>
+  probe(targets: readonly NetworkProbeTarget[], signal: AbortSignal): Promise<NetworkProbeResult[]>
 }
 
-/** How long an answer may take, in milliseconds. */
-export interface Patience {
-  readonly tcp: number
-  readonly udp: number
+/** Milliseconds until a probe times out. */
+export interface ProbeTimeouts {
+  readonly tcpMs: number
+  readonly udpMs: number
 }
 
-/** A lost SYN is sent again after a second. */
-const usual: Patience = { tcp: 2500, udp: 1000 }
+/** TCP sends a lost SYN again after one second, so this allows for that. */
+const defaultTimeouts: ProbeTimeouts = { tcpMs: 2500, udpMs: 1000 }
 
-/** Enough that five hundred hosts which all keep silent take ten seconds; more would be a burst that loses packets. */
-const atOnce = 128
+/** With this limit 500 silent hosts take ten seconds; more would be a burst that loses packets. */
+const maxParallel = 128
 
-export function hostPeers(patience: Patience = usual): Peers {
+export function createNetworkProbe(timeouts: ProbeTimeouts = defaultTimeouts): NetworkProbe {
   const listeners = new Listeners()
   return {
     now: () => Date.now(),
-    listen: async (wish, gone) => listeners.listen(wish, gone),
-    hush: async (token) => listeners.hush(token),
-    probe: async (targets, signal) => probeAll(targets, patience, signal),
+    listen: async (spec, disconnected) => listeners.listen(spec, disconnected),
+    stopListening: async (token) => listeners.stopListening(token),
+    probe: async (targets, signal) => probeAll(targets, timeouts, signal),
   }
 }
 
 async function probeAll(
-  targets: readonly ProbeTarget[],
-  patience: Patience,
+  targets: readonly NetworkProbeTarget[],
+  timeouts: ProbeTimeouts,
   signal: AbortSignal,
-): Promise<ProbeResult[]> {
-  const results: ProbeResult[] = []
+): Promise<NetworkProbeResult[]> {
+  const results: NetworkProbeResult[] = []
   const ended = AbortSignal.any([signal])
   setMaxListeners(0, ended)
-  // One iterator for all: whoever is free takes the next.
+  // All workers share one iterator, so each takes the next target when it is free.
   const queue = targets.entries()
-  const work = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const [index, target] of queue) {
       const began = performance.now()
-      const seen = await probe(target, patience, ended)
-      results[index] = { ...seen, milliseconds: Math.round((performance.now() - began) * 10) / 10 }
+      const result = await probeTarget(target, timeouts, ended)
+      results[index] = { ...result, milliseconds: Math.round((performance.now() - began) * 10) / 10 }
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  await Promise.all(Array.from({ length: maxParallel }, worker))
   return results
 }
 
-async function probe(
-  target: ProbeTarget,
-  { tcp, udp }: Patience,
+async function probeTarget(
+  target: NetworkProbeTarget,
+  { tcpMs, udpMs }: ProbeTimeouts,
   signal: AbortSignal,
-): Promise<Pick<ProbeResult, 'outcome' | 'size'>> {
+): Promise<Pick<NetworkProbeResult, 'outcome' | 'size'>> {
   return target.protocol === 'tcp'
-    ? { outcome: await probeTcp(target, tcp, signal) }
-    : probeUdp(target, udp, signal)
+    ? { outcome: await probeTcp(target, tcpMs, signal) }
+    : probeUdp(target, udpMs, signal)
 }

@@ -1,21 +1,25 @@
 import { createSocket } from 'node:dgram'
 import { createServer, isIP, type Socket } from 'node:net'
 
-/** A port that is listened on, until it is closed: then it is free for whom it belongs to. */
+/** A listening port; closing it frees the port for its real owner. */
 export interface OpenPort {
   readonly port: number
   close(): Promise<void>
 }
 
-/** Undefined when the port is taken. Whoever connects is told the token. */
-export async function openTcp(address: string, port: number, token: string): Promise<OpenPort | undefined> {
-  const guests = new Set<Socket>()
-  const server = createServer((guest) => {
-    guests.add(guest)
-    guest.on('close', () => guests.delete(guest))
-    // Whoever leaves before the last word has heard enough.
-    guest.on('error', () => guest.destroy())
-    guest.resume().end(token)
+/** Returns undefined if the port is in use. Sends the token to every client. */
+export async function openTcpPort(
+  address: string,
+  port: number,
+  token: string,
+): Promise<OpenPort | undefined> {
+  const clients = new Set<Socket>()
+  const server = createServer((client) => {
+    clients.add(client)
+    client.on('close', () => clients.delete(client))
+    // A client that disconnects early needs no more data.
+    client.on('error', () => client.destroy())
+    client.resume().end(token)
   })
   const { promise, resolve } = Promise.withResolvers<boolean>()
   server.on('error', () => resolve(false))
@@ -25,22 +29,26 @@ export async function openTcp(address: string, port: number, token: string): Pro
     port,
     async close() {
       const closed = new Promise<void>((done) => server.close(() => done()))
-      for (const guest of guests) guest.destroy()
+      for (const client of clients) client.destroy()
       await closed
     },
   }
 }
 
-/** The same for datagrams: to one that begins with the token it is answered how many bytes of it arrived. */
-export async function openUdp(address: string, port: number, token: string): Promise<OpenPort | undefined> {
+/** Answers each datagram that begins with the token with the number of bytes received. */
+export async function openUdpPort(
+  address: string,
+  port: number,
+  token: string,
+): Promise<OpenPort | undefined> {
   const socket = createSocket(isIP(address) === 6 ? 'udp6' : 'udp4')
   const { promise, resolve } = Promise.withResolvers<boolean>()
-  // Later ones come from answers that found nobody.
+  // Later errors come from replies that could not be delivered.
   socket.on('error', () => resolve(false))
-  socket.on('message', (datagram, { port: asker, address: from }) => {
-    // An answer is never longer than what it answers, or others could be flooded by way of us.
+  socket.on('message', (datagram, { port: senderPort, address: senderAddress }) => {
+    // Replies are never longer than the datagram, so the port cannot amplify traffic.
     if (datagram.toString('latin1', 0, token.length) !== token) return
-    socket.send(`${token} ${datagram.length}`, asker, from, () => undefined)
+    socket.send(`${token} ${datagram.length}`, senderPort, senderAddress, () => undefined)
   })
   socket.bind({ address, port, exclusive: true }, () => resolve(true))
   if (!(await promise)) {

@@ -1,10 +1,10 @@
-import type { ProbeOutcome } from '../../contract/network-probe.ts'
+import type { NetworkProbeOutcome } from '../../contract/network-probe.ts'
 import { hasCode } from '../../kit/errors.ts'
 
-/** What it means that there is no way to a port. */
-export function outcomeOf(error: unknown): ProbeOutcome {
+/** Maps a connection error to a probe outcome. */
+export function toProbeOutcome(error: unknown): NetworkProbeOutcome {
   if (hasCode(error, 'ECONNREFUSED')) return 'refused'
   if (hasCode(error, 'ETIMEDOUT')) return 'timeout'
-  // A firewall that rejects says so as well: EHOSTUNREACH from another host, EPERM from the own one.
+  // A rejecting firewall ends here too: EHOSTUNREACH from another host, EPERM from this one.
   return 'unreachable'
 }

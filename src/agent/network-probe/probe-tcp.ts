@@ -1,33 +1,33 @@
 import { connect } from 'node:net'
-import type { ProbeOutcome, TcpTarget } from '../../contract/network-probe.ts'
-import { outcomeOf } from './probe-outcome.ts'
+import type { NetworkProbeOutcome, TcpTarget } from '../../contract/network-probe.ts'
+import { toProbeOutcome } from './probe-outcome.ts'
 
-/** Connects, and hears whether it is who it should be. */
+/** Connects and checks that the server sends the expected token. */
 export async function probeTcp(
   { address, port, token }: TcpTarget,
-  within: number,
+  timeoutMs: number,
   signal: AbortSignal,
-): Promise<ProbeOutcome> {
-  const { promise, resolve } = Promise.withResolvers<ProbeOutcome>()
+): Promise<NetworkProbeOutcome> {
+  const { promise, resolve } = Promise.withResolvers<NetworkProbeOutcome>()
   const socket = connect({ host: address, port })
   let connected = false
-  let heard = ''
-  // Once there is a connection the way is open, and whatever goes wrong is a matter of who is at its end.
-  const end = (otherwise: ProbeOutcome): void => resolve(connected ? 'other-answer' : otherwise)
+  let received = ''
+  // Once connected the path is open, and any later error concerns the server at its end.
+  const end = (otherwise: NetworkProbeOutcome): void => resolve(connected ? 'unexpected-response' : otherwise)
   socket.setEncoding('latin1')
   socket.on('connect', () => {
     connected = true
     if (token === undefined) resolve('ok')
   })
   socket.on('data', (text: string) => {
-    heard += text
-    if (token === undefined || heard.length < token.length) return
-    resolve(heard.startsWith(token) ? 'ok' : 'other-answer')
+    received += text
+    if (token === undefined || received.length < token.length) return
+    resolve(received.startsWith(token) ? 'ok' : 'unexpected-response')
   })
-  socket.on('error', (error) => end(outcomeOf(error)))
+  socket.on('error', (error) => end(toProbeOutcome(error)))
   socket.on('close', () => end('unreachable'))
   const giveUp = (): void => end('timeout')
-  const timer = setTimeout(giveUp, within)
+  const timer = setTimeout(giveUp, timeoutMs)
   signal.addEventListener('abort', giveUp, { once: true })
   try {
     return await promise

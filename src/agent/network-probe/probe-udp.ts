@@ -1,39 +1,40 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { isIP } from 'node:net'
-import type { ProbeOutcome, ProbeResult, UdpTarget } from '../../contract/network-probe.ts'
+import type { NetworkProbeOutcome, NetworkProbeResult, UdpTarget } from '../../contract/network-probe.ts'
 import { hasCode } from '../../kit/errors.ts'
-import { outcomeOf } from './probe-outcome.ts'
+import { toProbeOutcome } from './probe-outcome.ts'
 
-/** A datagram may get lost: each is sent three times before it counts. As parts of the whole time. */
-const tries = [0, 0.15, 0.4]
+/** Datagrams may get lost, so each is sent three times. The values are fractions of the timeout. */
+const sendFractions = [0, 0.15, 0.4]
 
 /**
- * Sends datagrams from small to large, and ends with the first that does not arrive.
+ * Sends datagrams from small to large and ends with the first that does not arrive.
  *
- * Linux marks a datagram that fits its interface as not to be cut, so one that is too large for a link in between is
- * dropped there. Packets of vxlan are not marked: a router that does so cuts them, many do not, and a bridge never does.
- * So a loss shows that the way is smaller than the interfaces at its ends; whether pods bear it, it cannot show.
+ * Linux sets the don't-fragment flag on a datagram that fits its interface, so a link with a smaller MTU
+ * drops it. VXLAN packets do not carry that flag: some routers fragment them, many do not, and a bridge never
+ * does. A loss therefore shows that the path MTU is smaller than that of the interfaces. It does not show
+ * whether pods are affected.
  *
- * A router that says why it drops teaches the kernel, which from then on, for ten minutes, cuts by itself what is too
- * large. That is why a larger one is sent only after all smaller ones arrived, and why a second probe in these minutes
- * sees nothing amiss.
+ * A router that reports the drop teaches the kernel the path MTU, and for ten minutes the kernel fragments
+ * larger datagrams itself. So a larger datagram is sent only after all smaller ones arrived, and a second
+ * probe within these minutes finds nothing.
  */
 export async function probeUdp(
   { address, port, token, sizes }: UdpTarget,
-  within: number,
+  timeoutMs: number,
   signal: AbortSignal,
-): Promise<Pick<ProbeResult, 'outcome' | 'size'>> {
+): Promise<Pick<NetworkProbeResult, 'outcome' | 'size'>> {
   const socket = createSocket(isIP(address) === 6 ? 'udp6' : 'udp4')
-  const connected = Promise.withResolvers<ProbeOutcome>()
+  const connected = Promise.withResolvers<NetworkProbeOutcome>()
   socket.on('connect', () => connected.resolve('ok'))
-  socket.on('error', (error) => connected.resolve(outcomeOf(error)))
-  // Only a socket that is connected is told what routers and the other host say of its datagrams.
+  socket.on('error', (error) => connected.resolve(toProbeOutcome(error)))
+  // Only a connected socket receives ICMP errors for its datagrams.
   socket.connect(port, address)
   try {
     let outcome = await connected.promise
     let arrived: number | undefined
     for (const size of outcome === 'ok' ? sizes.toSorted((a, b) => a - b) : []) {
-      outcome = await send(socket, size, token, within, signal)
+      outcome = await send(socket, size, token, timeoutMs, signal)
       if (outcome !== 'ok') break
       arrived = size
     }
@@ -44,27 +45,28 @@ export async function probeUdp(
   }
 }
 
-/** One datagram, again while no answer comes. */
+/** Sends one datagram, repeatedly while no reply arrives. */
 async function send(
   socket: Socket,
   size: number,
   token: string,
-  within: number,
+  timeoutMs: number,
   signal: AbortSignal,
-): Promise<ProbeOutcome> {
-  const { promise, resolve } = Promise.withResolvers<ProbeOutcome>()
-  const failed = (error: Error): void => resolve(hasCode(error, 'EMSGSIZE') ? 'too-big' : outcomeOf(error))
-  const heard = (answer: Buffer): void => {
-    if (answer.toString('latin1') === `${token} ${size}`) resolve('ok')
+): Promise<NetworkProbeOutcome> {
+  const { promise, resolve } = Promise.withResolvers<NetworkProbeOutcome>()
+  const failed = (error: Error): void =>
+    resolve(hasCode(error, 'EMSGSIZE') ? 'too-big' : toProbeOutcome(error))
+  const onReply = (reply: Buffer): void => {
+    if (reply.toString('latin1') === `${token} ${size}`) resolve('ok')
   }
   const giveUp = (): void => resolve('timeout')
   const datagram = Buffer.alloc(size, token)
-  const timers = tries.map((part) =>
-    setTimeout(() => socket.send(datagram, (error) => error !== null && failed(error)), part * within),
+  const timers = sendFractions.map((part) =>
+    setTimeout(() => socket.send(datagram, (error) => error !== null && failed(error)), part * timeoutMs),
   )
-  timers.push(setTimeout(giveUp, within))
+  timers.push(setTimeout(giveUp, timeoutMs))
   socket.on('error', failed)
-  socket.on('message', heard)
+  socket.on('message', onReply)
   signal.addEventListener('abort', giveUp, { once: true })
   if (signal.aborted) giveUp()
   try {
@@ -72,7 +74,7 @@ async function send(
   } finally {
     timers.forEach((timer) => clearTimeout(timer))
     socket.off('error', failed)
-    socket.off('message', heard)
+    socket.off('message', onReply)
     signal.removeEventListener('abort', giveUp)
   }
 }

@@ -1,82 +1,88 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { type Claim, claim } from '../../contract/request.ts'
+import { type Claim, claimSchema } from '../../contract/request.ts'
 import { type Format, readVersioned } from '../../contract/versioned.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import { replaceFile } from '../../kit/atomic-file.ts'
-import { carries, decideClaim, type HeldClaim } from './operator-lock.ts'
+import { matchesHeldClaim, decideLock, type HeldOperatorLock } from './operator-lock.ts'
 
-const heldClaim = claim.extend({
+const heldLock = claimSchema.extend({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('HeldClaim'),
-  heard: z.number(),
+  lastHeartbeat: z.number(),
   released: z.boolean(),
 })
 
-export const heldClaimFormat: Format<z.infer<typeof heldClaim>> = {
+export const heldLockFormat: Format<z.infer<typeof heldLock>> = {
   kind: 'HeldClaim',
-  newest: { apiVersion: 'hyperkube.dev/v1', schema: heldClaim },
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: heldLock },
   older: [],
 }
 
-/** Who may change the cluster through this host; it outlives the agent, or an old operator could come back with it. */
-export class ClaimStore {
+/**
+ * The operator lock of this host. It is kept on disk: after a restart of the agent an operator with an
+ * outdated claim must still be refused.
+ */
+export class OperatorLockStore {
   readonly #file: string
   readonly #now: () => number
-  #held: HeldClaim | undefined
+  #held: HeldOperatorLock | undefined
 
-  private constructor(file: string, now: () => number, held: HeldClaim | undefined) {
+  private constructor(file: string, now: () => number, held: HeldOperatorLock | undefined) {
     this.#file = file
     this.#now = now
     this.#held = held
   }
 
-  static async open(file: string, now: () => number): Promise<ClaimStore> {
+  static async open(file: string, now: () => number): Promise<OperatorLockStore> {
     try {
-      const { holder, generation, heard, released } = readVersioned(
-        heldClaimFormat,
+      const { holder, generation, lastHeartbeat, released } = readVersioned(
+        heldLockFormat,
         JSON.parse(await readFile(file, 'utf8')),
       )
-      return new ClaimStore(file, now, { holder, generation, heard, released })
+      return new OperatorLockStore(file, now, { holder, generation, lastHeartbeat, released })
     } catch (error) {
-      if (hasCode(error, 'ENOENT')) return new ClaimStore(file, now, undefined)
+      if (hasCode(error, 'ENOENT')) return new OperatorLockStore(file, now, undefined)
       throw error
     }
   }
 
-  get held(): HeldClaim | undefined {
+  get held(): HeldOperatorLock | undefined {
     return this.#held
   }
 
-  /** `busy`: the host is at work for whoever holds it now. */
-  async take(asked: Claim, force: boolean, busy: boolean): Promise<void> {
-    const decision = decideClaim(this.#held, asked, force, this.#now(), busy)
-    if (decision.verdict === 'refused') throw refusal(decision.reason, decision.held)
-    await this.#keep(decision.held)
+  /** `busy`: a run for the current holder is active. */
+  async acquire(requested: Claim, force: boolean, busy: boolean): Promise<void> {
+    const decision = decideLock(this.#held, requested, force, this.#now(), busy)
+    if (decision.outcome === 'refused') throw buildRefusal(decision.reason, decision.held)
+    await this.#save(decision.held)
   }
 
-  /** Of somebody who does not hold it, nothing is taken. */
-  async release(asked: Claim): Promise<void> {
-    if (this.#held !== undefined && carries(this.#held, asked))
-      await this.#keep({ ...this.#held, released: true })
+  /** Does nothing if the requester does not hold the lock. */
+  async release(requested: Claim): Promise<void> {
+    if (this.#held !== undefined && matchesHeldClaim(this.#held, requested))
+      await this.#save({ ...this.#held, released: true })
   }
 
-  /** Before anything is done for a request that carries a claim; whoever sends one is heard of by that. */
-  async require(asked: Claim): Promise<void> {
+  /**
+   * Throws unless the claim is current. Called before any work for a request with a claim, and counts as a
+   * heartbeat of the holder.
+   */
+  async requireHeld(requested: Claim): Promise<void> {
     const held = this.#held
-    if (held === undefined || !carries(held, asked)) throw refusal('outdated', held)
-    await this.#keep({ ...held, heard: this.#now() })
+    if (held === undefined || !matchesHeldClaim(held, requested)) throw buildRefusal('outdated', held)
+    await this.#save({ ...held, lastHeartbeat: this.#now() })
   }
 
-  async #keep(held: HeldClaim): Promise<void> {
+  async #save(held: HeldOperatorLock): Promise<void> {
     const document = { apiVersion: 'hyperkube.dev/v1', kind: 'HeldClaim', ...held }
     await replaceFile(this.#file, `${JSON.stringify(document)}\n`, 0o600)
     this.#held = held
   }
 }
 
-function refusal(reason: 'held' | 'outdated', held: HeldClaim | undefined): HyperkubeError {
-  const who = held?.holder ?? 'nobody'
+function buildRefusal(reason: 'held' | 'outdated', held: HeldOperatorLock | undefined): HyperkubeError {
+  const who = held?.holder ?? 'no operator'
   if (reason === 'held') {
     return new HyperkubeError('CLAIM_HELD', `${who} is changing the cluster now`, {
       hint: 'wait until they are done; if they are gone for good, the same command with --force-unlock',

@@ -1,48 +1,53 @@
 import type { Claim } from '../../contract/request.ts'
 
-/** A claim as an agent remembers it, also over its own restarts. */
-export interface HeldClaim extends Claim {
-  /** When its holder was last heard of: milliseconds since 1970. */
-  readonly heard: number
+/** The operator lock as an agent stores it, also across restarts. */
+export interface HeldOperatorLock extends Claim {
+  /** Last request of the holder, in milliseconds since 1970. */
+  readonly lastHeartbeat: number
   readonly released: boolean
 }
 
-/** A holder of whom nothing is heard for so long is gone: killed, or cut off. */
-export const silence = 60_000
+/** A holder without a heartbeat for this long counts as gone: killed or disconnected. */
+export const lockTimeoutMs = 60_000
 
-export type ClaimDecision =
-  | { readonly verdict: 'granted'; readonly held: HeldClaim }
+export type LockDecision =
+  | { readonly outcome: 'granted'; readonly held: HeldOperatorLock }
   | {
-      readonly verdict: 'refused'
+      readonly outcome: 'refused'
       readonly reason: 'held' | 'outdated'
-      /** Who has it, or had it last. */
-      readonly held: HeldClaim
+      /** The current or last holder. */
+      readonly held: HeldOperatorLock
     }
 
-/** Whether somebody may have the claim. Generations only ever rise, so that whoever had an older one is known by it. */
-export function decideClaim(
-  held: HeldClaim | undefined,
+/**
+ * Decides whether an operator may take the lock. Generations only increase, so an outdated claim is
+ * recognized by its lower generation.
+ */
+export function decideLock(
+  held: HeldOperatorLock | undefined,
   { holder, generation }: Claim,
   force: boolean,
   now: number,
-  /** Whether the host is at work for the holder: then it need not be heard of. */
+  /** True while a run for the holder is active: then no heartbeat is needed. */
   busy: boolean,
-): ClaimDecision {
-  const granted = { holder, generation, heard: now, released: false }
-  if (held === undefined) return { verdict: 'granted', held: granted }
-  if (generation < held.generation) return { verdict: 'refused', reason: 'outdated', held }
-  if (held.holder === holder) return { verdict: 'granted', held: granted }
-  if (generation === held.generation) return { verdict: 'refused', reason: 'held', held }
-  const gone = held.released || (!busy && now - held.heard > silence)
-  return gone || force ? { verdict: 'granted', held: granted } : { verdict: 'refused', reason: 'held', held }
+): LockDecision {
+  const granted = { holder, generation, lastHeartbeat: now, released: false }
+  if (held === undefined) return { outcome: 'granted', held: granted }
+  if (generation < held.generation) return { outcome: 'refused', reason: 'outdated', held }
+  if (held.holder === holder) return { outcome: 'granted', held: granted }
+  if (generation === held.generation) return { outcome: 'refused', reason: 'held', held }
+  const isGone = held.released || (!busy && now - held.lastHeartbeat > lockTimeoutMs)
+  return isGone || force
+    ? { outcome: 'granted', held: granted }
+    : { outcome: 'refused', reason: 'held', held }
 }
 
-/** Whether there is somebody who may change the cluster through this host, and was heard of lately. */
-export function isHeld(held: HeldClaim | undefined, now: number): boolean {
-  return held !== undefined && !held.released && now - held.heard <= silence
+/** True if an operator holds the lock and sent a heartbeat recently. */
+export function isLockHeld(held: HeldOperatorLock | undefined, now: number): boolean {
+  return held !== undefined && !held.released && now - held.lastHeartbeat <= lockTimeoutMs
 }
 
-/** Whether a request that carries a claim may be heard. */
-export function carries(held: HeldClaim | undefined, { holder, generation }: Claim): boolean {
+/** True if a claim in a request is the current one. */
+export function matchesHeldClaim(held: HeldOperatorLock | undefined, { holder, generation }: Claim): boolean {
   return held !== undefined && !held.released && held.holder === holder && held.generation === generation
 }

@@ -1,23 +1,31 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 
-/** How often an agent looks, in milliseconds. */
-export interface Rhythm {
-  /** For the first time after it has started. */
-  readonly first: number
-  /** At the certificates of its host, which is seldom enough to cost nothing. */
-  readonly own: number
-  /** At what nodes ask for, where there are keys to sign it. */
-  readonly asked: number
-  /** While it waits for an answer itself, or for its host to be free. */
-  readonly soon: number
+/** Milliseconds between checks. */
+export interface RenewalIntervals {
+  /** Before the first check after the agent has started. */
+  readonly firstMs: number
+  /** Between two checks of the local certificates. Checks are rare enough to cost nothing. */
+  readonly localMs: number
+  /** Between two checks for signing requests, on hosts with CA keys. */
+  readonly requestsMs: number
+  /** While waiting for a signature or for the host to be free. */
+  readonly retryMs: number
 }
 
-export const usualRhythm: Rhythm = { first: 30_000, own: 600_000, asked: 60_000, soon: 15_000 }
+export const defaultRenewalIntervals: RenewalIntervals = {
+  firstMs: 30_000,
+  localMs: 600_000,
+  requestsMs: 60_000,
+  retryMs: 15_000,
+}
 
-/** Of short lives a third must be enough for several looks, too. */
-const perLifetime = 12
+/**
+ * Check at least 12 times per certificate lifetime, so that several checks fit in the last third of a short
+ * one.
+ */
+const checksPerLifetime = 12
 
-export function lookEvery({ components }: NodePlan, { own }: Rhythm): number {
+export function computeCheckInterval({ components }: NodePlan, { localMs }: RenewalIntervals): number {
   const lifetimes = components.flatMap(({ certificates }) => certificates.map(({ lifetime }) => lifetime))
-  return Math.min(own, ...lifetimes.map((lifetime) => lifetime / perLifetime))
+  return Math.min(localMs, ...lifetimes.map((lifetime) => lifetime / checksPerLifetime))
 }

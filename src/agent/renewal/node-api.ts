@@ -2,47 +2,47 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import { proxyConfigurationFormat } from '../../contract/proxy-configuration.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { KubeClient } from '../../kube/client.ts'
-import { authoritiesOf } from '../apply/plan-cas.ts'
+import { findPlanCas } from '../apply/plan-cas.ts'
 import type { CertificatePair } from '../apply/certificate-problems.ts'
-import { readPair } from '../apply/installed-key-pair.ts'
+import { readInstalledPair } from '../apply/installed-key-pair.ts'
 import type { Host } from '../host/host.ts'
 import { basename } from '../host/host-path.ts'
 
-/** Where a node finds the API: by the way of its own components, whichever API server is well. */
-export interface NodeApi {
+/** How a node reaches the API: through its local proxy, which selects a healthy API server. */
+export interface NodeApiEndpoint {
   readonly server: string
   /** PEM. */
-  readonly authority: string
+  readonly ca: string
 }
 
-/** Undefined for a host that is no node. */
-export function nodeApi(plan: NodePlan): NodeApi | undefined {
+/** Undefined for a host that is not a node. */
+export function findNodeApi(plan: NodePlan): NodeApiEndpoint | undefined {
   const proxy = plan.components.find(({ name }) => name === 'apiserver-proxy')
   const config = proxy?.files.find(({ path }) => basename(path) === 'config.json')?.content
   if (config?.kind !== 'text') return undefined
   const { listen } = readVersioned(proxyConfigurationFormat, JSON.parse(config.text))
-  const authorities = authoritiesOf(plan, 'kubernetes').map((one) => one.toString())
-  return { server: `https://${listen}`, authority: authorities.join('\n') }
+  const cas = findPlanCas(plan, 'kubernetes').map((one) => one.toString())
+  return { server: `https://${listen}`, ca: cas.join('\n') }
 }
 
-export function clientAt(
-  { server, authority }: NodeApi,
+export function createNodeApiClient(
+  { server, ca }: NodeApiEndpoint,
   credentials: CertificatePair,
   signal: AbortSignal,
 ): KubeClient {
-  return new KubeClient({ servers: [server], authority, credentials, signal })
+  return new KubeClient({ servers: [server], ca, credentials, signal })
 }
 
-/** Speaks as the kubelet of a node does. Undefined for a host that has none. */
-export async function clientOfNode(
+/** Creates a client that authenticates as the kubelet. Undefined for a host without one. */
+export async function createNodeClient(
   host: Host,
   plan: NodePlan,
   signal: AbortSignal,
 ): Promise<KubeClient | undefined> {
-  const api = nodeApi(plan)
+  const api = findNodeApi(plan)
   const kubelet = plan.components.find(({ name }) => name === 'kubelet')
-  const place = kubelet?.certificates.find(({ usages }) => usages.includes('client'))
-  if (api === undefined || place === undefined) return undefined
-  const { certificate = '', privateKey = '' } = await readPair(host, place)
-  return clientAt(api, { certificate, privateKey }, signal)
+  const planned = kubelet?.certificates.find(({ usages }) => usages.includes('client'))
+  if (api === undefined || planned === undefined) return undefined
+  const { certificate = '', privateKey = '' } = await readInstalledPair(host, planned)
+  return createNodeApiClient(api, { certificate, privateKey }, signal)
 }

@@ -2,119 +2,119 @@ import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { signRequest } from '../../pki/sign.ts'
-import { lastPlan } from '../apply/applied-plan.ts'
-import { renewCertificates } from '../apply/install-renewed.ts'
+import { readAppliedPlan } from '../apply/applied-plan.ts'
+import { installRenewedCertificates } from '../apply/install-renewed.ts'
 import type { Host } from '../host/host.ts'
-import { isTaken } from '../loop/is-locked-by-other.ts'
-import { ownRun, type OwnWork } from '../loop/start-own-run.ts'
-import type { Look } from '../loop/run-loop.ts'
-import type { HostWork } from '../server/dispatch.ts'
-import { isHeld } from '../operator-lock/operator-lock.ts'
-import type { ClaimStore } from '../operator-lock/operator-lock-store.ts'
+import { isLockedByOther } from '../loop/is-locked-by-other.ts'
+import { startOwnRun, type OwnRunWork } from '../loop/start-own-run.ts'
+import type { TickResult } from '../loop/run-loop.ts'
+import type { HostOperations } from '../server/dispatch.ts'
+import { isLockHeld } from '../operator-lock/operator-lock.ts'
+import type { OperatorLockStore } from '../operator-lock/operator-lock-store.ts'
 import type { Runs } from '../runs/runs.ts'
-import { askOthers } from './request-signature.ts'
-import { dueCertificates } from './due.ts'
-import { clientOfNode } from './node-api.ts'
-import { ownAuthority } from './local-cas.ts'
-import { lookEvery, type Rhythm } from './intervals.ts'
+import { requestSignature } from './request-signature.ts'
+import { findDueCertificates } from './due.ts'
+import { createNodeClient } from './node-api.ts'
+import { readLocalCa } from './local-cas.ts'
+import { computeCheckInterval, type RenewalIntervals } from './intervals.ts'
 
-export interface RenewalScene {
+export interface RenewalDeps {
   readonly host: Host
-  readonly work: Pick<HostWork, 'certificateRequests' | 'restoring'>
+  readonly work: Pick<HostOperations, 'certificateRequests' | 'activeRestore'>
   readonly runs: Runs
-  readonly claims: Pick<ClaimStore, 'held'>
-  readonly rhythm: Rhythm
-  readonly say: (text: string) => void
+  readonly claims: Pick<OperatorLockStore, 'held'>
+  readonly intervals: RenewalIntervals
+  readonly log: (text: string) => void
   readonly signal: AbortSignal
 }
 
 /**
- * Renews what is due on this host. Nothing of it is remembered but on the disk, in the API and in the journal: a look
- * that is cut is gone on with by the next one, or by an operator.
+ * Renews the certificates that are due on this host. All state is on disk, in the API and in the journal, so
+ * the next tick or an operator completes an interrupted renewal.
  */
-export async function renewOwn(scene: RenewalScene): Promise<Look> {
-  const { host, work, runs, rhythm } = scene
-  if (runs.busy || (await isTaken(scene))) return { next: rhythm.soon }
-  const plan = await lastPlan(host)
-  if (plan === undefined) return { next: rhythm.own, troubles: [] }
-  const { due, expired } = await dueCertificates(host, plan)
-  const troubles: unknown[] = expired.length === 0 ? [] : [tooLate(expired)]
-  const next = lookEvery(plan, rhythm)
-  if (due.length === 0) return { next, troubles }
+export async function renewLocalCertificates(deps: RenewalDeps): Promise<TickResult> {
+  const { host, work, runs, intervals } = deps
+  if (runs.busy || (await isLockedByOther(deps))) return { nextMs: intervals.retryMs }
+  const plan = await readAppliedPlan(host)
+  if (plan === undefined) return { nextMs: intervals.localMs, problems: [] }
+  const { due, expired } = await findDueCertificates(host, plan)
+  const problems: unknown[] = expired.length === 0 ? [] : [expiredError(expired)]
+  const next = computeCheckInterval(plan, intervals)
+  if (due.length === 0) return { nextMs: next, problems }
   const requests = await work.certificateRequests(plan, false, due)
-  const { certificates, waiting } = await signed(scene, plan, due, requests, troubles)
-  // What nobody has to sign any more came before somebody was cut.
+  const { certificates, waiting } = await signCertificates(deps, plan, due, requests, problems)
+  // A missing request means that the certificate was issued before a run was interrupted.
   const ready = due.filter(
     ({ certificateFile: file }) => certificates.has(file) || requests[file] === undefined,
   )
-  if (ready.length > 0) await install(scene, plan, ready, certificates, troubles)
-  return { next: waiting ? Math.min(rhythm.soon, next) : next, troubles }
+  if (ready.length > 0) await installCertificates(deps, plan, ready, certificates, problems)
+  return { nextMs: waiting ? Math.min(intervals.retryMs, next) : next, problems }
 }
 
-interface Signed {
+interface SigningResult {
   readonly certificates: ReadonlyMap<string, string>
-  /** Whether somebody is still to answer. */
+  /** True while a signing request is pending. */
   readonly waiting: boolean
 }
 
-async function signed(
-  { host, signal }: RenewalScene,
+async function signCertificates(
+  { host, signal }: RenewalDeps,
   plan: NodePlan,
   due: readonly PlannedCertificate[],
   requests: Readonly<Record<string, string>>,
-  troubles: unknown[],
-): Promise<Signed> {
-  using api = await clientOfNode(host, plan, signal)
+  problems: unknown[],
+): Promise<SigningResult> {
+  using api = await createNodeClient(host, plan, signal)
   const certificates = new Map<string, string>()
   let waiting = false
-  for (const place of due) {
-    const request = requests[place.certificateFile]
+  for (const planned of due) {
+    const request = requests[planned.certificateFile]
     if (request === undefined) continue
     try {
-      const own = await ownAuthority(host, place.authority)
-      if (own === undefined && api === undefined) throw noWay(place)
-      const { subject, names, usages, lifetime } = place
+      const localCa = await readLocalCa(host, planned.ca)
+      if (localCa === undefined && api === undefined) throw noApiError(planned)
+      const { subject, names, usages, lifetime } = planned
       const certificate =
-        own === undefined
-          ? api && (await askOthers(host, api, place, request))
-          : await signRequest(own.authority, request, { subject, names, usages, lifetime }, host.clock.now())
+        localCa === undefined
+          ? api && (await requestSignature(host, api, planned, request))
+          : await signRequest(localCa.ca, request, { subject, names, usages, lifetime }, host.clock.now())
       if (certificate === undefined) waiting = true
-      else certificates.set(place.certificateFile, certificate)
+      else certificates.set(planned.certificateFile, certificate)
     } catch (error) {
       signal.throwIfAborted()
-      troubles.push(error)
+      problems.push(error)
     }
   }
   return { certificates, waiting }
 }
 
-async function install(
-  { host, runs, claims, say, signal }: RenewalScene,
+async function installCertificates(
+  { host, runs, claims, log, signal }: RenewalDeps,
   plan: NodePlan,
-  places: readonly PlannedCertificate[],
+  toRenew: readonly PlannedCertificate[],
   certificates: ReadonlyMap<string, string>,
-  troubles: unknown[],
+  problems: unknown[],
 ): Promise<void> {
-  const renew: OwnWork = async (run, emit, stop) => {
-    // Whoever came in between does it as well.
-    if (isHeld(claims.held, host.clock.now().getTime())) return
-    await renewCertificates({ host, plan, places, certificates, run, emit, signal: stop })
-    say(`renewed ${places.map(({ certificateFile }) => certificateFile).join(', ')}`)
+  const renewWork: OwnRunWork = async (run, emit, stop) => {
+    // An operator who has connected meanwhile renews them as well.
+    if (isLockHeld(claims.held, host.clock.now().getTime())) return
+    await installRenewedCertificates({ host, plan, toRenew, certificates, run, emit, signal: stop })
+    log(`renewed ${toRenew.map(({ certificateFile }) => certificateFile).join(', ')}`)
   }
-  const failure = await ownRun(runs, 'renew certificates', renew, signal)
-  if (failure !== undefined) troubles.push(failure)
+  const failure = await startOwnRun(runs, 'renew certificates', renewWork, signal)
+  if (failure !== undefined) problems.push(failure)
 }
 
-function tooLate(expired: readonly PlannedCertificate[]): HyperkubeError {
+function expiredError(expired: readonly PlannedCertificate[]): HyperkubeError {
   const files = expired.map(({ certificateFile }) => certificateFile).join(', ')
   return new HyperkubeError('RENEWAL_TOO_LATE', `not valid any more, or not yet: ${files}`, {
     hint: 'where cluster.yml is: hyperkube certs renew HOST; if the clock of this host is wrong, set it first',
   })
 }
 
-function noWay({ certificateFile }: PlannedCertificate): HyperkubeError {
+function noApiError({ certificateFile }: PlannedCertificate): HyperkubeError {
   const message = `${certificateFile} is due, and this host is no node that could ask for another one`
-  return new HyperkubeError('RENEWAL_NO_WAY', message, {
+  return new HyperkubeError('RENEWAL_NO_API', message, {
     hint: 'where cluster.yml is: hyperkube certs renew HOST',
   })
 }

@@ -1,19 +1,29 @@
-import { answerOthers } from './sign-for-nodes.ts'
-import type { RenewalScene } from './renew-local.ts'
-import { type Look, rounds } from '../loop/run-loop.ts'
+import { signForNodes } from './sign-for-nodes.ts'
+import type { RenewalDeps } from './renew-local.ts'
+import { type TickResult, runLoop } from '../loop/run-loop.ts'
 
-export interface KeepRenewedScene extends RenewalScene {
-  /** Looks at this host: others may want it to be looked at, too, and then one waits for the other. */
-  readonly renew: () => Promise<Look>
+export interface RenewalLoopDeps extends RenewalDeps {
+  /** Checks this host. Requests use the same function, and its calls wait for each other. */
+  readonly renew: () => Promise<TickResult>
   readonly random: () => number
 }
 
-/** Keeps the certificates of this host and, where it has keys to sign with, those of nodes that ask. Until it shall end. */
-export async function keepRenewed(scene: KeepRenewedScene): Promise<void> {
-  const { host, rhythm, renew, random, say, signal } = scene
-  const rest = { first: rhythm.first, usual: rhythm.asked, clock: host.clock, random, say, signal }
+/**
+ * Renews the certificates of this host and, where it has CA keys, signs those that nodes request. Runs until
+ * aborted.
+ */
+export async function runRenewalLoop(deps: RenewalLoopDeps): Promise<void> {
+  const { host, intervals, renew, random, log, signal } = deps
+  const loopOptions = {
+    firstMs: intervals.firstMs,
+    retryMs: intervals.requestsMs,
+    clock: host.clock,
+    random,
+    log,
+    signal,
+  }
   await Promise.all([
-    rounds({ look: renew, ...rest }),
-    rounds({ look: async () => answerOthers(scene), ...rest }),
+    runLoop({ tick: renew, ...loopOptions }),
+    runLoop({ tick: async () => signForNodes(deps), ...loopOptions }),
   ])
 }

@@ -1,105 +1,109 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { renewalAnnotations, renewalSigner } from '../../contract/renewal.ts'
-import type { Usage } from '../../contract/certificate-spec.ts'
+import type { KeyUsage } from '../../contract/certificate-spec.ts'
 import { type Kind, kubeObject, type Manifest, metadata as commonMetadata } from '../../kube/object.ts'
 import type { RenewalRequest } from '../../pki/check-renewal.ts'
 
-const condition = z.looseObject({
+const conditionSchema = z.looseObject({
   type: z.string(),
   status: z.string(),
   reason: z.string().optional(),
   message: z.string().optional(),
 })
 
-const signingRequest = kubeObject.extend({
+const renewalSigningRequestSchema = kubeObject.extend({
   metadata: commonMetadata.extend({ creationTimestamp: z.string().optional() }),
   spec: z.looseObject({
-    /** In base64, as all bytes are in JSON. */
+    /** Base64. */
     request: z.string(),
     username: z.string().default(''),
     groups: z.array(z.string()).nullish(),
   }),
   status: z
-    .looseObject({ conditions: z.array(condition).nullish(), certificate: z.string().nullish() })
+    .looseObject({ conditions: z.array(conditionSchema).nullish(), certificate: z.string().nullish() })
     .prefault({}),
 })
-export type SigningRequest = z.infer<typeof signingRequest>
+export type RenewalSigningRequest = z.infer<typeof renewalSigningRequestSchema>
 
-const head = { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' } as const
+const typeMeta = { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' } as const
 
-export const signingRequestKind: Kind<SigningRequest> = { ...head, schema: signingRequest }
+export const renewalSigningRequestKind: Kind<RenewalSigningRequest> = {
+  ...typeMeta,
+  schema: renewalSigningRequestSchema,
+}
 
-const usageNames: Readonly<Record<Usage, string>> = { server: 'server auth', client: 'client auth' }
+const usageNames: Readonly<Record<KeyUsage, string>> = { server: 'server auth', client: 'client auth' }
 
-/** The same request has the same name, so that who asks again finds what was asked before. */
-export function nameFor(request: string): string {
+/** Equal requests get equal names, so a repeated request finds the existing object. */
+export function buildSigningRequestName(request: string): string {
   return `hyperkube-renewal-${createHash('sha256').update(request).digest('hex').slice(0, 32)}`
 }
 
-export function manifestFor(
-  { request, former, proof }: Omit<RenewalRequest, 'requester'>,
-  usages: readonly Usage[],
+export function buildSigningRequest(
+  { request, previous, proof }: Omit<RenewalRequest, 'requester'>,
+  usages: readonly KeyUsage[],
 ): Manifest {
   return {
-    ...head,
+    ...typeMeta,
     metadata: {
-      name: nameFor(request),
-      annotations: { [renewalAnnotations.former]: former, [renewalAnnotations.proof]: proof },
+      name: buildSigningRequestName(request),
+      annotations: { [renewalAnnotations.previous]: previous, [renewalAnnotations.proof]: proof },
     },
     spec: {
       signerName: renewalSigner,
-      request: encoded(request),
+      request: toBase64(request),
       usages: ['digital signature', ...usages.map((usage) => usageNames[usage])],
     },
   }
 }
 
-/** What a node asks for, in our words. Nobody else is a node. */
-export function renewalIn({ metadata, spec }: SigningRequest): RenewalRequest {
+/** Converts a CertificateSigningRequest to a renewal request. Only members of system:nodes count as nodes. */
+export function readRenewalRequest({ metadata, spec }: RenewalSigningRequest): RenewalRequest {
   const { annotations = {} } = metadata
   return {
     requester:
-      spec.groups?.includes('system:nodes') === true ? spec.username : `a stranger (${spec.username})`,
-    request: decoded(spec.request),
-    former: annotations[renewalAnnotations.former] ?? '',
+      spec.groups?.includes('system:nodes') === true ? spec.username : `unknown requester (${spec.username})`,
+    request: fromBase64(spec.request),
+    previous: annotations[renewalAnnotations.previous] ?? '',
     proof: annotations[renewalAnnotations.proof] ?? '',
   }
 }
 
-export type Answer =
-  | { readonly is: 'issued'; readonly certificate: string }
-  | { readonly is: 'refused'; readonly why: string }
-  | { readonly is: 'open'; readonly approved: boolean }
+export type SigningResponse =
+  | { readonly state: 'issued'; readonly certificate: string }
+  | { readonly state: 'refused'; readonly reason: string }
+  | { readonly state: 'open'; readonly approved: boolean }
 
-export function answerIn({ status }: SigningRequest): Answer {
+export function readSigningResponse({ status }: RenewalSigningRequest): SigningResponse {
   const conditions = status.conditions ?? []
   const refusal = conditions.find(({ type }) => type === 'Denied' || type === 'Failed')
-  if (refusal !== undefined) return { is: 'refused', why: refusal.message ?? refusal.reason ?? refusal.type }
+  if (refusal !== undefined)
+    return { state: 'refused', reason: refusal.message ?? refusal.reason ?? refusal.type }
   const certificate = status.certificate ?? ''
-  if (certificate !== '') return { is: 'issued', certificate: decoded(certificate) }
-  return { is: 'open', approved: conditions.some(({ type }) => type === 'Approved') }
+  if (certificate !== '') return { state: 'issued', certificate: fromBase64(certificate) }
+  return { state: 'open', approved: conditions.some(({ type }) => type === 'Approved') }
 }
 
-export interface Condition {
+export interface SigningCondition {
   readonly type: 'Approved' | 'Denied' | 'Failed'
   readonly reason: string
   readonly message: string
 }
 
-export function withCondition(object: SigningRequest, one: Condition): SigningRequest {
+export function withCondition(object: RenewalSigningRequest, one: SigningCondition): RenewalSigningRequest {
   const conditions = [...(object.status.conditions ?? []), { ...one, status: 'True' }]
   return { ...object, status: { ...object.status, conditions } }
 }
 
-export function withCertificate(object: SigningRequest, certificate: string): SigningRequest {
-  return { ...object, status: { ...object.status, certificate: encoded(certificate) } }
+export function withCertificate(object: RenewalSigningRequest, certificate: string): RenewalSigningRequest {
+  return { ...object, status: { ...object.status, certificate: toBase64(certificate) } }
 }
 
-function encoded(text: string): string {
+function toBase64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
-function decoded(text: string): string {
+function fromBase64(text: string): string {
   return Buffer.from(text, 'base64').toString('utf8')
 }

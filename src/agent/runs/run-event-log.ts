@@ -5,13 +5,16 @@ import { readVersioned } from '../../contract/versioned.ts'
 import { hasCode } from '../../kit/errors.ts'
 
 /**
- * Far more than anybody will ask about: what the agent does by itself is among them, and a night of healing must not push
- * out the run that an operator comes back for. The journal keeps what was done for longer.
+ * Runs of the agent itself count as well, and a night of healing must not push out the run that an operator
+ * comes back for. The journal keeps a record for longer.
  */
-const kept = 100
+const maxRuns = 100
 
-/** The events of runs on disk, so that whoever lost the connection can read on, even after the agent has restarted. */
-export class RunLog {
+/**
+ * Events of runs on disk, so that a disconnected client can continue reading, even after a restart of the
+ * agent.
+ */
+export class RunEventLog {
   readonly #directory: string
 
   constructor(directory: string) {
@@ -19,14 +22,14 @@ export class RunLog {
   }
 
   async append(event: Event): Promise<void> {
-    await appendFile(this.#file(event.run), `${JSON.stringify(event)}\n`, { mode: 0o600 })
+    await appendFile(this.#path(event.run), `${JSON.stringify(event)}\n`, { mode: 0o600 })
   }
 
-  /** Nothing when there is no such run. */
+  /** Undefined if there is no such run. */
   async read(run: string): Promise<readonly Event[] | undefined> {
     try {
-      const text = await readFile(this.#file(run), 'utf8')
-      // The last line may be unfinished, if the agent died over it.
+      const text = await readFile(this.#path(run), 'utf8')
+      // The last line may be incomplete if the agent died while writing it.
       return text
         .split('\n')
         .slice(0, -1)
@@ -37,18 +40,18 @@ export class RunLog {
     }
   }
 
-  /** Makes room, before a new run is told of. */
+  /** Creates the directory and deletes the oldest runs, before a new run is logged. */
   async prepare(): Promise<void> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 })
     const names = await readdir(this.#directory)
-    const dated = await Promise.all(
+    const withTimes = await Promise.all(
       names.map(async (name) => ({ name, time: (await stat(join(this.#directory, name))).mtimeMs })),
     )
-    const old = dated.toSorted((a, b) => b.time - a.time).slice(kept)
+    const old = withTimes.toSorted((a, b) => b.time - a.time).slice(maxRuns)
     await Promise.all(old.map(async ({ name }) => rm(join(this.#directory, name), { force: true })))
   }
 
-  #file(run: string): string {
+  #path(run: string): string {
     return join(this.#directory, `${run}.ndjson`)
   }
 }

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { until } from '../../kit/poll-until.ts'
-import { RunLog } from './run-event-log.ts'
-import { failureOf, Runs } from './runs.ts'
+import { pollUntil } from '../../kit/poll-until.ts'
+import { RunEventLog } from './run-event-log.ts'
+import { toRunFailure, Runs } from './runs.ts'
 
 const run = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
 const other = '0d0f6f4e-1b9f-4f6c-8a53-5a2b1b0c9d8e'
@@ -24,34 +24,34 @@ afterEach(async () => {
 })
 
 function agent(): Runs {
-  return new Runs('cp1', new RunLog(directory), () => new Date(0))
+  return new Runs('cp1', new RunEventLog(directory), () => new Date(0))
 }
 
-async function told(by: Runs, id = run, from = 1): Promise<string[]> {
+async function readEvents(by: Runs, id = run, from = 1): Promise<string[]> {
   const events = await Array.fromAsync(by.attach(id, from, never))
-  return events.map(({ sequence, what }) =>
-    what.type === 'run-ended' ? `${sequence} ended ${what.result.outcome}` : `${sequence} ${what.type}`,
+  return events.map(({ sequence, body }) =>
+    body.type === 'run-ended' ? `${sequence} ended ${body.result.outcome}` : `${sequence} ${body.type}`,
   )
 }
 
-test('a run is told of while it goes on, and afterwards', async () => {
+test('events of a run are available meanwhile, and afterwards', async () => {
   const step = Promise.withResolvers<void>()
   await runs.start(run, 'apply', async (emit) => {
     await step.promise
     emit({ type: 'log', lines: ['half way'] }, 'etcd')
   })
-  const live = told(runs)
+  const live = readEvents(runs)
   step.resolve()
   const all = ['1 run-started', '2 log', '3 ended done']
   expect(await live).toEqual(all)
-  expect(await told(runs)).toEqual(all)
-  expect(await told(runs, run, 3)).toEqual(['3 ended done'])
+  expect(await readEvents(runs)).toEqual(all)
+  expect(await readEvents(runs, run, 3)).toEqual(['3 ended done'])
 })
 
-test('who comes late for a run that took its own log along hears of it all the same', async () => {
+test('a client that attaches late to a run that deleted its log still gets the events', async () => {
   await runs.start(run, 'reset', async () => rm(directory, { recursive: true }))
-  await until('it to be over', async () => !runs.busy, { within: 5000, every: 1 })
-  expect(await told(runs)).toEqual(['1 run-started', '2 ended done'])
+  await pollUntil('it to be over', async () => !runs.busy, { timeoutMs: 5000, intervalMs: 1 })
+  expect(await readEvents(runs)).toEqual(['1 run-started', '2 ended done'])
 })
 
 test('one run is done after the other', async () => {
@@ -63,7 +63,7 @@ test('one run is done after the other', async () => {
   })
   await runs.start(other, 'apply', async () => void order.push('second'))
   first.resolve()
-  await told(runs, other)
+  await readEvents(runs, other)
   expect(order).toEqual(['first', 'second'])
 })
 
@@ -72,48 +72,52 @@ test('the same run is never begun twice', async () => {
   const work = async (): Promise<void> => void times++
   await runs.start(run, 'apply', work)
   await runs.start(run, 'apply', work)
-  await told(runs)
+  await readEvents(runs)
   await runs.start(run, 'apply', work)
-  // The next one comes when this one is over, and what it knows is what was written down.
+  // The next agent starts after this one ended and knows only what is on disk.
   await runs.stop()
   await agent().start(run, 'apply', work)
   expect(times).toBe(1)
 })
 
-test('a failure is told with its code and hint, and the next run goes on', async () => {
+test('a failure is reported with its code and hint, and the next run goes on', async () => {
   await runs.start(run, 'apply', async () => {
     throw new HyperkubeError('SERVICE_FAILED', 'it ended', { component: 'etcd', hint: 'look' })
   })
   const events = await Array.fromAsync(runs.attach(run, 2, never))
   const failure = { code: 'SERVICE_FAILED', message: 'etcd: it ended', hint: 'look' }
-  expect(events.map(({ what }) => what)).toEqual([
+  expect(events.map(({ body }) => body)).toEqual([
     { type: 'run-ended', result: { outcome: 'failed', failure } },
   ])
   await runs.start(other, 'apply', async () => undefined)
-  expect(await told(runs, other)).toEqual(['1 run-started', '2 ended done'])
+  expect(await readEvents(runs, other)).toEqual(['1 run-started', '2 ended done'])
 })
 
-test('of a run that the agent died over the end is said all the same', async () => {
+test('a run that ended with its agent still has an end event', async () => {
   await runs.start(run, 'apply', async (_, signal) => {
     await new Promise((resolve) => signal.addEventListener('abort', resolve))
     signal.throwIfAborted()
   })
   const file = join(directory, `${run}.ndjson`)
-  await until('its beginning to be written down', async () => (await readFile(file, 'utf8')).endsWith('\n'), {
-    within: 10_000,
-    every: 1,
-  })
+  await pollUntil(
+    'its beginning to be written down',
+    async () => (await readFile(file, 'utf8')).endsWith('\n'),
+    {
+      timeoutMs: 10_000,
+      intervalMs: 1,
+    },
+  )
   await appendFile(file, '{"unfinished')
-  expect(await told(agent())).toEqual(['1 run-started', '2 ended interrupted'])
-  // Also to somebody who had heard more than the agent could write down.
-  expect(await told(agent(), run, 5)).toEqual(['5 ended interrupted'])
+  expect(await readEvents(agent())).toEqual(['1 run-started', '2 ended interrupted'])
+  // Also to a client that received more events than the agent could write.
+  expect(await readEvents(agent(), run, 5)).toEqual(['5 ended interrupted'])
 })
 
-test('nobody knows of a run that never was', async () => {
-  await expect(told(runs)).rejects.toThrow('knows nothing of the run')
+test('an unknown run is refused', async () => {
+  await expect(readEvents(runs)).rejects.toThrow('knows nothing of the run')
 })
 
-test('a run that takes the host away is told to its end, and is the last', async () => {
+test('a run that resets the host is reported to its end, and is the last', async () => {
   const order: string[] = []
   const left = Promise.withResolvers<void>()
   const step = Promise.withResolvers<void>()
@@ -126,8 +130,8 @@ test('a run that takes the host away is told to its end, and is the last', async
     }
   })
   await runs.start(other, 'apply', async () => void order.push('begun'))
-  const events = told(runs)
-  const waiting = told(runs, other)
+  const events = readEvents(runs)
+  const waiting = readEvents(runs, other)
   step.resolve()
   expect(await events).toEqual(['1 run-started', '2 ended done'])
   expect(await waiting).toEqual(['1 run-started', '2 ended interrupted'])
@@ -135,33 +139,33 @@ test('a run that takes the host away is told to its end, and is the last', async
   expect(order).toEqual(['left'])
   const late = '11111111-2222-4333-8444-555555555555'
   await expect(runs.start(late, 'apply', async () => undefined)).rejects.toThrow('about to end')
-  // Nothing of what the reset took away has come back.
+  // The log directory that the reset removed was not created again.
   await expect(stat(directory)).rejects.toThrow('ENOENT')
 })
 
-test('a farewell that is ended together with the agent does not keep it', async () => {
+test('an exit hook that is ended together with the agent does not block it', async () => {
   await runs.start(run, 'reset', async () => async () => Promise.reject(new Error('ended with 143')))
-  expect(await told(runs)).toEqual(['1 run-started', '2 ended done'])
+  expect(await readEvents(runs)).toEqual(['1 run-started', '2 ended done'])
   await runs.stop()
 })
 
-test('what cannot be written down is heard all the same', async () => {
+test('events that cannot be written are still sent', async () => {
   const step = Promise.withResolvers<void>()
   await runs.start(run, 'apply', async (emit) => {
     await step.promise
     await rm(directory, { recursive: true })
     emit({ type: 'log', lines: ['half way'] })
   })
-  const live = told(runs)
+  const live = readEvents(runs)
   step.resolve()
   expect(await live).toEqual(['1 run-started', '2 log', '3 ended done'])
   await runs.start(other, 'apply', async () => undefined)
-  expect(await told(runs, other)).toEqual(['1 run-started', '2 ended done'])
+  expect(await readEvents(runs, other)).toEqual(['1 run-started', '2 ended done'])
 })
 
-test('a full disk is told as such, whatever was being written', () => {
+test('a full disk is reported as such, whatever was being written', () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
-  expect(failureOf(full)).toEqual({
+  expect(toRunFailure(full)).toEqual({
     code: 'APPLY_DISK_FULL',
     message: 'no room is left on the disk',
     hint: 'make room on the host: df -h shows which disk is full',

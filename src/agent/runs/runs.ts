@@ -1,90 +1,90 @@
 import { setMaxListeners } from 'node:events'
 import type { Event } from '../../contract/event.ts'
-import { describe, HyperkubeError } from '../../kit/errors.ts'
-import { printable } from '../../kit/printable.ts'
-import { runError } from '../apply/op-error.ts'
-import type { RunLog } from './run-event-log.ts'
+import { formatError, HyperkubeError } from '../../kit/errors.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import type { EmitRunEvent, RunEventBody } from '../apply/emit-run-event.ts'
+import { toRunError } from '../apply/op-error.ts'
+import type { RunEventLog } from './run-event-log.ts'
 
-export type Told = Event['what']
-/** Tells of a run. The component it is about, if any, is said beside. */
-export type Emit = (what: Told, component?: string) => void
-/** What is still to be done when all has been told: it ends the agent, so nothing comes after it. */
-export type Farewell = () => Promise<void>
-export type Work = (emit: Emit, signal: AbortSignal) => Promise<Farewell | void>
+/** Called after all events of a run were emitted. It ends the agent, so nothing follows it. */
+export type ExitHook = () => Promise<void>
+export type RunWork = (emit: EmitRunEvent, signal: AbortSignal) => Promise<ExitHook | void>
 
 interface ActiveRun {
   readonly events: Event[]
-  /** Whether nothing more is told of it. */
+  /** True if no more events follow. */
   ended: boolean
-  /** Whether all of that is written down, too. */
-  over: boolean
-  /** Resolved and replaced whenever there is something new. */
-  news: PromiseWithResolvers<void>
+  /** True if all events are on disk as well. */
+  written: boolean
+  /** Resolved and replaced whenever an event is added. */
+  nextEvent: PromiseWithResolvers<void>
 }
 
 /**
- * What the agent does, one run after the other. A run belongs to the agent and not to whoever asked for it: it goes on
- * when they are gone, and they can read on when they are back.
+ * Executes the runs of an agent one after the other. A run belongs to the agent and not to its requester: it
+ * continues without a connection, and the client can attach again later.
  */
 export class Runs {
-  readonly #log: RunLog
+  readonly #log: RunEventLog
   readonly #host: string
   readonly #now: () => Date
   readonly #active = new Map<string, ActiveRun>()
   readonly #stopping = new AbortController()
   #last: Promise<void> = Promise.resolve()
 
-  constructor(host: string, log: RunLog, now: () => Date) {
+  constructor(host: string, log: RunEventLog, now: () => Date) {
     this.#host = host
     this.#log = log
     this.#now = now
     setMaxListeners(0, this.#stopping.signal)
   }
 
-  /** Known to `attach` at once; done when those before it are. The same run is never begun twice. */
-  async start(run: string, command: string, work: Work): Promise<void> {
+  /** Queues a run, which `attach` finds immediately. A run id is never started twice. */
+  async start(run: string, command: string, work: RunWork): Promise<void> {
     if (this.#active.has(run) || (await this.#log.read(run)) !== undefined) return
-    if (this.#stopping.signal.aborted) throw this.#leaving()
+    if (this.#stopping.signal.aborted) throw this.#stoppingError()
     await this.#log.prepare()
-    // The last one is kept in mind: whoever comes late for a reset, which takes the log along, hears of it all the same.
-    for (const [id, { over }] of this.#active) if (over) this.#active.delete(id)
-    const active: ActiveRun = { events: [], ended: false, over: false, news: Promise.withResolvers() }
+    // The last run stays in memory: a client that attaches late to a reset, which deletes the log, still gets
+    // its events.
+    for (const [id, { written }] of this.#active) if (written) this.#active.delete(id)
+    const active: ActiveRun = { events: [], ended: false, written: false, nextEvent: Promise.withResolvers() }
     this.#active.set(run, active)
-    let told: Promise<void> = Promise.resolve()
-    const emit: Emit = (what, component) => {
+    let logged: Promise<void> = Promise.resolve()
+    const emit: EmitRunEvent = (what, component) => {
       const event = this.#event(run, active.events.length + 1, what, component)
       active.events.push(event)
-      // Whoever listens hears it all the same: neither a full disk nor a log that a reset took away ends the agent.
-      told = told.then(async () => this.#log.append(event)).catch(() => undefined)
-      active.news.resolve()
-      active.news = Promise.withResolvers()
+      // Attached clients get the event anyway: neither a full disk nor a log deleted by a reset ends the
+      // agent.
+      logged = logged.then(async () => this.#log.append(event)).catch(() => undefined)
+      active.nextEvent.resolve()
+      active.nextEvent = Promise.withResolvers()
     }
     emit({ type: 'run-started', command })
     const before = this.#last
-    const perform = async (): Promise<void> => {
+    const execute = async (): Promise<void> => {
       await before
-      const { result, farewell } = await outcomeOf(work, emit, this.#stopping.signal)
-      if (farewell !== undefined) this.#stopping.abort()
+      const { result, exitHook } = await runToEnd(work, emit, this.#stopping.signal)
+      if (exitHook !== undefined) this.#stopping.abort()
       active.ended = true
       emit({ type: 'run-ended', result })
-      await told
-      active.over = true
-      // Whoever ends us may be ended with us, before they could say that it is done.
-      await farewell?.().catch(() => undefined)
+      await logged
+      active.written = true
+      // The process that stops the agent may be ended together with it, before it reports success.
+      await exitHook?.().catch(() => undefined)
     }
-    this.#last = perform()
+    this.#last = execute()
   }
 
-  /** The events of a run from one on, until it has ended. */
+  /** Yields the events of a run from a sequence number on, until the run has ended. */
   async *attach(run: string, from: number, signal: AbortSignal): AsyncGenerator<Event> {
     const active = this.#active.get(run)
     if (active === undefined) {
-      yield* await this.#past(run, from)
+      yield* await this.#readPast(run, from)
       return
     }
-    const gone = Promise.withResolvers<void>()
-    const leave = (): void => gone.resolve()
-    signal.addEventListener('abort', leave, { once: true })
+    const aborted = Promise.withResolvers<void>()
+    const onAbort = (): void => aborted.resolve()
+    signal.addEventListener('abort', onAbort, { once: true })
     try {
       for (let next = from; !signal.aborted;) {
         const event = active.events[next - 1]
@@ -94,27 +94,30 @@ export class Runs {
         } else if (active.ended) {
           return
         } else {
-          await Promise.race([active.news.promise, gone.promise])
+          await Promise.race([active.nextEvent.promise, aborted.promise])
         }
       }
     } finally {
-      signal.removeEventListener('abort', leave)
+      signal.removeEventListener('abort', onAbort)
     }
   }
 
-  /** Whether something runs, or waits for its turn. */
+  /** True if a run is active or queued. */
   get busy(): boolean {
-    return [...this.#active.values()].some(({ over }) => !over)
+    return [...this.#active.values()].some(({ written }) => !written)
   }
 
-  /** Ends what runs at its next safe point, and waits for it. */
+  /** Interrupts the active run at its next safe point and waits for its end. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#last
   }
 
-  /** Of a run that is over. One whose end nobody saw was cut short with the agent. */
-  async #past(run: string, from: number): Promise<readonly Event[]> {
+  /**
+   * Events of a run that is no longer in memory. Without an end event it was interrupted together with the
+   * agent.
+   */
+  async #readPast(run: string, from: number): Promise<readonly Event[]> {
     const events = await this.#log.read(run)
     if (events === undefined) {
       throw new HyperkubeError('AGENT_NO_SUCH_RUN', 'this host knows nothing of the run', {
@@ -122,21 +125,21 @@ export class Runs {
       })
     }
     const last = events.at(-1)
-    const cut = last?.what.type !== 'run-ended'
-    // Whoever listened may have heard more than was written down, and shall hear of the end all the same.
+    const isInterrupted = last?.body.type !== 'run-ended'
+    // A client may have received more events than were written, and must still get an end event.
     const next = Math.max(from, (last?.sequence ?? 0) + 1)
     const end = this.#event(run, next, { type: 'run-ended', result: { outcome: 'interrupted' } })
-    return [...events, ...(cut ? [end] : [])].filter(({ sequence }) => sequence >= from)
+    return [...events, ...(isInterrupted ? [end] : [])].filter(({ sequence }) => sequence >= from)
   }
 
-  #leaving(): HyperkubeError {
+  #stoppingError(): HyperkubeError {
     return new HyperkubeError('AGENT_STOPPING', 'its agent is about to end', {
       host: this.#host,
       hint: 'run the same command again',
     })
   }
 
-  #event(run: string, sequence: number, what: Told, component?: string): Event {
+  #event(run: string, sequence: number, what: RunEventBody, component?: string): Event {
     return {
       apiVersion: 'hyperkube.dev/v1',
       kind: 'Event',
@@ -145,36 +148,36 @@ export class Runs {
       time: this.#now().toISOString(),
       host: this.#host,
       ...(component === undefined ? {} : { component }),
-      what,
+      body: what,
     }
   }
 }
 
-type Outcome = Extract<Told, { type: 'run-ended' }>['result']
+type RunResult = Extract<RunEventBody, { type: 'run-ended' }>['result']
 
-interface Ended {
-  readonly result: Outcome
-  readonly farewell?: Farewell | undefined
+interface RunEnd {
+  readonly result: RunResult
+  readonly exitHook?: ExitHook | undefined
 }
 
-async function outcomeOf(work: Work, emit: Emit, signal: AbortSignal): Promise<Ended> {
+async function runToEnd(work: RunWork, emit: EmitRunEvent, signal: AbortSignal): Promise<RunEnd> {
   try {
-    // One that waited for its turn is not even begun.
+    // A queued run is not started after an abort.
     signal.throwIfAborted()
-    const farewell = await work(emit, signal)
-    return { result: { outcome: 'done' }, farewell: farewell ?? undefined }
+    const exitHook = await work(emit, signal)
+    return { result: { outcome: 'done' }, exitHook: exitHook ?? undefined }
   } catch (error) {
     if (signal.aborted) return { result: { outcome: 'interrupted' } }
-    return { result: { outcome: 'failed', failure: failureOf(error) } }
+    return { result: { outcome: 'failed', failure: toRunFailure(error) } }
   }
 }
 
-export function failureOf(thrown: unknown): { code: string; message: string; hint?: string } {
-  const error = runError(thrown)
+export function toRunFailure(thrown: unknown): { code: string; message: string; hint?: string } {
+  const error = toRunError(thrown)
   const known = error instanceof HyperkubeError ? error : undefined
   return {
     code: known?.code ?? 'UNEXPECTED',
-    message: printable(describe(error)),
+    message: toPrintable(formatError(error)),
     ...(known?.hint === undefined ? {} : { hint: known.hint }),
   }
 }

@@ -3,45 +3,46 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import { agentPipe } from '../windows/agent-pipe.ts'
-import { lines } from './lines.ts'
+import { readLines } from './lines.ts'
 
 export interface BridgeOptions {
   readonly path: string
   readonly requests: Readable
-  readonly answer: (line: string) => void
+  readonly onResponse: (line: string) => void
   readonly signal: AbortSignal
 }
 
-/** Carries requests to the agent of this host and its answers back, until there are no more of either. */
-export async function bridge({ path, requests, answer, signal }: BridgeOptions): Promise<void> {
+/** Forwards requests to the agent of this host and its responses back, until one side ends. */
+export async function bridgeToAgent({ path, requests, onResponse, signal }: BridgeOptions): Promise<void> {
   signal.throwIfAborted()
   const socket = connect({ path, allowHalfOpen: true, signal })
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve)
-    socket.once('error', (cause) => reject(notThere(path, cause)))
+    socket.once('error', (cause) => reject(agentNotListening(path, cause)))
   })
   const sent = pipeline(requests, socket)
-  // Whoever asks may be gone before the last answer, which is no fault of the agent.
+  // The requester may disconnect before the last response; that is not an error of the agent.
   sent.catch(() => socket.destroy())
   try {
-    for await (const line of lines(socket)) answer(`${line}\n`)
+    for await (const line of readLines(socket)) onResponse(`${line}\n`)
   } finally {
-    // An agent that has hung up answers nothing any more, though there may be who asks.
+    // An agent that closed the connection sends no more responses, although the requester may still be
+    // connected.
     socket.destroy()
     requests.destroy()
   }
 }
 
-function notThere(path: string, cause: Error): HyperkubeError {
-  const silent = hasCode(cause, 'ENOENT') || hasCode(cause, 'ECONNREFUSED')
+function agentNotListening(path: string, cause: Error): HyperkubeError {
+  const notListening = hasCode(cause, 'ENOENT') || hasCode(cause, 'ECONNREFUSED')
   return new HyperkubeError('AGENT_NOT_THERE', `no agent listens at ${path}`, {
-    hint: hintFor(path, silent),
+    hint: hintFor(path, notListening),
     cause,
   })
 }
 
-function hintFor(path: string, silent: boolean): string {
+function hintFor(path: string, notListening: boolean): string {
   if (path === agentPipe)
-    return silent ? 'sc.exe query hyperkube-agent' : 'the agent speaks with administrators alone'
-  return silent ? 'systemctl status hyperkube-agent' : 'the agent speaks with root alone: try sudo'
+    return notListening ? 'sc.exe query hyperkube-agent' : 'the agent speaks with administrators alone'
+  return notListening ? 'systemctl status hyperkube-agent' : 'the agent speaks with root alone: try sudo'
 }

@@ -2,58 +2,58 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import { requestFormat, responseFormat } from '../../contract/request.ts'
 import { readVersioned } from '../../contract/versioned.ts'
-import { describe } from '../../kit/errors.ts'
-import { bridge } from './bridge.ts'
+import { formatError } from '../../kit/errors.ts'
+import { bridgeToAgent } from './bridge.ts'
 import type { Supervisor } from './supervisor.ts'
 
 export interface HeartbeatOptions {
   readonly supervisor: Supervisor
-  /** Fails unless the agent answers what anybody may ask it, by the way that they take. */
-  readonly ask: (signal: AbortSignal) => Promise<void>
-  readonly complain: (text: string) => void
+  /** Fails unless the agent responds to a request over its own socket. */
+  readonly checkAgent: (signal: AbortSignal) => Promise<void>
+  readonly log: (text: string) => void
   readonly signal: AbortSignal
 }
 
-/** One that is lost, and one that is late, do not end an agent that is well. */
-const perPatience = 3
+/** One lost and one late notification do not end a healthy agent. */
+const beatsPerTimeout = 3
 
-/** By then systemd has taken a message, however busy the host. */
-const atStart = 30_000
+/** Long enough for systemd to accept a message on a busy host. */
+const startTimeoutMs = 30_000
 
 /**
- * Says that the agent is there, and gives signs of life as long as it answers itself: one that hangs is started anew.
- * Until it shall end.
+ * Notifies the supervisor that the agent is ready, and then regularly as long as it responds to itself. The
+ * supervisor restarts an agent that hangs. Runs until the signal aborts.
  */
-export async function heartbeat({ supervisor, ask, complain, signal }: HeartbeatOptions): Promise<void> {
-  await supervisor.tell('READY=1', AbortSignal.timeout(atStart))
-  if (supervisor.patience === undefined) return
-  const every = Math.floor(supervisor.patience / perPatience)
+export async function runHeartbeat({ supervisor, checkAgent, log, signal }: HeartbeatOptions): Promise<void> {
+  await supervisor.notify('READY=1', AbortSignal.timeout(startTimeoutMs))
+  if (supervisor.watchdogTimeoutMs === undefined) return
+  const intervalMs = Math.floor(supervisor.watchdogTimeoutMs / beatsPerTimeout)
   while (!signal.aborted) {
-    const deadline = AbortSignal.timeout(every)
+    const deadline = AbortSignal.timeout(intervalMs)
     try {
-      await ask(deadline)
-      await supervisor.tell('WATCHDOG=1', deadline)
+      await checkAgent(deadline)
+      await supervisor.notify('WATCHDOG=1', deadline)
     } catch (error) {
-      complain(`it does not answer itself: ${describe(error)}`)
+      log(`it does not answer itself: ${formatError(error)}`)
     }
-    await sleep(every, undefined, { signal }).catch(() => undefined)
+    await sleep(intervalMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
-/** Says hello to the agent that listens at a path. */
-export async function askHello(path: string, signal: AbortSignal): Promise<void> {
+/** Sends a hello request to the agent that listens at a path. */
+export async function requestHello(path: string, signal: AbortSignal): Promise<void> {
   const hello = requestFormat.newest.schema.parse({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'AgentRequest',
-    ask: { type: 'hello' },
+    body: { type: 'hello' },
   })
-  const answers: string[] = []
-  await bridge({
+  const responses: string[] = []
+  await bridgeToAgent({
     path,
     requests: Readable.from([`${JSON.stringify(hello)}\n`]),
-    answer: (line) => void answers.push(line),
+    onResponse: (line) => void responses.push(line),
     signal,
   })
-  const { answer } = readVersioned(responseFormat, JSON.parse(answers.join('')))
-  if (answer.type !== 'hello') throw new Error(`the answer was ${answer.type}`)
+  const { body } = readVersioned(responseFormat, JSON.parse(responses.join('')))
+  if (body.type !== 'hello') throw new Error(`the answer was ${body.type}`)
 }

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { lines } from './lines.ts'
+import { readLines } from './lines.ts'
 
 async function all(...chunks: readonly string[]): Promise<string[]> {
-  return Array.fromAsync(lines(Readable.from(chunks.map((chunk) => Buffer.from(chunk)))))
+  return Array.fromAsync(readLines(Readable.from(chunks.map((chunk) => Buffer.from(chunk)))))
 }
 
 test('lines come whole, however they arrive', async () => {

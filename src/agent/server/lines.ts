@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
 import { HyperkubeError } from '../../kit/errors.ts'
 
-/** A plan with all its secrets is far below it. */
-const longest = 32 * 2 ** 20
+/** A plan with all its secrets is far smaller. */
+const maxLineBytes = 32 * 2 ** 20
 
-/** The lines of a stream, one by one; an unfinished one at its end is left out, as whoever wrote it died over it. */
-export async function* lines(stream: Readable): AsyncGenerator<string> {
+/** Yields the lines of a stream. An unterminated line at the end is dropped, because its writer died. */
+export async function* readLines(stream: Readable): AsyncGenerator<string> {
   let pieces: Buffer[] = []
   let size = 0
   for await (const chunk of stream) {
@@ -14,7 +14,7 @@ export async function* lines(stream: Readable): AsyncGenerator<string> {
       const end = rest.indexOf(0x0a)
       const piece = end === -1 ? rest : rest.subarray(0, end)
       size += piece.length
-      if (size > longest)
+      if (size > maxLineBytes)
         throw new HyperkubeError('AGENT_LINE_TOO_LONG', 'a message is longer than any of ours')
       pieces.push(piece)
       if (end === -1) break

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AgentRequest } from '../../contract/request.ts'
 import type { Healer } from '../heal/healer.ts'
-import { hostPeers } from '../network-probe/network-probe.ts'
-import type { HostWork } from './dispatch.ts'
-import { ClaimStore } from '../operator-lock/operator-lock-store.ts'
-import { lines } from './lines.ts'
-import { RunLog } from '../runs/run-event-log.ts'
+import { createNetworkProbe } from '../network-probe/network-probe.ts'
+import type { HostOperations } from './dispatch.ts'
+import { OperatorLockStore } from '../operator-lock/operator-lock-store.ts'
+import { readLines } from './lines.ts'
+import { RunEventLog } from '../runs/run-event-log.ts'
 import { Runs } from '../runs/runs.ts'
 import { type AgentServer, serveAgent } from './server.ts'
 
@@ -20,37 +20,37 @@ let directory: string
 let server: AgentServer
 let runs: Runs
 
-/** Of the host's work only that it was asked for. */
-const work: HostWork = {
+/** Fake operations that only record the call. */
+const work: HostOperations = {
   facts: async () => Promise.reject(new Error('not here')),
   diff: async () => ({ ops: [], findings: [] }),
-  formerPlan: async () => undefined,
+  previousPlan: async () => undefined,
   certificates: async () => [],
   certificateRequests: async () => ({}),
   apply: async () => undefined,
   stopServices: async () => undefined,
-  placeEtcd: async () => undefined,
-  clearEtcd: async () => undefined,
-  restoring: async () => undefined,
+  restoreEtcdData: async () => undefined,
+  wipeEtcd: async () => undefined,
+  activeRestore: async () => undefined,
   endRestore: async () => undefined,
-  trial: async () => undefined,
-  beginTrial: async (trial) => ({ ...trial, state: 'on-trial' }),
-  moveTrial: async () => undefined,
-  keepTrial: async () => undefined,
-  goBack: async () => undefined,
+  provisional: async () => undefined,
+  beginProvisional: async (change) => ({ ...change, state: 'provisional' }),
+  moveProvisional: async () => undefined,
+  confirmProvisional: async () => undefined,
+  rollback: async () => undefined,
   reset: async (_run, emit) => {
     emit({ type: 'log', lines: ['gone'] })
     return undefined
   },
 }
 
-/** Nobody has taken the host through a plan. */
+/** A healer of a host without an applied plan. */
 const healer: Healer = {
   health: async (fresh) => ({
     at: new Date(0).toISOString(),
-    ladder: 'usual',
-    ...(fresh ? { idle: 'every probe was asked' } : {}),
-    budget: { spent: 0, most: 10, within: 600_000 },
+    healPolicy: 'usual',
+    ...(fresh ? { suspended: 'every probe was asked' } : {}),
+    budget: { used: 0, max: 10, windowMs: 600_000 },
     components: [],
     probes: [],
     actions: [],
@@ -61,10 +61,10 @@ const healer: Healer = {
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'agent-'))
-  runs = new Runs('cp1', new RunLog(join(directory, 'runs')), () => new Date(0))
-  const claims = await ClaimStore.open(join(directory, 'claim.json'), () => 0)
+  runs = new Runs('cp1', new RunEventLog(join(directory, 'runs')), () => new Date(0))
+  const claims = await OperatorLockStore.open(join(directory, 'claim.json'), () => 0)
   server = await serveAgent(
-    { work, runs, claims, peers: hostPeers(), healer, version: '0.1.0' },
+    { work, runs, claims, peers: createNetworkProbe(), healer, version: '0.1.0' },
     join(directory, 'run', 'agent.sock'),
   )
 })
@@ -74,163 +74,165 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** The answers to some requests, sent one after the other over one connection. */
-async function ask(...asks: readonly AgentRequest['ask'][]): Promise<unknown[]> {
+/** The responses to some requests, sent over one connection. */
+async function sendRequests(...bodies: readonly AgentRequest['body'][]): Promise<unknown[]> {
   return send(
-    asks.map((one) => JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'AgentRequest', ask: one })),
+    bodies.map((one) => JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'AgentRequest', body: one })),
   )
 }
 
 async function send(texts: readonly string[]): Promise<unknown[]> {
   const socket = connect(join(directory, 'run', 'agent.sock'))
   socket.end(texts.map((text) => `${text}\n`).join(''))
-  return heard(socket)
+  return receive(socket)
 }
 
-async function heard(socket: Socket): Promise<unknown[]> {
-  const answers = []
-  for await (const line of lines(socket)) answers.push(JSON.parse(line))
-  return answers
+async function receive(socket: Socket): Promise<unknown[]> {
+  const responses = []
+  for await (const line of readLines(socket)) responses.push(JSON.parse(line))
+  return responses
 }
 
-test('is for root alone', async () => {
+test('only root can connect', async () => {
   const modes = [join(directory, 'run'), join(directory, 'run', 'agent.sock')].map(
     async (path) => (await stat(path)).mode & 0o777,
   )
   expect(await Promise.all(modes)).toEqual([0o700, 0o600])
 })
 
-test('answers one request after the other, and tells of a run until its end', async () => {
-  const answers = await ask(
+test('handles one request after the other, and yields the events of a run until its end', async () => {
+  const responses = await sendRequests(
     { type: 'claim', claim: ana, force: false },
     { type: 'reset', claim: ana, run },
     { type: 'attach', run, from: 1 },
     { type: 'release', claim: ana },
   )
-  expect(answers).toMatchObject([
-    { answer: { type: 'claimed', claim: ana } },
-    { answer: { type: 'running', run } },
-    { what: { type: 'run-started' }, sequence: 1, host: 'cp1' },
-    { what: { type: 'log', lines: ['gone'] }, sequence: 2 },
-    { what: { type: 'run-ended', result: { outcome: 'done' } }, sequence: 3 },
-    { answer: { type: 'released' } },
+  expect(responses).toMatchObject([
+    { body: { type: 'claimed', claim: ana } },
+    { body: { type: 'running', run } },
+    { body: { type: 'run-started' }, sequence: 1, host: 'cp1' },
+    { body: { type: 'log', lines: ['gone'] }, sequence: 2 },
+    { body: { type: 'run-ended', result: { outcome: 'done' } }, sequence: 3 },
+    { body: { type: 'released' } },
   ])
 })
 
-test('says who it is, and who may ask it for work', async () => {
+test('hello returns the version and the lock holder', async () => {
   expect(
-    await ask({ type: 'hello' }, { type: 'claim', claim: ana, force: false }, { type: 'hello' }),
+    await sendRequests({ type: 'hello' }, { type: 'claim', claim: ana, force: false }, { type: 'hello' }),
   ).toMatchObject([
-    { answer: { type: 'hello', version: '0.1.0' } },
-    { answer: { type: 'claimed' } },
-    { answer: { type: 'hello', claim: ana } },
+    { body: { type: 'hello', version: '0.1.0' } },
+    { body: { type: 'claimed' } },
+    { body: { type: 'hello', claim: ana } },
   ])
 })
 
-test('does nothing for who has no claim, and says who has it', async () => {
+test('refuses work without the claim, and names its holder', async () => {
   const bob = { holder: 'bob', generation: 2 }
-  await ask({ type: 'claim', claim: ana, force: false })
+  await sendRequests({ type: 'claim', claim: ana, force: false })
   expect(
-    await ask({ type: 'reset', claim: bob, run }, { type: 'claim', claim: bob, force: false }),
+    await sendRequests({ type: 'reset', claim: bob, run }, { type: 'claim', claim: bob, force: false }),
   ).toMatchObject([
-    { answer: { type: 'refused', code: 'CLAIM_LOST', holder: ana } },
-    { answer: { type: 'refused', code: 'CLAIM_HELD', holder: ana } },
+    { body: { type: 'refused', code: 'CLAIM_LOST', holder: ana } },
+    { body: { type: 'refused', code: 'CLAIM_HELD', holder: ana } },
   ])
   expect(
-    await ask({ type: 'claim', claim: bob, force: true }, { type: 'reset', claim: ana, run }),
+    await sendRequests({ type: 'claim', claim: bob, force: true }, { type: 'reset', claim: ana, run }),
   ).toMatchObject([
-    { answer: { type: 'claimed', claim: bob } },
-    { answer: { type: 'refused', code: 'CLAIM_LOST', holder: bob } },
+    { body: { type: 'claimed', claim: bob } },
+    { body: { type: 'refused', code: 'CLAIM_LOST', holder: bob } },
   ])
 })
 
 test('a claim outlives the agent', async () => {
-  await ask({ type: 'claim', claim: ana, force: false })
-  const again = await ClaimStore.open(join(directory, 'claim.json'), () => 0)
+  await sendRequests({ type: 'claim', claim: ana, force: false })
+  const again = await OperatorLockStore.open(join(directory, 'claim.json'), () => 0)
   expect(again.held).toMatchObject(ana)
 })
 
 test('what is no request is refused, and so is what goes wrong inside', async () => {
   expect(await send(['{"kind": "Nonsense"}', 'not even JSON'])).toMatchObject([
-    { answer: { type: 'refused', code: 'CONTRACT_OTHER_KIND' } },
-    { answer: { type: 'refused', code: 'UNEXPECTED' } },
+    { body: { type: 'refused', code: 'CONTRACT_OTHER_KIND' } },
+    { body: { type: 'refused', code: 'UNEXPECTED' } },
   ])
-  expect(await ask({ type: 'facts', host: 'cp1' })).toMatchObject([
-    { answer: { type: 'refused', code: 'UNEXPECTED', message: 'not here' } },
+  expect(await sendRequests({ type: 'facts', host: 'cp1' })).toMatchObject([
+    { body: { type: 'refused', code: 'UNEXPECTED', message: 'not here' } },
   ])
 })
 
-test('before it goes everybody hears to the end what they are being told, and nobody is left waiting', async () => {
+test('before it closes, every client gets its complete response, and no client is left waiting', async () => {
   const step = Promise.withResolvers<void>()
   await runs.start(run, 'apply', async () => step.promise)
   const [idle, attached] = [0, 1].map(() => connect(join(directory, 'run', 'agent.sock')))
   if (idle === undefined || attached === undefined) throw new Error('no connection')
   const attach = { type: 'attach', run, from: 1 }
-  attached.write(`${JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'AgentRequest', ask: attach })}\n`)
-  // Their side stays open, as that of an operator who may want more.
-  const told = heard(attached)
-  const silence = heard(idle)
+  attached.write(
+    `${JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'AgentRequest', body: attach })}\n`,
+  )
+  // Both clients keep their side open, like an operator who may send more.
+  const received = receive(attached)
+  const silence = receive(idle)
   await new Promise((resolve) => attached.once('data', resolve))
   const stopped = runs.stop()
   step.resolve()
   await stopped
   await server.close()
-  expect(await told).toMatchObject([
-    { what: { type: 'run-started' } },
-    { what: { type: 'run-ended', result: { outcome: 'done' } } },
+  expect(await received).toMatchObject([
+    { body: { type: 'run-started' } },
+    { body: { type: 'run-ended', result: { outcome: 'done' } } },
   ])
   expect(await silence).toEqual([])
 })
 
-test('tells the time, and meets other hosts without a claim', async () => {
+test('returns the time, and probes other hosts without a claim', async () => {
   const token = '9f86d081884c7d659a2feaa0c55ad015'
   const address = '127.77.0.1'
-  const answers = await ask(
+  const responses = await sendRequests(
     { type: 'clock' },
     { type: 'listen', address, tcp: [2380], udp: [], token, for: 30_000 },
     { type: 'probe', targets: [{ protocol: 'tcp', address, port: 2380, token }] },
-    { type: 'hush', token },
+    { type: 'stop-listening', token },
     { type: 'probe', targets: [{ protocol: 'tcp', address, port: 2380, token }] },
   )
-  expect(answers).toMatchObject([
-    { answer: { type: 'clock', time: expect.any(Number) } },
-    { answer: { type: 'listening', tcp: [2380], udp: [] } },
-    { answer: { type: 'probed', results: [{ outcome: 'ok' }] } },
-    { answer: { type: 'hushed' } },
-    { answer: { type: 'probed', results: [{ outcome: 'refused' }] } },
+  expect(responses).toMatchObject([
+    { body: { type: 'clock', time: expect.any(Number) } },
+    { body: { type: 'listening', tcp: [2380], udp: [] } },
+    { body: { type: 'probed', results: [{ outcome: 'ok' }] } },
+    { body: { type: 'stopped-listening' } },
+    { body: { type: 'probed', results: [{ outcome: 'refused' }] } },
   ])
 })
 
-test('only who has the claim begins a trial, or ends one', async () => {
+test('only the lock holder begins a provisional change, or ends one', async () => {
   const [id, deadline] = ['22222222-2222-4222-8222-222222222222', '2026-11-15T12:10:00.000Z']
-  const trial = { id, plan: 'c'.repeat(64), deadline, slot: 0 }
-  const asks = [
-    { type: 'begin-trial', claim: ana, trial },
-    { type: 'move-trial', claim: ana, id, deadline },
-    { type: 'keep-trial', claim: ana, id },
+  const provisional = { id, plan: 'c'.repeat(64), deadline, rollbackDelayMs: 0 }
+  const bodies = [
+    { type: 'begin-provisional', claim: ana, provisional },
+    { type: 'move-provisional', claim: ana, id, deadline },
+    { type: 'confirm-provisional', claim: ana, id },
   ] as const
-  const lost = { answer: { type: 'refused', code: 'CLAIM_LOST' } }
-  expect(await ask(...asks)).toMatchObject([lost, lost, lost])
-  expect(await ask({ type: 'claim', claim: ana, force: false }, ...asks)).toMatchObject([
-    { answer: { type: 'claimed' } },
-    { answer: { type: 'trial', trial: { ...trial, state: 'on-trial' } } },
-    { answer: { type: 'trial' } },
-    { answer: { type: 'trial' } },
+  const lost = { body: { type: 'refused', code: 'CLAIM_LOST' } }
+  expect(await sendRequests(...bodies)).toMatchObject([lost, lost, lost])
+  expect(await sendRequests({ type: 'claim', claim: ana, force: false }, ...bodies)).toMatchObject([
+    { body: { type: 'claimed' } },
+    { body: { type: 'trial', provisional: { ...provisional, state: 'provisional' } } },
+    { body: { type: 'trial' } },
+    { body: { type: 'trial' } },
   ])
 })
 
-test('says how the host is, and leaves it alone for a while, without a claim', async () => {
-  const answers = await ask(
+test('returns the health, and pauses healing, without a claim', async () => {
+  const responses = await sendRequests(
     { type: 'health' },
     { type: 'health', fresh: true },
     { type: 'pause-healing', for: 60_000, by: 'ana' },
     { type: 'pause-healing', for: 0, by: 'ana' },
   )
-  const health = { at: '1970-01-01T00:00:00.000Z', ladder: 'usual', components: [] }
-  expect(answers).toMatchObject([
-    { answer: { type: 'health', health } },
-    { answer: { type: 'health', health: { ...health, idle: 'every probe was asked' } } },
-    { answer: { type: 'healing', paused: { until: '1970-01-01T00:01:00.000Z', by: 'ana' } } },
-    { answer: { type: 'healing' } },
+  const health = { at: '1970-01-01T00:00:00.000Z', healPolicy: 'usual', components: [] }
+  expect(responses).toMatchObject([
+    { body: { type: 'health', health } },
+    { body: { type: 'health', health: { ...health, suspended: 'every probe was asked' } } },
+    { body: { type: 'healing', paused: { until: '1970-01-01T00:01:00.000Z', by: 'ana' } } },
+    { body: { type: 'healing' } },
   ])
 })

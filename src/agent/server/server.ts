@@ -5,38 +5,39 @@ import { requestFormat } from '../../contract/request.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { linuxLayout } from '../host/layout.ts'
 import { agentPipe } from '../windows/agent-pipe.ts'
-import { answer, type Desk, response } from './dispatch.ts'
-import { lines } from './lines.ts'
-import { failureOf } from '../runs/runs.ts'
+import { handleRequest, type ServerDeps, buildResponse } from './dispatch.ts'
+import { readLines } from './lines.ts'
+import { toRunFailure } from '../runs/runs.ts'
 
-/** Where root finds the agent of a host, and administrators that of a Windows host. */
+/** Path of the agent's socket, for root only; on Windows a named pipe for administrators. */
 export function agentSocket(platform: NodeJS.Platform = process.platform): string {
   return platform === 'win32' ? agentPipe : `${linuxLayout.runtime}/agent.sock`
 }
 
-/** Whoever does not take their answer for so long does not get it. */
-const patience = 5000
+/** Milliseconds after which a client that does not read its response is disconnected. */
+const closeTimeoutMs = 5000
 
 export interface AgentServer {
-  /** Hears nothing more. What it is answering gets to whoever asked. */
+  /** Accepts no more requests. Responses in progress are completed. */
   close(): Promise<void>
 }
 
-/** Listens for requests, one in a line; answers in lines. Only root comes near it. */
-export async function serveAgent(desk: Desk, path: string): Promise<AgentServer> {
-  // A pipe of Windows is no file: it goes with whoever made it, and others than the system and administrators cannot write to it.
+/** Listens for requests, one per line, and responds in lines. Only root can connect. */
+export async function serveAgent(deps: ServerDeps, path: string): Promise<AgentServer> {
+  // A Windows pipe is not a file: it disappears with its process, and only the system and administrators can
+  // write to it.
   const isFile = path !== agentPipe
   if (isFile) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  // Left behind by an agent that was killed.
+  // A killed agent leaves its socket behind.
   if (isFile) await rm(path, { force: true })
-  /** Each conversation, with what ends it after the answer that it is at. */
-  const conversations = new Map<Socket, () => void>()
-  // Whoever has asked all may close their side, and still hear the answers.
+  /** Open connections, each with a function that ends it after the current response. */
+  const connections = new Map<Socket, () => void>()
+  // A client may close its sending side and still read the responses.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    const leaving = Promise.withResolvers<undefined>()
-    conversations.set(socket, () => leaving.resolve(undefined))
-    socket.once('close', () => conversations.delete(socket))
-    converse(desk, socket, leaving.promise).catch(() => socket.destroy())
+    const closing = Promise.withResolvers<undefined>()
+    connections.set(socket, () => closing.resolve(undefined))
+    socket.once('close', () => connections.delete(socket))
+    serveConnection(deps, socket, closing.promise).catch(() => socket.destroy())
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -45,44 +46,48 @@ export async function serveAgent(desk: Desk, path: string): Promise<AgentServer>
   if (isFile) await chmod(path, 0o600)
   return {
     async close() {
-      const late = setTimeout(() => conversations.forEach((_, socket) => socket.destroy()), patience)
+      const timer = setTimeout(() => connections.forEach((_, socket) => socket.destroy()), closeTimeoutMs)
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
-      conversations.forEach((leave) => leave())
+      connections.forEach((endConnection) => endConnection())
       await closed
-      clearTimeout(late)
+      clearTimeout(timer)
     },
   }
 }
 
-async function converse(desk: Desk, socket: Socket, leaving: Promise<undefined>): Promise<void> {
-  const gone = new AbortController()
-  socket.once('close', () => gone.abort())
-  socket.on('error', () => gone.abort())
-  const requests = lines(socket)
+async function serveConnection(deps: ServerDeps, socket: Socket, closing: Promise<undefined>): Promise<void> {
+  const disconnected = new AbortController()
+  socket.once('close', () => disconnected.abort())
+  socket.on('error', () => disconnected.abort())
+  const requests = readLines(socket)
   for (;;) {
-    const next = await Promise.race([requests.next(), leaving])
+    const next = await Promise.race([requests.next(), closing])
     if (next === undefined || next.done === true) break
-    for await (const message of answerLine(desk, next.value, gone.signal)) {
-      if (gone.signal.aborted) return
-      if (!socket.write(`${JSON.stringify(message)}\n`)) await drained(socket, gone.signal)
+    for await (const message of handleLine(deps, next.value, disconnected.signal)) {
+      if (disconnected.signal.aborted) return
+      if (!socket.write(`${JSON.stringify(message)}\n`)) await waitForDrain(socket, disconnected.signal)
     }
   }
-  // Once all that was written is on its way.
+  // Closes after all written data was sent.
   socket.destroySoon()
 }
 
-async function* answerLine(desk: Desk, line: string, signal: AbortSignal): ReturnType<typeof answer> {
+async function* handleLine(
+  deps: ServerDeps,
+  line: string,
+  signal: AbortSignal,
+): ReturnType<typeof handleRequest> {
   let request
   try {
     request = readVersioned(requestFormat, JSON.parse(line))
   } catch (error) {
-    yield response({ type: 'refused', ...failureOf(error) })
+    yield buildResponse({ type: 'refused', ...toRunFailure(error) })
     return
   }
-  yield* answer(desk, request, signal)
+  yield* handleRequest(deps, request, signal)
 }
 
-async function drained(socket: Socket, signal: AbortSignal): Promise<void> {
+async function waitForDrain(socket: Socket, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   await new Promise<void>((resolve) => {
     socket.once('drain', resolve)

@@ -1,29 +1,32 @@
 import { z } from 'zod'
-import { run } from '../../kit/command.ts'
+import { runProgram } from '../../kit/command.ts'
 
-/** Who started the agent and starts it again when nothing is heard of it. */
+/** The program that started the agent and restarts it without notifications. */
 export interface Supervisor {
-  /** How long it waits for a sign of life, in milliseconds; nothing when it does not wait. */
-  readonly patience: number | undefined
-  tell(state: 'READY=1' | 'WATCHDOG=1', signal: AbortSignal): Promise<void>
+  /** Watchdog timeout in milliseconds; undefined if there is no watchdog. */
+  readonly watchdogTimeoutMs: number | undefined
+  notify(state: 'READY=1' | 'WATCHDOG=1', signal: AbortSignal): Promise<void>
 }
 
-/** What systemd gives a service of which it wants to hear. */
+/** Environment that systemd sets for a service of type notify. */
 const environment = z.object({
   NOTIFY_SOCKET: z.string().min(1),
-  /** In microseconds. */
+  /** Microseconds. */
   WATCHDOG_USEC: z.coerce.number().positive().optional(),
 })
 
-/** Nothing for an agent that a person started. Node does not speak with such a socket, so systemd's own program does. */
+/**
+ * Undefined for an agent that a person started. Node cannot write to a datagram socket of this kind, so this
+ * calls systemd-notify.
+ */
 export function systemdSupervisor(env: Readonly<Record<string, string | undefined>>): Supervisor | undefined {
   const { success, data } = environment.safeParse(env)
   if (!success) return undefined
   const { NOTIFY_SOCKET, WATCHDOG_USEC } = data
   return {
-    patience: WATCHDOG_USEC && WATCHDOG_USEC / 1000,
-    async tell(state, signal) {
-      await run(['systemd-notify', state], { env: { PATH: env['PATH'], NOTIFY_SOCKET }, signal })
+    watchdogTimeoutMs: WATCHDOG_USEC && WATCHDOG_USEC / 1000,
+    async notify(state, signal) {
+      await runProgram(['systemd-notify', state], { env: { PATH: env['PATH'], NOTIFY_SOCKET }, signal })
     },
   }
 }

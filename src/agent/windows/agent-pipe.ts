@@ -1,2 +1,2 @@
-/** Where administrators find the agent of a Windows host. */
+/** Named pipe over which administrators reach the agent of a Windows host. */
 export const agentPipe = String.raw`\\.\pipe\hyperkube-agent`

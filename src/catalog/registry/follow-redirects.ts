@@ -1,62 +1,66 @@
 import { HyperkubeError } from '../../kit/errors.ts'
-import { refused } from '../fetcher.ts'
-import { redirectTarget } from '../redirect.ts'
-import type { Web, WebAnswer } from './transport.ts'
+import { urlStatusError } from '../fetcher.ts'
+import { resolveRedirect } from '../redirect.ts'
+import type { RegistryTransport, RegistryResponse } from './transport.ts'
 
-const mostRedirects = 5
+const maxRedirects = 5
 
-/** Who one is to a host, and to no other that it may lead to. */
+/** Credentials for one host. They are not sent to hosts that it redirects to. */
 export interface Authorization {
   readonly host: string
   readonly value: string
 }
 
-export interface Followed {
-  readonly answer: WebAnswer
-  /** Where the answer came from in the end. */
-  readonly at: string
+export interface FollowedResponse {
+  readonly response: RegistryResponse
+  /** URL that the response came from. */
+  readonly url: string
 }
 
-/** The answer at the end of all redirects, whatever its status. */
-export async function follow(
-  web: Web,
+/** Returns the response after all redirects, whatever its status. */
+export async function followRedirects(
+  transport: RegistryTransport,
   url: string,
   { accept, authorization }: { readonly accept?: string; readonly authorization?: Authorization | undefined },
   signal: AbortSignal,
-): Promise<Followed> {
-  let at = url
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
-    const known = authorization !== undefined && new URL(at).host === authorization.host
+): Promise<FollowedResponse> {
+  let currentUrl = url
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    const isAuthorizedHost = authorization !== undefined && new URL(currentUrl).host === authorization.host
     const headers = {
       ...(accept === undefined ? {} : { accept }),
-      ...(known ? { authorization: authorization.value } : {}),
+      ...(isAuthorizedHost ? { authorization: authorization.value } : {}),
     }
-    const answer = await web.get(at, headers, signal)
-    const location = answer.header('location')
-    if (answer.status < 300 || answer.status >= 400 || location === undefined) return { answer, at }
-    await answer.leave()
-    at = redirectTarget(url, at, location)
+    const response = await transport.get(currentUrl, headers, signal)
+    const location = response.header('location')
+    if (response.status < 300 || response.status >= 400 || location === undefined)
+      return { response, url: currentUrl }
+    await response.cancel()
+    currentUrl = resolveRedirect(url, currentUrl, location)
   }
-  throw new HyperkubeError('FETCH_REFUSED', `${url} leads on and on, through ${mostRedirects} redirects`)
+  throw new HyperkubeError('FETCH_REFUSED', `${url} leads on and on, through ${maxRedirects} redirects`)
 }
 
-/** The same for those who want a file and nothing else. */
-export async function bytesAt(
-  web: Web,
+/** Returns the body of a successful response after all redirects. */
+export async function fetchBytes(
+  transport: RegistryTransport,
   url: string,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const { answer } = await follow(web, url, {}, signal)
-  return accepted(answer, url)
+  const { response } = await followRedirects(transport, url, {}, signal)
+  return requireAccepted(response, url)
 }
 
-export async function accepted(answer: WebAnswer, url: string): Promise<AsyncIterable<Uint8Array>> {
-  const { status, header, body, leave } = answer
+export async function requireAccepted(
+  response: RegistryResponse,
+  url: string,
+): Promise<AsyncIterable<Uint8Array>> {
+  const { status, header, body, cancel } = response
   const encoding = header('content-encoding') ?? 'identity'
   if (status >= 200 && status < 300 && encoding === 'identity') return body
-  await leave()
+  await cancel()
   if (status >= 200 && status < 300) {
     throw new HyperkubeError('FETCH_ENCODED', `${url} is compressed on the way, unasked`)
   }
-  throw refused(url, status)
+  throw urlStatusError(url, status)
 }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import { expect, test } from 'vitest'
-import { httpWeb } from './http-transport.ts'
-import { wholeText } from './read-all.ts'
+import { httpRegistryTransport } from './http-transport.ts'
+import { readAllText } from './read-all.ts'
 
 const { signal } = new AbortController()
 
@@ -18,34 +18,34 @@ async function serving(listener: RequestListener): Promise<AsyncDisposable & { r
   }
 }
 
-test('headers go there and come back, and redirects are told', async () => {
+test('headers are sent and returned, and redirects are not followed', async () => {
   await using site = await serving(({ headers }, response) => {
     response.writeHead(307, {
       location: '/there',
-      'x-seen': `${headers['accept']} ${headers['accept-encoding']}`,
+      'x-received': `${headers['accept']} ${headers['accept-encoding']}`,
     })
     response.end('body')
   })
-  const answer = await httpWeb().get(site.url, { accept: 'a/b' }, signal)
-  expect([answer.status, answer.header('location'), answer.header('x-seen')]).toEqual([
+  const response = await httpRegistryTransport().get(site.url, { accept: 'a/b' }, signal)
+  expect([response.status, response.header('location'), response.header('x-received')]).toEqual([
     307,
     '/there',
     'a/b identity',
   ])
-  expect(answer.header('x-none')).toBeUndefined()
-  expect(await wholeText(answer.body, site.url, 10)).toBe('body')
+  expect(response.header('x-none')).toBeUndefined()
+  expect(await readAllText(response.body, site.url, 10)).toBe('body')
 })
 
-test('a body that breaks, or does not come, is told with its URL', async () => {
+test('a body that breaks, or does not come, is reported with its URL', async () => {
   await using breaking = await serving((_, response) => {
     response.writeHead(200, { 'content-length': 100 })
     response.write('x', () => response.destroy())
   })
-  const { body } = await httpWeb().get(breaking.url, {}, signal)
-  await expect(wholeText(body, breaking.url, 1000)).rejects.toMatchObject({ code: 'FETCH_UNREACHABLE' })
+  const { body } = await httpRegistryTransport().get(breaking.url, {}, signal)
+  await expect(readAllText(body, breaking.url, 1000)).rejects.toMatchObject({ code: 'FETCH_UNREACHABLE' })
   await using silent = await serving((_, response) => void response.writeHead(200).write('x'))
-  const waiting = await httpWeb(50).get(silent.url, {}, signal)
-  await expect(wholeText(waiting.body, silent.url, 1000)).rejects.toMatchObject({
+  const waiting = await httpRegistryTransport(50).get(silent.url, {}, signal)
+  await expect(readAllText(waiting.body, silent.url, 1000)).rejects.toMatchObject({
     code: 'FETCH_UNREACHABLE',
     message: expect.stringContaining(silent.url),
   })
@@ -54,7 +54,7 @@ test('a body that breaks, or does not come, is told with its URL', async () => {
 test('an abort ends it with its own reason', async () => {
   await using silent = await serving(() => undefined)
   const abort = new AbortController()
-  const asking = httpWeb().get(silent.url, {}, abort.signal)
+  const pending = httpRegistryTransport().get(silent.url, {}, abort.signal)
   abort.abort(new Error('enough'))
-  await expect(asking).rejects.toThrow('enough')
+  await expect(pending).rejects.toThrow('enough')
 })

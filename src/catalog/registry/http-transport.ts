@@ -1,42 +1,45 @@
 import { HyperkubeError } from '../../kit/errors.ts'
-import { unreachable } from '../fetcher.ts'
-import type { Web } from './transport.ts'
+import { urlUnreachableError } from '../fetcher.ts'
+import type { RegistryTransport } from './transport.ts'
 
-/** So long without a byte is no connection any more, in milliseconds. */
-const patience = 60_000
+/** Milliseconds without a byte after which the connection counts as broken. */
+const defaultStallTimeoutMs = 60_000
 
-export function httpWeb(stall = patience): Web {
+export function httpRegistryTransport(stallTimeoutMs = defaultStallTimeoutMs): RegistryTransport {
   return {
     async get(url, headers, signal) {
       signal.throwIfAborted()
-      const silence = new AbortController()
-      const timer = setTimeout(() => silence.abort(new Error(`no byte came for ${stall / 1000} s`)), stall)
-      const either = AbortSignal.any([signal, silence.signal])
-      const failed = (error: unknown): unknown => {
+      const stallAbort = new AbortController()
+      const timer = setTimeout(
+        () => stallAbort.abort(new Error(`no byte came for ${stallTimeoutMs / 1000} s`)),
+        stallTimeoutMs,
+      )
+      const combinedSignal = AbortSignal.any([signal, stallAbort.signal])
+      const toError = (error: unknown): unknown => {
         clearTimeout(timer)
         signal.throwIfAborted()
-        return error instanceof HyperkubeError ? error : unreachable(url, error)
+        return error instanceof HyperkubeError ? error : urlUnreachableError(url, error)
       }
       try {
-        // Compressed on the way, it would be other bytes than those that have the digest.
-        const own = { 'accept-encoding': 'identity', 'user-agent': 'hyperkube' }
+        // A compressed response has other bytes than those that the digest is for.
+        const ownHeaders = { 'accept-encoding': 'identity', 'user-agent': 'hyperkube' }
         const response = await fetch(url, {
-          headers: { ...own, ...headers },
-          signal: either,
+          headers: { ...ownHeaders, ...headers },
+          signal: combinedSignal,
           redirect: 'manual',
         })
         timer.refresh()
         return {
           status: response.status,
           header: (name) => response.headers.get(name) ?? undefined,
-          body: chunks(response, timer, failed),
-          leave: async () => {
+          body: chunks(response, timer, toError),
+          cancel: async () => {
             clearTimeout(timer)
             await response.body?.cancel().catch(() => undefined)
           },
         }
       } catch (error) {
-        throw failed(error)
+        throw toError(error)
       }
     },
   }
@@ -45,7 +48,7 @@ export function httpWeb(stall = patience): Web {
 async function* chunks(
   { body }: Response,
   timer: NodeJS.Timeout,
-  failed: (error: unknown) => unknown,
+  toError: (error: unknown) => unknown,
 ): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body ?? []) {
@@ -53,7 +56,7 @@ async function* chunks(
       yield chunk
     }
   } catch (error) {
-    throw failed(error)
+    throw toError(error)
   } finally {
     clearTimeout(timer)
   }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { readManifest, windowsBuilds } from './image-manifest.ts'
+import { parseImageManifest, windowsBuilds } from './image-manifest.ts'
 
 const part = { mediaType: 'application/json', digest: `sha256:${'0'.repeat(64)}`, size: 1 }
 
 function buildsOf(...platforms: readonly object[]): number[] | undefined {
   const manifests = platforms.map((platform) => ({ ...part, platform }))
-  const content = readManifest(Buffer.from(JSON.stringify({ schemaVersion: 2, manifests })))
+  const content = parseImageManifest(Buffer.from(JSON.stringify({ schemaVersion: 2, manifests })))
   return content && windowsBuilds(content)
 }
 
@@ -23,6 +23,6 @@ test('an index says for which builds of Windows an image is', () => {
 
 test('of what does not say its build nothing is known', () => {
   expect(buildsOf(linux, windows())).toBeUndefined()
-  const one = readManifest(Buffer.from(JSON.stringify({ schemaVersion: 2, config: part, layers: [] })))
+  const one = parseImageManifest(Buffer.from(JSON.stringify({ schemaVersion: 2, config: part, layers: [] })))
   expect(one && windowsBuilds(one)).toBeUndefined()
 })

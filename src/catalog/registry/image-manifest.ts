@@ -4,17 +4,17 @@ import { imageDigest } from '../../contract/image-reference.ts'
 const digest = z.string().regex(imageDigest)
 
 const descriptor = z.object({ mediaType: z.string(), digest, size: z.int().min(0) })
-/** A blob, by what it is. */
+/** Type, digest and size of a blob. */
 export type Descriptor = z.infer<typeof descriptor>
 
-/** Images for Windows also say for which one: 10.0.20348.2700. */
+/** Images for Windows also name the Windows version: 10.0.20348.2700. */
 const platform = z.object({
   os: z.string(),
   architecture: z.string(),
   'os.version': z.string().optional(),
 })
 
-/** Several images under one name, one for each kind of machine. */
+/** Several images under one name, one for each platform. */
 const index = z.object({
   schemaVersion: z.literal(2),
   mediaType: z.string().optional(),
@@ -28,7 +28,7 @@ const image = z.object({
   layers: z.array(descriptor),
 })
 
-export type ManifestContent =
+export type ImageManifestContent =
   | {
       readonly kind: 'index'
       readonly mediaType: string
@@ -41,12 +41,15 @@ export type ManifestContent =
       readonly layers: readonly Descriptor[]
     }
 
-/** In the formats of OCI and Docker alike, which differ in names alone. Nothing when it is something else. */
-export function readManifest(bytes: Uint8Array): ManifestContent | undefined {
+/**
+ * Accepts the formats of OCI and Docker, which differ only in media types. Returns undefined for anything
+ * else.
+ */
+export function parseImageManifest(bytes: Uint8Array): ImageManifestContent | undefined {
   const value = jsonIn(bytes)
-  const several = index.safeParse(value)
-  if (several.success) {
-    const { mediaType = 'application/vnd.oci.image.index.v1+json', manifests } = several.data
+  const parsedIndex = index.safeParse(value)
+  if (parsedIndex.success) {
+    const { mediaType = 'application/vnd.oci.image.index.v1+json', manifests } = parsedIndex.data
     return { kind: 'index', mediaType, manifests }
   }
   const one = image.safeParse(value)
@@ -56,10 +59,10 @@ export function readManifest(bytes: Uint8Array): ManifestContent | undefined {
 }
 
 /**
- * The builds of Windows that an image is for; nothing where that is not known. Of what is no index only its configuration
- * would tell, and one that does not say its build is taken for any.
+ * Windows builds that an image supports, or undefined if that is unknown. A single image names its build only
+ * in its configuration. An index entry without a build is taken to run on any build.
  */
-export function windowsBuilds(content: ManifestContent): number[] | undefined {
+export function windowsBuilds(content: ImageManifestContent): number[] | undefined {
   if (content.kind !== 'index') return undefined
   const versions = content.manifests
     .filter((one) => one.platform?.os === 'windows')

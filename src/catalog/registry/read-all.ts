@@ -1,7 +1,7 @@
-import { tooLarge } from '../fetcher.ts'
+import { urlTooLargeError } from '../fetcher.ts'
 
-/** All of something small. */
-export async function wholeBytes(
+/** Reads a small body completely; fails if it exceeds `limit` bytes. */
+export async function readAllBytes(
   body: AsyncIterable<Uint8Array>,
   url: string,
   limit: number,
@@ -10,16 +10,16 @@ export async function wholeBytes(
   let size = 0
   for await (const chunk of body) {
     size += chunk.length
-    if (size > limit) throw tooLarge(url, limit)
+    if (size > limit) throw urlTooLargeError(url, limit)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }
 
-export async function wholeText(
+export async function readAllText(
   body: AsyncIterable<Uint8Array>,
   url: string,
   limit: number,
 ): Promise<string> {
-  return (await wholeBytes(body, url, limit)).toString('utf8')
+  return (await readAllBytes(body, url, limit)).toString('utf8')
 }

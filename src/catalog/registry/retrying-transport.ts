@@ -1,17 +1,23 @@
-import { refused } from '../fetcher.ts'
-import { attempts, type Pause } from '../retrying-fetcher.ts'
-import type { Web } from './transport.ts'
+import { urlStatusError } from '../fetcher.ts'
+import { withFetchRetries, type RetryPause } from '../retrying-fetcher.ts'
+import type { RegistryTransport } from './transport.ts'
 
-/** Tries a request three times when the network or a server fails. A body that breaks is up to whoever reads it. */
-export function retryingWeb(web: Web, pause?: Pause): Web {
+/**
+ * Tries a request three times if the network or a server fails. Readers of the body must handle a broken body
+ * themselves.
+ */
+export function retryingRegistryTransport(
+  transport: RegistryTransport,
+  pause?: RetryPause,
+): RegistryTransport {
   return {
     get: async (url, headers, signal) =>
-      attempts(
+      withFetchRetries(
         async () => {
-          const answer = await web.get(url, headers, signal)
-          if (answer.status < 500) return answer
-          await answer.leave()
-          throw refused(url, answer.status)
+          const response = await transport.get(url, headers, signal)
+          if (response.status < 500) return response
+          await response.cancel()
+          throw urlStatusError(url, response.status)
         },
         signal,
         pause,

@@ -1,15 +1,18 @@
 import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { wholeText } from './read-all.ts'
-import { bytesAt } from './follow-redirects.ts'
-import type { Web } from './transport.ts'
+import { readAllText } from './read-all.ts'
+import { fetchBytes } from './follow-redirects.ts'
+import type { RegistryTransport } from './transport.ts'
 
-const granted = z.object({ token: z.string().min(1).optional(), access_token: z.string().min(1).optional() })
-const largest = 1 << 16
+const tokenResponse = z.object({
+  token: z.string().min(1).optional(),
+  access_token: z.string().min(1).optional(),
+})
+const maxTokenBytes = 1 << 16
 
-/** Who asks nobody by name is let in by most registries, once they have a token that says so. */
-export async function anonymousToken(
-  web: Web,
+/** Fetches a token for anonymous access, which most registries require. */
+export async function fetchAnonymousToken(
+  transport: RegistryTransport,
   challenge: string | undefined,
   at: string,
   signal: AbortSignal,
@@ -24,14 +27,17 @@ export async function anonymousToken(
     const value = scope[name]
     if (value !== undefined) url.searchParams.set(name, value)
   }
-  const text = await wholeText(await bytesAt(web, url.href, signal), url.href, largest)
-  const { token, access_token: other } = granted.safeParse(jsonIn(text)).data ?? {}
+  const text = await readAllText(await fetchBytes(transport, url.href, signal), url.href, maxTokenBytes)
+  const { token, access_token: other } = tokenResponse.safeParse(jsonIn(text)).data ?? {}
   const found = token ?? other
   if (found === undefined) throw noToken(at, `${url.host} gives none`)
   return found
 }
 
-/** Bearer realm="https://auth.example/token",service="registry.example",scope="repository:pause:pull" */
+/**
+ * Parses a header such as Bearer
+ * realm="https://auth.example/token",service="registry.example",scope="repository:pause:pull".
+ */
 function readChallenge(text: string): Readonly<Record<string, string | undefined>> {
   if (!/^bearer\s/i.test(text)) return {}
   return Object.fromEntries(
@@ -48,11 +54,7 @@ function jsonIn(text: string): unknown {
 }
 
 function noToken(at: string, why: string): HyperkubeError {
-  return new HyperkubeError(
-    'REGISTRY_NO_TOKEN',
-    `${new URL(at).host} lets nobody in without a name: ${why}`,
-    {
-      hint: 'name a mirror that does, in spec.registries',
-    },
-  )
+  return new HyperkubeError('REGISTRY_NO_TOKEN', `${new URL(at).host} allows no anonymous access: ${why}`, {
+    hint: 'name a mirror that does, in spec.registries',
+  })
 }

@@ -1,13 +1,13 @@
-/** One request, as a registry wants it: with headers, and redirects told instead of followed. */
-export interface Web {
-  /** What keeps it from being answered is thrown as a HyperkubeError that names the URL. */
-  get(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<WebAnswer>
+/** Sends single requests to a registry, with headers. Redirects are returned, not followed. */
+export interface RegistryTransport {
+  /** If no response arrives, throws a HyperkubeError that names the URL. */
+  get(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<RegistryResponse>
 }
 
-export interface WebAnswer {
+export interface RegistryResponse {
   readonly status: number
   readonly header: (name: string) => string | undefined
-  /** To be read to its end, or given up with `leave`. */
+  /** Must be read to its end or released with `cancel`. */
   readonly body: AsyncIterable<Uint8Array>
-  readonly leave: () => Promise<void>
+  readonly cancel: () => Promise<void>
 }

@@ -1,13 +1,15 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { Answer } from './fake-fetcher.ts'
+import type { FakeResponse } from './fake-fetcher.ts'
 
-export interface TestServer extends AsyncDisposable {
+export interface FakeArtifactServer extends AsyncDisposable {
   readonly url: string
 }
 
-/** The same answers as those of the fetcher in memory, over real HTTP, for tests. `answer` is given a path. */
-export async function testServer(answer: (path: string) => Answer | undefined): Promise<TestServer> {
-  const server = createServer((request, response) => send(response, answer(request.url ?? '/')))
+/** Serves the same responses as the fake fetcher over real HTTP, for tests. The function gets a path. */
+export async function startFakeArtifactServer(
+  respond: (path: string) => FakeResponse | undefined,
+): Promise<FakeArtifactServer> {
+  const server = createServer((request, response) => send(response, respond(request.url ?? '/')))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : undefined
@@ -20,12 +22,12 @@ export async function testServer(answer: (path: string) => Answer | undefined): 
   }
 }
 
-function send(response: ServerResponse, answer: Answer = { status: 404 }): void {
-  if (typeof answer === 'string') response.end(answer)
-  else if ('status' in answer) response.writeHead(answer.status).end('<html>not what you want</html>')
-  else if ('redirect' in answer) response.writeHead(302, { location: answer.redirect }).end()
+function send(response: ServerResponse, respond: FakeResponse = { status: 404 }): void {
+  if (typeof respond === 'string') response.end(respond)
+  else if ('status' in respond) response.writeHead(respond.status).end('<html>not what you want</html>')
+  else if ('redirect' in respond) response.writeHead(302, { location: respond.redirect }).end()
   else {
-    response.writeHead(200, { 'content-length': answer.cut.length + 1 })
-    response.write(answer.cut, () => response.destroy())
+    response.writeHead(200, { 'content-length': respond.cut.length + 1 })
+    response.write(respond.cut, () => response.destroy())
   }
 }

@@ -1,26 +1,32 @@
 import { createHash } from 'node:crypto'
-import { type Fetcher, insecure, refused, tooLarge, unreachable } from '../fetcher.ts'
+import {
+  type Fetcher,
+  insecureRedirectError,
+  urlStatusError,
+  urlTooLargeError,
+  urlUnreachableError,
+} from '../fetcher.ts'
 
 /** What is at a URL: a body, a status, a redirect, or a connection that breaks in the middle. */
-export type Answer =
+export type FakeResponse =
   | string
   | { readonly status: number }
   | { readonly redirect: string }
   | { readonly cut: string }
 
-/** A world of URLs, for tests. `answer` is asked anew for each request. */
-export function memoryFetcher(answer: (url: string) => Answer | undefined): Fetcher {
-  const read = (url: string, limit: number, signal: AbortSignal, asked = url): string => {
+/** A fetcher over in-memory responses, for tests. Every request calls the function again. */
+export function fakeFetcher(respond: (url: string) => FakeResponse | undefined): Fetcher {
+  const read = (url: string, limit: number, signal: AbortSignal, requestedUrl = url): string => {
     signal.throwIfAborted()
-    const found = answer(url) ?? { status: 404 }
+    const found = respond(url) ?? { status: 404 }
     if (typeof found === 'string') {
-      if (Buffer.byteLength(found) > limit) throw tooLarge(asked, limit)
+      if (Buffer.byteLength(found) > limit) throw urlTooLargeError(requestedUrl, limit)
       return found
     }
-    if ('status' in found) throw refused(asked, found.status)
-    if ('cut' in found) throw unreachable(asked, new Error('the connection broke'))
-    if (!/^https?:/.test(found.redirect)) throw insecure(asked, found.redirect)
-    return read(found.redirect, limit, signal, asked)
+    if ('status' in found) throw urlStatusError(requestedUrl, found.status)
+    if ('cut' in found) throw urlUnreachableError(requestedUrl, new Error('the connection broke'))
+    if (!/^https?:/.test(found.redirect)) throw insecureRedirectError(requestedUrl, found.redirect)
+    return read(found.redirect, limit, signal, requestedUrl)
   }
   return {
     text: async (url, limit, signal) => read(url, limit, signal),

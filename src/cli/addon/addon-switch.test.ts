@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readCluster } from '../../spec/read-cluster.ts'
-import { switched, switches } from './addon-switch.ts'
+import { setAddonEnabled, listAddonSwitches } from './addon-switch.ts'
 
 const text = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -14,32 +14,32 @@ spec:
       files: [web.yml] # ours
 `
 
-function clusterOf(written: string) {
-  const { cluster, findings } = readCluster({ file: 'cluster.yml', text: written })
+function parseCluster(source: string) {
+  const { cluster, findings } = readCluster({ file: 'cluster.yml', text: source })
   if (cluster === undefined) throw new Error(JSON.stringify(findings))
   return cluster
 }
 
-const turn = (written: string, name: string, on: boolean): string =>
-  switched(written, clusterOf(written), name, on)
+const setEnabled = (source: string, name: string, on: boolean): string =>
+  setAddonEnabled(source, parseCluster(source), name, on)
 
 test('one is switched off and on again, and the file is as it was', () => {
-  const without = turn(text, 'traefik', false)
+  const without = setEnabled(text, 'traefik', false)
   expect(without).toContain('  ingress: none\n')
-  expect(switches(clusterOf(without)).get('traefik')).toBe(false)
-  expect(turn(without, 'traefik', true)).toBe(text)
-  const off = turn(text, 'web', false)
-  expect(switches(clusterOf(off)).get('web')).toBe(false)
-  expect(turn(off, 'web', true)).toBe(text)
+  expect(listAddonSwitches(parseCluster(without)).get('traefik')).toBe(false)
+  expect(setEnabled(without, 'traefik', true)).toBe(text)
+  const off = setEnabled(text, 'web', false)
+  expect(listAddonSwitches(parseCluster(off)).get('web')).toBe(false)
+  expect(setEnabled(off, 'web', true)).toBe(text)
 })
 
 test('a value that is there is replaced, in whatever style it is written', () => {
-  const written = text.replace('  addons:', '  ingress:\n    httpPort: 8080 # behind ours\n  addons:')
-  expect(turn(written, 'traefik', false)).toContain('  ingress: none\n  addons:')
+  const source = text.replace('  addons:', '  ingress:\n    httpPort: 8080 # behind ours\n  addons:')
+  expect(setEnabled(source, 'traefik', false)).toContain('  ingress: none\n  addons:')
   const flow = text.replace(/  addons:[^]*/, '  addons: [{ name: web, files: [web.yml] }]\n')
-  expect(switches(clusterOf(turn(flow, 'web', false))).get('web')).toBe(false)
+  expect(listAddonSwitches(parseCluster(setEnabled(flow, 'web', false))).get('web')).toBe(false)
 })
 
 test('one that is not there is not made', () => {
-  expect(() => turn(text, 'treafik', true)).toThrow('there is no addon treafik')
+  expect(() => setEnabled(text, 'treafik', true)).toThrow('there is no addon treafik')
 })

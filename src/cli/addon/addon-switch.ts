@@ -1,44 +1,44 @@
 import { HyperkubeError } from '../../kit/errors.ts'
-import { nearest } from '../../kit/suggest.ts'
+import { suggestWord } from '../../kit/suggest.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { dropWord, putWord } from '../yaml-edit.ts'
+import { removeKey, setScalar } from '../yaml-edit.ts'
 
-/** The settings that switch those that come with us. */
-export const settingOf: Readonly<Record<string, 'dns' | 'metrics' | 'ingress' | 'storage'>> = {
+/** The setting in cluster.yml of each built-in addon. */
+export const addonSettings: Readonly<Record<string, 'dns' | 'metrics' | 'ingress' | 'storage'>> = {
   coredns: 'dns',
   'metrics-server': 'metrics',
   traefik: 'ingress',
   'local-path': 'storage',
 }
 
-/** Those of a cluster, and whether each is on. */
-export function switches({ spec }: Cluster): ReadonlyMap<string, boolean> {
+/** All addons of a cluster and whether each is enabled. */
+export function listAddonSwitches({ spec }: Cluster): ReadonlyMap<string, boolean> {
   return new Map([
-    ...Object.entries(settingOf).map(([name, setting]) => [name, spec[setting] !== 'none'] as const),
+    ...Object.entries(addonSettings).map(([name, setting]) => [name, spec[setting] !== 'none'] as const),
     ...spec.addons.map(({ name, enabled }) => [name, enabled] as const),
   ])
 }
 
-/** A cluster.yml with one of its addons on or off: all else in it stays as somebody has written it. */
-export function switched(text: string, cluster: Cluster, name: string, on: boolean): string {
-  const setting = settingOf[name]
+/** Enables or disables an addon in the text of cluster.yml. The rest of the text is kept. */
+export function setAddonEnabled(text: string, cluster: Cluster, name: string, on: boolean): string {
+  const setting = addonSettings[name]
   if (setting === undefined) {
-    const path = ['spec', 'addons', indexOf(cluster, name)]
-    return on ? dropWord(text, path, 'enabled') : putWord(text, path, 'enabled', 'false')
+    const path = ['spec', 'addons', findAddonIndex(cluster, name)]
+    return on ? removeKey(text, path, 'enabled') : setScalar(text, path, 'enabled', 'false')
   }
-  return on ? dropWord(text, ['spec'], setting) : putWord(text, ['spec'], setting, 'none')
+  return on ? removeKey(text, ['spec'], setting) : setScalar(text, ['spec'], setting, 'none')
 }
 
-function indexOf(cluster: Cluster, name: string): number {
-  refuseUnknown(cluster, name)
+function findAddonIndex(cluster: Cluster, name: string): number {
+  requireKnownAddon(cluster, name)
   return cluster.spec.addons.findIndex((addon) => addon.name === name)
 }
 
-export function refuseUnknown(cluster: Cluster, name: string): void {
-  const known = [...switches(cluster).keys()]
+export function requireKnownAddon(cluster: Cluster, name: string): void {
+  const known = [...listAddonSwitches(cluster).keys()]
   if (known.includes(name)) return
-  const meant = nearest(name, known)
+  const suggestion = suggestWord(name, known)
   throw new HyperkubeError('ADDON_UNKNOWN', `there is no addon ${name}`, {
-    hint: meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`,
+    hint: suggestion === undefined ? `there are ${known.join(', ')}` : `did you mean ${suggestion}?`,
   })
 }

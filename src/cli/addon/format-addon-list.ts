@@ -1,8 +1,8 @@
-import type { AddonState } from '../../lifecycle/addons/addon-status.ts'
+import type { AddonStatus } from '../../lifecycle/addons/addon-status.ts'
 import type { Paint } from '../command.ts'
-import { type Cell, type Column, tableText } from '../table.ts'
+import { type TableCell, type TableColumn, formatTable } from '../table.ts'
 
-const words: Readonly<Record<AddonState['state'], Cell>> = {
+const stateCells: Readonly<Record<AddonStatus['state'], TableCell>> = {
   ready: { text: 'ready', colour: 'green' },
   unready: { text: 'not ready', colour: 'red' },
   changes: { text: 'to be changed', colour: 'yellow' },
@@ -11,16 +11,16 @@ const words: Readonly<Record<AddonState['state'], Cell>> = {
   off: { text: 'off', colour: 'dim' },
 }
 
-const columns: readonly Column<AddonState>[] = [
+const columns: readonly TableColumn<AddonStatus>[] = [
   { head: 'NAME', cell: ({ name }) => ({ text: name }) },
-  { head: 'STATE', cell: ({ state }) => words[state] },
+  { head: 'STATE', cell: ({ state }) => stateCells[state] },
   { head: 'VERSION', cell: ({ version }) => ({ text: version ?? '-' }) },
   { head: 'WHAT IT IS', cell: ({ about }) => ({ text: about }) },
 ]
 
-/** A row for each, then what keeps those that are not ready. */
-export function addonListText(states: readonly AddonState[], paint: Paint): string {
+/** A table of addons, then the reasons of those that are not ready. */
+export function formatAddonList(states: readonly AddonStatus[], paint: Paint): string {
   const reasons = states.flatMap(({ name, reason }) => (reason === undefined ? [] : [`${name}: ${reason}\n`]))
-  const table = tableText(columns, states, paint)
+  const table = formatTable(columns, states, paint)
   return reasons.length === 0 ? table : `${table}\n${reasons.join('')}`
 }

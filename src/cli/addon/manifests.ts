@@ -1,60 +1,60 @@
 import { stringify } from 'yaml'
-import { type Addon, labelled } from '../../addons/addon.ts'
-import { referenceOf } from '../../addons/reference.ts'
+import { type Addon, labelManifests } from '../../addons/addon.ts'
+import { toReference } from '../../addons/reference.ts'
 import { isSecret } from '../../addons/secret.ts'
-import { inWaves } from '../../addons/waves.ts'
+import { groupIntoWaves } from '../../addons/waves.ts'
 
 type Manifest = Addon['manifests'][number]
 
-/** A manifest as anybody may see it. */
+/** A manifest without secret values. */
 export interface ShownManifest {
   readonly addon: string
   readonly manifest: Manifest
-  /** What is missing in it. */
-  readonly without?: string
+  /** What was left out. */
+  readonly omitted?: string
 }
 
-/** The manifests of an addon as they are applied, in their order. */
-export function shownManifests(addon: Addon): readonly ShownManifest[] {
-  return inWaves(labelled(addon), referenceOf)
+/** The manifests of an addon in the order in which they are applied. */
+export function listShownManifests(addon: Addon): readonly ShownManifest[] {
+  return groupIntoWaves(labelManifests(addon), toReference)
     .flat()
-    .map((manifest) => ({ addon: addon.name, ...shown(manifest) }))
+    .map((manifest) => ({ addon: addon.name, ...redactManifest(manifest) }))
 }
 
-/** One document after the other. */
-export function manifestsText(manifests: readonly ShownManifest[]): string {
-  return manifests.map(documentText).join('---\n')
+/** Formats manifests as YAML documents. */
+export function formatManifests(manifests: readonly ShownManifest[]): string {
+  return manifests.map(formatDocument).join('---\n')
 }
 
-function documentText({ addon, manifest, without }: ShownManifest): string {
-  const rest = without === undefined ? '' : `, without ${without}`
-  // As kubectl reads it: there a bare `yes` or `on` is no text.
+function formatDocument({ addon, manifest, omitted }: ShownManifest): string {
+  const omittedText = omitted === undefined ? '' : `, without ${omitted}`
+  // YAML 1.1, as kubectl reads it: there a bare `yes` or `on` is a boolean and must be quoted.
   const text = stringify(manifest, { version: '1.1', aliasDuplicateObjects: false, lineWidth: 0 })
-  return `# addon ${addon}${rest}\n${text}`
+  return `# addon ${addon}${omittedText}\n${text}`
 }
 
-function shown(manifest: Manifest): Pick<ShownManifest, 'manifest' | 'without'> {
-  if (isSecret(manifest)) return { manifest: withoutValues(manifest), without: 'its values' }
+function redactManifest(manifest: Manifest): Pick<ShownManifest, 'manifest' | 'omitted'> {
+  if (isSecret(manifest)) return { manifest: clearSecretValues(manifest), omitted: 'its values' }
   const { caBundle }: { caBundle?: unknown } = Object(manifest['spec'])
   if (manifest.kind === 'APIService' && caBundle === '') {
-    return { manifest, without: 'caBundle, which is the authority of the cluster' }
+    return { manifest, omitted: 'caBundle, which is the CA of the cluster' }
   }
   return { manifest }
 }
 
-/** A Secret with its keys alone. An annotation may hold all of it: kubectl keeps there what it has applied. */
-function withoutValues(manifest: Manifest): Manifest {
-  const { metadata, data, stringData, ...rest } = manifest
+/** Keeps only the keys of a Secret. Annotations are cleared, too: kubectl stores the applied object there. */
+function clearSecretValues(manifest: Manifest): Manifest {
+  const { metadata, data, stringData, ...omittedText } = manifest
   const { annotations, ...named } = metadata
   return {
-    ...rest,
-    metadata: { ...named, ...emptied({ annotations }) },
-    ...emptied({ data, stringData }),
+    ...omittedText,
+    metadata: { ...named, ...clearValues({ annotations }) },
+    ...clearValues({ data, stringData }),
   }
 }
 
-/** Of some maps the keys. */
-function emptied(maps: Readonly<Record<string, unknown>>): Record<string, Record<string, string>> {
+/** Replaces all values in the maps with empty strings. */
+function clearValues(maps: Readonly<Record<string, unknown>>): Record<string, Record<string, string>> {
   return Object.fromEntries(
     Object.entries(maps)
       .filter(([, map]) => map !== undefined)

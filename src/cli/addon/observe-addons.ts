@@ -1,55 +1,58 @@
 import { HyperkubeError } from '../../kit/errors.ts'
-import { addonsOf } from '../../lifecycle/addons/propose-addons.ts'
+import { buildAddonInput } from '../../lifecycle/addons/propose-addons.ts'
 import type { AddonProposal } from '../../lifecycle/addons/proposal.ts'
-import { addonStates, type AddonState } from '../../lifecycle/addons/addon-status.ts'
-import { whyNotReady } from '../../lifecycle/cluster-objects/node-readiness.ts'
-import { placesIn } from '../../lifecycle/host-endpoints.ts'
-import { surroundings } from '../../lifecycle/cluster-client.ts'
-import { factsOf, type Wish } from '../../lifecycle/build-proposal.ts'
-import { type Context, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { reportedRun } from '../run-with-progress.ts'
+import { readAddonStatuses, type AddonStatus } from '../../lifecycle/addons/addon-status.ts'
+import { explainNotReady } from '../../lifecycle/cluster-objects/node-readiness.ts'
+import { listClusterEndpoints } from '../../lifecycle/host-endpoints.ts'
+import { createClusterClient } from '../../lifecycle/cluster-client.ts'
+import { readHostFacts, type ClusterInputs } from '../../lifecycle/build-proposal.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
+import { runWithProgress } from '../run-with-progress.ts'
 import { runFlags } from '../run-flags.ts'
-import { remotesOf, viewOf } from '../up/propose.ts'
-import { reach } from '../up/connect.ts'
+import { createRemoteLookup, buildClientOptions } from '../up/propose.ts'
+import { connectCluster } from '../up/connect.ts'
 
-export interface LookedAddons {
+export interface AddonsObservation {
   readonly proposal: AddonProposal
-  readonly states: readonly AddonState[]
+  readonly states: readonly AddonStatus[]
 }
 
-/** Asks the cluster what it has of its addons. What CoreDNS is given depends on the hosts, so they are asked as well. */
-export async function lookAtAddons(
-  context: Context,
+/** Reads the state of addons from the cluster. Also reads facts of hosts, because CoreDNS depends on them. */
+export async function observeClusterAddons(
+  context: CommandContext,
   options: Invocation['options'],
-  wish: Wish,
-): Promise<{ readonly code: ExitCode; readonly looked: LookedAddons | undefined }> {
+  inputs: ClusterInputs,
+): Promise<{ readonly code: ExitCode; readonly observation: AddonsObservation | undefined }> {
   const settings = {
     command: 'addon',
-    cluster: wish.cluster.metadata.name,
+    cluster: inputs.cluster.metadata.name,
     progress: runFlags.parse(options).progress,
     debug: options.debug === true,
   }
-  let looked: LookedAddons | undefined
-  const { code } = await reportedRun(context, settings, async (run) => {
-    await using reached = await reach(context, options, wish, run, context.signal)
-    const facts = await factsOf(reached.crew.sessions)
-    using around = await surroundings(
-      placesIn(wish.cluster),
-      viewOf(reached.wish, context, remotesOf(reached.crew)),
+  let observation: AddonsObservation | undefined
+  const { code } = await runWithProgress(context, settings, async (run) => {
+    await using connected = await connectCluster(context, options, inputs, run, context.signal)
+    const facts = await readHostFacts(connected.connected.sessions)
+    using clusterClient = await createClusterClient(
+      listClusterEndpoints(inputs.cluster),
+      buildClientOptions(connected.inputs, context, createRemoteLookup(connected.connected)),
     )
-    const inside = await around.inside(addonsOf(wish, facts))
-    if (inside === undefined) throw silent()
-    for (const finding of inside.addons.findings) run.tell({ type: 'finding', finding })
-    const away = inside.nodes.filter((node) => whyNotReady(node) !== undefined).length
-    looked = { proposal: inside.addons, states: await addonStates(around.api, inside.addons, away) }
+    const apiState = await clusterClient.readApiState(buildAddonInput(inputs, facts))
+    if (apiState === undefined) throw buildUnreachableError()
+    for (const finding of apiState.addons.findings) run.emit({ type: 'finding', finding })
+    const notReadyCount = apiState.nodes.filter((node) => explainNotReady(node) !== undefined).length
+    observation = {
+      proposal: apiState.addons,
+      states: await readAddonStatuses(clusterClient.api, apiState.addons, notReadyCount),
+    }
     return { code: exitCodes.ok, result: { outcome: 'unchanged' } }
   })
-  return { code, looked }
+  return { code, observation }
 }
 
-function silent(): HyperkubeError {
+function buildUnreachableError(): HyperkubeError {
   return new HyperkubeError(
-    'ADDON_API_SILENT',
+    'ADDON_API_UNREACHABLE',
     'no API server answers, and addons are in the cluster alone',
     {
       hint: 'hyperkube status says what is wrong; hyperkube up brings it up',

@@ -1,53 +1,59 @@
-import { hostDeeds } from '../../agent/host-resource/handlers/create-request-handlers.ts'
-import { ownMember } from '../../agent/host-resource/local-etcd.ts'
-import { etcdutlProof } from '../../agent/host-resource/handlers/verify-snapshot.ts'
-import type { Renew } from '../../agent/host-resource/handlers/renew-certificates.ts'
-import { snapshotShelf } from '../../agent/host-resource/local-snapshots.ts'
+import { createRequestHandlers } from '../../agent/host-resource/handlers/create-request-handlers.ts'
+import { createLocalEtcdReader } from '../../agent/host-resource/local-etcd.ts'
+import { createEtcdutlVerifier } from '../../agent/host-resource/handlers/verify-snapshot.ts'
+import type { RenewNow } from '../../agent/host-resource/handlers/renew-certificates.ts'
+import { openLocalSnapshots } from '../../agent/host-resource/local-snapshots.ts'
 import type { Healer } from '../../agent/heal/healer.ts'
 import { watchPlan } from '../../agent/heal/watch-plan.ts'
-import { hostCommand } from '../../agent/host/command.ts'
+import { runHostCommand } from '../../agent/host/command.ts'
 import type { Host } from '../../agent/host/host.ts'
-import { knownCertificates } from '../../agent/host-resource/host-certificates.ts'
-import { memberTold } from '../../agent/host-resource/etcd-report.ts'
-import type { SpeakScene } from '../../agent/host-resource/host-resource-connection.ts'
-import { toldOf } from '../../agent/host-resource/host-report.ts'
-import { isTaken } from '../../agent/loop/is-locked-by-other.ts'
-import type { HostWork } from '../../agent/server/dispatch.ts'
-import type { ClaimStore } from '../../agent/operator-lock/operator-lock-store.ts'
+import { createCertificateReader } from '../../agent/host-resource/host-certificates.ts'
+import { createEtcdReporter } from '../../agent/host-resource/etcd-report.ts'
+import type { HostResourceConnectionDeps } from '../../agent/host-resource/host-resource-connection.ts'
+import { createHostReporter } from '../../agent/host-resource/host-report.ts'
+import { isLockedByOther } from '../../agent/loop/is-locked-by-other.ts'
+import type { HostOperations } from '../../agent/server/dispatch.ts'
+import type { OperatorLockStore } from '../../agent/operator-lock/operator-lock-store.ts'
 import type { Runs } from '../../agent/runs/runs.ts'
 
-export interface SpeakerWish {
+export interface HostReportingOptions {
   readonly host: Host
-  readonly work: Pick<HostWork, 'restoring'>
+  readonly work: Pick<HostOperations, 'activeRestore'>
   readonly runs: Runs
-  readonly claims: Pick<ClaimStore, 'held'>
+  readonly claims: Pick<OperatorLockStore, 'held'>
   readonly healer: Pick<Healer, 'health'>
-  readonly renew: Renew
+  readonly renew: RenewNow
   readonly version: string
-  readonly say: (text: string) => void
+  readonly log: (text: string) => void
   readonly signal: AbortSignal
 }
 
-/** What the agent does for controllers and says to them, on a host of any system. */
-export function hostSpeaker(wish: SpeakerWish): SpeakScene {
-  const { host, runs, claims, healer, version, say, signal } = wish
+/** Builds what the agent needs to report its host to controllers and to handle their requests, on any OS. */
+export function createHostReportingDeps(options: HostReportingOptions): HostResourceConnectionDeps {
+  const { host, runs, claims, healer, version, log, signal } = options
   const plan = watchPlan(host)
-  const member = ownMember({ host, plan, signal })
-  const shelf = snapshotShelf(host.layout.snapshots)
+  const member = createLocalEtcdReader({ host, plan, signal })
+  const snapshots = openLocalSnapshots(host.layout.snapshots)
   return {
     host,
     plan,
-    deeds: hostDeeds({ ...wish, plan, member, shelf, prove: etcdutlProof(hostCommand) }),
-    told: toldOf({
+    handlers: createRequestHandlers({
+      ...options,
+      plan,
+      member,
+      snapshots,
+      verify: createEtcdutlVerifier(runHostCommand),
+    }),
+    readReport: createHostReporter({
       version,
       healer,
-      certificates: knownCertificates(host, plan),
-      member: memberTold({ member, shelf, clock: host.clock }),
+      certificates: createCertificateReader(host, plan),
+      member: createEtcdReporter({ member, snapshots, clock: host.clock }),
     }),
     generation: () => claims.held?.generation ?? 0,
-    taken: async () => runs.busy || (await isTaken(wish)),
+    isLocked: async () => runs.busy || (await isLockedByOther(options)),
     random: Math.random,
-    say,
+    log,
     signal,
   }
 }

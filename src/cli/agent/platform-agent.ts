@@ -1,28 +1,28 @@
 import type { HostHealer } from '../../agent/heal/host-healer.ts'
-import type { Ladder } from '../../agent/heal/decision/escalation-policy.ts'
-import type { AskProbe } from '../../agent/heal/probe-result.ts'
-import type { Teller } from '../../agent/heal/report/heal-reporter.ts'
+import type { EscalationPolicy } from '../../agent/heal/decision/escalation-policy.ts'
+import type { RunProbe } from '../../agent/heal/probe-result.ts'
+import type { HealReporter } from '../../agent/heal/report/heal-reporter.ts'
 import type { Host } from '../../agent/host/host.ts'
-import type { ClaimStore } from '../../agent/operator-lock/operator-lock-store.ts'
-import type { HostWork } from '../../agent/server/dispatch.ts'
+import type { OperatorLockStore } from '../../agent/operator-lock/operator-lock-store.ts'
+import type { HostOperations } from '../../agent/server/dispatch.ts'
 import type { Runs } from '../../agent/runs/runs.ts'
 
-/** What healing on any host is given. */
-export interface HealingScene {
-  readonly work: HostWork
+/** What the healer of any platform needs. */
+export interface PlatformHealerOptions {
+  readonly work: HostOperations
   readonly runs: Runs
-  readonly claims: ClaimStore
-  readonly ask: AskProbe
-  readonly tell: Teller['tell']
-  readonly ladder: Ladder['name']
-  readonly say: (text: string) => void
+  readonly claims: OperatorLockStore
+  readonly runProbe: RunProbe
+  readonly report: HealReporter['report']
+  readonly healPolicy: EscalationPolicy['name']
+  readonly log: (text: string) => void
   readonly signal: AbortSignal
 }
 
-/** The agent's hands on the system that it runs on. */
-export interface WiredAgent extends AsyncDisposable {
+/** The parts of an agent that depend on the OS. */
+export interface PlatformAgent extends AsyncDisposable {
   readonly host: Host
-  readonly work: HostWork
-  readonly ask: AskProbe
-  healer(scene: HealingScene): Promise<HostHealer>
+  readonly work: HostOperations
+  readonly runProbe: RunProbe
+  createHealer(options: PlatformHealerOptions): Promise<HostHealer>
 }

@@ -3,27 +3,27 @@ import { dirname, resolve } from 'node:path'
 import { type OpenBundle, openBundle } from '../../bundle/open.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 
-/** Where the bundle of a cluster is, if its files come from one: it is named as from beside cluster.yml. */
-export function bundleFile(clusterFile: string, { spec }: Cluster): string | undefined {
+/** Path of the bundle, relative to cluster.yml; undefined if the cluster uses none. */
+export function findBundlePath(clusterFile: string, { spec }: Cluster): string | undefined {
   const { artifacts } = spec
   return artifacts !== 'upstream' && 'bundle' in artifacts
     ? resolve(dirname(clusterFile), artifacts.bundle)
     : undefined
 }
 
-/** The bundle that a cluster's files come from; nothing when they come from elsewhere. To be closed. */
+/** Opens the bundle of a cluster; undefined if the cluster uses none. The caller must dispose it. */
 export async function openClusterBundle(
-  { bundles }: Pick<Context, 'bundles'>,
+  { bundles }: Pick<CommandContext, 'bundles'>,
   clusterFile: string,
   cluster: Cluster,
   key?: KeyObject,
 ): Promise<(OpenBundle & AsyncDisposable) | undefined> {
-  const path = bundleFile(clusterFile, cluster)
+  const path = findBundlePath(clusterFile, cluster)
   if (path === undefined) return undefined
   const file = await bundles.open(path).catch((cause: unknown) => {
-    throw bundleNotRead(path, cause)
+    throw buildBundleReadError(path, cause)
   })
   try {
     const bundle = await openBundle(file, key)
@@ -34,14 +34,14 @@ export async function openClusterBundle(
   }
 }
 
-export function bundleNotRead(path: string, cause: unknown): HyperkubeError {
-  const missing = hasCode(cause, 'ENOENT')
+export function buildBundleReadError(path: string, cause: unknown): HyperkubeError {
+  const isMissing = hasCode(cause, 'ENOENT')
   return new HyperkubeError(
     'BUNDLE_NOT_READ',
-    `${path} ${missing ? 'does not exist' : 'could not be read'}`,
+    `${path} ${isMissing ? 'does not exist' : 'could not be read'}`,
     {
-      hint: 'make it where there is a way out: hyperkube bundle create; spec.artifacts.bundle says where it is',
-      ...(missing ? {} : { cause }),
+      hint: 'create it on a machine with internet access: hyperkube bundle create; spec.artifacts.bundle says where it is',
+      ...(isMissing ? {} : { cause }),
     },
   )
 }

@@ -1,21 +1,21 @@
 import { z } from 'zod'
 import type { Finding } from '../../contract/finding.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Context, ExitCode, Invocation } from '../command.ts'
+import type { CommandContext, ExitCode, Invocation } from '../command.ts'
 import { upFlags } from '../up/up-flags.ts'
 
-/** What `hyperkube certs` was asked for. */
-export interface CertsWish {
-  readonly context: Context
+/** Arguments of a `hyperkube certs` action. */
+export interface CertsInvocation {
+  readonly context: CommandContext
   readonly options: Invocation['options']
   readonly cluster: Cluster
-  /** What is to be known of its file. */
+  /** Findings about the file. */
   readonly findings: readonly Finding[]
-  /** What was typed behind the action. */
-  readonly words: readonly string[]
+  /** Arguments after the action. */
+  readonly args: readonly string[]
 }
 
-export type CertsAction = (wish: CertsWish) => Promise<ExitCode>
+export type CertsAction = (invocation: CertsInvocation) => Promise<ExitCode>
 
 export const certsFlags = upFlags.extend({
   all: z.boolean().default(false),

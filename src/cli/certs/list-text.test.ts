@@ -1,28 +1,28 @@
 import { expect, test } from 'vitest'
-import { listText } from './list-text.ts'
+import { formatCertificateList } from './list-text.ts'
 
 const plain = (_colour: string, text: string): string => text
 
-test('a row for each certificate, those of the authorities, and who could not be asked', () => {
+test('a row for each certificate, the CAs, and unreachable hosts', () => {
   const times = { from: '2026-11-15T11:55:00.000Z', until: '2027-11-15T12:00:00.000Z' }
-  const text = listText(
+  const text = formatCertificateList(
     {
       certificates: [
         {
           host: 'cp1',
           component: 'kubelet',
           file: '/etc/hyperkube/kubelet/client.crt',
-          authority: 'kubernetes',
+          ca: 'kubernetes',
           state: 'good',
           subject: 'CN=system:node:cp1',
           signedBy: 'current',
           due: '2027-07-16T19:58:20.000Z',
           ...times,
         },
-        { host: 'cp1', component: 'etcd', file: '/etc/x/peer.crt', authority: 'etcd', state: 'missing' },
+        { host: 'cp1', component: 'etcd', file: '/etc/x/peer.crt', ca: 'etcd', state: 'missing' },
       ],
-      authorities: [{ authority: 'etcd', use: 'current', phase: 'trust', ...times }],
-      unheard: [{ host: 'w1', reason: 'nobody answers' }],
+      cas: [{ ca: 'etcd', use: 'current', phase: 'trust', ...times }],
+      unreachable: [{ host: 'w1', reason: 'no answer' }],
     },
     false,
     plain,
@@ -35,7 +35,7 @@ test('a row for each certificate, those of the authorities, and who could not be
     AUTHORITY  KEY      FROM              UNTIL             REPLACEMENT
     etcd       current  2026-11-15 11:55  2027-11-15 12:00  trust
 
-    w1: nobody answers
+    w1: no answer
     "
   `)
 })

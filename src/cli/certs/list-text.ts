@@ -1,57 +1,59 @@
-import { printable } from '../../kit/printable.ts'
-import type { AuthorityRow, CertificateRow } from '../../lifecycle/key-rotation/certificate-rows.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import type { CaRow, CertificateRow } from '../../lifecycle/key-rotation/certificate-rows.ts'
 import type { Paint } from '../command.ts'
-import { type Cell, type Column, tableText } from '../table.ts'
-import type { Unheard } from './list.ts'
+import { type TableCell, type TableColumn, formatTable } from '../table.ts'
+import type { UnreachableHost } from './list.ts'
 
-export interface Listed {
+export interface CertificateListing {
   readonly certificates: readonly CertificateRow[]
-  readonly authorities: readonly AuthorityRow[]
-  readonly unheard: readonly Unheard[]
+  readonly cas: readonly CaRow[]
+  readonly unreachable: readonly UnreachableHost[]
 }
 
-/** A row for each certificate, then those of the authorities, then who could not be asked. */
-export function listText(
-  { certificates, authorities, unheard }: Listed,
+/** A row for each certificate, then the CAs, then unreachable hosts. */
+export function formatCertificateList(
+  { certificates, cas, unreachable }: CertificateListing,
   wide: boolean,
   paint: Paint,
 ): string {
-  const table = tableText(wide ? [...columns, ...wideColumns] : columns, certificates, paint)
-  const above = tableText(authorityColumns, authorities, paint)
-  const missing = unheard.map(({ host, reason }) => `${printable(`${host}: ${reason}`)}\n`).join('')
-  return `${table}\n${above}${missing === '' ? '' : `\n${missing}`}`
+  const table = formatTable(wide ? [...columns, ...wideColumns] : columns, certificates, paint)
+  const caTable = formatTable(caColumns, cas, paint)
+  const unreachableText = unreachable
+    .map(({ host, reason }) => `${toPrintable(`${host}: ${reason}`)}\n`)
+    .join('')
+  return `${table}\n${caTable}${unreachableText === '' ? '' : `\n${unreachableText}`}`
 }
 
-const columns: readonly Column<CertificateRow>[] = [
+const columns: readonly TableColumn<CertificateRow>[] = [
   { head: 'HOST', cell: ({ host }) => ({ text: host }) },
   { head: 'COMPONENT', cell: ({ component }) => ({ text: component }) },
   { head: 'CERTIFICATE', cell: ({ file }) => ({ text: file.replace(/^.*[/\\]/, '') }) },
-  { head: 'AUTHORITY', cell: ({ authority }) => ({ text: authority }) },
-  { head: 'STATE', cell: stateCell },
-  { head: 'DUE', cell: ({ due }) => ({ text: date(due) }) },
-  { head: 'UNTIL', cell: ({ until }) => ({ text: date(until) }) },
+  { head: 'AUTHORITY', cell: ({ ca }) => ({ text: ca }) },
+  { head: 'STATE', cell: toStateCell },
+  { head: 'DUE', cell: ({ due }) => ({ text: formatDate(due) }) },
+  { head: 'UNTIL', cell: ({ until }) => ({ text: formatDate(until) }) },
 ]
 
-const wideColumns: readonly Column<CertificateRow>[] = [
-  { head: 'FROM', cell: ({ from }) => ({ text: date(from) }) },
+const wideColumns: readonly TableColumn<CertificateRow>[] = [
+  { head: 'FROM', cell: ({ from }) => ({ text: formatDate(from) }) },
   { head: 'SIGNED BY', cell: ({ signedBy = '' }) => ({ text: signedBy }) },
   { head: 'SUBJECT', cell: ({ subject = '' }) => ({ text: subject }) },
   { head: 'FILE', cell: ({ file }) => ({ text: file }) },
 ]
 
-const authorityColumns: readonly Column<AuthorityRow>[] = [
-  { head: 'AUTHORITY', cell: ({ authority }) => ({ text: authority }) },
+const caColumns: readonly TableColumn<CaRow>[] = [
+  { head: 'AUTHORITY', cell: ({ ca }) => ({ text: ca }) },
   { head: 'KEY', cell: ({ use }) => ({ text: use }) },
-  { head: 'FROM', cell: ({ from }) => ({ text: date(from) }) },
-  { head: 'UNTIL', cell: ({ until }) => ({ text: date(until) }) },
+  { head: 'FROM', cell: ({ from }) => ({ text: formatDate(from) }) },
+  { head: 'UNTIL', cell: ({ until }) => ({ text: formatDate(until) }) },
   { head: 'REPLACEMENT', cell: ({ phase = '-' }) => ({ text: phase }) },
 ]
 
-function stateCell({ state }: CertificateRow): Cell {
+function toStateCell({ state }: CertificateRow): TableCell {
   if (state === 'good') return { text: state, colour: 'green' }
   return { text: state, colour: state === 'due' ? 'yellow' : 'red' }
 }
 
-function date(time: string | undefined): string {
+function formatDate(time: string | undefined): string {
   return time === undefined ? '-' : time.slice(0, 16).replace('T', ' ')
 }

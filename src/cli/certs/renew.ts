@@ -3,12 +3,18 @@ import { runUp } from '../up/run-up.ts'
 import { type CertsAction, certsFlags } from './action.ts'
 
 /**
- * `hyperkube certs renew [HOST...]`: brings hosts to what is wished, as `up` does, and with --all with new keys for all
- * of their certificates. Hosts whose certificates have expired are reached by ssh all the same.
+ * `hyperkube certs renew [HOST...]`: runs `up`, and with --all renews all certificates with new keys. Hosts
+ * are reached by ssh, so that expired certificates do not matter.
  */
-export const renewCertificates: CertsAction = async ({ context, options, cluster, findings, words }) => {
+export const renewClusterCertificates: CertsAction = async ({
+  context,
+  options,
+  cluster,
+  findings,
+  args,
+}) => {
   const { all } = certsFlags.parse(options)
-  const limit = limitHosts(cluster, words).map(({ name }) => name)
-  const limited = words.length === 0 ? options : { ...options, limit }
-  return runUp(context, limited, { command: 'certs renew', cluster, findings, renew: all })
+  const limit = limitHosts(cluster, args).map(({ name }) => name)
+  const limitedOptions = args.length === 0 ? options : { ...options, limit }
+  return runUp(context, limitedOptions, { command: 'certs renew', cluster, findings, renew: all })
 }

@@ -1,19 +1,19 @@
 import { createKeyFile, readKeyFile, writeIdentity } from '../../identity/store.ts'
 import { exitCodes } from '../command.ts'
-import { identityPaths, openIdentity } from '../load-identity.ts'
-import { print } from '../print.ts'
+import { buildIdentityPaths, openIdentity } from '../load-identity.ts'
+import { printResult } from '../print.ts'
 import { type CertsAction, certsFlags } from './action.ts'
 
 /**
- * `hyperkube certs rotate-key identity`: seals the identity with another key, in a file beside the one that opens it now.
- * That one stays, so that at every moment one of the two opens it; and it opens snapshots from before.
+ * `hyperkube certs rotate-key identity`: seals the identity with a new key, in a file beside the current one.
+ * The old key stays, so that one of the two always opens the identity. It also opens older snapshots.
  */
 export const rotateIdentityKey: CertsAction = async ({ context, options, cluster }) => {
   const { name } = cluster.metadata
-  const paths = identityPaths(context, options, name)
+  const paths = buildIdentityPaths(context, options, name)
   const file = certsFlags.parse(options).to ?? `${paths.key}.new`
   const identity = await openIdentity(context, options, name)
-  // One that is there is of a run that was cut, or the key of several clusters.
+  // An existing file is of an interrupted run, or a key for several clusters.
   const key = (await context.exists(file))
     ? await readKeyFile(context.privateFiles, file)
     : await createKeyFile(context.privateFiles, file)
@@ -24,9 +24,9 @@ export const rotateIdentityKey: CertsAction = async ({ context, options, cluster
     cluster: name,
     identity: paths.identity,
     key: file,
-    former: paths.key,
+    previousKey: paths.key,
   }
-  print(context.stdout, options.output, document, () =>
+  printResult(context.stdout, options.output, document, () =>
     [
       `${file} opens ${paths.identity} now, and ${paths.key} does no more\n`,
       `  → keep ${paths.key} elsewhere as long as you keep snapshots from before, then: mv ${file} ${paths.key}\n`,

@@ -1,63 +1,71 @@
 import type { Identity } from '../../identity/identity.ts'
 import type { KeyName } from '../../identity/replace-key.ts'
-import type { Phase } from '../../identity/replacement.ts'
-import { type Foreseen, planDocument } from '../../lifecycle/plan-document.ts'
-import { authorityNames } from '../../pki/ca.ts'
-import { identityFile } from '../cluster-paths.ts'
+import type { ReplacementPhase } from '../../identity/replacement.ts'
+import { type PlannedChanges, buildPlanDocument } from '../../lifecycle/plan-document.ts'
+import { caNames } from '../../pki/ca.ts'
+import { buildIdentityPath } from '../cluster-paths.ts'
 import { type ExitCode, exitCodes } from '../command.ts'
 import { openIdentity, saveIdentity } from '../load-identity.ts'
-import { print } from '../print.ts'
-import { outcomeNames } from '../run-with-progress.ts'
-import { bringTo } from '../up/run-up.ts'
-import { listed } from '../format-text.ts'
-import { type CertsAction, type CertsWish, certsFlags } from './action.ts'
+import { printResult } from '../print.ts'
+import { resultNames } from '../run-with-progress.ts'
+import { performUp } from '../up/run-up.ts'
+import { joinNames } from '../format-text.ts'
+import { type CertsAction, type CertsInvocation, certsFlags } from './action.ts'
 import { rotateIdentityKey } from './rotate-identity.ts'
-import { rotate } from './rotate.ts'
-import { settleInside } from './finish-phase.ts'
+import { rotateKeysByPhase } from './rotate.ts'
+import { finishRotationPhase } from './finish-phase.ts'
 
 const otherKeys = ['service-account', 'encryption'] as const
 
-/** `hyperkube certs rotate-ca [kubernetes|etcd|front-proxy|all]` */
-export const rotateAuthorities: CertsAction = async (wish) => {
-  const [word = 'all', ...more] = wish.words
-  const keys = word === 'all' ? authorityNames : authorityNames.filter((name) => name === word)
-  if (keys.length === 0 || more.length > 0) return unknown(wish, ['all', ...authorityNames])
-  return rotateKeys(wish, `certs rotate-ca ${word}`, keys)
+export const rotateCas: CertsAction = async (invocation) => {
+  const [keyName = 'all', ...more] = invocation.args
+  const keys = keyName === 'all' ? caNames : caNames.filter((name) => name === keyName)
+  if (keys.length === 0 || more.length > 0) return printUsage(invocation, ['all', ...caNames])
+  return rotateKeys(invocation, `certs rotate-ca ${keyName}`, keys)
 }
 
-/** `hyperkube certs rotate-key service-account|encryption|identity` */
-export const rotateKey: CertsAction = async (wish) => {
-  const [word = '', ...more] = wish.words
-  if (word === 'identity' && more.length === 0) return rotateIdentityKey(wish)
-  const keys = otherKeys.filter((name) => name === word)
-  if (keys.length === 0 || more.length > 0) return unknown(wish, [...otherKeys, 'identity'])
-  return rotateKeys(wish, `certs rotate-key ${word}`, keys)
+export const rotateKey: CertsAction = async (invocation) => {
+  const [keyName = '', ...more] = invocation.args
+  if (keyName === 'identity' && more.length === 0) return rotateIdentityKey(invocation)
+  const keys = otherKeys.filter((name) => name === keyName)
+  if (keys.length === 0 || more.length > 0) return printUsage(invocation, [...otherKeys, 'identity'])
+  return rotateKeys(invocation, `certs rotate-key ${keyName}`, keys)
 }
 
-function unknown({ context }: CertsWish, names: readonly string[]): ExitCode {
+function printUsage({ context }: CertsInvocation, names: readonly string[]): ExitCode {
   context.stderr.write(`USAGE: which one? ${names.join(', ')}\n  → hyperkube certs --help\n`)
   return exitCodes.usage
 }
 
-async function rotateKeys(wish: CertsWish, command: string, wanted: readonly KeyName[]): Promise<ExitCode> {
-  const { context, options, cluster, findings } = wish
+async function rotateKeys(
+  invocation: CertsInvocation,
+  command: string,
+  requestedKeys: readonly KeyName[],
+): Promise<ExitCode> {
+  const { context, options, cluster, findings } = invocation
   const { dryRun, progress } = certsFlags.parse(options)
   const { name } = cluster.metadata
-  let foreseen: Foreseen | undefined
+  let plannedChanges: PlannedChanges | undefined
   const load = async (): Promise<Identity> => openIdentity(context, options, name)
-  const { code, keys } = await rotate({
-    keys: wanted,
+  const { code, keys } = await rotateKeysByPhase({
+    keys: requestedKeys,
     load,
     save: async (identity) => saveIdentity(context, options, identity),
-    bring: async (identity, keep) => {
-      const end = await bringTo(context, options, { command, cluster, findings, identity, keep })
-      foreseen = end.foreseen
-      return end.code
+    applyIdentity: async (identity, keep) => {
+      const upResult = await performUp(context, options, {
+        command,
+        cluster,
+        findings,
+        identity,
+        persist: keep,
+      })
+      plannedChanges = upResult.plannedChanges
+      return upResult.code
     },
-    settle: async (key, phase) => settleInside(wish, command, key, phase),
-    say: (phases) => {
-      // A program reads events there.
-      if (progress !== 'json') context.stderr.write(`${phaseText(phases)}\n`)
+    finishPhase: async (key, phase) => finishRotationPhase(invocation, command, key, phase),
+    reportPhases: (phases) => {
+      // With JSON progress a program reads events from stderr.
+      if (progress !== 'json') context.stderr.write(`${formatPhases(phases)}\n`)
     },
     dryRun,
     now: context.now,
@@ -68,33 +76,41 @@ async function rotateKeys(wish: CertsWish, command: string, wanted: readonly Key
     kind: 'KeyRotationResult',
     cluster: name,
     keys,
-    outcome: outcomeNames[code],
+    outcome: resultNames[code],
   }
-  const document = foreseen === undefined ? result : planDocument(foreseen)
-  const rest = wanted.filter((key) => !keys.includes(key))
-  print(context.stdout, options.output, document, () => endText(keys, rest, code, identityFile(options.file)))
+  const document = plannedChanges === undefined ? result : buildPlanDocument(plannedChanges)
+  const notStarted = requestedKeys.filter((key) => !keys.includes(key))
+  printResult(context.stdout, options.output, document, () =>
+    formatRotationResult(keys, notStarted, code, buildIdentityPath(options.file)),
+  )
   return code
 }
 
-const meanings: Readonly<Record<Phase, string>> = {
+const phaseTexts: Readonly<Record<ReplacementPhase, string>> = {
   trust: '1 of 3: the new one is known to all, and not used yet',
-  switch: '2 of 3: the new one is used, and the former one still trusted',
-  distrust: '3 of 3: the former one is trusted no more',
+  switch: '2 of 3: the new one is used, and the previous one still trusted',
+  distrust: '3 of 3: the previous one is not trusted any more',
 }
 
-/** `kubernetes, etcd: 1 of 3: …` */
-function phaseText(phases: ReadonlyMap<KeyName, Phase>): string {
+function formatPhases(phases: ReadonlyMap<KeyName, ReplacementPhase>): string {
   return [...Map.groupBy(phases.keys(), (key) => phases.get(key) ?? 'trust')]
-    .map(([phase, keys]) => `${listed(keys)}: ${meanings[phase]}`)
+    .map(([phase, keys]) => `${joinNames(keys)}: ${phaseTexts[phase]}`)
     .join('\n')
 }
 
-function endText(keys: readonly KeyName[], rest: readonly KeyName[], code: ExitCode, file: string): string {
+function formatRotationResult(
+  keys: readonly KeyName[],
+  notStarted: readonly KeyName[],
+  code: ExitCode,
+  file: string,
+): string {
   if (code !== exitCodes.ok) return ''
-  const people = keys.includes('kubernetes')
+  const kubeconfigText = keys.includes('kubernetes')
     ? 'kubeconfigs that were handed out are of no use any more: hyperkube kubeconfig\n'
     : ''
-  const others =
-    rest.length === 0 ? '' : `${listed(rest)}: not begun, as others were under way; the same command again\n`
-  return `${listed(keys)}: replaced; nothing trusts the former ${keys.length === 1 ? 'one' : 'ones'} any more\n${others}${people}${file} has changed: keep it in git\n`
+  const notStartedText =
+    notStarted.length === 0
+      ? ''
+      : `${joinNames(notStarted)}: not begun, as others were under way; the same command again\n`
+  return `${joinNames(keys)}: replaced; nothing trusts the previous ${keys.length === 1 ? 'one' : 'ones'} any more\n${notStartedText}${kubeconfigText}${file} has changed: keep it in git\n`
 }

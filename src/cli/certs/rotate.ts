@@ -1,77 +1,84 @@
 import type { Identity } from '../../identity/identity.ts'
-import { advanced, type KeyName, phaseOf } from '../../identity/replace-key.ts'
-import type { Phase } from '../../identity/replacement.ts'
+import { advanceReplacement, type KeyName, findReplacementPhase } from '../../identity/replace-key.ts'
+import type { ReplacementPhase } from '../../identity/replacement.ts'
 import { type ExitCode, exitCodes } from '../command.ts'
 
-/** How keys are replaced: each is a small part of the world that a test can stand in for. */
-export interface Rotation {
+/** Effects of a key rotation, so that a test can replace them. */
+export interface KeyRotationDeps {
   readonly keys: readonly KeyName[]
-  /** As it is on disk. */
+  /** Reads the identity from disk. */
   readonly load: () => Promise<Identity>
   readonly save: (identity: Identity) => Promise<void>
-  /** Brings all hosts to an identity. `keep` is called once that was agreed to, and before any host is touched. */
-  readonly bring: (identity: Identity, keep: () => Promise<void>) => Promise<ExitCode>
-  /** What is to be done in the cluster itself once all hosts have come to a phase, so that the next one is safe. */
-  readonly settle: (key: KeyName, phase: Phase) => Promise<ExitCode>
-  /** Says which phase is next. */
-  readonly say: (phases: ReadonlyMap<KeyName, Phase>) => void
+  /**
+   * Brings all hosts to an identity. `persist` is called after confirmation and before any host is changed.
+   */
+  readonly applyIdentity: (identity: Identity, persist: () => Promise<void>) => Promise<ExitCode>
+  /** Does what the cluster needs after all hosts have reached a phase, so that the next phase is safe. */
+  readonly finishPhase: (key: KeyName, phase: ReplacementPhase) => Promise<ExitCode>
+  /** Reports the next phases. */
+  readonly reportPhases: (phases: ReadonlyMap<KeyName, ReplacementPhase>) => void
   readonly dryRun: boolean
   readonly now: () => Date
 }
 
-export interface Rotated {
+export interface KeyRotationResult {
   readonly code: ExitCode
-  /** Those that it was about: what was begun before is ended, and then nothing else is begun. */
+  /**
+   * The rotated keys. If a rotation was in progress, only that one is finished and nothing else is started.
+   */
   readonly keys: readonly KeyName[]
 }
 
 /**
- * Takes keys through all phases of their replacement, one rollout each. The identity says how far it has come, so that
- * the same call goes on after a cut; what was begun is ended before anything else begins.
+ * Takes keys through all phases of their replacement, one rollout each. The identity records the phase, so
+ * that the same call resumes after an interrupt. A rotation in progress is finished before another one
+ * starts.
  */
-export async function rotate(rotation: Rotation): Promise<Rotated> {
-  const { keys, load, save, bring, settle, say, dryRun, now } = rotation
+export async function rotateKeysByPhase(deps: KeyRotationDeps): Promise<KeyRotationResult> {
+  const { keys, load, save, applyIdentity, finishPhase, reportPhases, dryRun, now } = deps
   let identity = await load()
-  const begun = keys.filter((key) => phaseOf(identity, key) !== undefined)
-  const mine = begun.length > 0 ? begun : keys
-  const ended = (code: ExitCode): Rotated => ({ code, keys: mine })
-  if (begun.length === 0) identity = await allAdvanced(identity, keys, now())
+  const started = keys.filter((key) => findReplacementPhase(identity, key) !== undefined)
+  const activeKeys = started.length > 0 ? started : keys
+  const buildResult = (code: ExitCode): KeyRotationResult => ({ code, keys: activeKeys })
+  if (started.length === 0) identity = await advanceAll(identity, keys, now())
   for (;;) {
-    const phases = phasesOf(identity, mine)
+    const phases = readPhases(identity, activeKeys)
     if (phases.size === 0) {
       await save(identity)
-      return ended(exitCodes.ok)
+      return buildResult(exitCodes.ok)
     }
-    say(phases)
-    const wanted = identity
-    const code = await bring(wanted, async () => save(await withHostKeys(wanted, load)))
-    if (code !== exitCodes.ok) return ended(code)
-    if (dryRun) return ended(exitCodes.changesPending)
+    reportPhases(phases)
+    const targetIdentity = identity
+    const code = await applyIdentity(targetIdentity, async () =>
+      save(await withHostKeys(targetIdentity, load)),
+    )
+    if (code !== exitCodes.ok) return buildResult(code)
+    if (dryRun) return buildResult(exitCodes.changesPending)
     for (const [key, phase] of phases) {
-      const settled = await settle(key, phase)
-      if (settled !== exitCodes.ok) return ended(settled)
+      const phaseCode = await finishPhase(key, phase)
+      if (phaseCode !== exitCodes.ok) return buildResult(phaseCode)
     }
-    // Others may have learned something meanwhile.
-    identity = await allAdvanced(await load(), [...phases.keys()], now())
+    // Another process may have changed the identity meanwhile.
+    identity = await advanceAll(await load(), [...phases.keys()], now())
   }
 }
 
-/** Hosts may have been met for the first time since. */
-async function withHostKeys(identity: Identity, load: Rotation['load']): Promise<Identity> {
+/** Host keys may have been added meanwhile. */
+async function withHostKeys(identity: Identity, load: KeyRotationDeps['load']): Promise<Identity> {
   return { ...identity, hostKeys: (await load()).hostKeys }
 }
 
-function phasesOf(identity: Identity, keys: readonly KeyName[]): ReadonlyMap<KeyName, Phase> {
+function readPhases(identity: Identity, keys: readonly KeyName[]): ReadonlyMap<KeyName, ReplacementPhase> {
   return new Map(
     keys.flatMap((key) => {
-      const phase = phaseOf(identity, key)
+      const phase = findReplacementPhase(identity, key)
       return phase === undefined ? [] : [[key, phase] as const]
     }),
   )
 }
 
-async function allAdvanced(identity: Identity, keys: readonly KeyName[], now: Date): Promise<Identity> {
+async function advanceAll(identity: Identity, keys: readonly KeyName[], now: Date): Promise<Identity> {
   let next = identity
-  for (const key of keys) next = await advanced(next, key, now)
+  for (const key of keys) next = await advanceReplacement(next, key, now)
   return next
 }

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts'
-import { memoryFetcher } from '../../catalog/testing/fake-fetcher.ts'
+import { fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
 import { fakeImage, fakeRegistries } from '../../catalog/registry/testing/fake-registry.ts'
-import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
+import { runHyperkube, type CliResult } from '../testing/run-in-memory.ts'
 
 const cluster = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -25,7 +25,7 @@ apiVersion: v1
 kind: Secret
 metadata: { name: web, namespace: web, annotations: { note: aHVzaA== } }
 data: { password: aHVzaA== }
-stringData: { token: hush }
+stringData: { token: quiet }
 ---
 apiVersion: v1
 kind: Namespace
@@ -35,14 +35,14 @@ let files: Readonly<Record<string, string>>
 
 beforeAll(async () => {
   const sites = fakeUpstream('1.37.1')
-  const world = { fetcher: memoryFetcher((url) => sites.get(url)), web: fakeRegistries(fakeImages()) }
+  const options = { fetcher: fakeFetcher((url) => sites.get(url)), web: fakeRegistries(fakeImages()) }
   files = Object.fromEntries(
-    (await hyperkube('lock', { 'cluster.yml': cluster, 'web.yml': web }, world)).files,
+    (await runHyperkube('lock', { 'cluster.yml': cluster, 'web.yml': web }, options)).files,
   )
 })
 
-/** What a run has shown, an object each. */
-function shownIn({ code, stdout, stderr }: Ran): string[] {
+/** The objects that a run printed, one line each. */
+function listShown({ code, stdout, stderr }: CliResult): string[] {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return parseAllDocuments(stdout, { version: '1.1' }).map((document) => {
     const { kind, metadata } = Object(document.toJS())
@@ -52,7 +52,7 @@ function shownIn({ code, stdout, stderr }: Ran): string[] {
 
 describe('addon show', () => {
   test('all that up would apply, addon by addon and each in the order of waves; no host, API or identity is asked', async () => {
-    const shown = shownIn(await hyperkube('addon show', files))
+    const shown = listShown(await runHyperkube('addon show', files))
     const addons = shown.map((line) => line.slice(0, line.indexOf(':')))
     expect([...new Set(addons)]).toEqual(['coredns', 'metrics-server', 'local-path', 'web'])
     expect(addons.toSorted((a, b) => addons.indexOf(a) - addons.indexOf(b))).toEqual(addons)
@@ -63,14 +63,14 @@ describe('addon show', () => {
   })
 
   test('images are pinned, and the settings of cluster.yml in it', async () => {
-    const { stdout } = await hyperkube('addon show coredns', files)
+    const { stdout } = await runHyperkube('addon show coredns', files)
     const image = 'registry.k8s.io/coredns/coredns:v1.15.0'
     expect(stdout).toContain(`image: ${image}@${fakeImage(image).digest}\n`)
     expect(stdout).toContain('forward . 192.0.2.53 {\n')
   })
 
   test('a Secret is shown with its keys alone, as kubectl would read it', async () => {
-    const { stdout } = await hyperkube('addon show web', files)
+    const { stdout } = await runHyperkube('addon show web', files)
     expect(stdout).toMatchInlineSnapshot(`
       "# addon web
       apiVersion: v1
@@ -110,7 +110,7 @@ describe('addon show', () => {
   })
 
   test('for programs it is one list', async () => {
-    const { stdout } = await hyperkube('addon show metrics-server web -o json', files)
+    const { stdout } = await runHyperkube('addon show metrics-server web -o json', files)
     expect(stdout).not.toContain('aHVzaA==')
     const { kind, items } = JSON.parse(stdout)
     expect(kind).toBe('List')
@@ -120,31 +120,34 @@ describe('addon show', () => {
   })
 
   test('one that is off has nothing to show, one that is not there is an error', async () => {
-    expect(await hyperkube('addon show traefik', files)).toMatchObject({
+    expect(await runHyperkube('addon show traefik', files)).toMatchObject({
       code: 0,
       stdout: '',
       stderr: 'traefik is off in cluster.yml\n',
     })
-    const unknown = await hyperkube('addon show corends', files)
+    const unknown = await runHyperkube('addon show corends', files)
     expect(unknown.code).toBe(1)
     expect(unknown.stderr).toContain('ADDON_UNKNOWN: there is no addon corends\n  → did you mean coredns?')
   })
 
   test('where CoreDNS follows the hosts they are to be asked, and only for CoreDNS', async () => {
     const following = { ...files, 'cluster.yml': cluster.replace('  dns: { forward: [192.0.2.53] }\n', '') }
-    const { code, stdout, stderr } = await hyperkube('addon show', following)
+    const { code, stdout, stderr } = await runHyperkube('addon show', following)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain('IDENTITY_NOT_READ')
-    expect((await hyperkube('addon show metrics-server local-path web', following)).code).toBe(0)
+    expect((await runHyperkube('addon show metrics-server local-path web', following)).code).toBe(0)
   })
 
-  test('what is wrong with a source is told, and nothing is shown', async () => {
-    const { code, stdout, stderr } = await hyperkube('addon show', { ...files, 'web.yml': 'kind: Secret\n' })
+  test('problems of a source are reported, and nothing is shown', async () => {
+    const { code, stdout, stderr } = await runHyperkube('addon show', {
+      ...files,
+      'web.yml': 'kind: Secret\n',
+    })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain('ADDON_SOURCE_NOT_MANIFEST')
   })
 })
 
 test('others than show take one at a time', async () => {
-  expect(await hyperkube('addon disable coredns traefik', files)).toMatchObject({ code: 2, stdout: '' })
+  expect(await runHyperkube('addon disable coredns traefik', files)).toMatchObject({ code: 2, stdout: '' })
 })

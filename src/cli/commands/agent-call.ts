@@ -1,9 +1,9 @@
-import { bridge } from '../../agent/server/bridge.ts'
+import { bridgeToAgent } from '../../agent/server/bridge.ts'
 import { agentSocket } from '../../agent/server/server.ts'
-import { asciiJson } from '../../kit/ascii.ts'
+import { toAsciiJson } from '../../kit/ascii.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 
-export const agentCall: CommandDefinition = {
+export const agentCallCommand: CommandDefinition = {
   examples: [
     [
       'echo REQUEST | hyperkube agent-call',
@@ -12,10 +12,10 @@ export const agentCall: CommandDefinition = {
   ],
   configure: () => undefined,
   async run({ stdout, signal }) {
-    // On Windows a shell stands in between, which may write other letters in its own way.
-    const said = (line: string): string => (process.platform === 'win32' ? asciiJson(line) : line)
-    const answer = (line: string): void => void stdout.write(said(line))
-    await bridge({ path: agentSocket(), requests: process.stdin, answer, signal })
+    // On Windows a shell in between may change the encoding of non-ASCII characters.
+    const encode = (line: string): string => (process.platform === 'win32' ? toAsciiJson(line) : line)
+    const respond = (line: string): void => void stdout.write(encode(line))
+    await bridgeToAgent({ path: agentSocket(), requests: process.stdin, onResponse: respond, signal })
     return exitCodes.ok
   },
 }

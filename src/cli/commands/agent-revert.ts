@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { goBack } from '../../agent/windows/bootstrap/switch-agent.ts'
+import { rollBackAgent } from '../../agent/windows/bootstrap/switch-agent.ts'
 import { thisWindows } from '../../agent/windows/host/this-windows.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { callScene, needWindows } from '../windows/host-call-context.ts'
+import { createHostCallContext, requireWindows } from '../windows/host-call-context.ts'
 
 const flags = z.object({ baseDirectory: z.string(), after: z.coerce.number().int().min(0) })
 
-export const agentRevert: CommandDefinition = {
+export const agentRevertCommand: CommandDefinition = {
   examples: [
     [
       String.raw`hyperkube agent-revert --base-directory=C:\hyperkube --after=90000`,
-      'as its service does, while an agent of Windows is on trial',
+      'as its service does, until a new agent on Windows is confirmed',
     ],
   ],
   configure(command) {
@@ -20,11 +20,11 @@ export const agentRevert: CommandDefinition = {
       .requiredOption('--after <milliseconds>', 'how long the new agent may take to answer')
   },
   async run({ signal }, { options }) {
-    needWindows('agent-revert')
+    requireWindows('agent-revert')
     const { baseDirectory, after } = flags.parse(options)
     await sleep(after, undefined, { signal })
     await using windows = await thisWindows()
-    await goBack(callScene(windows.host, baseDirectory, signal))
+    await rollBackAgent(createHostCallContext(windows.host, baseDirectory, signal))
     return exitCodes.ok
   },
 }

@@ -2,42 +2,42 @@ import { realpath } from 'node:fs/promises'
 import { Option } from 'commander'
 import { z } from 'zod'
 import packageFile from '../../../package.json' with { type: 'json' }
-import { accessOf } from '../../agent/apply/planned-access.ts'
-import { lastPlan } from '../../agent/apply/applied-plan.ts'
-import { ladders } from '../../agent/heal/decision/escalation-policy.ts'
-import { metricsText } from '../../agent/heal/report/metrics.ts'
-import { processFigures } from '../../agent/heal/report/process-stats.ts'
+import { resolveAccess } from '../../agent/apply/planned-access.ts'
+import { readAppliedPlan } from '../../agent/apply/applied-plan.ts'
+import { escalationPolicies } from '../../agent/heal/decision/escalation-policy.ts'
+import { formatAgentMetrics } from '../../agent/heal/report/metrics.ts'
+import { readProcessStats } from '../../agent/heal/report/process-stats.ts'
 import { serveMetrics } from '../../agent/heal/report/serve-metrics.ts'
-import { teller } from '../../agent/heal/report/heal-reporter.ts'
+import { createHealReporter } from '../../agent/heal/report/heal-reporter.ts'
 import { join } from '../../agent/host/host-path.ts'
-import { speakForHost } from '../../agent/host-resource/host-resource-connection.ts'
-import { keepRenewed } from '../../agent/renewal/renewal-loop.ts'
-import { renewOwn } from '../../agent/renewal/renew-local.ts'
-import { usualRhythm } from '../../agent/renewal/intervals.ts'
-import { type Look, rounds } from '../../agent/loop/run-loop.ts'
-import { hostPeers } from '../../agent/network-probe/network-probe.ts'
-import { ClaimStore } from '../../agent/operator-lock/operator-lock-store.ts'
-import { askHello, heartbeat } from '../../agent/server/heartbeat.ts'
-import { RunLog } from '../../agent/runs/run-event-log.ts'
+import { runHostResourceConnection } from '../../agent/host-resource/host-resource-connection.ts'
+import { runRenewalLoop } from '../../agent/renewal/renewal-loop.ts'
+import { renewLocalCertificates } from '../../agent/renewal/renew-local.ts'
+import { defaultRenewalIntervals } from '../../agent/renewal/intervals.ts'
+import { type TickResult, runLoop } from '../../agent/loop/run-loop.ts'
+import { createNetworkProbe } from '../../agent/network-probe/network-probe.ts'
+import { OperatorLockStore } from '../../agent/operator-lock/operator-lock-store.ts'
+import { requestHello, runHeartbeat } from '../../agent/server/heartbeat.ts'
+import { RunEventLog } from '../../agent/runs/run-event-log.ts'
 import { Runs } from '../../agent/runs/runs.ts'
 import { agentSocket, serveAgent } from '../../agent/server/server.ts'
 import { systemdSupervisor } from '../../agent/server/supervisor.ts'
-import { looksEvery, trialLook } from '../../agent/auto-rollback/rollback-check.ts'
-import { giveBackMemory } from '../../kit/idle-gc.ts'
-import { inTurns } from '../../kit/mutex.ts'
-import { hostSpeaker } from '../agent/host-reporting.ts'
-import { linuxAgent } from '../agent/linux-agent.ts'
-import { windowsAgent } from '../agent/windows-agent.ts'
+import { rollbackCheckIntervalMs, createRollbackCheck } from '../../agent/auto-rollback/rollback-check.ts'
+import { startIdleGc } from '../../kit/idle-gc.ts'
+import { createMutex } from '../../kit/mutex.ts'
+import { createHostReportingDeps } from '../agent/host-reporting.ts'
+import { createLinuxAgent } from '../agent/linux-agent.ts'
+import { createWindowsAgent } from '../agent/windows-agent.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 
-const flags = z.object({ ladder: z.enum(['usual', 'seed']), baseDirectory: z.string() })
+const flags = z.object({ healPolicy: z.enum(['usual', 'seed']), baseDirectory: z.string() })
 
-export const agent: CommandDefinition = {
+export const agentCommand: CommandDefinition = {
   examples: [['hyperkube agent', 'as its service does, on every host']],
   configure(command) {
     command.addOption(
-      new Option('--ladder <name>', 'what is tried for a component that is not well, and in which order')
-        .choices(Object.keys(ladders))
+      new Option('--heal-policy <name>', 'escalation policy for unhealthy components')
+        .choices(Object.keys(escalationPolicies))
         .default('usual'),
     )
     command.option(
@@ -47,87 +47,95 @@ export const agent: CommandDefinition = {
     )
   },
   async run({ operator, signal, stderr, makePrivateDirectory }, { options }) {
-    const { ladder, baseDirectory } = flags.parse(options)
+    const { healPolicy, baseDirectory } = flags.parse(options)
     const version = await ownVersion()
-    await using wired =
-      process.platform === 'win32' ? await windowsAgent(version, baseDirectory) : linuxAgent(version)
-    const { host, work } = wired
+    await using platform =
+      process.platform === 'win32'
+        ? await createWindowsAgent(version, baseDirectory)
+        : createLinuxAgent(version)
+    const { host, work } = platform
     const { state } = host.layout
     if (host.os === 'linux') await makePrivateDirectory(state)
-    else await host.files.makeDirectory(state, await accessOf(host, { owner: 'root', mode: '0700' }))
-    const runs = new Runs(operator.machine, new RunLog(join(state, 'runs')), () => new Date())
-    const claims = await ClaimStore.open(join(state, 'claim.json'), () => Date.now())
-    const say = (text: string): void => void stderr.write(`${text}\n`)
-    const ended = stopped(signal)
-    const over = new AbortController()
-    const scene = { host, work, runs, claims, say, signal: AbortSignal.any([ended, over.signal]) }
-    const { tell, counters } = teller({ ...scene, plan: async () => lastPlan(host) })
-    const asked: typeof wired.ask = async (probe, component, deadline) => {
-      const seen = await wired.ask(probe, component, deadline)
-      if (seen.state === 'failed') counters.countFailure({ component: component.name, probe: probe.name })
-      return seen
+    else await host.files.makeDirectory(state, await resolveAccess(host, { owner: 'root', mode: '0700' }))
+    const runs = new Runs(operator.machine, new RunEventLog(join(state, 'runs')), () => new Date())
+    const claims = await OperatorLockStore.open(join(state, 'claim.json'), () => Date.now())
+    const log = (text: string): void => void stderr.write(`${text}\n`)
+    const stopSignal = createStopSignal(signal)
+    const shutdown = new AbortController()
+    const deps = { host, work, runs, claims, log, signal: AbortSignal.any([stopSignal, shutdown.signal]) }
+    const { report, counters } = createHealReporter({ ...deps, plan: async () => readAppliedPlan(host) })
+    const runProbe: typeof platform.runProbe = async (probe, component, deadline) => {
+      const result = await platform.runProbe(probe, component, deadline)
+      if (result.state === 'unhealthy')
+        counters.countFailure({ component: component.name, probe: probe.name })
+      return result
     }
-    const healer = await wired.healer({ ...scene, ask: asked, tell, ladder })
+    const healer = await platform.createHealer({ ...deps, runProbe, report, healPolicy })
     const socket = agentSocket()
-    const server = await serveAgent({ work, runs, claims, peers: hostPeers(), healer, version }, socket)
-    say(`hyperkube ${version} listens at ${socket}`)
+    const server = await serveAgent(
+      { work, runs, claims, peers: createNetworkProbe(), healer, version },
+      socket,
+    )
+    log(`hyperkube ${version} listens at ${socket}`)
     serveMetrics({
-      ...scene,
+      ...deps,
       text: async () => {
-        const health = await healer.health(false, scene.signal)
-        return metricsText({ version, health, counters, process: await processFigures() })
+        const health = await healer.health(false, deps.signal)
+        return formatAgentMetrics({ version, health, counters, process: await readProcessStats() })
       },
     })
-    // Probes make garbage all the time: to collect it as often as for a service that sleeps costs more than they do.
-    const cease = giveBackMemory(60_000)
-    const [renewal, turns] = [{ ...scene, rhythm: usualRhythm }, inTurns()]
-    const renew = async (tellOf = say): Promise<Look> =>
-      turns(async () => renewOwn({ ...renewal, say: tellOf }))
-    const looks = Promise.all([
-      healer.keep(),
-      keepRenewed({ ...renewal, renew: async () => renew(), random: Math.random }),
-      speakForHost(hostSpeaker({ ...scene, healer, version, renew })),
-      rounds({
-        ...scene,
-        look: trialLook(scene),
-        first: looksEvery,
-        usual: looksEvery,
+    // Probes allocate all the time. Collecting as often as for an idle service would cost more than the
+    // probes.
+    const stopIdleGc = startIdleGc(60_000)
+    const [renewal, mutex] = [{ ...deps, intervals: defaultRenewalIntervals }, createMutex()]
+    const renew = async (logLine = log): Promise<TickResult> =>
+      mutex(async () => renewLocalCertificates({ ...renewal, log: logLine }))
+    const loops = Promise.all([
+      healer.run(),
+      runRenewalLoop({ ...renewal, renew: async () => renew(), random: Math.random }),
+      runHostResourceConnection(createHostReportingDeps({ ...deps, healer, version, renew })),
+      runLoop({
+        ...deps,
+        tick: createRollbackCheck(deps),
+        firstMs: rollbackCheckIntervalMs,
+        retryMs: rollbackCheckIntervalMs,
         clock: host.clock,
         random: Math.random,
       }),
     ])
     const supervisor = systemdSupervisor(process.env)
-    const ask = async (deadline: AbortSignal): Promise<void> => askHello(socket, deadline)
+    const sendHello = async (deadline: AbortSignal): Promise<void> => requestHello(socket, deadline)
     try {
-      if (supervisor !== undefined) await heartbeat({ supervisor, ask, complain: say, signal: ended })
-      await reached(ended)
+      if (supervisor !== undefined)
+        await runHeartbeat({ supervisor, checkAgent: sendHello, log: log, signal: stopSignal })
+      await waitForAbort(stopSignal)
     } finally {
-      cease()
-      over.abort()
-      // What is in the middle of something gets to its next safe point, and whoever listens hears of it.
+      stopIdleGc()
+      shutdown.abort()
+      // Runs continue to their next safe point, and their listeners get the last events.
       await runs.stop()
-      await looks
+      await loops
       await server.close()
     }
     return exitCodes.ok
   },
 }
 
-/** Named by the directory that it was put into, which also tells two builds of one version apart. */
+/** The version is the name of the install directory, which also distinguishes two builds of one version. */
 async function ownVersion(): Promise<string> {
   const [, version] =
     /[\\/]hyperkube-([^\\/]+)[\\/]hyperkube(?:\.exe)?$/.exec(await realpath(process.execPath)) ?? []
   return version ?? packageFile.version
 }
 
-/** A service is stopped by SIGTERM, a person stops it otherwise. */
-function stopped(signal: AbortSignal): AbortSignal {
+/** Stops on SIGTERM from the service manager, or on Ctrl-C. */
+function createStopSignal(signal: AbortSignal): AbortSignal {
   const service = new AbortController()
   process.once('SIGTERM', () => service.abort())
   return AbortSignal.any([service.signal, signal])
 }
 
-async function reached(signal: AbortSignal): Promise<void> {
+async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }

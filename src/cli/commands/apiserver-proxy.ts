@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { printable } from '../../kit/printable.ts'
-import { giveBackMemory } from '../../kit/idle-gc.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import { startIdleGc } from '../../kit/idle-gc.ts'
 import { runProxy } from '../../proxy/run.ts'
-import { usualTiming } from '../../proxy/timing.ts'
+import { defaultProxyTiming } from '../../proxy/timing.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 
 const flags = z.object({ config: z.string() })
 
-export const apiserverProxy: CommandDefinition = {
+export const apiserverProxyCommand: CommandDefinition = {
   examples: [
     ['hyperkube apiserver-proxy --config /etc/hyperkube/apiserver-proxy/config.json', 'as its service does'],
     ['curl http://127.0.0.1:6445/healthz', 'which servers it knows, and how they are'],
@@ -17,18 +17,18 @@ export const apiserverProxy: CommandDefinition = {
   },
   async run({ stderr, signal }, { options }) {
     const { config } = flags.parse(options)
-    // A service is stopped by this one.
+    // The service manager stops a service with SIGTERM.
     const stop = new AbortController()
-    const stopped = (): void => stop.abort()
-    const cease = giveBackMemory()
-    process.once('SIGTERM', stopped)
+    const onSigterm = (): void => stop.abort()
+    const stopIdleGc = startIdleGc()
+    process.once('SIGTERM', onSigterm)
     try {
-      const log = (line: string): void => void stderr.write(`${printable(line)}\n`)
-      const world = { timing: usualTiming, random: Math.random, log }
-      await runProxy(config, world, AbortSignal.any([signal, stop.signal]))
+      const log = (line: string): void => void stderr.write(`${toPrintable(line)}\n`)
+      const deps = { timing: defaultProxyTiming, random: Math.random, log }
+      await runProxy(config, deps, AbortSignal.any([signal, stop.signal]))
     } finally {
-      process.off('SIGTERM', stopped)
-      cease()
+      process.off('SIGTERM', onSigterm)
+      stopIdleGc()
     }
     return exitCodes.ok
   },

@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { temporaryDirectory } from '../../bundle/testing/fixtures.ts'
+import { createBundleDirectory } from '../../bundle/testing/fixtures.ts'
 import { fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts'
-import { type Answer, memoryFetcher } from '../../catalog/testing/fake-fetcher.ts'
-import { registryPage } from '../../catalog/registry/testing/fake-registry.ts'
-import { memoryWeb } from '../../catalog/registry/testing/fake-transport.ts'
-import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
+import { type FakeResponse, fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
+import { fakeRegistryPage } from '../../catalog/registry/testing/fake-registry.ts'
+import { fakeRegistryTransport } from '../../catalog/registry/testing/fake-transport.ts'
+import { runHyperkube, type CliResult } from '../testing/run-in-memory.ts'
 
 const cluster = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -19,35 +19,38 @@ spec:
   hosts:
     - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
 `
-const sites: ReadonlyMap<string, Answer> = fakeUpstream('1.37.1')
+const sites: ReadonlyMap<string, FakeResponse> = fakeUpstream('1.37.1')
 const images = fakeImages()
-const web = memoryWeb((url, headers) => {
+const web = fakeRegistryTransport((url, headers) => {
   const body = sites.get(url)
-  return typeof body === 'string' ? { body } : registryPage(images, url, headers)
+  return typeof body === 'string' ? { body } : fakeRegistryPage(images, url, headers)
 })
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let directory: Awaited<ReturnType<typeof createBundleDirectory>>
 let file: string
 let files: Readonly<Record<string, string>>
-let created: Ran
+let created: CliResult
 
-async function type(words: string, more: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  const world = { fetcher: memoryFetcher((url) => sites.get(url)), web }
-  return hyperkube(words, { ...files, ...more }, world)
+async function runWithFiles(
+  commandLine: string,
+  changed: Readonly<Record<string, string>> = {},
+): Promise<CliResult> {
+  const options = { fetcher: fakeFetcher((url) => sites.get(url)), web }
+  return runHyperkube(commandLine, { ...files, ...changed }, options)
 }
 
-/** The same cluster, with its files from the bundle. */
-function bundled(): Readonly<Record<string, string>> {
+/** The same cluster with its files from the bundle. */
+function bundledCluster(): Readonly<Record<string, string>> {
   return { 'cluster.yml': `${cluster}  artifacts: { bundle: ${file} }\n` }
 }
 
 beforeAll(async () => {
-  directory = await temporaryDirectory()
+  directory = await createBundleDirectory()
   file = directory.at('shop.bundle')
   files = { 'cluster.yml': cluster }
-  files = Object.fromEntries((await type('init')).files)
-  files = Object.fromEntries((await type('lock')).files)
-  created = await type(`bundle create --out ${file} -o json`)
+  files = Object.fromEntries((await runWithFiles('init')).files)
+  files = Object.fromEntries((await runWithFiles('lock')).files)
+  created = await runWithFiles(`bundle create --out ${file} -o json`)
 })
 afterAll(async () => directory[Symbol.asyncDispose]())
 
@@ -66,18 +69,18 @@ test('a bundle has every file and image of the lock, and says whose it is', () =
 })
 
 test('it is verified with the identity, or with the key that was printed', async () => {
-  const verified = await type(`bundle verify ${file}`)
+  const verified = await runWithFiles(`bundle verify ${file}`)
   expect(verified).toMatchObject({
     code: 0,
     stdout: `${file} is as it was made for shop: Kubernetes 1.37.1, 12 files, 1 image\n`,
   })
   const { publicKey }: { publicKey: string } = JSON.parse(created.stdout)
-  expect((await hyperkube(`bundle verify ${file} --public-key ${publicKey}`)).code).toBe(0)
+  expect((await runHyperkube(`bundle verify ${file} --public-key ${publicKey}`)).code).toBe(0)
   const other = `${publicKey.startsWith('A') ? 'B' : 'A'}${publicKey.slice(1)}`
-  expect((await hyperkube(`bundle verify ${file} --public-key ${other}`)).stderr).toMatch(
+  expect((await runHyperkube(`bundle verify ${file} --public-key ${other}`)).stderr).toMatch(
     /^BUNDLE_NOT_TRUSTED/m,
   )
-  expect((await hyperkube(`bundle verify ${file} --public-key x`)).stderr).toMatch(/^BUNDLE_KEY_NOT_READ/m)
+  expect((await runHyperkube(`bundle verify ${file} --public-key x`)).stderr).toMatch(/^BUNDLE_KEY_NOT_READ/m)
 })
 
 test('a flipped byte is refused, with the name of what it is in', async () => {
@@ -86,38 +89,38 @@ test('a flipped byte is refused, with the name of what it is in', async () => {
   bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
   const flipped = directory.at('flipped.bundle')
   await writeFile(flipped, bytes)
-  const refused = await type(`bundle verify ${flipped}`)
+  const refused = await runWithFiles(`bundle verify ${flipped}`)
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toContain(
     'BUNDLE_DAMAGED: the bundle is not as it was made: the content of artifacts/linux-amd64/kubelet\n',
   )
 })
 
-test('a lock is made from it without asking anybody, and is the same', async () => {
-  const nobody = await hyperkube('lock --check', { ...files, ...bundled() })
-  expect(nobody).toMatchObject({ code: 0, stdout: 'cluster.lock: nothing to change\n' })
+test('a lock is made from it without network access, and is the same', async () => {
+  const offline = await runHyperkube('lock --check', { ...files, ...bundledCluster() })
+  expect(offline).toMatchObject({ code: 0, stdout: 'cluster.lock: nothing to change\n' })
   const { 'cluster.lock': lock = '', ...without } = files
-  const anew = await hyperkube('lock', { ...without, ...bundled() })
-  expect(anew.files.get('cluster.lock')).toBe(lock)
+  const again = await runHyperkube('lock', { ...without, ...bundledCluster() })
+  expect(again.files.get('cluster.lock')).toBe(lock)
 })
 
 test('what it lacks is said', async () => {
-  const more = { 'cluster.yml': (bundled()['cluster.yml'] ?? '').replace('1.37.1', '1.36.4') }
-  const lacking = await hyperkube('lock', { ...files, ...more })
-  expect(lacking.code).toBe(1)
-  expect(lacking.stderr).toContain('BUNDLE_LACKS: the bundle is for Kubernetes 1.37.1, not 1.36.4')
+  const changed = { 'cluster.yml': (bundledCluster()['cluster.yml'] ?? '').replace('1.37.1', '1.36.4') }
+  const incomplete = await runHyperkube('lock', { ...files, ...changed })
+  expect(incomplete.code).toBe(1)
+  expect(incomplete.stderr).toContain('BUNDLE_INCOMPLETE: the bundle is for Kubernetes 1.37.1, not 1.36.4')
 })
 
 test('a bundle that is not there is one clear message', async () => {
-  for (const words of ['bundle verify /no/such.bundle', 'bundle verify']) {
-    const { code, stderr } = await type(words)
+  for (const commandLine of ['bundle verify /no/such.bundle', 'bundle verify']) {
+    const { code, stderr } = await runWithFiles(commandLine)
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^BUNDLE_NOT_READ/m)])
   }
-  expect((await type('bundle')).code).toBe(2)
+  expect((await runWithFiles('bundle')).code).toBe(2)
 })
 
 test('without a lock there is nothing to make it from', async () => {
   const { 'cluster.lock': _, ...without } = files
-  const { code, stderr } = await hyperkube('bundle create', without)
+  const { code, stderr } = await runHyperkube('bundle create', without)
   expect([code, stderr]).toEqual([1, expect.stringContaining('LOCK_NOT_READ: cluster.lock does not exist')])
 })

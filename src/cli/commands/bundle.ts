@@ -2,29 +2,29 @@ import { type KeyObject } from 'node:crypto'
 import { Argument } from 'commander'
 import { z } from 'zod'
 import type { BundleManifest } from '../../bundle/manifest.ts'
-import { publicKeyText, readPublicKey } from '../../bundle/signature.ts'
+import { formatPublicKey, readPublicKey } from '../../bundle/signature.ts'
 import { verifyBundle } from '../../bundle/verify.ts'
-import { bundleKey } from '../../identity/bundle-key.ts'
+import { deriveBundleKey } from '../../identity/bundle-key.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { printable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import { createBundle } from '../bundle/create-bundle.ts'
-import { bundleFile, bundleNotRead } from '../bundle/open-cluster-bundle.ts'
+import { findBundlePath, buildBundleReadError } from '../bundle/open-cluster-bundle.ts'
 import {
   type CommandDefinition,
-  type Context,
+  type CommandContext,
   type ExitCode,
   exitCodes,
   type Invocation,
 } from '../command.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { loadIdentity } from '../load-identity.ts'
-import { findingsText, print } from '../print.ts'
-import { count } from '../format-text.ts'
+import { formatFindings, printResult } from '../print.ts'
+import { formatCount } from '../format-text.ts'
 
 const flags = z.object({ out: z.string().optional(), publicKey: z.string().optional() })
 type Options = Invocation['options']
 
-export const bundle: CommandDefinition = {
+export const bundleCommand: CommandDefinition = {
   examples: [
     ['hyperkube bundle create', 'all files and images of the cluster in one, beside cluster.yml'],
     ['hyperkube bundle create --out /media/stick/shop.bundle', 'elsewhere'],
@@ -41,13 +41,13 @@ export const bundle: CommandDefinition = {
   },
   async run(context, { args, options }) {
     const [action, file] = args
-    return action === 'create' ? create(context, options) : verify(context, options, file)
+    return action === 'create' ? runCreate(context, options) : runVerify(context, options, file)
   },
 }
 
-async function create(context: Context, options: Options): Promise<ExitCode> {
+async function runCreate(context: CommandContext, options: Options): Promise<ExitCode> {
   const { cluster, findings } = await loadCluster(context, options.file)
-  context.stderr.write(findingsText(findings))
+  context.stderr.write(formatFindings(findings))
   if (cluster === undefined) return exitCodes.failure
   const { file, size, manifest, publicKey } = await createBundle(
     context,
@@ -55,58 +55,62 @@ async function create(context: Context, options: Options): Promise<ExitCode> {
     cluster,
     flags.parse(options).out,
   )
-  const summary = { ...summaryOf(file, manifest, publicKey), size }
-  print(context.stdout, options.output, summary, () =>
-    printable(
-      `${file}: ${contentText(manifest)}, ${Math.round(size / 1e6)} MB\n` +
+  const summary = { ...buildSummary(file, manifest, publicKey), size }
+  printResult(context.stdout, options.output, summary, () =>
+    toPrintable(
+      `${file}: ${formatContent(manifest)}, ${Math.round(size / 1e6)} MB\n` +
         `signed; others verify it with --public-key ${publicKey}\n`,
     ),
   )
   return exitCodes.ok
 }
 
-async function verify(context: Context, options: Options, named: string | undefined): Promise<ExitCode> {
-  const file = named ?? (await usualFile(context, options))
-  const key = await trustedKey(context, options)
-  const manifest = await verifyBundle(readable(context, file), key, ({ path }) =>
-    context.stderr.write(printable(`${path} is whole\n`)),
+async function runVerify(
+  context: CommandContext,
+  options: Options,
+  requestedFile: string | undefined,
+): Promise<ExitCode> {
+  const file = requestedFile ?? (await findDefaultFile(context, options))
+  const key = await loadTrustedKey(context, options)
+  const manifest = await verifyBundle(readBundleFile(context, file), key, ({ path }) =>
+    context.stderr.write(toPrintable(`${path} is whole\n`)),
   )
-  const summary = summaryOf(file, manifest, publicKeyText(key))
-  print(context.stdout, options.output, summary, () =>
-    printable(`${file} is as it was made for ${manifest.cluster}: ${contentText(manifest)}\n`),
+  const summary = buildSummary(file, manifest, formatPublicKey(key))
+  printResult(context.stdout, options.output, summary, () =>
+    toPrintable(`${file} is as it was made for ${manifest.cluster}: ${formatContent(manifest)}\n`),
   )
   return exitCodes.ok
 }
 
-async function usualFile(context: Context, options: Options): Promise<string> {
+async function findDefaultFile(context: CommandContext, options: Options): Promise<string> {
   const { cluster } = await loadCluster(context, options.file)
-  const file = cluster && bundleFile(options.file, cluster)
+  const file = cluster && findBundlePath(options.file, cluster)
   if (file !== undefined) return file
   throw new HyperkubeError('BUNDLE_NOT_READ', `${options.file} names no bundle`, {
     hint: 'say which one: hyperkube bundle verify FILE',
   })
 }
 
-async function trustedKey(context: Context, options: Options): Promise<KeyObject> {
+async function loadTrustedKey(context: CommandContext, options: Options): Promise<KeyObject> {
   const { publicKey } = flags.parse(options)
   if (publicKey !== undefined) return readPublicKey(publicKey)
-  return bundleKey(await loadIdentity(context, options)).publicKey
+  return deriveBundleKey(await loadIdentity(context, options)).publicKey
 }
 
-/** What the disk says becomes an error that names the file. */
-async function* readable({ bundles }: Context, file: string): AsyncGenerator<Uint8Array> {
+/** Turns disk errors into errors that name the file. */
+async function* readBundleFile({ bundles }: CommandContext, file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* bundles.read(file)
   } catch (cause) {
-    throw cause instanceof HyperkubeError ? cause : bundleNotRead(file, cause)
+    throw cause instanceof HyperkubeError ? cause : buildBundleReadError(file, cause)
   }
 }
 
-function contentText({ lock, images }: BundleManifest): string {
-  return `Kubernetes ${lock.kubernetes}, ${count(lock.artifacts.length, 'file')}, ${count(images.length, 'image')}`
+function formatContent({ lock, images }: BundleManifest): string {
+  return `Kubernetes ${lock.kubernetes}, ${formatCount(lock.artifacts.length, 'file')}, ${formatCount(images.length, 'image')}`
 }
 
-function summaryOf(file: string, { cluster, lock, images, members }: BundleManifest, publicKey: string) {
+function buildSummary(file: string, { cluster, lock, images, members }: BundleManifest, publicKey: string) {
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'BundleSummary',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createIdentity } from '../../identity/identity.ts'
-import { keyFileText, makeSealingKey, parseKeyFile } from '../../identity/sealing-key.ts'
-import { open, seal } from '../../identity/seal.ts'
-import { hyperkube } from '../testing/run-in-memory.ts'
+import { formatKeyFile, makeSealingKey, parseKeyFile } from '../../identity/sealing-key.ts'
+import { unsealIdentity, sealIdentity } from '../../identity/seal.ts'
+import { runHyperkube } from '../testing/run-in-memory.ts'
 
 const clusterFile = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -22,44 +22,44 @@ test.each([
   ['certs rotate-ca etcd front-proxy', 'which one?'],
   ['certs rotate-key', 'which one? service-account, encryption, identity'],
   ['certs rotate-key etcd', 'which one? service-account, encryption, identity'],
-])('%s is not right', async (words, wrong) => {
-  const { code, stderr } = await hyperkube(words, files)
-  expect([code, stderr]).toEqual([2, expect.stringContaining(wrong)])
+])('%s is not right', async (words, problem) => {
+  const { code, stderr } = await runHyperkube(words, files)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(problem)])
 })
 
 test.each(['certs list w9', 'certs renew w9'])('%s: there is no such host', async (words) => {
-  const { code, stderr } = await hyperkube(words, files)
+  const { code, stderr } = await runHyperkube(words, files)
   expect([code, stderr]).toEqual([1, expect.stringContaining('LIMIT_UNKNOWN_HOST')])
 })
 
 test.each(['certs list', 'certs rotate-ca', 'certs rotate-key encryption'])(
   '%s needs the identity',
   async (words) => {
-    const { code, stderr } = await hyperkube(words, files)
+    const { code, stderr } = await runHyperkube(words, files)
     expect([code, stderr]).toEqual([1, expect.stringContaining('IDENTITY_NOT_READ')])
   },
 )
 
-test('the identity gets another key; the former one stays where it is', async () => {
+test('the identity gets another key; the previous key file is kept', async () => {
   const identity = await createIdentity('shop', new Date('2026-11-15T00:00:00Z'))
-  const former = makeSealingKey()
+  const previous = makeSealingKey()
   const keyFile = '/home/me/.config/hyperkube/keys/shop.key'
   const before = {
     ...files,
-    'cluster.identity': await seal(identity, former),
-    [keyFile]: keyFileText(former),
+    'cluster.identity': await sealIdentity(identity, previous),
+    [keyFile]: formatKeyFile(previous),
   }
-  const ran = await hyperkube('certs rotate-key identity', before)
+  const ran = await runHyperkube('certs rotate-key identity', before)
   expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining(`mv ${keyFile}.new ${keyFile}`)])
   const sealed = ran.files.get('cluster.identity') ?? ''
-  expect(ran.files.get(keyFile)).toBe(keyFileText(former))
-  await expect(open(sealed, former)).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
+  expect(ran.files.get(keyFile)).toBe(formatKeyFile(previous))
+  await expect(unsealIdentity(sealed, previous)).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
   const next = parseKeyFile(ran.files.get(`${keyFile}.new`) ?? '')
-  expect((await open(sealed, next)).id).toBe(identity.id)
-  // Cut before the identity was written, the same key is taken the next time.
-  const again = await hyperkube('certs rotate-key identity', {
+  expect((await unsealIdentity(sealed, next)).id).toBe(identity.id)
+  // If a run was interrupted before the identity was written, the next one uses the same key.
+  const again = await runHyperkube('certs rotate-key identity', {
     ...before,
-    [`${keyFile}.new`]: keyFileText(next),
+    [`${keyFile}.new`]: formatKeyFile(next),
   })
-  expect((await open(again.files.get('cluster.identity') ?? '', next)).id).toBe(identity.id)
+  expect((await unsealIdentity(again.files.get('cluster.identity') ?? '', next)).id).toBe(identity.id)
 })

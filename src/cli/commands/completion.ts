@@ -1,12 +1,12 @@
 import { Argument } from 'commander'
-import { quote } from '../../kit/shell.ts'
+import { quoteShell } from '../../kit/shell.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { commands } from '../command-table.ts'
+import { commandTable } from '../command-table.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof shells)[number]
 
-export const completion: CommandDefinition = {
+export const completionCommand: CommandDefinition = {
   examples: [
     ['source <(hyperkube completion bash)', 'in ~/.bashrc'],
     ['source <(hyperkube completion zsh)', 'in ~/.zshrc, after compinit'],
@@ -25,7 +25,7 @@ export const completion: CommandDefinition = {
 const scripts: Readonly<Record<Shell, () => string>> = {
   bash: () => `_hyperkube() {
   local word=\${COMP_WORDS[COMP_CWORD]}
-  if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "${names()}" -- "$word"))
+  if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "${listCommandNames()}" -- "$word"))
   else COMPREPLY=($(compgen -f -- "$word")); fi
 }
 complete -o filenames -F _hyperkube hyperkube
@@ -33,21 +33,21 @@ complete -o filenames -F _hyperkube hyperkube
   zsh: () => `#compdef hyperkube
 _hyperkube() {
   local -a commands=(
-${commands.map(({ name, summary }) => `    ${quote(`${name}:${summary}`)}`).join('\n')}
+${commandTable.map(({ name, summary }) => `    ${quoteShell(`${name}:${summary}`)}`).join('\n')}
   )
   if (( CURRENT == 2 )); then _describe command commands; else _files; fi
 }
 compdef _hyperkube hyperkube
 `,
   fish: () =>
-    commands
+    commandTable
       .map(
         ({ name, summary }) =>
-          `complete -c hyperkube -n __fish_use_subcommand -a ${name} -d ${quote(summary)} --no-files\n`,
+          `complete -c hyperkube -n __fish_use_subcommand -a ${name} -d ${quoteShell(summary)} --no-files\n`,
       )
       .join(''),
 }
 
-function names(): string {
-  return commands.map(({ name }) => name).join(' ')
+function listCommandNames(): string {
+  return commandTable.map(({ name }) => name).join(' ')
 }

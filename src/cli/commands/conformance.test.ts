@@ -2,9 +2,14 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { until } from '../../kit/poll-until.ts'
-import { disk } from '../local-files.ts'
-import { hyperkube, inMemory, type Ran, type World } from '../testing/run-in-memory.ts'
+import { pollUntil } from '../../kit/poll-until.ts'
+import { createLocalFiles } from '../local-files.ts'
+import {
+  runHyperkube,
+  createInMemoryContext,
+  type CliResult,
+  type InMemoryOptions,
+} from '../testing/run-in-memory.ts'
 import { runCommandLine } from '../run-command-line.ts'
 
 const testdata = join(import.meta.dirname, '../../conformance/testdata')
@@ -18,20 +23,20 @@ spec:
 `
 
 let root: string
-let world: World
+let options: InMemoryOptions
 let flags: string
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'conformance-'))
-  world = { files: disk(), configDirectory: root }
+  options = { files: createLocalFiles(), configDirectory: root }
   flags = `-f ${join(root, 'cluster.yml')} --program ${join(root, 'e2e.test')} --kubectl /bin/true --report ${join(root, 'report')}`
   await writeFile(join(root, 'cluster.yml'), cluster)
-  await hyperkube(`init -f ${join(root, 'cluster.yml')}`, {}, world)
+  await runHyperkube(`init -f ${join(root, 'cluster.yml')}`, {}, options)
 })
 afterEach(async () => rm(root, { recursive: true }))
 
-/** A suite that says what the real one said. It keeps what it was given. */
-async function suite(script: string): Promise<void> {
+/** A fake suite that prints recorded output and records its arguments. */
+async function writeSuite(script: string): Promise<void> {
   const text = `#!/bin/sh
 for word; do case $word in
   --version) echo v1.37.1; exit;;
@@ -44,8 +49,8 @@ ${script}
   await writeFile(join(root, 'e2e.test'), text, { mode: 0o755 })
 }
 
-async function conformance(words = ''): Promise<Ran> {
-  return hyperkube(`conformance ${flags}${words}`, {}, world)
+async function runConformance(words = ''): Promise<CliResult> {
+  return runHyperkube(`conformance ${flags}${words}`, {}, options)
 }
 
 const text = async (name: string): Promise<string> => readFile(join(root, name), 'utf8')
@@ -60,14 +65,14 @@ echo 'SUCCESS! -- 1 Passed | 0 Failed | 0 Pending | 3205 Skipped'`
 
 describe('hyperkube conformance', () => {
   test('--list says what would run, and runs nothing', async () => {
-    await suite('exit 1')
-    const { code, stdout, stderr } = await conformance(' --list --without-image nginx')
+    await writeSuite('exit 1')
+    const { code, stdout, stderr } = await runConformance(' --list --without-image nginx')
     expect(code).toBe(0)
     expect(stdout.split('\n')).toHaveLength(6)
     expect(stdout).not.toContain('Garbage collector')
     expect(stderr).toBe('5 tests, 1 left out\n')
     expect(await readdir(root)).not.toContain('report')
-    const json = JSON.parse((await conformance(' --list -o json')).stdout)
+    const json = JSON.parse((await runConformance(' --list -o json')).stdout)
     expect(json).toMatchObject({ kind: 'ConformanceTestList', leftOut: [] })
   })
 
@@ -76,8 +81,8 @@ describe('hyperkube conformance', () => {
       join(root, 'only'),
       '# one\n[sig-network] DNS should provide DNS for the cluster [Conformance]\n',
     )
-    await suite(passed)
-    const { code, stdout, stderr } = await conformance(` --only ${join(root, 'only')}`)
+    await writeSuite(passed)
+    const { code, stdout, stderr } = await runConformance(` --only ${join(root, 'only')}`)
     expect([code, stdout]).toEqual([0, expect.stringContaining('passed: 1 of 1 that ran passed, in ')])
     expect(stderr).toContain('00:00 1/1 passed [sig-network] DNS should provide DNS for the cluster')
     expect(await readdir(join(root, 'report'))).toEqual(['e2e.log', 'report.json'])
@@ -88,9 +93,9 @@ describe('hyperkube conformance', () => {
     })
   })
 
-  test('gives the suite a way in that nobody else can read, and takes it back', async () => {
-    await suite(passed)
-    await conformance(' --focus DNS')
+  test('gives the suite a kubeconfig that only its owner can read, and removes it', async () => {
+    await writeSuite(passed)
+    await runConformance(' --focus DNS')
     expect(await text('mode')).toBe('600\n')
     expect(await text('given')).toMatch(/server: https:\/\/127\.0\.0\.1:\d+\n/)
     const [key = ''] = /client-key-data: (\S+)/.exec(await text('given')) ?? []
@@ -101,14 +106,14 @@ describe('hyperkube conformance', () => {
   })
 
   test('goes where --server says', async () => {
-    await suite(passed)
-    await conformance(' --server https://api.example:6443')
+    await writeSuite(passed)
+    await runConformance(' --server https://api.example:6443')
     expect(await text('given')).toContain('server: https://api.example:6443\n')
   })
 
   test('ends with 1 when a test has failed, and says why', async () => {
-    await suite(`cat ${testdata}/run.txt; exit 1`)
-    const { code, stdout } = await conformance()
+    await writeSuite(`cat ${testdata}/run.txt; exit 1`)
+    const { code, stdout } = await runConformance()
     expect(code).toBe(1)
     expect(stdout.replaceAll(root, '').replace(/, in .*/, '')).toMatchInlineSnapshot(`
       "failed [sig-node] ConfigMap should be consumable as environment variable names with various prefixes [Conformance] (5.0 s)
@@ -126,51 +131,51 @@ describe('hyperkube conformance', () => {
       report: /report/report.json
       "
     `)
-    const again = await conformance()
+    const again = await runConformance()
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('CONFORMANCE_REPORT_EXISTS')])
   })
 
   test('ends with 1 when no test could run', async () => {
-    await suite(`cat ${testdata}/no-cluster.txt; exit 1`)
-    const { code, stdout } = await conformance()
-    expect([code, stdout]).toEqual([1, expect.stringContaining('trouble SynchronizedBeforeSuite has failed')])
+    await writeSuite(`cat ${testdata}/no-cluster.txt; exit 1`)
+    const { code, stdout } = await runConformance()
+    expect([code, stdout]).toEqual([1, expect.stringContaining('problem SynchronizedBeforeSuite has failed')])
   })
 
   test('when it is interrupted the suite is too, with all that it began, and what was done is said', async () => {
-    await suite(`trap 'echo stopping; exit 1' INT
+    await writeSuite(`trap 'echo stopping; exit 1' INT
 sleep 600 & echo $! > ${root}/child
 ${passed.replace(/echo\necho 'SUCCESS.*/, '')}
 while :; do wait; done`)
     const interruption = new AbortController()
-    const { context, ended } = inMemory({}, { ...world, signal: interruption.signal })
+    const { context, collectResult } = createInMemoryContext({}, { ...options, signal: interruption.signal })
     const running = runCommandLine('hyperkube', `conformance ${flags}`.split(' '), context)
-    await until('the first test', async () => ended(0).stderr.includes('1/6 passed'), {
-      within: 20_000,
-      every: 5,
+    await pollUntil('the first test', async () => collectResult(0).stderr.includes('1/6 passed'), {
+      timeoutMs: 20_000,
+      intervalMs: 5,
     })
     interruption.abort()
-    const { code, stdout, stderr } = ended(await running)
+    const { code, stdout, stderr } = collectResult(await running)
     expect(code).toBe(130)
     expect(stderr).toContain('stopping: e2e.test removes what it has made')
     expect(stdout).toContain('interrupted: 1 of 1 that ran passed')
     expect(stdout).toContain('left out: 5 tests, the run ended before')
     expect(await text('report/e2e.log')).toContain('stopping\n')
     const child = Number(await text('child'))
-    await until('its child to be gone', async () => !isThere(child), { within: 5000, every: 5 })
+    await pollUntil('its child to be gone', async () => !isThere(child), { timeoutMs: 5000, intervalMs: 5 })
   })
 
   test.each([
     ['--without-image httpd', 2, 'known are nginx'],
     ['--only /nowhere', 1, 'CONFORMANCE_NAMES_NOT_READ'],
     ['--server ftp://x', 2, 'https://HOST:PORT'],
-  ])('%s is refused', async (words, code, said) => {
-    await suite('exit 1')
-    expect(await conformance(` ${words}`)).toMatchObject({ code, stderr: expect.stringContaining(said) })
+  ])('%s is refused', async (words, code, output) => {
+    await writeSuite('exit 1')
+    expect(await runConformance(` ${words}`)).toMatchObject({ code, stderr: expect.stringContaining(output) })
   })
 
   test('a program that is no suite is refused', async () => {
     await writeFile(join(root, 'e2e.test'), '#!/bin/sh\nexit 3\n', { mode: 0o755 })
-    expect((await conformance()).stderr).toContain('CONFORMANCE_NOT_LISTED')
+    expect((await runConformance()).stderr).toContain('CONFORMANCE_NOT_LISTED')
   })
 })
 

@@ -1,24 +1,24 @@
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { testsOfImage } from '../../conformance/images.ts'
-import { namesIn, select, type Selection } from '../../conformance/select.ts'
+import { testsByImage } from '../../conformance/images.ts'
+import { parseTestNames, selectTests, type Selection } from '../../conformance/select.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
-import { printable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import {
   type CommandDefinition,
-  type Context,
+  type CommandContext,
   type ExitCode,
   exitCodes,
   type Invocation,
 } from '../command.ts'
-import { type ConformanceWish, runConformance } from '../conformance/run.ts'
-import { askSuite, openPrograms } from '../conformance/suite-programs.ts'
-import { conformanceText } from '../conformance/text.ts'
+import { type ConformanceOptions, runConformance } from '../conformance/run.ts'
+import { listSuite, prepareConformancePrograms } from '../conformance/suite-programs.ts'
+import { formatConformanceReport } from '../conformance/text.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
-import { findingsText, print } from '../print.ts'
-import { serverFlag } from '../server-flag.ts'
-import { count } from '../format-text.ts'
+import { formatFindings, printResult } from '../print.ts'
+import { parseServerFlag } from '../server-flag.ts'
+import { formatCount } from '../format-text.ts'
 
 const conformanceLabel = String.raw`\[Conformance\]`
 
@@ -36,14 +36,17 @@ const flags = z.object({
 })
 type Flags = z.infer<typeof flags>
 
-export const conformance: CommandDefinition = {
+export const conformanceCommand: CommandDefinition = {
   examples: [
     ['hyperkube conformance', 'all of upstream’s conformance tests; that takes two hours'],
     ['hyperkube conformance --parallel 4', 'four side by side: sooner, but not what certifications ask for'],
     ['hyperkube conformance --focus sig-network', 'those of one kind, conformance or not'],
     ['hyperkube conformance --list --focus "DNS.*Conformance"', 'say which would run'],
     ['hyperkube conformance --only tests.txt', 'those that are named in a file, one in a line'],
-    ['hyperkube conformance --without-image nginx', 'without those that need an image nobody has here'],
+    [
+      'hyperkube conformance --without-image nginx',
+      'without those that need an image that is not available here',
+    ],
   ],
   identity: true,
   configure(command) {
@@ -52,103 +55,124 @@ export const conformance: CommandDefinition = {
       .option('--focus <pattern>', 'tests whose names fit (default: \\[Conformance\\])')
       .option('--skip <pattern>', 'without those whose names fit')
       .option('--only <file>', 'exactly the tests that are named in a file')
-      .option('--without-image <name>', `without those that need it: ${known()}`, addImage)
+      .option('--without-image <name>', `without those that need it: ${formatKnownImages()}`, addImage)
       .option(
         '--report <directory>',
         'where log and results go (default: ./conformance-CLUSTER-VERSION-DATE)',
       )
       .option(
         '--server <url>',
-        'where the API is reached, instead of whichever control planes are well',
-        serverFlag,
+        'where the API is reached, instead of through the healthy control planes',
+        parseServerFlag,
       )
       .option(
         '--parallel <number>',
         'run so many side by side, and those last that must run alone (default: 1, as certifications ask for)',
-        parallelFlag,
+        parseParallelFlag,
       )
       .option('--program <path>', 'an e2e.test that is here, instead of upstream’s')
       .option('--kubectl <path>', 'the kubectl that tests use, instead of upstream’s')
   },
   async run(context, { options }) {
-    const own = flags.parse(options)
+    const parsed = flags.parse(options)
     const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(findingsText(findings))
+    context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
-    const only = own.only === undefined ? undefined : namesIn(await readNames(context, own.only))
-    const programs = await openPrograms(context, cluster.spec, own)
-    const suite = await askSuite(programs.suite, { focus: focusOf(own), skip: own.skip }, context.signal)
-    const selection = select(suite, { ...(only && { only }), withoutImages: own.withoutImage })
-    if (own.list) return list(context, options, selection)
-    refuseNothing(selection)
-    const { kubernetes } = (await openIdentity(context, options, cluster.metadata.name)).authorities
-    const { server, report: directory, parallel } = own
-    const wish = { cluster, kubernetes, suite, selection, programs, server, report: directory, parallel }
-    return report(context, options, wish)
+    const only = parsed.only === undefined ? undefined : parseTestNames(await readNames(context, parsed.only))
+    const programs = await prepareConformancePrograms(context, cluster.spec, parsed)
+    const suite = await listSuite(
+      programs.suite,
+      { focus: buildFocus(parsed), skip: parsed.skip },
+      context.signal,
+    )
+    const selection = selectTests(suite, { ...(only && { only }), withoutImages: parsed.withoutImage })
+    if (parsed.list) return listTests(context, options, selection)
+    requireTests(selection)
+    const { kubernetes } = (await openIdentity(context, options, cluster.metadata.name)).cas
+    const { server, report: directory, parallel } = parsed
+    const runOptions = {
+      cluster,
+      ca: kubernetes,
+      suite,
+      selection,
+      programs,
+      server,
+      report: directory,
+      parallel,
+    }
+    return runAndReport(context, options, runOptions)
   },
 }
 
-function parallelFlag(text: string): number {
+function parseParallelFlag(text: string): number {
   const parallel = Number(text)
   if (/^\d{1,2}$/.test(text) && parallel > 0) return parallel
   throw new InvalidArgumentError('it is a number from 1 to 99')
 }
 
-/** Whoever names tests means those, whatever they are. */
-function focusOf({ focus, only }: Flags): string {
+/** Named tests run even if they are not conformance tests. */
+function buildFocus({ focus, only }: Flags): string {
   return focus ?? (only === undefined ? conformanceLabel : '.')
 }
 
-async function report(
-  context: Context,
+async function runAndReport(
+  context: CommandContext,
   options: Invocation['options'],
-  wish: ConformanceWish,
+  runOptions: ConformanceOptions,
 ): Promise<ExitCode> {
-  const document = await runConformance(context, wish)
-  print(context.stdout, options.output, document, () => conformanceText(document, context.paint))
+  const document = await runConformance(context, runOptions)
+  printResult(context.stdout, options.output, document, () =>
+    formatConformanceReport(document, context.paint),
+  )
   context.signal.throwIfAborted()
   return document.outcome === 'passed' ? exitCodes.ok : exitCodes.failure
 }
 
-function list(context: Context, options: Invocation['options'], { chosen, leftOut }: Selection): ExitCode {
+function listTests(
+  context: CommandContext,
+  options: Invocation['options'],
+  { chosen, leftOut }: Selection,
+): ExitCode {
   const document = {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'ConformanceTestList',
     tests: chosen,
     leftOut,
   }
-  print(context.stdout, options.output, document, () => chosen.map((name) => `${printable(name)}\n`).join(''))
-  const without = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`
-  context.stderr.write(`${count(chosen.length, 'test')}${without}\n`)
+  printResult(context.stdout, options.output, document, () =>
+    chosen.map((name) => `${toPrintable(name)}\n`).join(''),
+  )
+  const omittedText = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`
+  context.stderr.write(`${formatCount(chosen.length, 'test')}${omittedText}\n`)
   return exitCodes.ok
 }
 
-function refuseNothing({ chosen }: Selection): void {
+function requireTests({ chosen }: Selection): void {
   if (chosen.length > 0) return
   throw new HyperkubeError('CONFORMANCE_NO_TEST', 'no test would run', {
     hint: 'hyperkube conformance --list shows what --focus, --skip and --only leave',
   })
 }
 
-async function readNames({ readFile }: Context, file: string): Promise<string> {
+async function readNames({ readFile }: CommandContext, file: string): Promise<string> {
   return readFile(file).catch((cause: unknown) => {
-    const missing = hasCode(cause, 'ENOENT')
+    const isMissing = hasCode(cause, 'ENOENT')
     throw new HyperkubeError(
       'CONFORMANCE_NAMES_NOT_READ',
-      `${file} ${missing ? 'does not exist' : 'could not be read'}`,
+      `${file} ${isMissing ? 'does not exist' : 'could not be read'}`,
       {
         hint: 'it has the name of a test in each line, as hyperkube conformance --list prints them',
-        ...(missing ? {} : { cause }),
+        ...(isMissing ? {} : { cause }),
       },
     )
   })
 }
 
-function known(): string {
-  return Object.keys(testsOfImage).join(', ')
+function formatKnownImages(): string {
+  return Object.keys(testsByImage).join(', ')
 }
 
-function addImage(text: string, before: readonly string[] = []): readonly string[] {
-  if (!Object.hasOwn(testsOfImage, text)) throw new InvalidArgumentError(`known are ${known()}`)
-  return [...before, text]
+function addImage(text: string, previous: readonly string[] = []): readonly string[] {
+  if (!Object.hasOwn(testsByImage, text)) throw new InvalidArgumentError(`known are ${formatKnownImages()}`)
+  return [...previous, text]
 }

@@ -1,32 +1,34 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { hyperkube } from '../testing/run-in-memory.ts'
+import { runHyperkube } from '../testing/run-in-memory.ts'
 
 test('lists which controllers there are, and which are on', async () => {
-  const { code, stdout } = await hyperkube('controller-manager list -o wide --controllers *,-version-skew')
+  const { code, stdout } = await runHyperkube('controller-manager list -o wide --controllers *,-version-skew')
   expect(code).toBe(0)
   const [head, first, ...others] = stdout.split('\n').map((line) => line.replaceAll(/  +/g, '  '))
   expect(head).toBe('CONTROLLER  ON  DEFAULT  WATCHES  WHAT IT DOES  MAY')
   expect(first).toBe(
-    'version-skew  no  on  nodes  says of nodes when their kubelet is of a version that does not go with the API server’s  get /version; create, patch events in default',
+    'version-skew  no  on  nodes  reports nodes whose kubelet version is not supported by the API server  get /version; create, patch events in default',
   )
   expect(others.join('\n')).toMatch(
     /^disk-cordoner  no  off  nodes, hosts  .*  get, patch nodes; create, patch events in default$/m,
   )
-  const { stdout: short } = await hyperkube('controller-manager list')
-  expect(short).toMatch(/^CONTROLLER +ON +DEFAULT +WHAT IT DOES\nversion-skew +yes +on +says of nodes/)
-  const { stdout: json } = await hyperkube('controller-manager list -o json')
+  const { stdout: short } = await runHyperkube('controller-manager list')
+  expect(short).toMatch(
+    /^CONTROLLER +ON +DEFAULT +WHAT IT DOES\nversion-skew +yes +on +reports nodes whose kubelet/,
+  )
+  const { stdout: json } = await runHyperkube('controller-manager list -o json')
   expect(JSON.parse(json)).toMatchObject({
     kind: 'ControllerList',
     controllers: expect.arrayContaining([
       expect.objectContaining({ name: 'version-skew', on: true, byDefault: true, watches: ['nodes'] }),
-      expect.objectContaining({ name: 'addon-mender', on: false, byDefault: false }),
+      expect.objectContaining({ name: 'addon-reconciler', on: false, byDefault: false }),
     ]),
   })
 })
 
 test('says what each may do, as objects to apply', async () => {
-  const { stdout } = await hyperkube('controller-manager rights')
+  const { stdout } = await runHyperkube('controller-manager rbac')
   const { kind, items } = parse(stdout)
   expect(kind).toBe('List')
   expect(items).toContainEqual(
@@ -40,8 +42,8 @@ test.each([
   ['list --controllers foo', 'MANAGER_CONTROLLER_UNKNOWN: there is no controller foo'],
   ['list --listen 0.0.0.0:80', 'MANAGER_NOT_LOOPBACK: '],
   ['list --leader-elect-retry-period 2', 'MANAGER_OPTIONS: --leader-elect-retry-period: write it as'],
-])('%j is told in one line', async (words, line) => {
-  const { code, stderr } = await hyperkube(`controller-manager ${words}`.trim())
+])('%j is reported in one line', async (words, line) => {
+  const { code, stderr } = await runHyperkube(`controller-manager ${words}`.trim())
   expect(code).toBe(1)
   expect(stderr).toContain(line)
 })

@@ -3,27 +3,27 @@ import { Argument } from 'commander'
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { printable } from '../../kit/printable.ts'
-import { giveBackMemory } from '../../kit/idle-gc.ts'
-import { realTime } from '../../kit/monotonic-clock.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import { startIdleGc } from '../../kit/idle-gc.ts'
+import { monotonicClock } from '../../kit/monotonic-clock.ts'
 import { CompletedConfig } from '../../manager/completed-config.ts'
-import { configOf, managerOptions } from '../../manager/config.ts'
-import { managerObjects } from '../../manager/rbac.ts'
+import { buildManagerConfig, managerOptions } from '../../manager/config.ts'
+import { buildManagerRbac } from '../../manager/rbac.ts'
 import { runManager } from '../../manager/run-manager.ts'
 import { controllers } from '../../manager/table.ts'
 import {
   type CommandDefinition,
-  type Context,
+  type CommandContext,
   type ExitCode,
   exitCodes,
   type Invocation,
 } from '../command.ts'
-import { controllersText, tableDocument } from '../controller-manager/format-controllers.ts'
-import { print } from '../print.ts'
+import { formatControllers, buildControllerList } from '../controller-manager/format-controllers.ts'
+import { printResult } from '../print.ts'
 
-const acts = ['run', 'list', 'rights'] as const
+const actions = ['run', 'list', 'rbac'] as const
 
-export const controllerManager: CommandDefinition = {
+export const controllerManagerCommand: CommandDefinition = {
   examples: [
     [
       'hyperkube controller-manager --kubeconfig /etc/hyperkube/hyperkube-controller-manager/kubeconfig',
@@ -33,16 +33,16 @@ export const controllerManager: CommandDefinition = {
       'hyperkube controller-manager list',
       'which controllers there are, and which are on; -o wide: what each may do',
     ],
-    ['hyperkube controller-manager rights', 'what each of them may do, as RBAC objects'],
+    ['hyperkube controller-manager rbac', 'what each of them may do, as RBAC objects'],
     ['curl http://127.0.0.1:6447/readyz?verbose', 'how it is'],
   ],
   configure(command) {
     command
-      .addArgument(new Argument('[act]', 'what to do').choices(acts).default('run'))
+      .addArgument(new Argument('[act]', 'what to do').choices(actions).default('run'))
       .option('--kubeconfig <file>', 'where the API is, and as whom to speak')
       .option('--controllers <names>', 'which are on: *,-foo is all but foo (default: "*")')
-      .option('--settings <file>', 'what was wished in cluster.yml, for those who need it')
-      .option('--listen <address>', 'where health and metrics are told (default: "127.0.0.1:6447")')
+      .option('--settings <file>', 'settings of controllers from cluster.yml')
+      .option('--listen <address>', 'where health and metrics are served (default: "127.0.0.1:6447")')
       .option(
         '--leader-elect-lease-duration <time>',
         'how long others wait for a silent leader (default: "15s")',
@@ -51,57 +51,63 @@ export const controllerManager: CommandDefinition = {
       .option('--leader-elect-retry-period <time>', 'how long between two tries (default: "2s")')
   },
   async run(context, { args, options }) {
-    const act = z.enum(acts).default('run').parse(args[0])
-    // Who only wants to read needs no way to the API.
-    const config = configOf(optionsOf(options, act !== 'run'), controllers)
-    if (act === 'run') return serve(context, config)
+    const action = z.enum(actions).default('run').parse(args[0])
+    // list and rbac need no API access.
+    const config = buildManagerConfig(parseManagerOptions(options, action !== 'run'), controllers)
+    if (action === 'run') return runService(context, config)
     const document =
-      act === 'list' ? tableDocument(controllers, config.chosen) : rightsDocument(config.chosen)
-    print(context.stdout, options.output, document, () =>
-      act === 'list'
-        ? controllersText(controllers, config.chosen, context.paint, options.output === 'wide')
+      action === 'list'
+        ? buildControllerList(controllers, config.controllers)
+        : buildRbacDocument(config.controllers)
+    printResult(context.stdout, options.output, document, () =>
+      action === 'list'
+        ? formatControllers(controllers, config.controllers, context.paint, options.output === 'wide')
         : stringify(document),
     )
     return exitCodes.ok
   },
 }
 
-function optionsOf(options: Invocation['options'], reading: boolean) {
-  const read = managerOptions.safeParse(reading ? { kubeconfig: '-', ...options } : options)
-  if (read.success) return read.data
-  const [first] = read.error.issues
+function parseManagerOptions(options: Invocation['options'], isReadOnly: boolean) {
+  const parsed = managerOptions.safeParse(isReadOnly ? { kubeconfig: '-', ...options } : options)
+  if (parsed.success) return parsed.data
+  const [first] = parsed.error.issues
   const flag = String(first?.path[0]).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   throw new HyperkubeError('MANAGER_OPTIONS', `--${flag}: ${first?.message ?? ''}`, {
     hint: 'hyperkube controller-manager --help',
   })
 }
 
-function rightsDocument(chosen: Parameters<typeof managerObjects>[0]): object {
-  return { apiVersion: 'v1', kind: 'List', items: managerObjects(chosen) }
+function buildRbacDocument(chosen: Parameters<typeof buildManagerRbac>[0]): object {
+  return { apiVersion: 'v1', kind: 'List', items: buildManagerRbac(chosen) }
 }
 
-async function serve(context: Context, config: ReturnType<typeof configOf>): Promise<ExitCode> {
+async function runService(
+  context: CommandContext,
+  config: ReturnType<typeof buildManagerConfig>,
+): Promise<ExitCode> {
   const { stderr, readFile, operator, now, signal } = context
   const completed = await CompletedConfig.complete(config, {
     readFile,
     machine: operator.machine,
     uuid: randomUUID,
   })
-  // A service is stopped by this one.
+  // The service manager stops a service with SIGTERM.
   const stop = new AbortController()
-  const stopped = (): void => stop.abort()
-  const cease = giveBackMemory()
-  process.once('SIGTERM', stopped)
-  const log = (line: string): void => void stderr.write(`${printable(line)}\n`)
-  const world = { time: realTime, now, random: Math.random, log }
-  const either = AbortSignal.any([signal, stop.signal])
+  const onSigterm = (): void => stop.abort()
+  const stopIdleGc = startIdleGc()
+  process.once('SIGTERM', onSigterm)
+  const log = (line: string): void => void stderr.write(`${toPrintable(line)}\n`)
+  const deps = { time: monotonicClock, now, random: Math.random, log }
+  const stopSignal = AbortSignal.any([signal, stop.signal])
   try {
-    const ending = await runManager(completed, world, either)
-    if (ending === 'stopped') return exitCodes.ok
-    // Others may lead by now: whatever is still under way here must not go on, and who comes back is somebody else.
+    const result = await runManager(completed, deps, stopSignal)
+    if (result === 'stopped') return exitCodes.ok
+    // Leadership is lost, and another instance may lead. Exit at once, so that no pending work continues; the
+    // restarted process has a new identity.
     return process.exit(exitCodes.failure)
   } finally {
-    process.off('SIGTERM', stopped)
-    cease()
+    process.off('SIGTERM', onSigterm)
+    stopIdleGc()
   }
 }

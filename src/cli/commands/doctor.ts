@@ -1,14 +1,14 @@
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { doctorDocument } from '../doctor/document.ts'
-import { examine } from '../doctor/examine.ts'
-import { doctorText } from '../doctor/text.ts'
+import { buildDoctorDocument } from '../doctor/document.ts'
+import { examineCluster } from '../doctor/examine.ts'
+import { formatDoctor } from '../doctor/text.ts'
 import { limitHosts } from '../limit-hosts.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
-import { openSights } from '../observe/open-cluster.ts'
-import { findingsText, print } from '../print.ts'
+import { openCluster } from '../observe/open-cluster.ts'
+import { formatFindings, printResult } from '../print.ts'
 
-export const doctor: CommandDefinition = {
+export const doctorCommand: CommandDefinition = {
   examples: [
     ['hyperkube doctor', 'what is wrong, the cause first: what was seen, what it means, what to type'],
     ['hyperkube doctor -o wide', 'with all that was seen of what follows from it'],
@@ -20,17 +20,17 @@ export const doctor: CommandDefinition = {
   configure: () => undefined,
   async run(context, { options }) {
     const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(findingsText(findings))
+    context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
     const { name } = cluster.metadata
     const identity = await openIdentity(context, options, name)
     const only = new Set(limitHosts(cluster, options.limit).map((host) => host.name))
-    await using opened = await openSights(context, options.file, cluster, identity)
+    await using opened = await openCluster(context, options.file, cluster, identity)
     const { now, signal, paint } = context
-    const { at, diagnoses } = await examine(opened.places, opened.sights, { only, now, signal })
-    const document = doctorDocument(name, at, diagnoses)
+    const { at, diagnoses } = await examineCluster(opened.endpoints, opened.deps, { only, now, signal })
+    const document = buildDoctorDocument(name, at, diagnoses)
     const wide = options.output === 'wide'
-    print(context.stdout, options.output, document, () => doctorText(document, { wide }, paint))
-    return document.well ? exitCodes.ok : exitCodes.failure
+    printResult(context.stdout, options.output, document, () => formatDoctor(document, { wide }, paint))
+    return document.healthy ? exitCodes.ok : exitCodes.failure
   },
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { hyperkube } from '../testing/run-in-memory.ts'
+import { runHyperkube } from '../testing/run-in-memory.ts'
 
 const file = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -24,7 +24,7 @@ afterEach(async () => rm(directory, { recursive: true }))
 
 test('snapshots are listed, the newest first', async () => {
   await rm(join(directory, named))
-  const { code, stdout } = await hyperkube(`etcd snapshot list --from ${directory}`, files)
+  const { code, stdout } = await runHyperkube(`etcd snapshot list --from ${directory}`, files)
   expect(code).toBe(0)
   expect(stdout.replaceAll(directory, 'DIR')).toMatchInlineSnapshot(`
     "NAME                                TAKEN                 SIZE    IN
@@ -33,7 +33,7 @@ test('snapshots are listed, the newest first', async () => {
     shop-2026-11-01T12-00-00Z.snapshot  2026-11-01T12:00:00Z  1.5 MB  DIR
     "
   `)
-  const json = await hyperkube(`etcd snapshot list --from ${directory} -o json`, files)
+  const json = await runHyperkube(`etcd snapshot list --from ${directory} -o json`, files)
   expect(JSON.parse(json.stdout)).toMatchObject({
     kind: 'EtcdSnapshotList',
     items: [{ name: days[2] }, {}, {}],
@@ -41,7 +41,7 @@ test('snapshots are listed, the newest first', async () => {
 })
 
 test('where there is none it says how to make one', async () => {
-  const { code, stdout } = await hyperkube(`etcd snapshot list --from ${directory}/none`, files)
+  const { code, stdout } = await runHyperkube(`etcd snapshot list --from ${directory}/none`, files)
   expect([code, stdout.replaceAll(directory, 'DIR')]).toEqual([
     0,
     'there is none yet in DIR/none: hyperkube etcd snapshot save\n',
@@ -50,26 +50,26 @@ test('where there is none it says how to make one', async () => {
 
 test('prune asks before it removes, and leaves what a person has named', async () => {
   const words = `etcd snapshot prune --keep 1 --from ${directory}`
-  const alone = await hyperkube(words, files)
+  const alone = await runHyperkube(words, files)
   expect([alone.code, alone.stdout]).toEqual([2, ''])
   expect(alone.stderr).toContain(days[0])
   expect(alone.stderr).not.toContain(days[2])
-  const no = await hyperkube(words, files, { answers: [false] })
-  expect([no.code, no.asked]).toEqual([3, ['shall this be done?']])
+  const no = await runHyperkube(words, files, { replies: [false] })
+  expect([no.code, no.prompts]).toEqual([3, ['make these changes?']])
   expect(await readdir(directory)).toHaveLength(4)
-  const yes = await hyperkube(words, files, { answers: [true] })
+  const yes = await runHyperkube(words, files, { replies: [true] })
   expect([yes.code, yes.stdout]).toEqual([0, 'removed 2 snapshots\n'])
   expect(await readdir(directory)).toEqual([named, days[2]])
-  const again = await hyperkube(`${words} --yes`, files)
+  const again = await runHyperkube(`${words} --yes`, files)
   expect([again.code, again.stdout]).toEqual([0, 'nothing to remove\n'])
 })
 
 test('how many stay is said by the file, or has to be said', async () => {
   const words = `etcd snapshot prune --yes --from ${directory}`
-  expect((await hyperkube(words, files)).code).toBe(2)
+  expect((await runHyperkube(words, files)).code).toBe(2)
   const keep = { 'cluster.yml': `${file}  etcd: { backup: { keep: 2 } }\n` }
-  expect((await hyperkube(words, keep)).stdout).toBe('removed 1 snapshot\n')
-  expect((await hyperkube(`${words} --keep 0`, files)).code).toBe(2)
+  expect((await runHyperkube(words, keep)).stdout).toBe('removed 1 snapshot\n')
+  expect((await runHyperkube(`${words} --keep 0`, files)).code).toBe(2)
 })
 
 test.each([
@@ -78,15 +78,15 @@ test.each([
   ['etcd snapshot eat', 2],
   ['etcd snapshot verify', 2],
 ])('%s says what can be done', async (words, code) => {
-  const { code: found, stderr } = await hyperkube(words, files)
+  const { code: found, stderr } = await runHyperkube(words, files)
   expect(found).toBe(code)
   expect(stderr).toMatch(/^USAGE: /)
 })
 
 test('a bucket that is named nowhere, and a name that is none', async () => {
-  // Both are said before anybody is asked for anything.
-  const ready = await hyperkube('init --host root@10.0.0.1=control-plane --name shop')
+  // Both are reported before any prompt.
+  const ready = await runHyperkube('init --host root@10.0.0.1=control-plane --name shop')
   const made = Object.fromEntries(ready.files)
-  const nowhere = await hyperkube('etcd snapshot list --from s3', made)
+  const nowhere = await runHyperkube('etcd snapshot list --from s3', made)
   expect(nowhere.stderr).toContain('SNAPSHOT_STORE_UNKNOWN')
 })

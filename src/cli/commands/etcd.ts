@@ -1,34 +1,34 @@
 import { Argument } from 'commander'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { fetch } from '../etcd/fetch.ts'
-import { list } from '../etcd/list.ts'
-import { prune } from '../etcd/prune.ts'
-import { save } from '../etcd/save.ts'
-import { recover } from '../etcd/recover/recover.ts'
-import { rejoin } from '../etcd/rejoin.ts'
-import { restore } from '../etcd/restore/restore.ts'
-import { type EtcdAction, etcdFlags, keepFlag } from '../etcd/action.ts'
-import { status } from '../etcd/status.ts'
-import { unpack } from '../etcd/unpack.ts'
-import { verify } from '../etcd/verify.ts'
+import { fetchSnapshot } from '../etcd/fetch.ts'
+import { listSnapshots } from '../etcd/list.ts'
+import { pruneSnapshots } from '../etcd/prune.ts'
+import { saveEtcdSnapshot } from '../etcd/save.ts'
+import { recoverEtcd } from '../etcd/recover/recover.ts'
+import { rejoinEtcd } from '../etcd/rejoin.ts'
+import { restoreSnapshot } from '../etcd/restore/restore.ts'
+import { type EtcdCommandAction, etcdFlags, parseKeepFlag } from '../etcd/action.ts'
+import { showEtcdStatus } from '../etcd/status.ts'
+import { unpackSnapshot } from '../etcd/unpack.ts'
+import { verifyStoredSnapshot } from '../etcd/verify.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
-import { findingsText } from '../print.ts'
+import { formatFindings } from '../print.ts'
 import { addRunFlags } from '../run-flags.ts'
 
-/** By the words that stand for them. */
-const actions: ReadonlyMap<string, EtcdAction> = new Map([
-  ['status', status],
-  ['recover', recover],
-  ['snapshot save', save],
-  ['snapshot fetch', fetch],
-  ['snapshot list', list],
-  ['snapshot verify', verify],
-  ['snapshot prune', prune],
-  ['snapshot restore', restore],
+/** Actions by their command words. */
+const actions: ReadonlyMap<string, EtcdCommandAction> = new Map([
+  ['status', showEtcdStatus],
+  ['recover', recoverEtcd],
+  ['snapshot save', saveEtcdSnapshot],
+  ['snapshot fetch', fetchSnapshot],
+  ['snapshot list', listSnapshots],
+  ['snapshot verify', verifyStoredSnapshot],
+  ['snapshot prune', pruneSnapshots],
+  ['snapshot restore', restoreSnapshot],
 ])
 
-export const etcd: CommandDefinition = {
+export const etcdCommand: CommandDefinition = {
   examples: [
     ['hyperkube etcd status', 'who is a member, who leads, how large their databases are'],
     ['hyperkube etcd snapshot save', 'keep all that the cluster knows, with its identity, in one file'],
@@ -39,10 +39,7 @@ export const etcd: CommandDefinition = {
       'hyperkube etcd snapshot fetch cp1',
       'make one of the newest database that the host has kept by itself; or of a FILE of etcdctl',
     ],
-    [
-      'hyperkube etcd snapshot verify shop-2026-11-15T12-00-00Z',
-      'restore it for real in an etcd for the moment',
-    ],
+    ['hyperkube etcd snapshot verify shop-2026-11-15T12-00-00Z', 'restore it for real in a temporary etcd'],
     ['hyperkube etcd snapshot prune --keep 7', 'remove all but the newest, after a question'],
     [
       'hyperkube etcd snapshot restore before-upgrade',
@@ -79,32 +76,32 @@ export const etcd: CommandDefinition = {
         'save, fetch: a directory, or s3 (default: all places of spec.etcd.backup); unpack: a directory',
       )
       .option('--from <place>', 'list, verify, prune, restore: look there alone')
-      .option('--keep <number>', 'prune: how many stay (default: spec.etcd.backup.keep)', keepFlag)
+      .option('--keep <number>', 'prune: how many stay (default: spec.etcd.backup.keep)', parseKeepFlag)
       .option(
         '--dry-run',
         'restore, recover, rejoin: show what would be done and lost, and do nothing; exit code 3',
       )
-      .option('--no-verify', 'restore, recover: without the trial in an etcd for the moment')
-      .option('--force-unlock', 'restore, recover, rejoin: take the claim from somebody who holds it')
+      .option('--no-verify', 'restore, recover: without a test restore in a temporary etcd')
+      .option('--force-unlock', 'restore, recover, rejoin: take the operator lock from its holder')
     addRunFlags(command)
   },
   async run(context, { args, options }) {
     const [what = '', verb, name] = args
-    // There need not be a cluster.yml yet.
+    // unpack works without a cluster.yml.
     if (what === 'snapshot' && verb === 'unpack') {
-      return unpack(context, options, name, etcdFlags.parse(options).to)
+      return unpackSnapshot(context, options, name, etcdFlags.parse(options).to)
     }
-    const act = what === 'rejoin' ? rejoin : actions.get(verb === undefined ? what : `${what} ${verb}`)
-    if (act === undefined) {
+    const action = what === 'rejoin' ? rejoinEtcd : actions.get(verb === undefined ? what : `${what} ${verb}`)
+    if (action === undefined) {
       context.stderr.write(
         `USAGE: do what? ${[...actions.keys(), 'rejoin', 'snapshot unpack'].join(', ')}\n  → hyperkube etcd --help\n`,
       )
       return exitCodes.usage
     }
     const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(findingsText(findings))
+    context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
-    return act({
+    return action({
       context,
       options,
       flags: etcdFlags.parse(options),

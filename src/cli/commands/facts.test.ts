@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { labHost } from '../../agent/facts/testing/lab-host.ts'
-import { inMemory as host } from '../../agent/facts/testing/fake-fact-source.ts'
-import type { BareSource } from '../../agent/facts/windows/source.ts'
+import { createFakeFactSource as host } from '../../agent/facts/testing/fake-fact-source.ts'
+import type { BasicWindowsFactSource } from '../../agent/facts/windows/source.ts'
 import { newMachine } from '../../../lab/windows/simulator/new-machine.ts'
 import { simulatedHost } from '../../../lab/windows/simulator/simulated-host.ts'
 import { factsFormat } from '../../contract/facts.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { OutputFormat } from '../command.ts'
-import { inMemory } from '../testing/run-in-memory.ts'
-import { askWindows, factsCommand, type Place } from './facts.ts'
+import { createInMemoryContext } from '../testing/run-in-memory.ts'
+import { readWindowsFacts, createFactsCommand, type FactsEnvironment } from './facts.ts'
 
-const nt1: Omit<BareSource, 'base'> = {
+const nt1: Omit<BasicWindowsFactSource, 'base'> = {
   operations: simulatedHost(newMachine(new Map())).host,
   arch: 'x64',
   cpus: 2,
@@ -29,19 +29,23 @@ const nt1: Omit<BareSource, 'base'> = {
   space: async () => ({ totalBytes: 2 ** 36, availableBytes: 2 ** 35 }),
 }
 
-const here: Place = {
+const linuxEnvironment: FactsEnvironment = {
   platform: 'linux',
-  root: true,
+  isRoot: true,
   source: host(labHost),
-  windows: async (base, name = 'nt1') => askWindows({ ...nt1, base }, name),
+  windows: async (base, name = 'nt1') => readWindowsFacts({ ...nt1, base }, name),
 }
 
-async function facts(place: Partial<Place>, output: OutputFormat, more: object = {}): Promise<string> {
-  const { context, ended } = inMemory({})
-  const command = factsCommand(() => ({ ...here, ...place }))
+async function facts(
+  environment: Partial<FactsEnvironment>,
+  output: OutputFormat,
+  more: object = {},
+): Promise<string> {
+  const { context, collectResult } = createInMemoryContext({})
+  const command = createFactsCommand(() => ({ ...linuxEnvironment, ...environment }))
   const baseDirectory = String.raw`C:\hyperkube`
   const options = { file: 'cluster.yml', output, input: false, baseDirectory, ...more }
-  return ended(await command.run(context, { args: [], options })).stdout
+  return collectResult(await command.run(context, { args: [], options })).stdout
 }
 
 test('in short for people', async () => {
@@ -69,21 +73,21 @@ test('as a document that plan reads, under the name that cluster.yml has for the
   expect(await read({ host: 'cp1' })).toBe('cp1')
 })
 
-test('of a Windows host, by whoever may be asked there', async () => {
-  const text = await facts({ platform: 'win32', root: false }, 'json', { host: 'win1' })
+test('of a Windows host, also without root', async () => {
+  const text = await facts({ platform: 'win32', isRoot: false }, 'json', { host: 'win1' })
   const { host: name, system } = factsFormat.newest.schema.parse(JSON.parse(text))
   expect([name, system.os, system.cpus]).toEqual(['win1', 'windows', 2])
 })
 
 test('of a Windows host whose PowerShell does not answer, what is known without it', async () => {
-  const dead = new HyperkubeError('POWERSHELL_ENDED', 'system.describe was not answered')
-  const describe = async () => Promise.reject(dead)
+  const failure = new HyperkubeError('POWERSHELL_ENDED', 'system.describe was not answered')
+  const describe = async () => Promise.reject(failure)
   const operations = { ...nt1.operations, system: { describe } }
-  const { context, ended } = inMemory({})
-  const command = factsCommand(() => ({
-    ...here,
+  const { context, collectResult } = createInMemoryContext({})
+  const command = createFactsCommand(() => ({
+    ...linuxEnvironment,
     platform: 'win32',
-    windows: async (base) => askWindows({ ...nt1, operations, base }, 'win1'),
+    windows: async (base) => readWindowsFacts({ ...nt1, operations, base }, 'win1'),
   }))
   const options = {
     file: '',
@@ -91,8 +95,8 @@ test('of a Windows host whose PowerShell does not answer, what is known without 
     input: false,
     baseDirectory: String.raw`C:\hyperkube`,
   } as const
-  await expect(command.run(context, { args: [], options })).rejects.toBe(dead)
-  expect(ended(1).stdout).toMatchInlineSnapshot(`
+  await expect(command.run(context, { args: [], options })).rejects.toBe(failure)
+  expect(collectResult(1).stdout).toMatchInlineSnapshot(`
     "win1: Windows build 20348, amd64; all else could not be asked
       size       2 CPUs, 8.0 GiB of memory
       addresses  Ethernet 10.0.0.31/24
@@ -114,9 +118,9 @@ test('of a Windows host for people', async () => {
   `)
 })
 
-test.each<[Partial<Place>, string]>([
+test.each<[Partial<FactsEnvironment>, string]>([
   [{ platform: 'darwin' }, 'FACTS_NOT_TAKEN'],
-  [{ root: false }, 'FACTS_NOT_ROOT'],
-])('at %o it is %s', async (place, code) => {
-  await expect(facts(place, 'json')).rejects.toMatchObject({ code })
+  [{ isRoot: false }, 'FACTS_NOT_ROOT'],
+])('at %o it is %s', async (environment, code) => {
+  await expect(facts(environment, 'json')).rejects.toMatchObject({ code })
 })

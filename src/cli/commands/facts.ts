@@ -1,46 +1,46 @@
 import { hostname as machineName } from 'node:os'
 import { z } from 'zod'
 import { collectFacts } from '../../agent/facts/collect.ts'
-import { hostname } from '../../agent/facts/linux/names.ts'
+import { readHostname } from '../../agent/facts/linux/names.ts'
 import type { FactSource } from '../../agent/facts/source.ts'
-import { thisMachine } from '../../agent/facts/local-source.ts'
-import { bareWindowsFacts } from '../../agent/facts/windows/basic.ts'
+import { createLocalFactSource } from '../../agent/facts/local-source.ts'
+import { collectBasicWindowsFacts } from '../../agent/facts/windows/basic.ts'
 import { collectWindowsFacts } from '../../agent/facts/windows/collect.ts'
-import type { BareSource } from '../../agent/facts/windows/source.ts'
+import type { BasicWindowsFactSource } from '../../agent/facts/windows/source.ts'
 import { thisWindows } from '../../agent/windows/host/this-windows.ts'
-import type { BareFacts } from '../../contract/basic-facts.ts'
+import type { BasicFacts } from '../../contract/basic-facts.ts'
 import type { Facts } from '../../contract/facts.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { bareFactsText, factsText } from '../facts/format-facts.ts'
-import { print } from '../print.ts'
-import { windowsNumbers } from '../windows/system-info.ts'
+import { formatBasicFacts, formatFacts } from '../facts/format-facts.ts'
+import { printResult } from '../print.ts'
+import { readWindowsSystemInfo } from '../windows/system-info.ts'
 
 const flags = z.object({ host: z.string().optional(), baseDirectory: z.string() })
 
-/** Where the command runs, and as whom. */
-export interface Place {
+/** The machine and user that run the command. */
+export interface FactsEnvironment {
   readonly platform: NodeJS.Platform
-  readonly root: boolean
+  readonly isRoot: boolean
   readonly source: FactSource
-  /** The facts of a Windows host; all of ours is below a directory. */
-  readonly windows: (base: string, host?: string) => Promise<WindowsAnswer>
+  /** Reads the facts of a Windows host; `base` is hyperkube's directory. */
+  readonly windows: (base: string, host?: string) => Promise<WindowsFactsResult>
 }
 
-/** Where not all could be asked: what is known nevertheless, and why no more. */
-export type WindowsAnswer = Facts | { readonly bare: BareFacts; readonly because: unknown }
+/** Complete facts, or the basic facts and the reason why the rest is missing. */
+export type WindowsFactsResult = Facts | { readonly bare: BasicFacts; readonly because: unknown }
 
-export const facts: CommandDefinition = factsCommand(() => ({
+export const factsCommand: CommandDefinition = createFactsCommand(() => ({
   platform: process.platform,
-  root: process.getuid?.() === 0,
-  source: thisMachine(),
+  isRoot: process.getuid?.() === 0,
+  source: createLocalFactSource(),
   async windows(base, host = machineName().toLowerCase()) {
     await using windows = await thisWindows()
-    return await askWindows({ ...windowsNumbers(), operations: windows.host, base }, host)
+    return await readWindowsFacts({ ...readWindowsSystemInfo(), operations: windows.host, base }, host)
   },
 }))
 
-export function factsCommand(place: () => Place): CommandDefinition {
+export function createFactsCommand(detectEnvironment: () => FactsEnvironment): CommandDefinition {
   return {
     examples: [
       ['hyperkube facts', 'what this host is and has, in short'],
@@ -59,40 +59,46 @@ export function factsCommand(place: () => Place): CommandDefinition {
         )
     },
     async run({ stdout }, { options }) {
-      const here = place()
-      refuseElsewhere(here)
+      const environment = detectEnvironment()
+      requireLinuxRoot(environment)
       const { host, baseDirectory } = flags.parse(options)
-      const found =
-        here.platform === 'win32'
-          ? await here.windows(baseDirectory, host)
-          : await collectFacts(here.source, host ?? (await hostname(here.source)))
-      if ('bare' in found) {
-        print(stdout, options.output, found.bare, () => bareFactsText(found.bare))
-        throw found.because
+      const result =
+        environment.platform === 'win32'
+          ? await environment.windows(baseDirectory, host)
+          : await collectFacts(environment.source, host ?? (await readHostname(environment.source)))
+      if ('bare' in result) {
+        printResult(stdout, options.output, result.bare, () => formatBasicFacts(result.bare))
+        throw result.because
       }
-      print(stdout, options.output, found, () => factsText(found))
+      printResult(stdout, options.output, result, () => formatFacts(result))
       return exitCodes.ok
     },
   }
 }
 
-/** A host whose PowerShell does not answer is one that somebody has to look into: so it is told what can be told. */
-export async function askWindows(source: BareSource, host: string): Promise<WindowsAnswer> {
+/**
+ * Reads the facts of a Windows host. If PowerShell does not answer, basic facts still help to diagnose the
+ * host.
+ */
+export async function readWindowsFacts(
+  source: BasicWindowsFactSource,
+  host: string,
+): Promise<WindowsFactsResult> {
   return collectWindowsFacts(source, host).catch(async (because: unknown) => {
-    const bare = await bareWindowsFacts(source, host).catch(() => undefined)
+    const bare = await collectBasicWindowsFacts(source, host).catch(() => undefined)
     if (bare === undefined) throw because
     return { bare, because }
   })
 }
 
-function refuseElsewhere({ platform, root }: Place): void {
+function requireLinuxRoot({ platform, isRoot }: FactsEnvironment): void {
   if (platform === 'win32') return
   if (platform !== 'linux') {
     throw new HyperkubeError('FACTS_NOT_TAKEN', `no node of a cluster runs ${platform}`, {
       hint: 'run it on a host of the cluster',
     })
   }
-  if (!root) {
+  if (!isRoot) {
     throw new HyperkubeError('FACTS_NOT_ROOT', 'only root sees all of a host', {
       hint: 'sudo hyperkube facts',
     })

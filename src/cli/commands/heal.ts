@@ -1,22 +1,22 @@
 import { Argument } from 'commander'
 import type { HealCommand } from '../heal/heal-command.ts'
-import { healFlags, pauseFlag } from '../heal/heal-command.ts'
-import { pause, resume } from '../heal/pause.ts'
-import { status } from '../heal/heal-status.ts'
+import { healFlags, parsePauseFlag } from '../heal/heal-command.ts'
+import { pauseHealing, resumeHealing } from '../heal/pause.ts'
+import { showHealStatus } from '../heal/heal-status.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { limitHosts } from '../limit-hosts.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
 import { openRemotes } from '../open-remotes.ts'
-import { findingsText } from '../print.ts'
+import { formatFindings } from '../print.ts'
 
 const actions: ReadonlyMap<string, HealCommand> = new Map([
-  ['status', status],
-  ['pause', pause],
-  ['resume', resume],
+  ['status', showHealStatus],
+  ['pause', pauseHealing],
+  ['resume', resumeHealing],
 ])
 
-export const heal: CommandDefinition = {
+export const healCommand: CommandDefinition = {
   examples: [
     ['hyperkube heal status', 'what agents heal, what is paused until when by whom, what was done lately'],
     ['hyperkube heal pause w1 --for 1h', 'keep its agent from healing while you work there'],
@@ -29,7 +29,7 @@ export const heal: CommandDefinition = {
     command
       .addArgument(new Argument('<action>', 'what to do').choices([...actions.keys()]))
       .addArgument(new Argument('[host...]', 'where'))
-      .option('--for <duration>', 'pause: so long, a day at most (default: 1h)', pauseFlag)
+      .option('--for <duration>', 'pause: so long, a day at most (default: 1h)', parsePauseFlag)
       .option('--all', 'pause, resume: on all hosts')
       .option('--dry-run', 'pause, resume: say what would be done, and do nothing; exit code 3')
   },
@@ -41,19 +41,19 @@ export const heal: CommandDefinition = {
       return exitCodes.usage
     }
     const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(findingsText(findings))
+    context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
     const hosts = limitHosts(cluster, names.length === 0 ? undefined : names)
     const identity = await openIdentity(context, options, cluster.metadata.name)
     await using remotes = await openRemotes(context, options.file, cluster, identity, hosts)
-    const scene = {
+    const invocation = {
       context,
       options,
       flags,
       cluster: cluster.metadata.name,
       hosts: hosts.map(({ name }) => name),
-      remoteOf: remotes.of,
+      connect: remotes.findRemote,
     }
-    return (await actions.get(action)?.(scene)) ?? exitCodes.usage
+    return (await actions.get(action)?.(invocation)) ?? exitCodes.usage
   },
 }

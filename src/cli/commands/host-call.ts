@@ -1,20 +1,20 @@
 import { serveCall } from '../../agent/windows/bootstrap/serve-host-call.ts'
 import { thisWindows } from '../../agent/windows/host/this-windows.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { callScene, needWindows } from '../windows/host-call-context.ts'
+import { createHostCallContext, requireWindows } from '../windows/host-call-context.ts'
 
-export const hostCall: CommandDefinition = {
+export const hostCallCommand: CommandDefinition = {
   examples: [
     ['echo CALL | hyperkube host-call', 'as operators do over ssh: a call in a line, answers in lines'],
   ],
   configure: () => undefined,
   async run({ stdout }) {
-    needWindows('host-call')
+    requireWindows('host-call')
     await using windows = await thisWindows()
     await serveCall({
       requests: process.stdin,
-      answer: (line) => void stdout.write(line),
-      sceneAt: (base, gone) => callScene(windows.host, base, gone),
+      respond: (line) => void stdout.write(line),
+      createContext: (base, callerGone) => createHostCallContext(windows.host, base, callerGone),
     })
     return exitCodes.ok
   },

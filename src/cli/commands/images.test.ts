@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts'
-import { memoryFetcher } from '../../catalog/testing/fake-fetcher.ts'
+import { fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
 import { fakeImage, fakeRegistries } from '../../catalog/registry/testing/fake-registry.ts'
-import { hyperkube } from '../testing/run-in-memory.ts'
+import { runHyperkube } from '../testing/run-in-memory.ts'
 
 const cluster = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -19,7 +19,7 @@ spec:
 const pause = 'registry.k8s.io/pause:3.10.2'
 
 test('without a lock images are known by their names', async () => {
-  const { code, stdout } = await hyperkube('images list', { 'cluster.yml': cluster })
+  const { code, stdout } = await runHyperkube('images list', { 'cluster.yml': cluster })
   expect(code).toBe(0)
   expect(stdout).toMatchInlineSnapshot(`
     "NAME   IMAGE                         DIGEST      FOR
@@ -30,13 +30,13 @@ test('without a lock images are known by their names', async () => {
 
 test('with a lock each has its digest, in short for people and whole for programs', async () => {
   const sites = fakeUpstream('1.37.1')
-  const world = { fetcher: memoryFetcher((url) => sites.get(url)), web: fakeRegistries(fakeImages()) }
-  const { files } = await hyperkube('lock', { 'cluster.yml': cluster }, world)
+  const options = { fetcher: fakeFetcher((url) => sites.get(url)), web: fakeRegistries(fakeImages()) }
+  const { files } = await runHyperkube('lock', { 'cluster.yml': cluster }, options)
   const locked = Object.fromEntries(files)
   const { digest } = fakeImage(pause)
-  expect((await hyperkube('images list', locked)).stdout).toContain(` ${digest.slice(0, 19)} `)
-  expect((await hyperkube('images list -o wide', locked)).stdout).toContain(` ${digest} `)
-  const { stdout } = await hyperkube('images list -o json', locked)
+  expect((await runHyperkube('images list', locked)).stdout).toContain(` ${digest.slice(0, 19)} `)
+  expect((await runHyperkube('images list -o wide', locked)).stdout).toContain(` ${digest} `)
+  const { stdout } = await runHyperkube('images list -o json', locked)
   expect(JSON.parse(stdout)).toEqual({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'ImageList',
@@ -45,6 +45,6 @@ test('with a lock each has its digest, in short for people and whole for program
 })
 
 test('what else could be done with images is not known', async () => {
-  expect((await hyperkube('images burn', { 'cluster.yml': cluster })).code).toBe(2)
-  expect((await hyperkube('images list', { 'cluster.yml': 'nonsense' })).code).toBe(1)
+  expect((await runHyperkube('images burn', { 'cluster.yml': cluster })).code).toBe(2)
+  expect((await runHyperkube('images list', { 'cluster.yml': 'nonsense' })).code).toBe(1)
 })

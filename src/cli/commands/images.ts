@@ -1,12 +1,12 @@
 import { Argument } from 'commander'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { type NeededImage, neededImages } from '../images/needed-images.ts'
+import { type NeededImage, listNeededImages } from '../images/needed-images.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { loadLock } from '../load-lock.ts'
-import { findingsText, print } from '../print.ts'
-import { type Column, tableText } from '../table.ts'
+import { formatFindings, printResult } from '../print.ts'
+import { type TableColumn, formatTable } from '../table.ts'
 
-export const images: CommandDefinition = {
+export const imagesCommand: CommandDefinition = {
   examples: [
     ['hyperkube images list', 'every image that the cluster needs, and what for'],
     ['hyperkube images list -o wide', 'with their whole digests, where cluster.lock has them'],
@@ -16,30 +16,35 @@ export const images: CommandDefinition = {
   },
   async run(context, { options }) {
     const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(findingsText(findings))
+    context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
-    const items = neededImages(cluster, await loadLock(context, options.file))
+    const items = listNeededImages(cluster, await loadLock(context, options.file))
     const document = { apiVersion: 'hyperkube.dev/v1', kind: 'ImageList', items }
-    const columns = options.output === 'wide' ? wide : narrow
-    print(context.stdout, options.output, document, () => tableText(columns, items, context.paint))
+    const columns = options.output === 'wide' ? wideColumns : narrowColumns
+    printResult(context.stdout, options.output, document, () => formatTable(columns, items, context.paint))
     return exitCodes.ok
   },
 }
 
-const name: Column<NeededImage> = { head: 'NAME', cell: (one) => ({ text: one.name }) }
-const image: Column<NeededImage> = { head: 'IMAGE', cell: (one) => ({ text: one.image }) }
-const purpose: Column<NeededImage> = { head: 'FOR', cell: (one) => ({ text: one.for }) }
+const nameColumn: TableColumn<NeededImage> = { head: 'NAME', cell: (one) => ({ text: one.name }) }
+const imageColumn: TableColumn<NeededImage> = { head: 'IMAGE', cell: (one) => ({ text: one.image }) }
+const purposeColumn: TableColumn<NeededImage> = { head: 'FOR', cell: (one) => ({ text: one.for }) }
 
-/** Enough of a digest to tell two apart. */
-const enough = 'sha256:'.length + 12
+/** Length of a shortened digest, enough to distinguish two. */
+const shortDigestLength = 'sha256:'.length + 12
 
-const narrow = [name, image, digestColumn((digest) => digest.slice(0, enough)), purpose]
-const wide = [name, image, digestColumn((digest) => digest), purpose]
+const narrowColumns = [
+  nameColumn,
+  imageColumn,
+  buildDigestColumn((digest) => digest.slice(0, shortDigestLength)),
+  purposeColumn,
+]
+const wideColumns = [nameColumn, imageColumn, buildDigestColumn((digest) => digest), purposeColumn]
 
-function digestColumn(shown: (digest: string) => string): Column<NeededImage> {
+function buildDigestColumn(formatDigest: (digest: string) => string): TableColumn<NeededImage> {
   return {
     head: 'DIGEST',
     cell: ({ digest }) =>
-      digest === undefined ? { text: 'not locked', colour: 'yellow' } : { text: shown(digest) },
+      digest === undefined ? { text: 'not locked', colour: 'yellow' } : { text: formatDigest(digest) },
   }
 }

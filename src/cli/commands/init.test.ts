@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseKeyFile } from '../../identity/sealing-key.ts'
-import { open } from '../../identity/seal.ts'
-import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
+import { unsealIdentity } from '../../identity/seal.ts'
+import { runHyperkube, type CliResult } from '../testing/run-in-memory.ts'
 
 const key = '/home/me/.config/hyperkube/keys/shop.key'
 const first = 'init --name shop --host root@10.0.0.1=control-plane --host 10.0.0.2=worker'
@@ -14,12 +14,12 @@ spec:
     - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
 `
 
-function on(files: Ran['files'], ...without: string[]): Record<string, string> {
+function withoutFiles(files: CliResult['files'], ...without: string[]): Record<string, string> {
   return Object.fromEntries([...files].filter(([path]) => !without.includes(path)))
 }
 
 test('a file, an identity and its key are made, and fit together', async () => {
-  const { code, stdout, files } = await hyperkube(first)
+  const { code, stdout, files } = await runHyperkube(first)
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${key}\ncluster.identity\ncluster.yml\n` })
   expect(files.get('cluster.yml')).toMatchInlineSnapshot(`
     "# A Kubernetes cluster, as hyperkube builds and keeps it. Commit this file.
@@ -45,30 +45,36 @@ test('a file, an identity and its key are made, and fit together', async () => {
             - worker
     "
   `)
-  expect(await hyperkube('validate', on(files))).toMatchObject({
+  expect(await runHyperkube('validate', withoutFiles(files))).toMatchObject({
     code: 0,
     stdout: 'cluster.yml: shop is valid: Kubernetes 1.37.1 on 2 hosts, 1 control plane\n',
   })
-  const identity = await open(files.get('cluster.identity') ?? '', parseKeyFile(files.get(key) ?? ''))
+  const identity = await unsealIdentity(
+    files.get('cluster.identity') ?? '',
+    parseKeyFile(files.get(key) ?? ''),
+  )
   expect(identity).toMatchObject({ metadata: { name: 'shop' }, created: '2026-11-15T12:00:00.000Z' })
 })
 
 test('it says what to commit, what to keep, and what losing it costs; never a secret', async () => {
-  const { stdout, stderr, files } = await hyperkube(first)
+  const { stdout, stderr, files } = await runHyperkube(first)
   expect(stderr).toMatchInlineSnapshot(`
     "commit cluster.yml and cluster.identity, and cluster.lock once it is there
     keep the key out of git, and a copy of it in another place:
       /home/me/.config/hyperkube/keys/shop.key
       without it hyperkube cannot change, repair or rotate the cluster; pods go on running
-      whoever has it and cluster.identity can be anybody there, and read every secret
+      with it and cluster.identity one has full access to the cluster and can read every secret
       → hyperkube lock
       → hyperkube plan
     "
   `)
-  const { authorities } = await open(files.get('cluster.identity') ?? '', parseKeyFile(files.get(key) ?? ''))
+  const { cas } = await unsealIdentity(
+    files.get('cluster.identity') ?? '',
+    parseKeyFile(files.get(key) ?? ''),
+  )
   const secrets = [
     files.get(key)?.split('\n')[1],
-    ...Object.values(authorities).map(({ privateKey }) => privateKey.revealText().split('\n')[1]),
+    ...Object.values(cas).map(({ privateKey }) => privateKey.revealText().split('\n')[1]),
   ]
   for (const secret of secrets) {
     expect(secret).toMatch(/^[A-Za-z0-9+/=]{32,}$/)
@@ -79,7 +85,7 @@ test('it says what to commit, what to keep, and what losing it costs; never a se
 })
 
 test('for programs the result is a document', async () => {
-  const { stdout } = await hyperkube(`${first} -o json`)
+  const { stdout } = await runHyperkube(`${first} -o json`)
   expect(JSON.parse(stdout)).toEqual({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'FileList',
@@ -88,17 +94,17 @@ test('for programs the result is a document', async () => {
 })
 
 test('every file is named after the cluster’s own', async () => {
-  const { stdout, stderr } = await hyperkube(`${first} -f a/prod.yaml --key my.key`, { 'a/other': '' })
+  const { stdout, stderr } = await runHyperkube(`${first} -f a/prod.yaml --key my.key`, { 'a/other': '' })
   expect(stdout).toBe('my.key\na/prod.identity\na/prod.yaml\n')
   expect(stderr).toContain('commit a/prod.yaml and a/prod.identity, and a/prod.lock once it is there\n')
   expect(stderr).toContain('  → hyperkube lock -f a/prod.yaml\n')
   expect(stderr).not.toContain('.gitignore')
-  const beside = await hyperkube(`${first} --key shop.key`)
+  const beside = await runHyperkube(`${first} --key shop.key`)
   expect(beside.stderr).toContain('warning: shop.key lies where cluster.yml does; add it to .gitignore')
 })
 
 test('nothing is written when something is there that does not fit', async () => {
-  const other = await hyperkube('init --host 10.0.0.1=control-plane')
+  const other = await runHyperkube('init --host 10.0.0.1=control-plane')
   const identity = other.files.get('cluster.identity') ?? ''
   const cases: [string, Record<string, string>, string][] = [
     [first, { 'cluster.yml': 'mine' }, 'SPEC_NOT_WRITTEN: cluster.yml exists already'],
@@ -114,45 +120,51 @@ test('nothing is written when something is there that does not fit', async () =>
     [first, { 'cluster.identity': identity }, `IDENTITY_KEY_NOT_READ: ${key} does not exist`],
     [
       `${first} --key /home/me/.config/hyperkube/keys/cluster.key`,
-      on(other.files, 'cluster.yml'),
-      'IDENTITY_OF_ANOTHER: cluster.identity belongs to the cluster cluster, not to shop',
+      withoutFiles(other.files, 'cluster.yml'),
+      'IDENTITY_MISMATCH: cluster.identity belongs to the cluster cluster, not to shop',
     ],
     [`${first} -f nowhere/cluster.yml`, {}, 'SPEC_NOT_WRITTEN: the directory of nowhere/cluster.yml'],
     ['init --host 10.0.0.1=worker', {}, 'SPEC_NO_CONTROL_PLANE'],
     ['init', { 'cluster.yml': byHand.replace('control-plane', 'worker') }, 'SPEC_NO_CONTROL_PLANE'],
   ]
   for (const [words, files, message] of cases) {
-    const ran = await hyperkube(words, files)
+    const ran = await runHyperkube(words, files)
     expect(ran, message).toMatchObject({ code: 1, stdout: '', files: new Map(Object.entries(files)) })
     expect(ran.stderr).toContain(message)
   }
 })
 
 test('an existing key that is named is used, for many clusters or to go on', async () => {
-  const { files } = await hyperkube(first)
-  const again = await hyperkube(`${first} --key ${key}`, on(files, 'cluster.yml', 'cluster.identity'))
+  const { files } = await runHyperkube(first)
+  const again = await runHyperkube(
+    `${first} --key ${key}`,
+    withoutFiles(files, 'cluster.yml', 'cluster.identity'),
+  )
   expect(again).toMatchObject({ code: 0, stdout: 'cluster.identity\ncluster.yml\n' })
   expect(again.files.get(key)).toBe(files.get(key))
-  const identity = await open(again.files.get('cluster.identity') ?? '', parseKeyFile(files.get(key) ?? ''))
+  const identity = await unsealIdentity(
+    again.files.get('cluster.identity') ?? '',
+    parseKeyFile(files.get(key) ?? ''),
+  )
   expect(identity.metadata.name).toBe('shop')
 })
 
 test('cut short before the last file, the same command goes on', async () => {
-  const { files } = await hyperkube(first)
-  const again = await hyperkube(first, on(files, 'cluster.yml'))
+  const { files } = await runHyperkube(first)
+  const again = await runHyperkube(first, withoutFiles(files, 'cluster.yml'))
   expect(again).toMatchObject({ code: 0, stdout: 'cluster.yml\n', files })
 })
 
-test('a file that somebody wrote by hand gets an identity', async () => {
-  const { code, stdout, stderr, files } = await hyperkube('init', { 'cluster.yml': byHand })
+test('a file that was written by hand gets an identity', async () => {
+  const { code, stdout, stderr, files } = await runHyperkube('init', { 'cluster.yml': byHand })
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${key}\ncluster.identity\n` })
   expect(stderr).toContain('a cluster that runs already has another\n')
   expect(files.get('cluster.yml')).toBe(byHand)
 })
 
 test('when all is there nothing changes, and it says so', async () => {
-  const { files } = await hyperkube(first)
-  const again = await hyperkube('init', on(files))
+  const { files } = await runHyperkube(first)
+  const again = await runHyperkube('init', withoutFiles(files))
   expect(again).toMatchObject({ code: 0, stdout: '', files })
   expect(again.stderr).toContain(
     `nothing to do: cluster.yml is there, and ${key} opens cluster.identity\n  → hyperkube lock\n`,
@@ -160,24 +172,24 @@ test('when all is there nothing changes, and it says so', async () => {
 })
 
 test.each(['init', 'init --name shop', 'init --yes', 'init --no-input'])(
-  'with nobody to ask, %s names the ways to say it',
+  'without a terminal, %s lists the flags to use',
   async (words) => {
-    const world = words.includes('--') && !words.includes('--name') ? { answers: ['shop'] } : {}
-    const ran = await hyperkube(words, {}, world)
-    expect(ran).toMatchObject({ code: 2, stdout: '', asked: [], files: new Map() })
+    const options = words.includes('--') && !words.includes('--name') ? { replies: ['shop'] } : {}
+    const ran = await runHyperkube(words, {}, options)
+    expect(ran).toMatchObject({ code: 2, stdout: '', prompts: [], files: new Map() })
     expect(ran.stderr).toBe(
-      'USAGE: what shall be in the cluster? There is nobody to ask\n' +
+      'USAGE: which hosts are in the cluster? There is no terminal for prompts\n' +
         '  → --host root@192.168.1.11=control-plane for each machine, --from-rke FILE, or --defaults\n',
     )
   },
 )
 
 test('a name that is none is a usage error, before it becomes part of a path', async () => {
-  expect(await hyperkube('init --name ../../x --defaults')).toMatchObject({ code: 2, files: new Map() })
+  expect(await runHyperkube('init --name ../../x --defaults')).toMatchObject({ code: 2, files: new Map() })
 })
 
 test('an interruption while the identity is made leaves nothing', async () => {
-  const ran = await hyperkube(first, {}, { signal: AbortSignal.abort() })
+  const ran = await runHyperkube(first, {}, { signal: AbortSignal.abort() })
   expect(ran).toMatchObject({ code: 130, stdout: '', files: new Map() })
 })
 
@@ -194,7 +206,7 @@ private_registries:
   - url: registry.example
     password: hunter2
 `
-  const { code, stdout, stderr, files } = await hyperkube('init --from-rke rke.yml', { 'rke.yml': old })
+  const { code, stdout, stderr, files } = await runHyperkube('init --from-rke rke.yml', { 'rke.yml': old })
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: '/home/me/.config/hyperkube/keys/local.key\ncluster.identity\ncluster.yml\n',
@@ -221,24 +233,27 @@ private_registries:
     keep the key out of git, and a copy of it in another place:
       /home/me/.config/hyperkube/keys/local.key
       without it hyperkube cannot change, repair or rotate the cluster; pods go on running
-      whoever has it and cluster.identity can be anybody there, and read every secret
+      with it and cluster.identity one has full access to the cluster and can read every secret
       → hyperkube lock
       → hyperkube plan
     "
   `)
   expect(files.get('cluster.yml')).not.toContain('hunter2')
-  expect((await hyperkube('validate', Object.fromEntries(files))).code).toBe(0)
+  expect((await runHyperkube('validate', Object.fromEntries(files))).code).toBe(0)
 })
 
 test('it is translated into nothing rather than into something wrong', async () => {
   const old = { 'rke.yml': 'nodes: []\n' }
-  const empty = await hyperkube('init --from-rke rke.yml', old)
+  const empty = await runHyperkube('init --from-rke rke.yml', old)
   expect(empty).toMatchObject({ code: 1, stdout: '' })
   expect(empty.stderr).toContain('rke.yml:1:1: error RKE1_NO_NODES')
   expect(empty.files.size).toBe(1)
-  expect((await hyperkube('init --from-rke nowhere.yml')).stderr).toContain('nowhere.yml does not exist')
-  expect(await hyperkube('init --from-rke rke.yml --name shop', old)).toMatchObject({ code: 2, stdout: '' })
-  const same = await hyperkube('init --from-rke cluster.yml', {
+  expect((await runHyperkube('init --from-rke nowhere.yml')).stderr).toContain('nowhere.yml does not exist')
+  expect(await runHyperkube('init --from-rke rke.yml --name shop', old)).toMatchObject({
+    code: 2,
+    stdout: '',
+  })
+  const same = await runHyperkube('init --from-rke cluster.yml', {
     'cluster.yml': 'nodes: [{ address: a, role: [controlplane] }]',
   })
   expect(same.code).toBe(1)

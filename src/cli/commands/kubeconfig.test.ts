@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { hyperkube } from '../testing/run-in-memory.ts'
+import { runHyperkube } from '../testing/run-in-memory.ts'
 
 const text = readFileSync(join(import.meta.dirname, '../../../examples/high-availability.yml'), 'utf8')
 const document = z.looseObject({
@@ -15,11 +15,11 @@ const document = z.looseObject({
 
 let files: Readonly<Record<string, string>>
 beforeAll(async () => {
-  files = Object.fromEntries((await hyperkube('init', { 'cluster.yml': text })).files)
+  files = Object.fromEntries((await runHyperkube('init', { 'cluster.yml': text })).files)
 })
 
-async function made(words: string) {
-  const { stdout, code } = await hyperkube(words, files)
+async function createKubeconfig(words: string) {
+  const { stdout, code } = await runHyperkube(words, files)
   expect(code).toBe(0)
   const config = document.parse(parse(stdout))
   const [first] = config.users
@@ -28,7 +28,7 @@ async function made(words: string) {
 }
 
 test('has a way in for people, and one through each control plane', async () => {
-  const { config, certificate } = await made('kubeconfig')
+  const { config, certificate } = await createKubeconfig('kubeconfig')
   expect(config.clusters.map(({ name, cluster }) => [name, cluster.server])).toEqual([
     ['production', 'https://k8s.example.com:6443'],
     ['production-cp1', 'https://192.168.1.11:6443'],
@@ -41,21 +41,21 @@ test('has a way in for people, and one through each control plane', async () => 
 })
 
 test('leads to where the API is reached, when that is said', async () => {
-  const { config } = await made('kubeconfig --server https://127.0.0.1:7443/')
+  const { config } = await createKubeconfig('kubeconfig --server https://127.0.0.1:7443/')
   expect(config.clusters[0]).toMatchObject({
     name: 'production',
     cluster: { server: 'https://127.0.0.1:7443' },
   })
   expect(config.clusters).toHaveLength(4)
-  expect((await hyperkube('kubeconfig --server 127.0.0.1:7443', files)).code).toBe(2)
+  expect((await runHyperkube('kubeconfig --server 127.0.0.1:7443', files)).code).toBe(2)
 })
 
 test('is good for as long as is asked, and past all roles only when that is asked', async () => {
-  const { certificate } = await made('kubeconfig --for 1h --break-glass')
+  const { certificate } = await createKubeconfig('kubeconfig --for 1h --break-glass')
   expect(certificate.subject).toBe('O=system:masters\nCN=me@here')
   expect(certificate.validToDate).toEqual(new Date('2026-11-15T13:00:00Z'))
 })
 
 test('a time that is none is a matter of the command line', async () => {
-  expect((await hyperkube('kubeconfig --for 5', files)).code).toBe(2)
+  expect((await runHyperkube('kubeconfig --for 5', files)).code).toBe(2)
 })

@@ -1,16 +1,16 @@
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { trustedAuthorities } from '../../identity/trusted-keys.ts'
-import { duration, parseDuration } from '../../kit/duration.ts'
-import { credentialsFor } from '../../lifecycle/operator-credentials.ts'
-import { type Entrance, personalKubeconfig } from '../../pki/kubeconfig.ts'
+import { trustedCas } from '../../identity/trusted-keys.ts'
+import { formatDuration, parseDuration } from '../../kit/duration.ts'
+import { issueClientCredentials } from '../../lifecycle/operator-credentials.ts'
+import { type KubeconfigEndpoint, buildPersonalKubeconfig } from '../../pki/kubeconfig.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { controlPlanes } from '../control-planes.ts'
+import { listControlPlanes } from '../control-planes.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
-import { findingsText } from '../print.ts'
-import { serverFlag } from '../server-flag.ts'
+import { formatFindings } from '../print.ts'
+import { parseServerFlag } from '../server-flag.ts'
 
 const day = 24 * 3_600_000
 const flags = z.object({
@@ -19,12 +19,12 @@ const flags = z.object({
   breakGlass: z.boolean().default(false),
 })
 
-/** A group that is bound to the role cluster-admin, and can be unbound again. */
-const admins = 'hyperkube:admins'
-/** Beyond all roles: for when roles are what is broken. */
-const masters = 'system:masters'
+/** A group with the role cluster-admin, which can be revoked. */
+const adminGroup = 'hyperkube:admins'
+/** This group bypasses RBAC, for clusters whose RBAC is broken. */
+const mastersGroup = 'system:masters'
 
-export const kubeconfig: CommandDefinition = {
+export const kubeconfigCommand: CommandDefinition = {
   examples: [
     ['hyperkube kubeconfig > ~/.kube/config', 'for a day, with a context for each control plane'],
     ['hyperkube kubeconfig --for 1h', 'for an hour'],
@@ -34,31 +34,39 @@ export const kubeconfig: CommandDefinition = {
   identity: true,
   configure(command) {
     command
-      .option('--for <duration>', 'how long it is good: 1h, 24h (default), 720h', lifetimeFlag)
-      .option('--server <url>', 'where the API is reached, instead of spec.api.endpoint', serverFlag)
+      .option('--for <duration>', 'how long it is good: 1h, 24h (default), 720h', parseLifetimeFlag)
+      .option('--server <url>', 'where the API is reached, instead of spec.api.endpoint', parseServerFlag)
       .option('--break-glass', 'as system:masters, which no role can keep out')
   },
   async run(context, { options }) {
     const { for: lifetime, server, breakGlass } = flags.parse(options)
     const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(findingsText(findings))
+    context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
-    const { authorities } = await openIdentity(context, options, cluster.metadata.name)
+    const { cas } = await openIdentity(context, options, cluster.metadata.name)
     const { user, machine } = context.operator
-    const group = breakGlass ? masters : admins
-    const who = `${user}@${machine}`
-    const own = await credentialsFor(authorities.kubernetes, who, [group], context.now(), lifetime)
-    const config = personalKubeconfig(user, entrances(cluster, server), {
-      authority: trustedAuthorities(authorities.kubernetes),
-      ...own,
+    const group = breakGlass ? mastersGroup : adminGroup
+    const userName = `${user}@${machine}`
+    const credentials = await issueClientCredentials(
+      cas.kubernetes,
+      userName,
+      [group],
+      context.now(),
+      lifetime,
+    )
+    const config = buildPersonalKubeconfig(user, listEndpoints(cluster, server), {
+      ca: trustedCas(cas.kubernetes),
+      ...credentials,
     })
     context.stdout.write(config.revealText())
-    context.stderr.write(`good for ${duration(lifetime)}, as ${who} of ${group}; keep it to yourself\n`)
+    context.stderr.write(
+      `good for ${formatDuration(lifetime)}, as ${userName} of ${group}; keep it to yourself\n`,
+    )
     return exitCodes.ok
   },
 }
 
-function lifetimeFlag(text: string): number {
+function parseLifetimeFlag(text: string): number {
   const milliseconds = parseDuration(text)
   if (milliseconds === undefined || milliseconds < 60_000) {
     throw new InvalidArgumentError('write it as 30m, 8h or 720h; a minute is the least')
@@ -66,15 +74,15 @@ function lifetimeFlag(text: string): number {
   return milliseconds
 }
 
-/** What people are to use, then every control plane by itself. */
-function entrances(cluster: Cluster, server: string | undefined): Entrance[] {
+/** The endpoint for operators, then each control plane. */
+function listEndpoints(cluster: Cluster, server: string | undefined): KubeconfigEndpoint[] {
   const { metadata, spec } = cluster
-  const first = server ?? (spec.api.endpoint && `https://${spec.api.endpoint}`)
+  const preferred = server ?? (spec.api.endpoint && `https://${spec.api.endpoint}`)
   return [
-    ...(first === undefined ? [] : [{ name: metadata.name, server: first }]),
-    ...controlPlanes(cluster).map((one) => ({
-      name: `${metadata.name}-${one.name}`,
-      server: `https://${one.server}`,
+    ...(preferred === undefined ? [] : [{ name: metadata.name, server: preferred }]),
+    ...listControlPlanes(cluster).map((controlPlane) => ({
+      name: `${metadata.name}-${controlPlane.name}`,
+      server: `https://${controlPlane.server}`,
     })),
   ]
 }

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts'
 import { httpFetcher } from '../../catalog/http-fetcher.ts'
 import { readLock } from '../../catalog/lock.ts'
-import { type Answer, memoryFetcher } from '../../catalog/testing/fake-fetcher.ts'
+import { type FakeResponse, fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
 import { fakeRegistries } from '../../catalog/registry/testing/fake-registry.ts'
-import { testServer } from '../../catalog/testing/fake-artifact-server.ts'
-import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
+import { startFakeArtifactServer } from '../../catalog/testing/fake-artifact-server.ts'
+import { runHyperkube, type CliResult } from '../testing/run-in-memory.ts'
 
 const cluster = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -21,15 +21,15 @@ spec:
 `
 const flannel = 'https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64'
 
-/** Runs against upstream's sites as they are, but for some changes. */
+/** Runs against fake upstream sites with some changes. */
 async function lock(
   words: string,
   files: Readonly<Record<string, string>>,
-  changes: Readonly<Record<string, Answer>> = {},
-): Promise<Ran> {
+  changes: Readonly<Record<string, FakeResponse>> = {},
+): Promise<CliResult> {
   const sites = new Map([...fakeUpstream('1.37.1', '1.36.4'), ...Object.entries(changes)])
-  return hyperkube(words, files, {
-    fetcher: memoryFetcher((url) => sites.get(url)),
+  return runHyperkube(words, files, {
+    fetcher: fakeFetcher((url) => sites.get(url)),
     web: fakeRegistries(fakeImages()),
   })
 }
@@ -120,7 +120,7 @@ test('a file that was replaced under its URL is warned about', async () => {
   expect(stderr).toContain('warning: flannel linux/amd64 is another one than before, in the same place\n')
 })
 
-test('failures are all told, and leave the old lock alone', async () => {
+test('all failures are reported, and the old lock is kept', async () => {
   const { files } = await lock('lock', { 'cluster.yml': cluster.replace('1.37.1', '1.36.4') })
   const kubelet = 'https://dl.k8s.io/release/v1.37.1/bin/linux/amd64/kubelet.sha256'
   const failed = await lock(
@@ -157,7 +157,7 @@ test.each([
 
 test('an interruption ends it with 130', async () => {
   const signal = AbortSignal.abort()
-  expect(await hyperkube('lock', { 'cluster.yml': cluster }, { signal })).toMatchObject({
+  expect(await runHyperkube('lock', { 'cluster.yml': cluster }, { signal })).toMatchObject({
     code: 130,
     stdout: '',
   })
@@ -165,10 +165,10 @@ test('an interruption ends it with 130', async () => {
 
 test('over real HTTP, from a mirror, it is the lock that upstream gives', async () => {
   const sites = fakeUpstream('1.37.1')
-  await using server = await testServer((path) => sites.get(`https:/${path}`))
+  await using server = await startFakeArtifactServer((path) => sites.get(`https:/${path}`))
   const web = fakeRegistries(fakeImages())
   const mirrored = `${cluster}  artifacts: { mirror: "${server.url}" }\n`
-  const ran = await hyperkube('lock', { 'cluster.yml': mirrored }, { fetcher: httpFetcher(), web })
+  const ran = await runHyperkube('lock', { 'cluster.yml': mirrored }, { fetcher: httpFetcher(), web })
   expect(ran.code).toBe(0)
   expect(ran.stderr).toContain('warning: the mirror is not encrypted')
   const upstream = await lock('lock', { 'cluster.yml': cluster })

@@ -1,18 +1,18 @@
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { type LockChange, lockChanges } from '../../catalog/compare-locks.ts'
-import { type Arch, arch } from '../../catalog/artifact-target.ts'
-import { printable } from '../../kit/printable.ts'
-import { lockFile } from '../cluster-paths.ts'
+import { type LockChange, compareLocks } from '../../catalog/compare-locks.ts'
+import { type Arch, archSchema } from '../../catalog/artifact-target.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import { buildLockPath } from '../cluster-paths.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { loadLock } from '../load-lock.ts'
-import { lookUpLock, targetsOf, writeLock } from '../lock/resolve-cluster-lock.ts'
-import { findingText, print } from '../print.ts'
+import { resolveClusterLock, listTargets, writeLock } from '../lock/resolve-cluster-lock.ts'
+import { formatFinding, printResult } from '../print.ts'
 
-const flags = z.object({ arch: z.array(arch).default(['amd64']), check: z.boolean().default(false) })
+const flags = z.object({ arch: z.array(archSchema).default(['amd64']), check: z.boolean().default(false) })
 
-export const lock: CommandDefinition = {
+export const lockCommand: CommandDefinition = {
   examples: [
     ['hyperkube lock', 'look up the digests, write cluster.lock, and say what changed'],
     ['hyperkube lock --arch amd64 --arch arm64', 'for Linux hosts of both kinds'],
@@ -27,35 +27,35 @@ export const lock: CommandDefinition = {
   async run(context, { options }) {
     const { arch: arches, check } = flags.parse(options)
     const { cluster, findings } = await loadCluster(context, options.file)
-    for (const finding of findings) context.stderr.write(findingText(finding))
+    for (const finding of findings) context.stderr.write(formatFinding(finding))
     if (cluster === undefined) return exitCodes.failure
 
-    const file = lockFile(options.file)
+    const file = buildLockPath(options.file)
     const before = await loadLock(context, options.file)
-    const after = await lookUpLock(context, options, cluster, targetsOf(cluster, arches))
-    const changes = lockChanges(before, after)
+    const after = await resolveClusterLock(context, options, cluster, listTargets(cluster, arches))
+    const changes = compareLocks(before, after)
     for (const { what } of changes.filter(({ replaced }) => replaced)) {
-      context.stderr.write(printable(`warning: ${what} is another one than before, in the same place\n`))
+      context.stderr.write(toPrintable(`warning: ${what} is another one than before, in the same place\n`))
     }
     if (changes.length > 0 && !check) await writeLock(context, file, after)
     const document = { apiVersion: 'hyperkube.dev/v1', kind: 'LockChangeList', items: changes }
-    print(context.stdout, options.output, document, () => peopleText(file, changes))
+    printResult(context.stdout, options.output, document, () => formatChanges(file, changes))
     return changes.length > 0 && check ? exitCodes.changesPending : exitCodes.ok
   },
 }
 
 function addArch(text: string, arches: readonly Arch[] = []): readonly Arch[] {
-  const parsed = arch.safeParse(text)
-  if (!parsed.success) throw new InvalidArgumentError(`an arch is one of ${arch.options.join(', ')}`)
+  const parsed = archSchema.safeParse(text)
+  if (!parsed.success) throw new InvalidArgumentError(`an arch is one of ${archSchema.options.join(', ')}`)
   return [...new Set([...arches, parsed.data])]
 }
 
-function peopleText(file: string, changes: readonly LockChange[]): string {
+function formatChanges(file: string, changes: readonly LockChange[]): string {
   if (changes.length === 0) return `${file}: nothing to change\n`
-  return printable(changes.map(changeText).join(''))
+  return toPrintable(changes.map(formatChange).join(''))
 }
 
-function changeText({ what, before, after }: LockChange): string {
+function formatChange({ what, before, after }: LockChange): string {
   if (before === undefined) return `+ ${what}: ${after}\n`
   if (after === undefined) return `- ${what}: ${before}\n`
   return `~ ${what}: ${before} → ${after}\n`

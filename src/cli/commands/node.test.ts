@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hyperkube } from '../testing/run-in-memory.ts'
+import { runHyperkube } from '../testing/run-in-memory.ts'
 
 const files = {
   'cluster.yml': `apiVersion: hyperkube.dev/v1
@@ -19,17 +19,17 @@ test.each([
   ['node drain', "missing required argument 'name'"],
   ['node drian w1', "'drian' is invalid for argument 'action'"],
   ['node drain w1 --deadline soon', 'write it as 30s, 5m or 1h30m'],
-])('%s is not right', async (words, wrong) => {
-  const { code, stderr } = await hyperkube(words, files)
-  expect([code, stderr]).toEqual([2, expect.stringContaining(wrong)])
+])('%s is not right', async (words, problem) => {
+  const { code, stderr } = await runHyperkube(words, files)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(problem)])
 })
 
 test.each(['drain', 'uncordon'])('%s: a host that only keeps etcd is no node', async (action) => {
-  const { code, stderr } = await hyperkube(`node ${action} etcd1`, files)
+  const { code, stderr } = await runHyperkube(`node ${action} etcd1`, files)
   expect([code, stderr]).toEqual([1, expect.stringContaining('NODE_UNKNOWN')])
 })
 
 test('without the identity there is no way to the API', async () => {
-  const { code, stderr } = await hyperkube('node drain w1 --yes', files)
+  const { code, stderr } = await runHyperkube('node drain w1 --yes', files)
   expect([code, stderr]).toEqual([1, expect.stringContaining('IDENTITY_NOT_READ')])
 })

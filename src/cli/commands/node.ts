@@ -1,7 +1,7 @@
 import { Argument, InvalidArgumentError } from 'commander'
-import { role } from '../../spec/host.ts'
+import { hostRole } from '../../spec/host.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { timeoutFlag } from '../deadline.ts'
+import { parseTimeoutFlag } from '../deadline.ts'
 import { loadCluster } from '../load-cluster.ts'
 import type { NodeAction } from '../node/action.ts'
 import { addNode } from '../node/add.ts'
@@ -9,7 +9,7 @@ import { drainNode } from '../node/drain.ts'
 import { removeNode } from '../node/remove.ts'
 import { replaceNode } from '../node/replace.ts'
 import { uncordonNode } from '../node/uncordon.ts'
-import { findingsText } from '../print.ts'
+import { formatFindings } from '../print.ts'
 import { addRunFlags } from '../run-flags.ts'
 import { addUpFlags } from '../up/up-flags.ts'
 
@@ -21,7 +21,7 @@ const actions: ReadonlyMap<string, NodeAction> = new Map([
   ['uncordon', uncordonNode],
 ])
 
-export const node: CommandDefinition = {
+export const nodeCommand: CommandDefinition = {
   examples: [
     ['hyperkube node add w3 --address 10.0.0.13', 'write it into cluster.yml, and bring it into the cluster'],
     ['hyperkube node add cp4 --address 10.0.0.4 --role control-plane', 'the same of a control plane'],
@@ -29,8 +29,8 @@ export const node: CommandDefinition = {
     ['hyperkube node remove w1', 'let it leave, also when it is lost; and take it out of cluster.yml'],
     ['hyperkube node replace cp1 --by cp4 --address 10.0.0.4', 'let another machine take its place'],
     ['hyperkube node drain w1', 'show what runs there, ask, and move it away as its budgets allow'],
-    ['hyperkube node drain w1 --yes --deadline 30m', 'without the question, and with more patience'],
-    ['hyperkube node drain w1 --force', 'with pods that nobody makes anew'],
+    ['hyperkube node drain w1 --yes --deadline 30m', 'without the question, and with a longer deadline'],
+    ['hyperkube node drain w1 --force', 'with pods that have no controller'],
     ['hyperkube node uncordon w1', 'let pods come back'],
   ],
   identity: true,
@@ -39,23 +39,27 @@ export const node: CommandDefinition = {
       .addArgument(new Argument('<action>', 'what to do').choices([...actions.keys()]))
       .addArgument(new Argument('<name>', 'of the host, as in cluster.yml, or of the node'))
       .option('--address <address>', 'add, replace: where ssh finds the new host')
-      .option('--role <role>', 'add: what it shall be; once for each; default: worker', addRole)
-      .option('--by <name>', 'replace: what the new host shall be called')
-      .option('--deadline <duration>', 'how long pods may take to go: 90s, 10m (default), 1h30m', timeoutFlag)
-      .option('--force', 'drain: also pods that nobody makes anew; uncordon: also what others have cordoned')
+      .option('--role <role>', 'add: a role of it; once for each; default: worker', addRole)
+      .option('--by <name>', 'replace: the name of the new host')
+      .option(
+        '--deadline <duration>',
+        'how long pods may take to go: 90s, 10m (default), 1h30m',
+        parseTimeoutFlag,
+      )
+      .option('--force', 'drain: also pods without a controller; uncordon: also what others have cordoned')
     addUpFlags(addRunFlags(command))
   },
   async run(context, { args, options }) {
     const [action = '', name = ''] = args
     const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(findingsText(findings))
+    context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
     return (await actions.get(action)?.({ context, options, cluster, name })) ?? exitCodes.usage
   },
 }
 
-function addRole(text: string, before: readonly string[] = []): readonly string[] {
-  const parsed = role.safeParse(text)
-  if (!parsed.success) throw new InvalidArgumentError(`a role is one of ${role.options.join(', ')}`)
-  return [...new Set([...before, parsed.data])]
+function addRole(text: string, previous: readonly string[] = []): readonly string[] {
+  const parsed = hostRole.safeParse(text)
+  if (!parsed.success) throw new InvalidArgumentError(`a role is one of ${hostRole.options.join(', ')}`)
+  return [...new Set([...previous, parsed.data])]
 }

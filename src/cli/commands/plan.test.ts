@@ -1,29 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { lockText } from '../../catalog/lock.ts'
-import { clusterOf, lockFor, planInput } from '../../plan/testing/fixtures.ts'
-import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
+import { formatLock } from '../../catalog/lock.ts'
+import { parseTestCluster, buildTestLock, buildPlanInput } from '../../plan/testing/fixtures.ts'
+import { runHyperkube, type CliResult } from '../testing/run-in-memory.ts'
 
 const text = readFileSync(join(import.meta.dirname, '../../../examples/high-availability.yml'), 'utf8')
 
-/** A cluster as `init` and `lock` leave it, with the facts of its hosts. */
+/** A cluster after `init` and `lock`, with recorded facts of its hosts. */
 let files: Readonly<Record<string, string>>
 
 beforeAll(async () => {
-  const made = await hyperkube('init', { 'cluster.yml': text })
-  const facts = [...planInput(clusterOf(text)).facts].map(
+  const made = await runHyperkube('init', { 'cluster.yml': text })
+  const facts = [...buildPlanInput(parseTestCluster(text)).facts].map(
     ([host, one]) => [`facts/${host}.json`, JSON.stringify(one)] as const,
   )
   files = {
     ...Object.fromEntries(made.files),
     ...Object.fromEntries(facts),
-    'cluster.lock': lockText(lockFor('1.37.1')),
+    'cluster.lock': formatLock(buildTestLock('1.37.1')),
   }
 })
 
-async function plan(words = '', changed: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  return hyperkube(`plan --facts facts ${words}`.trim(), { ...files, ...changed })
+async function plan(words = '', changed: Readonly<Record<string, string>> = {}): Promise<CliResult> {
+  return runHyperkube(`plan --facts facts ${words}`.trim(), { ...files, ...changed })
 }
 
 test('says what would happen where, and then in which order', async () => {
@@ -164,21 +164,24 @@ test('is a document for programs, without a secret in it', async () => {
   expect(stdout).not.toContain('PRIVATE KEY')
 })
 
-describe('against a former plan', () => {
-  let former: Readonly<Record<string, string>>
+describe('against a previous plan', () => {
+  let previous: Readonly<Record<string, string>>
   beforeAll(async () => {
-    former = { 'former.json': (await plan('-o json')).stdout }
+    previous = { 'previous.json': (await plan('-o json')).stdout }
   })
 
   test('the same is nothing to do', async () => {
-    const { stdout, code } = await plan('--against former.json', former)
+    const { stdout, code } = await plan('--against previous.json', previous)
     expect(code).toBe(0)
     expect(stdout).toBe('production: Kubernetes 1.37.1 on 5 hosts\nnothing to do\n')
   })
 
   test('a change shows what it touches, line by line', async () => {
     const changed = text.replace('spec:\n', 'spec:\n  components: { kubelet: { maxPods: 60 } }\n')
-    const { stdout, code } = await plan('--against former.json --diff', { ...former, 'cluster.yml': changed })
+    const { stdout, code } = await plan('--against previous.json --diff', {
+      ...previous,
+      'cluster.yml': changed,
+    })
     expect(code).toBe(3)
     expect(stdout).toMatchInlineSnapshot(`
       "production: Kubernetes 1.37.1 on 5 hosts
@@ -209,9 +212,9 @@ describe('against a former plan', () => {
 
   test('a new version goes through the cluster one host at a time', async () => {
     const changed = text.replace('1.37.1', '1.36.4')
-    const older = { 'cluster.yml': changed, 'cluster.lock': lockText(lockFor('1.36.4')) }
-    const before = { 'former.json': (await plan('-o json', older)).stdout }
-    const { stdout } = await plan('--against former.json', before)
+    const older = { 'cluster.yml': changed, 'cluster.lock': formatLock(buildTestLock('1.36.4')) }
+    const before = { 'previous.json': (await plan('-o json', older)).stdout }
+    const { stdout } = await plan('--against previous.json', before)
     expect(stdout.slice(stdout.indexOf('in this order'))).toMatchInlineSnapshot(`
       "in this order
         1. etcd on cp1, while 2 of 3 members of etcd are well without cp1
@@ -233,9 +236,9 @@ describe('against a former plan', () => {
   })
 
   test('what is no plan is refused', async () => {
-    const { code, stderr } = await plan('--against former.json', { 'former.json': '{}' })
+    const { code, stderr } = await plan('--against previous.json', { 'previous.json': '{}' })
     expect(code).toBe(1)
-    expect(stderr).toContain('PLAN_NOT_READ: former.json does not hold a plan')
+    expect(stderr).toContain('PLAN_NOT_READ: previous.json does not hold a plan')
   })
 })
 
@@ -247,7 +250,7 @@ test('a plan is kept for later, readable by its owner alone', async () => {
 
 describe('when something is wrong', () => {
   test('all of it is said at once, what is the same on many hosts only once', async () => {
-    const swapping = planInput(clusterOf(text), () => ({
+    const swapping = buildPlanInput(parseTestCluster(text), () => ({
       linux: { swap: true, kernel: { ...linux().kernel, overlay: false } },
     }))
     const facts = [...swapping.facts].map(
@@ -267,7 +270,7 @@ describe('when something is wrong', () => {
 
   test('a lock that is missing is named, with the command that writes it', async () => {
     const { 'cluster.lock': _, ...without } = files
-    const { code, stderr } = await hyperkube('plan --facts facts', without)
+    const { code, stderr } = await runHyperkube('plan --facts facts', without)
     expect(code).toBe(1)
     expect(stderr).toContain('LOCK_NOT_READ: cluster.lock does not exist\n  → write it: hyperkube lock\n')
   })
@@ -279,13 +282,13 @@ describe('when something is wrong', () => {
   })
 
   test('what only recorded facts can be compared with is a matter of the command line', async () => {
-    const { code, stderr } = await hyperkube('plan --against former.json', files)
+    const { code, stderr } = await runHyperkube('plan --against previous.json', files)
     expect([code, stderr]).toEqual([2, expect.stringContaining('--against goes with --facts')])
   })
 })
 
 function linux() {
-  const system = planInput(clusterOf(text)).facts.get('w1')?.system
+  const system = buildPlanInput(parseTestCluster(text)).facts.get('w1')?.system
   if (system?.os !== 'linux') throw new Error('w1 is a Linux host')
   return system
 }

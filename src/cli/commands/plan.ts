@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { hasErrors } from '../../contract/finding.ts'
-import type { Wish } from '../../lifecycle/build-proposal.ts'
-import { type CommandDefinition, type Context, exitCodes, type Invocation } from '../command.ts'
+import type { ClusterInputs } from '../../lifecycle/build-proposal.ts'
+import { type CommandDefinition, type CommandContext, exitCodes, type Invocation } from '../command.ts'
 import { limitHosts } from '../limit-hosts.ts'
 import { loadCluster } from '../load-cluster.ts'
-import { loadWish } from '../load-inputs.ts'
-import { planDocument, plansByHost } from '../../lifecycle/plan-document.ts'
+import { loadClusterInputs } from '../load-inputs.ts'
+import { buildPlanDocument, indexPlansByHost } from '../../lifecycle/plan-document.ts'
 import { readPlan } from '../plan/read-plan.ts'
 import { readFacts } from '../plan/facts-directory.ts'
-import { type Looked, lookLive } from '../plan/live-plan.ts'
-import { type Former, propose } from '../plan/offline-proposal.ts'
-import { proposalText } from '../plan/proposal-text.ts'
-import { findingsText, print } from '../print.ts'
+import { type LivePlanResult, planFromHosts } from '../plan/live-plan.ts'
+import { type PreviousPlans, proposeOffline } from '../plan/offline-proposal.ts'
+import { formatProposal } from '../plan/proposal-text.ts'
+import { formatFindings, printResult } from '../print.ts'
 import { addRunFlags, runFlags } from '../run-flags.ts'
 
 const flags = runFlags.extend({
@@ -22,7 +22,7 @@ const flags = runFlags.extend({
   wide: z.boolean().default(false),
 })
 
-export const plan: CommandDefinition = {
+export const planCommand: CommandDefinition = {
   examples: [
     ['hyperkube plan', 'what up would do; a new host gets hyperkube itself to look with, and nothing else'],
     ['hyperkube plan --wide --limit cp1', 'each single thing, on one host'],
@@ -41,10 +41,10 @@ export const plan: CommandDefinition = {
       .option('--wide', 'each single thing; the same as -o wide')
       .option('--diff', 'what changes inside files, line by line')
       .option('--facts <directory>', 'ask no host: a file HOST.json has the facts of each')
-      .option('--against <file>', 'with --facts: a former plan that is taken to be there')
+      .option('--against <file>', 'with --facts: a previous plan that counts as applied')
   },
   async run(context, { options }) {
-    const { facts, against, out, diff, wide, ...live } = flags.parse(options)
+    const { facts, against, out, diff, wide, ...runOptions } = flags.parse(options)
     if (against !== undefined && facts === undefined) {
       context.stderr.write(
         'USAGE: --against goes with --facts: hosts that are asked say themselves what they have\n',
@@ -52,52 +52,55 @@ export const plan: CommandDefinition = {
       return exitCodes.usage
     }
     const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(findingsText(findings))
+    context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
     const hosts = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
-    const former = against === undefined ? new Map() : plansByHost(await readPlan(context, against))
-    const wish = await loadWish(context, options, cluster)
+    const previous = against === undefined ? new Map() : indexPlansByHost(await readPlan(context, against))
+    const inputs = await loadClusterInputs(context, options, cluster)
     const { code, proposal } =
       facts === undefined
-        ? await lookLive(context, options, wish, { ...live, diff })
-        : await lookBack(context, wish, facts, former, {
-            ignored: live.ignore,
+        ? await planFromHosts(context, options, inputs, { ...runOptions, diff })
+        : await planFromFacts(context, inputs, facts, previous, {
+            ignored: runOptions.ignore,
             limited: options.limit !== undefined,
           })
     if (proposal === undefined) return code
-    const document = planDocument(proposal, new Set([...hosts, ...proposal.leavers.map(({ host }) => host)]))
-    const text = { wide: wide || options.output === 'wide', diff, hosts, former }
-    print(context.stdout, options.output, document, () =>
-      hasErrors(proposal.findings) ? '' : proposalText(cluster, proposal, text, context.paint),
+    const document = buildPlanDocument(
+      proposal,
+      new Set([...hosts, ...proposal.hostsToRemove.map(({ host }) => host)]),
     )
-    if (out !== undefined && !hasErrors(proposal.findings)) await keep(context, options, out, document)
+    const text = { wide: wide || options.output === 'wide', diff, hosts, previousPlans: previous }
+    printResult(context.stdout, options.output, document, () =>
+      hasErrors(proposal.findings) ? '' : formatProposal(cluster, proposal, text, context.paint),
+    )
+    if (out !== undefined && !hasErrors(proposal.findings)) await savePlan(context, options, out, document)
     return code
   },
 }
 
-/** Judges by what was recorded. */
-async function lookBack(
-  context: Context,
-  wish: Wish,
+/** Builds a proposal from recorded facts and a previous plan. */
+async function planFromFacts(
+  context: CommandContext,
+  inputs: ClusterInputs,
   directory: string,
-  former: Former,
+  previous: PreviousPlans,
   options: { readonly ignored: readonly string[]; readonly limited: boolean },
-): Promise<Looked> {
-  const proposal = propose(wish, await readFacts(context, directory), former, options)
+): Promise<LivePlanResult> {
+  const proposal = proposeOffline(inputs, await readFacts(context, directory), previous, options)
   const { findings, steps } = proposal
-  context.stderr.write(findingsText(findings))
+  context.stderr.write(formatFindings(findings))
   const pending = steps.length > 0 ? exitCodes.changesPending : exitCodes.ok
   return { proposal, code: hasErrors(findings) ? exitCodes.failure : pending }
 }
 
-/** A plan says much about the hosts, and is nobody else's business. */
-async function keep(
-  { replaceFile, stderr }: Context,
+/** A plan contains details of hosts, so that only its owner may read it. */
+async function savePlan(
+  { replaceFile, stderr }: CommandContext,
   { file }: Invocation['options'],
   out: string,
   document: object,
 ): Promise<void> {
   await replaceFile(out, `${JSON.stringify(document, undefined, 2)}\n`, 0o600)
-  const from = file === 'cluster.yml' ? '' : ` -f ${file}`
-  stderr.write(`written to ${out}; to do it: hyperkube up --plan ${out}${from}\n`)
+  const fileFlag = file === 'cluster.yml' ? '' : ` -f ${file}`
+  stderr.write(`written to ${out}; to do it: hyperkube up --plan ${out}${fileFlag}\n`)
 }

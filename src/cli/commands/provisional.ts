@@ -2,66 +2,78 @@ import { Argument } from 'commander'
 import { z } from 'zod'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { loadCluster } from '../load-cluster.ts'
-import { loadWish } from '../load-inputs.ts'
-import { findingsText, print } from '../print.ts'
-import { outcomeNames, reportedRun } from '../run-with-progress.ts'
+import { loadClusterInputs } from '../load-inputs.ts'
+import { formatFindings, printResult } from '../print.ts'
+import { resultNames, runWithProgress } from '../run-with-progress.ts'
 import { addRunFlags, runFlags } from '../run-flags.ts'
-import { endTrialOf } from '../provisional/end-change.ts'
-import { leash } from '../up/deferred-abort.ts'
-import { reach } from '../up/connect.ts'
-import { listed } from '../format-text.ts'
+import { endProvisionalChange } from '../provisional/end-change.ts'
+import { createDeferredAbort } from '../up/deferred-abort.ts'
+import { connectCluster } from '../up/connect.ts'
+import { joinNames } from '../format-text.ts'
 
-const actions = z.enum(['keep', 'back'])
+const actions = z.enum(['confirm', 'rollback'])
 const flags = runFlags.extend({ forceUnlock: z.boolean().default(false) })
 
-export const trial: CommandDefinition = {
+export const provisionalCommand: CommandDefinition = {
   examples: [
     [
-      'hyperkube up --trial 10m',
-      'bring a change to the hosts, which go back by themselves after ten minutes',
+      'hyperkube up --provisional 10m',
+      'apply a change, which hosts roll back by themselves after ten minutes',
     ],
-    ['hyperkube trial keep', 'the change is good: it stays'],
-    ['hyperkube trial back', 'it is not: hosts go back now, one after the other'],
+    ['hyperkube provisional confirm', 'keep the change'],
+    ['hyperkube provisional rollback', 'roll back now, one host after the other'],
   ],
   identity: true,
   configure(command) {
     addRunFlags(
       command.addArgument(new Argument('<action>', 'what to do').choices([...actions.options])),
-    ).option('--force-unlock', 'take the claim from somebody who holds it')
+    ).option('--force-unlock', 'take the operator lock from its holder')
   },
   async run(context, { args, options }) {
     const action = actions.parse(args[0])
     const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(findingsText(findings))
+    context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
     const { progress, forceUnlock } = flags.parse(options)
-    const wish = await loadWish(context, options, cluster)
+    const inputs = await loadClusterInputs(context, options, cluster)
     const { name } = cluster.metadata
     let hosts: readonly string[] = []
-    const settings = { command: `trial ${action}`, cluster: name, progress, debug: options.debug === true }
-    const { code } = await reportedRun(context, settings, async (run) => {
-      using way = leash(context.signal)
-      await using reached = await reach(context, options, wish, run, way.signal)
-      const ended = await endTrialOf({ ...reached, context, run, action, forceUnlock, begin: way.letGo })
+    const settings = {
+      command: `provisional ${action}`,
+      cluster: name,
+      progress,
+      debug: options.debug === true,
+    }
+    const { code } = await runWithProgress(context, settings, async (run) => {
+      using deferred = createDeferredAbort(context.signal)
+      await using connected = await connectCluster(context, options, inputs, run, deferred.signal)
+      const ended = await endProvisionalChange({
+        ...connected,
+        context,
+        run,
+        action,
+        forceUnlock,
+        deferAbort: deferred.defer,
+      })
       hosts = ended.hosts
       return ended
     })
     const document = {
       apiVersion: 'hyperkube.dev/v1',
-      kind: 'TrialResult',
+      kind: 'ProvisionalResult',
       cluster: name,
       action,
-      outcome: outcomeNames[code],
+      outcome: resultNames[code],
       hosts,
     }
-    print(context.stdout, options.output, document, () => endText(action, hosts))
+    printResult(context.stdout, options.output, document, () => formatResult(action, hosts))
     return code
   },
 }
 
-function endText(action: z.infer<typeof actions>, hosts: readonly string[]): string {
+function formatResult(action: z.infer<typeof actions>, hosts: readonly string[]): string {
   if (hosts.length === 0) return ''
-  return action === 'keep'
-    ? `it is kept on ${listed(hosts)}\n`
-    : `${listed(hosts)} go back now, one after the other; hyperkube status says how far they are\n`
+  return action === 'confirm'
+    ? `the change is confirmed on ${joinNames(hosts)}\n`
+    : `${joinNames(hosts)} roll back now, one after the other; hyperkube status shows their progress\n`
 }

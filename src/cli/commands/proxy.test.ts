@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { until } from '../../kit/poll-until.ts'
-import { hyperkube, inMemory } from '../testing/run-in-memory.ts'
+import { pollUntil } from '../../kit/poll-until.ts'
+import { runHyperkube, createInMemoryContext } from '../testing/run-in-memory.ts'
 import { runCommandLine } from '../run-command-line.ts'
 
-/** Control planes where nobody is: the first port of this machine is nobody's. */
+/** Control planes that do not listen: no service uses port 1 on this machine. */
 const text = readFileSync(join(import.meta.dirname, '../../../examples/high-availability.yml'), 'utf8')
   .replace('192.168.1.11', '127.0.0.2')
   .replace('192.168.1.12', '127.0.0.3')
@@ -15,41 +15,44 @@ const text = readFileSync(join(import.meta.dirname, '../../../examples/high-avai
 
 let files: Readonly<Record<string, string>>
 beforeAll(async () => {
-  files = Object.fromEntries((await hyperkube('init', { 'cluster.yml': text })).files)
+  files = Object.fromEntries((await runHyperkube('init', { 'cluster.yml': text })).files)
 })
 
-/** Runs it until it has said this, and interrupts it then. */
-async function interrupted(words: string, said: string): Promise<{ code: number; stderr: string }> {
+/** Runs a command until it prints a text, then interrupts it. */
+async function runUntil(words: string, expected: string): Promise<{ code: number; stderr: string }> {
   const interruption = new AbortController()
-  const { context, ended } = inMemory(files, { signal: interruption.signal })
+  const { context, collectResult } = createInMemoryContext(files, { signal: interruption.signal })
   const running = runCommandLine('hyperkube', words.split(' '), context)
-  await until(said, async () => ended(0).stderr.includes(said), { within: 20_000, every: 5 })
+  await pollUntil(expected, async () => collectResult(0).stderr.includes(expected), {
+    timeoutMs: 20_000,
+    intervalMs: 5,
+  })
   interruption.abort()
-  const { code, stderr } = ended(await running)
+  const { code, stderr } = collectResult(await running)
   return { code, stderr }
 }
 
 describe('hyperkube proxy', () => {
   test('says where it serves, how to use that, and how each control plane is', async () => {
-    const { code, stderr } = await interrupted('proxy --listen 127.0.0.1:0', 'cp3 at 127.0.0.4:1 is unwell')
+    const { code, stderr } = await runUntil('proxy --listen 127.0.0.1:0', 'cp3 at 127.0.0.4:1 is unhealthy')
     expect(code).toBe(130)
     expect(stderr).toMatch(/^https:\/\/127\.0\.0\.1:\d+ is the API of production/m)
     expect(stderr).toMatch(/→ hyperkube kubeconfig --server https:\/\/127\.0\.0\.1:\d+ > kubeconfig$/m)
-    expect(stderr).toMatch(/^cp1 at 127\.0\.0\.2:1 is unwell .*ECONNREFUSED/m)
+    expect(stderr).toMatch(/^cp1 at 127\.0\.0\.2:1 is unhealthy .*ECONNREFUSED/m)
     expect(stderr).not.toContain('do not name')
   })
 
   test('says when no certificate names its address', async () => {
-    const { stderr } = await interrupted('proxy --listen 127.0.0.9:0', '→ listen at 127.0.0.1')
+    const { stderr } = await runUntil('proxy --listen 127.0.0.9:0', '→ listen at 127.0.0.1')
     expect(stderr).toContain('certificates of the API servers do not name 127.0.0.9')
   })
 
-  test('does not begin where somebody else listens', async () => {
+  test('does not start if the port is in use', async () => {
     const other = createServer()
     await new Promise<void>((resolve) => other.listen({ host: '127.0.0.1', port: 0 }, resolve))
     const address = other.address()
     const port = address !== null && typeof address === 'object' ? address.port : 0
-    const { code, stderr } = await hyperkube(`proxy --listen 127.0.0.1:${port}`, files)
+    const { code, stderr } = await runHyperkube(`proxy --listen 127.0.0.1:${port}`, files)
     await new Promise((resolve) => other.close(resolve))
     expect(code).toBe(1)
     expect(stderr).toContain('PROXY_NOT_LISTENING')
@@ -58,7 +61,7 @@ describe('hyperkube proxy', () => {
   test.each(['6443', ':6443', '127.0.0.1:', '127.0.0.1:70000', '127.0.0.1:http'])(
     '%s is no address',
     async (word) => {
-      expect((await hyperkube(`proxy --listen ${word}`, files)).code).toBe(2)
+      expect((await runHyperkube(`proxy --listen ${word}`, files)).code).toBe(2)
     },
   )
 })

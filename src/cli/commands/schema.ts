@@ -1,7 +1,7 @@
 import { clusterJsonSchema } from '../../spec/json-schema.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 
-export const schema: CommandDefinition = {
+export const schemaCommand: CommandDefinition = {
   examples: [
     ['hyperkube schema > cluster.schema.json', 'then, as the first line of cluster.yml:'],
     ['# yaml-language-server: $schema=cluster.schema.json', 'and your editor completes and checks it'],

@@ -5,11 +5,11 @@ import { Secret } from '../../pki/secret.ts'
 import { dnsLabel } from '../../spec/scalars.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { loadIdentity, saveIdentity } from '../load-identity.ts'
-import { print } from '../print.ts'
+import { printResult } from '../print.ts'
 
 const flags = z.object({ fromFile: z.string().optional() })
 
-export const secret: CommandDefinition = {
+export const secretCommand: CommandDefinition = {
   examples: [
     ['hyperkube secret set backup-access-key --from-file key.txt', 'put it into the sealed identity'],
     ['hyperkube secret set registry-password --from-file /dev/stdin', 'from another program, or typed'],
@@ -36,26 +36,28 @@ export const secret: CommandDefinition = {
     if (name === undefined || action === 'list') {
       const names = Object.keys(identity.secrets).toSorted()
       const document = { apiVersion: 'hyperkube.dev/v1', kind: 'SecretNames', names }
-      print(context.stdout, options.output, document, () => names.map((one) => `${one}\n`).join(''))
+      printResult(context.stdout, options.output, document, () => names.map((one) => `${one}\n`).join(''))
       return exitCodes.ok
     }
     const { [name]: _, ...others } = identity.secrets
-    const own =
-      fromFile === undefined ? {} : { [nameOf(name)]: await valueOf(context.privateFiles, name, fromFile) }
-    await saveIdentity(context, options, { ...identity, secrets: { ...others, ...own } })
+    const added =
+      fromFile === undefined
+        ? {}
+        : { [checkSecretName(name)]: await readSecretValue(context.privateFiles, name, fromFile) }
+    await saveIdentity(context, options, { ...identity, secrets: { ...others, ...added } })
     context.stderr.write(`${name} is ${action === 'set' ? 'in' : 'not in'} the identity now; commit it\n`)
     return exitCodes.ok
   },
 }
 
-function nameOf(name: string): string {
+function checkSecretName(name: string): string {
   if (dnsLabel.safeParse(name).success) return name
   throw new HyperkubeError('SECRET_NAME', `${name} is no name for a secret`, {
     hint: 'lower-case letters, digits and dashes: backup-access-key',
   })
 }
 
-async function valueOf(
+async function readSecretValue(
   files: { readonly read: (path: string) => Promise<string> },
   name: string,
   file: string,

@@ -1,22 +1,29 @@
 import { z } from 'zod'
 import type { Identity } from '../../identity/identity.ts'
-import { whyNotReady } from '../../lifecycle/cluster-objects/node-readiness.ts'
-import { bounded } from '../../lifecycle/observe/call-with-timeout.ts'
-import { lookAround } from '../../lifecycle/observe/observe-cluster.ts'
-import { addonReadiness } from '../../lifecycle/status/addon-readiness.ts'
-import { type ClusterStatus, clusterStatus } from '../../lifecycle/status/observed-cluster-status.ts'
-import { type HostStatus, hostStatuses, isWell } from '../../lifecycle/status/observed-host-status.ts'
+import { explainNotReady } from '../../lifecycle/cluster-objects/node-readiness.ts'
+import { callWithTimeout } from '../../lifecycle/observe/call-with-timeout.ts'
+import { observeClusterHealth } from '../../lifecycle/observe/observe-cluster.ts'
+import { checkAddonReadiness } from '../../lifecycle/status/addon-readiness.ts'
+import {
+  type ObservedClusterStatus,
+  summarizeClusterStatus,
+} from '../../lifecycle/status/observed-cluster-status.ts'
+import {
+  type ObservedHostStatus,
+  listHostStatuses,
+  isHostHealthy,
+} from '../../lifecycle/status/observed-host-status.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { type CommandDefinition, type Context, exitCodes, type Invocation } from '../command.ts'
+import { type CommandDefinition, type CommandContext, exitCodes, type Invocation } from '../command.ts'
 import { limitHosts } from '../limit-hosts.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
-import { openSights } from '../observe/open-cluster.ts'
-import { findingsText, print } from '../print.ts'
-import { clusterLine, clusterLines } from '../status/cluster-text.ts'
-import { statusFromApi } from '../status/from-api.ts'
-import { statusText } from '../status/text.ts'
-import { watch } from '../status/watch.ts'
+import { openCluster } from '../observe/open-cluster.ts'
+import { formatFindings, printResult } from '../print.ts'
+import { formatClusterLine, formatClusterDetails } from '../status/cluster-text.ts'
+import { showReportedStatus } from '../status/from-api.ts'
+import { formatHostStatuses } from '../status/text.ts'
+import { showRepeatedly } from '../status/watch.ts'
 
 const flags = z.object({
   watch: z.boolean().default(false),
@@ -24,11 +31,11 @@ const flags = z.object({
   kubeconfig: z.string().optional(),
 })
 
-export const status: CommandDefinition = {
+export const statusCommand: CommandDefinition = {
   examples: [
     [
       'hyperkube status',
-      'how every host and every part of the cluster is; exit code 1 when something is not well',
+      'how every host and every part of the cluster is; exit code 1 when something is not healthy',
     ],
     ['hyperkube status -o wide', 'with versions'],
     ['hyperkube status --watch', 'again every five seconds, until Ctrl-C'],
@@ -49,49 +56,50 @@ export const status: CommandDefinition = {
   },
   async run(context, invocation) {
     const { options } = invocation
-    const { fromApi, kubeconfig, watch: again } = flags.parse(options)
+    const { fromApi, kubeconfig, watch: isWatching } = flags.parse(options)
     if (fromApi || kubeconfig !== undefined) {
-      return statusFromApi(context, invocation, { kubeconfig, watch: again })
+      return showReportedStatus(context, invocation, { kubeconfig, watch: isWatching })
     }
     const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(findingsText(findings))
+    context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
     const identity = await openIdentity(context, options, cluster.metadata.name)
-    const show = async (stdout: Context['stdout']): Promise<readonly HostStatus[]> => {
-      const seen = await look(context, options, cluster, identity)
-      showStatus({ ...context, stdout }, options, cluster, seen)
-      return seen.hosts
+    const show = async (stdout: CommandContext['stdout']): Promise<readonly ObservedHostStatus[]> => {
+      const observed = await observeStatus(context, options, cluster, identity)
+      showStatus({ ...context, stdout }, options, cluster, observed)
+      return observed.hosts
     }
-    if (again) return watch(context, show)
+    if (isWatching) return showRepeatedly(context, show)
     const hosts = await show(context.stdout)
-    if (hosts.length > 0 && hosts.every(({ away }) => away !== undefined)) context.stderr.write(otherWay)
-    return hosts.every(isWell) ? exitCodes.ok : exitCodes.failure
+    if (hosts.length > 0 && hosts.every((host) => host.unreachable !== undefined))
+      context.stderr.write(fromApiHint)
+    return hosts.every(isHostHealthy) ? exitCodes.ok : exitCodes.failure
   },
 }
 
-const otherWay =
+const fromApiHint =
   'no host is reached by ssh; hyperkube status --from-api asks the API what the cluster says of itself\n'
 
-interface Seen {
-  readonly hosts: readonly HostStatus[]
-  readonly summary: ClusterStatus
+interface ObservedStatus {
+  readonly hosts: readonly ObservedHostStatus[]
+  readonly summary: ObservedClusterStatus
 }
 
-/** Objects of addons are few, and an API that is well answers at once. */
-const addonTime = 10_000
+/** Addons have few objects, and a healthy API answers quickly. */
+const addonTimeoutMs = 10_000
 
-/** Each time by new ways: a host may have come or gone since. */
-async function look(
-  context: Context,
+/** Connects again each time: hosts may have become reachable or unreachable. */
+async function observeStatus(
+  context: CommandContext,
   options: Invocation['options'],
   cluster: Cluster,
   identity: Identity,
-): Promise<Seen> {
+): Promise<ObservedStatus> {
   const { now, signal } = context
   const only = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
-  await using opened = await openSights(context, options.file, cluster, identity)
-  const { places, sights, api } = opened
-  const seen = await lookAround(places, sights, {
+  await using opened = await openCluster(context, options.file, cluster, identity)
+  const { endpoints, deps, api } = opened
+  const observed = await observeClusterHealth(endpoints, deps, {
     only,
     now,
     signal,
@@ -99,27 +107,30 @@ async function look(
     deep: false,
     certificates: true,
   })
-  const away = seen.nodes?.filter((node) => whyNotReady(node) !== undefined).length
+  const notReadyCount = observed.nodes?.filter((node) => explainNotReady(node) !== undefined).length
   const addons =
-    away === undefined
+    notReadyCount === undefined
       ? undefined
-      : await bounded(addonTime, signal, async (until) => addonReadiness(api, away, { signal: until })).catch(
-          () => undefined,
-        )
+      : await callWithTimeout(addonTimeoutMs, signal, async (deadline) =>
+          checkAddonReadiness(api, notReadyCount, { signal: deadline }),
+        ).catch(() => undefined)
   signal.throwIfAborted()
-  return { hosts: hostStatuses(seen), summary: clusterStatus(seen, cluster.spec.kubernetes, addons) }
+  return {
+    hosts: listHostStatuses(observed),
+    summary: summarizeClusterStatus(observed, cluster.spec.kubernetes, addons),
+  }
 }
 
 function showStatus(
-  { stdout, paint, now }: Context,
+  { stdout, paint, now }: CommandContext,
   { output }: Invocation['options'],
   { metadata: { name } }: Cluster,
-  { hosts, summary }: Seen,
+  { hosts, summary }: ObservedStatus,
 ): void {
   const document = { apiVersion: 'hyperkube.dev/v1', kind: 'Status', cluster: name, hosts, summary }
-  print(stdout, output, document, () => {
-    const table = statusText(hosts, { wide: output === 'wide', now: now() }, paint)
-    const below = clusterLines(summary)
-    return `${clusterLine(name, summary, paint)}\n${table}${below === '' ? '' : `\n${below}`}`
+  printResult(stdout, output, document, () => {
+    const table = formatHostStatuses(hosts, { wide: output === 'wide', now: now() }, paint)
+    const details = formatClusterDetails(summary)
+    return `${formatClusterLine(name, summary, paint)}\n${table}${details === '' ? '' : `\n${details}`}`
   })
 }

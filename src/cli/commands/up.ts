@@ -1,25 +1,25 @@
 import { z } from 'zod'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { loadCluster } from '../load-cluster.ts'
-import { findingsText } from '../print.ts'
+import { formatFindings } from '../print.ts'
 import { readPlan } from '../plan/read-plan.ts'
 import { addRunFlags } from '../run-flags.ts'
-import { slotFlag, trialFlag, usualSlot } from '../provisional/flags.ts'
+import { parseSlotFlag, parseProvisionalFlag, defaultSlotMs } from '../provisional/flags.ts'
 import { runUp } from '../up/run-up.ts'
 import { addUpFlags } from '../up/up-flags.ts'
 
 const flags = z.looseObject({
   plan: z.string().optional(),
-  trial: z.number().optional(),
-  trialSlot: z.number().default(usualSlot),
+  provisional: z.number().optional(),
+  rollbackInterval: z.number().default(defaultSlotMs),
 })
 
-export const up: CommandDefinition = {
+export const upCommand: CommandDefinition = {
   examples: [
     ['hyperkube up', 'show what will happen, ask, and make the hosts a cluster'],
     ['hyperkube up --yes', 'the same without the question; again after an interruption it goes on'],
     ['hyperkube up --plan shop.plan', 'what hyperkube plan --out shop.plan has written, and nothing else'],
-    ['hyperkube up --trial 10m', 'hosts go back by themselves, unless it is kept within ten minutes'],
+    ['hyperkube up --provisional 10m', 'hosts roll back, unless the change is confirmed within ten minutes'],
     ['hyperkube up --ignore HOST_SWAP', 'though a finding says no'],
     ['hyperkube up --yes --progress json -o json', 'for programs: events on stderr, the result on stdout'],
   ],
@@ -28,18 +28,26 @@ export const up: CommandDefinition = {
   configure(command) {
     addUpFlags(addRunFlags(command))
       .option('--plan <file>', 'do what plan --out wrote, without a question and nothing beyond it')
-      .option('--trial <duration>', 'go back by itself after so long, unless it is kept: 10m, 1h', trialFlag)
-      .option('--trial-slot <duration>', 'hosts go back so long after each other; default: 2m', slotFlag)
+      .option(
+        '--provisional <duration>',
+        'roll back after this time, unless confirmed: 10m, 1h',
+        parseProvisionalFlag,
+      )
+      .option(
+        '--rollback-interval <duration>',
+        'time between rollbacks of two hosts; default: 2m',
+        parseSlotFlag,
+      )
   },
   async run(context, { options }) {
     const { cluster, findings } = await loadCluster(context, options.file)
     if (cluster === undefined) {
-      context.stderr.write(findingsText(findings))
+      context.stderr.write(formatFindings(findings))
       return exitCodes.failure
     }
-    const { plan: file, trial: time, trialSlot: slot } = flags.parse(options)
+    const { plan: file, provisional: durationMs, rollbackInterval: intervalMs } = flags.parse(options)
     const plan = file === undefined ? undefined : { file, document: await readPlan(context, file) }
-    const trial = time === undefined ? undefined : { time, slot }
-    return runUp(context, options, { command: 'up', cluster, findings, plan, trial })
+    const provisional = durationMs === undefined ? undefined : { durationMs, rollbackIntervalMs: intervalMs }
+    return runUp(context, options, { command: 'up', cluster, findings, plan, provisional })
   },
 }

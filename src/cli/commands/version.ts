@@ -1,8 +1,8 @@
 import packageFile from '../../../package.json' with { type: 'json' }
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { print } from '../print.ts'
+import { printResult } from '../print.ts'
 
-export const version: CommandDefinition = {
+export const versionCommand: CommandDefinition = {
   examples: [['hyperkube version -o json', 'for a program to read']],
   configure: () => undefined,
   async run({ stdout }, { options }) {
@@ -13,7 +13,7 @@ export const version: CommandDefinition = {
       node: process.versions.node,
       platform: `${process.platform}-${process.arch}`,
     }
-    print(stdout, options.output, document, () => `hyperkube ${document.version}\n`)
+    printResult(stdout, options.output, document, () => `hyperkube ${document.version}\n`)
     return exitCodes.ok
   },
 }

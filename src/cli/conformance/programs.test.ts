@@ -4,10 +4,10 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { suiteMember } from '../../catalog/conformance-artifact.ts'
+import { conformanceBinaryPath } from '../../catalog/conformance-artifact.ts'
 import { httpFetcher } from '../../catalog/http-fetcher.ts'
-import { run } from '../../kit/command.ts'
-import { kubectlProgram, suiteProgram } from './programs.ts'
+import { runProgram } from '../../kit/command.ts'
+import { prepareKubectl, prepareSuiteProgram } from './programs.ts'
 
 const program = '#!/bin/sh\necho v1.37.1\n'
 const archivePath = '/dl.k8s.io/v1.37.1/kubernetes-test-linux-amd64.tar.gz'
@@ -17,14 +17,14 @@ let root: string
 let mirror: string
 let close: () => Promise<void>
 let files: Map<string, Buffer>
-let asked: string[]
+let requests: string[]
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'programs-'))
-  const member = join(root, 'tree', suiteMember)
+  const member = join(root, 'tree', conformanceBinaryPath)
   await mkdir(dirname(member), { recursive: true })
   await writeFile(member, program)
-  await run(['tar', '-czf', join(root, 'tests.tar.gz'), '-C', join(root, 'tree'), 'kubernetes'])
+  await runProgram(['tar', '-czf', join(root, 'tests.tar.gz'), '-C', join(root, 'tree'), 'kubernetes'])
   const archive = await readFile(join(root, 'tests.tar.gz'))
   files = new Map([
     [archivePath, archive],
@@ -32,9 +32,9 @@ beforeEach(async () => {
     [kubectlPath, Buffer.from(program)],
     [`${kubectlPath}.sha256`, Buffer.from(createHash('sha256').update(program).digest('hex'))],
   ])
-  asked = []
+  requests = []
   const server = createServer(({ url = '' }, response) => {
-    asked.push(url)
+    requests.push(url)
     const file = files.get(url)
     response.writeHead(file === undefined ? 404 : 200).end(file)
   })
@@ -51,33 +51,33 @@ afterEach(async () => {
   await rm(root, { recursive: true })
 })
 
-const said: string[] = []
-const world = () => ({
+const lines: string[] = []
+const buildDeps = () => ({
   cacheDirectory: () => join(root, 'cache'),
   fetcher: httpFetcher(),
   signal: new AbortController().signal,
-  say: (line: string) => void said.push(line),
+  writeLine: (line: string) => void lines.push(line),
 })
-const wish = () => ({
+const buildOptions = () => ({
   kubernetes: '1.37.1',
   source: { mirror },
   target: { os: 'linux', arch: 'amd64' } as const,
 })
 
 test('the suite is fetched once, checked, unpacked and made a program', async () => {
-  const path = await suiteProgram(wish(), world())
+  const path = await prepareSuiteProgram(buildOptions(), buildDeps())
   expect(await readFile(path, 'utf8')).toBe(program)
   expect((await stat(path)).mode & 0o777).toBe(0o755)
-  expect((await run([path, '--version'])).stdout).toBe('v1.37.1\n')
-  expect(said).toContain(`downloading ${mirror}${archivePath}`)
-  expect(await suiteProgram(wish(), world())).toBe(path)
-  expect(asked).toEqual([`${archivePath}.sha256`, archivePath])
-  // Nothing but the program is kept.
+  expect((await runProgram([path, '--version'])).stdout).toBe('v1.37.1\n')
+  expect(lines).toContain(`downloading ${mirror}${archivePath}`)
+  expect(await prepareSuiteProgram(buildOptions(), buildDeps())).toBe(path)
+  expect(requests).toEqual([`${archivePath}.sha256`, archivePath])
+  // Only the program is kept.
   expect(await readdir(dirname(path))).toEqual(['e2e.test'])
 })
 
 test('kubectl comes the same way, as it is', async () => {
-  expect(await readFile(await kubectlProgram(wish(), world()), 'utf8')).toBe(program)
+  expect(await readFile(await prepareKubectl(buildOptions(), buildDeps()), 'utf8')).toBe(program)
 })
 
 test.each([
@@ -85,12 +85,14 @@ test.each([
   ['a checksum file that is none', `${archivePath}.sha256`, 'CONFORMANCE_CHECKSUM'],
 ])('%s is refused, and nothing is kept', async (_, path, code) => {
   files.set(path, Buffer.from('evil'))
-  await expect(suiteProgram(wish(), world())).rejects.toMatchObject({ code })
+  await expect(prepareSuiteProgram(buildOptions(), buildDeps())).rejects.toMatchObject({ code })
   expect(await readdir(join(root, 'cache/hyperkube/programs/v1.37.1-linux-amd64'))).toEqual([])
 })
 
 test('without a checksum file nothing is fetched', async () => {
   files.delete(`${archivePath}.sha256`)
-  await expect(suiteProgram(wish(), world())).rejects.toMatchObject({ code: 'FETCH_NOT_FOUND' })
-  expect(asked).toEqual([`${archivePath}.sha256`])
+  await expect(prepareSuiteProgram(buildOptions(), buildDeps())).rejects.toMatchObject({
+    code: 'FETCH_NOT_FOUND',
+  })
+  expect(requests).toEqual([`${archivePath}.sha256`])
 })

@@ -1,75 +1,83 @@
-import { countOf, type Course } from '../../conformance/progress.ts'
+import { countResults, type SuiteProgress } from '../../conformance/progress.ts'
 import type { SuiteEvent, TestOutcome, TestResult } from '../../conformance/ginkgo-output.ts'
-import { duration } from '../../kit/duration.ts'
-import { printable } from '../../kit/printable.ts'
-import type { Context, Paint } from '../command.ts'
-import { fit, gap, type Line, span } from '../render/line.ts'
-import { movingLines } from '../render/live-lines.ts'
+import { formatDuration } from '../../kit/duration.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import type { CommandContext, Paint } from '../command.ts'
+import { fitLine, gap, type StyledLine, span } from '../render/line.ts'
+import { createLiveLines } from '../render/live-lines.ts'
 
-/** Shows how far the suite is, to whoever looks. */
+/** Shows the progress of the suite. */
 export interface ConformanceProgress {
-  readonly heard: (event: SuiteEvent, course: Course) => void
-  /** A line for a person, between what is shown. */
-  readonly say: (line: string) => void
+  readonly onEvent: (event: SuiteEvent, suiteProgress: SuiteProgress) => void
+  /** Writes a line between progress lines. */
+  readonly writeLine: (line: string) => void
   readonly close: () => void
 }
 
-type World = Pick<Context, 'stderr' | 'screen' | 'paintProgress' | 'every' | 'now'>
+type ConformanceProgressDeps = Pick<CommandContext, 'stderr' | 'screen' | 'paintProgress' | 'repeat' | 'now'>
 
 const colours = { passed: 'green', failed: 'red', skipped: 'dim', interrupted: 'yellow' } as const
 
-/** Between two drawings, in milliseconds. */
-const frameTime = 250
-/** So long without a word is too long for whoever reads a log, in milliseconds. */
-const silence = 60_000
+const frameIntervalMs = 250
+/** A log reader gets a line at least this often, in milliseconds. */
+const maxSilenceMs = 60_000
 
-/** Two lines that move where there is a terminal to move on, and a line for each test elsewhere. */
-export function openConformanceProgress(world: World): ConformanceProgress {
-  return world.screen === undefined ? lines(world) : frame({ ...world, screen: world.screen })
+/** Redraws two lines on a terminal; elsewhere writes a line for each test. */
+export function openConformanceProgress(deps: ConformanceProgressDeps): ConformanceProgress {
+  return deps.screen === undefined
+    ? createLineProgress(deps)
+    : createTerminalProgress({ ...deps, screen: deps.screen })
 }
 
-function lines({ stderr, paintProgress, every, now }: World): ConformanceProgress {
-  let course: Course | undefined
-  const say = (line: string): void => void stderr.write(`${printable(line)}\n`)
-  const stop = every(silence, () => {
-    for (const { test, since } of course?.running ?? []) {
-      const long = now().getTime() - since.getTime()
-      if (course !== undefined && long >= silence)
-        say(`${clock(course, now())} runs for ${duration(long)}: ${test}`)
+function createLineProgress({
+  stderr,
+  paintProgress,
+  repeat,
+  now,
+}: ConformanceProgressDeps): ConformanceProgress {
+  let suiteProgress: SuiteProgress | undefined
+  const writeLine = (line: string): void => void stderr.write(`${toPrintable(line)}\n`)
+  const stop = repeat(maxSilenceMs, () => {
+    for (const { test, since } of suiteProgress?.running ?? []) {
+      const elapsed = now().getTime() - since.getTime()
+      if (suiteProgress !== undefined && elapsed >= maxSilenceMs)
+        writeLine(`${formatElapsed(suiteProgress, now())} runs for ${formatDuration(elapsed)}: ${test}`)
     }
   })
   return {
-    heard(event, next) {
-      course = next
+    onEvent(event, next) {
+      suiteProgress = next
       if (event.type !== 'ended') return
       const done = `${next.results.length}/${next.chosen.length}`
-      stderr.write(`${clock(next, now())} ${done} ${resultText(event.result, paintProgress)}\n`)
+      stderr.write(`${formatElapsed(next, now())} ${done} ${formatTestResult(event.result, paintProgress)}\n`)
     },
-    say,
+    writeLine,
     close: stop,
   }
 }
 
-function frame({
+function createTerminalProgress({
   stderr,
   screen,
   paintProgress,
-  every,
+  repeat,
   now,
-}: World & { readonly screen: NonNullable<Context['screen']> }): ConformanceProgress {
-  let course: Course | undefined
-  const { draw, write } = movingLines({ stderr, screen, paintProgress })
-  const stop = every(frameTime, () => {
-    if (course !== undefined) draw(courseView(course, now(), screen.size().columns))
+}: ConformanceProgressDeps & {
+  readonly screen: NonNullable<CommandContext['screen']>
+}): ConformanceProgress {
+  let suiteProgress: SuiteProgress | undefined
+  const { draw, write } = createLiveLines({ stderr, screen, paintProgress })
+  const stop = repeat(frameIntervalMs, () => {
+    if (suiteProgress !== undefined) draw(renderSuiteProgress(suiteProgress, now(), screen.size().columns))
   })
   return {
-    heard(event, next) {
-      course = next
-      // What passed is counted; what did not is worth a line that stays.
-      const isTold = event.type === 'ended' && event.result.outcome !== 'passed'
-      if (isTold) write(`${resultText(event.result, paintProgress)}\n`)
+    onEvent(event, next) {
+      suiteProgress = next
+      // Passed tests are counted; other results get a line that stays.
+      const isShown = event.type === 'ended' && event.result.outcome !== 'passed'
+      if (isShown) write(`${formatTestResult(event.result, paintProgress)}\n`)
     },
-    say: (line) => write(`${printable(line)}\n`),
+    writeLine: (line) => write(`${toPrintable(line)}\n`),
     close() {
       stop()
       write('')
@@ -77,38 +85,38 @@ function frame({
   }
 }
 
-/** How far it is, and what runs now and for how long. */
-export function courseView(course: Course, now: Date, columns: number): Line[] {
-  const { chosen, results, running, began } = course
-  const of = (outcome: TestOutcome): readonly Line[number][] => {
-    const count = countOf(course, outcome)
+/** Renders the totals, and the running tests with their durations. */
+export function renderSuiteProgress(suiteProgress: SuiteProgress, now: Date, columns: number): StyledLine[] {
+  const { chosen, results, running, began } = suiteProgress
+  const formatOutcomeCount = (outcome: TestOutcome): readonly StyledLine[number][] => {
+    const count = countResults(suiteProgress, outcome)
     return count === 0 && outcome !== 'passed'
       ? []
       : [span(' · '), span(`${count} ${outcome}`, colours[outcome])]
   }
-  const total: Line = [
+  const total: StyledLine = [
     span(`${results.length} of ${chosen.length} tests`, 'bold'),
-    ...of('passed'),
-    ...of('failed'),
-    ...of('skipped'),
-    ...of('interrupted'),
-    span(` · ${duration(now.getTime() - began.getTime())}`, 'dim'),
+    ...formatOutcomeCount('passed'),
+    ...formatOutcomeCount('failed'),
+    ...formatOutcomeCount('skipped'),
+    ...formatOutcomeCount('interrupted'),
+    span(` · ${formatDuration(now.getTime() - began.getTime())}`, 'dim'),
   ]
   return [
-    fit(total, columns),
+    fitLine(total, columns),
     ...running.map(({ test, since }) => {
-      const long = duration(now.getTime() - since.getTime())
-      return fit([gap(2), span(`${long} `, 'dim'), span(test)], columns)
+      const elapsed = formatDuration(now.getTime() - since.getTime())
+      return fitLine([gap(2), span(`${elapsed} `, 'dim'), span(test)], columns)
     }),
   ]
 }
 
-function resultText({ name, outcome, seconds }: TestResult, paint: Paint): string {
-  return `${paint(colours[outcome], outcome)} ${printable(name)} (${duration(seconds * 1000)})`
+function formatTestResult({ name, outcome, seconds }: TestResult, paint: Paint): string {
+  return `${paint(colours[outcome], outcome)} ${toPrintable(name)} (${formatDuration(seconds * 1000)})`
 }
 
-/** Since it began: 00:07, 12:40, 1:02:03. */
-function clock({ began }: Course, now: Date): string {
+/** Time since the start: 00:07, 12:40, 1:02:03. */
+function formatElapsed({ began }: SuiteProgress, now: Date): string {
   const seconds = Math.max(0, Math.floor((now.getTime() - began.getTime()) / 1000))
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
   const text = [minutes, seconds % 60].map((part) => String(part).padStart(2, '0')).join(':')

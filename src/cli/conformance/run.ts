@@ -1,95 +1,104 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import packageFile from '../../../package.json' with { type: 'json' }
-import { runArguments } from '../../conformance/arguments.ts'
-import { after, beginning, type Course } from '../../conformance/progress.ts'
-import { type ConformanceReport, reportOf } from '../../conformance/report.ts'
-import { roundsOf } from '../../conformance/batches.ts'
+import { buildRunArguments } from '../../conformance/arguments.ts'
+import { advanceSuiteProgress, startSuiteProgress, type SuiteProgress } from '../../conformance/progress.ts'
+import { type ConformanceReport, buildConformanceReport } from '../../conformance/report.ts'
+import { planBatches } from '../../conformance/batches.ts'
 import type { Selection } from '../../conformance/select.ts'
 import type { Suite } from '../../conformance/suite.ts'
-import { type SuiteEvent, SuiteTale } from '../../conformance/ginkgo-output.ts'
+import { type SuiteEvent, GinkgoOutputParser } from '../../conformance/ginkgo-output.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { settleAll } from '../../kit/settle-all.ts'
-import type { Authority } from '../../pki/ca.ts'
+import type { Ca } from '../../pki/ca.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Context } from '../command.ts'
-import { count } from '../format-text.ts'
-import { openAccess } from './access.ts'
+import type { CommandContext } from '../command.ts'
+import { formatCount } from '../format-text.ts'
+import { openSuiteAccess } from './access.ts'
 import { openConformanceProgress } from './progress.ts'
-import { type Programs, suiteVersion } from './suite-programs.ts'
-import { runSuite } from './suite-process.ts'
+import { type ConformancePrograms, readSuiteVersion } from './suite-programs.ts'
+import { runSuiteProcess } from './suite-process.ts'
 
-export interface ConformanceWish {
+export interface ConformanceOptions {
   readonly cluster: Cluster
-  readonly kubernetes: Authority
+  readonly ca: Ca
   readonly suite: Suite
   readonly selection: Selection
-  readonly programs: Programs
+  readonly programs: ConformancePrograms
   readonly server: string | undefined
   readonly report: string | undefined
-  /** How many tests run side by side. */
+  /** Number of tests that run in parallel. */
   readonly parallel: number
 }
 
-/** Tests run programs of the system; the one that matters is named. */
+/** Tests run programs of the system; kubectl is passed by its path. */
 const programPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Runs the suite, and answers with what came of it, also when it was interrupted. All of it is kept in a directory. */
-export async function runConformance(context: Context, wish: ConformanceWish): Promise<ConformanceReport> {
-  const { cluster, suite, selection, programs } = wish
+/** Runs the suite and returns its report, also after an interrupt. Keeps all output in a directory. */
+export async function runConformance(
+  context: CommandContext,
+  options: ConformanceOptions,
+): Promise<ConformanceReport> {
+  const { cluster, suite, selection, programs } = options
   const { chosen, leftOut } = selection
   const { now, signal } = context
-  const [version, kubectl] = [await suiteVersion(programs.suite, signal), await programs.kubectl()]
-  const directory = await reportDirectory(context, wish)
-  const rounds = roundsOf(chosen, wish.parallel)
-  const processes = rounds.flat().length
-  // One process leaves what a certification asks for; several leave it in a directory each.
+  const [version, kubectl] = [await readSuiteVersion(programs.suite, signal), await programs.kubectl()]
+  const directory = await prepareReportDirectory(context, options)
+  const batches = planBatches(chosen, options.parallel)
+  const processes = batches.flat().length
+  // One process writes the files that a certification needs; several write them into a directory each.
   const files = {
     log: processes === 1 ? join(directory, 'e2e.log') : directory,
     junit: processes === 1 ? join(directory, 'junit_01.xml') : directory,
     report: join(directory, 'report.json'),
   }
   const progress = openConformanceProgress(context)
-  let course: Course = beginning(chosen, now(), processes)
+  let suiteProgress: SuiteProgress = startSuiteProgress(chosen, now(), processes)
   try {
-    await using access = await openAccess(context, { ...wish, say: progress.say })
-    const take = (events: readonly SuiteEvent[]): void => {
+    await using access = await openSuiteAccess(context, { ...options, writeLine: progress.writeLine })
+    const handleEvents = (events: readonly SuiteEvent[]): void => {
       for (const event of events) {
-        course = after(course, event, now())
-        progress.heard(event, course)
+        suiteProgress = advanceSuiteProgress(suiteProgress, event, now())
+        progress.onEvent(event, suiteProgress)
       }
     }
-    progress.say(`${count(chosen.length, 'test')} to run; all of it is in ${files.log}`)
-    const once = sayOnce(progress.say)
+    progress.writeLine(`${formatCount(chosen.length, 'test')} to run; all of it is in ${files.log}`)
+    const writeOnce = createOnceWriter(progress.writeLine)
     const run = async (names: readonly string[], number: number): Promise<number> => {
-      const tale = new SuiteTale(names)
-      const into = processes === 1 ? directory : join(directory, String(number))
+      const parser = new GinkgoOutputParser(names)
+      const processDirectory = processes === 1 ? directory : join(directory, String(number))
       const scratch = processes === 1 ? access.directory : join(access.directory, String(number))
-      await mkdir(into, { recursive: true, mode: 0o700 })
+      await mkdir(processDirectory, { recursive: true, mode: 0o700 })
       await mkdir(scratch, { recursive: true, mode: 0o700 })
-      const places = {
+      const paths = {
         kubeconfig: access.kubeconfig,
         kubectl,
-        report: into,
+        report: processDirectory,
         scratch,
         domain: cluster.spec.network.domain,
       }
-      const code = await runSuite({
-        argv: [programs.suite, ...runArguments(places, suite.description, names)],
+      const code = await runSuiteProcess({
+        argv: [programs.suite, ...buildRunArguments(paths, suite.description, names)],
         directory: scratch,
         env: { HOME: scratch, TMPDIR: scratch, PATH: programPath },
-        log: join(into, 'e2e.log'),
-        line: (line) => take(tale.heard(line)),
+        log: join(processDirectory, 'e2e.log'),
+        onLine: (line) => handleEvents(parser.readLine(line)),
         signal,
-        stopping: () => once('stopping: e2e.test removes what it has made, for a minute and a half at most'),
+        onStopping: () =>
+          writeOnce('stopping: e2e.test removes what it has made, for a minute and a half at most'),
       })
-      take(tale.over())
+      handleEvents(parser.finish())
       return code
     }
-    const code = await inRounds(rounds, run, signal)
-    const about = { cluster: cluster.metadata.name, files, hyperkube: packageFile.version, suite: version }
-    const ended = { course, leftOut, code, ended: now(), isInterrupted: signal.aborted }
-    const report = reportOf(ended, about)
+    const code = await runBatches(batches, run, signal)
+    const reportMetadata = {
+      cluster: cluster.metadata.name,
+      files,
+      hyperkube: packageFile.version,
+      suite: version,
+    }
+    const endedRun = { suiteProgress, leftOut, code, ended: now(), isInterrupted: signal.aborted }
+    const report = buildConformanceReport(endedRun, reportMetadata)
     await context.createFile(files.report, `${JSON.stringify(report, undefined, 2)}\n`, 0o644)
     return report
   } finally {
@@ -97,41 +106,41 @@ export async function runConformance(context: Context, wish: ConformanceWish): P
   }
 }
 
-/** The worst of their codes. What was not begun when it shall stop is not begun. */
-async function inRounds(
-  rounds: readonly (readonly (readonly string[])[])[],
+/** Returns the highest exit code. After an abort no further batch is started. */
+async function runBatches(
+  batches: readonly (readonly (readonly string[])[])[],
   run: (names: readonly string[], number: number) => Promise<number>,
   signal: AbortSignal,
 ): Promise<number> {
-  let [number, worst] = [0, 0]
-  for (const round of rounds) {
+  let [number, worstCode] = [0, 0]
+  for (const batch of batches) {
     if (signal.aborted) break
-    const codes = await settleAll(round.map(async (names) => run(names, ++number)))
-    worst = Math.max(worst, ...codes)
+    const codes = await settleAll(batch.map(async (names) => run(names, ++number)))
+    worstCode = Math.max(worstCode, ...codes)
   }
-  return worst
+  return worstCode
 }
 
-/** The same line is not said by every process. */
-function sayOnce(say: (line: string) => void): (line: string) => void {
-  const said = new Set<string>()
+/** Several processes report the same line; it is written once. */
+function createOnceWriter(writeLine: (line: string) => void): (line: string) => void {
+  const writtenLines = new Set<string>()
   return (line) => {
-    if (!said.has(line)) say(line)
-    said.add(line)
+    if (!writtenLines.has(line)) writeLine(line)
+    writtenLines.add(line)
   }
 }
 
-/** A directory in which nothing is yet: results of two runs side by side would be taken for those of one. */
-async function reportDirectory(
-  { now, makePrivateDirectory }: Context,
-  wish: ConformanceWish,
+/** Requires an empty directory: results of two runs in one directory would be taken for one run. */
+async function prepareReportDirectory(
+  { now, makePrivateDirectory }: CommandContext,
+  options: ConformanceOptions,
 ): Promise<string> {
-  const { metadata, spec } = wish.cluster
+  const { metadata, spec } = options.cluster
   const date = now().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
-  const directory = resolve(wish.report ?? `conformance-${metadata.name}-${spec.kubernetes}-${date}`)
+  const directory = resolve(options.report ?? `conformance-${metadata.name}-${spec.kubernetes}-${date}`)
   await makePrivateDirectory(directory)
-  const [any] = await readdir(directory)
-  if (any === undefined) return directory
+  const [firstEntry] = await readdir(directory)
+  if (firstEntry === undefined) return directory
   throw new HyperkubeError('CONFORMANCE_REPORT_EXISTS', `there is something in ${directory} already`, {
     hint: '--report names another directory',
   })

@@ -6,66 +6,70 @@ import type { Readable } from 'node:stream'
 import type { Argv } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 
-export interface SuiteRun {
+export interface SuiteProcessOptions {
   readonly argv: Argv
   readonly directory: string
   readonly env: Readonly<Record<string, string>>
-  /** A file for all that it prints. */
+  /** File for all output. */
   readonly log: string
-  /** Sees each line of standard output as it comes. */
-  readonly line: (text: string) => void
+  /** Called with each line of standard output. */
+  readonly onLine: (text: string) => void
   readonly signal: AbortSignal
-  /** Hears that it was asked to end. */
-  readonly stopping: () => void
-  /** How long it may take to clean up after it was told to stop, in milliseconds. */
-  readonly grace?: number
+  /** Called when the suite is asked to end. */
+  readonly onStopping: () => void
+  /** How long the suite may take to clean up after an interrupt, in milliseconds. */
+  readonly graceMs?: number
 }
 
-/** The suite gives a test that is interrupted half a minute for each of its parts. */
-const patience = 90_000
+/** The suite gives each part of an interrupted test half a minute. */
+const defaultGraceMs = 90_000
 
 /**
- * Runs the suite to its end, and answers with its exit code. An abort asks it to end, and it is waited for: it has
- * objects in the cluster to remove. It is in a process group of its own, so that nothing that it has begun outlives it.
+ * Runs the suite to its end and returns its exit code. An abort interrupts it and waits for it, because it
+ * must remove objects from the cluster. It runs in its own process group, so that none of its children
+ * outlives it.
  */
-export async function runSuite(run: SuiteRun): Promise<number> {
-  run.signal.throwIfAborted()
-  const [program, ...args] = run.argv
+export async function runSuiteProcess(options: SuiteProcessOptions): Promise<number> {
+  options.signal.throwIfAborted()
+  const [program, ...args] = options.argv
   const child = spawn(program, args, {
-    cwd: run.directory,
-    env: run.env,
+    cwd: options.directory,
+    env: options.env,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const log = createWriteStream(run.log, { flags: 'wx' })
-  const logged = Promise.withResolvers<void>()
-  log.on('error', logged.reject).on('close', logged.resolve)
+  const log = createWriteStream(options.log, { flags: 'wx' })
+  const logClosed = Promise.withResolvers<void>()
+  log.on('error', logClosed.reject).on('close', logClosed.resolve)
   child.stdout.pipe(log, { end: false })
   child.stderr.pipe(log, { end: false })
-  createInterface({ input: child.stdout }).on('line', run.line)
-  let killing: NodeJS.Timeout | undefined
+  createInterface({ input: child.stdout }).on('line', options.onLine)
+  let killTimer: NodeJS.Timeout | undefined
   const stop = (): void => {
-    run.stopping()
+    options.onStopping()
     signalGroup(child.pid, 'SIGINT')
-    killing = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), run.grace ?? patience)
+    killTimer = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), options.graceMs ?? defaultGraceMs)
   }
-  run.signal.addEventListener('abort', stop, { once: true })
+  options.signal.addEventListener('abort', stop, { once: true })
   try {
-    // A disk that takes no log has to end it too.
-    const code = await Promise.race([ended(child, program), logged.promise.then(() => 1)])
+    // A log that cannot be written ends the run too.
+    const code = await Promise.race([waitForExit(child, program), logClosed.promise.then(() => 1)])
     log.end()
-    await logged.promise
+    await logClosed.promise
     return code
   } finally {
-    run.signal.removeEventListener('abort', stop)
-    clearTimeout(killing)
+    options.signal.removeEventListener('abort', stop)
+    clearTimeout(killTimer)
     signalGroup(child.pid, 'SIGKILL')
     log.destroy()
   }
 }
 
-async function ended(child: ChildProcessByStdio<null, Readable, Readable>, program: string): Promise<number> {
-  // Those that it leaves behind would hold its output open.
+async function waitForExit(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  program: string,
+): Promise<number> {
+  // Remaining children would keep its output open.
   child.once('exit', () => signalGroup(child.pid, 'SIGKILL'))
   try {
     const [code]: unknown[] = await once(child, 'close')
@@ -78,12 +82,12 @@ async function ended(child: ChildProcessByStdio<null, Readable, Readable>, progr
   }
 }
 
-/** Nobody may be left in it. */
+/** The group may be empty already. */
 function signalGroup(leader: number | undefined, signal: NodeJS.Signals): void {
   if (leader === undefined) return
   try {
     process.kill(-leader, signal)
   } catch {
-    // There is no such group any more.
+    // The group does not exist any more.
   }
 }

@@ -1,40 +1,43 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { listArguments } from '../../conformance/arguments.ts'
+import { buildListArguments } from '../../conformance/arguments.ts'
 import { readSuite, type Suite } from '../../conformance/suite.ts'
-import type { Target } from '../../catalog/artifact-target.ts'
-import { run } from '../../kit/command.ts'
+import type { ArtifactTarget } from '../../catalog/artifact-target.ts'
+import { runProgram } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { printable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Context } from '../command.ts'
-import { kubectlProgram, suiteProgram } from './programs.ts'
+import type { CommandContext } from '../command.ts'
+import { prepareKubectl, prepareSuiteProgram } from './programs.ts'
 
-export interface Programs {
+export interface ConformancePrograms {
   readonly suite: string
-  /** Only who runs tests needs it. */
+  /** Only needed to run tests. */
   readonly kubectl: () => Promise<string>
 }
 
-/** Those that a person has named, else upstream's. */
-export async function openPrograms(
-  context: Context,
+/** Uses the programs named on the command line, else those of upstream. */
+export async function prepareConformancePrograms(
+  context: CommandContext,
   { kubernetes, artifacts: source }: Cluster['spec'],
   { program, kubectl }: { readonly program?: string | undefined; readonly kubectl?: string | undefined },
-): Promise<Programs> {
-  const world = { ...context, say: (line: string) => void context.stderr.write(`${printable(line)}\n`) }
-  const wish = () => ({ kubernetes, source, target: ownTarget() })
+): Promise<ConformancePrograms> {
+  const deps = {
+    ...context,
+    writeLine: (line: string) => void context.stderr.write(`${toPrintable(line)}\n`),
+  }
+  const options = () => ({ kubernetes, source, target: detectTarget() })
   return {
-    suite: program === undefined ? await suiteProgram(wish(), world) : resolve(program),
-    kubectl: async () => (kubectl === undefined ? kubectlProgram(wish(), world) : resolve(kubectl)),
+    suite: program === undefined ? await prepareSuiteProgram(options(), deps) : resolve(program),
+    kubectl: async () => (kubectl === undefined ? prepareKubectl(options(), deps) : resolve(kubectl)),
   }
 }
 
-const architectures: Readonly<Record<string, Target['arch']>> = { x64: 'amd64', arm64: 'arm64' }
+const architectures: Readonly<Record<string, ArtifactTarget['arch']>> = { x64: 'amd64', arm64: 'arm64' }
 
-/** This machine, as upstream's sites call it. */
-function ownTarget(): Target {
+/** This machine, in upstream's terms. */
+function detectTarget(): ArtifactTarget {
   const arch = architectures[process.arch]
   if (process.platform === 'linux' && arch !== undefined) return { os: 'linux', arch }
   throw new HyperkubeError(
@@ -44,16 +47,20 @@ function ownTarget(): Target {
   )
 }
 
-/** Which tests there are, and which of them fit. */
-export async function askSuite(
+/** Lists all tests of the suite, and which of them match. */
+export async function listSuite(
   program: string,
-  wish: { readonly focus: string; readonly skip: string | undefined },
+  options: { readonly focus: string; readonly skip: string | undefined },
   signal: AbortSignal,
 ): Promise<Suite> {
   const directory = await mkdtemp(join(tmpdir(), 'hyperkube-conformance-'))
   const file = join(directory, 'suite.json')
   try {
-    await run([program, ...listArguments(file, wish)], { cwd: directory, env: { HOME: directory }, signal })
+    await runProgram([program, ...buildListArguments(file, options)], {
+      cwd: directory,
+      env: { HOME: directory },
+      signal,
+    })
     return readSuite(await readFile(file, 'utf8'))
   } catch (cause) {
     signal.throwIfAborted()
@@ -67,8 +74,8 @@ export async function askSuite(
   }
 }
 
-/** What the suite says that it is. */
-export async function suiteVersion(program: string, signal: AbortSignal): Promise<string> {
-  const { stdout } = await run([program, '--version'], { env: {}, signal })
-  return printable(stdout.trim().split('\n')[0] ?? '')
+/** Reads the version that the suite reports. */
+export async function readSuiteVersion(program: string, signal: AbortSignal): Promise<string> {
+  const { stdout } = await runProgram([program, '--version'], { env: {}, signal })
+  return toPrintable(stdout.trim().split('\n')[0] ?? '')
 }

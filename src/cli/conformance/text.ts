@@ -1,27 +1,27 @@
 import type { ConformanceReport } from '../../conformance/report.ts'
-import { duration } from '../../kit/duration.ts'
-import { printable } from '../../kit/printable.ts'
+import { formatDuration } from '../../kit/duration.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
-import { alike, count } from '../format-text.ts'
+import { groupByText, formatCount } from '../format-text.ts'
 
-/** Of a reason so many lines are shown; the rest is in the log. */
-const mostLines = 4
+/** Shown lines of a reason; the rest is in the log. */
+const maxReasonLines = 4
 
-/** What failed and why, how many there were, and where all of it can be read. */
-export function conformanceText(report: ConformanceReport, paint: Paint): string {
-  const { tests, troubles, files } = report
+/** Lists failures with reasons, totals, and where the files are. */
+export function formatConformanceReport(report: ConformanceReport, paint: Paint): string {
+  const { tests, problems, files } = report
   const failures = tests.filter(({ outcome }) => outcome === 'failed' || outcome === 'interrupted')
   const lines = [
     ...failures.flatMap(({ name, outcome, seconds, reason }) => [
-      `${paint('red', outcome)} ${name} (${duration(seconds * 1000)})`,
-      ...indented(reason ?? []),
+      `${paint('red', outcome)} ${name} (${formatDuration(seconds * 1000)})`,
+      ...indentReason(reason ?? []),
     ]),
-    ...troubles.flatMap((trouble) => {
-      const [first = '', ...rest] = trouble.split('\n')
-      return [`${paint('red', 'trouble')} ${first}`, ...indented(rest)]
+    ...problems.flatMap((problem) => {
+      const [first = '', ...rest] = problem.split('\n')
+      return [`${paint('red', 'problem')} ${first}`, ...indentReason(rest)]
     }),
-    ...leftOutLines(report),
-    summary(report, paint),
+    ...formatLeftOut(report),
+    formatSummary(report, paint),
     `log:    ${files.log}`,
     `junit:  ${files.junit}`,
     `report: ${files.report}`,
@@ -29,29 +29,31 @@ export function conformanceText(report: ConformanceReport, paint: Paint): string
   return lines.map((line) => `${line}\n`).join('')
 }
 
-function indented(reason: readonly string[]): string[] {
-  const more = reason.length - mostLines
-  return [...reason.slice(0, mostLines), ...(more > 0 ? ['…'] : [])].map((line) => `  ${printable(line)}`)
+function indentReason(reason: readonly string[]): string[] {
+  const omitted = reason.length - maxReasonLines
+  return [...reason.slice(0, maxReasonLines), ...(omitted > 0 ? ['…'] : [])].map(
+    (line) => `  ${toPrintable(line)}`,
+  )
 }
 
-function leftOutLines({ leftOut, tests }: ConformanceReport): string[] {
-  const own = tests
+function formatLeftOut({ leftOut, tests }: ConformanceReport): string[] {
+  const skippedBySuite = tests
     .filter(({ outcome }) => outcome === 'skipped')
-    .map(({ reason }) => ({ why: reason?.[0] ?? 'they said no why' }))
+    .map(({ reason }) => ({ why: reason?.[0] ?? 'no reason given' }))
   return [
-    ...alike(leftOut, ({ why }) => why).map(
-      ([why, ones]) => `left out: ${count(ones.length, 'test')}, ${why}`,
+    ...groupByText(leftOut, ({ why }) => why).map(
+      ([why, group]) => `left out: ${formatCount(group.length, 'test')}, ${why}`,
     ),
-    ...alike(own, ({ why }) => why).map(
-      ([why, ones]) => `skipped:  ${count(ones.length, 'test')} by itself: ${printable(why)}`,
+    ...groupByText(skippedBySuite, ({ why }) => why).map(
+      ([why, group]) => `skipped:  ${formatCount(group.length, 'test')} by itself: ${toPrintable(why)}`,
     ),
   ]
 }
 
-function summary({ counts, outcome, seconds, versions }: ConformanceReport, paint: Paint): string {
+function formatSummary({ counts, outcome, seconds, versions }: ConformanceReport, paint: Paint): string {
   const colour = outcome === 'passed' ? 'green' : 'red'
   const figures = `${counts.passed} of ${counts.ran} that ran passed`
-  const about =
-    versions.kubernetes === undefined ? '' : ` against Kubernetes ${printable(versions.kubernetes)}`
-  return `${paint(colour, outcome)}: ${figures}${about}, in ${duration(seconds * 1000)}`
+  const testedVersion =
+    versions.kubernetes === undefined ? '' : ` against Kubernetes ${toPrintable(versions.kubernetes)}`
+  return `${paint(colour, outcome)}: ${figures}${testedVersion}, in ${formatDuration(seconds * 1000)}`
 }

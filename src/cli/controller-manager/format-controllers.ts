@@ -1,10 +1,13 @@
-import type { ControllerRow } from '../../manager/controller.ts'
-import { rightText } from '../../manager/right-text.ts'
+import type { ControllerDefinition } from '../../manager/controller.ts'
+import { formatRule } from '../../manager/right-text.ts'
 import type { Paint } from '../command.ts'
-import { tableText } from '../table.ts'
+import { formatTable } from '../table.ts'
 
-/** The table of controllers, for programs. */
-export function tableDocument(rows: readonly ControllerRow[], chosen: readonly ControllerRow[]): object {
+/** The list of controllers as a document. */
+export function buildControllerList(
+  rows: readonly ControllerDefinition[],
+  chosen: readonly ControllerDefinition[],
+): object {
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'ControllerList',
@@ -15,32 +18,32 @@ export function tableDocument(rows: readonly ControllerRow[], chosen: readonly C
       byDefault: row.byDefault,
       on: chosen.includes(row),
       watches: row.watches.map(({ name }) => name),
-      rights: row.rights,
+      rules: row.rules,
     })),
   }
 }
 
-/** The same for people; with what each watches and may do, where they want it wide. */
-export function controllersText(
-  rows: readonly ControllerRow[],
-  chosen: readonly ControllerRow[],
+/** The list of controllers as a table; `wide` adds what each watches and may do. */
+export function formatControllers(
+  rows: readonly ControllerDefinition[],
+  chosen: readonly ControllerDefinition[],
   paint: Paint,
   wide: boolean,
 ): string {
-  const summary = { head: 'WHAT IT DOES', cell: (row: ControllerRow) => ({ text: row.summary }) }
+  const summary = { head: 'WHAT IT DOES', cell: (row: ControllerDefinition) => ({ text: row.summary }) }
   const columns = [
-    { head: 'CONTROLLER', cell: ({ name }: ControllerRow) => ({ text: name }) },
-    { head: 'ON', cell: (row: ControllerRow) => ({ text: chosen.includes(row) ? 'yes' : 'no' }) },
-    { head: 'DEFAULT', cell: ({ byDefault }: ControllerRow) => ({ text: byDefault ? 'on' : 'off' }) },
+    { head: 'CONTROLLER', cell: ({ name }: ControllerDefinition) => ({ text: name }) },
+    { head: 'ON', cell: (row: ControllerDefinition) => ({ text: chosen.includes(row) ? 'yes' : 'no' }) },
+    { head: 'DEFAULT', cell: ({ byDefault }: ControllerDefinition) => ({ text: byDefault ? 'on' : 'off' }) },
   ]
-  const more = [
+  const wideColumns = [
     {
       head: 'WATCHES',
-      cell: ({ watches }: ControllerRow) => ({ text: watches.map(({ name }) => name).join(', ') }),
+      cell: ({ watches }: ControllerDefinition) => ({ text: watches.map(({ name }) => name).join(', ') }),
     },
     summary,
-    // Last, because it may be long.
-    { head: 'MAY', cell: ({ rights }: ControllerRow) => ({ text: rights.map(rightText).join('; ') }) },
+    // The last column, because it may be long.
+    { head: 'MAY', cell: ({ rules }: ControllerDefinition) => ({ text: rules.map(formatRule).join('; ') }) },
   ]
-  return tableText([...columns, ...(wide ? more : [summary])], rows, paint)
+  return formatTable([...columns, ...(wide ? wideColumns : [summary])], rows, paint)
 }

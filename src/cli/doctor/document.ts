@@ -1,35 +1,39 @@
-import { catalogue } from '../../error-codes/error-codes.ts'
+import { errorCodes } from '../../error-codes/error-codes.ts'
 import type { Diagnosis } from '../../lifecycle/doctor/diagnosis.ts'
 
-/** A diagnosis with what its code means. */
+/** A diagnosis with the meaning of its code. */
 export interface DoctorFinding extends Diagnosis {
   readonly meaning: string
 }
 
-/** For programs. Fields come, and do not change their meaning. */
+/** For programs. Fields may be added, and do not change their meaning. */
 export interface DoctorDocument {
   readonly apiVersion: 'hyperkube.dev/v1'
   readonly kind: 'Doctor'
   readonly cluster: string
   readonly at: string
-  /** Whether nothing is wrong; warnings alone are nothing wrong. */
-  readonly well: boolean
-  /** Causes first, each with what follows from it behind it. */
+  /** True if there are no errors; warnings do not count. */
+  readonly healthy: boolean
+  /** Causes first, each followed by its effects. */
   readonly findings: readonly DoctorFinding[]
 }
 
-export function doctorDocument(cluster: string, at: Date, diagnoses: readonly Diagnosis[]): DoctorDocument {
+export function buildDoctorDocument(
+  cluster: string,
+  at: Date,
+  diagnoses: readonly Diagnosis[],
+): DoctorDocument {
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'Doctor',
     cluster,
     at: at.toISOString(),
-    well: diagnoses.every(({ severity }) => severity === 'warning'),
-    findings: diagnoses.map((one) => ({ ...one, meaning: meaningOf(one.code) })),
+    healthy: diagnoses.every(({ severity }) => severity === 'warning'),
+    findings: diagnoses.map((diagnosis) => ({ ...diagnosis, meaning: findMeaning(diagnosis.code) })),
   }
 }
 
-function meaningOf(code: string): string {
-  const entry = Object.hasOwn(catalogue, code) ? catalogue[code] : undefined
+function findMeaning(code: string): string {
+  const entry = Object.hasOwn(errorCodes, code) ? errorCodes[code] : undefined
   return entry?.meaning ?? entry?.summary ?? ''
 }

@@ -2,38 +2,38 @@ import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import type { Identity } from '../../identity/identity.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Context, ExitCode, Invocation } from '../command.ts'
+import type { CommandContext, ExitCode, Invocation } from '../command.ts'
 import { progressKinds } from '../render/open-progress.ts'
 
 export const etcdFlags = z.object({
   to: z.string().optional(),
   from: z.string().optional(),
   keep: z.number().optional(),
-  /** Whether a snapshot is restored for a trial before. */
+  /** Whether a snapshot is first restored into a temporary etcd. */
   verify: z.boolean().default(true),
   forceUnlock: z.boolean().default(false),
-  /** Whether it is only shown. */
+  /** Whether changes are only shown. */
   dryRun: z.boolean().default(false),
   progress: z.enum(progressKinds).default('auto'),
   ignore: z.array(z.string()).default([]),
 })
 
-/** What every action about etcd begins with. */
-export interface EtcdScene {
-  readonly context: Context
+/** Arguments of every etcd action. */
+export interface EtcdInvocation {
+  readonly context: CommandContext
   readonly options: Invocation['options']
   readonly flags: z.infer<typeof etcdFlags>
   readonly cluster: Cluster
-  /** Opened when somebody needs it. */
+  /** Opened when it is needed. */
   readonly identity: () => Promise<Identity>
-  /** What was typed behind the action. */
+  /** The argument after the action. */
   readonly name: string | undefined
 }
 
-export type EtcdAction = (scene: EtcdScene) => Promise<ExitCode>
+export type EtcdCommandAction = (invocation: EtcdInvocation) => Promise<ExitCode>
 
-/** The value of --keep. */
-export function keepFlag(text: string): number {
+/** Parses the value of --keep. */
+export function parseKeepFlag(text: string): number {
   const keep = Number(text)
   if (/^\d{1,6}$/.test(text) && keep > 0) return keep
   throw new InvalidArgumentError('it is a number from 1 on')

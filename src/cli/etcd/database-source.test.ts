@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { readKept, takenAt } from './database-source.ts'
+import { parseHostDatabases, parseDatabaseTime } from './database-source.ts'
 
-test('what a host has kept is told by the times in their names, the oldest first', () => {
+test('databases of a host are sorted by the times in their names, oldest first', () => {
   const text = [
     '2048 1794830460.1234567890 etcd-2026-11-16T12-01-00Z.db',
     '1024 1794830400.0000000000 etcd-2026-11-16T12-00-00Z.db',
@@ -9,15 +9,15 @@ test('what a host has kept is told by the times in their names, the oldest first
     '7 1794830520.5000000000 .etcd-2026-11-16T12-02-00Z.db.part',
     '',
   ].join('\n')
-  expect(readKept(text)).toEqual([
+  expect(parseHostDatabases(text)).toEqual([
     { name: 'etcd-2026-11-16T12-00-00Z.db', size: 1024, taken: new Date('2026-11-16T12:00:00Z') },
     { name: 'etcd-2026-11-16T12-01-00Z.db', size: 2048, taken: new Date('2026-11-16T12:01:00Z') },
     { name: 'by-hand.db', size: 512, taken: new Date(1_794_830_520_000) },
   ])
-  expect(readKept('find: ‘/var/lib/hyperkube/snapshots’: No such file or directory\n')).toEqual([])
+  expect(parseHostDatabases('find: ‘/var/lib/hyperkube/snapshots’: No such file or directory\n')).toEqual([])
 })
 
-test('a name without a time says none', () => {
-  expect(takenAt('etcd-2026-13-99T12-00-00Z.db')).toBeUndefined()
-  expect(takenAt('backup.db')).toBeUndefined()
+test('a name without a valid time gives none', () => {
+  expect(parseDatabaseTime('etcd-2026-13-99T12-00-00Z.db')).toBeUndefined()
+  expect(parseDatabaseTime('backup.db')).toBeUndefined()
 })

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Lock } from '../../catalog/lock.ts'
-import { run } from '../../kit/command.ts'
-import { cluster as schema } from '../../spec/cluster.ts'
-import { inMemory } from '../testing/run-in-memory.ts'
-import { etcdPrograms } from './programs.ts'
+import { runProgram } from '../../kit/command.ts'
+import { clusterSchema as schema } from '../../spec/cluster.ts'
+import { createInMemoryContext } from '../testing/run-in-memory.ts'
+import { prepareEtcdPrograms } from './programs.ts'
 import { openByteProgress } from './progress.ts'
 
 const arch = process.arch === 'x64' ? 'amd64' : 'arm64'
@@ -19,17 +19,17 @@ const path = `/github.com/etcd-io/etcd/releases/download/v3.7.3/${folder}.tar.gz
 let root: string
 let server: Server
 let archive: Buffer
-let asked: string[]
+let requests: string[]
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'etcd-programs-'))
   await mkdir(join(root, folder))
   for (const name of ['etcd', 'etcdutl', 'etcdctl']) await writeFile(join(root, folder, name), `echo ${name}`)
-  await run(['tar', '-czf', join(root, 'archive'), '-C', root, folder])
+  await runProgram(['tar', '-czf', join(root, 'archive'), '-C', root, folder])
   archive = await readFile(join(root, 'archive'))
-  asked = []
+  requests = []
   server = createServer(({ url = '' }, response) => {
-    asked.push(url)
+    requests.push(url)
     response.writeHead(url === path ? 200 : 404).end(archive)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -40,7 +40,7 @@ afterEach(async () => {
   await rm(root, { recursive: true })
 })
 
-async function fetched(sha256: string, system: 'linux' | 'windows' = 'linux') {
+async function preparePrograms(sha256: string, system: 'linux' | 'windows' = 'linux') {
   const address = server.address()
   const cluster = schema.parse({
     apiVersion: 'hyperkube.dev/v1',
@@ -69,27 +69,27 @@ async function fetched(sha256: string, system: 'linux' | 'windows' = 'linux') {
     ],
     images: {},
   }
-  const { context } = inMemory({}, { cacheDirectory: join(root, 'cache') })
+  const { context } = createInMemoryContext({}, { cacheDirectory: join(root, 'cache') })
   using progress = openByteProgress(context)
-  return await etcdPrograms({ clusterFile: 'cluster.yml', cluster, lock }, { ...context, progress })
+  return await prepareEtcdPrograms({ clusterFile: 'cluster.yml', cluster, lock }, { ...context, progress })
 }
 
 const digest = (): string => createHash('sha256').update(archive).digest('hex')
-const kept = async (): Promise<string[]> => readdir(join(root, 'cache/hyperkube/programs'))
+const listCached = async (): Promise<string[]> => readdir(join(root, 'cache/hyperkube/programs'))
 
 test('etcd is fetched once, checked and unpacked', async () => {
-  const programs = await fetched(digest())
+  const programs = await preparePrograms(digest())
   expect(await readFile(programs.etcd, 'utf8')).toBe('echo etcd')
-  expect(await fetched(digest())).toEqual(programs)
-  expect(asked).toEqual([path])
-  expect(await kept()).toEqual([`${folder}-${digest().slice(0, 12)}`])
+  expect(await preparePrograms(digest())).toEqual(programs)
+  expect(requests).toEqual([path])
+  expect(await listCached()).toEqual([`${folder}-${digest().slice(0, 12)}`])
 })
 
 test('another one than that of the lock is not kept', async () => {
-  await expect(fetched('0'.repeat(64))).rejects.toMatchObject({ code: 'SNAPSHOT_WRONG_PROGRAM' })
-  expect(await kept()).toEqual([])
+  await expect(preparePrograms('0'.repeat(64))).rejects.toMatchObject({ code: 'SNAPSHOT_WRONG_PROGRAM' })
+  expect(await listCached()).toEqual([])
 })
 
 test('a lock without one for this machine', async () => {
-  await expect(fetched(digest(), 'windows')).rejects.toMatchObject({ code: 'SNAPSHOT_NO_PROGRAM' })
+  await expect(preparePrograms(digest(), 'windows')).rejects.toMatchObject({ code: 'SNAPSHOT_NO_PROGRAM' })
 })

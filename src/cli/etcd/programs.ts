@@ -1,47 +1,52 @@
 import { chmod } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { systemClock } from '../../agent/host/clock.ts'
-import { httpFetch } from '../../agent/host/http-downloader.ts'
+import { createHttpDownloader } from '../../agent/host/http-downloader.ts'
 import { artifactPath } from '../../bundle/manifest.ts'
 import type { LockedArtifact, Lock } from '../../catalog/lock.ts'
-import { locate } from '../../catalog/artifact-source.ts'
-import { run } from '../../kit/command.ts'
+import { locateArtifact } from '../../catalog/artifact-source.ts'
+import { runProgram } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { writeNew } from '../../snapshot/file-bytes.ts'
+import { writeNewFile } from '../../snapshot/file-bytes.ts'
 import type { EtcdPrograms } from '../../snapshot/temporary-etcd.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { openClusterBundle } from '../bundle/open-cluster-bundle.ts'
-import type { Context } from '../command.ts'
-import { keepProgram } from '../program-cache.ts'
+import type { CommandContext } from '../command.ts'
+import { cacheProgram } from '../program-cache.ts'
 import type { ByteProgress } from './progress.ts'
 
-/** No archive of etcd comes near it, in bytes. */
-const largest = 1 << 30
-const names = ['etcd', 'etcdutl'] as const
+/** Larger than any etcd archive, in bytes. */
+const maxArchiveBytes = 1 << 30
+const programNames = ['etcd', 'etcdutl'] as const
 
-export interface ProgramsWish {
+export interface EtcdProgramsOptions {
   readonly clusterFile: string
   readonly cluster: Cluster
-  /** By which programs are known. */
+  /** Pins the programs. */
   readonly lock: Lock
 }
 
-export interface ProgramsWorld extends Pick<Context, 'bundles' | 'cacheDirectory' | 'signal'> {
+export interface EtcdProgramsDeps extends Pick<CommandContext, 'bundles' | 'cacheDirectory' | 'signal'> {
   readonly progress: ByteProgress
 }
 
-/** etcd as a lock pins it, for this machine: from the cache, or fetched, checked and kept there. */
-export async function etcdPrograms(wish: ProgramsWish, world: ProgramsWorld): Promise<EtcdPrograms> {
-  const artifact = ownArtifact(wish.lock)
+/** Provides etcd as a lock pins it, for this machine: from the cache, or downloaded, verified and cached. */
+export async function prepareEtcdPrograms(
+  options: EtcdProgramsOptions,
+  deps: EtcdProgramsDeps,
+): Promise<EtcdPrograms> {
+  const artifact = findLocalArtifact(options.lock)
   const { version, os, arch, sha256 } = artifact
   const folder = `etcd-v${version}-${os}-${arch}-${sha256.slice(0, 12)}`
-  const place = await keepProgram(world, folder, async (work) => unpacked(artifact, work, wish, world))
-  return { etcd: join(place, 'etcd'), etcdutl: join(place, 'etcdutl') }
+  const directory = await cacheProgram(deps, folder, async (work) =>
+    unpackPrograms(artifact, work, options, deps),
+  )
+  return { etcd: join(directory, 'etcd'), etcdutl: join(directory, 'etcdutl') }
 }
 
 const architectures: Readonly<Record<string, LockedArtifact['arch']>> = { x64: 'amd64', arm64: 'arm64' }
 
-function ownArtifact({ artifacts }: Lock): LockedArtifact {
+function findLocalArtifact({ artifacts }: Lock): LockedArtifact {
   const artifact = artifacts.find(
     ({ component, os, arch }) =>
       component === 'etcd' && os === process.platform && arch === architectures[process.arch],
@@ -53,50 +58,54 @@ function ownArtifact({ artifacts }: Lock): LockedArtifact {
   })
 }
 
-/** The programs of an archive, in a directory. */
-async function unpacked(
+/** Unpacks the programs of an archive into a directory. */
+async function unpackPrograms(
   artifact: LockedArtifact,
   work: string,
-  wish: ProgramsWish,
-  world: ProgramsWorld,
+  options: EtcdProgramsOptions,
+  deps: EtcdProgramsDeps,
 ): Promise<string> {
-  const archive = await fetchArchive(artifact, work, wish, world)
+  const archive = await fetchArchive(artifact, work, options, deps)
   const folder = basename(artifact.url).replace(/\.tar\.gz$/, '')
-  const members = names.map((name) => `${folder}/${name}`)
-  await run(['tar', '-xzf', archive, '-C', work, ...members], { signal: world.signal })
-  for (const name of names) await chmod(join(work, folder, name), 0o755)
+  const members = programNames.map((name) => `${folder}/${name}`)
+  await runProgram(['tar', '-xzf', archive, '-C', work, ...members], { signal: deps.signal })
+  for (const name of programNames) await chmod(join(work, folder, name), 0o755)
   return join(work, folder)
 }
 
 async function fetchArchive(
   artifact: LockedArtifact,
   directory: string,
-  { clusterFile, cluster }: ProgramsWish,
-  world: ProgramsWorld,
+  { clusterFile, cluster }: EtcdProgramsOptions,
+  deps: EtcdProgramsDeps,
 ): Promise<string> {
-  const into = join(directory, basename(artifact.url))
-  await using bundle = await openClusterBundle(world, clusterFile, cluster)
+  const target = join(directory, basename(artifact.url))
+  await using bundle = await openClusterBundle(deps, clusterFile, cluster)
   const path = artifactPath(artifact)
   const member = bundle?.manifest.members.find((one) => one.path === path)
   const sha256 =
     bundle !== undefined && member !== undefined
-      ? (await writeNew(into, bundle.content(member))).sha256
-      : await download(locate(artifact.url, cluster.spec.artifacts), into, world)
-  if (sha256 === artifact.sha256) return into
+      ? (await writeNewFile(target, bundle.content(member))).sha256
+      : await download(locateArtifact(artifact.url, cluster.spec.artifacts), target, deps)
+  if (sha256 === artifact.sha256) return target
   throw new HyperkubeError(
     'SNAPSHOT_WRONG_PROGRAM',
     `${artifact.url} is not what the lock says: its SHA-256 is ${sha256}, and should be ${artifact.sha256}`,
-    { hint: 'mend the file at its source; hyperkube lock --check says whether upstream has changed it' },
+    { hint: 'fix the file at its source; hyperkube lock --check shows whether upstream has changed it' },
   )
 }
 
-async function download(url: string, into: string, { progress, signal }: ProgramsWorld): Promise<string> {
-  const told = progress.of(`downloading ${url}`)
-  return httpFetch((path) => path, systemClock).download({
+async function download(
+  url: string,
+  target: string,
+  { progress, signal }: EtcdProgramsDeps,
+): Promise<string> {
+  const report = progress.track(`downloading ${url}`)
+  return createHttpDownloader((path) => path, systemClock).download({
     url,
-    into,
-    limit: largest,
-    progress: (done, total) => told(done, total ?? done),
+    into: target,
+    maxBytes: maxArchiveBytes,
+    progress: (done, total) => report(done, total ?? done),
     signal,
   })
 }

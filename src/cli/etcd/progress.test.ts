@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { openByteProgress } from './progress.ts'
 
-function world(screen?: { size: () => { columns: number; rows: number } }) {
+function setup(screen?: { size: () => { columns: number; rows: number } }) {
   const written: string[] = []
   let tick = (): void => undefined
   const progress = openByteProgress({
     stderr: { write: (text) => written.push(text) },
     screen,
     paintProgress: (_colour, text) => text,
-    every(_milliseconds, act) {
-      tick = act
+    repeat(_milliseconds, callback) {
+      tick = callback
       return () => undefined
     },
   })
@@ -17,8 +17,8 @@ function world(screen?: { size: () => { columns: number; rows: number } }) {
 }
 
 test('a log gets a line for each tenth of what is large, and none of what is small', () => {
-  const { progress, written } = world()
-  const [large, small] = [progress.of('database'), progress.of('list')]
+  const { progress, written } = setup()
+  const [large, small] = [progress.track('database'), progress.track('list')]
   for (let done = 0; done <= 100e6; done += 1e6) large(done, 100e6)
   for (let done = 0; done <= 1e6; done += 1e5) small(done, 1e6)
   expect(written).toHaveLength(10)
@@ -26,14 +26,14 @@ test('a log gets a line for each tenth of what is large, and none of what is sma
 })
 
 test('a terminal has one line that moves, and is gone in the end', () => {
-  const { progress, written, tick } = world({ size: () => ({ columns: 80, rows: 24 }) })
-  const told = progress.of('database')
+  const { progress, written, tick } = setup({ size: () => ({ columns: 80, rows: 24 }) })
+  const report = progress.track('database')
   tick()
   expect(written).toEqual([])
-  told(1_500_000, 3_000_000)
+  report(1_500_000, 3_000_000)
   tick()
   expect(written.join('')).toContain('database: 1.5 of 3.0 MB')
-  progress.say('restoring')
+  progress.writeLine('restoring')
   expect(written.at(-1)).toContain('restoring\n')
   progress[Symbol.dispose]()
 })

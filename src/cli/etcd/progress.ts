@@ -1,62 +1,63 @@
-import { printable } from '../../kit/printable.ts'
-import type { Progress } from '../../snapshot/store.ts'
-import type { Context } from '../command.ts'
-import { fit, span } from '../render/line.ts'
-import { movingLines } from '../render/live-lines.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import type { ReportBytes } from '../../snapshot/store.ts'
+import type { CommandContext } from '../command.ts'
+import { fitLine, span } from '../render/line.ts'
+import { createLiveLines } from '../render/live-lines.ts'
 
 export interface ByteProgress extends Disposable {
-  /** Shows how far something is. */
-  of(what: string): Progress
-  /** A line for a person, between what is shown. */
-  say(line: string): void
+  /** Starts to show the progress of one transfer. */
+  track(title: string): ReportBytes
+  /** Writes a line between progress lines. */
+  writeLine(line: string): void
 }
 
-type World = Pick<Context, 'stderr' | 'screen' | 'paintProgress' | 'every'>
+type ByteProgressDeps = Pick<CommandContext, 'stderr' | 'screen' | 'paintProgress' | 'repeat'>
 
-/** Between two drawings, in milliseconds. */
-const frameTime = 200
-/** Less is done before anybody has read a line about it, in bytes. */
-const worthTelling = 20e6
+const frameIntervalMs = 200
+/** Smaller transfers end before anybody reads a line about them, in bytes. */
+const minReportedBytes = 20e6
 
-/** A line that moves where there is a terminal to move on, and a line for each tenth elsewhere. */
-export function openByteProgress(world: World): ByteProgress {
-  return world.screen === undefined ? lines(world) : frame({ ...world, screen: world.screen })
+/** Redraws one line on a terminal; elsewhere writes a line for each tenth. */
+export function openByteProgress(deps: ByteProgressDeps): ByteProgress {
+  return deps.screen === undefined
+    ? createLineProgress(deps)
+    : createTerminalProgress({ ...deps, screen: deps.screen })
 }
 
-function lines({ stderr }: World): ByteProgress {
+function createLineProgress({ stderr }: ByteProgressDeps): ByteProgress {
   return {
-    say: (line) => void stderr.write(`${printable(line)}\n`),
-    of(what) {
-      let told = 0
+    writeLine: (line) => void stderr.write(`${toPrintable(line)}\n`),
+    track(title) {
+      let reportedTenths = 0
       return (done, total) => {
         const tenths = Math.floor((done / total) * 10)
-        if (total < worthTelling || tenths <= told) return
-        told = tenths
-        stderr.write(`${words(what, done, total)}\n`)
+        if (total < minReportedBytes || tenths <= reportedTenths) return
+        reportedTenths = tenths
+        stderr.write(`${formatProgress(title, done, total)}\n`)
       }
     },
     [Symbol.dispose]: () => undefined,
   }
 }
 
-function frame({
+function createTerminalProgress({
   stderr,
   screen,
   paintProgress,
-  every,
-}: World & { readonly screen: NonNullable<Context['screen']> }): ByteProgress {
-  let now: string | undefined
-  const { draw, write } = movingLines({ stderr, screen, paintProgress })
-  const stop = every(frameTime, () => {
-    if (now !== undefined) draw([fit([span(now)], screen.size().columns)])
+  repeat,
+}: ByteProgressDeps & { readonly screen: NonNullable<CommandContext['screen']> }): ByteProgress {
+  let currentLine: string | undefined
+  const { draw, write } = createLiveLines({ stderr, screen, paintProgress })
+  const stop = repeat(frameIntervalMs, () => {
+    if (currentLine !== undefined) draw([fitLine([span(currentLine)], screen.size().columns)])
   })
   return {
-    of: (what) => (done, total) => {
-      now = words(what, done, total)
+    track: (title) => (done, total) => {
+      currentLine = formatProgress(title, done, total)
     },
-    say(line) {
-      now = undefined
-      write(`${printable(line)}\n`)
+    writeLine(line) {
+      currentLine = undefined
+      write(`${toPrintable(line)}\n`)
     },
     [Symbol.dispose]() {
       stop()
@@ -65,11 +66,11 @@ function frame({
   }
 }
 
-function words(what: string, done: number, total: number): string {
-  return `${what}: ${megabytes(done)} of ${megabytes(total)} MB`
+function formatProgress(title: string, done: number, total: number): string {
+  return `${title}: ${formatMegabytes(done)} of ${formatMegabytes(total)} MB`
 }
 
-/** To a tenth, as most databases are small. */
-export function megabytes(bytes: number): string {
+/** With one decimal, because most databases are small. */
+export function formatMegabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1)
 }

@@ -3,42 +3,42 @@ import { join } from 'node:path'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { SnapshotManifest } from '../../snapshot/manifest.ts'
 import type { SnapshotStore } from '../../snapshot/store.ts'
-import { count } from '../format-text.ts'
-import { type ByteProgress, megabytes, openByteProgress } from './progress.ts'
-import type { EtcdScene } from './action.ts'
-import { storesOf } from './stores.ts'
-import { workDirectory } from './work-directory.ts'
+import { formatCount } from '../format-text.ts'
+import { type ByteProgress, formatMegabytes, openByteProgress } from './progress.ts'
+import type { EtcdInvocation } from './action.ts'
+import { openSnapshotStores } from './stores.ts'
+import { createWorkDirectory } from './work-directory.ts'
 
-export interface KeptSnapshot {
+export interface SavedSnapshot {
   readonly name: string
   readonly manifest: SnapshotManifest
   /** In bytes. */
   readonly size: number
-  /** Where it is, for people. */
-  readonly places: readonly string[]
+  /** Titles of the stores, for messages. */
+  readonly locations: readonly string[]
 }
 
-/** Has a snapshot written into a file, and puts it into every place where snapshots are kept. */
-export async function keepIn(
-  scene: EtcdScene,
+/** Has a snapshot written into a file and puts it into every configured store. */
+export async function saveToStores(
+  invocation: EtcdInvocation,
   name: string,
   write: (file: string, progress: ByteProgress) => Promise<SnapshotManifest>,
-): Promise<KeptSnapshot> {
-  const { context, flags } = scene
+): Promise<SavedSnapshot> {
+  const { context, flags } = invocation
   const { signal } = context
-  const stores = await storesOf(scene, flags.to)
-  for (const store of stores.all) await refuseTaken(store, name, signal)
-  await using work = await workDirectory(stores.directory)
+  const stores = await openSnapshotStores(invocation, flags.to)
+  for (const store of stores.all) await requireFreeName(store, name, signal)
+  await using work = await createWorkDirectory(stores.directory)
   using progress = openByteProgress(context)
   const file = join(work.path, name)
   const manifest = await write(file, progress)
   const { size } = await stat(file)
-  for (const store of stores.all) await store.put(name, file, progress.of(`to ${store.title}`), signal)
-  return { name, manifest, size, places: stores.all.map(({ title }) => title) }
+  for (const store of stores.all) await store.put(name, file, progress.track(`to ${store.title}`), signal)
+  return { name, manifest, size, locations: stores.all.map(({ title }) => title) }
 }
 
-/** Said before etcd is asked for anything; it also shows whether the place is any good. */
-async function refuseTaken(store: SnapshotStore, name: string, signal: AbortSignal): Promise<void> {
+/** Runs before etcd is read, and also shows whether the store works. */
+async function requireFreeName(store: SnapshotStore, name: string, signal: AbortSignal): Promise<void> {
   const stored = await store.list(signal)
   if (stored.every((one) => one.name !== name)) return
   throw new HyperkubeError('SNAPSHOT_EXISTS', `there is a ${name} in ${store.title} already`, {
@@ -46,9 +46,12 @@ async function refuseTaken(store: SnapshotStore, name: string, signal: AbortSign
   })
 }
 
-/** What was kept, of whom, and where. */
-export function keptText({ name, manifest, size, places }: KeptSnapshot, from: string): string {
+/** Formats name, content, origin and locations of a saved snapshot. */
+export function formatSavedSnapshot(
+  { name, manifest, size, locations }: SavedSnapshot,
+  from: string,
+): string {
   const { keys, revision } = manifest
-  const head = `${name}: ${count(keys, 'key')}, revision ${revision}, ${megabytes(size)} MB, from ${from}\n`
-  return head + places.map((place) => `  in ${place}\n`).join('')
+  const head = `${name}: ${formatCount(keys, 'key')}, revision ${revision}, ${formatMegabytes(size)} MB, from ${from}\n`
+  return head + locations.map((location) => `  in ${location}\n`).join('')
 }

@@ -1,19 +1,19 @@
-import { clusterHealth } from '../../etcd/cluster-health.ts'
-import { type Observation, titleOf } from '../../etcd/member.ts'
-import { observe } from '../../etcd/observe.ts'
+import { checkEtcdHealth } from '../../etcd/cluster-health.ts'
+import { type EtcdObservation, formatMember } from '../../etcd/member.ts'
+import { observeEtcd } from '../../etcd/observe.ts'
 import { exitCodes } from '../command.ts'
-import { findingsText, print } from '../print.ts'
-import { type Column, tableText } from '../table.ts'
+import { formatFindings, printResult } from '../print.ts'
+import { type TableColumn, formatTable } from '../table.ts'
 import { openEtcd } from './open-etcd.ts'
-import { megabytes } from './progress.ts'
-import type { EtcdAction } from './action.ts'
+import { formatMegabytes } from './progress.ts'
+import type { EtcdCommandAction } from './action.ts'
 
-/** Its members: who leads, how large their databases are, what is wrong. */
-export const status: EtcdAction = async ({ context, options, cluster, identity }) => {
+/** Shows the members of etcd: leader, database sizes and problems. */
+export const showEtcdStatus: EtcdCommandAction = async ({ context, options, cluster, identity }) => {
   await using etcd = await openEtcd(context, options.file, cluster, await identity())
-  const observed = await observe(etcd.client, { signal: context.signal })
-  const findings = clusterHealth(observed)
-  const members = rowsOf(observed)
+  const observed = await observeEtcd(etcd.client, { signal: context.signal })
+  const findings = checkEtcdHealth(observed)
+  const members = buildMemberRows(observed)
   const document = {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'EtcdStatus',
@@ -24,55 +24,55 @@ export const status: EtcdAction = async ({ context, options, cluster, identity }
     alarms: observed.alarms,
     findings,
   }
-  print(context.stdout, options.output, document, () =>
-    tableText(options.output === 'wide' ? [...columns, ...wide] : columns, members, context.paint),
+  printResult(context.stdout, options.output, document, () =>
+    formatTable(options.output === 'wide' ? [...columns, ...wideColumns] : columns, members, context.paint),
   )
-  context.stderr.write(findingsText(findings))
+  context.stderr.write(formatFindings(findings))
   return findings.length === 0 ? exitCodes.ok : exitCodes.failure
 }
 
-type Row = ReturnType<typeof rowsOf>[number]
+type MemberRow = ReturnType<typeof buildMemberRows>[number]
 
-function rowsOf({ members, statuses, health }: Observation) {
+function buildMemberRows({ members, statuses, health }: EtcdObservation) {
   return members.map((member) => {
-    const own = statuses.get(member.id)
+    const memberStatus = statuses.get(member.id)
     return {
-      name: titleOf(member),
+      name: formatMember(member),
       id: member.id,
-      role: member.learner ? 'learner' : own?.leader === member.id ? 'leader' : 'follower',
+      role: member.learner ? 'learner' : memberStatus?.leader === member.id ? 'leader' : 'follower',
       ready: health.get(member.id)?.ready === true,
       reason: health.get(member.id)?.reason,
-      version: own?.version,
-      size: own?.size,
-      sizeInUse: own?.sizeInUse,
-      quota: own?.quota,
-      raftIndex: own?.raftAppliedIndex,
+      version: memberStatus?.version,
+      size: memberStatus?.size,
+      sizeInUse: memberStatus?.sizeInUse,
+      quota: memberStatus?.quota,
+      raftIndex: memberStatus?.raftAppliedIndex,
     }
   })
 }
 
-const columns: readonly Column<Row>[] = [
+const columns: readonly TableColumn<MemberRow>[] = [
   { head: 'MEMBER', cell: ({ name }) => ({ text: name }) },
   {
     head: 'STATE',
     cell: ({ ready, reason }) =>
-      ready ? { text: 'ready', colour: 'green' } : { text: reason ?? 'away', colour: 'red' },
+      ready ? { text: 'ready', colour: 'green' } : { text: reason ?? 'unreachable', colour: 'red' },
   },
   { head: 'ROLE', cell: ({ role }) => ({ text: role }) },
-  { head: 'DATABASE', cell: ({ size }) => ({ text: inMegabytes(size) }) },
-  { head: 'IN USE', cell: ({ sizeInUse }) => ({ text: inMegabytes(sizeInUse) }) },
+  { head: 'DATABASE', cell: ({ size }) => ({ text: formatSize(size) }) },
+  { head: 'IN USE', cell: ({ sizeInUse }) => ({ text: formatSize(sizeInUse) }) },
   { head: 'VERSION', cell: ({ version = '' }) => ({ text: version }) },
 ]
 
-const wide: readonly Column<Row>[] = [
+const wideColumns: readonly TableColumn<MemberRow>[] = [
   { head: 'ID', cell: ({ id }) => ({ text: id }) },
-  { head: 'QUOTA', cell: ({ quota }) => ({ text: inMegabytes(quota) }) },
+  { head: 'QUOTA', cell: ({ quota }) => ({ text: formatSize(quota) }) },
   {
     head: 'RAFT INDEX',
     cell: ({ raftIndex }) => ({ text: raftIndex === undefined ? '' : String(raftIndex) }),
   },
 ]
 
-function inMegabytes(bytes: number | undefined): string {
-  return bytes === undefined ? '' : `${megabytes(bytes)} MB`
+function formatSize(bytes: number | undefined): string {
+  return bytes === undefined ? '' : `${formatMegabytes(bytes)} MB`
 }

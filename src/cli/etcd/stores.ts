@@ -1,36 +1,40 @@
 import { dirname, resolve } from 'node:path'
-import { directoryStore } from '../../snapshot/directory-store.ts'
+import { createDirectoryStore } from '../../snapshot/directory-store.ts'
 import type { SnapshotStore } from '../../snapshot/store.ts'
-import { clusterBucket } from './bucket.ts'
-import type { EtcdScene } from './action.ts'
+import { openClusterBucket } from './bucket.ts'
+import type { EtcdInvocation } from './action.ts'
 
-/** Where snapshots go where cluster.yml names no place for them. */
-const usual = 'snapshots'
+/** Directory for snapshots if cluster.yml names no store. */
+const defaultDirectory = 'snapshots'
 
-export interface Stores {
+export interface SnapshotStores {
   readonly all: readonly SnapshotStore[]
-  /** That of the first one that is a directory, so that a file is made on the disk where it shall be. */
+  /** Path of the directory store, so that a snapshot is written on the disk where it will stay. */
   readonly directory: string | undefined
 }
 
 /**
- * The place that was named on the command line: `s3`, or a directory. Otherwise all that cluster.yml names. Only who uses a
- * bucket needs the identity, which has its keys.
+ * Opens the store named on the command line (`s3` or a directory), otherwise all stores of cluster.yml. The
+ * identity is only opened for a bucket, because it holds the keys.
  */
-export async function storesOf({ options, cluster, identity }: EtcdScene, named?: string): Promise<Stores> {
+export async function openSnapshotStores(
+  { options, cluster, identity }: EtcdInvocation,
+  named?: string,
+): Promise<SnapshotStores> {
   const { directory, s3 } = cluster.spec.etcd.backup
-  const bucket = async (): Promise<SnapshotStore> => clusterBucket(s3, await identity())
-  if (named === 's3') return { all: [await bucket()], directory: undefined }
-  const path = named === undefined ? besideCluster(options.file, directory, s3 !== undefined) : resolve(named)
-  const buckets = named === undefined && s3 !== undefined ? [await bucket()] : []
-  return { all: [...(path === undefined ? [] : [directoryStore(path)]), ...buckets], directory: path }
+  const openBucket = async (): Promise<SnapshotStore> => openClusterBucket(s3, await identity())
+  if (named === 's3') return { all: [await openBucket()], directory: undefined }
+  const path =
+    named === undefined ? resolveDirectory(options.file, directory, s3 !== undefined) : resolve(named)
+  const buckets = named === undefined && s3 !== undefined ? [await openBucket()] : []
+  return { all: [...(path === undefined ? [] : [createDirectoryStore(path)]), ...buckets], directory: path }
 }
 
-function besideCluster(
+function resolveDirectory(
   clusterFile: string,
   directory: string | undefined,
-  isElsewhere: boolean,
+  hasBucket: boolean,
 ): string | undefined {
-  if (directory === undefined && isElsewhere) return undefined
-  return resolve(dirname(clusterFile), directory ?? usual)
+  if (directory === undefined && hasBucket) return undefined
+  return resolve(dirname(clusterFile), directory ?? defaultDirectory)
 }

@@ -1,43 +1,48 @@
-import { bundleKey } from '../../identity/bundle-key.ts'
+import { deriveBundleKey } from '../../identity/bundle-key.ts'
 import type { Identity } from '../../identity/identity.ts'
-import { open } from '../../identity/seal.ts'
+import { unsealIdentity } from '../../identity/seal.ts'
 import { readKeyFile } from '../../identity/store.ts'
-import type { Trust } from '../../snapshot/open.ts'
-import type { Context } from '../command.ts'
-import { type IdentityOptions, identityPaths } from '../load-identity.ts'
+import type { SnapshotTrust } from '../../snapshot/open.ts'
+import type { CommandContext } from '../command.ts'
+import { type IdentityOptions, buildIdentityPaths } from '../load-identity.ts'
 
-/** Snapshots of a cluster are those whose identity is its own, and opens with its key. */
-export async function trustIn(
-  context: Context,
+/** Trusts snapshots whose identity is that of this cluster and opens with its key. */
+export async function loadSnapshotTrust(
+  context: CommandContext,
   options: IdentityOptions,
   { id, metadata }: Identity,
-): Promise<Trust> {
-  const key = await readKeyFile(context.privateFiles, identityPaths(context, options, metadata.name).key)
-  return { id, ...signers(async (sealed) => open(sealed, key)) }
+): Promise<SnapshotTrust> {
+  const key = await readKeyFile(context.privateFiles, buildIdentityPaths(context, options, metadata.name).key)
+  return { id, ...buildSigner(async (sealed) => unsealIdentity(sealed, key)) }
 }
 
-/** Where nothing of a cluster is left but a snapshot and a key: whose identity the key opens. */
-export async function trustOf({ privateFiles }: Pick<Context, 'privateFiles'>, file: string): Promise<Trust> {
+/**
+ * Trusts any snapshot whose identity the key opens, for clusters of which only a snapshot and a key are left.
+ */
+export async function loadKeyTrust(
+  { privateFiles }: Pick<CommandContext, 'privateFiles'>,
+  file: string,
+): Promise<SnapshotTrust> {
   const key = await readKeyFile(privateFiles, file)
-  return { id: undefined, ...signers(async (sealed) => open(sealed, key)) }
+  return { id: undefined, ...buildSigner(async (sealed) => unsealIdentity(sealed, key)) }
 }
 
-/** The identity that is in a snapshot. */
-export async function identityIn(
-  context: Context,
+/** Opens the identity inside a snapshot. */
+export async function openSnapshotIdentity(
+  context: CommandContext,
   options: IdentityOptions,
   { metadata }: Identity,
   sealed: string,
 ): Promise<Identity> {
-  const { key } = identityPaths(context, options, metadata.name)
-  return open(sealed, await readKeyFile(context.privateFiles, key))
+  const { key } = buildIdentityPaths(context, options, metadata.name)
+  return unsealIdentity(sealed, await readKeyFile(context.privateFiles, key))
 }
 
-function signers(opened: (sealed: string) => Promise<Identity>): Pick<Trust, 'open'> {
+function buildSigner(openIdentity: (sealed: string) => Promise<Identity>): Pick<SnapshotTrust, 'open'> {
   return {
     async open(sealed) {
-      const signer = await opened(sealed)
-      return { id: signer.id, publicKey: bundleKey(signer).publicKey }
+      const signer = await openIdentity(sealed)
+      return { id: signer.id, publicKey: deriveBundleKey(signer).publicKey }
     },
   }
 }

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hyperkube } from '../testing/run-in-memory.ts'
-import { identity, made, snapshotOf } from './testing/fixtures.ts'
+import { runHyperkube } from '../testing/run-in-memory.ts'
+import { clusterIdentity, clusterFiles, buildSnapshot } from './testing/fixtures.ts'
 
-const keyFile = { 'kept.key': made['/home/me/.config/hyperkube/keys/shop.key'] ?? '' }
+const keyFile = { 'kept.key': clusterFiles['/home/me/.config/hyperkube/keys/shop.key'] ?? '' }
 
 let directory: string
 let file: string
@@ -13,13 +13,13 @@ let bytes: Buffer
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'unpack-'))
   file = join(directory, 'one.snapshot')
-  bytes = await snapshotOf(identity, made['cluster.identity'] ?? '')
+  bytes = await buildSnapshot(clusterIdentity, clusterFiles['cluster.identity'] ?? '')
 })
 afterAll(async () => rm(directory, { recursive: true }))
 
 async function unpack(files: Readonly<Record<string, string>>, content = bytes) {
   await writeFile(file, content)
-  return hyperkube(`etcd snapshot unpack ${file} --key kept.key --to shop`, files)
+  return runHyperkube(`etcd snapshot unpack ${file} --key kept.key --to shop`, files)
 }
 
 test('one file and one key give the three files back', async () => {
@@ -28,8 +28,8 @@ test('one file and one key give the three files back', async () => {
   expect(stdout).toContain(
     'of shop, as of 2026-11-15T12:00:00.000Z:\n  shop/cluster.identity\n  shop/cluster.yml',
   )
-  expect(files.get('shop/cluster.identity')).toBe(made['cluster.identity'])
-  expect(files.get('shop/cluster.yml')).toBe(made['cluster.yml'])
+  expect(files.get('shop/cluster.identity')).toBe(clusterFiles['cluster.identity'])
+  expect(files.get('shop/cluster.yml')).toBe(clusterFiles['cluster.yml'])
   expect(files.get('shop/cluster.lock')).toContain('kind: Lock')
 })
 
@@ -40,17 +40,19 @@ test('a file that is there stays, and no other one is written beside it', async 
   expect(Object.fromEntries(files)).toEqual(before)
 })
 
-test('of one that is not whole nothing is written, and of another’s neither', async () => {
-  const cut = await unpack(keyFile, bytes.subarray(0, -1))
-  expect([cut.code, cut.stderr]).toEqual([1, expect.stringMatching(/^SNAPSHOT_TRUNCATED: /)])
-  expect(Object.fromEntries(cut.files)).toEqual(keyFile)
-  const others = Object.fromEntries((await hyperkube('init --name shop --host 10.0.0.1=control-plane')).files)
-  const theirs = { 'kept.key': others['/home/me/.config/hyperkube/keys/shop.key'] ?? '' }
-  const foreign = await unpack(theirs)
+test('nothing is written for a truncated snapshot or one of another cluster', async () => {
+  const truncated = await unpack(keyFile, bytes.subarray(0, -1))
+  expect([truncated.code, truncated.stderr]).toEqual([1, expect.stringMatching(/^SNAPSHOT_TRUNCATED: /)])
+  expect(Object.fromEntries(truncated.files)).toEqual(keyFile)
+  const otherFiles = Object.fromEntries(
+    (await runHyperkube('init --name shop --host 10.0.0.1=control-plane')).files,
+  )
+  const otherKeyFile = { 'kept.key': otherFiles['/home/me/.config/hyperkube/keys/shop.key'] ?? '' }
+  const foreign = await unpack(otherKeyFile)
   expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringMatching(/^SNAPSHOT_FOREIGN: /)])
 })
 
 test('without a key it says what it needs', async () => {
-  expect((await hyperkube(`etcd snapshot unpack ${file}`)).code).toBe(2)
-  expect((await hyperkube('etcd snapshot unpack --key kept.key')).code).toBe(2)
+  expect((await runHyperkube(`etcd snapshot unpack ${file}`)).code).toBe(2)
+  expect((await runHyperkube('etcd snapshot unpack --key kept.key')).code).toBe(2)
 })

@@ -1,14 +1,14 @@
 import { basename, join, resolve } from 'node:path'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { printable } from '../../kit/printable.ts'
-import { fileBytes } from '../../snapshot/file-bytes.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import { readFileBytes } from '../../snapshot/file-bytes.ts'
 import { type SmallFile, smallFiles } from '../../snapshot/manifest.ts'
 import { openSnapshot } from '../../snapshot/open.ts'
-import { type Context, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { print } from '../print.ts'
-import { trustOf } from './trust.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
+import { printResult } from '../print.ts'
+import { loadKeyTrust } from './trust.ts'
 
-/** The identity is sealed, and all the same nobody else's business. */
+/** The identity is sealed, and still readable by its owner only. */
 const modes: Readonly<Record<SmallFile, number>> = {
   'cluster.identity': 0o600,
   'cluster.yml': 0o644,
@@ -16,11 +16,11 @@ const modes: Readonly<Record<SmallFile, number>> = {
 }
 
 /**
- * Takes the files of a cluster out of a snapshot, for who has lost all but the snapshot and the key. Nothing is written
- * before the whole of it was read, and never over anything.
+ * Extracts the files of a cluster from a snapshot, for operators who have only the snapshot and the key left.
+ * Writes nothing before the whole snapshot was read, and never overwrites a file.
  */
-export async function unpack(
-  context: Context,
+export async function unpackSnapshot(
+  context: CommandContext,
   { key, output }: Invocation['options'],
   file: string | undefined,
   to = '.',
@@ -31,9 +31,9 @@ export async function unpack(
     return exitCodes.usage
   }
   const targets = smallFiles.map((name) => ({ name, path: join(to, name) }))
-  for (const { path } of targets) if (await context.exists(path)) throw there(path)
-  const bytes = fileBytes(resolve(file), signal)
-  const { manifest, small, database } = await openSnapshot(bytes, await trustOf(context, key))
+  for (const { path } of targets) if (await context.exists(path)) throw buildExistsError(path)
+  const bytes = readFileBytes(resolve(file), signal)
+  const { manifest, small, database } = await openSnapshot(bytes, await loadKeyTrust(context, key))
   for await (const _ of database);
   await context.makePrivateDirectory(to)
   for (const { name, path } of targets) {
@@ -41,8 +41,8 @@ export async function unpack(
   }
   const files = targets.map(({ path }) => path)
   const document = { ...manifest, kind: 'EtcdSnapshotUnpacked', name: basename(file), files }
-  print(stdout, output, document, () =>
-    printable(
+  printResult(stdout, output, document, () =>
+    toPrintable(
       `of ${manifest.cluster.name}, as of ${manifest.created}:\n${files.map((path) => `  ${path}\n`).join('')}` +
         `once cluster.yml names the hosts: hyperkube etcd snapshot restore ${file} -f ${join(to, 'cluster.yml')} --key ${key}\n`,
     ),
@@ -50,7 +50,7 @@ export async function unpack(
   return exitCodes.ok
 }
 
-function there(path: string): HyperkubeError {
+function buildExistsError(path: string): HyperkubeError {
   return new HyperkubeError('SNAPSHOT_UNPACK_EXISTS', `${path} is there already, and nothing was written`, {
     hint: '--to names an empty directory',
   })

@@ -7,20 +7,23 @@ export interface WorkDirectory extends AsyncDisposable {
   readonly path: string
 }
 
-/** A directory for this person alone, gone when it is let go: inside another one, or where such things are. */
-export async function workDirectory(inside?: string): Promise<WorkDirectory> {
-  const path = await made(inside).catch((cause: unknown) => {
-    const where = inside ?? tmpdir()
-    throw new HyperkubeError('SNAPSHOT_NOT_WRITTEN', `nothing can be written into ${where}`, {
-      hint: inside === undefined ? 'TMPDIR names another directory' : '--to names another directory',
+/**
+ * Creates a private directory that is removed on dispose, inside `parent` or in the temporary directory of
+ * the system.
+ */
+export async function createWorkDirectory(parent?: string): Promise<WorkDirectory> {
+  const path = await createTemporaryDirectory(parent).catch((cause: unknown) => {
+    const location = parent ?? tmpdir()
+    throw new HyperkubeError('SNAPSHOT_NOT_WRITTEN', `nothing can be written into ${location}`, {
+      hint: parent === undefined ? 'TMPDIR names another directory' : '--to names another directory',
       cause,
     })
   })
   return { path, [Symbol.asyncDispose]: async () => rm(path, { recursive: true, force: true }) }
 }
 
-async function made(inside: string | undefined): Promise<string> {
-  if (inside === undefined) return mkdtemp(join(tmpdir(), 'hyperkube-snapshot-'))
-  await mkdir(inside, { recursive: true, mode: 0o700 })
-  return mkdtemp(join(inside, '.new-'))
+async function createTemporaryDirectory(parent: string | undefined): Promise<string> {
+  if (parent === undefined) return mkdtemp(join(tmpdir(), 'hyperkube-snapshot-'))
+  await mkdir(parent, { recursive: true, mode: 0o700 })
+  return mkdtemp(join(parent, '.new-'))
 }

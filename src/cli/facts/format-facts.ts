@@ -1,38 +1,38 @@
-import type { BareFacts } from '../../contract/basic-facts.ts'
+import type { BasicFacts } from '../../contract/basic-facts.ts'
 import type { Facts } from '../../contract/facts.ts'
-import { printable } from '../../kit/printable.ts'
-import { count } from '../format-text.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import { formatCount } from '../format-text.ts'
 
 type System = Facts['system']
 type Linux = Extract<System, { os: 'linux' }>
 type Windows = Extract<System, { os: 'windows' }>
 type Row = readonly [label: string, value: string]
 
-/** What a person wants to know of a host first. All of it is in the document. */
-export function factsText({ host, system }: Facts): string {
-  return text(`${host}: ${nature(system)}`, [
-    ...common(system),
+/** The most important facts of a host. The document has all of them. */
+export function formatFacts({ host, system }: Facts): string {
+  return formatRows(`${host}: ${formatSystem(system)}`, [
+    ...listCommonRows(system),
     ['listening', system.listeners.map(({ port, process = 'unknown' }) => `${port} ${process}`).join(', ')],
-    ...(system.os === 'linux' ? linux(system) : windows(system)),
+    ...(system.os === 'linux' ? listLinuxRows(system) : listWindowsRows(system)),
   ])
 }
 
-/** Of a Windows host that could not be asked for more. */
-export function bareFactsText({ host, system }: BareFacts): string {
-  return text(`${host}: Windows build ${system.build}, ${system.arch}; all else could not be asked`, [
-    ...common(system),
+/** The facts of a Windows host whose PowerShell did not answer. */
+export function formatBasicFacts({ host, system }: BasicFacts): string {
+  return formatRows(`${host}: Windows build ${system.build}, ${system.arch}; all else could not be asked`, [
+    ...listCommonRows(system),
     ['also here', system.foreignServices.join(', ')],
   ])
 }
 
-function text(head: string, all: readonly Row[]): string {
+function formatRows(head: string, all: readonly Row[]): string {
   const rows = all.filter(([, value]) => value !== '')
   const width = Math.max(...rows.map(([label]) => label.length))
   const lines = rows.map(([label, value]) => `  ${label.padEnd(width)}  ${value}\n`)
-  return printable(`${head}\n${lines.join('')}`)
+  return toPrintable(`${head}\n${lines.join('')}`)
 }
 
-function nature(system: System): string {
+function formatSystem(system: System): string {
   if (system.os === 'windows') return `Windows build ${system.build}.${system.revision}, ${system.arch}`
   const { distribution, kernel, arch, container } = system
   return [distribution.name, `kernel ${kernel.release}`, arch, ...(container ? ['a container'] : [])].join(
@@ -40,31 +40,34 @@ function nature(system: System): string {
   )
 }
 
-function common(system: Pick<System, 'addresses' | 'cpus' | 'memoryBytes' | 'disks'>): Row[] {
+function listCommonRows(system: Pick<System, 'addresses' | 'cpus' | 'memoryBytes' | 'disks'>): Row[] {
   const addresses = system.addresses.filter(({ interface: name }) => name !== 'lo')
   return [
-    ['size', `${count(system.cpus, 'CPU')}, ${gibibytes(system.memoryBytes)} GiB of memory`],
-    ['addresses', addresses.map((one) => `${one.interface} ${one.address}/${one.prefix}`).join(', ')],
-    ['disks', disksText(system)],
+    ['size', `${formatCount(system.cpus, 'CPU')}, ${toGibibytes(system.memoryBytes)} GiB of memory`],
+    ['addresses', addresses.map((entry) => `${entry.interface} ${entry.address}/${entry.prefix}`).join(', ')],
+    ['disks', formatDisks(system)],
   ]
 }
 
-/** Directories on one disk have the same figures, and are said once. */
-function disksText({ disks }: Pick<System, 'disks'>): string {
+/** Directories on the same disk have equal sizes and are listed once. */
+function formatDisks({ disks }: Pick<System, 'disks'>): string {
   const unique = new Map(
     disks.toReversed().map((disk) => [`${disk.availableBytes} ${disk.totalBytes}`, disk]),
   )
   return [...unique.values()]
     .toReversed()
-    .map((disk) => `${disk.path} ${gibibytes(disk.availableBytes)} of ${gibibytes(disk.totalBytes)} GiB free`)
+    .map(
+      (disk) =>
+        `${disk.path} ${toGibibytes(disk.availableBytes)} of ${toGibibytes(disk.totalBytes)} GiB free`,
+    )
     .join(', ')
 }
 
-function linux({ init, kernel, cgroup, programs, resolver, ...system }: Linux): Row[] {
+function listLinuxRows({ init, kernel, cgroup, programs, resolver, ...system }: Linux): Row[] {
   const { release: _, ...features } = kernel
-  const has = Object.entries(features).filter(([, there]) => there)
-  const lacks = Object.entries(features).filter(([, there]) => !there)
-  const beside = [
+  const has = Object.entries(features).filter(([, isPresent]) => isPresent)
+  const missing = Object.entries(features).filter(([, isPresent]) => !isPresent)
+  const alsoPresent = [
     ...system.foreignServices,
     ...system.firewalls,
     ...(system.networkManager ? ['NetworkManager'] : []),
@@ -74,16 +77,16 @@ function linux({ init, kernel, cgroup, programs, resolver, ...system }: Linux): 
   return [
     ['services', `${init.name} ${init.version}`.trim()],
     ['cgroups', `version ${cgroup.version}: ${cgroup.controllers.join(', ')}`],
-    ['kernel has', names(has)],
-    ['kernel lacks', names(lacks)],
+    ['kernel has', formatFeatures(has)],
+    ['kernel lacks', formatFeatures(missing)],
     ['programs', programs.join(', ')],
     ['root lacks', system.missingCapabilities.join(', ')],
     ['resolver', `${resolver.file}: ${resolver.servers.join(', ') || 'no server'}`],
-    ['also here', beside.join(', ')],
+    ['also here', alsoPresent.join(', ')],
   ]
 }
 
-function windows(system: Windows): Row[] {
+function listWindowsRows(system: Windows): Row[] {
   const features = [
     ...(system.containersFeature ? ['Containers'] : []),
     ...(system.hyperVFeature ? ['Hyper-V'] : []),
@@ -97,10 +100,10 @@ function windows(system: Windows): Row[] {
   ]
 }
 
-function names(features: readonly (readonly [string, boolean])[]): string {
+function formatFeatures(features: readonly (readonly [string, boolean])[]): string {
   return features.map(([name]) => (name === 'bridgeNetfilter' ? 'bridge netfilter' : name)).join(', ')
 }
 
-function gibibytes(bytes: number): string {
+function toGibibytes(bytes: number): string {
   return (bytes / 2 ** 30).toFixed(1)
 }

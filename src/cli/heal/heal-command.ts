@@ -1,24 +1,24 @@
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { longestPause } from '../../contract/health.ts'
+import { maxHealPauseMs } from '../../contract/health.ts'
 import { parseDuration } from '../../kit/duration.ts'
 import { settleAll } from '../../kit/settle-all.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import type { Context, ExitCode, Invocation } from '../command.ts'
-import { reasonOf } from '../format-host-error.ts'
+import type { CommandContext, ExitCode, Invocation } from '../command.ts'
+import { formatHostError } from '../format-host-error.ts'
 
-/** All that an action of `hyperkube heal` needs. */
-export interface HealScene {
-  readonly context: Context
+/** What an action of `hyperkube heal` needs. */
+export interface HealCommandContext {
+  readonly context: CommandContext
   readonly options: Invocation['options']
   readonly flags: z.infer<typeof healFlags>
   readonly cluster: string
-  /** Those that it is about. */
+  /** The selected hosts. */
   readonly hosts: readonly string[]
-  readonly remoteOf: (host: string) => Promise<Remote>
+  readonly connect: (host: string) => Promise<Remote>
 }
 
-export type HealCommand = (scene: HealScene) => Promise<ExitCode>
+export type HealCommand = (commandContext: HealCommandContext) => Promise<ExitCode>
 
 export const healFlags = z.object({
   for: z.int().optional(),
@@ -26,36 +26,36 @@ export const healFlags = z.object({
   dryRun: z.boolean().default(false),
 })
 
-/** Less is over before anybody has begun. */
-const shortest = 60_000
+/** A shorter pause would end before any work begins. */
+const minPauseMs = 60_000
 
-/** What stands after --for, in milliseconds. */
-export function pauseFlag(text: string): number {
+/** Parses the value of --for, in milliseconds. */
+export function parsePauseFlag(text: string): number {
   const time = parseDuration(text)
   if (time === undefined) throw new InvalidArgumentError('write it as 30m or 1h')
-  if (time < shortest || time > longestPause) {
+  if (time < minPauseMs || time > maxHealPauseMs) {
     throw new InvalidArgumentError('a minute is the least, and a day the most')
   }
   return time
 }
 
-/** What a host said, or why it said nothing. */
-export type Heard<T> =
-  | { readonly host: string; readonly said: T }
+/** The response of a host, or why there is none. */
+export type HostReply<T> =
+  | { readonly host: string; readonly response: T }
   | { readonly host: string; readonly reason: string }
 
-/** Asks all hosts at once. One that does not answer stops nobody. */
-export async function hear<T>(
-  { hosts, remoteOf, context: { signal } }: Pick<HealScene, 'hosts' | 'remoteOf' | 'context'>,
-  ask: (remote: Remote, signal: AbortSignal) => Promise<T>,
-): Promise<Heard<T>[]> {
+/** Sends a request to all hosts at once. An unreachable host does not stop the others. */
+export async function requestFromHosts<T>(
+  { hosts, connect, context: { signal } }: HealCommandContext,
+  request: (remote: Remote, signal: AbortSignal) => Promise<T>,
+): Promise<HostReply<T>[]> {
   return settleAll(
-    hosts.map(async (host): Promise<Heard<T>> => {
+    hosts.map(async (host): Promise<HostReply<T>> => {
       try {
-        return { host, said: await ask(await remoteOf(host), signal) }
+        return { host, response: await request(await connect(host), signal) }
       } catch (error) {
         signal.throwIfAborted()
-        return { host, reason: reasonOf(host, error) }
+        return { host, reason: formatHostError(host, error) }
       }
     }),
   )

@@ -1,77 +1,84 @@
 import type { HealAction, HostHealth } from '../../contract/health.ts'
-import { duration } from '../../kit/duration.ts'
-import { printable } from '../../kit/printable.ts'
+import { formatDuration } from '../../kit/duration.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
-import { type Cell, type Column, tableText } from '../table.ts'
-import { listed } from '../format-text.ts'
-import type { Heard } from './heal-command.ts'
+import { type TableCell, type TableColumn, formatTable } from '../table.ts'
+import { joinNames } from '../format-text.ts'
+import type { HostReply } from './heal-command.ts'
 
-export interface StatusTextOptions {
-  /** Whether all that agents remember is shown. */
+export interface HealStatusFormatOptions {
+  /** Shows all actions that agents have stored. */
   readonly wide: boolean
   readonly now: Date
 }
 
-type Row = Heard<HostHealth>
+type Row = HostReply<HostHealth>
 
-/** Of each host, unless all are asked for. */
-const few = 5
-const day = 86_400_000
+/** Number of actions shown for each host without -o wide. */
+const maxActionsPerHost = 5
+const dayMs = 86_400_000
 
-const columns: readonly Column<Row>[] = [
+const columns: readonly TableColumn<Row>[] = [
   { head: 'HOST', cell: ({ host }) => ({ text: host }) },
   { head: 'HEALING', cell: healingCell },
-  { head: 'NOT WELL', cell: ofHealth(unwellCell) },
+  { head: 'UNHEALTHY', cell: whenReachable(unhealthyCell) },
   {
-    head: 'SPENT',
-    cell: ofHealth(({ budget: { spent, most, within } }) => ({
-      text: `${spent}/${most} in ${duration(within)}`,
-      ...(spent >= most && { colour: 'red' }),
+    head: 'BUDGET',
+    cell: whenReachable(({ budget: { used, max, windowMs } }) => ({
+      text: `${used}/${max} in ${formatDuration(windowMs)}`,
+      ...(used >= max && { colour: 'red' }),
     })),
   },
-  { head: 'LADDER', cell: ofHealth(({ ladder }) => ({ text: ladder })) },
+  { head: 'POLICY', cell: whenReachable(({ healPolicy }) => ({ text: healPolicy })) },
 ]
 
-/** A row for each host; below, who did not answer and what was done, the newest first. */
-export function statusText(rows: readonly Row[], { wide, now }: StatusTextOptions, paint: Paint): string {
-  const silent = rows.flatMap((row) => ('reason' in row ? [`${row.host}: ${row.reason}`] : []))
-  const done = rows
+/** A row for each host; below, unreachable hosts and recent actions, the newest first. */
+export function formatHealStatus(
+  rows: readonly Row[],
+  { wide, now }: HealStatusFormatOptions,
+  paint: Paint,
+): string {
+  const unreachable = rows.flatMap((row) => ('reason' in row ? [`${row.host}: ${row.reason}`] : []))
+  const actionLines = rows
     .flatMap((row) => {
       if ('reason' in row) return []
-      const recent = row.said.actions.filter(({ at }) => wide || now.getTime() - Date.parse(at) < day)
-      return (wide ? recent : recent.slice(0, few)).map((action) => ({ host: row.host, action }))
+      const recent = row.response.actions.filter(({ at }) => wide || now.getTime() - Date.parse(at) < dayMs)
+      return (wide ? recent : recent.slice(0, maxActionsPerHost)).map((action) => ({
+        host: row.host,
+        action,
+      }))
     })
     .toSorted((a, b) => (a.action.at < b.action.at ? 1 : -1))
-    .map(({ host, action }) => actionText(host, action))
-  const parts = [silent, done].filter(({ length }) => length > 0)
-  const below = parts.map((lines) => `\n${lines.map((line) => `${printable(line)}\n`).join('')}`)
-  return tableText(columns, rows, paint) + below.join('')
+    .map(({ host, action }) => formatAction(host, action))
+  const parts = [unreachable, actionLines].filter(({ length }) => length > 0)
+  const sections = parts.map((lines) => `\n${lines.map((line) => `${toPrintable(line)}\n`).join('')}`)
+  return formatTable(columns, rows, paint) + sections.join('')
 }
 
-function healingCell(row: Row): Cell {
-  if ('reason' in row) return { text: 'no answer', colour: 'red' }
-  const { paused, idle, plan } = row.said
+function healingCell(row: Row): TableCell {
+  if ('reason' in row) return { text: 'unreachable', colour: 'red' }
+  const { paused, suspended, plan } = row.response
   if (paused !== undefined) return { text: `paused until ${paused.until} by ${paused.by}`, colour: 'yellow' }
-  if (idle !== undefined) return { text: `not now: ${idle}`, colour: 'yellow' }
+  if (suspended !== undefined) return { text: `not now: ${suspended}`, colour: 'yellow' }
   return plan === undefined ? { text: 'no plan yet', colour: 'dim' } : { text: 'on', colour: 'green' }
 }
 
-function unwellCell({ components }: HostHealth): Cell {
-  const unwell = components.filter(({ state }) => state !== 'well')
-  if (unwell.length === 0) return { text: '-', colour: 'dim' }
-  const isGivenUp = unwell.some(({ state }) => state === 'given-up')
+function unhealthyCell({ components }: HostHealth): TableCell {
+  const unhealthy = components.filter(({ state }) => state !== 'healthy')
+  if (unhealthy.length === 0) return { text: '-', colour: 'dim' }
+  const isExhausted = unhealthy.some(({ state }) => state === 'exhausted')
   return {
-    text: listed(unwell.map(({ component, state }) => `${component} (${state})`)),
-    colour: isGivenUp ? 'red' : 'yellow',
+    text: joinNames(unhealthy.map(({ component, state }) => `${component} (${state})`)),
+    colour: isExhausted ? 'red' : 'yellow',
   }
 }
 
-function ofHealth(cell: (health: HostHealth) => Cell): (row: Row) => Cell {
-  return (row) => ('reason' in row ? { text: '?', colour: 'dim' } : cell(row.said))
+function whenReachable(cell: (health: HostHealth) => TableCell): (row: Row) => TableCell {
+  return (row) => ('reason' in row ? { text: '?', colour: 'dim' } : cell(row.response))
 }
 
-function actionText(host: string, { at, component, action, outcome, because, code }: HealAction): string {
+function formatAction(host: string, { at, component, action, outcome, because, code }: HealAction): string {
   const failed = outcome === 'failed' ? ' failed' : ''
-  const named = code === undefined ? '' : ` (${code})`
-  return `${at} ${host} ${component}: ${action}${failed}, because ${because}${named}`
+  const codeText = code === undefined ? '' : ` (${code})`
+  return `${at} ${host} ${component}: ${action}${failed}, because ${because}${codeText}`
 }

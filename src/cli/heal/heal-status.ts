@@ -1,39 +1,41 @@
 import type { HostHealth } from '../../contract/health.ts'
-import { askOnce } from '../../lifecycle/request-once.ts'
+import { requestOnce } from '../../lifecycle/request-once.ts'
 import { exitCodes } from '../command.ts'
-import { print } from '../print.ts'
-import { hear, type HealCommand } from './heal-command.ts'
-import { statusText } from './heal-status-text.ts'
+import { printResult } from '../print.ts'
+import { requestFromHosts, type HealCommand } from './heal-command.ts'
+import { formatHealStatus } from './heal-status-text.ts'
 
-/** `hyperkube heal status [HOST...]`: what is paused, what is given up, and what agents did lately. */
-export const status: HealCommand = async (scene) => {
-  const { context, options, cluster } = scene
-  const heard = await hear(
-    scene,
-    async (remote, signal) => (await askOnce(remote, { type: 'health' }, 'health', signal)).health,
+/** `hyperkube heal status [HOST...]`: shows pauses, exhausted healing and recent actions. */
+export const showHealStatus: HealCommand = async (commandContext) => {
+  const { context, options, cluster } = commandContext
+  const replies = await requestFromHosts(
+    commandContext,
+    async (remote, signal) => (await requestOnce(remote, { type: 'health' }, 'health', signal)).health,
   )
-  const hosts = heard.map((one) => ('reason' in one ? one : { host: one.host, ...told(one.said) }))
+  const hosts = replies.map((reply) =>
+    'reason' in reply ? reply : { host: reply.host, ...toDocument(reply.response) },
+  )
   const document = { apiVersion: 'hyperkube.dev/v1', kind: 'HealStatus', cluster, hosts }
-  print(context.stdout, options.output, document, () =>
-    statusText(heard, { wide: options.output === 'wide', now: context.now() }, context.paint),
+  printResult(context.stdout, options.output, document, () =>
+    formatHealStatus(replies, { wide: options.output === 'wide', now: context.now() }, context.paint),
   )
-  const isBad = heard.some((one) => 'reason' in one || one.said.components.some(isGivenUp))
-  return isBad ? exitCodes.failure : exitCodes.ok
+  const hasProblem = replies.some((reply) => 'reason' in reply || reply.response.components.some(isExhausted))
+  return hasProblem ? exitCodes.failure : exitCodes.ok
 }
 
-function isGivenUp({ state }: HostHealth['components'][number]): boolean {
-  return state === 'given-up'
+function isExhausted({ state }: HostHealth['components'][number]): boolean {
+  return state === 'exhausted'
 }
 
-/** What is about healing; how all else is, `hyperkube status` tells. */
-function told({ at, ladder, paused, idle, budget, components, actions }: HostHealth) {
+/** Only what concerns healing; `hyperkube status` shows the rest. */
+function toDocument({ at, healPolicy, paused, suspended, budget, components, actions }: HostHealth) {
   return {
     at,
-    ladder,
+    healPolicy,
     ...(paused && { paused }),
-    ...(idle !== undefined && { idle }),
+    ...(suspended !== undefined && { suspended }),
     budget,
-    unwell: components.filter(({ state }) => state !== 'well'),
+    unhealthy: components.filter(({ state }) => state !== 'healthy'),
     actions,
   }
 }

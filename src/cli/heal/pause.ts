@@ -1,58 +1,67 @@
 import type { HealPause } from '../../contract/health.ts'
-import { duration } from '../../kit/duration.ts'
-import { printable } from '../../kit/printable.ts'
-import { askOnce } from '../../lifecycle/request-once.ts'
+import { formatDuration } from '../../kit/duration.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import { requestOnce } from '../../lifecycle/request-once.ts'
 import { exitCodes } from '../command.ts'
-import { print } from '../print.ts'
-import { agreed } from '../up/confirm.ts'
-import { alike, listed } from '../format-text.ts'
-import { type Heard, hear, type HealCommand, type HealScene } from './heal-command.ts'
+import { printResult } from '../print.ts'
+import { confirmChanges } from '../up/confirm.ts'
+import { groupByText, joinNames } from '../format-text.ts'
+import {
+  type HostReply,
+  requestFromHosts,
+  type HealCommand,
+  type HealCommandContext,
+} from './heal-command.ts'
 
-const usual = 3_600_000
+const defaultPauseMs = 3_600_000
 
-/** `hyperkube heal pause HOST... --for 1h`: a person is at work there. */
-export const pause: HealCommand = async (scene) => {
-  const { context, options, flags, hosts } = scene
-  const { for: time = usual, dryRun, all } = flags
+/** `hyperkube heal pause HOST... --for 1h`: stops healing while an operator works on hosts. */
+export const pauseHealing: HealCommand = async (commandContext) => {
+  const { context, options, flags, hosts } = commandContext
+  const { for: time = defaultPauseMs, dryRun, all } = flags
   const verb = dryRun ? 'would heal' : 'heal'
   context.stderr.write(
-    `for ${duration(time)} the agents of ${listed(hosts)} ${verb} nothing: what fails there stays so until then, or until hyperkube heal resume\n`,
+    `for ${formatDuration(time)} the agents of ${joinNames(hosts)} ${verb} nothing: what fails there stays so until then, or until hyperkube heal resume\n`,
   )
   if (dryRun) return exitCodes.changesPending
-  // Who names hosts knows which; all of them are quickly typed.
-  const answer = all ? await agreed(context, options, true) : true
-  return answer === true ? setPause(scene, time) : answer
+  // Named hosts need no confirmation; --all does, because it is typed easily.
+  const decision = all ? await confirmChanges(context, options, true) : true
+  return decision === true ? setPause(commandContext, time) : decision
 }
 
-/** `hyperkube heal resume HOST...`: agents heal as ever. */
-export const resume: HealCommand = async (scene) => {
-  const { context, flags, hosts } = scene
-  if (!flags.dryRun) return setPause(scene, 0)
-  context.stderr.write(`the agents of ${listed(hosts)} would heal again\n`)
+/** `hyperkube heal resume HOST...`: agents heal again. */
+export const resumeHealing: HealCommand = async (commandContext) => {
+  const { context, flags, hosts } = commandContext
+  if (!flags.dryRun) return setPause(commandContext, 0)
+  context.stderr.write(`the agents of ${joinNames(hosts)} would heal again\n`)
   return exitCodes.changesPending
 }
 
-async function setPause(scene: HealScene, time: number): Promise<0 | 1> {
-  const { context, options, cluster } = scene
+async function setPause(commandContext: HealCommandContext, time: number): Promise<0 | 1> {
+  const { context, options, cluster } = commandContext
   const { user, machine } = context.operator
-  const ask = { type: 'pause-healing', for: time, by: `${user}@${machine}` } as const
-  const heard = await hear(scene, async (remote, signal) => askOnce(remote, ask, 'healing', signal))
-  const hosts = heard.map((one) =>
-    'reason' in one ? one : { host: one.host, ...(one.said.paused && { paused: one.said.paused }) },
+  const request = { type: 'pause-healing', for: time, by: `${user}@${machine}` } as const
+  const replies = await requestFromHosts(commandContext, async (remote, signal) =>
+    requestOnce(remote, request, 'healing', signal),
+  )
+  const hosts = replies.map((reply) =>
+    'reason' in reply
+      ? reply
+      : { host: reply.host, ...(reply.response.paused && { paused: reply.response.paused }) },
   )
   const document = { apiVersion: 'hyperkube.dev/v1', kind: 'HealPauses', cluster, hosts }
-  print(context.stdout, options.output, document, () => pausesText(heard))
-  return heard.some((one) => 'reason' in one) ? exitCodes.failure : exitCodes.ok
+  printResult(context.stdout, options.output, document, () => formatPauses(replies))
+  return replies.some((reply) => 'reason' in reply) ? exitCodes.failure : exitCodes.ok
 }
 
-function pausesText(heard: readonly Heard<{ readonly paused?: HealPause | undefined }>[]): string {
-  const sentence = (one: (typeof heard)[number]): string =>
-    'reason' in one
-      ? `not reached, and as it was: ${one.reason}`
-      : one.said.paused === undefined
+function formatPauses(replies: readonly HostReply<{ readonly paused?: HealPause | undefined }>[]): string {
+  const describeReply = (reply: (typeof replies)[number]): string =>
+    'reason' in reply
+      ? `unreachable, and unchanged: ${reply.reason}`
+      : reply.response.paused === undefined
         ? 'heals'
-        : `healing is paused until ${one.said.paused.until}, by ${one.said.paused.by}`
-  return alike(heard, sentence)
-    .map(([text, ones]) => printable(`${listed(ones.map(({ host }) => host))}: ${text}\n`))
+        : `healing is paused until ${reply.response.paused.until}, by ${reply.response.paused.by}`
+  return groupByText(replies, describeReply)
+    .map(([text, matching]) => toPrintable(`${joinNames(matching.map(({ host }) => host))}: ${text}\n`))
     .join('')
 }

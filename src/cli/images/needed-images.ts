@@ -1,14 +1,14 @@
-import { catalogFor } from '../../catalog/catalog.ts'
+import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import { type Lock, pinnedImages } from '../../catalog/lock.ts'
-import { parseImage, withoutDigest } from '../../contract/image-reference.ts'
+import { parseImage, stripDigest } from '../../contract/image-reference.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { wantedImages } from './select-images.ts'
+import { selectImages } from './select-images.ts'
 
 /** An image that a cluster needs. */
 export interface NeededImage {
   readonly name: string
   readonly image: string
-  /** As the lock pins it. */
+  /** As pinned in the lock. */
   readonly digest?: string
   readonly for: string
 }
@@ -22,14 +22,14 @@ const purposes: Readonly<Record<string, string>> = {
   busybox: 'helpers of volumes: storage',
 }
 
-export function neededImages(cluster: Cluster, lock: Lock | undefined): readonly NeededImage[] {
-  const release = catalogFor(cluster.spec.kubernetes)
+export function listNeededImages(cluster: Cluster, lock: Lock | undefined): readonly NeededImage[] {
+  const release = findKubernetesRelease(cluster.spec.kubernetes)
   const pinned = pinnedImages({ images: lock?.images ?? {} }, release)
-  return Object.entries(wantedImages(cluster, pinned)).map(([name, reference]) => {
+  return Object.entries(selectImages(cluster, pinned)).map(([name, reference]) => {
     const digest = parseImage(reference)?.digest
     return {
       name,
-      image: withoutDigest(reference),
+      image: stripDigest(reference),
       ...(digest === undefined ? {} : { digest }),
       for: purposes[name] ?? name,
     }

@@ -1,39 +1,39 @@
 import { stringify } from 'yaml'
-import type { Role } from '../../spec/host.ts'
-import { clusterText } from './file-header.ts'
+import type { HostRole } from '../../spec/host.ts'
+import { addFileHeader } from './file-header.ts'
 
-/** What a person says of a cluster to begin with. */
-export interface FirstCluster {
+/** The settings of a cluster that init asks for. */
+export interface ClusterDraft {
   readonly name: string
   readonly kubernetes: string
-  readonly hosts: readonly FirstHost[]
-  readonly network?: FirstNetwork
+  readonly hosts: readonly HostDraft[]
+  readonly network?: NetworkDraft
 }
 
-export interface FirstHost {
+export interface HostDraft {
   readonly user?: string | undefined
   readonly address: string
-  readonly roles: readonly Role[]
+  readonly roles: readonly HostRole[]
 }
 
-export interface FirstNetwork {
+export interface NetworkDraft {
   readonly pods: string
   readonly services: string
 }
 
-export function firstFile({ name, kubernetes, hosts, network }: FirstCluster): string {
-  return clusterText(
+export function renderClusterDraft({ name, kubernetes, hosts, network }: ClusterDraft): string {
+  return addFileHeader(
     stringify({
       apiVersion: 'hyperkube.dev/v1',
       kind: 'Cluster',
       metadata: { name },
-      spec: { kubernetes, hosts: named(hosts), ...(network === undefined ? {} : { network }) },
+      spec: { kubernetes, hosts: nameHosts(hosts), ...(network === undefined ? {} : { network }) },
     }),
   )
 }
 
-/** Names hosts by what they are for: cp1, cp2, etcd1, w1. */
-function named(hosts: readonly FirstHost[]): object[] {
+/** Names hosts by role: cp1, cp2, etcd1, w1. */
+function nameHosts(hosts: readonly HostDraft[]): object[] {
   const counts = new Map<string, number>()
   return hosts.map(({ user, address, roles }) => {
     const prefix = roles.includes('control-plane') ? 'cp' : roles.includes('etcd') ? 'etcd' : 'w'

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { readCluster } from '../../spec/read-cluster.ts'
-import { hyperkube } from '../testing/run-in-memory.ts'
-import { exampleFile } from './example-file.ts'
+import { runHyperkube } from '../testing/run-in-memory.ts'
+import { renderExampleFile } from './example-file.ts'
 
 const read = (text: string) => readCluster({ file: 'cluster.yml', text })
 
 test('the example is written without a question, and is valid', async () => {
-  const { code, files } = await hyperkube('init --defaults --name shop', {}, { answers: [] })
+  const { code, files } = await runHyperkube('init --defaults --name shop', {}, { replies: [] })
   expect(code).toBe(0)
   const { cluster, findings } = read(files.get('cluster.yml') ?? '')
   expect(findings).toEqual([])
@@ -15,14 +15,14 @@ test('the example is written without a question, and is valid', async () => {
 })
 
 test('what it shows as defaults are the defaults', () => {
-  const [before = '', after = ''] = exampleFile('shop').split('  # From here on')
+  const [before = '', after = ''] = renderExampleFile('shop').split('  # From here on')
   const shown = after.replaceAll(/^ {2}# /gm, '  ').replace(/^.*\n/, '')
   expect(shown).toMatch(/^ {2}network:\n/)
   expect(read(before + shown)).toEqual(read(before))
 })
 
-test('the hosts that it shows by the way are right as well', () => {
-  const remote = exampleFile('shop')
+test('the commented hosts are valid too', () => {
+  const remote = renderExampleFile('shop')
     .replace(/ {4}- name: cp1\n(?: {6}.*\n)+/, '')
     .replaceAll(/^ {4}# (- | {2})/gm, '    $1')
   const { cluster, findings } = read(remote)
@@ -31,6 +31,6 @@ test('the hosts that it shows by the way are right as well', () => {
 })
 
 test('a name that is none is found, whatever YAML makes of it', () => {
-  for (const name of ['a: b', 'x\ny', '#']) expect(read(exampleFile(name)).findings).toHaveLength(1)
-  expect(read(exampleFile('123')).cluster?.metadata.name).toBe('123')
+  for (const name of ['a: b', 'x\ny', '#']) expect(read(renderExampleFile(name)).findings).toHaveLength(1)
+  expect(read(renderExampleFile('123')).cluster?.metadata.name).toBe('123')
 })

@@ -1,10 +1,10 @@
 import { stringify } from 'yaml'
 import { newestKubernetes } from '../../spec/versions.ts'
-import { clusterText } from './file-header.ts'
+import { addFileHeader } from './file-header.ts'
 
-/** A cluster of the machine itself, to begin without a question. Below it, commented out, what one may want to change. */
-export function exampleFile(name: string): string {
-  return clusterText(`apiVersion: hyperkube.dev/v1
+/** Renders a cluster on the local machine that needs no answers. Common settings follow, commented out. */
+export function renderExampleFile(name: string): string {
+  return addFileHeader(`apiVersion: hyperkube.dev/v1
 kind: Cluster
 metadata:
   name: ${stringify(name, { blockQuote: false }).trimEnd()}

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { disk } from '../local-files.ts'
-import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
+import { createLocalFiles } from '../local-files.ts'
+import { runHyperkube, type CliResult } from '../testing/run-in-memory.ts'
 
 let directory = ''
 beforeEach(async () => {
@@ -11,10 +11,10 @@ beforeEach(async () => {
 })
 afterEach(async () => rm(directory, { recursive: true }))
 
-async function init(words: string): Promise<Ran> {
+async function init(args: string): Promise<CliResult> {
   const file = join(directory, 'cluster.yml')
-  const world = { files: disk(), configDirectory: join(directory, 'config') }
-  return hyperkube(`init --name shop --host 10.0.0.1=control-plane -f ${file} ${words}`.trim(), {}, world)
+  const options = { files: createLocalFiles(), configDirectory: join(directory, 'config') }
+  return runHyperkube(`init --name shop --host 10.0.0.1=control-plane -f ${file} ${args}`.trim(), {}, options)
 }
 
 async function mode(...path: string[]): Promise<string> {
@@ -24,8 +24,8 @@ async function mode(...path: string[]): Promise<string> {
 test('the key is for its owner only, and so is the way to it', async () => {
   expect((await init('')).code).toBe(0)
   expect((await readdir(directory)).toSorted()).toEqual(['cluster.identity', 'cluster.yml', 'config'])
-  const ways = [['config'], ['config', 'hyperkube'], ['config', 'hyperkube', 'keys']]
-  for (const way of ways) expect(await mode(...way)).toBe('700')
+  const directories = [['config'], ['config', 'hyperkube'], ['config', 'hyperkube', 'keys']]
+  for (const path of directories) expect(await mode(...path)).toBe('700')
   expect(await mode('config', 'hyperkube', 'keys', 'shop.key')).toBe('600')
   expect(await mode('cluster.identity')).toBe('600')
   expect(await mode('cluster.yml')).toBe('644')
@@ -45,19 +45,22 @@ test('a key in a directory that is not there is an error, not a new directory', 
 })
 
 test('when the identity cannot be written, it says how to go on', async () => {
-  const blocked = { ...disk(), privateFiles: { ...disk().privateFiles, create: failAt('cluster.identity') } }
+  const blocked = {
+    ...createLocalFiles(),
+    privateFiles: { ...createLocalFiles().privateFiles, create: failAt('cluster.identity') },
+  }
   const key = join(directory, 'shop.key')
   const file = join(directory, 'cluster.yml')
-  const words = `init --name shop --host 10.0.0.1=control-plane -f ${file} --key ${key}`
-  const failed = await hyperkube(words, {}, { files: blocked })
+  const args = `init --name shop --host 10.0.0.1=control-plane -f ${file} --key ${key}`
+  const failed = await runHyperkube(args, {}, { files: blocked })
   expect(failed).toMatchObject({ code: 1, stdout: '' })
   expect(failed.stderr).toContain(`its key is there; the same command with --key ${key} goes on`)
-  expect(await hyperkube(words, {}, { files: disk() })).toMatchObject({ code: 0 })
+  expect(await runHyperkube(args, {}, { files: createLocalFiles() })).toMatchObject({ code: 0 })
 })
 
-function failAt(ending: string): (path: string, text: string) => Promise<void> {
+function failAt(suffix: string): (path: string, text: string) => Promise<void> {
   return async (path, text) => {
-    if (path.endsWith(ending)) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
-    return disk().privateFiles.create(path, text)
+    if (path.endsWith(suffix)) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    return createLocalFiles().privateFiles.create(path, text)
   }
 }

@@ -1,25 +1,25 @@
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import type { IdentityOptions } from '../load-identity.ts'
-import type { Questions } from '../prompts.ts'
-import { firstFile } from './cluster-draft.ts'
-import { findIdentity } from './identity-files.ts'
-import { askCluster, askName } from './wizard.ts'
+import type { Prompts } from '../prompts.ts'
+import { renderClusterDraft } from './cluster-draft.ts'
+import { checkIdentityFiles } from './identity-files.ts'
+import { promptCluster, promptName } from './wizard.ts'
 
-/** Asks for a first file until the person wants it written. Undefined when they do not. */
-export async function interview(
-  context: Context,
+/** Asks for the settings of a first file. Returns undefined if the operator does not want to write it. */
+export async function promptClusterFile(
+  context: CommandContext,
   options: IdentityOptions,
-  questions: Questions,
-  given: string | undefined,
+  prompts: Prompts,
+  givenName: string | undefined,
 ): Promise<string | undefined> {
-  await questions.begin('A new cluster. Ctrl-C leaves, and nothing is written.')
-  const name = given ?? (await askName(questions))
-  // Before the other questions, so that nobody answers them in vain.
-  await findIdentity(context, options, name)
-  const text = firstFile(await askCluster(questions, name))
-  await questions.show(options.file, text)
+  await prompts.begin('A new cluster. Ctrl-C leaves, and nothing is written.')
+  const name = givenName ?? (await promptName(prompts))
+  // Fails before the other prompts, so that their answers are not lost.
+  await checkIdentityFiles(context, options, name)
+  const text = renderClusterDraft(await promptCluster(prompts, name))
+  await prompts.show(options.file, text)
   const message = `Write ${options.file}, and make the cluster’s identity?`
-  const wanted = await questions.confirm({ message, fallback: true })
-  await questions.end(wanted ? 'These are the files:' : 'Nothing was written.')
-  return wanted ? text : undefined
+  const isConfirmed = await prompts.confirm({ message, fallback: true })
+  await prompts.end(isConfirmed ? 'These are the files:' : 'Nothing was written.')
+  return isConfirmed ? text : undefined
 }

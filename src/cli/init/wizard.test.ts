@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { hyperkube } from '../testing/run-in-memory.ts'
+import { runHyperkube } from '../testing/run-in-memory.ts'
 
 const host = (address: string, user = '', purpose = '') => [address, user, purpose]
 
-test('a person is asked, sees the file, and gets what they said', async () => {
+test('the operator is asked, sees the file, and gets the answers in it', async () => {
   const answers = ['shop', '1.36.4', ...host('10.0.0.1'), ...host('10.0.0.2', 'ops'), '', false, true]
-  const { code, stdout, files, asked } = await hyperkube('init', {}, { answers })
+  const { code, stdout, files, prompts } = await runHyperkube('init', {}, { replies: answers })
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: '/home/me/.config/hyperkube/keys/shop.key\ncluster.identity\ncluster.yml\n',
   })
-  expect(asked.join('\n')).toMatchInlineSnapshot(`
+  expect(prompts.join('\n')).toMatchInlineSnapshot(`
     "A new cluster. Ctrl-C leaves, and nothing is written.
     What is the cluster called?
     Which version of Kubernetes?
@@ -51,13 +51,13 @@ test('a person is asked, sees the file, and gets what they said', async () => {
     Write cluster.yml, and make the cluster’s identity?
     These are the files:"
   `)
-  expect(asked.join('\n')).toContain(files.get('cluster.yml'))
-  expect((await hyperkube('validate', Object.fromEntries(files))).code).toBe(0)
+  expect(prompts.join('\n')).toContain(files.get('cluster.yml'))
+  expect((await runHyperkube('validate', Object.fromEntries(files))).code).toBe(0)
 })
 
 test('a name that was given is not asked for', async () => {
-  const { asked } = await hyperkube('init --name shop', {}, { answers: [] })
-  expect(asked.slice(1)).toEqual(['Which version of Kubernetes?'])
+  const { prompts } = await runHyperkube('init --name shop', {}, { replies: [] })
+  expect(prompts.slice(1)).toEqual(['Which version of Kubernetes?'])
 })
 
 test('a wrong answer is refused at once, in the words of the file’s own check', async () => {
@@ -66,9 +66,9 @@ test('a wrong answer is refused at once, in the words of the file’s own check'
     ...['', '10.0.0.1/8', ...host('10.0.0.1', '', 'worker')],
     ...['', '10.0.0.1', ...host('10.0.0.2', '', 'control-plane'), ''],
   ]
-  const { code, asked } = await hyperkube('init', {}, { answers })
+  const { code, prompts } = await runHyperkube('init', {}, { replies: answers })
   expect(code).toBe(130)
-  expect(asked.slice(1).filter((line) => !line.includes('?'))).toEqual([
+  expect(prompts.slice(1).filter((line) => !line.includes('?'))).toEqual([
     'The Shop: must be a DNS label: lower-case letters, digits and dashes',
     ': a cluster needs a control plane',
     '10.0.0.1/8: must be an IP address or a host name',
@@ -80,34 +80,34 @@ test('a wrong answer is refused at once, in the words of the file’s own check'
 test('networks are asked for when they clash, until they do not', async () => {
   const networks = ['10.0.0.0/8', '172.16.0.1/16', '172.16.0.0/16', '10.42.0.0/16', '']
   const answers = ['', '', ...host('10.0.0.1'), '', true, ...networks, true]
-  const { code, files, asked } = await hyperkube('init', {}, { answers })
+  const { code, files, prompts } = await runHyperkube('init', {}, { replies: answers })
   expect(code).toBe(0)
   expect(files.get('cluster.yml')).toContain('    pods: 10.42.0.0/16\n    services: 172.16.0.0/16\n')
-  expect(asked).toContain('172.16.0.1/16: this is an address inside a network')
-  expect(asked.find((line) => line.startsWith('These networks do not fit'))).toContain(
+  expect(prompts).toContain('172.16.0.1/16: this is an address inside a network')
+  expect(prompts.find((line) => line.startsWith('These networks do not fit'))).toContain(
     '10.0.0.1 lies in the pods network 10.0.0.0/8',
   )
 })
 
-test('networks that clash by themselves need no confession', async () => {
+test('default networks that overlap with hosts are asked for directly', async () => {
   const answers = ['', '', ...host('10.244.0.1'), '', '192.168.0.0/16', '', true]
-  const { code, files, asked } = await hyperkube('init', {}, { answers })
+  const { code, files, prompts } = await runHyperkube('init', {}, { replies: answers })
   expect(code).toBe(0)
-  expect(asked.join('\n')).not.toContain('Are these in use')
+  expect(prompts.join('\n')).not.toContain('Are these in use')
   expect(files.get('cluster.yml')).toContain('    pods: 192.168.0.0/16\n    services: 10.96.0.0/16\n')
 })
 
 test('an interruption at any question ends it with 130, and nothing is written', async () => {
   const answers = ['shop', '1.37.1', ...host('10.0.0.1'), '', false, true]
   for (let count = 0; count < answers.length; count++) {
-    const ran = await hyperkube('init', {}, { answers: answers.slice(0, count) })
+    const ran = await runHyperkube('init', {}, { replies: answers.slice(0, count) })
     expect(ran).toMatchObject({ code: 130, stdout: '', files: new Map() })
   }
 })
 
-test('who does not want the file gets none', async () => {
+test('without confirmation no file is written', async () => {
   const answers = ['shop', '', ...host('10.0.0.1'), '', false, false]
-  expect(await hyperkube('init', {}, { answers })).toMatchObject({
+  expect(await runHyperkube('init', {}, { replies: answers })).toMatchObject({
     code: 1,
     stdout: '',
     stderr: '',
@@ -117,6 +117,6 @@ test('who does not want the file gets none', async () => {
 
 test('a name whose key exists ends it before more is asked', async () => {
   const files = { '/home/me/.config/hyperkube/keys/shop.key': 'mine' }
-  const { code, asked } = await hyperkube('init', files, { answers: ['shop', 'never'] })
-  expect({ code, last: asked.at(-1) }).toEqual({ code: 1, last: 'What is the cluster called?' })
+  const { code, prompts } = await runHyperkube('init', files, { replies: ['shop', 'never'] })
+  expect({ code, last: prompts.at(-1) }).toEqual({ code: 1, last: 'What is the cluster called?' })
 })

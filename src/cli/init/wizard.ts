@@ -1,30 +1,30 @@
 import type { z } from 'zod'
-import { releases } from '../../catalog/catalog.ts'
+import { kubernetesReleases } from '../../catalog/catalog.ts'
 import { isNetwork } from '../../spec/cidr.ts'
-import { type Role, ssh } from '../../spec/host.ts'
-import { network } from '../../spec/network.ts'
+import { type HostRole, sshSchema } from '../../spec/host.ts'
+import { networkSchema } from '../../spec/network.ts'
 import { readCluster } from '../../spec/read-cluster.ts'
 import { address, cidr, dnsLabel } from '../../spec/scalars.ts'
 import { newestKubernetes } from '../../spec/versions.ts'
-import type { Questions } from '../prompts.ts'
-import { type FirstCluster, firstFile, type FirstHost, type FirstNetwork } from './cluster-draft.ts'
+import type { Prompts } from '../prompts.ts'
+import { type ClusterDraft, renderClusterDraft, type HostDraft, type NetworkDraft } from './cluster-draft.ts'
 
-export async function askName(questions: Questions): Promise<string> {
-  return questions.text({
+export async function promptName(prompts: Prompts): Promise<string> {
+  return prompts.text({
     message: 'What is the cluster called?',
     fallback: 'cluster',
-    check: (answer) => complaint(dnsLabel, answer),
+    check: (input) => findSchemaError(dnsLabel, input),
   })
 }
 
-/** Asks for all else that a first cluster.yml needs, until it would be valid. */
-export async function askCluster(questions: Questions, name: string): Promise<FirstCluster> {
-  const kubernetes = await questions.select({
+/** Asks for all other settings of a first cluster.yml, until they are valid. */
+export async function promptCluster(prompts: Prompts, name: string): Promise<ClusterDraft> {
+  const kubernetes = await prompts.select({
     message: 'Which version of Kubernetes?',
-    choices: releases.map(({ kubernetes: value }) => ({ value, label: value })),
+    choices: kubernetesReleases.map(({ kubernetes: value }) => ({ value, label: value })),
     fallback: newestKubernetes,
   })
-  return askNetwork(questions, { name, kubernetes, hosts: await askHosts(questions) })
+  return promptNetworks(prompts, { name, kubernetes, hosts: await promptHosts(prompts) })
 }
 
 const purposes = [
@@ -32,71 +32,77 @@ const purposes = [
   { value: 'control-plane', label: 'control plane', roles: ['control-plane'] },
   { value: 'worker', label: 'worker', roles: ['worker'] },
   { value: 'etcd', label: 'etcd alone, for large clusters', roles: ['etcd'] },
-] as const satisfies readonly { value: string; label: string; roles: readonly Role[] }[]
+] as const satisfies readonly { value: string; label: string; roles: readonly HostRole[] }[]
 
-async function askHosts(questions: Questions): Promise<readonly FirstHost[]> {
-  const hosts: FirstHost[] = []
+async function promptHosts(prompts: Prompts): Promise<readonly HostDraft[]> {
+  const hosts: HostDraft[] = []
   for (;;) {
     const first = hosts.length === 0
-    const found = await questions.text({
+    const hostAddress = await prompts.text({
       message: `Machine ${hosts.length + 1}: its address?${first ? '' : ' Nothing, if there are no more.'}`,
-      check: (answer) => wrongAddress(answer, hosts),
+      check: (input) => checkAddress(input, hosts),
     })
-    if (found === '') return hosts
-    const user = await questions.text({
-      message: `As whom does ssh log in at ${found}?`,
+    if (hostAddress === '') return hosts
+    const user = await prompts.text({
+      message: `As whom does ssh log in at ${hostAddress}?`,
       fallback: hosts.at(-1)?.user ?? 'root',
-      check: (answer) => complaint(ssh.shape.user, answer),
+      check: (input) => findSchemaError(sshSchema.shape.user, input),
     })
-    const purpose = await questions.select({
-      message: `What is ${found} for?`,
+    const purpose = await prompts.select({
+      message: `What is ${hostAddress} for?`,
       choices: purposes,
       fallback: first ? 'both' : 'worker',
     })
     const roles = purposes.find(({ value }) => value === purpose)?.roles ?? []
-    hosts.push({ user, address: found, roles })
+    hosts.push({ user, address: hostAddress, roles })
   }
 }
 
-function wrongAddress(answer: string, hosts: readonly FirstHost[]): string | undefined {
-  if (answer === '') {
-    const ruled = hosts.some(({ roles }) => roles.includes('control-plane'))
-    return ruled ? undefined : 'a cluster needs a control plane'
+function checkAddress(input: string, hosts: readonly HostDraft[]): string | undefined {
+  if (input === '') {
+    const hasControlPlane = hosts.some(({ roles }) => roles.includes('control-plane'))
+    return hasControlPlane ? undefined : 'a cluster needs a control plane'
   }
-  if (hosts.some((host) => host.address === answer)) return 'this machine is in the cluster already'
-  return complaint(address, answer)
+  if (hosts.some((host) => host.address === input)) return 'this machine is in the cluster already'
+  return findSchemaError(address, input)
 }
 
-async function askNetwork(questions: Questions, draft: FirstCluster): Promise<FirstCluster> {
-  const { pods, services } = network.parse({})
+async function promptNetworks(prompts: Prompts, draft: ClusterDraft): Promise<ClusterDraft> {
+  const { pods, services } = networkSchema.parse({})
   const defaults = { pods: pods.join(), services: services.join() }
   const message = `Pods get addresses in ${defaults.pods}, services in ${defaults.services}. Are these in use around your machines?`
-  if (wrongNetworks(draft) === '' && !(await questions.confirm({ message, fallback: false }))) return draft
+  if (findNetworkProblems(draft) === '' && !(await prompts.confirm({ message, fallback: false })))
+    return draft
   let current = draft
   do {
-    const wrong = wrongNetworks(current)
-    if (wrong !== '') await questions.show('These networks do not fit', wrong)
-    current = { ...draft, network: await askNetworks(questions, current.network ?? defaults) }
-  } while (wrongNetworks(current) !== '')
+    const problems = findNetworkProblems(current)
+    if (problems !== '') await prompts.show('These networks do not fit', problems)
+    current = { ...draft, network: await promptNetworkRanges(prompts, current.network ?? defaults) }
+  } while (findNetworkProblems(current) !== '')
   return current
 }
 
-async function askNetworks(questions: Questions, { pods, services }: FirstNetwork): Promise<FirstNetwork> {
-  const ask = async (message: string, fallback: string): Promise<string> =>
-    questions.text({ message, fallback, check: wrongNetwork })
+async function promptNetworkRanges(
+  prompts: Prompts,
+  { pods, services }: NetworkDraft,
+): Promise<NetworkDraft> {
+  const promptRange = async (message: string, fallback: string): Promise<string> =>
+    prompts.text({ message, fallback, check: checkNetworkRange })
   return {
-    pods: await ask('A network for pods?', pods),
-    services: await ask('A network for services?', services),
+    pods: await promptRange('A network for pods?', pods),
+    services: await promptRange('A network for services?', services),
   }
 }
 
-function wrongNetwork(answer: string): string | undefined {
-  return complaint(cidr, answer) ?? (isNetwork(answer) ? undefined : 'this is an address inside a network')
+function checkNetworkRange(input: string): string | undefined {
+  return (
+    findSchemaError(cidr, input) ?? (isNetwork(input) ? undefined : 'this is an address inside a network')
+  )
 }
 
-/** What is wrong with the networks among themselves and with the hosts' addresses. */
-function wrongNetworks(draft: FirstCluster): string {
-  const { findings } = readCluster({ file: 'cluster.yml', text: firstFile(draft) })
+/** Finds overlaps of the networks with each other and with host addresses. */
+function findNetworkProblems(draft: ClusterDraft): string {
+  const { findings } = readCluster({ file: 'cluster.yml', text: renderClusterDraft(draft) })
   return findings
     .filter(({ severity }) => severity === 'error')
     .filter(({ code, path }) => code === 'SPEC_OVERLAP' || path?.startsWith('spec.network'))
@@ -104,6 +110,6 @@ function wrongNetworks(draft: FirstCluster): string {
     .join('\n')
 }
 
-function complaint(schema: z.ZodType, answer: string): string | undefined {
-  return schema.safeParse(answer).error?.issues[0]?.message
+function findSchemaError(schema: z.ZodType, input: string): string | undefined {
+  return schema.safeParse(input).error?.issues[0]?.message
 }

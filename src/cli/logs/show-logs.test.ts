@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Argv } from '../../kit/command.ts'
-import { secretMask } from '../../kit/mask-secrets.ts'
+import { createSecretMask } from '../../kit/mask-secrets.ts'
 import { scriptedJournal } from '../../lifecycle/logs/testing/scripted-journal.ts'
 import type { OutputFormat, Paint } from '../command.ts'
-import { inMemory } from '../testing/run-in-memory.ts'
+import { createInMemoryContext } from '../testing/run-in-memory.ts'
 import { logFlags, type LogFlags } from './flags.ts'
 import { showLogs } from './show-logs.ts'
 
@@ -21,33 +21,33 @@ const journals: Readonly<Record<string, readonly object[]>> = {
   w1: [entry(2, 'kubelet', '\u001B[2Jtwo', 3), entry(4, 'kubelet', 'Timed OUT')],
 }
 
-async function shown(
-  given: Partial<LogFlags> = {},
+async function runLogs(
+  flags: Partial<LogFlags> = {},
   { output = 'table', paint }: { readonly output?: OutputFormat; readonly paint?: Paint } = {},
 ) {
-  const asked: Argv[] = []
-  const { context, ended } = inMemory({})
+  const requests: Argv[] = []
+  const { context, collectResult } = createInMemoryContext({})
   const code = await showLogs({
     context: paint === undefined ? context : { ...context, paint },
     output,
-    flags: logFlags.parse(given),
+    flags: logFlags.parse(flags),
     components: new Map([
       ['cp1', ['etcd', 'kubelet']],
       ['w1', ['kubelet']],
       ['w2', ['kubelet']],
     ]),
-    async remoteOf(host) {
+    async connect(host) {
       const journal = journals[host]
-      if (journal === undefined) throw new Error('nobody answers')
-      return scriptedJournal(host, journal, asked)
+      if (journal === undefined) throw new Error('no answer')
+      return scriptedJournal(host, journal, requests)
     },
-    mask: secretMask(),
+    mask: createSecretMask(),
   })
-  return { ...ended(code), asked }
+  return { ...collectResult(code), asked: requests }
 }
 
-test('lines of all hosts come by time; who does not answer is said, and stops nobody', async () => {
-  const { stdout, stderr, code } = await shown()
+test('lines of all hosts are merged by time; an unreachable host is reported and does not stop the others', async () => {
+  const { stdout, stderr, code } = await runLogs()
   expect(stdout).toBe(
     [
       '2027-01-15T08:00:01.000Z cp1 etcd    one',
@@ -58,21 +58,21 @@ test('lines of all hosts come by time; who does not answer is said, and stops no
       '',
     ].join('\n'),
   )
-  expect(stderr).toBe('w2: nobody answers\n')
+  expect(stderr).toBe('w2: no answer\n')
   expect(code).toBe(1)
 })
 
 test('followed, they come as well', async () => {
-  const { stdout, asked } = await shown({ follow: true, lines: 5 })
+  const { stdout, asked: requests } = await runLogs({ follow: true, lines: 5 })
   expect(stdout.split('\n')).toHaveLength(6)
-  expect(asked.map((argv) => argv.slice(-2))).toEqual([
+  expect(requests.map((argv) => argv.slice(-2))).toEqual([
     ['--lines=5', '--follow'],
     ['--lines=5', '--follow'],
   ])
 })
 
 test('only lines with a text in them, each a document for programs', async () => {
-  const { stdout } = await shown({ grep: 'timed out' }, { output: 'json' })
+  const { stdout } = await runLogs({ grep: 'timed out' }, { output: 'json' })
   expect(JSON.parse(stdout)).toEqual({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'LogLine',
@@ -85,7 +85,7 @@ test('only lines with a text in them, each a document for programs', async () =>
 })
 
 test('hosts have colours of their own, and errors are red', async () => {
-  const { stdout } = await shown({}, { paint: (colour, text) => `<${colour} ${text}>` })
+  const { stdout } = await runLogs({}, { paint: (colour, text) => `<${colour} ${text}>` })
   expect(stdout).toContain('<cyan cp1> etcd    one')
   expect(stdout).toContain(String.raw`<green w1 > kubelet <red \u001b[2Jtwo>`)
 })

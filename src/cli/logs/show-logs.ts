@@ -1,66 +1,66 @@
 import type { SecretMask } from '../../kit/mask-secrets.ts'
-import { printable } from '../../kit/printable.ts'
-import { hostLog } from '../../lifecycle/logs/host-log.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import { readHostLog } from '../../lifecycle/logs/host-log.ts'
 import type { LogLine } from '../../lifecycle/logs/log-line.ts'
-import { merged } from '../../lifecycle/logs/merge.ts'
+import { mergeByTime } from '../../lifecycle/logs/merge.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import { type Context, type ExitCode, exitCodes, type OutputFormat } from '../command.ts'
-import { reasonOf } from '../format-host-error.ts'
+import { type CommandContext, type ExitCode, exitCodes, type OutputFormat } from '../command.ts'
+import { formatHostError } from '../format-host-error.ts'
 import type { LogFlags } from './flags.ts'
-import { logText } from './text.ts'
+import { createLogFormatter } from './text.ts'
 
-export interface LogScene {
-  readonly context: Pick<Context, 'stdout' | 'stderr' | 'paint' | 'signal'>
+export interface ShowLogsOptions {
+  readonly context: Pick<CommandContext, 'stdout' | 'stderr' | 'paint' | 'signal'>
   readonly output: OutputFormat
   readonly flags: LogFlags
-  /** What is looked at on each host. */
+  /** Components to show, by host. */
   readonly components: ReadonlyMap<string, readonly string[]>
-  readonly remoteOf: (host: string) => Promise<Remote>
+  readonly connect: (host: string) => Promise<Remote>
   readonly mask: SecretMask
 }
 
-/** How long a line waits for older ones of other hosts while all are followed, in milliseconds. */
+/** While following, a line waits this many milliseconds for older lines of other hosts. */
 const followWindow = 500
 
-/** Shows the logs of all hosts as one. Whoever does not answer is said, and the others are shown all the same. */
+/** Shows the logs of all hosts merged by time. Reports hosts that fail, and continues with the others. */
 export async function showLogs({
   context,
   output,
   flags,
   components,
-  remoteOf,
+  connect,
   mask,
-}: LogScene): Promise<ExitCode> {
+}: ShowLogsOptions): Promise<ExitCode> {
   const { stdout, stderr, paint, signal } = context
-  const silent = new Set<string>()
+  const failedHosts = new Set<string>()
   const { since, until, lines, follow, grep } = flags
-  const read = async function* (host: string, names: readonly string[]): AsyncGenerator<LogLine> {
+  const readLog = async function* (host: string, names: readonly string[]): AsyncGenerator<LogLine> {
     try {
-      const wish = {
+      const query = {
         components: names,
         follow,
         ...(since === undefined ? {} : { since }),
         ...(until === undefined ? {} : { until }),
         ...(lines === undefined ? {} : { lines }),
       }
-      yield* hostLog(await remoteOf(host), wish, { mask, signal })
+      yield* readHostLog(await connect(host), query, { mask, signal })
     } catch (error) {
       signal.throwIfAborted()
-      silent.add(host)
-      stderr.write(`${printable(`${host}: ${reasonOf(host, error)}`)}\n`)
+      failedHosts.add(host)
+      stderr.write(`${toPrintable(`${host}: ${formatHostError(host, error)}`)}\n`)
     }
   }
-  const text = logText({
+  const text = createLogFormatter({
     hosts: [...components.keys()],
     components: [...new Set([...components.values()].flat())],
     output,
     paint,
   })
-  const sources = [...components].map(([host, names]) => read(host, names))
-  const wanted = grep?.toLowerCase()
-  for await (const line of merged(sources, { window: follow ? followWindow : Infinity })) {
-    if (wanted === undefined || line.message.toLowerCase().includes(wanted)) stdout.write(text(line))
+  const sources = [...components].map(([host, names]) => readLog(host, names))
+  const searchText = grep?.toLowerCase()
+  for await (const line of mergeByTime(sources, { windowMs: follow ? followWindow : Infinity })) {
+    if (searchText === undefined || line.message.toLowerCase().includes(searchText)) stdout.write(text(line))
   }
   signal.throwIfAborted()
-  return silent.size === 0 ? exitCodes.ok : exitCodes.failure
+  return failedHosts.size === 0 ? exitCodes.ok : exitCodes.failure
 }

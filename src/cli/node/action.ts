@@ -1,22 +1,22 @@
-import { noNode } from '../../lifecycle/drain/cordon.ts'
-import { placesIn } from '../../lifecycle/host-endpoints.ts'
+import { buildNodeUnknownError } from '../../lifecycle/drain/cordon.ts'
+import { listClusterEndpoints } from '../../lifecycle/host-endpoints.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Context, ExitCode, Invocation } from '../command.ts'
+import type { CommandContext, ExitCode, Invocation } from '../command.ts'
 
-/** What `hyperkube node` was asked for. */
-export interface NodeWish {
-  readonly context: Context
+/** Arguments of a `hyperkube node` action. */
+export interface NodeInvocation {
+  readonly context: CommandContext
   readonly options: Invocation['options']
   readonly cluster: Cluster
-  /** As it was typed: of a host in cluster.yml, or of a node. */
+  /** As it was typed: a host in cluster.yml, or a node. */
   readonly name: string
 }
 
-export type NodeAction = (wish: NodeWish) => Promise<ExitCode>
+export type NodeAction = (invocation: NodeInvocation) => Promise<ExitCode>
 
-/** What the API calls it. A node may outlive its place in the file. */
-export function nodeOf({ cluster, name }: Pick<NodeWish, 'cluster' | 'name'>): string {
-  const place = placesIn(cluster).find(({ host }) => host === name)
-  if (place !== undefined && place.node === undefined) throw noNode(name)
-  return place?.node ?? name
+/** Returns the name of the Node object. A node may still exist after its host has left the file. */
+export function resolveNodeName({ cluster, name }: Pick<NodeInvocation, 'cluster' | 'name'>): string {
+  const endpoint = listClusterEndpoints(cluster).find(({ host }) => host === name)
+  if (endpoint !== undefined && endpoint.node === undefined) throw buildNodeUnknownError(name)
+  return endpoint?.node ?? name
 }

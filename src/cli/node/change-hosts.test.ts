@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { exitCodes, type Invocation } from '../command.ts'
-import { inMemory } from '../testing/run-in-memory.ts'
+import { createInMemoryContext } from '../testing/run-in-memory.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { addNode } from './add.ts'
 import type { NodeAction } from './action.ts'
@@ -17,35 +17,35 @@ spec:
     - { name: w1, address: 10.0.0.2, roles: [worker] }
 `
 
-async function ask(action: NodeAction, name: string, more: Record<string, unknown> = {}) {
-  const { context, ended } = inMemory({ 'cluster.yml': text })
+async function runAction(action: NodeAction, name: string, more: Record<string, unknown> = {}) {
+  const { context, collectResult } = createInMemoryContext({ 'cluster.yml': text })
   const { cluster } = await loadCluster(context, 'cluster.yml')
   if (cluster === undefined) throw new Error('the file is wrong')
   const options: Invocation['options'] = { file: 'cluster.yml', output: 'table', input: false, ...more }
   const code = await action({ context, options, cluster, name }).catch((error: unknown) => error)
-  const { stderr, files } = ended(exitCodes.ok)
-  return { code, said: stderr, kept: files.get('cluster.yml') === text }
+  const { stderr, files } = collectResult(exitCodes.ok)
+  return { code, stderr: stderr, isFileUnchanged: files.get('cluster.yml') === text }
 }
 
 test('what cannot be is refused before anything is looked at, and the file stays', async () => {
-  const last = await ask(removeNode, 'cp1')
-  expect(last).toMatchObject({ code: exitCodes.failure, kept: true })
-  expect(last.said).toContain('control-plane')
-  expect(last.said).toContain('nothing was done, and cluster.yml is as it was')
+  const lastControlPlane = await runAction(removeNode, 'cp1')
+  expect(lastControlPlane).toMatchObject({ code: exitCodes.failure, isFileUnchanged: true })
+  expect(lastControlPlane.stderr).toContain('control-plane')
+  expect(lastControlPlane.stderr).toContain('nothing was done, and cluster.yml is as it was')
 })
 
 test('names are held against the file', async () => {
-  expect((await ask(removeNode, 'w2')).code).toMatchObject({
+  expect((await runAction(removeNode, 'w2')).code).toMatchObject({
     code: 'LIMIT_UNKNOWN_HOST',
     hint: expect.stringContaining('w1'),
   })
-  expect((await ask(addNode, 'w1', { address: '10.0.0.3' })).code).toMatchObject({ code: 'HOST_KNOWN' })
-  expect((await ask(replaceNode, 'w1', { by: 'cp1', address: '10.0.0.3' })).code).toMatchObject({
+  expect((await runAction(addNode, 'w1', { address: '10.0.0.3' })).code).toMatchObject({ code: 'HOST_KNOWN' })
+  expect((await runAction(replaceNode, 'w1', { by: 'cp1', address: '10.0.0.3' })).code).toMatchObject({
     code: 'HOST_KNOWN',
   })
 })
 
 test('where a machine is has to be said', async () => {
-  expect(await ask(addNode, 'w2')).toMatchObject({ code: exitCodes.usage, kept: true })
-  expect((await ask(replaceNode, 'w1', { by: 'w2' })).said).toContain('--by NAME --address ADDRESS')
+  expect(await runAction(addNode, 'w2')).toMatchObject({ code: exitCodes.usage, isFileUnchanged: true })
+  expect((await runAction(replaceNode, 'w1', { by: 'w2' })).stderr).toContain('--by NAME --address ADDRESS')
 })

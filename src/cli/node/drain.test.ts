@@ -1,63 +1,68 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Event } from '../../contract/event.ts'
-import { type TestAuthority, testAuthority } from '../../kit/testing/test-ca.ts'
-import { cordonOf } from '../../lifecycle/drain/cordon.ts'
-import { budgetNamed, nodeBench, podNamed, TestNodeApi } from '../../lifecycle/drain/testing/fake-node-api.ts'
-import { inMemory, type World } from '../testing/run-in-memory.ts'
-import { reportedRun } from '../run-with-progress.ts'
-import { emptyNode } from './drain.ts'
-import { drainedText } from './drain-text.ts'
-import { letBack } from './uncordon.ts'
+import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
+import { readCordon } from '../../lifecycle/drain/cordon.ts'
+import {
+  buildBudget,
+  createNodeApiServer,
+  buildPod,
+  FakeNodeApi,
+} from '../../lifecycle/drain/testing/fake-node-api.ts'
+import { createInMemoryContext, type InMemoryOptions } from '../testing/run-in-memory.ts'
+import { runWithProgress } from '../run-with-progress.ts'
+import { confirmAndDrain } from './drain.ts'
+import { formatDrainResult } from './drain-text.ts'
+import { uncordonOwned } from './uncordon.ts'
 
-let authority: TestAuthority
-const open = nodeBench(() => authority)
+let ca: TestCa
+const openApi = createNodeApiServer(() => ca)
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
-interface Drained {
+interface DrainResult {
   readonly code: number
   readonly stderr: string
-  readonly events: readonly Event['what'][]
+  readonly events: readonly Event['body'][]
 }
 
-const cordonOn = ({ node }: TestNodeApi) => node && cordonOf(node)
+const readNodeCordon = ({ node }: FakeNodeApi) => node && readCordon(node)
 
-async function drain(api: TestNodeApi, more: object, world: World = {}): Promise<Drained> {
-  const { context, ended } = inMemory({}, world)
-  const { client } = await open(api)
+async function drain(api: FakeNodeApi, more: object, world: InMemoryOptions = {}): Promise<DrainResult> {
+  const { context, collectResult } = createInMemoryContext({}, world)
+  const { client } = await openApi(api)
   const options = { file: 'cluster.yml', output: 'table', input: true, progress: 'plain', ...more } as const
-  const events: Event['what'][] = []
+  const events: Event['body'][] = []
   let time = Date.parse('2026-11-15T12:00:00Z')
-  const own = {
+  const ownContext = {
     ...context,
     now: () => new Date((time += 1000)),
-    runLogs: {
+    commandLogs: {
       open: () => ({
         path: undefined,
         problem: undefined,
-        heard: ({ what }: Event) => void events.push(what),
+        onEvent: ({ body }: Event) => void events.push(body),
         close: () => undefined,
       }),
     },
   }
   const settings = { command: 'node drain w1', cluster: 'shop', progress: 'plain', debug: false } as const
-  const { code } = await reportedRun(own, settings, async (run) =>
-    emptyNode({ context: own, options, api: client, node: 'w1', run }),
+  const { code } = await runWithProgress(ownContext, settings, async (run) =>
+    confirmAndDrain({ context: ownContext, options, api: client, node: 'w1', run }),
   )
-  return { code, stderr: ended(code).stderr, events }
+  return { code, stderr: collectResult(code).stderr, events }
 }
 
 const pods = () => [
-  podNamed('web'),
-  podNamed('cache', { spec: { volumes: [{ name: 'tmp', emptyDir: {} }] } }),
-  podNamed('log', { controller: 'DaemonSet' }),
+  buildPod('web'),
+  buildPod('cache', { spec: { volumes: [{ name: 'tmp', emptyDir: {} }] } }),
+  buildPod('log', { controller: 'DaemonSet' }),
 ]
 
-test('what would be moved is shown, and done when somebody agrees', async () => {
-  const api = new TestNodeApi(...pods())
-  const { code, stderr } = await drain(api, {}, { answers: [true] })
+test('the pods to move are shown, and moved after confirmation', async () => {
+  const api = new FakeNodeApi(...pods())
+  const { code, stderr } = await drain(api, {}, { replies: [true] })
   expect(code).toBe(0)
   expect(stderr).toContain(
     'w1 takes no new pods, and these are moved away\n  shop/web (ReplicaSet web)\n  shop/cache (ReplicaSet web)\n1 pod of the node itself, or ended already: left alone\n',
@@ -65,26 +70,26 @@ test('what would be moved is shown, and done when somebody agrees', async () => 
   expect(stderr).toContain('w1: warning NODE_PODS_LOCAL_DATA')
   expect(stderr).toContain('move pods away from w1')
   expect(api.pods.map(({ metadata }) => metadata.name)).toEqual(['log'])
-  expect(drainedText('w1', 0)).toContain('hyperkube node uncordon w1')
+  expect(formatDrainResult('w1', 0)).toContain('hyperkube node uncordon w1')
 })
 
 test.each([
-  ['somebody says no', {}, { answers: [false] }, 3],
-  ['there is nobody to ask', {}, {}, 2],
-  ['somebody has had enough', {}, { answers: [] }, 130],
+  ['the operator says no', {}, { replies: [false] }, 3],
+  ['there is no terminal to ask on', {}, {}, 2],
+  ['the operator interrupts', {}, { replies: [] }, 130],
 ])('nothing is done when %s', async (_, more, world, expected) => {
-  const api = new TestNodeApi(...pods())
+  const api = new FakeNodeApi(...pods())
   const { code } = await drain(api, more, world)
   expect(code).toBe(expected)
-  expect([api.pods.length, cordonOn(api)]).toEqual([3, 'none'])
+  expect([api.pods.length, readNodeCordon(api)]).toEqual([3, 'none'])
 })
 
-test('pods that nobody makes anew go only with --force', async () => {
-  const api = new TestNodeApi(podNamed('by-hand', { controller: '' }))
+test('pods without a controller are evicted only with --force', async () => {
+  const api = new FakeNodeApi(buildPod('by-hand', { controller: '' }))
   const refused = await drain(api, { yes: true })
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain('error NODE_PODS_UNMANAGED')
-  expect([api.pods.length, cordonOn(api)]).toEqual([1, 'none'])
+  expect([api.pods.length, readNodeCordon(api)]).toEqual([1, 'none'])
   const forced = await drain(api, { yes: true, force: true })
   expect(forced.code).toBe(0)
   expect(forced.stderr).toContain('shop/by-hand (gone for good)')
@@ -92,41 +97,41 @@ test('pods that nobody makes anew go only with --force', async () => {
 })
 
 test('a budget that can never be met is refused at once, or waited for until the deadline', async () => {
-  const api = new TestNodeApi(podNamed('web'))
-  api.budgets = [budgetNamed('web', { minAvailable: 2 }, { desiredHealthy: 2 })]
+  const api = new FakeNodeApi(buildPod('web'))
+  api.budgets = [buildBudget('web', { minAvailable: 2 }, { desiredHealthy: 2 })]
   const refused = await drain(api, { yes: true })
-  expect([refused.code, cordonOn(api)]).toEqual([1, 'none'])
-  expect(refused.stderr).toContain('error DRAIN_NEVER: budget shop/web never lets shop/web go')
-  const waited = await drain(api, { yes: true, ignore: ['DRAIN_NEVER'], deadline: 10_000 })
-  expect([waited.code, cordonOn(api)]).toEqual([1, 'ours'])
-  expect(waited.stderr).toMatch(
+  expect([refused.code, readNodeCordon(api)]).toEqual([1, 'none'])
+  expect(refused.stderr).toContain('error DRAIN_IMPOSSIBLE: budget shop/web never lets shop/web go')
+  const timedOut = await drain(api, { yes: true, ignore: ['DRAIN_IMPOSSIBLE'], deadline: 10_000 })
+  expect([timedOut.code, readNodeCordon(api)]).toEqual([1, 'ours'])
+  expect(timedOut.stderr).toMatch(
     /DRAIN_BLOCKED: w1 is not empty after 10\.0 s:\n {6}shop\/web, .*budget shop\/web/,
   )
-  expect(waited.stderr).toContain('no host was changed')
-  expect(waited.events).toContainEqual(expect.objectContaining({ type: 'waiting' }))
+  expect(timedOut.stderr).toContain('no host was changed')
+  expect(timedOut.events).toContainEqual(expect.objectContaining({ type: 'waiting' }))
 })
 
-test('a node that is not there is told', async () => {
-  const api = new TestNodeApi()
+test('an unknown node is an error', async () => {
+  const api = new FakeNodeApi()
   api.node = undefined
   const { code, stderr } = await drain(api, { yes: true })
   expect([code, stderr]).toEqual([1, expect.stringContaining('NODE_UNKNOWN')])
 })
 
-test('uncordon leaves what others have cordoned, unless somebody insists', async () => {
-  const api = new TestNodeApi(...pods())
-  const { client } = await open(api)
+test('uncordon leaves nodes that others have cordoned, unless forced', async () => {
+  const api = new FakeNodeApi(...pods())
+  const { client } = await openApi(api)
   const { signal } = new AbortController()
-  expect(await letBack(client, 'w1', false, signal)).toBe(false)
+  expect(await uncordonOwned(client, 'w1', false, signal)).toBe(false)
   await drain(api, { yes: true })
-  expect(await letBack(client, 'w1', false, signal)).toBe(true)
-  expect(cordonOn(api)).toBe('none')
+  expect(await uncordonOwned(client, 'w1', false, signal)).toBe(true)
+  expect(readNodeCordon(api)).toBe('none')
   if (api.node !== undefined) api.node.spec = { taints: [], unschedulable: true }
   await drain(api, { yes: true })
-  await expect(letBack(client, 'w1', false, signal)).rejects.toMatchObject({
+  await expect(uncordonOwned(client, 'w1', false, signal)).rejects.toMatchObject({
     code: 'NODE_CORDONED_BY_OTHERS',
   })
-  expect(cordonOn(api)).toBe('others')
-  expect(await letBack(client, 'w1', true, signal)).toBe(true)
-  expect(cordonOn(api)).toBe('none')
+  expect(readNodeCordon(api)).toBe('others')
+  expect(await uncordonOwned(client, 'w1', true, signal)).toBe(true)
+  expect(readNodeCordon(api)).toBe('none')
 })

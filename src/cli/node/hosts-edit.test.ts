@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { withHost, withoutHost } from './hosts-edit.ts'
+import { insertHost, deleteHost } from './hosts-edit.ts'
 
 const text = `# ours
 spec:
@@ -22,7 +22,7 @@ spec:
 const w2 = { name: 'w2', address: '10.0.0.3', roles: ['worker'] }
 
 test('a host comes after the others, and every other character stays', () => {
-  expect(withHost(text, w2)).toBe(
+  expect(insertHost(text, w2)).toBe(
     text.replace(
       '        - worker\n',
       '        - worker\n    - name: w2\n      address: 10.0.0.3\n      roles: [worker]\n',
@@ -31,22 +31,22 @@ test('a host comes after the others, and every other character stays', () => {
 })
 
 test('what was added goes again', () => {
-  expect(withoutHost(withHost(text, w2), 'w2')).toBe(text)
+  expect(deleteHost(insertHost(text, w2), 'w2')).toBe(text)
 })
 
-test('a host goes with its lines, and nobody else’s', () => {
-  expect(withoutHost(text, 'cp1')).toBe(
+test('a host is removed with its own lines only', () => {
+  expect(deleteHost(text, 'cp1')).toBe(
     text.replace(
       '    - name: cp1\n      address: 10.0.0.1\n      roles: [control-plane] # the only one\n',
       '',
     ),
   )
-  expect(withoutHost(text, 'nobody')).toBe(text)
+  expect(deleteHost(text, 'unknown')).toBe(text)
 })
 
 test('a file without a last newline, or with hosts in one line, is read all the same', () => {
   const short = 'spec:\n  hosts:\n  - { name: a, address: 10.0.0.1, roles: [worker] }'
-  expect(withHost(short, w2)).toBe(`${short}\n  - name: w2\n    address: 10.0.0.3\n    roles: [worker]\n`)
+  expect(insertHost(short, w2)).toBe(`${short}\n  - name: w2\n    address: 10.0.0.3\n    roles: [worker]\n`)
   const line = 'spec: { hosts: [{ name: a, address: 10.0.0.1, roles: [worker] }] }\n'
-  expect(parse(withoutHost(withHost(line, w2), 'w2'))).toEqual(parse(line))
+  expect(parse(deleteHost(insertHost(line, w2), 'w2'))).toEqual(parse(line))
 })

@@ -1,58 +1,60 @@
 import { isNode, isSeq, parseDocument, stringify, type YAMLSeq } from 'yaml'
 
-const path = ['spec', 'hosts'] as const
+const hostsPath = ['spec', 'hosts'] as const
 
-/** What a file says of a new host. */
+/** A host to add to the file. */
 export interface NewHost {
   readonly name: string
   readonly address: string
   readonly roles: readonly string[]
 }
 
-/** A cluster.yml with one host more, after the others. All else in it stays as somebody has written it. */
-export function withHost(text: string, { name, address, roles }: NewHost): string {
+/** Adds a host after the others. The rest of the file stays exactly as it was written. */
+export function insertHost(text: string, { name, address, roles }: NewHost): string {
   const document = parseDocument(text)
-  const hosts = document.getIn(path)
-  const last = isSeq(hosts) && hosts.flow !== true ? linesOf(text, hosts).at(-1) : undefined
-  if (last === undefined) {
-    document.addIn(path, document.createNode({ name, address, roles }))
+  const hosts = document.getIn(hostsPath)
+  const lastItem = isSeq(hosts) && hosts.flow !== true ? locateItems(text, hosts).at(-1) : undefined
+  if (lastItem === undefined) {
+    document.addIn(hostsPath, document.createNode({ name, address, roles }))
     return document.toString({ lineWidth: 0 })
   }
   const lines = [
-    `- name: ${word(name)}`,
-    `  address: ${word(address)}`,
-    `  roles: [${roles.map(word).join(', ')}]`,
+    `- name: ${formatScalar(name)}`,
+    `  address: ${formatScalar(address)}`,
+    `  roles: [${roles.map(formatScalar).join(', ')}]`,
   ]
-  const added = lines.map((line) => `${last.indent}${line}\n`).join('')
-  const ending = text.slice(0, last.end).endsWith('\n') ? '' : '\n'
-  return `${text.slice(0, last.end)}${ending}${added}${text.slice(last.end)}`
+  const added = lines.map((line) => `${lastItem.indent}${line}\n`).join('')
+  const ending = text.slice(0, lastItem.end).endsWith('\n') ? '' : '\n'
+  return `${text.slice(0, lastItem.end)}${ending}${added}${text.slice(lastItem.end)}`
 }
 
-/** Without one of them. Remarks before it stay: who wrote them knows what they are about. */
-export function withoutHost(text: string, name: string): string {
+/** Removes a host. YAML comments before it stay, because they may belong to something else. */
+export function deleteHost(text: string, name: string): string {
   const document = parseDocument(text)
-  const hosts = document.getIn(path)
+  const hosts = document.getIn(hostsPath)
   if (!isSeq(hosts)) return text
-  const index = hosts.items.findIndex((_, at) => document.getIn([...path, at, 'name']) === name)
+  const index = hosts.items.findIndex(
+    (_, position) => document.getIn([...hostsPath, position, 'name']) === name,
+  )
   if (index === -1) return text
-  const lines = hosts.flow === true ? undefined : linesOf(text, hosts)[index]
+  const lines = hosts.flow === true ? undefined : locateItems(text, hosts)[index]
   if (lines !== undefined) return text.slice(0, lines.start) + text.slice(lines.end)
-  document.deleteIn([...path, index])
+  document.deleteIn([...hostsPath, index])
   return document.toString({ lineWidth: 0 })
 }
 
-function word(value: string): string {
+function formatScalar(value: string): string {
   return stringify(value).trimEnd()
 }
 
-interface Lines {
+interface ItemLines {
   readonly indent: string
   readonly start: number
   readonly end: number
 }
 
-/** Where the lines of each item begin, and where its last one ends. */
-function linesOf(text: string, { items }: YAMLSeq): Lines[] {
+/** Finds indent, start and end of the lines of each item. */
+function locateItems(text: string, { items }: YAMLSeq): ItemLines[] {
   return items.flatMap((item) => {
     const range = isNode(item) ? item.range : undefined
     if (range === undefined || range === null) return []

@@ -1,9 +1,9 @@
 import type { NodeAction } from './action.ts'
-import { changeHosts, knownHost } from './change-hosts.ts'
-import { withoutHost } from './hosts-edit.ts'
+import { changeHosts, requireHost } from './change-hosts.ts'
+import { deleteHost } from './hosts-edit.ts'
 
-/** A machine leaves, with what it is in the cluster; one that is lost is taken out without its help. */
-export const removeNode: NodeAction = async (wish) => {
-  const { name } = knownHost(wish.cluster, wish.name)
-  return changeHosts(wish, `node remove ${name}`, (text) => withoutHost(text, name))
+/** Removes a host with its roles in the cluster. A lost host is removed without its help. */
+export const removeNode: NodeAction = async (invocation) => {
+  const { name } = requireHost(invocation.cluster, invocation.name)
+  return changeHosts(invocation, `node remove ${name}`, (text) => deleteHost(text, name))
 }

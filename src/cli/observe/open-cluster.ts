@@ -1,37 +1,37 @@
 import type { Identity } from '../../identity/identity.ts'
-import type { Sights } from '../../lifecycle/observe/observe-cluster.ts'
-import { patience, sightsOf } from '../../lifecycle/observe/observe-deps.ts'
-import { type Place, placesIn } from '../../lifecycle/host-endpoints.ts'
-import { type Surroundings, surroundings } from '../../lifecycle/cluster-client.ts'
+import type { ObserveDeps } from '../../lifecycle/observe/observe-cluster.ts'
+import { serverTimeoutMs, createObserveDeps } from '../../lifecycle/observe/observe-deps.ts'
+import { type HostEndpoint, listClusterEndpoints } from '../../lifecycle/host-endpoints.ts'
+import { type ClusterClient, createClusterClient } from '../../lifecycle/cluster-client.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { openRemotes } from '../open-remotes.ts'
-import { viewOf } from '../up/propose.ts'
+import { buildClientOptions } from '../up/propose.ts'
 
-/** The ways to see a cluster, as long as a command looks at it. */
-export interface OpenSights extends AsyncDisposable, Pick<Surroundings, 'api'> {
-  readonly places: readonly Place[]
-  readonly sights: Sights
+/** Connections to a cluster, for the duration of a command. */
+export interface OpenedCluster extends AsyncDisposable, Pick<ClusterClient, 'api'> {
+  readonly endpoints: readonly HostEndpoint[]
+  readonly deps: ObserveDeps
 }
 
-/** Goes to all hosts at once. Whoever needs one that does not answer hears of it. */
-export async function openSights(
-  context: Context,
+/** Connects to all hosts at once. A connection error is thrown only to the caller that needs the host. */
+export async function openCluster(
+  context: CommandContext,
   clusterFile: string,
   cluster: Cluster,
   identity: Identity,
-): Promise<OpenSights> {
-  const places = placesIn(cluster)
+): Promise<OpenedCluster> {
+  const endpoints = listClusterEndpoints(cluster)
   const remotes = await openRemotes(context, clusterFile, cluster, identity)
   try {
-    const view = viewOf({ identity, cluster }, context, remotes.of)
-    const around = await surroundings(places, { ...view, patience })
+    const view = buildClientOptions({ identity, cluster }, context, remotes.findRemote)
+    const client = await createClusterClient(endpoints, { ...view, serverTimeoutMs })
     return {
-      places,
-      api: around.api,
-      sights: sightsOf(around, remotes.of),
+      endpoints,
+      api: client.api,
+      deps: createObserveDeps(client, remotes.findRemote),
       async [Symbol.asyncDispose]() {
-        around[Symbol.dispose]()
+        client[Symbol.dispose]()
         await remotes[Symbol.asyncDispose]()
       },
     }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { entirely } from '../../addons/new-addon-diff.ts'
+import { diffNewAddon } from '../../addons/new-addon-diff.ts'
 import type { AddonDifference } from '../../addons/addon-difference.ts'
-import { addonsText } from './addons-text.ts'
+import { formatAddonChanges } from './addons-text.ts'
 
 const paint = (_colour: string, text: string): string => text
 const manifest = (name: string) => ({
@@ -9,10 +9,10 @@ const manifest = (name: string) => ({
   kind: 'ConfigMap',
   metadata: { name, namespace: 'shop' },
 })
-const fresh = entirely({ name: 'coredns', manifests: [manifest('a'), manifest('b')] })
+const newAddon = diffNewAddon({ name: 'coredns', manifests: [manifest('a'), manifest('b')] })
 const reference = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' }
 const changed: AddonDifference = {
-  ...fresh,
+  ...newAddon,
   addon: 'shop',
   unfinished: true,
   objects: [
@@ -26,24 +26,24 @@ const changed: AddonDifference = {
     },
     { ...reference, name: 'same', change: 'none' },
   ],
-  unwished: [{ apiVersion: 'v1', kind: 'Secret', namespace: 'shop', name: 'old', act: 'remove' }],
+  toPrune: [{ apiVersion: 'v1', kind: 'Secret', namespace: 'shop', name: 'old', action: 'remove' }],
 }
 const plain = { wide: false, diff: false }
 
 test('what is new is counted, what changes is named', () => {
-  expect(addonsText({ differences: [fresh, changed] }, plain, paint)).toBe(`
+  expect(formatAddonChanges({ differences: [newAddon, changed] }, plain, paint)).toBe(`
 addons
   + coredns: 2 objects new
   ~ shop: 1 object changed, 1 object removed
       ~ Deployment shop/web
       - Secret shop/old
-      to be waited for: a run was cut
+      still to be waited for: a run was interrupted
 `)
-  expect(addonsText({ differences: [] }, plain, paint)).toBe('')
+  expect(formatAddonChanges({ differences: [] }, plain, paint)).toBe('')
 })
 
-test('all of it is named, and what changes inside, for those who ask', () => {
-  const text = addonsText({ differences: [fresh, changed] }, { wide: true, diff: true }, paint)
+test('wide lists every object, diff shows changed fields', () => {
+  const text = formatAddonChanges({ differences: [newAddon, changed] }, { wide: true, diff: true }, paint)
   expect(text).toContain('      + ConfigMap shop/a\n')
   expect(text).toContain(
     '          spec.replicas: 1 → 2\n          data.word: is a secret, and another one\n',

@@ -1,14 +1,14 @@
 import { dirname, join } from 'node:path'
 import { hasCode } from '../../kit/errors.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 
 /**
- * The files beside cluster.yml that it refers to, by the name it gives them. One that is missing is left out, and
- * becomes a finding with the others.
+ * Reads the files beside cluster.yml that it refers to, by the names it gives them. A missing file is left
+ * out and becomes a finding later.
  */
 export async function readAttachments(
-  { readFile }: Pick<Context, 'readFile'>,
+  { readFile }: Pick<CommandContext, 'readFile'>,
   clusterFile: string,
   { spec }: Cluster,
 ): Promise<ReadonlyMap<string, string>> {

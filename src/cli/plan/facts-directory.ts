@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { type Facts, factsFormat } from '../../contract/facts.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 
-/** The facts of hosts as they were recorded: a file for each, as the agent wrote it. By the name of the host. */
+/** Reads recorded facts by host name: one file for each host, as the agent wrote it. */
 export async function readFacts(
-  context: Pick<Context, 'listDirectory' | 'readFile'>,
+  context: Pick<CommandContext, 'listDirectory' | 'readFile'>,
   directory: string,
 ): Promise<ReadonlyMap<string, Facts>> {
   const names = await context.listDirectory(directory).catch((cause: unknown) => {
@@ -26,7 +26,7 @@ export async function readFacts(
   for (const { file, facts } of all) {
     if (byHost.has(facts.host)) {
       throw new HyperkubeError(
-        'FACTS_TWICE',
+        'FACTS_DUPLICATE',
         `${file} has facts of ${facts.host}, which another file has too`,
         {
           host: facts.host,

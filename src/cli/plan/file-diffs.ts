@@ -1,28 +1,28 @@
 import { structuredPatch } from 'diff'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import { printable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
 
 /** By path, or by the name of a unit. */
-type Texts = ReadonlyMap<string, string>
+type FileContents = ReadonlyMap<string, string>
 
-/** What changes inside files, line by line, and in units. Of secrets only that they change. */
-export function fileDiffs(before: Texts, after: Texts, paint: Paint): string {
+/** Formats changes of files and units line by line. For secrets only the fact that they change. */
+export function formatFileDiffs(before: FileContents, after: FileContents, paint: Paint): string {
   const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted()
-  return paths.map((path) => fileDiff(path, before.get(path), after.get(path), paint)).join('')
+  return paths.map((path) => formatFileDiff(path, before.get(path), after.get(path), paint)).join('')
 }
 
-/** What would be new or another one on a host that said what is there. */
-export function changedTexts(plan: NodePlan, ops: readonly Op[]): Texts {
-  const touched = new Set(
+/** Selects the contents that would be created or changed on a host that reported its state. */
+export function selectChangedContents(plan: NodePlan, ops: readonly Op[]): FileContents {
+  const changedNames = new Set(
     ops.filter(({ action }) => action === 'create' || action === 'change').map(({ name }) => name),
   )
-  return new Map([...textsOf(plan)].filter(([name]) => touched.has(name)))
+  return new Map([...listPlanContents(plan)].filter(([name]) => changedNames.has(name)))
 }
 
-/** A secret is its name and its tag, never its content. */
-export function textsOf(plan: NodePlan | undefined): Texts {
+/** A secret is shown as its name and tag, never its content. */
+export function listPlanContents(plan: NodePlan | undefined): FileContents {
   const components = plan?.components ?? []
   return new Map(
     components.flatMap(({ files, derivedFiles, service }) => [
@@ -33,16 +33,21 @@ export function textsOf(plan: NodePlan | undefined): Texts {
       ...derivedFiles.map(({ path, template }) => [path, template] as const),
       ...(service === undefined
         ? []
-        : [[service.name, service.supervisor === 'systemd' ? service.unit : json(service)] as const]),
+        : [[service.name, service.supervisor === 'systemd' ? service.unit : formatJson(service)] as const]),
     ]),
   )
 }
 
-function json(value: object): string {
+function formatJson(value: object): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
-function fileDiff(path: string, before: string | undefined, after: string | undefined, paint: Paint): string {
+function formatFileDiff(
+  path: string,
+  before: string | undefined,
+  after: string | undefined,
+  paint: Paint,
+): string {
   if (before === after) return ''
   const { hunks } = structuredPatch(path, path, before ?? '', after ?? '', undefined, undefined, {
     context: 3,
@@ -50,12 +55,12 @@ function fileDiff(path: string, before: string | undefined, after: string | unde
   const heading = before === undefined ? 'new' : after === undefined ? 'removed' : 'changed'
   const lines = hunks.flatMap((hunk) => [
     ...(heading === 'changed' ? [paint('cyan', `@@ -${hunk.oldStart} +${hunk.newStart} @@`)] : []),
-    ...hunk.lines.map((line) => painted(printable(line), paint)),
+    ...hunk.lines.map((line) => paintDiffLine(toPrintable(line), paint)),
   ])
-  return `${paint('bold', printable(path))} (${heading})\n${lines.map((line) => `  ${line}\n`).join('')}`
+  return `${paint('bold', toPrintable(path))} (${heading})\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
 
-function painted(line: string, paint: Paint): string {
+function paintDiffLine(line: string, paint: Paint): string {
   if (line.startsWith('+')) return paint('green', line)
   return line.startsWith('-') ? paint('red', line) : line
 }

@@ -1,55 +1,55 @@
-import { isPending, type Proposal, type Wish } from '../../lifecycle/build-proposal.ts'
-import { surroundings } from '../../lifecycle/cluster-client.ts'
+import { hasChanges, type Proposal, type ClusterInputs } from '../../lifecycle/build-proposal.ts'
+import { createClusterClient } from '../../lifecycle/cluster-client.ts'
 import { hasErrors } from '../../contract/finding.ts'
-import { type Context, type ExitCode, exitCodes, type Invocation } from '../command.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
 import type { ProgressKind } from '../render/open-progress.ts'
-import { reportedRun } from '../run-with-progress.ts'
-import { refused } from '../up/refused-result.ts'
-import { proposeLive } from '../up/propose.ts'
-import { reach } from '../up/connect.ts'
+import { runWithProgress } from '../run-with-progress.ts'
+import { buildRefusedResult } from '../up/refused-result.ts'
+import { proposeChanges } from '../up/propose.ts'
+import { connectCluster } from '../up/connect.ts'
 
-export interface LiveFlags {
+export interface LivePlanFlags {
   readonly ignore: readonly string[]
   readonly diff: boolean
   readonly progress: ProgressKind
 }
 
-export interface Looked {
+export interface LivePlanResult {
   readonly code: ExitCode
-  /** None when nobody could look. */
+  /** Undefined if the hosts could not be inspected. */
   readonly proposal: Proposal | undefined
 }
 
-/** Asks the hosts themselves. All that is put on them for it is hyperkube. */
-export async function lookLive(
-  context: Context,
+/** Plans from the current state of the hosts. Only the hyperkube agent is installed on them for this. */
+export async function planFromHosts(
+  context: CommandContext,
   options: Invocation['options'],
-  wish: Wish,
-  { ignore, diff, progress }: LiveFlags,
-): Promise<Looked> {
+  inputs: ClusterInputs,
+  { ignore, diff, progress }: LivePlanFlags,
+): Promise<LivePlanResult> {
   const settings = {
     command: 'plan',
-    cluster: wish.cluster.metadata.name,
+    cluster: inputs.cluster.metadata.name,
     progress,
     debug: options.debug === true,
   }
   let proposal: Proposal | undefined
-  const { code } = await reportedRun(context, settings, async (run) => {
-    await using reached = await reach(context, options, wish, run, context.signal)
-    proposal = await proposeLive({
-      ...reached,
+  const { code } = await runWithProgress(context, settings, async (run) => {
+    await using connection = await connectCluster(context, options, inputs, run, context.signal)
+    proposal = await proposeChanges({
+      ...connection,
       context,
       options,
       ignore,
-      texts: diff,
-      mayBeOnTrial: true,
+      fileContents: diff,
+      allowProvisional: true,
       run,
-      look: surroundings,
+      createClient: createClusterClient,
     })
-    if (hasErrors(proposal.findings)) return refused(proposal.findings)
-    const isMore = isPending(proposal) || reached.crew.missing.size > 0
+    if (hasErrors(proposal.findings)) return buildRefusedResult(proposal.findings)
+    const hasChangesPending = hasChanges(proposal) || connection.connected.unreachable.size > 0
     return {
-      code: isMore ? exitCodes.changesPending : exitCodes.ok,
+      code: hasChangesPending ? exitCodes.changesPending : exitCodes.ok,
       result: { outcome: 'unchanged' },
     }
   })

@@ -1,82 +1,89 @@
 import type { AddonInput } from '../../addons/desired-addons.ts'
 import type { Facts } from '../../contract/facts.ts'
-import { hasErrors, unlessIgnored } from '../../contract/finding.ts'
+import { hasErrors, createIgnoreFilter } from '../../contract/finding.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { diff } from '../../diff/diff.ts'
-import { presentAfter } from '../../diff/plan-resources.ts'
-import { addonsOf } from '../../lifecycle/addons/propose-addons.ts'
-import { foreseeAddons, noAddons } from '../../lifecycle/addons/proposal.ts'
-import { rolesIn } from '../../lifecycle/host-endpoints.ts'
-import { nothing, ofRollout, planFrom, type Proposal, type Wish } from '../../lifecycle/build-proposal.ts'
-import { rolesOf } from '../../rollout/host.ts'
-import type { Leaving, Live } from '../../rollout/input.ts'
-import { rollout } from '../../rollout/rollout.ts'
+import { diffPlan } from '../../diff/diff.ts'
+import { resourcesAfterApply } from '../../diff/plan-resources.ts'
+import { buildAddonInput } from '../../lifecycle/addons/propose-addons.ts'
+import { proposeAllAddons, noAddons } from '../../lifecycle/addons/proposal.ts'
+import { listDesiredRoles } from '../../lifecycle/host-endpoints.ts'
+import {
+  emptyProposal,
+  filterRolloutFindings,
+  planFromInputs,
+  type Proposal,
+  type ClusterInputs,
+} from '../../lifecycle/build-proposal.ts'
+import { readRoles } from '../../rollout/host.ts'
+import type { RemovedHost, LiveHosts } from '../../rollout/input.ts'
+import { planRollout } from '../../rollout/rollout.ts'
 
-/** What is taken to be on the hosts now; those that are missing have nothing yet. */
-export type Former = ReadonlyMap<string, NodePlan>
+/** Plans that are assumed to be applied on the hosts; a host without one has nothing yet. */
+export type PreviousPlans = ReadonlyMap<string, NodePlan>
 
-/** What would be done, judged by what was recorded, without asking any host. */
-export function propose(
-  wish: Wish,
+/** Computes the changes from recorded data, without connecting to any host. */
+export function proposeOffline(
+  inputs: ClusterInputs,
   facts: ReadonlyMap<string, Facts>,
-  former: Former,
+  previous: PreviousPlans,
   { ignored, limited }: { readonly ignored: readonly string[]; readonly limited: boolean },
 ): Proposal {
-  const { plans, findings } = planFrom(wish, facts, ignored)
-  if (hasErrors(findings)) return { ...nothing, findings }
-  const ops = new Map(plans.map((plan) => [plan.host, diff(plan, presentOf(former.get(plan.host)))]))
-  const { spec } = wish.cluster
-  const rolled = rollout({
+  const { plans, findings } = planFromInputs(inputs, facts, ignored)
+  if (hasErrors(findings)) return { ...emptyProposal, findings }
+  const ops = new Map(plans.map((plan) => [plan.host, diffPlan(plan, listPresent(previous.get(plan.host)))]))
+  const { spec } = inputs.cluster
+  const rolloutResult = planRollout({
     plans,
     ops,
-    live: liveOf(former),
+    live: readLiveRoles(previous),
     unreachable: spec.hosts.map(({ name }) => name).filter((name) => !facts.has(name)),
-    leaving: leavingOf(former, new Set(spec.hosts.map(({ name }) => name))),
-    wished: rolesIn(wish.cluster),
+    removedHosts: findRemovedHosts(previous, new Set(spec.hosts.map(({ name }) => name))),
+    desiredRoles: listDesiredRoles(inputs.cluster),
     maxUnavailable: spec.rollout.maxUnavailable,
-    kubeletBefore: kubeletsOf(former),
+    currentKubelets: readKubeletVersions(previous),
   })
-  // What a cluster has of its addons, no plan of hosts says; and they are no host's.
-  const addons = former.size > 0 || limited ? noAddons : foreseeAddons(addonInput(wish, facts))
+  // Plans of hosts do not contain the current state of addons, and addons belong to no host.
+  const addons =
+    previous.size > 0 || limited ? noAddons : proposeAllAddons(buildOfflineAddonInput(inputs, facts))
   const all = [
     ...findings,
-    ...ofRollout(rolled.findings, ignored),
-    ...addons.findings.filter(unlessIgnored(ignored)),
+    ...filterRolloutFindings(rolloutResult.findings, ignored),
+    ...addons.findings.filter(createIgnoreFilter(ignored)),
   ]
-  return { ...nothing, findings: all, plans, ops, steps: rolled.steps, addons }
+  return { ...emptyProposal, findings: all, plans, ops, steps: rolloutResult.steps, addons }
 }
 
-/** Nothing is put anywhere, so that there is no certificate for anything. */
-function addonInput(wish: Wish, facts: ReadonlyMap<string, Facts>): AddonInput {
-  return { ...addonsOf(wish, facts), metricsCertificate: undefined }
+/** Nothing is applied, so that no certificate is needed. */
+function buildOfflineAddonInput(inputs: ClusterInputs, facts: ReadonlyMap<string, Facts>): AddonInput {
+  return { ...buildAddonInput(inputs, facts), metricsCertificate: undefined }
 }
 
-function presentOf(former: NodePlan | undefined): ReturnType<typeof presentAfter> {
-  return former === undefined ? [] : presentAfter(former)
+function listPresent(previous: NodePlan | undefined): ReturnType<typeof resourcesAfterApply> {
+  return previous === undefined ? [] : resourcesAfterApply(previous)
 }
 
-/** Those that the former plan had and the file has no longer. */
-function leavingOf(former: Former, wished: ReadonlySet<string>): Leaving[] {
-  return [...former.values()]
-    .filter(({ host }) => !wished.has(host))
-    .map((plan) => ({ host: plan.host, answers: true, live: rolesOf(plan) }))
+/** Hosts that have a previous plan and are not in the file any more. */
+function findRemovedHosts(previous: PreviousPlans, desiredHosts: ReadonlySet<string>): RemovedHost[] {
+  return [...previous.values()]
+    .filter(({ host }) => !desiredHosts.has(host))
+    .map((plan): RemovedHost => ({ host: plan.host, reachable: true, live: readRoles(plan) }))
 }
 
-function liveOf(former: Former): Live {
-  const withComponent = (name: string): string[] =>
-    [...former.values()]
+function readLiveRoles(previous: PreviousPlans): LiveHosts {
+  const hostsWithComponent = (name: string): string[] =>
+    [...previous.values()]
       .filter(({ components }) => components.some((component) => component.name === name))
       .map(({ host }) => host)
   return {
-    etcd: withComponent('etcd'),
-    controlPlanes: withComponent('kube-apiserver'),
-    nodes: withComponent('kubelet'),
+    etcd: hostsWithComponent('etcd'),
+    controlPlanes: hostsWithComponent('kube-apiserver'),
+    nodes: hostsWithComponent('kubelet'),
   }
 }
 
-function kubeletsOf(former: Former): ReadonlyMap<string, string> {
+function readKubeletVersions(previous: PreviousPlans): ReadonlyMap<string, string> {
   return new Map(
-    [...former.values()].flatMap(({ host, components }) => {
+    [...previous.values()].flatMap(({ host, components }) => {
       const version = components.find(({ name }) => name === 'kubelet')?.version
       return version === undefined ? [] : [[host, version] as const]
     }),

@@ -1,10 +1,10 @@
 import type { Op, OpTarget } from '../../contract/op.ts'
-import { printable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
-import { count, listed } from '../format-text.ts'
+import { formatCount, joinNames } from '../format-text.ts'
 
-/** What a person calls the targets of ops, in the order of their interest. */
-export const nouns: Readonly<Record<OpTarget, string>> = {
+/** Names of op targets for people, most interesting first. */
+export const targetNouns: Readonly<Record<OpTarget, string>> = {
   artifact: 'program',
   image: 'image',
   file: 'file',
@@ -18,43 +18,44 @@ export const nouns: Readonly<Record<OpTarget, string>> = {
   service: 'service',
 }
 
-/** What would happen on a host, in a few lines: how many of each, and by name the services that it touches. */
-export function summary(ops: readonly Op[], paint: Paint): string {
+/** Summarizes the ops of a host: counts for each target, and the affected services by name. */
+export function formatOpSummary(ops: readonly Op[], paint: Paint): string {
   if (ops.length === 0) return `  ${paint('dim', 'nothing to do')}\n`
-  const things = ops.filter(({ target }) => target !== 'service')
+  const resourceOps = ops.filter(({ target }) => target !== 'service')
   return [
-    counted(things, 'create', paint('green', '+')),
-    counted(things, 'change', paint('yellow', '~')),
-    counted(things, 'remove', paint('red', '-')),
-    services(ops, 'start', paint('green', 'starts')),
-    services(ops, 'restart', paint('yellow', 'restarts')),
-    services(ops, 'stop', paint('red', 'stops')),
+    formatCounts(resourceOps, 'create', paint('green', '+')),
+    formatCounts(resourceOps, 'change', paint('yellow', '~')),
+    formatCounts(resourceOps, 'remove', paint('red', '-')),
+    formatServices(ops, 'start', paint('green', 'starts')),
+    formatServices(ops, 'restart', paint('yellow', 'restarts')),
+    formatServices(ops, 'stop', paint('red', 'stops')),
   ].join('')
 }
 
-function counted(ops: readonly Op[], action: Op['action'], sign: string): string {
+function formatCounts(ops: readonly Op[], action: Op['action'], sign: string): string {
   const all = Map.groupBy(
     ops.filter((op) => op.action === action),
-    ({ target }) => nouns[target],
+    ({ target }) => targetNouns[target],
   )
-  const parts = [...new Set(Object.values(nouns))].flatMap((noun) => {
+  const parts = [...new Set(Object.values(targetNouns))].flatMap((noun) => {
     const amount = all.get(noun)?.length ?? 0
-    return amount === 0 ? [] : [count(amount, noun)]
+    return amount === 0 ? [] : [formatCount(amount, noun)]
   })
   return parts.length === 0 ? '' : `  ${sign} ${parts.join(', ')}\n`
 }
 
-/** All of them: what restarts is what a person wants to know. */
-function services(ops: readonly Op[], action: Op['action'], verb: string): string {
+/** Lists all services: restarts matter most to an operator. */
+function formatServices(ops: readonly Op[], action: Op['action'], verb: string): string {
   const names = ops.filter((op) => op.action === action).map(({ name }) => name.replace(/\.service$/, ''))
   return names.length === 0 ? '' : `  ${verb} ${names.join(', ')}\n`
 }
 
-/** The same op by op, under its component. */
-export function opLines(ops: readonly Op[], paint: Paint): string {
+/** Formats every op, grouped by component. */
+export function formatOps(ops: readonly Op[], paint: Paint): string {
   return [...Map.groupBy(ops, ({ component }) => component)]
     .map(
-      ([component, own]) => `  ${paint('bold', component)}\n${own.map((op) => opLine(op, paint)).join('')}`,
+      ([component, componentOps]) =>
+        `  ${paint('bold', component)}\n${componentOps.map((op) => formatOp(op, paint)).join('')}`,
     )
     .join('')
 }
@@ -69,8 +70,8 @@ const colours = {
   stop: 'red',
 } as const
 
-function opLine({ action, target, name, because }: Op, paint: Paint): string {
+function formatOp({ action, target, name, because }: Op, paint: Paint): string {
   const verb = action === 'start' || action === 'restart' || action === 'stop' ? `${action} ` : ''
-  const reason = because.length === 0 ? '' : paint('dim', printable(` because of ${listed(because)}`))
-  return `    ${paint(colours[action], signs[action])} ${verb}${nouns[target]} ${printable(name)}${reason}\n`
+  const reason = because.length === 0 ? '' : paint('dim', toPrintable(` because of ${joinNames(because)}`))
+  return `    ${paint(colours[action], signs[action])} ${verb}${targetNouns[target]} ${toPrintable(name)}${reason}\n`
 }

@@ -1,10 +1,13 @@
 import { readVersioned } from '../../contract/versioned.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { type PlanDocument, planFormat } from '../../lifecycle/plan-document.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 
-/** What `plan --out` has written. */
-export async function readPlan({ readFile }: Pick<Context, 'readFile'>, file: string): Promise<PlanDocument> {
+/** Reads a file written by `plan --out`. */
+export async function readPlan(
+  { readFile }: Pick<CommandContext, 'readFile'>,
+  file: string,
+): Promise<PlanDocument> {
   try {
     return readVersioned(planFormat, JSON.parse(await readFile(file)))
   } catch (cause) {

@@ -1,28 +1,31 @@
-import { duration } from '../../kit/duration.ts'
-import type { Context, GlobalOptions } from '../command.ts'
-import { Interrupted, whomToAsk } from '../prompts.ts'
+import { formatDuration } from '../../kit/duration.ts'
+import type { CommandContext, GlobalOptions } from '../command.ts'
+import { Interrupted, choosePrompts } from '../prompts.ts'
 
-/** `left`: they have gone, and it goes on without them. `over`: the time. */
-export type Decision = 'keep' | 'back' | 'left' | 'over' | 'nobody'
+/**
+ * `left`: the operator has interrupted the prompt and the change stays provisional. `over`: the time has
+ * passed. `no-prompt`: there is no operator to ask.
+ */
+export type ProvisionalDecision = 'confirm' | 'rollback' | 'left' | 'over' | 'no-prompt'
 
-/** The time that is left is told anew so often, in milliseconds. */
-const told = 60_000
+/** How often the prompt is repeated with the remaining time, in milliseconds. */
+const repeatMs = 60_000
 
-/** Asks whether what is on trial shall stay, for as long as it is. */
-export async function askToKeep(
-  { questions, signal, now }: Pick<Context, 'questions' | 'signal' | 'now'>,
+/** Asks whether to confirm a provisional change, until its time has passed. */
+export async function promptConfirmation(
+  { openPrompts, signal, now }: Pick<CommandContext, 'openPrompts' | 'signal' | 'now'>,
   options: GlobalOptions,
   until: Date,
-): Promise<Decision> {
+): Promise<ProvisionalDecision> {
   for (;;) {
-    const left = until.getTime() - now().getTime()
-    if (left <= 0) return 'over'
-    const tick = AbortSignal.timeout(Math.min(left, told))
-    const person = whomToAsk({ questions, signal: AbortSignal.any([signal, tick]) }, options)
-    if (person === undefined) return 'nobody'
+    const remainingMs = until.getTime() - now().getTime()
+    if (remainingMs <= 0) return 'over'
+    const tick = AbortSignal.timeout(Math.min(remainingMs, repeatMs))
+    const prompts = choosePrompts({ openPrompts, signal: AbortSignal.any([signal, tick]) }, options)
+    if (prompts === undefined) return 'no-prompt'
     try {
-      const message = `keep it? ${duration(left)} are left; no goes back now, Ctrl-C leaves it on trial`
-      return (await person.confirm({ message, fallback: false })) ? 'keep' : 'back'
+      const message = `confirm the change? ${formatDuration(remainingMs)} are left; no rolls back now, Ctrl-C leaves it provisional`
+      return (await prompts.confirm({ message, fallback: false })) ? 'confirm' : 'rollback'
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error
       if (!tick.aborted || signal.aborted) return 'left'

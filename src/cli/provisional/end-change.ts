@@ -1,56 +1,68 @@
 import type { Finding } from '../../contract/finding.ts'
-import { onTrial, wentBack } from '../../lifecycle/auto-rollback/provisional-changes.ts'
+import {
+  selectActiveProvisional,
+  selectRolledBack,
+} from '../../lifecycle/auto-rollback/provisional-changes.ts'
 import { exitCodes } from '../command.ts'
-import type { Verdict } from '../run-with-progress.ts'
-import { missingFindings } from '../up/unreachable-findings.ts'
-import { refused } from '../up/refused-result.ts'
-import type { ClaimScene } from '../up/operator-lock.ts'
-import { listed } from '../format-text.ts'
-import { backAll, keepAll } from './settle-change.ts'
+import type { CommandOutcome } from '../run-with-progress.ts'
+import { buildUnreachableFindings } from '../up/unreachable-findings.ts'
+import { buildRefusedResult } from '../up/refused-result.ts'
+import type { OperatorLockDeps } from '../up/operator-lock.ts'
+import { joinNames } from '../format-text.ts'
+import { rollbackAll, confirmAll } from './settle-change.ts'
 
-export interface EndTrialScene extends ClaimScene {
-  readonly action: 'keep' | 'back'
-  /** From now on hosts are waited for, though somebody interrupts. */
-  readonly begin: () => void
+export interface EndProvisionalDeps extends OperatorLockDeps {
+  readonly action: 'confirm' | 'rollback'
+  /** From now on hosts are waited for, even after an interrupt. */
+  readonly deferAbort: () => void
 }
 
-export interface EndedTrial extends Verdict {
-  /** Those that were told. */
+export interface EndProvisionalResult extends CommandOutcome {
+  /** Hosts that received the request. */
   readonly hosts: readonly string[]
 }
 
-/** Ends what hosts that were reached have on trial: it stays, or they go back from it now. */
-export async function endTrialOf(scene: EndTrialScene): Promise<EndedTrial> {
-  const { crew, run, action, begin } = scene
-  const away = missingFindings(crew.missing).map((finding): Finding => ({ ...finding, severity: 'warning' }))
-  for (const finding of away) run.tell({ type: 'finding', finding })
-  const trials = onTrial(crew.trials)
-  if (trials.size === 0) return none(scene)
-  begin()
-  const late = action === 'keep' ? await keepAll(scene, trials) : (await backAll(scene, trials), [])
-  // Whoever did not answer may be on trial too, and goes back by itself.
-  const whole = late.length === 0 && away.length === 0
-  if (late.length > 0) run.say(`${listed(late)} went back before; hyperkube up brings it there again\n`)
+/** Ends the provisional change of the connected hosts: confirms it, or rolls it back now. */
+export async function endProvisionalChange(deps: EndProvisionalDeps): Promise<EndProvisionalResult> {
+  const { connected, run, action, deferAbort } = deps
+  const unreachableFindings = buildUnreachableFindings(connected.unreachable).map((finding): Finding => ({
+    ...finding,
+    severity: 'warning',
+  }))
+  for (const finding of unreachableFindings) run.emit({ type: 'finding', finding })
+  const pendingChanges = selectActiveProvisional(connected.provisionalChanges)
+  if (pendingChanges.size === 0) return reportNothingPending(deps)
+  deferAbort()
+  const alreadyRolledBack =
+    action === 'confirm'
+      ? await confirmAll(deps, pendingChanges)
+      : (await rollbackAll(deps, pendingChanges), [])
+  // Unreachable hosts may have the change too, and roll back by themselves.
+  const isComplete = alreadyRolledBack.length === 0 && unreachableFindings.length === 0
+  if (alreadyRolledBack.length > 0)
+    run.print(
+      `${joinNames(alreadyRolledBack)} rolled back before that; hyperkube up applies the change again\n`,
+    )
   return {
-    code: whole ? exitCodes.ok : exitCodes.changesPending,
+    code: isComplete ? exitCodes.ok : exitCodes.changesPending,
     result: { outcome: 'done' },
-    hosts: [...trials.keys()].filter((host) => !late.includes(host)),
+    hosts: [...pendingChanges.keys()].filter((host) => !alreadyRolledBack.includes(host)),
   }
 }
 
-/** Who wants to keep what is gone must hear of it; that nothing is to be gone back from is well. */
-function none({ crew, run, action }: EndTrialScene): EndedTrial {
-  const back = [...wentBack(crew.trials).keys()]
-  if (action === 'keep' && back.length > 0) {
+/** Confirming a change that was rolled back is an error; rolling back nothing is fine. */
+function reportNothingPending({ connected, run, action }: EndProvisionalDeps): EndProvisionalResult {
+  const rolledBackHosts = [...selectRolledBack(connected.provisionalChanges).keys()]
+  if (action === 'confirm' && rolledBackHosts.length > 0) {
     const finding: Finding = {
-      code: 'TRIAL_OVER',
+      code: 'PROVISIONAL_ENDED',
       severity: 'error',
-      message: `nothing is on trial any more: ${listed(back)} went back`,
-      hint: 'hyperkube plan shows what is to be done; hyperkube up --trial tries it again',
+      message: `there is no provisional change any more: ${joinNames(rolledBackHosts)} rolled back`,
+      hint: 'hyperkube plan shows the changes; hyperkube up --provisional applies them again',
     }
-    run.tell({ type: 'finding', finding })
-    return { ...refused([finding]), hosts: [] }
+    run.emit({ type: 'finding', finding })
+    return { ...buildRefusedResult([finding]), hosts: [] }
   }
-  run.say('nothing is on trial\n')
+  run.print('there is no provisional change\n')
   return { code: exitCodes.ok, result: { outcome: 'unchanged' }, hosts: [] }
 }

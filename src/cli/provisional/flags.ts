@@ -1,26 +1,26 @@
 import { InvalidArgumentError } from 'commander'
-import { longestTrial } from '../../contract/provisional-change.ts'
+import { maxProvisionalMs } from '../../contract/provisional-change.ts'
 import { parseDuration } from '../../kit/duration.ts'
 
-/** Less is over before anybody has looked. */
-const shortest = 60_000
-/** Longer than a service may take to start, so that hosts mostly go back one after the other indeed. */
-export const usualSlot = 120_000
-const longestSlot = 3_600_000
+/** A shorter time would pass before an operator has checked the change. */
+const minProvisionalMs = 60_000
+/** Longer than the start of a service takes, so that hosts usually roll back one after the other. */
+export const defaultSlotMs = 120_000
+const maxSlotMs = 3_600_000
 
-/** What stands after --trial, in milliseconds. */
-export function trialFlag(text: string): number {
+/** Parses --provisional, in milliseconds. */
+export function parseProvisionalFlag(text: string): number {
   const time = parseDuration(text)
   if (time === undefined) throw new InvalidArgumentError('write it as 10m or 1h30m')
-  if (time < shortest || time > longestTrial)
+  if (time < minProvisionalMs || time > maxProvisionalMs)
     throw new InvalidArgumentError('a minute is the least, and a day the most')
   return time
 }
 
-/** What stands after --trial-slot, in milliseconds. */
-export function slotFlag(text: string): number {
+/** Parses --rollback-interval, in milliseconds. */
+export function parseSlotFlag(text: string): number {
   const time = parseDuration(text)
   if (time === undefined) throw new InvalidArgumentError('write it as 30s or 2m')
-  if (time > longestSlot) throw new InvalidArgumentError('an hour is the most')
+  if (time > maxSlotMs) throw new InvalidArgumentError('an hour is the most')
   return time
 }

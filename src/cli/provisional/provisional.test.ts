@@ -2,53 +2,53 @@ import { expect, test } from 'vitest'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { AgentRequest, AgentResponse } from '../../contract/request.ts'
-import type { HostTrial } from '../../contract/provisional-change.ts'
-import { digestOf } from '../../diff/digest.ts'
-import { planFrom } from '../../lifecycle/build-proposal.ts'
-import { planInput } from '../../plan/testing/fixtures.ts'
-import { inMemory } from '../testing/run-in-memory.ts'
-import { cluster, op, upTest } from '../up/testing/up-harness.ts'
-import { askToKeep } from './ask-to-keep.ts'
+import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
+import { computeDigest } from '../../diff/digest.ts'
+import { planFromInputs } from '../../lifecycle/build-proposal.ts'
+import { buildPlanInput } from '../../plan/testing/fixtures.ts'
+import { createInMemoryContext } from '../testing/run-in-memory.ts'
+import { upTestCluster, sampleOp, createUpHarness } from '../up/testing/up-harness.ts'
+import { promptConfirmation } from './ask-to-keep.ts'
 
-const { wish, run } = await upTest()
-const { plans } = planFrom(wish, planInput(cluster).facts, [])
+const { inputs, run } = await createUpHarness()
+const { plans } = planFromInputs(inputs, buildPlanInput(upTestCluster).facts, [])
 const minute = 60_000
-const trial = { time: 10 * minute, slot: 2 * minute }
+const provisional = { durationMs: 10 * minute, rollbackIntervalMs: 2 * minute }
 const id = '22222222-2222-4222-8222-222222222222'
 
-function planOf(host: string): NodePlan {
+function findPlan(host: string): NodePlan {
   const plan = plans.find((one) => one.host === host)
   if (plan === undefined) throw new Error(`no plan of ${host}`)
   return plan
 }
 
-/** What was there before: the same with another configuration of containerd. */
-function before(plan: NodePlan): NodePlan {
+/** The previous plan: the same with another configuration of containerd. */
+function withPreviousConfig(plan: NodePlan): NodePlan {
   return {
     ...plan,
     components: plan.components.map((component) => ({
       ...component,
       files: component.files.map((file) =>
-        file.path === op.name ? { ...file, content: { kind: 'text' as const, text: 'before' } } : file,
+        file.path === sampleOp.name ? { ...file, content: { kind: 'text' as const, text: 'before' } } : file,
       ),
     })),
   }
 }
 
-type Ask = AgentRequest['ask']
-type Answer = AgentResponse['answer'] | undefined
+type RequestBody = AgentRequest['body']
+type ResponseBody = AgentResponse['body'] | undefined
 
-/** Hosts whose clock says noon, and that know what they were before. */
-function answering(former = before) {
-  return (ask: Ask, host: string): Answer => {
-    switch (ask.type) {
-      case 'former-plan':
-        return { type: 'former-plan', plan: former(planOf(host)) }
+/** Hosts whose clock says noon, and that know their previous plan. */
+function respondAtNoon(previousPlan = withPreviousConfig) {
+  return (request: RequestBody, host: string): ResponseBody => {
+    switch (request.type) {
+      case 'previous-plan':
+        return { type: 'previous-plan', plan: previousPlan(findPlan(host)) }
       case 'clock':
         return { type: 'clock', time: Date.UTC(2026, 10, 15, 12) }
-      case 'move-trial': {
-        const { deadline } = ask
-        return { type: 'trial', trial: { ...onTrial(host), deadline } }
+      case 'move-provisional': {
+        const { deadline } = request
+        return { type: 'trial', provisional: { ...buildProvisional(host), deadline } }
       }
       default:
         return undefined
@@ -56,101 +56,121 @@ function answering(former = before) {
   }
 }
 
-function onTrial(host: string): HostTrial {
-  const [plan, deadline] = [digestOf(planOf(host)), '2026-11-15T12:10:00.000Z']
-  return { id, plan, deadline, slot: 0, state: 'on-trial' }
+function buildProvisional(host: string): HostProvisionalChange {
+  const [plan, deadline] = [computeDigest(findPlan(host)), '2026-11-15T12:10:00.000Z']
+  return { id, plan, deadline, rollbackDelayMs: 0, state: 'provisional' }
 }
 
-const change: Op = { ...op, action: 'change' }
-const usual = { ops: [change], trial, answer: answering() }
+const change: Op = { ...sampleOp, action: 'change' }
+const defaultSetup = { ops: [change], provisional, respond: respondAtNoon() }
 
-test('every host knows what it goes back to before anything is done, and counts from the end', async () => {
-  const { verdict, said, asked, types } = await run({ ...usual, yes: true })
-  expect(verdict).toEqual({
+test('every host knows its previous plan before any change, and the time starts after the last step', async () => {
+  const { result, output, requests, types } = await run({ ...defaultSetup, yes: true })
+  expect(result).toEqual({
     code: 0,
     result: { outcome: 'done' },
-    trial: { state: 'on-trial', until: '2026-11-15T12:10:00Z' },
+    provisional: { state: 'provisional', until: '2026-11-15T12:10:00Z' },
   })
-  expect(said).toContain(
-    'on trial until 10 min 00 s after the last of it: unless it is kept, hosts go back one after the other (cp1, w2 and w1), which restarts containerd on cp1, w1 and w2\n',
+  expect(output).toContain(
+    'provisional until 10 min 00 s after the last step: unless confirmed, hosts roll back one after the other (cp1, w2 and w1), which restarts containerd on cp1, w1 and w2\n',
   )
-  const begun = asked.flatMap((ask) => (ask.type === 'begin-trial' ? [ask.trial] : []))
-  expect(new Set(begun.map(({ slot }) => slot))).toEqual(new Set([0, 2 * minute, 4 * minute]))
-  expect(new Set(begun.map(({ deadline }) => deadline))).toEqual(new Set(['2026-11-15T12:10:00.000Z']))
-  expect(begun.map(({ plan }) => plan).toSorted()).toEqual(plans.map(digestOf).toSorted())
-  expect(types.lastIndexOf('begin-trial')).toBeLessThan(types.indexOf('certificate-requests'))
-  expect(types.indexOf('claim')).toBeLessThan(types.indexOf('begin-trial'))
-  expect(types.lastIndexOf('apply')).toBeLessThan(types.indexOf('move-trial'))
+  const started = requests.flatMap((request) =>
+    request.type === 'begin-provisional' ? [request.provisional] : [],
+  )
+  expect(new Set(started.map(({ rollbackDelayMs }) => rollbackDelayMs))).toEqual(
+    new Set([0, 2 * minute, 4 * minute]),
+  )
+  expect(new Set(started.map(({ deadline }) => deadline))).toEqual(new Set(['2026-11-15T12:10:00.000Z']))
+  expect(started.map(({ plan }) => plan).toSorted()).toEqual(plans.map(computeDigest).toSorted())
+  expect(types.lastIndexOf('begin-provisional')).toBeLessThan(types.indexOf('certificate-requests'))
+  expect(types.indexOf('claim')).toBeLessThan(types.indexOf('begin-provisional'))
+  expect(types.lastIndexOf('apply')).toBeLessThan(types.indexOf('move-provisional'))
 })
 
-test('somebody at a terminal is asked: yes keeps it, no goes back, and whoever leaves it leaves it on trial', async () => {
-  const kept = await run({ ...usual, world: { answers: [true, true] } })
-  expect(kept.verdict).toMatchObject({ code: 0, trial: { state: 'kept' } })
-  expect(kept.types.filter((type) => type === 'keep-trial')).toHaveLength(3)
-  expect(kept.types.at(-1)).toBe('release')
-  const back = await run({ ...usual, world: { answers: [true, false] } })
-  expect(back.verdict).toMatchObject({ code: 3, trial: { state: 'goes-back' } })
-  const moved = back.asked.flatMap((ask) => (ask.type === 'move-trial' ? [ask.deadline] : []))
-  expect(moved.slice(-3)).toEqual(moved.slice(-3).map(() => '2026-11-15T12:00:00.000Z'))
-  const left = await run({ ...usual, world: { answers: [true] } })
-  expect(left.verdict).toMatchObject({ code: 130, result: { outcome: 'done' }, trial: { state: 'on-trial' } })
-  expect(left.types).not.toContain('keep-trial')
+test('an operator at a terminal is asked: yes confirms, no rolls back, an interrupt leaves the change provisional', async () => {
+  const confirmed = await run({ ...defaultSetup, world: { replies: [true, true] } })
+  expect(confirmed.result).toMatchObject({ code: 0, provisional: { state: 'confirmed' } })
+  expect(confirmed.types.filter((type) => type === 'confirm-provisional')).toHaveLength(3)
+  expect(confirmed.types.at(-1)).toBe('release')
+  const rolledBack = await run({ ...defaultSetup, world: { replies: [true, false] } })
+  expect(rolledBack.result).toMatchObject({ code: 3, provisional: { state: 'rolling-back' } })
+  const deadlines = rolledBack.requests.flatMap((request) =>
+    request.type === 'move-provisional' ? [request.deadline] : [],
+  )
+  expect(deadlines.slice(-3)).toEqual(deadlines.slice(-3).map(() => '2026-11-15T12:00:00.000Z'))
+  const interrupted = await run({ ...defaultSetup, world: { replies: [true] } })
+  expect(interrupted.result).toMatchObject({
+    code: 130,
+    result: { outcome: 'done' },
+    provisional: { state: 'provisional' },
+  })
+  expect(interrupted.types).not.toContain('confirm-provisional')
 })
 
-test('when the time is over nobody is asked any more', async () => {
-  const { context } = inMemory({}, { answers: [true] })
+test('after the time has passed there is no prompt', async () => {
+  const { context } = createInMemoryContext({}, { replies: [true] })
   const options = { file: 'cluster.yml', output: 'table', input: true } as const
-  expect(await askToKeep(context, options, context.now())).toBe('over')
-  expect(await askToKeep(context, { ...options, yes: true }, new Date('2027-01-01'))).toBe('nobody')
+  expect(await promptConfirmation(context, options, context.now())).toBe('over')
+  expect(await promptConfirmation(context, { ...options, yes: true }, new Date('2027-01-01'))).toBe(
+    'no-prompt',
+  )
 })
 
-test('what cannot be tried is refused before anything is done', async () => {
-  const former = (plan: NodePlan): NodePlan => ({ ...plan, components: plan.components.slice(1) })
-  const fresh = (ask: Ask): Answer => (ask.type === 'former-plan' ? { type: 'former-plan' } : undefined)
-  for (const [answer, code] of [
-    [answering(former), 'TRIAL_COMPONENTS'],
-    [fresh, 'TRIAL_FIRST'],
+test('a change that cannot be provisional is refused before anything is done', async () => {
+  const previousPlan = (plan: NodePlan): NodePlan => ({ ...plan, components: plan.components.slice(1) })
+  const withoutPreviousPlan = (request: RequestBody): ResponseBody =>
+    request.type === 'previous-plan' ? { type: 'previous-plan' } : undefined
+  for (const [respond, code] of [
+    [respondAtNoon(previousPlan), 'PROVISIONAL_COMPONENTS'],
+    [withoutPreviousPlan, 'PROVISIONAL_NO_PREVIOUS_PLAN'],
   ] as const) {
-    const { verdict, findings, types } = await run({ ...usual, answer, yes: true })
+    const { result, findings, types } = await run({ ...defaultSetup, respond, yes: true })
     expect(findings).toContain(`error ${code}`)
-    expect(verdict).toMatchObject({ code: 1, result: { failure: { code } } })
+    expect(result).toMatchObject({ code: 1, result: { failure: { code } } })
     expect(types).not.toContain('claim')
   }
-  const programs = await run({ ...usual, ops: [change, { ...op, target: 'artifact', name: 'etcd-4' }] })
-  expect(programs.findings).toEqual(['error TRIAL_PROGRAMS'])
+  const programs = await run({
+    ...defaultSetup,
+    ops: [change, { ...sampleOp, target: 'artifact', name: 'etcd-4' }],
+  })
+  expect(programs.findings).toEqual(['error PROVISIONAL_PROGRAMS'])
 })
 
-test('while something is on trial nothing else is done, and the same goes on with it', async () => {
-  const trials = new Map(['cp1', 'w1'].map((host) => [host, onTrial(host)]))
-  const plain = await run({ ops: [change], trials, yes: true })
-  expect(plain.findings).toEqual(['error TRIAL_UNDER_WAY'])
-  expect(plain).toMatchObject({ verdict: { code: 1 }, types: [] })
-  const same = await run({ ...usual, trials, ops: [], yes: true })
-  expect(same.verdict).toMatchObject({ code: 0, trial: { state: 'on-trial' } })
-  const begun = same.asked.flatMap((ask) => (ask.type === 'begin-trial' ? [ask.trial.id] : []))
-  expect(begun).toEqual([id, id])
-  const other = new Map([...trials].map(([host, one]) => [host, { ...one, plan: 'f'.repeat(64) }]))
-  const another = await run({ ...usual, trials: other, yes: true })
-  expect(another.findings).toContain('error TRIAL_UNDER_WAY')
+test('while a provisional change is pending nothing else is done, and the same command resumes it', async () => {
+  const provisionalChanges = new Map(['cp1', 'w1'].map((host) => [host, buildProvisional(host)]))
+  const plain = await run({ ops: [change], provisionalChanges, yes: true })
+  expect(plain.findings).toEqual(['error PROVISIONAL_PENDING'])
+  expect(plain).toMatchObject({ result: { code: 1 }, types: [] })
+  const same = await run({ ...defaultSetup, provisionalChanges, ops: [], yes: true })
+  expect(same.result).toMatchObject({ code: 0, provisional: { state: 'provisional' } })
+  const started = same.requests.flatMap((request) =>
+    request.type === 'begin-provisional' ? [request.provisional.id] : [],
+  )
+  expect(started).toEqual([id, id])
+  const other = new Map(
+    [...provisionalChanges].map(([host, one]) => [host, { ...one, plan: 'f'.repeat(64) }]),
+  )
+  const another = await run({ ...defaultSetup, provisionalChanges: other, yes: true })
+  expect(another.findings).toContain('error PROVISIONAL_PENDING')
   expect(another.types).not.toContain('claim')
 })
 
-test('one that fails on the way says what becomes of it, and hosts keep their first deadline', async () => {
-  const { verdict, said, types } = await run({
-    ...usual,
+test('a failed run says what happens next, and hosts keep their first deadline', async () => {
+  const { result, output, types } = await run({
+    ...defaultSetup,
     yes: true,
     async *script() {
       const failure = { code: 'SERVICE_FAILED', message: 'containerd does not start' }
       yield { type: 'run-ended', result: { outcome: 'failed', failure } }
     },
   })
-  expect(verdict).toMatchObject({ error: expect.anything() })
-  expect(said).toContain('hosts go back by themselves from 2026-11-15T12:10:00Z on')
-  expect(types).not.toContain('move-trial')
+  expect(result).toMatchObject({ error: expect.anything() })
+  expect(output).toContain('hosts roll back by themselves from 2026-11-15T12:10:00Z on')
+  expect(types).not.toContain('move-provisional')
 })
 
-test('where nothing is to be done nothing is tried', async () => {
-  const { verdict, said } = await run({ ...usual, ops: [] })
-  expect(verdict).toEqual({ code: 0, result: { outcome: 'unchanged' } })
-  expect(said).not.toContain('on trial')
+test('without changes there is no provisional change', async () => {
+  const { result, output } = await run({ ...defaultSetup, ops: [] })
+  expect(result).toEqual({ code: 0, result: { outcome: 'unchanged' } })
+  expect(output).not.toContain('provisional')
 })

@@ -1,68 +1,87 @@
 import type { Claim } from '../../contract/request.ts'
-import { toldAside } from '../../lifecycle/event-stream.ts'
-import type { PlannedTrial } from '../../lifecycle/auto-rollback/plan-provisional.ts'
-import { endTrial, keepTrial } from '../../lifecycle/auto-rollback/provisional-requests.ts'
+import { reportSingleStep } from '../../lifecycle/event-stream.ts'
+import type { PlannedProvisionalChange } from '../../lifecycle/auto-rollback/plan-provisional.ts'
+import {
+  rollBackProvisionalChange,
+  confirmProvisionalChange,
+} from '../../lifecycle/auto-rollback/provisional-requests.ts'
 import { exitCodes } from '../command.ts'
-import type { UpScene, UpVerdict } from '../up/propose-and-execute.ts'
-import { type ClaimScene, underClaim } from '../up/operator-lock.ts'
-import { askToKeep } from './ask-to-keep.ts'
-import { type TrialEnd, untilText } from './text.ts'
+import type { UpDeps, UpRunResult } from '../up/propose-and-execute.ts'
+import { type OperatorLockDeps, withOperatorLock } from '../up/operator-lock.ts'
+import { promptConfirmation } from './ask-to-keep.ts'
+import { type ProvisionalEnd, formatRollbackTime } from './text.ts'
 
-/** By name of host. */
-export type TrialIds = ReadonlyMap<string, { readonly id: string }>
+/** By host name. */
+export type ProvisionalIds = ReadonlyMap<string, { readonly id: string }>
 
-/** All is done, and hosts count: asks whether it shall stay, where somebody is there to ask. */
-export async function settleTrial(
-  scene: UpScene,
-  { id, time, hosts }: PlannedTrial,
-  verdict: UpVerdict,
-): Promise<UpVerdict> {
-  const { context, options, flags } = scene
-  const until = new Date(context.now().getTime() + time)
+/** Asks whether to confirm a change that is applied on all hosts, if there is an operator to ask. */
+export async function settleProvisionalChange(
+  deps: UpDeps,
+  { id, durationMs, hosts }: PlannedProvisionalChange,
+  result: UpRunResult,
+): Promise<UpRunResult> {
+  const { context, options, flags } = deps
+  const until = new Date(context.now().getTime() + durationMs)
   const ids = new Map([...hosts.keys()].map((host) => [host, { id }]))
-  const ended = (state: TrialEnd['state'], code: UpVerdict['code']): UpVerdict => ({
-    ...verdict,
+  const buildResult = (state: ProvisionalEnd['state'], code: UpRunResult['code']): UpRunResult => ({
+    ...result,
     code,
-    trial: { state, until: untilText(until) },
+    provisional: { state, until: formatRollbackTime(until) },
   })
-  const claims = { ...scene, forceUnlock: flags.forceUnlock }
-  switch (flags.mayAsk ? await askToKeep(context, options, until) : 'nobody') {
-    case 'keep':
-      await keepAll(claims, ids)
-      return ended('kept', verdict.code)
-    case 'back':
-      await backAll(claims, ids)
-      return ended('goes-back', exitCodes.changesPending)
+  const lockDeps = { ...deps, forceUnlock: flags.forceUnlock }
+  switch (flags.canPrompt ? await promptConfirmation(context, options, until) : 'no-prompt') {
+    case 'confirm':
+      await confirmAll(lockDeps, ids)
+      return buildResult('confirmed', result.code)
+    case 'rollback':
+      await rollbackAll(lockDeps, ids)
+      return buildResult('rolling-back', exitCodes.changesPending)
     case 'over':
-      return ended('goes-back', exitCodes.changesPending)
+      return buildResult('rolling-back', exitCodes.changesPending)
     case 'left':
-      return ended('on-trial', exitCodes.interrupted)
+      return buildResult('provisional', exitCodes.interrupted)
     default:
-      return ended('on-trial', verdict.code)
+      return buildResult('provisional', result.code)
   }
 }
 
-/** Tells all hosts. Answers with those that went back before they could be told. */
-export async function keepAll(scene: ClaimScene, trials: TrialIds): Promise<readonly string[]> {
-  return telling(scene, 'keep', 'what is on trial stays', trials, keepTrial)
+/** Confirms the change on all hosts. Returns the hosts that had rolled back already. */
+export async function confirmAll(
+  deps: OperatorLockDeps,
+  changes: ProvisionalIds,
+): Promise<readonly string[]> {
+  return sendToHosts(deps, 'confirm', 'confirm the provisional change', changes, confirmProvisionalChange)
 }
 
-/** Hosts go back as they would when the time is over, each in its slot: nobody has to stay for that. */
-export async function backAll(scene: ClaimScene, trials: TrialIds): Promise<void> {
-  await telling(scene, 'back', 'hosts go back, one after the other', trials, endTrial)
+/**
+ * Starts the rollback as if the time had passed. Each host rolls back in its slot, so that the command need
+ * not wait.
+ */
+export async function rollbackAll(deps: OperatorLockDeps, changes: ProvisionalIds): Promise<void> {
+  await sendToHosts(
+    deps,
+    'rollback',
+    'hosts roll back, one after the other',
+    changes,
+    rollBackProvisionalChange,
+  )
 }
 
-async function telling<T>(
-  scene: ClaimScene,
+async function sendToHosts<T>(
+  deps: OperatorLockDeps,
   step: string,
   title: string,
-  trials: TrialIds,
-  tell: (trials: TrialIds, agents: ClaimScene['crew']['sessions'], claim: Claim) => Promise<T>,
+  changes: ProvisionalIds,
+  send: (
+    changes: ProvisionalIds,
+    agents: OperatorLockDeps['connected']['sessions'],
+    claim: Claim,
+  ) => Promise<T>,
 ): Promise<T> {
-  const { crew, run } = scene
-  return underClaim(scene, async ({ claim }, signal) =>
-    toldAside({ tell: run.tell, signal }, { step, title, hosts: [...trials.keys()] }, async () =>
-      tell(trials, crew.sessions, claim),
+  const { connected, run } = deps
+  return withOperatorLock(deps, async ({ claim }, signal) =>
+    reportSingleStep({ emit: run.emit, signal }, { step, title, hosts: [...changes.keys()] }, async () =>
+      send(changes, connected.sessions, claim),
     ),
   )
 }

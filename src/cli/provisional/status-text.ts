@@ -1,36 +1,36 @@
 import {
-  endOf,
-  instant,
-  onTrial,
-  type Trials,
-  wentBack,
+  formatFirstDeadline,
+  formatTimestamp,
+  selectActiveProvisional,
+  type ProvisionalChangesByHost,
+  selectRolledBack,
 } from '../../lifecycle/auto-rollback/provisional-changes.ts'
-import { listed } from '../format-text.ts'
+import { joinNames } from '../format-text.ts'
 
-/** One line for what is on trial, and one for each time that hosts went back. */
-export function trialLines(trials: Trials, now: Date): string[] {
-  return [...underWay(trials, now), ...over(trials)]
+/** One line for the pending change, and one for each earlier rollback. */
+export function formatProvisionalLines(changes: ProvisionalChangesByHost, now: Date): string[] {
+  return [...formatPending(changes, now), ...formatRolledBack(changes)]
 }
 
-function underWay(trials: Trials, now: Date): string[] {
-  const on = onTrial(trials)
-  if (on.size === 0) return []
-  const hosts = listed([...on.keys()])
-  const ends = [...on.values()].map(({ deadline }) => Date.parse(deadline))
-  return Math.min(...ends) > now.getTime()
+function formatPending(changes: ProvisionalChangesByHost, now: Date): string[] {
+  const pending = selectActiveProvisional(changes)
+  if (pending.size === 0) return []
+  const hosts = joinNames([...pending.keys()])
+  const deadlines = [...pending.values()].map(({ deadline }) => Date.parse(deadline))
+  return Math.min(...deadlines) > now.getTime()
     ? [
-        `on trial until ${endOf(on)}: ${hosts}; hyperkube trial keep keeps it, hyperkube trial back goes back now`,
+        `provisional until ${formatFirstDeadline(pending)}: ${hosts}; hyperkube provisional confirm keeps it, hyperkube provisional rollback rolls back now`,
       ]
     : [
-        `still on trial, which ended at ${endOf(on)}: ${hosts}; they go back one after the other; why one does not: journalctl -u hyperkube-agent on the host`,
+        `still provisional after ${formatFirstDeadline(pending)}: ${hosts}; hosts roll back one after the other; why one does not: journalctl -u hyperkube-agent on the host`,
       ]
 }
 
-function over(trials: Trials): string[] {
-  return [...Map.groupBy(wentBack(trials), ([, { deadline }]) => instant(deadline))].map(
+function formatRolledBack(changes: ProvisionalChangesByHost): string[] {
+  return [...Map.groupBy(selectRolledBack(changes), ([, { deadline }]) => formatTimestamp(deadline))].map(
     ([deadline, hosts]) => {
-      const each = hosts.map(([host, { at }]) => `${host} at ${instant(at)}`)
-      return `went back, because the trial ended at ${deadline} and was not kept: ${listed(each)}; hyperkube plan shows what is to be done`
+      const hostTimes = hosts.map(([host, { at }]) => `${host} at ${formatTimestamp(at)}`)
+      return `rolled back, because the provisional change was not confirmed until ${deadline}: ${joinNames(hostTimes)}; hyperkube plan shows the changes`
     },
   )
 }

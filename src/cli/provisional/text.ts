@@ -1,52 +1,55 @@
-import { duration } from '../../kit/duration.ts'
-import { printable } from '../../kit/printable.ts'
-import type { PlannedTrial } from '../../lifecycle/auto-rollback/plan-provisional.ts'
-import { instant } from '../../lifecycle/auto-rollback/provisional-changes.ts'
-import { alike, listed } from '../format-text.ts'
+import { formatDuration } from '../../kit/duration.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import type { PlannedProvisionalChange } from '../../lifecycle/auto-rollback/plan-provisional.ts'
+import { formatTimestamp } from '../../lifecycle/auto-rollback/provisional-changes.ts'
+import { groupByText, joinNames } from '../format-text.ts'
 
-/** What becomes of what was tried, as far as it is known when the command ends. */
-export interface TrialEnd {
-  readonly state: 'on-trial' | 'kept' | 'goes-back'
-  /** When the first host goes back, or would have. */
+/** State of a provisional change when the command ends. */
+export interface ProvisionalEnd {
+  readonly state: 'provisional' | 'confirmed' | 'rolling-back'
+  /** When the first host rolls back, or would have. */
   readonly until: string
 }
 
-/** Beside what will be done: until when it is on trial, and what going back costs. */
-export function trialText({ time, groups, back }: PlannedTrial): string {
-  const order = listed(groups.map((group) => group.join('+')))
-  const costs = alike([...back], ([, ops]) =>
-    listed(
+/** Says until when a change is provisional, and what a rollback restarts. */
+export function formatProvisionalPlan({
+  durationMs,
+  rollbackGroups,
+  rollbackOps,
+}: PlannedProvisionalChange): string {
+  const order = joinNames(rollbackGroups.map((group) => group.join('+')))
+  const restartCosts = groupByText([...rollbackOps], ([, ops]) =>
+    joinNames(
       ops
         .filter(({ action }) => action === 'restart' || action === 'stop')
         .map(({ name }) => name.replace(/\.service$/, '')),
     ),
   )
     .filter(([services]) => services !== '')
-    .map(([services, hosts]) => `${services} on ${listed(hosts.map(([host]) => host))}`)
-  const restarts = costs.length === 0 ? 'restarts nothing' : `restarts ${costs.join('; ')}`
-  return printable(
-    `on trial until ${duration(time)} after the last of it: unless it is kept, hosts go back one after the other (${order}), which ${restarts}\n`,
+    .map(([services, hosts]) => `${services} on ${joinNames(hosts.map(([host]) => host))}`)
+  const restarts = restartCosts.length === 0 ? 'restarts nothing' : `restarts ${restartCosts.join('; ')}`
+  return toPrintable(
+    `provisional until ${formatDuration(durationMs)} after the last step: unless confirmed, hosts roll back one after the other (${order}), which ${restarts}\n`,
   )
 }
 
-/** It was cut in the middle. */
-export function unfinishedText({ time }: PlannedTrial, begun: Date): string {
-  const until = untilText(new Date(begun.getTime() + time))
-  return `what was done of it is on trial: hosts go back by themselves from ${until} on; the same command goes on with it, hyperkube trial back goes back now\n`
+/** For a run that was interrupted or failed. */
+export function formatUnfinished({ durationMs }: PlannedProvisionalChange, startedAt: Date): string {
+  const until = formatRollbackTime(new Date(startedAt.getTime() + durationMs))
+  return `the applied part is provisional: hosts roll back by themselves from ${until} on; the same command resumes it, hyperkube provisional rollback rolls back now\n`
 }
 
-/** The last word. */
-export function trialEndText({ state, until }: TrialEnd): string {
+export function formatProvisionalEnd({ state, until }: ProvisionalEnd): string {
   switch (state) {
-    case 'kept':
-      return 'it is kept\n'
-    case 'goes-back':
-      return 'hosts go back by themselves now, one after the other; hyperkube status says how far they are\n'
+    case 'confirmed':
+      return 'the change is confirmed\n'
+    case 'rolling-back':
+      return 'hosts roll back by themselves now, one after the other; hyperkube status shows their progress\n'
     default:
-      return `on trial until ${until}: hyperkube trial keep keeps it; otherwise hosts go back by themselves, one after the other\n`
+      return `provisional until ${until}: hyperkube provisional confirm keeps it; otherwise hosts roll back by themselves, one after the other\n`
   }
 }
 
-export function untilText(time: Date): string {
-  return instant(time.toISOString())
+export function formatRollbackTime(time: Date): string {
+  return formatTimestamp(time.toISOString())
 }

@@ -1,4 +1,4 @@
-/** What a terminal shows of ours, and how wide each line is. */
+/** Lines on the terminal that are redrawn, and their widths. */
 export interface Frame {
   readonly lines: readonly string[]
   readonly widths: readonly number[]
@@ -6,32 +6,32 @@ export interface Frame {
 
 export const noFrame: Frame = { lines: [], widths: [] }
 
-// The cursor is away only while we write, and stands below what we wrote when we have: whoever ends us, by whatever
-// means, finds the terminal whole. Lines are not wrapped, should a terminal hold a character for wider than we do.
-const begin = '\u001B[?25l\u001B[?7l\r'
-const end = '\u001B[?7h\u001B[?25h'
-const restOfLine = '\u001B[K'
-const restOfScreen = '\u001B[J'
+// The cursor is hidden only while a frame is written, and ends below the frame. A killed process thus leaves
+// a usable terminal. Line wrap is off, in case the terminal draws a character wider than measured.
+const frameStart = '\u001B[?25l\u001B[?7l\r'
+const frameEnd = '\u001B[?7h\u001B[?25h'
+const clearLine = '\u001B[K'
+const clearScreen = '\u001B[J'
 
-/** What to write so that a frame takes the place of the former one. */
-export function redraw(former: Frame, next: Frame, columns: number): string {
-  const up = height(former, columns)
-  // When the terminal was made narrower it has broken our lines; then all of them are drawn anew.
-  const same = up === former.lines.length
-  // Cleared before and not after: behind a full line the cursor stands on its last character.
+/** The output that replaces the previous frame with the next one. */
+export function redraw(previous: Frame, next: Frame, columns: number): string {
+  const previousHeight = height(previous, columns)
+  // If the terminal became narrower, it has wrapped our lines, and the whole frame is drawn again.
+  const isUnwrapped = previousHeight === previous.lines.length
+  // Clears before the text: after a full line the cursor stands on its last character.
   const lines = next.lines.map((line, index) =>
-    same && line === former.lines[index] ? '\n' : `${restOfLine}${line}\n`,
+    isUnwrapped && line === previous.lines[index] ? '\n' : `${clearLine}${line}\n`,
   )
-  return `${begin}${upBy(up)}${same ? '' : restOfScreen}${lines.join('')}${restOfScreen}${end}`
+  return `${frameStart}${moveUp(previousHeight)}${isUnwrapped ? '' : clearScreen}${lines.join('')}${clearScreen}${frameEnd}`
 }
 
-/** What to write so that nothing is left of a frame. */
-export function erase(former: Frame, columns: number): string {
-  const up = height(former, columns)
-  return up === 0 ? '' : `\r${upBy(up)}${restOfScreen}`
+/** The output that removes a frame. */
+export function erase(previous: Frame, columns: number): string {
+  const previousHeight = height(previous, columns)
+  return previousHeight === 0 ? '' : `\r${moveUp(previousHeight)}${clearScreen}`
 }
 
-function upBy(lines: number): string {
+function moveUp(lines: number): string {
   return lines === 0 ? '' : `\u001B[${lines}A`
 }
 

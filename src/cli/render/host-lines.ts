@@ -1,38 +1,43 @@
-import { count } from '../format-text.ts'
-import { failureMessage } from './failure-text.ts'
-import { activityOf, arrived, type HostState } from './host-state.ts'
-import { fit, gap, type Line, span, widthOf } from './line.ts'
-import { waitText } from './op-text.ts'
+import { formatCount } from '../format-text.ts'
+import { stripSubject } from './failure-text.ts'
+import { describeActivity, computeTransferShare, type HostState } from './host-state.ts'
+import { fitLine, gap, type StyledLine, span, measureLine } from './line.ts'
+import { formatWait } from './op-text.ts'
 import { runningStep, type RunState } from './run-state.ts'
-import { passed } from './step-row.ts'
-import { width } from './text-width.ts'
+import { formatElapsed } from './step-row.ts'
+import { measureWidth } from './text-width.ts'
 
 const indent = gap(4)
-const longestName = 24
-/** What is over sooner needs no time beside it. */
-const worthSaying = 2000
+const maxNameWidth = 24
+/** Shorter durations are not shown. */
+const minShownMs = 2000
 
-/** What the step waits for, and what each host is at, in at most so many lines. */
-export function detailLines(state: RunState, now: number, columns: number, most: number): Line[] {
-  if (most <= 0) return []
-  const wait = state.wait === undefined ? [] : [waitLine(state.wait, now, columns)]
-  return [...wait, ...hostLines(state, now, columns, most - wait.length)].slice(0, most)
+/** Lines for what the step waits for and what each host does, at most `maxLines`. */
+export function buildDetailLines(
+  state: RunState,
+  now: number,
+  columns: number,
+  maxLines: number,
+): StyledLine[] {
+  if (maxLines <= 0) return []
+  const wait = state.wait === undefined ? [] : [buildWaitLine(state.wait, now, columns)]
+  return [...wait, ...selectHostLines(state, now, columns, maxLines - wait.length)].slice(0, maxLines)
 }
 
-/** How many lines there would be with room for all. */
-export function detailCount(state: RunState): number {
-  return hostsOf(state).length + (state.wait === undefined ? 0 : 1)
+/** The number of lines without a limit. */
+export function countDetailLines(state: RunState): number {
+  return listHosts(state).length + (state.wait === undefined ? 0 : 1)
 }
 
-function waitLine(wait: NonNullable<RunState['wait']>, now: number, columns: number): Line {
-  return withTime([indent, span(waitText(wait.for), 'yellow')], now - wait.since, columns)
+function buildWaitLine(wait: NonNullable<RunState['wait']>, now: number, columns: number): StyledLine {
+  return appendElapsed([indent, span(formatWait(wait.for), 'yellow')], now - wait.since, columns)
 }
 
-type Named = readonly [name: string, host: HostState]
+type NamedHost = readonly [name: string, host: HostState]
 
-function hostsOf(state: RunState): Named[] {
+function listHosts(state: RunState): NamedHost[] {
   const names = runningStep(state)?.hosts ?? []
-  // Those that nobody planned are shown as well, last.
+  // Hosts that were not planned come last.
   const all = new Set([...names, ...state.hosts.keys()])
   return [...all].flatMap((name) => {
     const host = state.hosts.get(name)
@@ -40,26 +45,31 @@ function hostsOf(state: RunState): Named[] {
   })
 }
 
-/** All of them in their order, where there is room; else those that matter most, and how many more there are. */
-function hostLines(state: RunState, now: number, columns: number, most: number): Line[] {
-  const hosts = hostsOf(state)
-  if (hosts.length <= most) return linesOf(state, hosts, now, columns)
-  if (most <= 0) return []
-  const urgent = byUrgency(hosts.filter(([, { status }]) => status !== 'done'))
-  const isRestDone = urgent.length < most
-  const shown = urgent.slice(0, most - 1)
+/** All hosts in order if there is room; otherwise the most urgent ones and the number of the others. */
+function selectHostLines(state: RunState, now: number, columns: number, maxLines: number): StyledLine[] {
+  const hosts = listHosts(state)
+  if (hosts.length <= maxLines) return buildHostLines(state, hosts, now, columns)
+  if (maxLines <= 0) return []
+  const urgent = sortByUrgency(hosts.filter(([, { status }]) => status !== 'done'))
+  const isRestDone = urgent.length < maxLines
+  const shown = urgent.slice(0, maxLines - 1)
   const rest = isRestDone ? hosts.length - urgent.length : urgent.length - shown.length
-  return [...linesOf(state, shown, now, columns), andMore(rest, isRestDone ? 'done' : '')]
+  return [...buildHostLines(state, shown, now, columns), buildMoreLine(rest, isRestDone ? 'done' : '')]
 }
 
-/** First what failed, then who has come least far: that is who the others wait for. */
-function byUrgency(hosts: readonly Named[]): Named[] {
+/** Failed hosts first, then the hosts with the least progress: the others wait for them. */
+function sortByUrgency(hosts: readonly NamedHost[]): NamedHost[] {
   return hosts
-    .map(([name, host]) => ({ name, host, arrived: arrived(host), since: activityOf(host).since }))
+    .map(([name, host]) => ({
+      name,
+      host,
+      arrived: computeTransferShare(host),
+      since: describeActivity(host).since,
+    }))
     .toSorted(
       (a, b) =>
         Number(b.host.status === 'failed') - Number(a.host.status === 'failed') ||
-        a.host.ops - b.host.ops ||
+        a.host.endedOps - b.host.endedOps ||
         a.arrived - b.arrived ||
         a.since - b.since ||
         (a.name < b.name ? -1 : 1),
@@ -67,39 +77,51 @@ function byUrgency(hosts: readonly Named[]): Named[] {
     .map(({ name, host }) => [name, host])
 }
 
-function andMore(amount: number, what: string): Line {
-  return [indent, span(`… and ${amount} more ${what}`.trimEnd(), 'dim')]
+function buildMoreLine(amount: number, suffix: string): StyledLine {
+  return [indent, span(`… and ${amount} more ${suffix}`.trimEnd(), 'dim')]
 }
 
-function linesOf(state: RunState, hosts: readonly Named[], now: number, columns: number): Line[] {
-  const longest = Math.min(longestName, Math.max(0, ...hosts.map(([name]) => width(name))))
+function buildHostLines(
+  state: RunState,
+  hosts: readonly NamedHost[],
+  now: number,
+  columns: number,
+): StyledLine[] {
+  const nameWidth = Math.min(maxNameWidth, Math.max(0, ...hosts.map(([name]) => measureWidth(name))))
   return hosts.map(([name, host]) => {
-    const shown = fit([span(name)], longest)
-    const start = [indent, ...shown, gap(longest - widthOf(shown) + 2)]
+    const shown = fitLine([span(name)], nameWidth)
+    const linePrefix = [indent, ...shown, gap(nameWidth - measureLine(shown) + 2)]
     switch (host.status) {
       case 'done':
-        return fit(
-          [...start, span(`✓ ${host.changes === 0 ? 'done' : count(host.changes, 'change')}`, 'dim')],
+        return fitLine(
+          [
+            ...linePrefix,
+            span(`✓ ${host.changes === 0 ? 'done' : formatCount(host.changes, 'change')}`, 'dim'),
+          ],
           columns,
         )
       case 'failed':
-        return fit([...start, span(failureOf(state, name), 'red')], columns)
+        return fitLine([...linePrefix, span(formatHostFailure(state, name), 'red')], columns)
       case 'interrupted':
-        return fit([...start, span('interrupted', 'yellow')], columns)
+        return fitLine([...linePrefix, span('interrupted', 'yellow')], columns)
       default:
-        return withTime([...start, span(activityOf(host).text)], now - activityOf(host).since, columns)
+        return appendElapsed(
+          [...linePrefix, span(describeActivity(host).text)],
+          now - describeActivity(host).since,
+          columns,
+        )
     }
   })
 }
 
-function failureOf({ failures }: RunState, name: string): string {
+function formatHostFailure({ failures }: RunState, name: string): string {
   const failure = failures.find(({ host }) => host === name)
-  return failure === undefined ? '✗ failed' : `✗ ${failure.code}: ${failureMessage(failure)}`
+  return failure === undefined ? '✗ failed' : `✗ ${failure.code}: ${stripSubject(failure)}`
 }
 
-/** How long it lasts stays in sight, however long the text is. */
-function withTime(line: Line, milliseconds: number, columns: number): Line {
-  if (milliseconds < worthSaying) return fit(line, columns)
-  const time = span(` (${passed(milliseconds)})`, 'dim')
-  return fit([...fit(line, columns - width(time.text)), time], columns)
+/** Appends the elapsed time, which stays visible if the text is cut. */
+function appendElapsed(line: StyledLine, milliseconds: number, columns: number): StyledLine {
+  if (milliseconds < minShownMs) return fitLine(line, columns)
+  const time = span(` (${formatElapsed(milliseconds)})`, 'dim')
+  return fitLine([...fitLine(line, columns - measureWidth(time.text)), time], columns)
 }

@@ -1,49 +1,49 @@
-import { printable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
-import { cut, width } from './text-width.ts'
+import { truncateText, measureWidth } from './text-width.ts'
 
 export type Colour = Parameters<Paint>[0]
 
-export interface Span {
+export interface StyledSpan {
   readonly text: string
   readonly colour: Colour | undefined
 }
 
-/** One line of a screen: text without line ends or controls, of which parts have a colour. */
-export type Line = readonly Span[]
+/** One screen line: text without line breaks or control characters, with coloured parts. */
+export type StyledLine = readonly StyledSpan[]
 
-/** Text from wherever, fit to be part of a line. */
-export function span(text: string, colour?: Colour): Span {
-  return { text: printable(text.replaceAll(/\s+/g, ' ')), colour }
+/** Makes any text safe for a line. */
+export function span(text: string, colour?: Colour): StyledSpan {
+  return { text: toPrintable(text.replaceAll(/\s+/g, ' ')), colour }
 }
 
-/** So many columns of nothing. */
-export function gap(columns: number): Span {
+/** Blank columns. */
+export function gap(columns: number): StyledSpan {
   return { text: ' '.repeat(Math.max(0, columns)), colour: undefined }
 }
 
-export function textOf(line: Line): string {
+export function toPlainText(line: StyledLine): string {
   return line.map(({ text }) => text).join('')
 }
 
-export function widthOf(line: Line): number {
-  return width(textOf(line))
+export function measureLine(line: StyledLine): number {
+  return measureWidth(toPlainText(line))
 }
 
-export function painted(line: Line, paint: Paint): string {
+export function paintLine(line: StyledLine, paint: Paint): string {
   return line.map(({ text, colour }) => (colour === undefined ? text : paint(colour, text))).join('')
 }
 
-/** The line, or as much of it as fits. */
-export function fit(line: Line, columns: number): Line {
-  if (widthOf(line) <= columns) return line
-  const fitting: Span[] = []
+/** Cuts a line to a width. */
+export function fitLine(line: StyledLine, columns: number): StyledLine {
+  if (measureLine(line) <= columns) return line
+  const fitting: StyledSpan[] = []
   let left = columns
   for (const { text, colour } of line) {
-    const used = width(text)
-    // Something follows that will not fit, so a column is kept for the sign of it.
+    const used = measureWidth(text)
+    // More text follows that will not fit, so one column is kept for the ellipsis.
     if (used >= left) {
-      fitting.push({ text: cut(used > left ? text : `${text}…`, left), colour })
+      fitting.push({ text: truncateText(used > left ? text : `${text}…`, left), colour })
       return fitting
     }
     fitting.push({ text, colour })
@@ -52,25 +52,25 @@ export function fit(line: Line, columns: number): Line {
   return fitting
 }
 
-export interface Row {
-  readonly left: Line
-  /** Stands below each other, to the right. */
+export interface AlignedRow {
+  readonly left: StyledLine
+  /** Right-aligned column. */
   readonly right: string
-  /** Whatever follows it. */
+  /** Text after the right column. */
   readonly after?: string
 }
 
-/** Rows with their right sides below each other, close to the longest of the left. */
-export function aligned(rows: readonly Row[], columns: number): Line[] {
-  const longest = (texts: readonly string[]): number => Math.max(0, ...texts.map(width))
-  const rightWidth = longest(rows.map(({ right }) => right))
-  const afterWidth = longest(rows.map(({ after = '' }) => after))
-  const room = Math.max(0, columns - rightWidth - afterWidth - 2)
-  const leftWidth = Math.min(room, longest(rows.map(({ left }) => textOf(left))))
+/** Aligns the right sides of rows next to the longest left side. */
+export function alignRows(rows: readonly AlignedRow[], columns: number): StyledLine[] {
+  const maxWidth = (texts: readonly string[]): number => Math.max(0, ...texts.map(measureWidth))
+  const rightWidth = maxWidth(rows.map(({ right }) => right))
+  const afterWidth = maxWidth(rows.map(({ after = '' }) => after))
+  const availableWidth = Math.max(0, columns - rightWidth - afterWidth - 2)
+  const leftWidth = Math.min(availableWidth, maxWidth(rows.map(({ left }) => toPlainText(left))))
   return rows.map(({ left, right, after = '' }) => {
-    if (right === '') return fit(left, columns)
-    const shown = fit(left, leftWidth)
-    const between = leftWidth - widthOf(shown) + 2 + rightWidth - width(right)
-    return fit([...shown, gap(between), span(right, 'dim'), { text: after, colour: 'dim' }], columns)
+    if (right === '') return fitLine(left, columns)
+    const shown = fitLine(left, leftWidth)
+    const gapWidth = leftWidth - measureLine(shown) + 2 + rightWidth - measureWidth(right)
+    return fitLine([...shown, gap(gapWidth), span(right, 'dim'), { text: after, colour: 'dim' }], columns)
   })
 }

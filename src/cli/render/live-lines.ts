@@ -1,24 +1,27 @@
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { erase, type Frame, noFrame, redraw } from './frame.ts'
-import { type Line, painted, widthOf } from './line.ts'
+import { type StyledLine, paintLine, measureLine } from './line.ts'
 
-/** Lines at the end of a terminal that are drawn anew, and text that stays above them. */
-export interface MovingLines {
-  readonly draw: (lines: readonly Line[]) => void
+/** Lines at the end of a terminal that are redrawn, and permanent text above them. */
+export interface LiveLines {
+  readonly draw: (lines: readonly StyledLine[]) => void
   readonly write: (text: string) => void
 }
 
-export function movingLines({
+export function createLiveLines({
   stderr,
   screen,
   paintProgress,
-}: Pick<Context, 'stderr' | 'paintProgress'> & {
-  readonly screen: NonNullable<Context['screen']>
-}): MovingLines {
+}: Pick<CommandContext, 'stderr' | 'paintProgress'> & {
+  readonly screen: NonNullable<CommandContext['screen']>
+}): LiveLines {
   let shown: Frame = noFrame
   return {
     draw(lines) {
-      const next = { lines: lines.map((line) => painted(line, paintProgress)), widths: lines.map(widthOf) }
+      const next = {
+        lines: lines.map((line) => paintLine(line, paintProgress)),
+        widths: lines.map(measureLine),
+      }
       stderr.write(redraw(shown, next, screen.size().columns))
       shown = next
     },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { logLine } from './log-line.ts'
+import { formatProgramLogLine } from './log-line.ts'
 
 test.each([
   ['etcd.service: Failed with result', 'etcd.service: Failed with result'],
@@ -13,9 +13,9 @@ test.each([
   ['{"no":"message"}', '{"no":"message"}'],
   ['{ not json', '{ not json'],
 ])('%s', (line, shown) => {
-  expect(logLine(line)).toBe(shown)
+  expect(formatProgramLogLine(line)).toBe(shown)
 })
 
-test('nobody reads a line that fills a screen', () => {
-  expect(logLine('a'.repeat(5000))).toBe(`${'a'.repeat(199)}…`)
+test('very long lines are cut', () => {
+  expect(formatProgramLogLine('a'.repeat(5000))).toBe(`${'a'.repeat(199)}…`)
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { cut } from './text-width.ts'
+import { truncateText } from './text-width.ts'
 
-/** What a line is cut to: whole ones are in the log of the run, and on the host. */
-const longest = 200
+/** Longer lines are cut. The run log and the host have the complete lines. */
+const maxWidth = 200
 
 const structured = z.looseObject({
   msg: z.string().optional(),
@@ -10,26 +10,26 @@ const structured = z.looseObject({
   error: z.string().optional(),
 })
 
-/** A line of a program's log for people: of a structured one its words, and first what went wrong. */
-export function logLine(line: string): string {
-  return cut(inWords(line), longest)
+/** Formats a program's log line; JSON lines become text with level, message and error first. */
+export function formatProgramLogLine(line: string): string {
+  return truncateText(formatStructuredLine(line), maxWidth)
 }
 
-function inWords(line: string): string {
-  const parsed = structured.safeParse(fromJson(line))
+function formatStructuredLine(line: string): string {
+  const parsed = structured.safeParse(parseJsonLine(line))
   if (!parsed.success) return line
-  const { msg, level, error, ts: _time, caller: _place, ...more } = parsed.data
-  const what = [msg?.replace(/[:\s]+$/, ''), error].filter((part) => part !== undefined).join(': ')
-  if (what === '') return line
-  const rest = Object.entries(more).map(([key, value]) => `${key}=${textOf(value)}`)
-  return [...(level === undefined ? [] : [level]), what, ...rest].join(' ')
+  const { msg, level, error, ts: _time, caller: _caller, ...fields } = parsed.data
+  const message = [msg?.replace(/[:\s]+$/, ''), error].filter((part) => part !== undefined).join(': ')
+  if (message === '') return line
+  const rest = Object.entries(fields).map(([key, value]) => `${key}=${formatValue(value)}`)
+  return [...(level === undefined ? [] : [level]), message, ...rest].join(' ')
 }
 
-function textOf(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function fromJson(line: string): unknown {
+function parseJsonLine(line: string): unknown {
   if (!line.startsWith('{')) return undefined
   try {
     return JSON.parse(line)

@@ -1,5 +1,5 @@
 import type { Op } from '../../contract/op.ts'
-import { nouns } from '../plan/op-summary.ts'
+import { targetNouns } from '../plan/op-summary.ts'
 
 const verbs: Readonly<Record<Op['action'], readonly [done: string, doing: string]>> = {
   create: ['new', 'making'],
@@ -10,17 +10,17 @@ const verbs: Readonly<Record<Op['action'], readonly [done: string, doing: string
   stop: ['stopped', 'stopping'],
 }
 
-/** What was done, as one says it afterwards. */
-export function opText({ action, target, name }: Op): string {
-  return `${verbs[action][0]} ${nouns[target]} ${name}`
+/** Describes an op that has ended. */
+export function formatEndedOp({ action, target, name }: Op): string {
+  return `${verbs[action][0]} ${targetNouns[target]} ${name}`
 }
 
-/** What is being done. */
-export function doingText({ action, target, name }: Op): string {
-  return `${verbs[action][1]} ${nouns[target]} ${name}`
+/** Describes a running op. */
+export function formatRunningOp({ action, target, name }: Op): string {
+  return `${verbs[action][1]} ${targetNouns[target]} ${name}`
 }
 
-/** What somebody waits for: most say it as a thing that shall happen, gates as a state that shall be. */
-export function waitText(what: string): string {
-  return what.startsWith('until ') ? `waiting ${what}` : `waiting for ${what}`
+/** Describes a wait. Gates report a state ("until …"), other waits report an event. */
+export function formatWait(condition: string): string {
+  return condition.startsWith('until ') ? `waiting ${condition}` : `waiting for ${condition}`
 }

@@ -1,28 +1,28 @@
-import type { Context } from '../command.ts'
-import { plainProgress } from './plain-progress.ts'
-import type { Progress } from './progress.ts'
-import { treeProgress } from './tree-progress.ts'
+import type { CommandContext } from '../command.ts'
+import { createPlainProgress } from './plain-progress.ts'
+import type { ProgressRenderer } from './progress.ts'
+import { createTreeProgress } from './tree-progress.ts'
 
 export const progressKinds = ['auto', 'tree', 'plain', 'json'] as const
 export type ProgressKind = (typeof progressKinds)[number]
 
-/** A tree where there is a terminal to move on, lines elsewhere, and events as they are for programs. */
+/** Selects the progress display: a tree on a terminal, otherwise lines; JSON events on request. */
 export function openProgress(
-  { stderr, screen, paintProgress, every, now }: Context,
+  { stderr, screen, paintProgress, repeat, now }: CommandContext,
   kind: ProgressKind,
   debug: boolean,
-): Progress {
-  if (kind === 'json') return jsonProgress((text) => void stderr.write(text))
-  const tree = kind === 'tree' || (kind === 'auto' && !debug)
-  return tree && screen !== undefined
-    ? treeProgress({ output: stderr, screen, paint: paintProgress, every, now })
-    : plainProgress({ output: stderr, paint: paintProgress, every })
+): ProgressRenderer {
+  if (kind === 'json') return createJsonProgress((text) => void stderr.write(text))
+  const isTree = kind === 'tree' || (kind === 'auto' && !debug)
+  return isTree && screen !== undefined
+    ? createTreeProgress({ output: stderr, screen, paint: paintProgress, repeat, now })
+    : createPlainProgress({ output: stderr, paint: paintProgress, repeat })
 }
 
-function jsonProgress(write: (text: string) => void): Progress {
+function createJsonProgress(write: (text: string) => void): ProgressRenderer {
   return {
-    heard: (event) => write(`${JSON.stringify(event)}\n`),
-    say: () => undefined,
+    onEvent: (event) => write(`${JSON.stringify(event)}\n`),
+    print: () => undefined,
     close: () => undefined,
   }
 }

@@ -1,102 +1,109 @@
 import type { Event } from '../../contract/event.ts'
-import { duration } from '../../kit/duration.ts'
-import { printable } from '../../kit/printable.ts'
-import type { Outcome } from '../../lifecycle/event-stream.ts'
-import { count } from '../format-text.ts'
-import { activityOf } from './host-state.ts'
-import { opText, waitText } from './op-text.ts'
-import { countOf, runningStep, type RunState } from './run-state.ts'
-import { passed } from './step-row.ts'
-import { stoppingText } from './stopping-text.ts'
-import { type WordsSaid, worthTelling } from './line-throttle.ts'
+import { formatDuration } from '../../kit/duration.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import type { StepResult } from '../../lifecycle/event-stream.ts'
+import { formatCount } from '../format-text.ts'
+import { describeActivity } from './host-state.ts'
+import { formatEndedOp, formatWait } from './op-text.ts'
+import { countSteps, runningStep, type RunState } from './run-state.ts'
+import { formatElapsed } from './step-row.ts'
+import { formatStopping } from './stopping-text.ts'
+import { type LineThrottle, shouldReportWait } from './line-throttle.ts'
 
-/** With more hosts than this in a step, nobody reads a line for each thing on each of them. */
+/** If a step has more hosts, single ops and waits of hosts are not printed. */
 const manyHosts = 20
-/** After so long without a word, one says that it still goes on. */
-const silence = 30_000
+/** Milliseconds without a line after which the progress is printed. */
+const maxSilenceMs = 30_000
 
-/** An event as a line, for what it made of a run; nothing for what a person need not read. */
-export function plainLine(said: WordsSaid, run: RunState, event: Event): string | undefined {
-  const text = textOf(said, run, event) ?? stillAtIt(said, run, event)
-  return text === undefined ? undefined : printable(text.replaceAll(/\s+/g, ' '))
+/** Formats an event as a line; undefined if it is not worth a line. */
+export function formatPlainLine(throttle: LineThrottle, run: RunState, event: Event): string | undefined {
+  const text = formatEvent(throttle, run, event) ?? formatStillRunning(throttle, run, event)
+  return text === undefined ? undefined : toPrintable(text.replaceAll(/\s+/g, ' '))
 }
 
-function textOf(said: WordsSaid, run: RunState, event: Event): string | undefined {
-  const { what, host, component } = event
-  const few = (runningStep(run)?.hosts.length ?? 0) <= manyHosts
-  switch (what.type) {
+function formatEvent(throttle: LineThrottle, run: RunState, event: Event): string | undefined {
+  const { body, host, component } = event
+  const hasFewHosts = (runningStep(run)?.hosts.length ?? 0) <= manyHosts
+  switch (body.type) {
     case 'step-started':
       return host === undefined
-        ? `${number(run, what.step)}${stepOf(run, what.step)?.title ?? what.step}`
+        ? `${formatStepNumber(run, body.step)}${findStep(run, body.step)?.title ?? body.step}`
         : undefined
     case 'step-ended':
-      if (host === undefined) return stepEnded(run, what.step, what.result.outcome)
-      return few || what.result.outcome === 'failed' ? hostEnded(run, host, what.result) : undefined
+      if (host === undefined) return formatStepEnd(run, body.step, body.result.outcome)
+      return hasFewHosts || body.result.outcome === 'failed'
+        ? formatHostEnd(run, host, body.result)
+        : undefined
     case 'op-ended':
-      return few && what.result.outcome === 'done' && isOfInterest(what.op)
-        ? named(host, component, opText(what.op))
+      return hasFewHosts && body.result.outcome === 'done' && isShown(body.op)
+        ? prefixSubject(host, component, formatEndedOp(body.op))
         : undefined
     case 'waiting':
-      return (few || host === undefined) && worthTelling(said, run, event)
-        ? named(host, component, `${waitText(what.for)}${lasted(run, event)}`)
+      return (hasFewHosts || host === undefined) && shouldReportWait(throttle, run, event)
+        ? prefixSubject(host, component, `${formatWait(body.for)}${formatWaitTime(run, event)}`)
         : undefined
     case 'stopping':
-      return stoppingText(what.because).join('; ')
+      return formatStopping(body.because).join('; ')
     default:
       return undefined
   }
 }
 
-/** Files and directories are counted; what is downloaded and what runs has a line of its own. */
-function isOfInterest({ target }: Extract<Event['what'], { type: 'op-ended' }>['op']): boolean {
+/** Files and directories are only counted; programs and services get a line. */
+function isShown({ target }: Extract<Event['body'], { type: 'op-ended' }>['op']): boolean {
   return target === 'service' || target === 'artifact'
 }
 
-function stillAtIt({ last }: WordsSaid, run: RunState, { time }: Event): string | undefined {
+function formatStillRunning({ last }: LineThrottle, run: RunState, { time }: Event): string | undefined {
   const step = runningStep(run)
-  if (step === undefined || last === undefined || Date.parse(time) - last < silence) return undefined
+  if (step === undefined || last === undefined || Date.parse(time) - last < maxSilenceMs) return undefined
   const hosts = [...run.hosts]
   const done = hosts.filter(([, { status }]) => status === 'done').length
   const [slowest] = hosts
     .filter(([, { status }]) => status === 'running')
-    .toSorted(([, a], [, b]) => a.ops - b.ops || activityOf(a).since - activityOf(b).since)
-  const least =
-    slowest === undefined ? '' : `; furthest behind is ${slowest[0]}: ${activityOf(slowest[1]).text}`
-  return `${number(run, step.id)}${done} of ${count(step.hosts.length, 'host')} done${least}`
+    .toSorted(
+      ([, a], [, b]) => a.endedOps - b.endedOps || describeActivity(a).since - describeActivity(b).since,
+    )
+  const slowestText =
+    slowest === undefined ? '' : `; furthest behind is ${slowest[0]}: ${describeActivity(slowest[1]).text}`
+  return `${formatStepNumber(run, step.id)}${done} of ${formatCount(step.hosts.length, 'host')} done${slowestText}`
 }
 
-/** What only leads to the steps is over when the next thing begins. */
-function stepEnded(run: RunState, id: string, outcome: string): string | undefined {
-  const { begun, ended, counts, title } = stepOf(run, id) ?? {}
-  if (counts !== true && outcome === 'done') return undefined
-  const what = counts === true ? outcome : `${outcome}: ${title ?? id}`
-  const took = begun === undefined || ended === undefined ? '' : ` (${duration(Math.max(0, ended - begun))})`
-  return `${number(run, id)}${what}${took}`
+/** A successful step without a number needs no end line. */
+function formatStepEnd(run: RunState, id: string, outcome: string): string | undefined {
+  const { startedAt, endedAt, isCounted, title } = findStep(run, id) ?? {}
+  if (isCounted !== true && outcome === 'done') return undefined
+  const what = isCounted === true ? outcome : `${outcome}: ${title ?? id}`
+  const elapsed =
+    startedAt === undefined || endedAt === undefined
+      ? ''
+      : ` (${formatDuration(Math.max(0, endedAt - startedAt))})`
+  return `${formatStepNumber(run, id)}${what}${elapsed}`
 }
 
-function hostEnded({ hosts }: RunState, name: string, result: Outcome): string {
+function formatHostEnd({ hosts }: RunState, name: string, result: StepResult): string {
   const changes = hosts.get(name)?.changes ?? 0
-  const why = result.outcome === 'failed' ? ` (${result.failure.code})` : ''
-  return `${name}: ${result.outcome}${why}${changes === 0 ? '' : `, ${count(changes, 'change')}`}`
+  const codeText = result.outcome === 'failed' ? ` (${result.failure.code})` : ''
+  return `${name}: ${result.outcome}${codeText}${changes === 0 ? '' : `, ${formatCount(changes, 'change')}`}`
 }
 
-function lasted({ wait, hosts }: RunState, { host, time }: Event): string {
+function formatWaitTime({ wait, hosts }: RunState, { host, time }: Event): string {
   const since = host === undefined ? wait?.since : hosts.get(host)?.wait?.since
   const milliseconds = Date.parse(time) - (since ?? Date.parse(time))
-  return milliseconds < 1000 ? '' : ` (${passed(milliseconds)})`
+  return milliseconds < 1000 ? '' : ` (${formatElapsed(milliseconds)})`
 }
 
-function named(host: string | undefined, component: string | undefined, text: string): string {
-  const who = [host, component].filter((part) => part !== undefined).join('/')
-  return who === '' ? text : `${who}: ${text}`
+function prefixSubject(host: string | undefined, component: string | undefined, text: string): string {
+  const subject = [host, component].filter((part) => part !== undefined).join('/')
+  return subject === '' ? text : `${subject}: ${text}`
 }
 
-/** Which one of those that a person agreed to. */
-function number(run: RunState, id: string): string {
-  const step = stepOf(run, id)
-  return step?.counts === true ? `[${step.number}/${countOf(run)}] ` : ''
+/** The number that the step had when the operator confirmed the plan. */
+function formatStepNumber(run: RunState, id: string): string {
+  const step = findStep(run, id)
+  return step?.isCounted === true ? `[${step.number}/${countSteps(run)}] ` : ''
 }
 
-function stepOf({ steps }: RunState, id: string): RunState['steps'][number] | undefined {
+function findStep({ steps }: RunState, id: string): RunState['steps'][number] | undefined {
   return steps.find((step) => step.id === id)
 }

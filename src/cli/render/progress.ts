@@ -1,10 +1,10 @@
 import type { Event } from '../../contract/event.ts'
 
-/** Shows what happens, to whoever looks. */
-export interface Progress {
-  readonly heard: (event: Event) => void
-  /** Text for a person, between what is shown. */
-  readonly say: (text: string) => void
-  /** Nothing moves any more. */
+/** Shows the events of a run. */
+export interface ProgressRenderer {
+  readonly onEvent: (event: Event) => void
+  /** Prints text for the operator between the events. */
+  readonly print: (text: string) => void
+  /** Stops all updates. */
   readonly close: () => void
 }

@@ -1,8 +1,8 @@
 import type { Event } from '../../contract/event.ts'
-import { hostAfter, newHost, statusOf } from './host-state.ts'
-import { type FailedThing, logKey, type RunState, type StepState } from './run-state.ts'
+import { applyHostEvent, createHostState, toStepStatus } from './host-state.ts'
+import { type FailedItem, buildLogKey, type RunState, type StepState } from './run-state.ts'
 
-/** While some events are taken in, one after the other. */
+/** Mutable copy of the state while events are applied. */
 type Draft = {
   -readonly [K in keyof RunState]: RunState[K] extends ReadonlyMap<infer Key, infer Value>
     ? Map<Key, Value>
@@ -14,13 +14,13 @@ type Draft = {
 }
 
 /**
- * What some more events tell. Many at once cost one copy of the state and not one each: thousands of hosts tell of
- * themselves every second. Who wants to see the state after each of them must not keep it.
+ * Applies events to a state. A batch costs one copy of the state: thousands of hosts send events every
+ * second. `onEvent` sees the state after each event and must not keep it.
  */
-export function reduce(
+export function reduceEvents(
   state: RunState,
   events: readonly Event[],
-  seen?: (state: RunState, event: Event) => void,
+  onEvent?: (state: RunState, event: Event) => void,
 ): RunState {
   const draft: Draft = {
     ...state,
@@ -32,138 +32,140 @@ export function reduce(
     changedHosts: new Set(state.changedHosts),
   }
   for (const event of events) {
-    takeIn(draft, event)
-    seen?.(draft, event)
+    applyEvent(draft, event)
+    onEvent?.(draft, event)
   }
   return draft
 }
 
-function takeIn(draft: Draft, event: Event): void {
-  const { what, host, component } = event
+function applyEvent(draft: Draft, event: Event): void {
+  const { body, host, component } = event
   const time = Date.parse(event.time)
-  switch (what.type) {
+  switch (body.type) {
     case 'run-started':
-      draft.command = what.command
-      draft.begun = time
+      draft.command = body.command
+      draft.startedAt = time
       return
     case 'steps-planned':
-      begin(draft, numbered(what.steps.map(pending)), time)
+      startSection(draft, numberSteps(body.steps.map(toPendingStep)), time)
       return
     case 'step-started':
-      if (host === undefined) beginStep(draft, what.step, time)
-      else beginHost(draft, host, time)
+      if (host === undefined) startStep(draft, body.step, time)
+      else startHost(draft, host, time)
       return
     case 'step-ended':
-      if (what.result.outcome === 'failed') fail(draft, event, what.result.failure)
-      if (host === undefined) endStep(draft, what.step, statusOf(what.result.outcome), time)
-      else onHost(draft, event, host, time)
+      if (body.result.outcome === 'failed') recordFailure(draft, event, body.result.failure)
+      if (host === undefined) endStep(draft, body.step, toStepStatus(body.result.outcome), time)
+      else updateHost(draft, event, host, time)
       return
     case 'op-ended':
-      if (what.result.outcome === 'failed') fail(draft, event, what.result.failure)
-      if (what.result.outcome === 'done') {
+      if (body.result.outcome === 'failed') recordFailure(draft, event, body.result.failure)
+      if (body.result.outcome === 'done') {
         draft.changes++
         if (host !== undefined) draft.changedHosts.add(host)
       }
-      if (host !== undefined) onHost(draft, event, host, time)
+      if (host !== undefined) updateHost(draft, event, host, time)
       return
     case 'waiting':
-      if (host === undefined) draft.wait = { for: what.for, since: Date.parse(what.since) }
-      else onHost(draft, event, host, time)
+      if (host === undefined) draft.wait = { for: body.for, since: Date.parse(body.since) }
+      else updateHost(draft, event, host, time)
       return
     case 'op-started':
     case 'progress':
-      if (host !== undefined) onHost(draft, event, host, time)
+      if (host !== undefined) updateHost(draft, event, host, time)
       return
     case 'stopping':
-      draft.stopping ??= what.because
+      draft.stopping ??= body.because
       return
     case 'finding':
-      draft.findings.push(what.finding)
+      draft.findings.push(body.finding)
       return
     case 'log':
-      draft.logs.set(logKey(host, component), what.lines)
+      draft.logs.set(buildLogKey(host, component), body.lines)
       return
     default:
-      if (what.result.outcome === 'failed') fail(draft, event, what.result.failure)
-      // Whatever nobody saw the end of was cut short.
+      if (body.result.outcome === 'failed') recordFailure(draft, event, body.result.failure)
+      // A step without an end event was interrupted.
       if (draft.running !== undefined) endStep(draft, draft.running, 'interrupted', time)
-      draft.ended = { time, outcome: what.result.outcome }
+      draft.ended = { time, outcome: body.result.outcome }
   }
 }
 
-function pending({ step, title, hosts, stage }: PlannedStep): StepState {
+function toPendingStep({ step, title, hosts, stage }: PlannedStep): StepState {
   return {
     id: step,
     title,
     hosts,
-    counts: stage !== undefined,
+    isCounted: stage !== undefined,
     number: 0,
     status: 'pending',
-    begun: undefined,
-    ended: undefined,
+    startedAt: undefined,
+    endedAt: undefined,
   }
 }
-type PlannedStep = Extract<Event['what'], { type: 'steps-planned' }>['steps'][number]
+type PlannedStep = Extract<Event['body'], { type: 'steps-planned' }>['steps'][number]
 
-function numbered(steps: readonly StepState[]): StepState[] {
+function numberSteps(steps: readonly StepState[]): StepState[] {
   let last = 0
-  return steps.map((step) => (step.counts ? { ...step, number: ++last } : step))
+  return steps.map((step) => (step.isCounted ? { ...step, number: ++last } : step))
 }
 
-function begin(draft: Draft, steps: StepState[], time: number): void {
+function startSection(draft: Draft, steps: StepState[], time: number): void {
   draft.section++
-  draft.sectionBegun = time
+  draft.sectionStartedAt = time
   draft.steps = steps
   draft.running = undefined
   draft.hosts = new Map()
   draft.wait = undefined
 }
 
-function beginStep(draft: Draft, id: string, time: number): void {
+function startStep(draft: Draft, id: string, time: number): void {
   draft.running = id
   draft.hosts = new Map()
   draft.wait = undefined
-  change(draft, id, { status: 'running', begun: time })
+  updateStep(draft, id, { status: 'running', startedAt: time })
 }
 
-/** What the step waited for before is so, or no host would have begun. */
-function beginHost(draft: Draft, host: string, time: number): void {
-  draft.hosts.set(host, newHost(time))
+/** A host starts only after the condition that the step waited for is met. */
+function startHost(draft: Draft, host: string, time: number): void {
+  draft.hosts.set(host, createHostState(time))
   draft.wait = undefined
 }
 
 function endStep(draft: Draft, id: string, status: StepState['status'], time: number): void {
   if (draft.running === id) draft.running = undefined
   draft.wait = undefined
-  change(draft, id, { status, ended: time })
+  updateStep(draft, id, { status, endedAt: time })
 }
 
-function change(draft: Draft, id: string, news: Partial<StepState>): void {
+function updateStep(draft: Draft, id: string, patch: Partial<StepState>): void {
   const index = draft.steps.findIndex((step) => step.id === id)
   const step = draft.steps[index]
-  if (step !== undefined) draft.steps[index] = { ...step, ...news }
+  if (step !== undefined) draft.steps[index] = { ...step, ...patch }
 }
 
-function onHost(draft: Draft, { what, component }: Event, host: string, time: number): void {
-  draft.hosts.set(host, hostAfter(draft.hosts.get(host) ?? newHost(time), what, component, time))
+function updateHost(draft: Draft, { body, component }: Event, host: string, time: number): void {
+  draft.hosts.set(host, applyHostEvent(draft.hosts.get(host) ?? createHostState(time), body, component, time))
 }
 
-/** What came of a failure, and is no other one. */
-const outcomes: ReadonlySet<string> = new Set(['ROLLOUT_WENT_BACK', 'ROLLOUT_NOT_BACK'])
+/** Codes that report the result of an earlier failure. */
+const resultCodes: ReadonlySet<string> = new Set(['ROLLOUT_ROLLED_BACK', 'ROLLBACK_FAILED'])
 
 /**
- * One failure is told by the op, then by the host, the step and the run: the first knows most of it. What was a finding
- * has been said already.
+ * The op, the host, the step and the run report the same failure; the first report has the most details.
+ * Failures that were printed as findings are skipped.
  */
-function fail(draft: Draft, { what, host, component }: Event, failure: Failure): void {
-  const step = what.type === 'step-ended' ? what.step : draft.running
-  const isKnown = draft.failures.some((one) => {
-    if (outcomes.has(failure.code)) return one.code === failure.code
-    return what.type === 'run-ended' ? true : one.step === step && (host === undefined || one.host === host)
+function recordFailure(draft: Draft, { body, host, component }: Event, failure: FailureDetails): void {
+  const step = body.type === 'step-ended' ? body.step : draft.running
+  const isKnown = draft.failures.some((known) => {
+    if (resultCodes.has(failure.code)) return known.code === failure.code
+    return body.type === 'run-ended'
+      ? true
+      : known.step === step && (host === undefined || known.host === host)
   })
   const isFinding = draft.findings.some(
     ({ code, message }) => code === failure.code && message === failure.message,
   )
   if (!isKnown && !isFinding) draft.failures.push({ ...failure, step, host, component })
 }
-type Failure = Pick<FailedThing, 'code' | 'message' | 'hint'>
+type FailureDetails = Pick<FailedItem, 'code' | 'message' | 'hint'>

@@ -1,20 +1,20 @@
 import type { Event } from '../../contract/event.ts'
 
-export interface Tally {
-  readonly heard: (event: Event) => void
-  /** How many were done; those that were so already do not count. */
+export interface RunCounters {
+  readonly onEvent: (event: Event) => void
+  /** Number of ops that changed something. */
   readonly ops: () => number
-  /** Those on which anything was done. */
+  /** Hosts that were changed. */
   readonly hosts: () => readonly string[]
 }
 
-/** Counts what a run does. */
-export function tallyOf(): Tally {
+/** Counts the changes of a run. */
+export function createRunCounters(): RunCounters {
   const hosts = new Set<string>()
   let ops = 0
   return {
-    heard({ what, host }) {
-      if (what.type !== 'op-ended' || what.result.outcome !== 'done') return
+    onEvent({ body, host }) {
+      if (body.type !== 'op-ended' || body.result.outcome !== 'done') return
       ops++
       if (host !== undefined) hosts.add(host)
     },

@@ -1,65 +1,65 @@
 import type { Finding } from '../../contract/finding.ts'
-import type { Failure, Outcome, What } from '../../lifecycle/event-stream.ts'
+import type { StepFailure, StepResult, EventBody } from '../../lifecycle/event-stream.ts'
 import type { HostState } from './host-state.ts'
 
-export type StepStatus = 'pending' | 'running' | Exclude<Outcome['outcome'], 'unchanged'>
+export type StepStatus = 'pending' | 'running' | Exclude<StepResult['outcome'], 'unchanged'>
 
-/** Times are in milliseconds since 1970, of the operator's own clock. */
+/** Times are milliseconds since 1970 by the operator's clock. */
 export interface StepState {
   readonly id: string
   readonly title: string
   readonly hosts: readonly string[]
-  /** Whether hosts are taken further by it, and not only asked. */
-  readonly counts: boolean
-  /** Among those that count: the one it had when a person agreed to it. */
+  /** True if the step changes hosts; false if it only reads or prepares. */
+  readonly isCounted: boolean
+  /** Position among the counted steps, as in the confirmed plan. */
   readonly number: number
   readonly status: StepStatus
-  readonly begun: number | undefined
-  readonly ended: number | undefined
+  readonly startedAt: number | undefined
+  readonly endedAt: number | undefined
 }
 
-export interface Wait {
+export interface WaitState {
   readonly for: string
   readonly since: number
 }
 
-/** Something that failed, and on which host. */
-export interface FailedThing extends Failure {
+/** A failure with its step, host and component. */
+export interface FailedItem extends StepFailure {
   readonly step: string | undefined
   readonly host: string | undefined
   readonly component: string | undefined
 }
 
-/** All that the events of a run have told so far, as far as somebody wants to see it. */
+/** The state of a run as far as the progress display needs it. */
 export interface RunState {
   readonly command: string
-  readonly begun: number | undefined
-  /** How often steps were planned. What is below belongs to the last time. */
+  readonly startedAt: number | undefined
+  /** Number of planned sections. The fields below describe the last one. */
   readonly section: number
-  readonly sectionBegun: number | undefined
+  readonly sectionStartedAt: number | undefined
   readonly steps: readonly StepState[]
-  /** The id of the step that runs. */
+  /** Id of the running step. */
   readonly running: string | undefined
-  /** Those of the step that runs, once they have begun. */
+  /** Hosts of the running step that have started. */
   readonly hosts: ReadonlyMap<string, HostState>
   /** What the step as a whole waits for. */
-  readonly wait: Wait | undefined
-  readonly failures: readonly FailedThing[]
-  /** What failed components wrote last, by host and component. */
+  readonly wait: WaitState | undefined
+  readonly failures: readonly FailedItem[]
+  /** Last log lines of failed components, by host and component. */
   readonly logs: ReadonlyMap<string, readonly string[]>
-  /** Of the whole run. */
+  /** Findings of the whole run. */
   readonly findings: readonly Finding[]
   readonly changes: number
   readonly changedHosts: ReadonlySet<string>
-  readonly stopping: Extract<What, { type: 'stopping' }>['because'] | undefined
-  readonly ended: { readonly time: number; readonly outcome: Outcome['outcome'] } | undefined
+  readonly stopping: Extract<EventBody, { type: 'stopping' }>['because'] | undefined
+  readonly ended: { readonly time: number; readonly outcome: StepResult['outcome'] } | undefined
 }
 
-export const nothingYet: RunState = {
+export const initialRunState: RunState = {
   command: '',
-  begun: undefined,
+  startedAt: undefined,
   section: 0,
-  sectionBegun: undefined,
+  sectionStartedAt: undefined,
   steps: [],
   running: undefined,
   hosts: new Map(),
@@ -73,20 +73,20 @@ export const nothingYet: RunState = {
   ended: undefined,
 }
 
-/** Whether there is nothing more to come of what was planned. */
+/** True if no further step of the section will run. */
 export function isSectionOver({ steps, ended }: RunState): boolean {
   return ended !== undefined || steps.every(({ status }) => status === 'done')
 }
 
-/** How many there are that a person agreed to. */
-export function countOf({ steps }: Pick<RunState, 'steps'>): number {
-  return steps.filter(({ counts }) => counts).length
+/** The number of counted steps. */
+export function countSteps({ steps }: Pick<RunState, 'steps'>): number {
+  return steps.filter(({ isCounted }) => isCounted).length
 }
 
 export function runningStep({ steps, running }: RunState): StepState | undefined {
   return running === undefined ? undefined : steps.find(({ id }) => id === running)
 }
 
-export function logKey(host: string | undefined, component: string | undefined): string {
+export function buildLogKey(host: string | undefined, component: string | undefined): string {
   return `${host ?? ''}/${component ?? ''}`
 }

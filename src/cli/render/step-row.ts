@@ -1,22 +1,26 @@
-import { duration } from '../../kit/duration.ts'
-import { gap, type Row, type Span, span } from './line.ts'
+import { formatDuration } from '../../kit/duration.ts'
+import { gap, type AlignedRow, type StyledSpan, span } from './line.ts'
 import type { StepState } from './run-state.ts'
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
-/** How often what moves is drawn, in milliseconds. */
-export const frameTime = 100
+/** Milliseconds between two frames. */
+export const frameIntervalMs = 100
 
-/** A step; those that a person agreed to have the number they had then. */
-export function stepRow(step: StepState, steps: number, now: number): Row {
-  const title = step.counts ? `${step.number}. ${step.title}` : step.title
-  const before = step.counts ? String(steps).length - String(step.number).length : 0
+/** The row of a step; counted steps show their number. */
+export function buildStepRow(step: StepState, steps: number, now: number): AlignedRow {
+  const title = step.isCounted ? `${step.number}. ${step.title}` : step.title
+  const padding = step.isCounted ? String(steps).length - String(step.number).length : 0
   return {
-    left: [mark(step, now), gap(1 + before), span(title, step.status === 'pending' ? 'dim' : undefined)],
-    right: timeOf(step, now),
+    left: [
+      buildMark(step, now),
+      gap(1 + padding),
+      span(title, step.status === 'pending' ? 'dim' : undefined),
+    ],
+    right: formatStepTime(step, now),
   }
 }
 
-function mark({ status }: StepState, now: number): Span {
+function buildMark({ status }: StepState, now: number): StyledSpan {
   switch (status) {
     case 'done':
       return span('✓', 'green')
@@ -25,19 +29,21 @@ function mark({ status }: StepState, now: number): Span {
     case 'interrupted':
       return span('■', 'yellow')
     case 'running':
-      return span(spinner[Math.floor(Math.max(0, now) / frameTime) % spinner.length] ?? '', 'cyan')
+      return span(spinner[Math.floor(Math.max(0, now) / frameIntervalMs) % spinner.length] ?? '', 'cyan')
     default:
       return span('·', 'dim')
   }
 }
 
-function timeOf({ begun, ended }: StepState, now: number): string {
-  if (begun === undefined) return ''
-  return ended === undefined ? passed(now - begun) : duration(Math.max(0, ended - begun))
+function formatStepTime({ startedAt, endedAt }: StepState, now: number): string {
+  if (startedAt === undefined) return ''
+  return endedAt === undefined
+    ? formatElapsed(now - startedAt)
+    : formatDuration(Math.max(0, endedAt - startedAt))
 }
 
-/** How long something lasts that still does: tenths would only flicker. */
-export function passed(milliseconds: number): string {
+/** Elapsed time in whole seconds: tenths would flicker. */
+export function formatElapsed(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000))
-  return seconds < 60 ? `${seconds} s` : duration(seconds * 1000)
+  return seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1000)
 }

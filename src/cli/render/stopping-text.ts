@@ -1,7 +1,9 @@
-import type { What } from '../../lifecycle/event-stream.ts'
+import type { EventBody } from '../../lifecycle/event-stream.ts'
 
-/** What happens once a run shall end before its end. */
-export function stoppingText(because: Extract<What, { type: 'stopping' }>['because']): readonly string[] {
+/** What happens when a run is stopped before its end. */
+export function formatStopping(
+  because: Extract<EventBody, { type: 'stopping' }>['because'],
+): readonly string[] {
   const finishing = 'finishing what is being done, then giving the claim on the cluster back'
   switch (because) {
     case 'interrupted':

@@ -1,29 +1,28 @@
 import type { Paint } from '../command.ts'
-import { closing } from './closing.ts'
-import { failuresText } from './failure-text.ts'
-import { aligned, painted } from './line.ts'
-import { countOf, type RunState } from './run-state.ts'
-import { stepRow } from './step-row.ts'
-import { shortened } from './truncate-rows.ts'
+import { formatClosing } from './closing.ts'
+import { formatFailures } from './failure-text.ts'
+import { alignRows, paintLine } from './line.ts'
+import { countSteps, type RunState } from './run-state.ts'
+import { buildStepRow } from './step-row.ts'
+import { truncateRowsAfter } from './truncate-rows.ts'
 
-/** Of those that never began, so many are named. */
-const mostPending = 5
+const maxPending = 5
 
-/** What stays when steps are over: each with its time. */
-export function stepsSummary(state: RunState, columns: number, paint: Paint): string {
+/** The permanent text after a section: each step with its time. */
+export function formatStepsSummary(state: RunState, columns: number, paint: Paint): string {
   const { steps, ended } = state
-  const all = countOf(state)
-  const rows = steps.map((step) => stepRow(step, all, ended?.time ?? step.ended ?? 0))
-  const begun = steps.findLastIndex(({ status }) => status !== 'pending') + 1
-  const pending = shortened(rows.slice(begun), mostPending)
-  return aligned([...rows.slice(0, begun), ...pending], columns)
-    .map((line) => `${painted(line, paint)}\n`)
+  const stepCount = countSteps(state)
+  const rows = steps.map((step) => buildStepRow(step, stepCount, ended?.time ?? step.endedAt ?? 0))
+  const startedCount = steps.findLastIndex(({ status }) => status !== 'pending') + 1
+  const pendingRows = truncateRowsAfter(rows.slice(startedCount), maxPending)
+  return alignRows([...rows.slice(0, startedCount), ...pendingRows], columns)
+    .map((line) => `${paintLine(line, paint)}\n`)
     .join('')
 }
 
-/** And what stays at the very end: what failed, and how it all ended. */
-export function endSummary(state: RunState, paint: Paint): string {
-  const [ended, ...next] = closing(state)
+/** The permanent text at the end: failures and the result. */
+export function formatEndSummary(state: RunState, paint: Paint): string {
+  const [ended, ...next] = formatClosing(state)
   const lines = ended === undefined ? [] : [paint('bold', ended), ...next]
-  return `${failuresText(state, paint)}${lines.map((line) => `${line}\n`).join('')}`
+  return `${formatFailures(state, paint)}${lines.map((line) => `${line}\n`).join('')}`
 }

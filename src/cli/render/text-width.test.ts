@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { aligned, fit, span, textOf } from './line.ts'
-import { cut, width } from './text-width.ts'
+import { alignRows, fitLine, span, toPlainText } from './line.ts'
+import { truncateText, measureWidth } from './text-width.ts'
 
 test.each([
   ['cp1', 3],
@@ -9,7 +9,7 @@ test.each([
   ['⚡', 2],
   ['é', 1],
 ])('%s takes %d columns', (text, columns) => {
-  expect(width(text)).toBe(columns)
+  expect(measureWidth(text)).toBe(columns)
 })
 
 test.each([
@@ -20,12 +20,12 @@ test.each([
   ['preparation', 1, '…'],
   ['preparation', 0, ''],
 ])('%s in %d columns is %s', (text, columns, shown) => {
-  expect(cut(text, columns)).toBe(shown)
+  expect(truncateText(text, columns)).toBe(shown)
 })
 
 test('a line is cut in whichever part it ends', () => {
   const line = [span('cp1'), span(' etcd', 'dim'), span(' starts')]
-  expect([15, 10, 8, 3, 1].map((columns) => textOf(fit(line, columns)))).toEqual([
+  expect([15, 10, 8, 3, 1].map((columns) => toPlainText(fitLine(line, columns)))).toEqual([
     'cp1 etcd starts',
     'cp1 etcd …',
     'cp1 etc…',
@@ -40,12 +40,12 @@ test('times stand below each other, and stay when there is little room', () => {
     { left: [span('etcd')], right: '4 s', after: '  1 of 3 done' },
     { left: [span('network')], right: '' },
   ]
-  expect(aligned(rows, 80).map(textOf)).toEqual([
+  expect(alignRows(rows, 80).map(toPlainText)).toEqual([
     'preparation on three hosts  25.2 s',
     'etcd                           4 s  1 of 3 done',
     'network',
   ])
-  expect(aligned(rows, 30).map(textOf)).toEqual([
+  expect(alignRows(rows, 30).map(toPlainText)).toEqual([
     'preparat…  25.2 s',
     'etcd          4 s  1 of 3 done',
     'network',

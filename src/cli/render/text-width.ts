@@ -1,29 +1,31 @@
-/** What takes one column in every terminal: letters of most scripts, punctuation, arrows, lines, braille. */
+/**
+ * Characters that are one column wide in every terminal: most letters, punctuation, arrows, lines, braille.
+ */
 const narrow = /^(?!\p{Emoji_Presentation})[\u0020-\u10FF\u2000-\u2BFF]$/u
 const plain = /^[\u0020-\u007E]*$/
 
-/** How many columns a text takes at most: what some terminals show wide counts as wide. */
-export function width(text: string): number {
+/** Maximum number of columns of a text: characters that some terminals draw wide count as wide. */
+export function measureWidth(text: string): number {
   if (plain.test(text)) return text.length
   let columns = 0
-  for (const character of text) columns += widthOf(character)
+  for (const character of text) columns += measureCharacter(character)
   return columns
 }
 
-/** Its beginning, so that it takes no more than some columns, with a sign where something is missing. */
-export function cut(text: string, columns: number): string {
-  if (width(text) <= columns) return text
+/** Cuts a text to a number of columns and marks the cut. */
+export function truncateText(text: string, columns: number): string {
+  if (measureWidth(text) <= columns) return text
   if (columns < 1) return ''
   let used = 1
-  let kept = ''
+  let result = ''
   for (const character of text) {
-    used += widthOf(character)
+    used += measureCharacter(character)
     if (used > columns) break
-    kept += character
+    result += character
   }
-  return `${kept}…`
+  return `${result}…`
 }
 
-function widthOf(character: string): number {
+function measureCharacter(character: string): number {
   return narrow.test(character) ? 1 : 2
 }

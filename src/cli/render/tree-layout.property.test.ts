@@ -2,16 +2,16 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { anyEvents } from './testing/arbitrary-events.ts'
 import { erase, type Frame, noFrame, redraw } from './frame.ts'
-import { beginning, recorded } from './testing/fixtures.ts'
-import { textOf, widthOf } from './line.ts'
-import { plainBeginning, plainText } from './plain-progress.ts'
-import { reduce } from './reduce-events.ts'
-import { nothingYet } from './run-state.ts'
-import { endSummary, stepsSummary } from './summary.ts'
-import { view } from './tree-layout.ts'
+import { recordingStart, toEvents } from './testing/fixtures.ts'
+import { toPlainText, measureLine } from './line.ts'
+import { initialPlainState, renderPlain } from './plain-progress.ts'
+import { reduceEvents } from './reduce-events.ts'
+import { initialRunState } from './run-state.ts'
+import { formatEndSummary, formatStepsSummary } from './summary.ts'
+import { layoutTree } from './tree-layout.ts'
 
 const paint = (_colour: string, text: string): string => text
-// oxlint-disable-next-line no-control-regex -- these are the very characters to find
+// oxlint-disable-next-line no-control-regex -- the test searches for these characters
 const controls = /[\u0000-\u001F\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/
 const size = fc.record({ columns: fc.integer({ min: 1, max: 200 }), rows: fc.integer({ min: 1, max: 60 }) })
 
@@ -21,13 +21,13 @@ test('no frame is wider or higher than the terminal, nor has controls in it', ()
       anyEvents,
       size,
       fc.double({ min: 0, max: 100_000, noNaN: true }),
-      (told, terminal, seconds) => {
-        const state = reduce(nothingYet, recorded(told))
-        const lines = view(state, beginning + seconds * 1000, terminal)
+      (entries, terminal, seconds) => {
+        const state = reduceEvents(initialRunState, toEvents(entries))
+        const lines = layoutTree(state, recordingStart + seconds * 1000, terminal)
         expect(lines.length).toBeLessThan(Math.max(1, terminal.rows))
         for (const line of lines) {
-          expect(widthOf(line)).toBeLessThanOrEqual(terminal.columns)
-          expect(textOf(line)).not.toMatch(controls)
+          expect(measureLine(line)).toBeLessThanOrEqual(terminal.columns)
+          expect(toPlainText(line)).not.toMatch(controls)
         }
       },
     ),
@@ -36,13 +36,13 @@ test('no frame is wider or higher than the terminal, nor has controls in it', ()
 
 test('what stays, and plain lines, have no controls but line ends', () => {
   fc.assert(
-    fc.property(anyEvents, (told) => {
-      const events = recorded(told)
-      const state = reduce(nothingYet, events)
+    fc.property(anyEvents, (entries) => {
+      const events = toEvents(entries)
+      const state = reduceEvents(initialRunState, events)
       const texts = [
-        stepsSummary(state, 80, paint),
-        endSummary(state, paint),
-        plainText(plainBeginning, events, paint).text,
+        formatStepsSummary(state, 80, paint),
+        formatEndSummary(state, paint),
+        renderPlain(initialPlainState, events, paint).text,
       ]
       for (const text of texts) expect(text.replaceAll(/[\n\t]/g, '')).not.toMatch(controls)
     }),
@@ -51,53 +51,53 @@ test('what stays, and plain lines, have no controls but line ends', () => {
 
 test('lines are the same whether events come one by one or together', () => {
   fc.assert(
-    fc.property(anyEvents, (told) => {
-      const events = recorded(told)
-      let state = plainBeginning
+    fc.property(anyEvents, (entries) => {
+      const events = toEvents(entries)
+      let state = initialPlainState
       let text = ''
       for (const event of events) {
-        const next = plainText(state, [event], paint)
+        const next = renderPlain(state, [event], paint)
         text += next.text
         state = next
       }
-      expect(plainText(plainBeginning, events, paint).text).toBe(text)
+      expect(renderPlain(initialPlainState, events, paint).text).toBe(text)
     }),
   )
 })
 
-test('a frame takes the place of the former one, whatever both are', () => {
+test('any frame replaces any previous one', () => {
   const line = fc.string({ unit: fc.constantFrom('a', 'b', ' '), maxLength: 20 })
-  const frame = fc.array(line, { maxLength: 8 }).map(frameOf)
+  const frame = fc.array(line, { maxLength: 8 }).map(toFrame)
   fc.assert(
     fc.property(fc.array(frame, { minLength: 1, maxLength: 6 }), (frames) => {
-      const screen = new Screen()
-      let former = noFrame
+      const screen = new FakeScreen()
+      let previous = noFrame
       screen.write('before\n')
       for (const next of frames) {
-        screen.write(redraw(former, next, 20))
-        former = next
+        screen.write(redraw(previous, next, 20))
+        previous = next
         expect(screen.lines()).toEqual(['before', ...next.lines.map((text) => text.trimEnd()), ''])
-        expect(screen.isWhole).toBe(true)
+        expect(screen.isRestored).toBe(true)
       }
-      screen.write(erase(former, 20))
+      screen.write(erase(previous, 20))
       expect(screen.lines()).toEqual(['before', ''])
     }),
   )
 })
 
-function frameOf(lines: readonly string[]): Frame {
+function toFrame(lines: readonly string[]): Frame {
   return { lines, widths: lines.map((line) => line.length) }
 }
 
-/** As much of a terminal as frames need; it fails on everything else. */
-class Screen {
+/** Simulates the control sequences that frames use, and fails on all others. */
+class FakeScreen {
   readonly #rows: string[] = ['']
   #row = 0
   #column = 0
   #cursor = true
   #wrap = true
 
-  get isWhole(): boolean {
+  get isRestored(): boolean {
     return this.#cursor && this.#wrap && this.#column === 0 && this.#row === this.#rows.length - 1
   }
 
@@ -106,11 +106,11 @@ class Screen {
   }
 
   write(text: string): void {
-    // oxlint-disable-next-line no-control-regex -- what terminals are told begins with one
-    for (const [token] of text.matchAll(/\u001B\[[?\d]*[a-zA-Z]|[^]/g)) this.#take(token)
+    // oxlint-disable-next-line no-control-regex -- terminal control sequences begin with a control character
+    for (const [token] of text.matchAll(/\u001B\[[?\d]*[a-zA-Z]|[^]/g)) this.#apply(token)
   }
 
-  #take(token: string): void {
+  #apply(token: string): void {
     const row = this.#rows[this.#row] ?? ''
     const up = /^.\[(\d+)A$/.exec(token)
     if (up !== null) this.#row = Math.max(0, this.#row - Number(up[1]))
@@ -126,7 +126,7 @@ class Screen {
       this.#column = 0
       this.#rows[this.#row] ??= ''
     } else {
-      if (token < ' ') throw new Error(`a terminal is told ${JSON.stringify(token)}`)
+      if (token < ' ') throw new Error(`unknown control character ${JSON.stringify(token)}`)
       this.#rows[this.#row] =
         row.slice(0, this.#column).padEnd(this.#column) + token + row.slice(this.#column + 1)
       this.#column++

@@ -1,51 +1,58 @@
-import { count } from '../format-text.ts'
-import { detailCount, detailLines } from './host-lines.ts'
-import { aligned, fit, type Line, type Row, span } from './line.ts'
-import { countOf, type RunState, type StepState } from './run-state.ts'
-import { shortened, shortenedBefore } from './truncate-rows.ts'
-import { passed, stepRow } from './step-row.ts'
-import { stoppingText } from './stopping-text.ts'
+import { formatCount } from '../format-text.ts'
+import { countDetailLines, buildDetailLines } from './host-lines.ts'
+import { alignRows, fitLine, type StyledLine, type AlignedRow, span } from './line.ts'
+import { countSteps, type RunState, type StepState } from './run-state.ts'
+import { truncateRowsAfter, truncateRowsBefore } from './truncate-rows.ts'
+import { formatElapsed, buildStepRow } from './step-row.ts'
+import { formatStopping } from './stopping-text.ts'
 
-export interface Size {
+export interface ScreenSize {
   readonly columns: number
   readonly rows: number
 }
 
-/** So many other steps stay in sight, however many hosts there are. */
-const otherSteps = 8
+/** Rows for other steps, however many hosts there are. */
+const maxOtherSteps = 8
 
-/** What is on the screen now: never wider than it, and one line shorter, because the cursor stands below. */
-export function view(state: RunState, now: number, { columns, rows }: Size): Line[] {
-  const feet = footer(state, now)
-  const room = Math.max(0, rows - 1 - feet.length)
-  const { from, to } = position(state)
-  const steps = countOf(state)
-  const all = state.steps.map((step) => withHosts(stepRow(step, steps, now), state, step))
-  const free = Math.max(0, room - (to - from))
-  const others = Math.min(all.length - (to - from), otherSteps)
-  const details = Math.min(detailCount(state), Math.max(Math.floor(free / 2), free - others))
-  const shares = share(from, all.length - to, free - details)
-  const before = [...shortenedBefore(all.slice(0, from), shares.before), ...all.slice(from, to)]
-  const lines = aligned([...before, ...shortened(all.slice(to), shares.after)], columns)
+/**
+ * The lines of the screen: at most its width, and one line less than its height, because the cursor is below.
+ */
+export function layoutTree(state: RunState, now: number, { columns, rows }: ScreenSize): StyledLine[] {
+  const footerLines = buildFooter(state, now)
+  const availableRows = Math.max(0, rows - 1 - footerLines.length)
+  const { from, to } = findPosition(state)
+  const steps = countSteps(state)
+  const rowsOfSteps = state.steps.map((step) => appendHostCount(buildStepRow(step, steps, now), state, step))
+  const freeRows = Math.max(0, availableRows - (to - from))
+  const others = Math.min(rowsOfSteps.length - (to - from), maxOtherSteps)
+  const details = Math.min(countDetailLines(state), Math.max(Math.floor(freeRows / 2), freeRows - others))
+  const shares = shareRows(from, rowsOfSteps.length - to, freeRows - details)
+  const before = [
+    ...truncateRowsBefore(rowsOfSteps.slice(0, from), shares.before),
+    ...rowsOfSteps.slice(from, to),
+  ]
+  const lines = alignRows([...before, ...truncateRowsAfter(rowsOfSteps.slice(to), shares.after)], columns)
   const tree = [
     ...lines.slice(0, before.length),
-    ...detailLines(state, now, columns, details),
+    ...buildDetailLines(state, now, columns, details),
     ...lines.slice(before.length),
   ]
-  return [...tree.slice(0, room), ...feet.slice(0, Math.max(0, rows - 1))].map((line) => fit(line, columns))
+  return [...tree.slice(0, availableRows), ...footerLines.slice(0, Math.max(0, rows - 1))].map((line) =>
+    fitLine(line, columns),
+  )
 }
 
-/** Where the step that runs is; between two of them, where the next one will be. */
-function position({ steps, running }: RunState): { readonly from: number; readonly to: number } {
-  const at = steps.findIndex(({ id }) => id === running)
-  if (at !== -1) return { from: at, to: at + 1 }
+/** Index range of the running step; between two steps, the position of the next one. */
+function findPosition({ steps, running }: RunState): { readonly from: number; readonly to: number } {
+  const index = steps.findIndex(({ id }) => id === running)
+  if (index !== -1) return { from: index, to: index + 1 }
   const next = steps.findIndex(({ status }) => status === 'pending')
   const from = next === -1 ? steps.length : next
   return { from, to: from }
 }
 
-/** What is to come is of more interest than what was. */
-function share(
+/** Following steps get more lines than ended ones. */
+function shareRows(
   before: number,
   after: number,
   lines: number,
@@ -54,24 +61,24 @@ function share(
   return { before: Math.min(before, lines - forAfter), after: forAfter }
 }
 
-/** How many of its hosts are through, where there are several. */
-function withHosts(row: Row, { hosts, running }: RunState, step: StepState): Row {
-  if (!step.counts || step.id !== running || step.hosts.length < 2 || hosts.size === 0) return row
+/** Appends how many hosts of the running step are done. */
+function appendHostCount(row: AlignedRow, { hosts, running }: RunState, step: StepState): AlignedRow {
+  if (!step.isCounted || step.id !== running || step.hosts.length < 2 || hosts.size === 0) return row
   const done = [...hosts.values()].filter(({ status }) => status === 'done').length
   return { ...row, after: `  ${done} of ${step.hosts.length} done` }
 }
 
-function footer(state: RunState, now: number): Line[] {
-  const { steps, sectionBegun, stopping } = state
-  const counting = steps.filter(({ counts }) => counts)
-  const done = counting.filter(({ status }) => status === 'done').length
+function buildFooter(state: RunState, now: number): StyledLine[] {
+  const { steps, sectionStartedAt, stopping } = state
+  const countedSteps = steps.filter(({ isCounted }) => isCounted)
+  const done = countedSteps.filter(({ status }) => status === 'done').length
   const parts = [
-    `${done} of ${count(counting.length, 'step')}`,
-    count(state.changes, 'change'),
-    passed(now - (sectionBegun ?? now)),
+    `${done} of ${formatCount(countedSteps.length, 'step')}`,
+    formatCount(state.changes, 'change'),
+    formatElapsed(now - (sectionStartedAt ?? now)),
   ]
-  const tally = counting.length === 0 ? [] : [[span(parts.join(', '), 'dim')]]
+  const counterLines = countedSteps.length === 0 ? [] : [[span(parts.join(', '), 'dim')]]
   return stopping === undefined
-    ? tally
-    : [...tally, ...stoppingText(stopping).map((text): Line => [span(text, 'yellow')])]
+    ? counterLines
+    : [...counterLines, ...formatStopping(stopping).map((text): StyledLine => [span(text, 'yellow')])]
 }

@@ -1,60 +1,61 @@
 import { expect, test } from 'vitest'
-import { beginning, recorded, type Told } from './testing/fixtures.ts'
-import { failed, interrupting, preparing, succeeded } from './testing/recordings.ts'
-import { treeProgress } from './tree-progress.ts'
+import { recordingStart, toEvents, type RecordedEvent } from './testing/fixtures.ts'
+import { failedRun, interruptingRun, preparingRun, succeededRun } from './testing/recordings.ts'
+import { createTreeProgress } from './tree-progress.ts'
 
-/** A tree on a terminal that writes down what it is told. */
-function onTerminal() {
+/** A tree on a fake terminal that records its output. */
+function createTestTree() {
   const written: string[] = []
   const ticking = new Set<() => void>()
-  const progress = treeProgress({
+  const progress = createTreeProgress({
     output: { write: (text) => written.push(text) },
     screen: { size: () => ({ columns: 80, rows: 24 }) },
     paint: (_colour, text) => text,
-    every(_milliseconds, act) {
-      ticking.add(act)
-      return () => void ticking.delete(act)
+    repeat(_milliseconds, callback) {
+      ticking.add(callback)
+      return () => void ticking.delete(callback)
     },
-    now: () => new Date(beginning + 100_000),
+    now: () => new Date(recordingStart + 100_000),
   })
   return {
     progress,
-    hear: (told: readonly Told[]) => recorded(told).forEach((event) => progress.heard(event)),
-    tick: () => ticking.forEach((act) => act()),
+    feed: (entries: readonly RecordedEvent[]) =>
+      toEvents(entries).forEach((event) => progress.onEvent(event)),
+    tick: () => ticking.forEach((callback) => callback()),
     isTicking: () => ticking.size > 0,
     written,
     all: () => written.join(''),
   }
 }
 
-// oxlint-disable-next-line no-control-regex -- what terminals are told begins with one
+// oxlint-disable-next-line no-control-regex -- terminal control sequences begin with a control character
 const lastClearing = /^.*\u001B\[J/s
 
 test('nothing is drawn for single events, however many there are', () => {
-  const { hear, tick, written } = onTerminal()
-  hear(preparing)
+  const { feed, tick, written } = createTestTree()
+  feed(preparingRun)
   const before = written.length
-  hear(preparing.filter(([, { type }]) => type === 'op-ended' || type === 'progress'))
+  feed(preparingRun.filter(([, { type }]) => type === 'op-ended' || type === 'progress'))
   expect(written.length).toBe(before)
   tick()
   expect(written.length).toBe(before + 1)
 })
 
 test('at the end each step stays with its time, nothing moves, and what was drawn is gone', () => {
-  const { hear, tick, isTicking, all } = onTerminal()
-  hear(succeeded.slice(0, -4))
+  const { feed, tick, isTicking, all } = createTestTree()
+  feed(succeededRun.slice(0, -4))
   tick()
   expect(isTicking()).toBe(true)
-  hear(succeeded.slice(-4))
+  feed(succeededRun.slice(-4))
   expect(isTicking()).toBe(false)
-  const left = all().replace(lastClearing, '')
-  expect(left).toContain('✓ 5. kubelet and network on cp1, w1 and w2')
-  expect(left.trimEnd().split('\n').at(-1)).toMatch(/^5 steps in .*, 8 changes on 3 hosts$/)
+  const remaining = all().replace(lastClearing, '')
+  expect(remaining).toContain('✓ 5. kubelet and network on cp1, w1 and w2')
+  expect(remaining.trimEnd().split('\n').at(-1)).toMatch(/^5 steps in .*, 8 changes on 3 hosts$/)
 })
 
-test('a failure is told once, below the steps', () => {
-  const { hear, isTicking, all } = onTerminal()
-  hear(failed)
+test('a failure is printed once, below the steps', () => {
+  const { feed, isTicking, all } = createTestTree()
+  feed(failedRun)
   expect(isTicking()).toBe(false)
   expect(
     all()
@@ -64,19 +65,19 @@ test('a failure is told once, below the steps', () => {
 })
 
 test('what is said meanwhile stands above what moves', () => {
-  const { hear, tick, progress, all } = onTerminal()
-  hear(preparing)
+  const { feed, tick, progress, all } = createTestTree()
+  feed(preparingRun)
   tick()
-  progress.say('a word\n')
+  progress.print('a word\n')
   expect(all().replace(lastClearing, '')).toBe('a word\n')
   tick()
   expect(all().replace(/^.*a word\n/s, '')).toContain('preparation on cp1, w1 and w2')
 })
 
 test('whenever it is cut off, the cursor is there and lines wrap', () => {
-  const { hear, tick, written } = onTerminal()
-  for (const [index] of interrupting.entries()) {
-    hear(interrupting.slice(index, index + 1))
+  const { feed, tick, written } = createTestTree()
+  for (const [index] of interruptingRun.entries()) {
+    feed(interruptingRun.slice(index, index + 1))
     tick()
   }
   for (const text of written) {

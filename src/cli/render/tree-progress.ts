@@ -1,36 +1,36 @@
 import type { Event } from '../../contract/event.ts'
 import type { Output, Paint, Screen } from '../command.ts'
-import { findingsText } from '../print.ts'
+import { formatFindings } from '../print.ts'
 import { erase, type Frame, noFrame, redraw } from './frame.ts'
-import { type Line, painted, widthOf } from './line.ts'
-import type { Progress } from './progress.ts'
-import { reduce } from './reduce-events.ts'
-import { isSectionOver, nothingYet, type RunState } from './run-state.ts'
-import { frameTime } from './step-row.ts'
-import { endSummary, stepsSummary } from './summary.ts'
-import { view } from './tree-layout.ts'
+import { type StyledLine, paintLine, measureLine } from './line.ts'
+import type { ProgressRenderer } from './progress.ts'
+import { reduceEvents } from './reduce-events.ts'
+import { isSectionOver, initialRunState, type RunState } from './run-state.ts'
+import { frameIntervalMs } from './step-row.ts'
+import { formatEndSummary, formatStepsSummary } from './summary.ts'
+import { layoutTree } from './tree-layout.ts'
 
 export interface TreeOptions {
   readonly output: Output
   readonly screen: Screen
   readonly paint: Paint
-  readonly every: (milliseconds: number, act: () => void) => () => void
+  readonly repeat: (milliseconds: number, callback: () => void) => () => void
   readonly now: () => Date
 }
 
-/** Shows a run as a tree that moves. Ten times a second it is drawn in its place; what is over stays as text. */
-export function treeProgress({ output, screen, paint, every, now }: TreeOptions): Progress {
-  let state: RunState = nothingYet
-  let waiting: Event[] = []
+/** Shows a run as a tree that is redrawn ten times a second. Ended sections become permanent text. */
+export function createTreeProgress({ output, screen, paint, repeat, now }: TreeOptions): ProgressRenderer {
+  let state: RunState = initialRunState
+  let pending: Event[] = []
   let shown: Frame = noFrame
   let findings = 0
-  /** Ends the drawing of a section; undefined while nothing moves. */
+  /** Stops drawing the section; undefined if no section is drawn. */
   let stop: (() => void) | undefined
 
   const draw = (): void => {
-    takeIn()
+    applyPending()
     const { columns } = screen.size()
-    const next = frameOf(view(state, now().getTime(), screen.size()), paint)
+    const next = buildFrame(layoutTree(state, now().getTime(), screen.size()), paint)
     output.write(redraw(shown, next, columns))
     shown = next
   }
@@ -39,61 +39,61 @@ export function treeProgress({ output, screen, paint, every, now }: TreeOptions)
     if (text !== '') output.write(text)
     shown = noFrame
   }
-  const takeIn = (): void => {
-    state = reduce(state, waiting)
-    waiting = []
+  const applyPending = (): void => {
+    state = reduceEvents(state, pending)
+    pending = []
     if (state.findings.length === findings) return
     clear()
-    output.write(findingsText(state.findings.slice(findings)))
+    output.write(formatFindings(state.findings.slice(findings)))
     findings = state.findings.length
   }
-  const leave = (): void => {
+  const endSection = (): void => {
     if (stop === undefined) return
     stop()
     stop = undefined
     clear()
-    output.write(stepsSummary(state, screen.size().columns, paint))
+    output.write(formatStepsSummary(state, screen.size().columns, paint))
   }
-  const turn = ({ what }: Event): void => {
-    if (what.type === 'steps-planned') leave()
-    takeIn()
-    if (what.type === 'steps-planned' && state.steps.length > 0) {
-      stop = every(frameTime, draw)
+  const handleSectionEvent = ({ body }: Event): void => {
+    if (body.type === 'steps-planned') endSection()
+    applyPending()
+    if (body.type === 'steps-planned' && state.steps.length > 0) {
+      stop = repeat(frameIntervalMs, draw)
       draw()
     }
     if (!isSectionOver(state)) return
-    const counted = stop !== undefined && state.steps.some(({ counts }) => counts)
-    leave()
-    if (counted || (what.type === 'run-ended' && what.result.outcome !== 'done')) {
-      output.write(endSummary(state, paint))
+    const hasCountedSteps = stop !== undefined && state.steps.some(({ isCounted }) => isCounted)
+    endSection()
+    if (hasCountedSteps || (body.type === 'run-ended' && body.result.outcome !== 'done')) {
+      output.write(formatEndSummary(state, paint))
     }
   }
   return {
-    heard(event) {
-      waiting.push(event)
-      if (isTurn(event)) turn(event)
+    onEvent(event) {
+      pending.push(event)
+      if (isSectionEvent(event)) handleSectionEvent(event)
     },
-    say(text) {
-      takeIn()
+    print(text) {
+      applyPending()
       clear()
       output.write(text)
     },
     close() {
-      takeIn()
-      leave()
+      applyPending()
+      endSection()
     },
   }
 }
 
-/** After these others may write, so that the screen must be in order at once. */
-function isTurn({ what, host }: Event): boolean {
+/** Other output may follow these events, so the screen is updated at once. */
+function isSectionEvent({ body, host }: Event): boolean {
   return (
-    what.type === 'steps-planned' ||
-    what.type === 'run-ended' ||
-    (what.type === 'step-ended' && host === undefined)
+    body.type === 'steps-planned' ||
+    body.type === 'run-ended' ||
+    (body.type === 'step-ended' && host === undefined)
   )
 }
 
-function frameOf(lines: readonly Line[], paint: Paint): Frame {
-  return { lines: lines.map((line) => painted(line, paint)), widths: lines.map(widthOf) }
+function buildFrame(lines: readonly StyledLine[], paint: Paint): Frame {
+  return { lines: lines.map((line) => paintLine(line, paint)), widths: lines.map(measureLine) }
 }

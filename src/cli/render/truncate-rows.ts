@@ -1,20 +1,22 @@
-import { count } from '../format-text.ts'
-import { type Row, span } from './line.ts'
+import { formatCount } from '../format-text.ts'
+import { type AlignedRow, span } from './line.ts'
 
-/** The first ones of what is to come, and how many more there are. */
-export function shortened(rows: readonly Row[], most: number): readonly Row[] {
-  if (rows.length <= most) return rows
-  const hidden = rows.length - most + 1
-  return most <= 0 ? [] : [...rows.slice(0, most - 1), note(`· … and ${hidden} more`)]
+/** The first rows, and the number of the hidden ones. */
+export function truncateRowsAfter(rows: readonly AlignedRow[], maxRows: number): readonly AlignedRow[] {
+  if (rows.length <= maxRows) return rows
+  const hiddenCount = rows.length - maxRows + 1
+  return maxRows <= 0 ? [] : [...rows.slice(0, maxRows - 1), buildNoteRow(`· … and ${hiddenCount} more`)]
 }
 
-/** The last ones of what was, and how many there were before. */
-export function shortenedBefore(rows: readonly Row[], most: number): readonly Row[] {
-  if (rows.length <= most) return rows
-  const hidden = rows.length - most + 1
-  return most <= 0 ? [] : [note(`✓ ${count(hidden, 'step')}`), ...rows.slice(hidden)]
+/** The last rows, after the number of the hidden ones. */
+export function truncateRowsBefore(rows: readonly AlignedRow[], maxRows: number): readonly AlignedRow[] {
+  if (rows.length <= maxRows) return rows
+  const hiddenCount = rows.length - maxRows + 1
+  return maxRows <= 0
+    ? []
+    : [buildNoteRow(`✓ ${formatCount(hiddenCount, 'step')}`), ...rows.slice(hiddenCount)]
 }
 
-function note(text: string): Row {
+function buildNoteRow(text: string): AlignedRow {
   return { left: [span(text, 'dim')], right: '' }
 }

@@ -1,99 +1,100 @@
 import { type Finding, hasErrors } from '../../contract/finding.ts'
 import { settleAll } from '../../kit/settle-all.ts'
-import { clearingOps } from '../../lifecycle/removal-ops.ts'
-import type { Foreseen } from '../../lifecycle/plan-document.ts'
+import { readRemovalOps } from '../../lifecycle/removal-ops.ts'
+import type { PlannedChanges } from '../../lifecycle/plan-document.ts'
 import { resetHost } from '../../lifecycle/reset.ts'
-import { toldStep } from '../../lifecycle/event-stream.ts'
-import { nothing } from '../../lifecycle/build-proposal.ts'
+import { reportStep } from '../../lifecycle/event-stream.ts'
+import { emptyProposal } from '../../lifecycle/build-proposal.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Host } from '../../spec/host.ts'
-import { type Context, exitCodes, type Invocation } from '../command.ts'
-import { summary } from '../plan/op-summary.ts'
-import type { ReportedRun, Verdict } from '../run-with-progress.ts'
-import { missingFindings } from '../up/unreachable-findings.ts'
-import type { Reached } from '../up/connect.ts'
-import { refused } from '../up/refused-result.ts'
-import { underClaim } from '../up/operator-lock.ts'
-import { listed } from '../format-text.ts'
-import { agreedByName } from './confirm-by-name.ts'
+import type { HostSpec } from '../../spec/host.ts'
+import { type CommandContext, exitCodes, type Invocation } from '../command.ts'
+import { formatOpSummary } from '../plan/op-summary.ts'
+import type { RunReporter, CommandOutcome } from '../run-with-progress.ts'
+import { buildUnreachableFindings } from '../up/unreachable-findings.ts'
+import type { ClusterConnection } from '../up/connect.ts'
+import { buildRefusedResult } from '../up/refused-result.ts'
+import { withOperatorLock } from '../up/operator-lock.ts'
+import { joinNames } from '../format-text.ts'
+import { confirmByName } from './confirm-by-name.ts'
 
-export interface ResetScene extends Pick<Reached, 'wish' | 'crew'> {
-  readonly context: Context
+export interface ResetDeps extends Pick<ClusterConnection, 'inputs' | 'connected'> {
+  readonly context: CommandContext
   readonly options: Invocation['options']
-  /** Those that shall be as they were. */
-  readonly hosts: readonly Host[]
+  /** Hosts to reset. */
+  readonly hosts: readonly HostSpec[]
   readonly flags: {
     readonly ignore: readonly string[]
     readonly forceUnlock: boolean
-    /** Whether it is only shown. */
+    /** Whether changes are only shown. */
     readonly dryRun: boolean
-    readonly mayAsk: boolean
+    readonly canPrompt: boolean
   }
-  readonly run: ReportedRun
-  /** Hears what would be done, where it is only shown. */
-  readonly foreseen: (what: Foreseen) => void
-  /** From now on hosts are waited for, though somebody interrupts. */
-  readonly begin: () => void
-  readonly finished: (host: string) => void
+  readonly run: RunReporter
+  /** Called with the planned changes in a dry run. */
+  readonly onPlanned: (changes: PlannedChanges) => void
+  /** From now on hosts are waited for, even after an interrupt. */
+  readonly deferAbort: () => void
+  readonly onReset: (host: string) => void
 }
 
-/** Says what would be lost, asks, and takes everything of a cluster off some hosts. */
-export async function takeApart(scene: ResetScene): Promise<Verdict> {
-  const { context, options, wish, crew, hosts, flags, run } = scene
-  const asked = new Set(hosts.map(({ name }) => name))
-  const missing = new Map([...crew.missing].filter(([host]) => asked.has(host)))
-  const findings = [...missingFindings(missing), ...lossFindings(wish.cluster, asked)].filter(
-    ({ code }) => !flags.ignore.includes(code),
-  )
-  for (const finding of findings) run.tell({ type: 'finding', finding })
-  if (hasErrors(findings)) return refused(findings)
-  const there = [...asked].filter((host) => crew.sessions.has(host))
-  run.say(warning(wish.cluster, there, asked.size === wish.cluster.spec.hosts.length))
-  if (flags.dryRun) return rehearse(scene, findings, there)
-  const answer = await agreedByName(context, options, wish.cluster.metadata.name, flags.mayAsk)
-  if (answer !== true) return { code: answer, result: { outcome: 'unchanged' } }
-  await carryOut(scene, there)
-  const code = missing.size === 0 ? exitCodes.ok : exitCodes.changesPending
+/** Shows what would be lost, asks, and removes everything of a cluster from some hosts. */
+export async function resetHosts(deps: ResetDeps): Promise<CommandOutcome> {
+  const { context, options, inputs, connected, hosts, flags, run } = deps
+  const requested = new Set(hosts.map(({ name }) => name))
+  const unreachable = new Map([...connected.unreachable].filter(([host]) => requested.has(host)))
+  const findings = [
+    ...buildUnreachableFindings(unreachable),
+    ...checkControlPlaneLoss(inputs.cluster, requested),
+  ].filter(({ code }) => !flags.ignore.includes(code))
+  for (const finding of findings) run.emit({ type: 'finding', finding })
+  if (hasErrors(findings)) return buildRefusedResult(findings)
+  const reachable = [...requested].filter((host) => connected.sessions.has(host))
+  run.print(formatWarning(inputs.cluster, reachable, requested.size === inputs.cluster.spec.hosts.length))
+  if (flags.dryRun) return showDryRun(deps, findings, reachable)
+  const confirmed = await confirmByName(context, options, inputs.cluster.metadata.name, flags.canPrompt)
+  if (confirmed !== true) return { code: confirmed, result: { outcome: 'unchanged' } }
+  await executeReset(deps, reachable)
+  const code = unreachable.size === 0 ? exitCodes.ok : exitCodes.changesPending
   return { code, result: { outcome: 'done' } }
 }
 
 const step = 'reset'
 
-async function rehearse(
-  { context, wish, crew, run, foreseen }: ResetScene,
+async function showDryRun(
+  { context, inputs, connected, run, onPlanned }: ResetDeps,
   findings: readonly Finding[],
-  there: readonly string[],
-): Promise<Verdict> {
-  const sessions = new Map([...crew.sessions].filter(([host]) => there.includes(host)))
-  const ops = await clearingOps(wish.identity, sessions)
-  for (const [host, own] of ops) run.say(`${host}\n${summary(own, context.paintProgress)}`)
-  foreseen({ ...nothing, findings, ops, steps: [{ id: step, hosts: there }] })
+  reachable: readonly string[],
+): Promise<CommandOutcome> {
+  const sessions = new Map([...connected.sessions].filter(([host]) => reachable.includes(host)))
+  const ops = await readRemovalOps(inputs.identity, sessions)
+  for (const [host, hostOps] of ops) run.print(`${host}\n${formatOpSummary(hostOps, context.paintProgress)}`)
+  onPlanned({ ...emptyProposal, findings, ops, steps: [{ id: step, hosts: reachable }] })
   return { code: exitCodes.changesPending, result: { outcome: 'unchanged' } }
 }
 
-async function carryOut(scene: ResetScene, there: readonly string[]): Promise<void> {
-  const { crew, flags, run, begin, finished } = scene
-  begin()
-  await underClaim(
-    { ...scene, forceUnlock: flags.forceUnlock, minority: true },
-    async ({ claim, leave }, signal) => {
-      const told = { tell: run.tell, signal }
-      run.tell({
+async function executeReset(deps: ResetDeps, reachable: readonly string[]): Promise<void> {
+  const { connected, flags, run, deferAbort, onReset } = deps
+  deferAbort()
+  await withOperatorLock(
+    { ...deps, forceUnlock: flags.forceUnlock, allowMinority: true },
+    async ({ claim, forgetHost }, signal) => {
+      const reporting = { emit: run.emit, signal }
+      run.emit({
         type: 'steps-planned',
-        steps: [{ step, title: `reset ${listed(there)}`, hosts: [...there] }],
+        steps: [{ step, title: `reset ${joinNames(reachable)}`, hosts: [...reachable] }],
       })
-      run.tell({ type: 'step-started', step })
-      await toldStep(told, { step }, async () =>
+      run.emit({ type: 'step-started', step })
+      await reportStep(reporting, { step }, async () =>
         settleAll(
-          there.flatMap((host) => {
-            const session = crew.sessions.get(host)
+          reachable.flatMap((host) => {
+            const session = connected.sessions.get(host)
             if (session === undefined) return []
-            run.tell({ type: 'step-started', step }, { host })
+            run.emit({ type: 'step-started', step }, { host })
             return [
-              toldStep(told, { step, host }, async () => {
-                await resetHost(session, claim, run.tell)
-                leave(host)
-                finished(host)
+              reportStep(reporting, { step, host }, async () => {
+                await resetHost(session, claim, run.emit)
+                forgetHost(host)
+                onReset(host)
               }),
             ]
           }),
@@ -103,26 +104,26 @@ async function carryOut(scene: ResetScene, there: readonly string[]): Promise<vo
   )
 }
 
-/** Some members of etcd without the others: the rest of the cluster could lose its memory over it. */
-function lossFindings({ spec }: Cluster, asked: ReadonlySet<string>): Finding[] {
+/** Removing only some members of etcd could cost the rest of the cluster its quorum. */
+function checkControlPlaneLoss({ spec }: Cluster, requested: ReadonlySet<string>): Finding[] {
   const members = spec.hosts
     .filter(({ roles }) => roles.some((role) => role !== 'worker'))
     .map(({ name }) => name)
-  const going = members.filter((name) => asked.has(name))
-  if (going.length === 0 || going.length === members.length) return []
+  const membersToReset = members.filter((name) => requested.has(name))
+  if (membersToReset.length === 0 || membersToReset.length === members.length) return []
   return [
     {
       code: 'RESET_CONTROL_PLANE',
       severity: 'error',
-      message: `${listed(going)} would be taken from a control plane that goes on without knowing it`,
+      message: `${joinNames(membersToReset)} would be removed from a control plane that keeps running and still counts it as a member`,
       hint: 'without --limit the whole cluster is reset; --ignore RESET_CONTROL_PLANE if the rest is lost anyway',
     },
   ]
 }
 
-function warning({ metadata }: Cluster, hosts: readonly string[], isAll: boolean): string {
-  const what = isAll
+function formatWarning({ metadata }: Cluster, hosts: readonly string[], isAll: boolean): string {
+  const changes = isAll
     ? `the cluster ${metadata.name} ends, with all that runs in it and all that its etcd holds`
-    : `${listed(hosts)}: all pods on it end`
-  return `${what}; everything that hyperkube has put on ${listed(hosts)} is removed.\nData of pods in directories of a host stays there.\n`
+    : `${joinNames(hosts)}: all pods on it end`
+  return `${changes}; everything that hyperkube has put on ${joinNames(hosts)} is removed.\nData of pods in directories of a host stays there.\n`
 }

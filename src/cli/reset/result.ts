@@ -1,22 +1,22 @@
 import type { ExitCode } from '../command.ts'
-import { outcomeNames } from '../run-with-progress.ts'
-import { listed } from '../format-text.ts'
+import { resultNames } from '../run-with-progress.ts'
+import { joinNames } from '../format-text.ts'
 
-export interface ResetEnd {
+export interface ResetCommandResult {
   readonly cluster: string
-  /** Those that are as they were before. */
+  /** Hosts from which everything was removed. */
   readonly hosts: readonly string[]
   readonly code: ExitCode
-  /** Where pods may have kept data of theirs, which stays. */
+  /** Directory where data of pods may remain. */
   readonly volumes: string | undefined
 }
 
-export function resetDocument({ cluster, hosts, code }: ResetEnd): object {
-  return { apiVersion: 'hyperkube.dev/v1', kind: 'ResetResult', cluster, outcome: outcomeNames[code], hosts }
+export function buildResetDocument({ cluster, hosts, code }: ResetCommandResult): object {
+  return { apiVersion: 'hyperkube.dev/v1', kind: 'ResetResult', cluster, outcome: resultNames[code], hosts }
 }
 
-export function resetText({ cluster, hosts, volumes }: ResetEnd): string {
+export function formatResetResult({ cluster, hosts, volumes }: ResetCommandResult): string {
   if (hosts.length === 0) return ''
   const data = volumes === undefined ? '' : `volumes of pods, where there were any, stay in ${volumes}\n`
-  return `nothing of ${cluster} is left on ${listed(hosts)}\n${data}`
+  return `nothing of ${cluster} is left on ${joinNames(hosts)}\n${data}`
 }

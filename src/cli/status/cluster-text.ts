@@ -1,30 +1,30 @@
-import { printable } from '../../kit/printable.ts'
-import { actionText } from '../../lifecycle/doctor/healing.ts'
-import type { ClusterStatus, Share } from '../../lifecycle/status/observed-cluster-status.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import { formatHealAction } from '../../lifecycle/doctor/healing.ts'
+import type { ObservedClusterStatus, HealthyCount } from '../../lifecycle/status/observed-cluster-status.ts'
 import type { Paint } from '../command.ts'
-import { megabytes } from '../etcd/progress.ts'
-import { listed } from '../format-text.ts'
+import { formatMegabytes } from '../etcd/progress.ts'
+import { joinNames } from '../format-text.ts'
 
-/** One line for the whole: what stands above the hosts. */
-export function clusterLine(name: string, status: ClusterStatus, paint: Paint): string {
+/** One line for the whole cluster, above the hosts. */
+export function formatClusterLine(name: string, status: ObservedClusterStatus, paint: Paint): string {
   const { kubernetes, hosts, nodes, etcd, api } = status
-  const share = ({ well, all }: Share, what: string): string =>
-    paint(well === all ? 'green' : 'red', `${well} of ${all} ${what}`)
-  const size = etcd.size === undefined ? '' : `, ${megabytes(etcd.size)} MB`
+  const formatCount = ({ healthy, total }: HealthyCount, label: string): string =>
+    paint(healthy === total ? 'green' : 'red', `${healthy} of ${total} ${label}`)
+  const size = etcd.size === undefined ? '' : `, ${formatMegabytes(etcd.size)} MB`
   const leader = etcd.leader === undefined ? '' : ` (${etcd.leader} leads${size})`
   const parts = [
-    share(hosts, 'hosts answer'),
-    share(nodes, 'nodes ready'),
-    share(api, 'API servers ready'),
-    `${share(etcd, 'members of etcd well')}${leader}`,
+    formatCount(hosts, 'hosts reachable'),
+    formatCount(nodes, 'nodes ready'),
+    formatCount(api, 'API servers ready'),
+    `${formatCount(etcd, 'etcd members healthy')}${leader}`,
     ...(etcd.quorum ? [] : [paint('red', 'no quorum')]),
     ...etcd.alarms.map((alarm) => paint('red', `alarm ${alarm}`)),
   ]
   return `${paint('bold', name)}: Kubernetes ${kubernetes}; ${parts.join(', ')}\n`
 }
 
-/** What else is worth a line, below the hosts. */
-export function clusterLines({ expiry, addons, paused, actions }: ClusterStatus): string {
+/** Further lines about the cluster, below the hosts. */
+export function formatClusterDetails({ expiry, addons, paused, actions }: ObservedClusterStatus): string {
   const lines = [
     ...paused.map(({ host, until, by }) => `healing is paused on ${host} until ${until}, by ${by}`),
     ...(expiry === undefined
@@ -32,19 +32,20 @@ export function clusterLines({ expiry, addons, paused, actions }: ClusterStatus)
       : [
           `certificates: the first to expire is ${expiry.file} of ${expiry.host}, on ${expiry.until.slice(0, 10)}`,
         ]),
-    ...addonLines(addons),
-    ...(actions.length === 0 ? [] : ['what agents did lately:']),
+    ...formatAddons(addons),
+    ...(actions.length === 0 ? [] : ['recent actions of agents:']),
     ...actions.map(
-      (action) => `  ${action.at.slice(0, 19)}Z ${action.host}/${action.component}: ${actionText(action)}`,
+      (action) =>
+        `  ${action.at.slice(0, 19)}Z ${action.host}/${action.component}: ${formatHealAction(action)}`,
     ),
   ]
-  return lines.map((line) => `${printable(line)}\n`).join('')
+  return lines.map((line) => `${toPrintable(line)}\n`).join('')
 }
 
-function addonLines(addons: ClusterStatus['addons'] = []): string[] {
+function formatAddons(addons: ObservedClusterStatus['addons'] = []): string[] {
   const ready = addons.flatMap(({ name, ready: isReady }) => (isReady ? [name] : []))
   return [
-    ...(ready.length === 0 ? [] : [`addons: ${listed(ready)} ${ready.length === 1 ? 'is' : 'are'} ready`]),
+    ...(ready.length === 0 ? [] : [`addons: ${joinNames(ready)} ${ready.length === 1 ? 'is' : 'are'} ready`]),
     ...addons.flatMap(({ name, reason }) =>
       reason === undefined ? [] : [`addon ${name} is not ready: ${reason}`],
     ),

@@ -4,30 +4,34 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import type { ClusterStatus } from '../../contract/cluster-status.ts'
 import type { HostStatus } from '../../contract/host-resource.ts'
-import { type TestAuthority, testAuthority } from '../../kit/testing/test-ca.ts'
-import { type Asked, type TestAnswer, testServer } from '../../kit/testing/https-test-server.ts'
-import { hyperkube, inMemory, type Ran } from '../testing/run-in-memory.ts'
-import { openReporter } from './from-api.ts'
+import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
+import {
+  type ReceivedRequest,
+  type TestResponse,
+  startHttpsTestServer,
+} from '../../kit/testing/https-test-server.ts'
+import { runHyperkube, createInMemoryContext, type CliResult } from '../testing/run-in-memory.ts'
+import { openStatusReader } from './from-api.ts'
 
-let authority: TestAuthority
+let ca: TestCa
 let stack: AsyncDisposableStack
-/** What the API has, by its path. */
+/** Stored objects by path. */
 let objects: Map<string, object>
-let answer: (asked: Asked) => TestAnswer
+let respond: (request: ReceivedRequest) => TestResponse
 let files: Readonly<Record<string, string>>
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 beforeEach(async () => {
   stack = new AsyncDisposableStack()
   objects = new Map()
-  answer = stored
-  const { url } = stack.use(await testServer(authority, (asked) => answer(asked)))
+  respond = respondStored
+  const { url } = stack.use(await startHttpsTestServer(ca, (request) => respond(request)))
   files = { 'k.yml': kubeconfig(url) }
 })
 afterEach(async () => stack.disposeAsync())
 
-function stored({ path }: Asked): TestAnswer {
+function respondStored({ path }: ReceivedRequest): TestResponse {
   const one = objects.get(path)
   if (one !== undefined) return { json: one }
   const items = [...objects].flatMap(([key, object]) => (key.startsWith(`${path}/`) ? [object] : []))
@@ -36,13 +40,13 @@ function stored({ path }: Asked): TestAnswer {
   return { status: 404, json: { kind: 'Status', message: 'not found' } }
 }
 
-function put(path: string, object: object): void {
+function store(path: string, object: object): void {
   objects.set(path, { metadata: { name: path.split('/').at(-1) }, ...object })
 }
 
 function kubeconfig(server: string): string {
   const data = (text: string): string => Buffer.from(text).toString('base64')
-  const { certificate, client } = authority
+  const { certificate, client } = ca
   const user = {
     'client-certificate-data': data(client.certificate),
     'client-key-data': data(client.privateKey),
@@ -55,75 +59,83 @@ function kubeconfig(server: string): string {
   })
 }
 
-const own = { apiVersion: 'hyperkube.dev/v1' }
+const resourceHead = { apiVersion: 'hyperkube.dev/v1' }
 const since = '2026-11-15T11:40:00.000Z'
 
-function putHost(name: string, status: HostStatus): void {
-  put(`/apis/hyperkube.dev/v1/hosts/${name}`, { ...own, kind: 'Host', spec: {}, status })
+function storeHost(name: string, status: HostStatus): void {
+  store(`/apis/hyperkube.dev/v1/hosts/${name}`, { ...resourceHead, kind: 'Host', spec: {}, status })
 }
 
-function putNode(name: string, ready: boolean): void {
+function storeNode(name: string, ready: boolean): void {
   const condition = { type: 'Ready', status: ready ? 'True' : 'Unknown', message: 'kubelet stopped posting' }
   const status = { conditions: [condition], nodeInfo: { kubeletVersion: 'v1.37.1' } }
-  put(`/api/v1/nodes/${name}`, { apiVersion: 'v1', kind: 'Node', status })
+  store(`/api/v1/nodes/${name}`, { apiVersion: 'v1', kind: 'Node', status })
 }
 
 const etcd = {
   ...{ id: 'a', leader: 'a', learner: false, ready: true, version: '3.7.3', size: 1, inUse: 1 },
   ...{ members: [], alarms: [] },
 }
-const wellComponent = { component: 'kubelet', state: 'well', since } as const
+const healthyComponent = { component: 'kubelet', state: 'healthy', since } as const
 
-function putWell(): void {
-  putNode('cp1', true)
-  putHost('cp1', { agent: '0.1.0', heartbeat: '2026-11-15T11:59:48.000Z', components: [wellComponent], etcd })
+function storeHealthyHost(): void {
+  storeNode('cp1', true)
+  storeHost('cp1', {
+    agent: '0.1.0',
+    heartbeat: '2026-11-15T11:59:48.000Z',
+    components: [healthyComponent],
+    etcd,
+  })
 }
 
-function putSummary(more: Partial<ClusterStatus> = {}): void {
+function storeSummary(more: Partial<ClusterStatus> = {}): void {
   const status: ClusterStatus = {
     ...{ state: 'degraded', since, findings: [] },
     nodes: { all: 2, ready: 1, unschedulable: 0, kubelets: [] },
-    hosts: { all: 2, heard: 1, agents: [] },
+    hosts: { all: 2, reporting: 1, agents: [] },
     etcd: { members: 1, ready: 1 },
-    certificates: { firstEnds: '2027-09-01', host: 'cp1' },
+    certificates: { earliestExpiry: '2027-09-01', host: 'cp1' },
     snapshot: { name: 'etcd-2026-11-15T06-00-00Z.db', host: 'cp1' },
     ...more,
   }
-  put('/apis/hyperkube.dev/v1/clusterstatuses/cluster', { ...own, kind: 'ClusterStatus', status })
+  store('/apis/hyperkube.dev/v1/clusterstatuses/cluster', { ...resourceHead, kind: 'ClusterStatus', status })
 }
 
-function putLease(renewTime: string): void {
+function storeLease(renewTime: string): void {
   const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/hyperkube-controller-manager'
   const spec = { holderIdentity: 'cp1', renewTime }
-  put(path, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', spec })
+  store(path, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', spec })
 }
 
-async function shown(more = ''): Promise<Ran> {
-  return hyperkube(`status --kubeconfig k.yml${more}`, files)
+async function shown(more = ''): Promise<CliResult> {
+  return runHyperkube(`status --kubeconfig k.yml${more}`, files)
 }
 
-test('by a kubeconfig alone: what the cluster says of itself, what is wrong, and how old it is', async () => {
-  putWell()
-  putNode('w1', false)
-  putHost('w1', {
-    ...{ agent: '0.1.0', heartbeat: '2026-11-15T11:39:00.000Z', idle: 'ana is at work' },
-    components: [wellComponent, { component: 'flanneld', state: 'given-up', since, because: 'no answer' }],
-    failing: [{ component: 'kubelet', probe: 'disk-space', since, seen: '3 % free', code: 'DISK_FULL' }],
+test('a kubeconfig alone shows the reported status, the problems and their age', async () => {
+  storeHealthyHost()
+  storeNode('w1', false)
+  storeHost('w1', {
+    ...{ agent: '0.1.0', heartbeat: '2026-11-15T11:39:00.000Z', suspended: 'ana is at work' },
+    components: [
+      healthyComponent,
+      { component: 'flanneld', state: 'exhausted', since, because: 'no answer' },
+    ],
+    failing: [{ component: 'kubelet', probe: 'disk-space', since, message: '3 % free', code: 'DISK_FULL' }],
   })
-  putSummary()
-  putLease('2026-11-15T11:59:58.000000Z')
+  storeSummary()
+  storeLease('2026-11-15T11:59:58.000000Z')
   const { code, stdout } = await shown()
   expect(code).toBe(1)
   expect(stdout).toMatchInlineSnapshot(`
-    "what the cluster says of itself; nobody has looked at its hosts
-    degraded since 2026-11-15T11:40:00Z: 1 of 2 nodes ready, 1 of 2 agents heard, 1 of 1 members of etcd well
+    "reported by the cluster through the API; hosts were not checked
+    degraded since 2026-11-15T11:40:00Z: 1 of 2 nodes ready, 1 of 2 agents reporting, 1 of 1 etcd members healthy
 
-    HOST  HEARD            COMPONENTS  ETCD   NODE
+    HOST  HEARTBEAT        COMPONENTS  ETCD   NODE
     cp1   12.0 s ago       1/1         leads  ready
     w1    21 min 00 s ago  1/2         -      not ready
 
-    w1: nothing is heard of its agent since 2026-11-15T11:39:00Z; hyperkube doctor looks at it by ssh
-    w1: flanneld: given up: no answer
+    w1: no heartbeat of its agent since 2026-11-15T11:39:00Z; hyperkube doctor checks it over ssh
+    w1: flanneld: exhausted: no answer
     w1: kubelet: disk-space: 3 % free
     w1: node: kubelet stopped posting
     w1: ana is at work
@@ -133,27 +145,27 @@ test('by a kubeconfig alone: what the cluster says of itself, what is wrong, and
   `)
 })
 
-test('all is well, also in wide', async () => {
-  putWell()
-  putSummary({ state: 'well' })
-  putLease('2026-11-15T11:59:58.000000Z')
+test('a healthy cluster, also with -o wide', async () => {
+  storeHealthyHost()
+  storeSummary({ state: 'healthy' })
+  storeLease('2026-11-15T11:59:58.000000Z')
   const { code, stdout } = await shown(' -o wide')
   expect(code).toBe(0)
   expect(stdout).toContain('v1.37.1  0.1.0')
 })
 
-test('that nobody keeps the summary any more is said, and that there is none', async () => {
-  putWell()
-  expect((await shown()).stdout).toContain('no controller manager has said')
-  putSummary()
-  expect((await shown()).stdout).toContain('nobody keeps this up to date; on control planes')
-  putLease('2026-11-15T11:30:00.000000Z')
-  expect((await shown()).stdout).toContain('nobody has kept this up to date for 30 min 00 s')
+test('a missing summary and a summary without a leader are reported', async () => {
+  storeHealthyHost()
+  expect((await shown()).stdout).toContain('no controller manager has reported')
+  storeSummary()
+  expect((await shown()).stdout).toContain('no leader updates this summary; on control planes')
+  storeLease('2026-11-15T11:30:00.000000Z')
+  expect((await shown()).stdout).toContain('no leader has updated this summary for 30 min 00 s')
 })
 
-test('a node whose agent has never spoken is shown, and is not well', async () => {
-  putWell()
-  putNode('w9', true)
+test('a node whose agent has never reported is shown as unhealthy', async () => {
+  storeHealthyHost()
+  storeNode('w9', true)
   const { code, stdout } = await shown(' --limit w9')
   expect(code).toBe(1)
   expect(stdout).toMatch(/^w9 +never +\? +- +ready$/m)
@@ -162,38 +174,38 @@ test('a node whose agent has never spoken is shown, and is not well', async () =
 })
 
 test('for programs it is a document with a version', async () => {
-  putWell()
-  putSummary()
-  putLease('2026-11-15T11:59:58.000000Z')
+  storeHealthyHost()
+  storeSummary()
+  storeLease('2026-11-15T11:59:58.000000Z')
   const { stdout } = await shown(' -o json')
   expect(JSON.parse(stdout)).toMatchObject({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'ReportedStatus',
     at: '2026-11-15T12:00:00.000Z',
-    kept: '2026-11-15T11:59:58.000000Z',
+    leaderRenewedAt: '2026-11-15T11:59:58.000000Z',
     summary: { state: 'degraded' },
-    hosts: [{ host: 'cp1', silent: false, node: { well: true }, status: { agent: '0.1.0' } }],
+    hosts: [{ host: 'cp1', heartbeatExpired: false, node: { healthy: true }, status: { agent: '0.1.0' } }],
   })
 })
 
-test('a cluster that has no such objects is told from one that does not answer', async () => {
-  answer = (asked) =>
-    asked.path.startsWith('/apis/hyperkube.dev')
+test('a cluster without these objects has another error than an unreachable one', async () => {
+  respond = (request) =>
+    request.path.startsWith('/apis/hyperkube.dev')
       ? { status: 404, json: { kind: 'Status', message: 'the server could not find the requested resource' } }
-      : stored(asked)
+      : respondStored(request)
   const { code, stderr } = await shown()
   expect(code).toBe(1)
-  expect(stderr).toContain('STATUS_NOT_TOLD')
-  expect((await hyperkube('status --kubeconfig none.yml', files)).stderr).toContain('KUBECONFIG_NOT_READ')
+  expect(stderr).toContain('STATUS_UNAVAILABLE')
+  expect((await runHyperkube('status --kubeconfig none.yml', files)).stderr).toContain('KUBECONFIG_NOT_READ')
 })
 
 const text = readFileSync(join(import.meta.dirname, '../../../examples/high-availability.yml'), 'utf8')
 const options = { file: 'cluster.yml', output: 'table', input: false } as const
 
 test('cluster.yml and its key lead straight to the API servers', async () => {
-  const made = await hyperkube('init', { 'cluster.yml': text })
-  const { context } = inMemory(Object.fromEntries(made.files))
-  using reporter = await openReporter(context, options, undefined)
+  const initialized = await runHyperkube('init', { 'cluster.yml': text })
+  const { context } = createInMemoryContext(Object.fromEntries(initialized.files))
+  using reporter = await openStatusReader(context, options, undefined)
   expect(reporter?.servers).toEqual([
     'https://k8s.example.com:6443',
     'https://192.168.1.11:6443',
@@ -203,7 +215,7 @@ test('cluster.yml and its key lead straight to the API servers', async () => {
 })
 
 test('a cluster.yml that makes no sense leads nowhere, and says why', async () => {
-  const ran = await hyperkube('status --from-api', { 'cluster.yml': 'kind: Cluster\n' })
-  expect(ran.code).toBe(1)
-  expect(ran.stderr).toContain('cluster.yml')
+  const result = await runHyperkube('status --from-api', { 'cluster.yml': 'kind: Cluster\n' })
+  expect(result.code).toBe(1)
+  expect(result.stderr).toContain('cluster.yml')
 })

@@ -1,74 +1,81 @@
-import { describe, HyperkubeError } from '../../kit/errors.ts'
-import { isReportedWell, type Reported } from '../../lifecycle/status/reported-status.ts'
-import { reporterBy, type Reporter, reporterFor } from '../../lifecycle/status/status-reader.ts'
-import { silentAfter } from '../../manager/heartbeats.ts'
+import { formatError, HyperkubeError } from '../../kit/errors.ts'
+import { isReportedHealthy, type ReportedStatus } from '../../lifecycle/status/reported-status.ts'
+import {
+  createKubeconfigStatusReader,
+  type StatusReader,
+  createIdentityStatusReader,
+} from '../../lifecycle/status/status-reader.ts'
+import { silentAfterMs } from '../../manager/heartbeats.ts'
 import { managerLease } from '../../manager/rbac.ts'
-import { type Context, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { controlPlanes } from '../control-planes.ts'
-import { limitTo } from '../limit-hosts.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
+import { listControlPlanes } from '../control-planes.ts'
+import { limitByName } from '../limit-hosts.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
-import { findingsText, print } from '../print.ts'
-import { reportedText } from './reported-status-text.ts'
-import { watch } from './watch.ts'
+import { formatFindings, printResult } from '../print.ts'
+import { formatReportedStatus } from './reported-status-text.ts'
+import { showRepeatedly } from './watch.ts'
 
 export interface FromApiFlags {
   readonly kubeconfig?: string | undefined
   readonly watch: boolean
 }
 
-/** How a cluster is by its own word, where no host can be looked at. */
-export async function statusFromApi(
-  context: Context,
+/** Shows the status that the cluster reports through the API, without ssh. */
+export async function showReportedStatus(
+  context: CommandContext,
   { options }: Invocation,
-  { kubeconfig, watch: again }: FromApiFlags,
+  { kubeconfig, watch: isWatching }: FromApiFlags,
 ): Promise<ExitCode> {
-  using reporter = await openReporter(context, options, kubeconfig)
-  if (reporter === undefined) return exitCodes.failure
-  const show = async (stdout: Context['stdout']): Promise<Reported> => {
+  using reader = await openStatusReader(context, options, kubeconfig)
+  if (reader === undefined) return exitCodes.failure
+  const show = async (stdout: CommandContext['stdout']): Promise<ReportedStatus> => {
     const at = context.now()
-    const all = await reporter.read(at)
-    const reported = { ...all, hosts: limitTo(all.hosts, ({ host }) => host, options.limit) }
+    const all = await reader.read(at)
+    const reported = { ...all, hosts: limitByName(all.hosts, ({ host }) => host, options.limit) }
     const head = { apiVersion: 'hyperkube.dev/v1', kind: 'ReportedStatus', at: at.toISOString() }
-    print(stdout, options.output, { ...head, ...reported }, () =>
-      reportedText(reported, { wide: options.output === 'wide', now: at }, context.paint),
+    printResult(stdout, options.output, { ...head, ...reported }, () =>
+      formatReportedStatus(reported, { wide: options.output === 'wide', now: at }, context.paint),
     )
     return reported
   }
-  if (again) return await watch(context, show)
-  return (await show(context.stdout)).hosts.every(isReportedWell) ? exitCodes.ok : exitCodes.failure
+  if (isWatching) return await showRepeatedly(context, show)
+  return (await show(context.stdout)).hosts.every(isReportedHealthy) ? exitCodes.ok : exitCodes.failure
 }
 
-/** By a kubeconfig alone, or by cluster.yml and its key. Undefined when cluster.yml is not to be used. */
-export async function openReporter(
-  context: Context,
+/**
+ * Opens a reader from a kubeconfig alone, or from cluster.yml and the identity key. Undefined if cluster.yml
+ * is not valid.
+ */
+export async function openStatusReader(
+  context: CommandContext,
   options: Invocation['options'],
   kubeconfig: string | undefined,
-): Promise<Reporter | undefined> {
+): Promise<StatusReader | undefined> {
   const { readFile, operator, now, signal } = context
-  const world = { lease: managerLease, silentAfter, signal }
+  const readerOptions = { lease: managerLease, heartbeatTimeoutMs: silentAfterMs, signal }
   if (kubeconfig !== undefined) {
     const text = await readFile(kubeconfig).catch((cause: unknown) => {
-      throw new HyperkubeError('KUBECONFIG_NOT_READ', `${kubeconfig} cannot be read: ${describe(cause)}`)
+      throw new HyperkubeError('KUBECONFIG_NOT_READ', `${kubeconfig} cannot be read: ${formatError(cause)}`)
     })
-    return reporterBy(text, kubeconfig, world)
+    return createKubeconfigStatusReader(text, kubeconfig, readerOptions)
   }
   const { cluster, findings } = await loadCluster(context, options.file)
-  context.stderr.write(findingsText(findings))
+  context.stderr.write(formatFindings(findings))
   if (cluster === undefined) return undefined
   const identity = await openIdentity(context, options, cluster.metadata.name)
   const { endpoint } = cluster.spec.api
   const servers = [
     ...(endpoint === undefined ? [] : [endpoint]),
-    ...controlPlanes(cluster).map((one) => one.server),
+    ...listControlPlanes(cluster).map((one) => one.server),
   ]
-  return reporterFor(
+  return createIdentityStatusReader(
     {
       identity,
       operator: `${operator.user}@${operator.machine}`,
       servers: servers.map((server) => `https://${server}`),
       now: now(),
     },
-    world,
+    readerOptions,
   )
 }

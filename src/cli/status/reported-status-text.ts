@@ -1,117 +1,129 @@
-import { duration } from '../../kit/duration.ts'
-import { printable } from '../../kit/printable.ts'
-import { isReportedWell, type Reported, type ReportedHost } from '../../lifecycle/status/reported-status.ts'
+import { formatDuration } from '../../kit/duration.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import {
+  isReportedHealthy,
+  type ReportedStatus,
+  type ReportedHost,
+} from '../../lifecycle/status/reported-status.ts'
 import type { Paint } from '../command.ts'
-import { type Cell, type Column, tableText } from '../table.ts'
-import { healthText, type StatusOptions, wellCell } from './text.ts'
+import { type TableCell, type TableColumn, formatTable } from '../table.ts'
+import { formatHealth, type StatusFormatOptions, healthCell } from './text.ts'
 
-/** In milliseconds: whoever keeps the summary gives a sign of life every few seconds. */
-const keptWithin = 60_000
+/** Milliseconds. The leader renews its lease every few seconds. */
+const maxSummaryAgeMs = 60_000
 
-/** A line for the whole, a row for each host, and what is wrong; each with how old it is. */
-export function reportedText(reported: Reported, options: StatusOptions, paint: Paint): string {
+/** A line for the cluster, a row for each host, and the problems; each with its age. */
+export function formatReportedStatus(
+  reported: ReportedStatus,
+  options: StatusFormatOptions,
+  paint: Paint,
+): string {
   const { hosts } = reported
-  const table = tableText(columnsOf(options), hosts, paint)
-  const lines = [...hosts.flatMap(troublesOf), ...restOf(reported)]
-  const below = lines.length === 0 ? '' : `\n${lines.map((line) => `${printable(line)}\n`).join('')}`
-  return `${heading(reported, options.now, paint)}\n${table}${below}`
+  const table = formatTable(selectColumns(options), hosts, paint)
+  const lines = [...hosts.flatMap(listProblems), ...listNotices(reported)]
+  const footer = lines.length === 0 ? '' : `\n${lines.map((line) => `${toPrintable(line)}\n`).join('')}`
+  return `${formatHeading(reported, options.now, paint)}\n${table}${footer}`
 }
 
-function heading({ summary, kept }: Reported, now: Date, paint: Paint): string {
-  const source = 'what the cluster says of itself; nobody has looked at its hosts\n'
-  const age = kept === undefined ? undefined : now.getTime() - Date.parse(kept)
-  const isOld = age === undefined || age > keptWithin
+function formatHeading({ summary, leaderRenewedAt }: ReportedStatus, now: Date, paint: Paint): string {
+  const source = 'reported by the cluster through the API; hosts were not checked\n'
+  const age = leaderRenewedAt === undefined ? undefined : now.getTime() - Date.parse(leaderRenewedAt)
+  const isOld = age === undefined || age > maxSummaryAgeMs
   if (summary === undefined) {
-    return `${source}${paint('yellow', 'no controller manager has said how it is as a whole')}\n`
+    return `${source}${paint('yellow', 'no controller manager has reported a summary')}\n`
   }
   const { state, since, nodes, hosts, etcd } = summary
-  const colours = { well: 'green', degraded: 'yellow', failing: 'red' } as const
+  const colours = { healthy: 'green', degraded: 'yellow', unhealthy: 'red' } as const
   const parts = [
     `${nodes.ready} of ${nodes.all} nodes ready`,
-    `${hosts.heard} of ${hosts.all} agents heard`,
-    `${etcd.ready} of ${etcd.members} members of etcd well`,
+    `${hosts.reporting} of ${hosts.all} agents reporting`,
+    `${etcd.ready} of ${etcd.members} etcd members healthy`,
   ]
-  const old =
+  const ageText =
     age === undefined
-      ? 'nobody keeps this up to date'
-      : `nobody has kept this up to date for ${duration(age)}`
+      ? 'no leader updates this summary'
+      : `no leader has updated this summary for ${formatDuration(age)}`
   return [
     source,
     `${paint(colours[state], state)} since ${since.slice(0, 19)}Z: ${parts.join(', ')}\n`,
     ...(isOld
-      ? [`${paint('red', old)}; on control planes: journalctl -u hyperkube-controller-manager -n 50\n`]
+      ? [`${paint('red', ageText)}; on control planes: journalctl -u hyperkube-controller-manager -n 50\n`]
       : []),
   ].join('')
 }
 
-function columnsOf({ wide, now }: StatusOptions): readonly Column<ReportedHost>[] {
-  const usual: readonly Column<ReportedHost>[] = [
+function selectColumns({ wide, now }: StatusFormatOptions): readonly TableColumn<ReportedHost>[] {
+  const defaultColumns: readonly TableColumn<ReportedHost>[] = [
     { head: 'HOST', cell: ({ host }) => ({ text: host }) },
-    { head: 'HEARD', cell: (host) => heardCell(host, now) },
+    { head: 'HEARTBEAT', cell: (host) => heartbeatCell(host, now) },
     { head: 'COMPONENTS', cell: componentsCell },
     { head: 'ETCD', cell: etcdCell },
-    { head: 'NODE', cell: ({ node }) => wellCell(node, 'ready', 'not ready') },
+    { head: 'NODE', cell: ({ node }) => healthCell(node, 'ready', 'not ready') },
   ]
   return wide
     ? [
-        ...usual,
+        ...defaultColumns,
         { head: 'KUBELET', cell: ({ node }) => ({ text: node?.version ?? '-' }) },
         { head: 'HYPERKUBE', cell: ({ status }) => ({ text: status.agent ?? '-' }) },
       ]
-    : usual
+    : defaultColumns
 }
 
-function heardCell({ silent, status: { heartbeat } }: ReportedHost, now: Date): Cell {
+function heartbeatCell({ heartbeatExpired, status: { heartbeat } }: ReportedHost, now: Date): TableCell {
   if (heartbeat === undefined) return { text: 'never', colour: 'red' }
   const age = Math.max(0, now.getTime() - Date.parse(heartbeat))
-  return { text: `${duration(age)} ago`, colour: silent ? 'red' : 'green' }
+  return { text: `${formatDuration(age)} ago`, colour: heartbeatExpired ? 'red' : 'green' }
 }
 
-function componentsCell({ silent, status: { components } }: ReportedHost): Cell {
+function componentsCell({ heartbeatExpired, status: { components } }: ReportedHost): TableCell {
   if (components === undefined) return { text: '?', colour: 'dim' }
-  const well = components.filter(({ state }) => state === 'well').length
-  const text = `${well}/${components.length}`
-  // What was said long ago is no colour worth.
-  if (silent) return { text, colour: 'dim' }
-  return { text, colour: well === components.length ? 'green' : 'red' }
+  const healthy = components.filter(({ state }) => state === 'healthy').length
+  const text = `${healthy}/${components.length}`
+  // Expired reports have no colour.
+  if (heartbeatExpired) return { text, colour: 'dim' }
+  return { text, colour: healthy === components.length ? 'green' : 'red' }
 }
 
-function etcdCell({ silent, status: { etcd } }: ReportedHost): Cell {
+function etcdCell({ heartbeatExpired, status: { etcd } }: ReportedHost): TableCell {
   if (etcd === undefined) return { text: '-', colour: 'dim' }
-  const text = etcd.ready ? (etcd.leader === etcd.id ? 'leads' : 'well') : 'unwell'
-  return { text, colour: silent ? 'dim' : etcd.ready ? 'green' : 'red' }
+  const text = etcd.ready ? (etcd.leader === etcd.id ? 'leads' : 'healthy') : 'unhealthy'
+  return { text, colour: heartbeatExpired ? 'dim' : etcd.ready ? 'green' : 'red' }
 }
 
-function troublesOf(one: ReportedHost): string[] {
-  if (isReportedWell(one)) return []
-  const { host, silent, node, status } = one
+function listProblems(reportedHost: ReportedHost): string[] {
+  if (isReportedHealthy(reportedHost)) return []
+  const { host, heartbeatExpired, node, status } = reportedHost
   const { heartbeat, components = [], failing = [], etcd } = status
-  const known = new Set(components.flatMap(({ component, state }) => (state === 'well' ? [] : [component])))
+  const unhealthyComponents = new Set(
+    components.flatMap(({ component, state }) => (state === 'healthy' ? [] : [component])),
+  )
   const since = heartbeat === undefined ? '' : ` since ${heartbeat.slice(0, 19)}Z`
   return [
-    ...(silent
-      ? [`${host}: nothing is heard of its agent${since}; hyperkube doctor looks at it by ssh`]
+    ...(heartbeatExpired
+      ? [`${host}: no heartbeat of its agent${since}; hyperkube doctor checks it over ssh`]
       : []),
     ...components
-      .filter(({ state }) => state !== 'well')
-      .map(({ component, state, because }) => `${host}: ${component}: ${healthText(state, because)}`),
+      .filter(({ state }) => state !== 'healthy')
+      .map(({ component, state, because }) => `${host}: ${component}: ${formatHealth(state, because)}`),
     ...failing
-      .filter(({ component }) => !known.has(component))
-      .map(({ component, probe, seen }) => `${host}: ${component}: ${probe}: ${seen ?? 'it fails'}`),
-    ...(etcd?.ready === false ? [`${host}: etcd: its member does not serve`] : []),
+      .filter(({ component }) => !unhealthyComponents.has(component))
+      .map(({ component, probe, message }) => `${host}: ${component}: ${probe}: ${message ?? 'it fails'}`),
+    ...(etcd?.ready === false ? [`${host}: etcd: its member is not ready`] : []),
     ...(etcd?.alarms ?? []).map(({ alarm }) => `${host}: etcd: alarm ${alarm}`),
-    ...(node?.well === false ? [`${host}: node: ${node.reason}`] : []),
+    ...(node?.healthy === false ? [`${host}: node: ${node.reason}`] : []),
   ]
 }
 
-/** What is worth a line though nothing may be wrong. */
-function restOf({ summary, hosts }: Reported): string[] {
+/** Lines that are shown even if nothing is wrong. */
+function listNotices({ summary, hosts }: ReportedStatus): string[] {
   const { certificates, snapshot } = summary ?? {}
   return [
-    ...hosts.flatMap(({ host, status: { idle } }) => (idle === undefined ? [] : [`${host}: ${idle}`])),
+    ...hosts.flatMap(({ host, status: { suspended } }) =>
+      suspended === undefined ? [] : [`${host}: ${suspended}`],
+    ),
     ...(certificates === undefined
       ? []
-      : [`certificates: the first to expire is on ${certificates.host}, on ${certificates.firstEnds}`]),
+      : [`certificates: the first to expire is on ${certificates.host}, on ${certificates.earliestExpiry}`]),
     ...(snapshot === undefined ? [] : [`snapshots: the newest is ${snapshot.name} on ${snapshot.host}`]),
   ]
 }

@@ -1,71 +1,71 @@
 import { expect, test } from 'vitest'
-import type { HostStatus } from '../../lifecycle/status/observed-host-status.ts'
-import { statusText } from './text.ts'
+import type { ObservedHostStatus } from '../../lifecycle/status/observed-host-status.ts'
+import { formatHostStatuses } from './text.ts'
 
 const plain = (_colour: string, text: string): string => text
 
 test('a row for each host, and below it what is wrong', () => {
   const service = (name: string, state: 'active' | 'failed') => ({ name, state, restarts: 0 })
-  const text = statusText(
+  const text = formatHostStatuses(
     [
       {
         host: 'cp1',
-        away: undefined,
+        unreachable: undefined,
         version: '0.1.0',
         services: [service('etcd', 'active'), service('kubelet', 'failed')],
-        etcd: { well: true },
-        api: { well: true },
-        node: { well: false, reason: 'kubelet stopped posting', version: 'v1.37.1' },
+        etcd: { healthy: true },
+        api: { healthy: true },
+        node: { healthy: false, reason: 'kubelet stopped posting', version: 'v1.37.1' },
       },
       {
         host: 'w1',
-        away: 'nobody answers at 10.0.0.2',
+        unreachable: 'no answer from 10.0.0.2',
         version: undefined,
         services: [],
-        node: { well: true },
+        node: { healthy: true },
       },
     ],
     { wide: false, now: new Date(0) },
     plain,
   )
   expect(text).toMatchInlineSnapshot(`
-    "HOST  ANSWERS  SERVICES  ETCD  API    NODE
-    cp1   yes      1/2       well  ready  not ready
-    w1    no       ?         -     -      ready
+    "HOST  REACHABLE  SERVICES  ETCD     API    NODE
+    cp1   yes        1/2       healthy  ready  not ready
+    w1    no         ?         -        -      ready
 
     cp1: kubelet is failed; on the host: journalctl -u kubelet -n 50
     cp1: node: kubelet stopped posting
-    w1: nobody answers at 10.0.0.2
+    w1: no answer from 10.0.0.2
     "
   `)
 })
 
-test('what is on trial, is late to go back, or went back is one line each', () => {
-  const trial = {
+test('active, overdue and rolled back provisional changes are one line each', () => {
+  const provisional = {
     id: '22222222-2222-4222-8222-222222222222',
     plan: 'c'.repeat(64),
     deadline: '2026-11-15T12:10:00.000Z',
-    slot: 0,
+    rollbackDelayMs: 0,
   }
-  const host = (name: string, of: Pick<HostStatus, 'trial'>): HostStatus => ({
+  const host = (name: string, fields: Partial<ObservedHostStatus>): ObservedHostStatus => ({
     host: name,
-    away: undefined,
+    unreachable: undefined,
     version: '0.1.0',
     services: [],
-    ...of,
+    ...fields,
   })
-  const on = host('cp1', { trial: { ...trial, state: 'on-trial' } })
-  const back = host('w1', { trial: { ...trial, state: 'went-back', at: '2026-11-15T12:12:03.500Z' } })
+  const active = host('cp1', { provisional: { ...provisional, state: 'provisional' } })
+  const rolledBack = host('w1', {
+    provisional: { ...provisional, state: 'rolled-back', at: '2026-11-15T12:12:03.500Z' },
+  })
   const linesAt = (time: string): string[] =>
-    statusText([on, back], { wide: false, now: new Date(time) }, plain)
+    formatHostStatuses([active, rolledBack], { wide: false, now: new Date(time) }, plain)
       .split('\n\n')[1]
       ?.split('\n') ?? []
   expect(linesAt('2026-11-15T12:00:00Z')).toEqual([
-    'on trial until 2026-11-15T12:10:00Z: cp1; hyperkube trial keep keeps it, hyperkube trial back goes back now',
-    'went back, because the trial ended at 2026-11-15T12:10:00Z and was not kept: w1 at 2026-11-15T12:12:03Z; hyperkube plan shows what is to be done',
+    'provisional until 2026-11-15T12:10:00Z: cp1; hyperkube provisional confirm keeps it, hyperkube provisional rollback rolls back now',
+    'rolled back, because the provisional change was not confirmed until 2026-11-15T12:10:00Z: w1 at 2026-11-15T12:12:03Z; hyperkube plan shows the changes',
     '',
   ])
-  expect(linesAt('2026-11-15T12:13:00Z')[0]).toContain(
-    'still on trial, which ended at 2026-11-15T12:10:00Z: cp1;',
-  )
+  expect(linesAt('2026-11-15T12:13:00Z')[0]).toContain('still provisional after 2026-11-15T12:10:00Z: cp1;')
 })

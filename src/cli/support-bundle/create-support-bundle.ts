@@ -1,57 +1,78 @@
 import packageFile from '../../../package.json' with { type: 'json' }
 import type { SecretMask } from '../../kit/mask-secrets.ts'
-import { printable } from '../../kit/printable.ts'
-import type { When } from '../../lifecycle/logs/host-log.ts'
-import { supportArchive } from '../../lifecycle/support-bundle/archive.ts'
-import { cleaner } from '../../lifecycle/support-bundle/cleaner.ts'
-import { gather, type HostOutcome, type SupportHost } from '../../lifecycle/support-bundle/collect.ts'
-import { never, supportFormat, type SupportManifest } from '../../lifecycle/support-bundle/manifest.ts'
-import type { Piece, SupportFile } from '../../lifecycle/support-bundle/support-entry.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import type { LogTime } from '../../lifecycle/logs/host-log.ts'
+import { streamSupportArchive } from '../../lifecycle/support-bundle/archive.ts'
+import { createCleaner } from '../../lifecycle/support-bundle/cleaner.ts'
+import {
+  collectSupportFiles,
+  type HostCollectResult,
+  type SupportHost,
+} from '../../lifecycle/support-bundle/collect.ts'
+import {
+  excludedContents,
+  supportManifestFormat,
+  type SupportManifest,
+} from '../../lifecycle/support-bundle/manifest.ts'
+import type { SupportEntry, SupportFile } from '../../lifecycle/support-bundle/support-entry.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import type { Context } from '../command.ts'
-import { reasonOf } from '../format-host-error.ts'
-import { count } from '../format-text.ts'
-import { writeArchive } from './write-archive.ts'
+import type { CommandContext } from '../command.ts'
+import { formatHostError } from '../format-host-error.ts'
+import { formatCount } from '../format-text.ts'
+import { writeGzipArchive } from './write-archive.ts'
 
-export interface BundleScene {
-  readonly context: Pick<Context, 'stderr' | 'now' | 'signal'>
+export interface SupportBundleOptions {
+  readonly context: Pick<CommandContext, 'stderr' | 'now' | 'signal'>
   readonly cluster: string
   readonly hosts: readonly SupportHost[]
-  readonly remoteOf: (host: string) => Promise<Remote>
-  /** Of this machine. */
-  readonly own: readonly SupportFile[]
-  /** What the cluster as a whole says. */
-  readonly whole: AsyncIterable<Piece>
-  readonly since: When
+  readonly connect: (host: string) => Promise<Remote>
+  /** Files of this machine. */
+  readonly localFiles: readonly SupportFile[]
+  /** Entries of the cluster as a whole. */
+  readonly clusterEntries: AsyncIterable<SupportEntry>
+  readonly since: LogTime
   readonly lines: number
   readonly mask: SecretMask
 }
 
-export interface MadeBundle {
+export interface SupportBundleResult {
   readonly manifest: SupportManifest
   /** In bytes. */
   readonly size: number
 }
 
-/** Gathers all that helps to find a fault, and tells how far it is. */
-export async function makeBundle(path: string, scene: BundleScene): Promise<MadeBundle> {
-  const { context, cluster, hosts, remoteOf, own, whole, since, lines, mask } = scene
+/** Collects everything that helps to find a fault, and reports progress on stderr. */
+export async function createSupportBundle(
+  path: string,
+  options: SupportBundleOptions,
+): Promise<SupportBundleResult> {
+  const { context, cluster, hosts, connect, localFiles, clusterEntries, since, lines, mask } = options
   const { stderr, now, signal } = context
   const created = now().toISOString()
-  const clean = cleaner(mask)
-  const outcomes = new Map<string, HostOutcome>()
-  const met = (host: string, outcome: HostOutcome): void => {
+  const cleaner = createCleaner(mask)
+  const outcomes = new Map<string, HostCollectResult>()
+  const onHostDone = (host: string, outcome: HostCollectResult): void => {
     outcomes.set(host, outcome)
-    const text = 'reason' in outcome ? outcome.reason : count(outcome.files, 'file')
-    stderr.write(`${host}: ${clean.text(text)}\n`)
+    const text = 'reason' in outcome ? outcome.reason : formatCount(outcome.files, 'file')
+    stderr.write(`${host}: ${cleaner.text(text)}\n`)
   }
   let manifest: SupportManifest | undefined
-  const pieces = async function* (): AsyncGenerator<Piece> {
-    for (const file of own) yield { ...file, text: clean.text(file.text) }
-    yield* gather({ hosts, remoteOf, cluster: whole, since, lines, mask, reasonOf, met, signal })
+  const collectEntries = async function* (): AsyncGenerator<SupportEntry> {
+    for (const file of localFiles) yield { ...file, text: cleaner.text(file.text) }
+    yield* collectSupportFiles({
+      hosts,
+      connect,
+      cluster: clusterEntries,
+      since,
+      lines,
+      mask,
+      formatReason: formatHostError,
+      onHostDone,
+      signal,
+    })
   }
-  const bytes = supportArchive(pieces(), ({ files, leftOut }) => {
-    manifest = supportFormat.newest.schema.parse({
+  const bytes = streamSupportArchive(collectEntries(), ({ files, omitted }) => {
+    manifest = supportManifestFormat.newest.schema.parse({
       apiVersion: 'hyperkube.dev/v1',
       kind: 'SupportBundle',
       cluster,
@@ -60,16 +81,16 @@ export async function makeBundle(path: string, scene: BundleScene): Promise<Made
       hosts: hosts.map(({ host }) => {
         const outcome = outcomes.get(host)
         return outcome !== undefined && 'reason' in outcome
-          ? { host, reason: clean.text(outcome.reason) }
+          ? { host, reason: cleaner.text(outcome.reason) }
           : { host }
       }),
       files,
-      leftOut: leftOut.map(({ what, reason }) => ({ what, reason: clean.text(reason) })),
-      never: [...never],
+      omitted: omitted.map(({ item, reason }) => ({ item, reason: cleaner.text(reason) })),
+      excluded: [...excludedContents],
     })
     return manifest
   })
-  const size = await writeArchive(path, bytes, signal)
-  if (manifest === undefined) throw new Error(`${printable(path)} has no manifest`)
+  const size = await writeGzipArchive(path, bytes, signal)
+  if (manifest === undefined) throw new Error(`${toPrintable(path)} has no manifest`)
   return { manifest, size }
 }

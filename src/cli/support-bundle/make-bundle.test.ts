@@ -5,20 +5,20 @@ import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { sizeIn, tarSpace } from '../../bundle/tar.ts'
-import { type HostAnswer, hostCallFormat } from '../../contract/host-call.ts'
+import { readTarSize, tarEntrySize } from '../../bundle/tar.ts'
+import { type HostCallResponse, hostCallFormat } from '../../contract/host-call.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import type { Argv } from '../../kit/command.ts'
-import { secretMask } from '../../kit/mask-secrets.ts'
+import { createSecretMask } from '../../kit/mask-secrets.ts'
 import { scriptedJournal } from '../../lifecycle/logs/testing/scripted-journal.ts'
-import { supportFormat } from '../../lifecycle/support-bundle/manifest.ts'
-import type { Piece } from '../../lifecycle/support-bundle/support-entry.ts'
-import { clusterWith, planInput } from '../../plan/testing/fixtures.ts'
+import { supportManifestFormat } from '../../lifecycle/support-bundle/manifest.ts'
+import type { SupportEntry } from '../../lifecycle/support-bundle/support-entry.ts'
+import { buildTestCluster, buildPlanInput } from '../../plan/testing/fixtures.ts'
 import { planCluster } from '../../plan/plan.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import { inMemory } from '../testing/run-in-memory.ts'
-import { makeBundle } from './create-support-bundle.ts'
-import { bundleText } from './text.ts'
+import { createInMemoryContext } from '../testing/run-in-memory.ts'
+import { createSupportBundle } from './create-support-bundle.ts'
+import { formatSupportBundle } from './text.ts'
 
 let directory: string
 beforeEach(async () => {
@@ -27,10 +27,10 @@ beforeEach(async () => {
 afterEach(async () => rm(directory, { recursive: true }))
 
 const canary = 'CANARY4kTq9wZr2'
-const cluster = clusterWith('{ name: cp1, address: 10.0.0.1, roles: [control-plane] }')
-const [plan] = planCluster(planInput(cluster)).plans
+const cluster = buildTestCluster('{ name: cp1, address: 10.0.0.1, roles: [control-plane] }')
+const [plan] = planCluster(buildPlanInput(cluster)).plans
 
-/** Somebody has put a file of their own on the host, and everything that speaks there is careless. */
+/** The host has a file of the user, and every program there leaks secrets. */
 function planText(): string {
   const [first, ...rest] = plan?.components ?? []
   const file = {
@@ -40,22 +40,22 @@ function planText(): string {
     content: { kind: 'text', text: canary },
     restart: false,
   }
-  const own = { ...first, name: 'extra-files', files: [file] }
-  return JSON.stringify({ ...plan, components: [own, ...rest] })
+  const extraFiles = { ...first, name: 'extra-files', files: [file] }
+  return JSON.stringify({ ...plan, components: [extraFiles, ...rest] })
 }
 
-function said(argv: Argv): string {
+function fakeOutput(argv: Argv): string {
   const line = `Authorization: Bearer ${canary}\nsaid \u001B[31m in red\npassword=${canary}\n`
   if (argv.includes('facts')) return JSON.stringify({ host: 'cp1', note: `http://me:${canary}@proxy` })
-  if (argv.some((word) => word.endsWith('plan.json'))) return planText()
-  return argv.some((word) => word.endsWith('journal.ndjson'))
+  if (argv.some((arg) => arg.endsWith('plan.json'))) return planText()
+  return argv.some((arg) => arg.endsWith('journal.ndjson'))
     ? `{"what":{"failure":{"message":"token=${canary}"}}}\ncut {"password":"${canary}"`
     : line
 }
 
 const key = ['-----BEGIN PRIVATE KEY-----', canary, '-----END PRIVATE KEY-----', 'after it']
 
-function remoteOf(host: string): Remote {
+function createRemote(host: string): Remote {
   const journal = scriptedJournal(
     host,
     key.map((MESSAGE, index) => ({
@@ -72,49 +72,49 @@ function remoteOf(host: string): Remote {
     },
     async exec(argv) {
       const isMissing = argv[0] === 'nft'
-      const stdout = isMissing ? '' : said(argv)
+      const stdout = isMissing ? '' : fakeOutput(argv)
       return { code: isMissing ? 127 : 0, stdout, stderr: '', bytes: Buffer.from(stdout) }
     },
   }
 }
 
-/** A Windows host whose own program answers, and whose agent does not. */
-function windowsRemoteOf(host: string): Remote {
+/** A Windows host whose hyperkube program answers, and whose agent does not. */
+function createWindowsRemote(host: string): Remote {
   return {
-    ...remoteOf(host),
+    ...createRemote(host),
     async open(argv) {
       if (argv.includes('agent-call')) throw new Error(`no agent for ${canary} known`)
       const [stdin, stdout] = [new PassThrough(), new PassThrough()]
       createInterface({ input: stdin }).once('line', (line) => {
-        const { ask } = readVersioned(hostCallFormat, JSON.parse(line))
-        const told: readonly HostAnswer['answer'][] =
-          ask.type === 'inspect'
+        const { body: request } = readVersioned(hostCallFormat, JSON.parse(line))
+        const responses: readonly HostCallResponse['body'][] =
+          request.type === 'inspect'
             ? [{ type: 'file', file: 'adapters.json', text: JSON.stringify({ note: `for ${canary} known` }) }]
             : [{ type: 'line', component: 'kubelet', time: 1, priority: 6, message: `for ${canary} known` }]
-        for (const answer of [...told, { type: 'done' }])
+        for (const response of [...responses, { type: 'done' }])
           stdout.write(
-            `${JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'HostAnswer', answer })}\r\n`,
+            `${JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'HostCallResponse', body: response })}\r\n`,
           )
       })
       return { stdin, stdout, ended: new Promise(() => undefined), kill: () => undefined }
     },
     windows: {
       base: String.raw`C:\hyperkube`,
-      current: async () => '0.1.0',
-      bring: async () => Promise.reject(new Error('nothing is brought')),
-      clear: async () => undefined,
+      readCurrentVersion: async () => '0.1.0',
+      installProgram: async () => Promise.reject(new Error('nothing is brought')),
+      removePrograms: async () => undefined,
     },
   }
 }
 
-async function* whole(): AsyncGenerator<Piece> {
+async function* emitClusterEntries(): AsyncGenerator<SupportEntry> {
   yield { path: 'nodes.json', text: '[]' }
-  yield { what: 'pods.json', reason: 'no API server is ready' }
+  yield { item: 'pods.json', reason: 'no API server is ready' }
 }
 
-async function made(path: string) {
-  const { context, ended } = inMemory({})
-  const bundle = await makeBundle(path, {
+async function createBundle(path: string) {
+  const { context, collectResult } = createInMemoryContext({})
+  const bundle = await createSupportBundle(path, {
     context,
     cluster: 'shop',
     hosts: [
@@ -122,39 +122,39 @@ async function made(path: string) {
       { host: 'w1', services: ['kubelet'] },
       { host: 'win1', services: ['kubelet'] },
     ],
-    async remoteOf(host) {
-      if (host === 'w1') throw new Error('nobody answers at 10.0.0.2')
-      return host === 'win1' ? windowsRemoteOf(host) : remoteOf(host)
+    async connect(host) {
+      if (host === 'w1') throw new Error('no answer from 10.0.0.2')
+      return host === 'win1' ? createWindowsRemote(host) : createRemote(host)
     },
-    own: [{ path: 'cluster.yml', text: `proxy: http://me:${canary}@proxy` }],
-    whole: whole(),
+    localFiles: [{ path: 'cluster.yml', text: `proxy: http://me:${canary}@proxy` }],
+    clusterEntries: emitClusterEntries(),
     since: { ago: 1000 },
     lines: 10,
-    mask: secretMask([`for ${canary} known`]),
+    mask: createSecretMask([`for ${canary} known`]),
   })
-  return { bundle, ...ended(0) }
+  return { bundle, ...collectResult(0) }
 }
 
-function filesIn(archive: Buffer): ReadonlyMap<string, string> {
+function listFiles(archive: Buffer): ReadonlyMap<string, string> {
   const files = new Map<string, string>()
   for (let at = 0; archive[at] !== 0;) {
     const header = archive.subarray(at, at + 512)
-    const size = sizeIn(header)
+    const size = readTarSize(header)
     const name = header.toString('latin1', 0, 100).replace(/\0.*$/s, '')
     files.set(name, archive.toString('utf8', at + 512, at + 512 + size))
-    at += tarSpace(size)
+    at += tarEntrySize(size)
   }
   return files
 }
 
-test('a bundle has all that could be had, says what could not, and has no secrets', async () => {
+test('a bundle contains everything available, lists what is missing, and has no secrets', async () => {
   const path = join(directory, 'shop.tar.gz')
-  const { bundle, stderr } = await made(path)
+  const { bundle, stderr } = await createBundle(path)
   const archive = gunzipSync(await readFile(path))
   expect(archive.includes(canary)).toBe(false)
   expect((await stat(path)).mode & 0o777).toBe(0o600)
 
-  const files = filesIn(archive)
+  const files = listFiles(archive)
   expect([...files.keys()].at(-1)).toBe('support/manifest.json')
   expect(
     files
@@ -169,15 +169,15 @@ test('a bundle has all that could be had, says what could not, and has no secret
     note: 'http://[removed]@proxy',
   })
 
-  const manifest = readVersioned(supportFormat, JSON.parse(files.get('support/manifest.json') ?? ''))
+  const manifest = readVersioned(supportManifestFormat, JSON.parse(files.get('support/manifest.json') ?? ''))
   expect(manifest).toEqual(bundle.manifest)
   expect(manifest.files.map((file) => `support/${file.path}`)).toEqual([...files.keys()].slice(0, -1))
   expect(manifest.hosts).toEqual([
     { host: 'cp1' },
-    { host: 'w1', reason: 'nobody answers at 10.0.0.2' },
+    { host: 'w1', reason: 'no answer from 10.0.0.2' },
     { host: 'win1' },
   ])
-  expect(manifest.leftOut.map(({ what }) => what).toSorted()).toEqual([
+  expect(manifest.omitted.map(({ item }) => item).toSorted()).toEqual([
     'cp1/agent.json',
     'cp1/certificates.json',
     'cp1/health.json',
@@ -192,22 +192,22 @@ test('a bundle has all that could be had, says what could not, and has no secret
   ])
   expect(files.get('support/win1/adapters.json')).toContain('[removed]')
   expect(files.get('support/win1/kubelet.log')).toContain('[removed]')
-  expect(stderr).toContain('w1: nobody answers at 10.0.0.2\n')
-  expect(bundleText('a.tar.gz', { ...bundle, size: 1_240_000 })).toBe(
+  expect(stderr).toContain('w1: no answer from 10.0.0.2\n')
+  expect(formatSupportBundle('a.tar.gz', { ...bundle, size: 1_240_000 })).toBe(
     [
       `a.tar.gz: ${manifest.files.length} files from cp1 and win1, 1.2 MB`,
-      '  without w1, of which nothing was heard',
-      '  10 things could not be had: manifest.json says which, and why',
-      '  secrets were removed; look into it before you give it away',
+      '  without w1, which was unreachable',
+      '  10 missing entries: manifest.json lists them with reasons',
+      '  secrets were removed; check the contents before you share it',
       '',
     ].join('\n'),
   )
 })
 
-test('what is there already stays, and nothing is left beside it', async () => {
+test('an existing file stays, and no temporary file remains', async () => {
   const path = join(directory, 'shop.tar.gz')
   await writeFile(path, 'mine')
-  await expect(made(path)).rejects.toMatchObject({ code: 'EEXIST' })
+  await expect(createBundle(path)).rejects.toMatchObject({ code: 'EEXIST' })
   expect(await readFile(path, 'utf8')).toBe('mine')
   expect(await readdir(directory)).toEqual(['shop.tar.gz'])
 })

@@ -1,22 +1,26 @@
-import { printable } from '../../kit/printable.ts'
-import { count, listed } from '../format-text.ts'
-import type { MadeBundle } from './create-support-bundle.ts'
+import { toPrintable } from '../../kit/printable.ts'
+import { formatCount, joinNames } from '../format-text.ts'
+import type { SupportBundleResult } from './create-support-bundle.ts'
 
-/** Where it is, what is in it and what is not. */
-export function bundleText(path: string, { manifest, size }: MadeBundle): string {
-  const { hosts, files, leftOut } = manifest
-  const answered = hosts.filter(({ reason }) => reason === undefined).map(({ host }) => host)
-  const silent = hosts.filter(({ reason }) => reason !== undefined).map(({ host }) => host)
-  const from = answered.length === 0 ? '' : ` from ${listed(answered)}`
+/** Formats the path of a bundle, its contents and what is missing. */
+export function formatSupportBundle(path: string, { manifest, size }: SupportBundleResult): string {
+  const { hosts, files, omitted } = manifest
+  const reachable = hosts.filter(({ reason }) => reason === undefined).map(({ host }) => host)
+  const unreachable = hosts.filter(({ reason }) => reason !== undefined).map(({ host }) => host)
+  const from = reachable.length === 0 ? '' : ` from ${joinNames(reachable)}`
   const lines = [
-    `${path}: ${count(files.length, 'file')}${from}, ${(size / 1e6).toFixed(1)} MB`,
-    ...(silent.length === 0 ? [] : [`  without ${listed(silent)}, of which nothing was heard`]),
-    ...(leftOut.length === silent.length
+    `${path}: ${formatCount(files.length, 'file')}${from}, ${(size / 1e6).toFixed(1)} MB`,
+    ...(unreachable.length === 0
       ? []
       : [
-          `  ${count(leftOut.length - silent.length, 'thing')} could not be had: manifest.json says which, and why`,
+          `  without ${joinNames(unreachable)}, which ${unreachable.length === 1 ? 'was' : 'were'} unreachable`,
         ]),
-    '  secrets were removed; look into it before you give it away',
+    ...(omitted.length === unreachable.length
+      ? []
+      : [
+          `  ${formatCount(omitted.length - unreachable.length, 'missing entry')}: manifest.json lists them with reasons`,
+        ]),
+    '  secrets were removed; check the contents before you share it',
   ]
-  return printable(lines.map((line) => `${line}\n`).join(''))
+  return toPrintable(lines.map((line) => `${line}\n`).join(''))
 }

@@ -5,10 +5,12 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { syncDirectory } from '../../kit/atomic-file.ts'
-import { writeNew } from '../../snapshot/file-bytes.ts'
+import { writeNewFile } from '../../snapshot/file-bytes.ts'
 
-/** Writes an archive for its owner alone: whole, or not at all, and never in the place of another. Answers with its size. */
-export async function writeArchive(
+/**
+ * Writes an archive atomically, readable by its owner only, and never overwrites a file. Returns its size.
+ */
+export async function writeGzipArchive(
   path: string,
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
@@ -20,7 +22,7 @@ export async function writeArchive(
       Readable.from(bytes),
       createGzip(),
       async (zipped: AsyncIterable<Uint8Array>) => {
-        ;({ size } = await writeNew(temporary, zipped))
+        ;({ size } = await writeNewFile(temporary, zipped))
       },
       { signal },
     )

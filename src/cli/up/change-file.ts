@@ -1,37 +1,37 @@
 import type { Cluster } from '../../spec/cluster.ts'
-import { type Context, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { readChecked } from '../load-cluster.ts'
-import { findingsText } from '../print.ts'
-import { runUp, type UpWish } from './run-up.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
+import { readCheckedCluster } from '../load-cluster.ts'
+import { formatFindings } from '../print.ts'
+import { runUp, type UpInputs } from './run-up.ts'
 
-/** What else is to be said of a wish; `keep` keeps what is beside the file itself. */
-export type ChangeWish = Omit<UpWish, 'cluster' | 'findings'>
+/** Inputs of `up` beside the file; `persist` saves what is beside the file. */
+export type ChangedUpInputs = Omit<UpInputs, 'cluster' | 'findings'>
 
 /**
- * Changes a cluster.yml and brings the cluster to it, as if a person had edited the file and typed up. The file is written
- * once that was agreed to, so that whoever goes on after an interruption finds the wish in it.
+ * Changes cluster.yml and runs `up`, as if a person had edited the file. The file is written after the change
+ * was confirmed, so that an interrupted run can be resumed from it.
  */
-export async function runChanged(
-  context: Context,
+export async function changeFileAndRunUp(
+  context: CommandContext,
   options: Invocation['options'],
   change: (text: string) => string,
-  wishFor: (cluster: Cluster) => Promise<ChangeWish>,
+  buildInputs: (cluster: Cluster) => Promise<ChangedUpInputs>,
 ): Promise<ExitCode> {
   const { file } = options
   const text = change(await context.readFile(file))
-  const { cluster, findings } = await readChecked({ file, text })
+  const { cluster, findings } = await readCheckedCluster({ file, text })
   if (cluster === undefined) {
-    context.stderr.write(findingsText(findings))
+    context.stderr.write(formatFindings(findings))
     context.stderr.write(`nothing was done, and ${file} is as it was\n`)
     return exitCodes.failure
   }
-  const wish = await wishFor(cluster)
+  const inputs = await buildInputs(cluster)
   return runUp(context, options, {
-    ...wish,
+    ...inputs,
     cluster,
     findings,
-    async keep() {
-      await wish.keep?.()
+    async persist() {
+      await inputs.persist?.()
       await context.replaceFile(file, text, 0o644)
     },
   })

@@ -1,21 +1,23 @@
-import { type Context, type ExitCode, exitCodes, type GlobalOptions } from '../command.ts'
-import { whomToAsk } from '../prompts.ts'
+import { type CommandContext, type ExitCode, exitCodes, type GlobalOptions } from '../command.ts'
+import { choosePrompts } from '../prompts.ts'
 
-/** Whether what was shown shall be done; the exit code when not. */
-export async function agreed(
-  context: Context,
+/** Asks whether the shown changes are to be made; returns the exit code if not. */
+export async function confirmChanges(
+  context: CommandContext,
   options: GlobalOptions,
-  mayAsk: boolean,
+  canPrompt: boolean,
 ): Promise<true | ExitCode> {
   if (options.yes === true) return true
-  const questions = mayAsk ? whomToAsk(context, options) : undefined
-  if (questions === undefined) {
-    context.stderr.write('USAGE: shall this be done? There is nobody to ask, and nothing was done\n')
-    context.stderr.write('  → --yes says so\n')
+  const prompts = canPrompt ? choosePrompts(context, options) : undefined
+  if (prompts === undefined) {
+    context.stderr.write(
+      'USAGE: this needs a confirmation, and there is no terminal to ask on; nothing was done\n',
+    )
+    context.stderr.write('  → --yes confirms it\n')
     return exitCodes.usage
   }
-  const yes = await questions.confirm({ message: 'shall this be done?', fallback: false })
-  if (yes) return true
+  const isConfirmed = await prompts.confirm({ message: 'make these changes?', fallback: false })
+  if (isConfirmed) return true
   context.stderr.write('nothing was done\n')
   return exitCodes.changesPending
 }

@@ -1,120 +1,134 @@
 import { forgetHostKey } from '../../identity/host-key.ts'
-import { type Crew, gather } from '../../lifecycle/connected-agents.ts'
-import { HostKeys } from '../../lifecycle/host-key-store.ts'
-import { sharedOf } from '../../plan/shared-data.ts'
-import { toldAside } from '../../lifecycle/event-stream.ts'
-import type { Wish } from '../../lifecycle/build-proposal.ts'
-import type { Leaver } from '../../lifecycle/hosts-to-remove.ts'
+import { type ConnectedAgents, connectAgents } from '../../lifecycle/connected-agents.ts'
+import { HostKeyStore } from '../../lifecycle/host-key-store.ts'
+import { buildSharedPlanData } from '../../plan/shared-data.ts'
+import { reportSingleStep } from '../../lifecycle/event-stream.ts'
+import type { ClusterInputs } from '../../lifecycle/build-proposal.ts'
+import type { HostToRemove } from '../../lifecycle/hosts-to-remove.ts'
 import type { Session } from '../../lifecycle/session.ts'
-import { type Host, host as hostSchema } from '../../spec/host.ts'
+import { type HostSpec, hostSchema } from '../../spec/host.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import type { Context, Invocation } from '../command.ts'
-import { carriedFor } from '../bundle/bundle-files.ts'
-import { openWays } from '../ssh-connector.ts'
+import type { CommandContext, Invocation } from '../command.ts'
+import { createBundledFileReader } from '../bundle/bundle-files.ts'
+import { openSshConnector } from '../ssh-connector.ts'
 import { saveHostKeys } from '../load-identity.ts'
-import type { ReportedRun } from '../run-with-progress.ts'
+import type { RunReporter } from '../run-with-progress.ts'
 import { runFlags } from '../run-flags.ts'
-import { listed } from '../format-text.ts'
+import { joinNames } from '../format-text.ts'
 
-export interface Reached extends AsyncDisposable {
-  readonly crew: Crew
-  readonly leavers: LeaverCrew
-  /** With the keys of hosts that were met for the first time, and the agents they have now. */
-  readonly wish: Wish
+export interface ClusterConnection extends AsyncDisposable {
+  readonly connected: ConnectedAgents
+  readonly removedHosts: RemovedHostConnections
+  /** With the keys of hosts that were connected for the first time, and the current agent versions. */
+  readonly inputs: ClusterInputs
 }
 
-/** Those who have to leave the cluster. They are known only once others were asked. */
-export interface LeaverCrew {
+/** Connections to hosts that must leave the cluster. They are known only after the other hosts were read. */
+export interface RemovedHostConnections {
   readonly sessions: ReadonlyMap<string, Session>
-  /** Goes to them; answers with those of them that answer. */
-  readonly meet: (leavers: readonly Leaver[]) => Promise<ReadonlyMap<string, Session>>
+  /** Connects to the hosts and returns the sessions of those that answer. */
+  readonly connect: (hostsToRemove: readonly HostToRemove[]) => Promise<ReadonlyMap<string, Session>>
 }
 
-/** Goes to all hosts, and brings them their agents. `former` are hosts that the file had until now. */
-export async function reach(
-  context: Context,
+/**
+ * Connects to all hosts and installs their agents. `previousHosts` are the hosts that the file had before
+ * this command.
+ */
+export async function connectCluster(
+  context: CommandContext,
   options: Invocation['options'],
-  loaded: Wish,
-  { tell }: ReportedRun,
+  loaded: ClusterInputs,
+  { emit }: RunReporter,
   signal: AbortSignal,
-  former: readonly Host[] = [],
-): Promise<Reached> {
+  previousHosts: readonly HostSpec[] = [],
+): Promise<ClusterConnection> {
   const { cluster } = loaded
   const { forgetHostKey: forgotten } = runFlags.parse(options)
-  const keys = new HostKeys(forgotten.reduce(forgetHostKey, loaded.identity))
-  const ways = await openWays(context.operator, options.file, cluster, keys)
+  const keys = new HostKeyStore(forgotten.reduce(forgetHostKey, loaded.identity))
+  const connector = await openSshConnector(context.operator, options.file, cluster, keys)
   const remotes = new Set<Remote>()
-  const met = new Set<string>()
+  const connectedHosts = new Set<string>()
   const step = 'reach'
-  const connect = async (host: Host, either: AbortSignal): Promise<Remote> => {
-    const about = { host: host.name }
+  const connect = async (host: HostSpec, connectSignal: AbortSignal): Promise<Remote> => {
+    const subject = { host: host.name }
     const since = context.now().toISOString()
-    tell({ type: 'waiting', for: 'its ssh server to answer', since }, about)
-    const remote = await ways.connect(host, either)
+    emit({ type: 'waiting', for: 'its ssh server to answer', since }, subject)
+    const remote = await connector.connect(host, connectSignal)
     remotes.add(remote)
-    // The second time it is a way that was lost, in the middle of another step.
-    if (!met.has(host.name)) tell({ type: 'step-started', step }, about)
-    met.add(host.name)
+    // A second connection replaces a lost one in the middle of another step.
+    if (!connectedHosts.has(host.name)) emit({ type: 'step-started', step }, subject)
+    connectedHosts.add(host.name)
     return remote
   }
   const close = async (): Promise<void> => {
     await Promise.allSettled([...remotes].map(async (remote) => remote.close()))
-    ways.close()
+    connector.close()
   }
-  const release = once(context.release)
-  const go = async (hosts: readonly Host[]): Promise<Crew> => {
+  const release = memoizeRelease(context.findRelease)
+  const connectHosts = async (hosts: readonly HostSpec[]): Promise<ConnectedAgents> => {
     const names = hosts.map(({ name }) => name)
-    return toldAside({ tell, signal }, { step, title: `reach ${listed(names)}`, hosts: names }, async () =>
-      gather(hosts, {
-        connect,
-        release,
-        carried: carriedFor(context, options.file, loaded),
-        setup: { ...sharedOf(loaded.lock), cluster, system: { os: 'windows', arch: 'amd64' } },
-        tell,
-        met: (host) => tell({ type: 'step-ended', step, result: { outcome: 'done' } }, { host }),
-        signal,
-      }),
+    return reportSingleStep(
+      { emit, signal },
+      { step, title: `reach ${joinNames(names)}`, hosts: names },
+      async () =>
+        connectAgents(hosts, {
+          connect,
+          release,
+          readBundledFile: createBundledFileReader(context, options.file, loaded),
+          setup: { ...buildSharedPlanData(loaded.lock), cluster, system: { os: 'windows', arch: 'amd64' } },
+          emit,
+          onConnected: (host) => emit({ type: 'step-ended', step, result: { outcome: 'done' } }, { host }),
+          signal,
+        }),
     )
   }
-  const leaving = new Map<string, Session>()
-  const meet: LeaverCrew['meet'] = async (leavers) => {
-    const { sessions } = await go(leavers.map((leaver) => hostOf(leaver, former)))
-    for (const [name, session] of sessions) leaving.set(name, session)
+  const removedSessions = new Map<string, Session>()
+  const connectRemoved: RemovedHostConnections['connect'] = async (hostsToRemove) => {
+    const { sessions } = await connectHosts(
+      hostsToRemove.map((removedHost) => findHostSpec(removedHost, previousHosts)),
+    )
+    for (const [name, session] of sessions) removedSessions.set(name, session)
     return sessions
   }
   try {
-    const crew = await go(cluster.spec.hosts)
+    const connected = await connectHosts(cluster.spec.hosts)
     if (keys.changed) await saveHostKeys(context, options, keys.identity)
-    const wish = {
+    const inputs = {
       ...loaded,
       identity: keys.identity,
-      version: (host: string) => crew.agents.get(host) ?? '',
+      version: (host: string) => connected.agents.get(host) ?? '',
     }
     return {
-      crew,
-      leavers: { sessions: leaving, meet },
-      wish,
+      connected,
+      removedHosts: { sessions: removedSessions, connect: connectRemoved },
+      inputs,
       async [Symbol.asyncDispose]() {
-        await crew.close()
-        await Promise.allSettled([...leaving.values()].map(async (session) => session.close()))
+        await connected.close()
+        await Promise.allSettled([...removedSessions.values()].map(async (session) => session.close()))
         await close()
       },
     }
   } catch (error) {
-    // Who has come only half of the way leaves connections behind that would keep us alive.
+    // Open connections of a failed start would keep the process alive.
     await close()
     throw error
   }
 }
 
-/** The file may say how to reach it, else it is where the others find it. */
-function hostOf({ host: name, address, os }: Leaver, former: readonly Host[]): Host {
-  return former.find((one) => one.name === name) ?? hostSchema.parse({ name, address, os, roles: ['worker'] })
+/** Uses the host of the previous file if there is one, else the address known to the cluster. */
+function findHostSpec(
+  { host: name, address, os }: HostToRemove,
+  previousHosts: readonly HostSpec[],
+): HostSpec {
+  return (
+    previousHosts.find((one) => one.name === name) ??
+    hostSchema.parse({ name, address, os, roles: ['worker'] })
+  )
 }
 
-/** For each kind of host once: its digest is taken of a large file. */
-function once(release: Context['release']): Context['release'] {
-  const known = new Map<string, ReturnType<Context['release']>>()
+/** Loads each release once, because its digest is computed from a large file. */
+function memoizeRelease(release: CommandContext['findRelease']): CommandContext['findRelease'] {
+  const known = new Map<string, ReturnType<CommandContext['findRelease']>>()
   return async (arch, os) => {
     const kind = `${os}/${arch}`
     const found = known.get(kind) ?? release(arch, os)

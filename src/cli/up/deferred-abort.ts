@@ -1,35 +1,35 @@
 import { HyperkubeError } from '../../kit/errors.ts'
 
-/** A signal that follows another one until it is let go. */
-export interface Leash extends Disposable {
+/** A signal that follows another one until aborts are deferred. */
+export interface DeferredAbort extends Disposable {
   readonly signal: AbortSignal
-  /** From now on what was begun is finished, though somebody interrupts. A deadline counts all the same, after a while. */
-  readonly letGo: () => void
+  /** From now on an interrupt does not abort the signal. A deadline still does, after a grace period. */
+  readonly defer: () => void
 }
 
-/** How long hosts may take to finish when the time of --timeout is over. */
-const usualPatience = 30_000
+/** How long hosts may take to finish after --timeout has passed. */
+const defaultGraceMs = 30_000
 
 /**
- * The ways to hosts hang on it: while hosts are only asked, an interruption ends them at once; once hosts are at work it
- * must not, because somebody has to wait for them and give the claim back.
+ * Connections to hosts depend on this signal. While hosts are only read, an interrupt closes connections at
+ * once. While hosts are changed it must not, because the command waits for them and releases the lock.
  */
-export function leash(signal: AbortSignal, patience = usualPatience): Leash {
-  const own = new AbortController()
-  let isFree = false
+export function createDeferredAbort(signal: AbortSignal, graceMs = defaultGraceMs): DeferredAbort {
+  const controller = new AbortController()
+  let isDeferred = false
   let timer: NodeJS.Timeout | undefined
   const follow = (): void => {
-    const end = (): void => own.abort(signal.reason)
-    if (!isFree) end()
-    // Nobody may be there to interrupt once more.
-    else if (signal.reason instanceof HyperkubeError) timer = setTimeout(end, patience)
+    const abort = (): void => controller.abort(signal.reason)
+    if (!isDeferred) abort()
+    // After a deadline there may be no operator to interrupt again.
+    else if (signal.reason instanceof HyperkubeError) timer = setTimeout(abort, graceMs)
   }
-  if (signal.aborted) own.abort(signal.reason)
+  if (signal.aborted) controller.abort(signal.reason)
   signal.addEventListener('abort', follow, { once: true })
   return {
-    signal: own.signal,
-    letGo() {
-      isFree = true
+    signal: controller.signal,
+    defer() {
+      isDeferred = true
     },
     [Symbol.dispose]() {
       signal.removeEventListener('abort', follow)

@@ -1,31 +1,33 @@
 import { expect, test } from 'vitest'
-import { clusterWith, planInput } from '../../plan/testing/fixtures.ts'
+import { buildTestCluster, buildPlanInput } from '../../plan/testing/fixtures.ts'
 import { planCluster } from '../../plan/plan.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { objectsOf } from './desired-objects.ts'
+import { buildDesiredObjects } from './desired-objects.ts'
 
-const cluster = clusterWith('{ name: cp1, address: 10.0.0.1, roles: [control-plane] }')
-const { plans } = planCluster(planInput(cluster))
+const cluster = buildTestCluster('{ name: cp1, address: 10.0.0.1, roles: [control-plane] }')
+const { plans } = planCluster(buildPlanInput(cluster))
 
-function namesWith(manager: Cluster['spec']['manager']): string[] {
-  const { marked } = objectsOf({ ...cluster, spec: { ...cluster.spec, manager } }, plans)
-  return marked.map(({ metadata }) => metadata.name)
+function listObjectNames(manager: Cluster['spec']['manager']): string[] {
+  const { labelled } = buildDesiredObjects({ ...cluster, spec: { ...cluster.spec, manager } }, plans)
+  return labelled.map(({ metadata }) => metadata.name)
 }
 
-test('controllers that are on have rights, and so has whom the certificate of the plan names', () => {
-  const names = namesWith({ controllers: ['*', '-etcd-keeper', 'disk-cordoner'] })
+test('enabled controllers have RBAC rules, and so has the user of the manager certificate', () => {
+  const names = listObjectNames({ controllers: ['*', '-etcd-maintenance', 'disk-cordoner'] })
   expect(names).toEqual(
-    expect.arrayContaining(['hyperkube:controller:node-keeper', 'hyperkube:controller:disk-cordoner']),
+    expect.arrayContaining(['hyperkube:controller:node-conditions', 'hyperkube:controller:disk-cordoner']),
   )
-  expect(names).not.toContain('hyperkube:controller:etcd-keeper')
+  expect(names).not.toContain('hyperkube:controller:etcd-maintenance')
   const manager = plans[0]?.components.find(({ name }) => name === 'hyperkube-controller-manager')
   expect(names).toContain(manager?.certificates[0]?.subject.commonName)
-  // The agent of a host speaks as its kubelet does.
+  // The agent of a host uses the identity of its kubelet.
   const kubelet = plans[0]?.components.find(({ name }) => name === 'kubelet')
-  const users = objectsOf(cluster, plans).marked.flatMap(({ subjects }) => JSON.stringify(subjects) ?? [])
+  const users = buildDesiredObjects(cluster, plans).labelled.flatMap(
+    ({ subjects }) => JSON.stringify(subjects) ?? [],
+  )
   expect(users.join()).toContain(`"${kubelet?.certificates[0]?.subject.commonName}"`)
 })
 
-test('where there are none, nobody has rights for them', () => {
-  expect(namesWith('none')).toEqual([])
+test('without a manager there are no RBAC rules', () => {
+  expect(listObjectNames('none')).toEqual([])
 })

@@ -1,13 +1,14 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { type OwnObjects, ownObjects } from '../../lifecycle/cluster-objects/managed-objects.ts'
-import { choose } from '../../manager/select-controllers.ts'
-import { managerObjects } from '../../manager/rbac.ts'
+import { type ManagedObjects, buildManagedObjects } from '../../lifecycle/cluster-objects/managed-objects.ts'
+import { selectControllers } from '../../manager/select-controllers.ts'
+import { buildManagerRbac } from '../../manager/rbac.ts'
 import { controllers } from '../../manager/table.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 
-/** What a cluster shall have of us, with the rights of those controllers that are on. */
-export function objectsOf(cluster: Cluster, plans: readonly NodePlan[]): OwnObjects {
+/** Builds the objects that hyperkube owns in a cluster, with the RBAC rules of the enabled controllers. */
+export function buildDesiredObjects(cluster: Cluster, plans: readonly NodePlan[]): ManagedObjects {
   const { manager } = cluster.spec
-  const rights = manager === 'none' ? [] : managerObjects(choose(controllers, manager.controllers))
-  return ownObjects({ cluster, plans, rights })
+  const rules =
+    manager === 'none' ? [] : buildManagerRbac(selectControllers(controllers, manager.controllers))
+  return buildManagedObjects({ cluster, plans, rules })
 }

@@ -1,49 +1,51 @@
-import { type ClaimWish, type HeldClaim, takeClaim } from '../../lifecycle/claim.ts'
+import { type OperatorLockOptions, type OperatorLock, acquireOperatorLock } from '../../lifecycle/claim.ts'
 import type { Session } from '../../lifecycle/session.ts'
-import type { Wish } from '../../lifecycle/build-proposal.ts'
-import type { Context } from '../command.ts'
-import { holderName, isAlive, isGone } from '../lock-holder.ts'
-import type { ReportedRun } from '../run-with-progress.ts'
-import type { Reached } from './connect.ts'
+import type { ClusterInputs } from '../../lifecycle/build-proposal.ts'
+import type { CommandContext } from '../command.ts'
+import { formatHolder, isProcessAlive, isHolderGone } from '../lock-holder.ts'
+import type { RunReporter } from '../run-with-progress.ts'
+import type { ClusterConnection } from './connect.ts'
 
-export interface ClaimScene extends Pick<Reached, 'wish' | 'crew'> {
-  /** Those who leave are told as well. */
-  readonly leavers?: Pick<Reached['leavers'], 'sessions'>
-  readonly context: Pick<Context, 'operator' | 'signal'>
-  readonly run: ReportedRun
+export interface OperatorLockDeps extends Pick<ClusterConnection, 'inputs' | 'connected'> {
+  /** Sessions of hosts that leave; they get the lock too. */
+  readonly removedHosts?: Pick<ClusterConnection['removedHosts'], 'sessions'>
+  readonly context: Pick<CommandContext, 'operator' | 'signal'>
+  readonly run: RunReporter
   readonly forceUnlock: boolean
-  /** Whether fewer than most control planes are enough, when somebody has forced it. */
-  readonly minority?: boolean
+  /** Whether a minority of control planes is enough together with --force-unlock. */
+  readonly allowMinority?: boolean
 }
 
-/** Does something that nobody else may do meanwhile. The claim is given back whatever happens; when it is lost, the signal says so. */
-export async function underClaim<T>(
-  { context, wish, crew, leavers, run, forceUnlock, minority = false }: ClaimScene,
-  work: (held: HeldClaim, signal: AbortSignal) => Promise<T>,
+/**
+ * Runs an action under the operator lock. Always releases the lock; aborts the signal if the lock is lost.
+ */
+export async function withOperatorLock<T>(
+  { context, inputs, connected, removedHosts, run, forceUnlock, allowMinority = false }: OperatorLockDeps,
+  action: (lock: OperatorLock, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { operator, signal } = context
-  const held = await takeClaim({
-    ...grantersOf(wish, [...crew.sessions.values(), ...(leavers?.sessions.values() ?? [])]),
-    holder: holderName(operator, process.pid),
+  const lock = await acquireOperatorLock({
+    ...selectGranters(inputs, [...connected.sessions.values(), ...(removedHosts?.sessions.values() ?? [])]),
+    holder: formatHolder(operator, process.pid),
     force: forceUnlock,
-    minority: minority && forceUnlock,
-    isGone: (other) => isGone(other, operator, isAlive),
+    allowMinority: allowMinority && forceUnlock,
+    isGone: (other) => isHolderGone(other, operator, isProcessAlive),
   })
-  const lost = (): void => run.tell({ type: 'stopping', because: 'claim-lost' })
-  held.lost.addEventListener('abort', lost, { once: true })
+  const reportLost = (): void => run.emit({ type: 'stopping', because: 'claim-lost' })
+  lock.lost.addEventListener('abort', reportLost, { once: true })
   try {
-    return await work(held, AbortSignal.any([signal, held.lost]))
+    return await action(lock, AbortSignal.any([signal, lock.lost]))
   } finally {
-    held.lost.removeEventListener('abort', lost)
-    await held.release()
+    lock.lost.removeEventListener('abort', reportLost)
+    await lock.release()
   }
 }
 
-/** Control planes grant a claim together, and the others are told. */
-function grantersOf(
-  { cluster }: Wish,
+/** Control planes grant the lock; the other hosts are only informed. */
+function selectGranters(
+  { cluster }: ClusterInputs,
   agents: readonly Session[],
-): Pick<ClaimWish, 'granters' | 'others' | 'controlPlanes'> {
+): Pick<OperatorLockOptions, 'granters' | 'others' | 'controlPlanes'> {
   const controlPlanes = new Set(
     cluster.spec.hosts.filter(({ roles }) => roles.includes('control-plane')).map(({ name }) => name),
   )

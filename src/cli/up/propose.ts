@@ -1,118 +1,136 @@
 import { type Finding, hasErrors } from '../../contract/finding.ts'
-import { unfinishedRestore } from '../../lifecycle/restore/unfinished-restore.ts'
-import type { Observer } from '../../lifecycle/cluster-access.ts'
-import { type Place, placesOf } from '../../lifecycle/host-endpoints.ts'
-import { type Tell, toldAside } from '../../lifecycle/event-stream.ts'
-import type { SurroundingsOptions } from '../../lifecycle/cluster-client.ts'
+import { checkUnfinishedRestore } from '../../lifecycle/restore/unfinished-restore.ts'
+import type { ClusterReader } from '../../lifecycle/cluster-access.ts'
+import { type HostEndpoint, listPlannedEndpoints } from '../../lifecycle/host-endpoints.ts'
+import { type EmitEvent, reportSingleStep } from '../../lifecycle/event-stream.ts'
+import type { ClusterClientOptions } from '../../lifecycle/cluster-client.ts'
 import {
-  nothing,
+  emptyProposal,
   type Proposal,
-  survey,
-  type SurveyOptions,
-  type Wish,
+  buildProposal,
+  type ProposalOptions,
+  type ClusterInputs,
 } from '../../lifecycle/build-proposal.ts'
-import { trialUnderWay } from '../../lifecycle/auto-rollback/provisional-changes.ts'
-import type { Context, Invocation } from '../command.ts'
-import { holderName } from '../lock-holder.ts'
+import { checkActiveProvisional } from '../../lifecycle/auto-rollback/provisional-changes.ts'
+import type { CommandContext, Invocation } from '../command.ts'
+import { formatHolder } from '../lock-holder.ts'
 import { limitHosts } from '../limit-hosts.ts'
-import type { ReportedRun } from '../run-with-progress.ts'
-import { missingFindings } from './unreachable-findings.ts'
-import { objectsOf } from './desired-objects.ts'
-import type { Reached } from './connect.ts'
+import type { RunReporter } from '../run-with-progress.ts'
+import { buildUnreachableFindings } from './unreachable-findings.ts'
+import { buildDesiredObjects } from './desired-objects.ts'
+import type { ClusterConnection } from './connect.ts'
 
-export interface ProposeScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'> {
-  readonly context: Context
+export interface ProposeDeps extends Pick<ClusterConnection, 'inputs' | 'connected' | 'removedHosts'> {
+  readonly context: CommandContext
   readonly options: Invocation['options']
   readonly ignore: readonly string[]
-  /** Whether what is in files that would change is asked for, too. */
-  readonly texts?: boolean
-  /** Whether all certificates shall be renewed, also those that are good for long. */
+  /** Whether to read the current contents of files that would change. */
+  readonly fileContents?: boolean
+  /** Whether to renew all certificates, also those that are valid for long. */
   readonly renew?: boolean
-  /** Hosts whose etcd was given its data, and has never run with it. */
+  /** Hosts whose etcd got new data and has not run with it yet. */
   readonly restored?: readonly string[]
-  /** What a host will have to do by then, from what it says now. */
-  readonly expected?: SurveyOptions['expected']
-  /** Whether hosts that try something are no obstacle: nothing is done to them, or the same is tried on. */
-  readonly mayBeOnTrial?: boolean
-  readonly run: ReportedRun
-  /** The ways into a cluster that runs. */
-  readonly look: (places: readonly Place[], options: SurroundingsOptions) => Promise<Observer & Disposable>
+  /** Derives the ops at apply time from the ops reported now. */
+  readonly expected?: ProposalOptions['expected']
+  /**
+   * Whether a pending provisional change is only a warning: nothing is changed, or the same change continues.
+   */
+  readonly allowProvisional?: boolean
+  readonly run: RunReporter
+  /** Connects to the running cluster. */
+  readonly createClient: (
+    endpoints: readonly HostEndpoint[],
+    options: ClusterClientOptions,
+  ) => Promise<ClusterReader & Disposable>
 }
 
-/** Looks what is to be done on hosts that were reached, and tells of all that was found. Nothing is changed by it. */
-export async function proposeLive(scene: ProposeScene): Promise<Proposal> {
-  const { context, wish, crew, leavers, ignore, run, look, options } = scene
-  const { texts = false, renew = false, restored = [], expected, mayBeOnTrial = false } = scene
-  const trials = trialUnderWay(crew.trials, mayBeOnTrial ? 'warning' : 'error')
-  const unfinished = [...unfinishedRestore(crew.restores), ...trials]
-  if (hasErrors(unfinished)) return told(run.tell, { ...nothing, findings: unfinished })
-  const why = (needed: readonly string[] = []): Finding[] =>
-    missingFindings(crew.missing, new Set(needed)).filter(
+/** Computes the changes for the connected hosts and reports all findings. Changes nothing. */
+export async function proposeChanges(deps: ProposeDeps): Promise<Proposal> {
+  const { context, inputs, connected, removedHosts, ignore, run, createClient, options } = deps
+  const { fileContents = false, renew = false, restored = [], expected, allowProvisional = false } = deps
+  const provisionalFindings = checkActiveProvisional(
+    connected.provisionalChanges,
+    allowProvisional ? 'warning' : 'error',
+  )
+  const unfinished = [...checkUnfinishedRestore(connected.restores), ...provisionalFindings]
+  if (hasErrors(unfinished)) return reportProposal(run.emit, { ...emptyProposal, findings: unfinished })
+  const explainUnreachable = (needed: readonly string[] = []): Finding[] =>
+    buildUnreachableFindings(connected.unreachable, new Set(needed)).filter(
       ({ code, host = '' }) => !ignore.includes(code) || needed.includes(host),
     )
-  if (hasErrors(why())) return told(run.tell, { ...nothing, findings: why() })
-  const proposal = await toldAside(
-    { tell: run.tell, signal: context.signal },
-    { step: 'look', title: 'look at what is there', hosts: [...crew.sessions.keys()] },
+  if (hasErrors(explainUnreachable()))
+    return reportProposal(run.emit, { ...emptyProposal, findings: explainUnreachable() })
+  const proposal = await reportSingleStep(
+    { emit: run.emit, signal: context.signal },
+    { step: 'observe', title: 'read the current state', hosts: [...connected.sessions.keys()] },
     async () =>
-      survey(
-        wish,
-        crew.sessions,
+      buildProposal(
+        inputs,
+        connected.sessions,
         async (plans) =>
-          look(placesOf(plans), {
-            ...viewOf(wish, context, remotesOf(crew)),
-            objects: objectsOf(wish.cluster, plans),
+          createClient(listPlannedEndpoints(plans), {
+            ...buildClientOptions(inputs, context, createRemoteLookup(connected)),
+            objects: buildDesiredObjects(inputs.cluster, plans),
           }),
         {
           ignored: ignore,
-          texts,
+          fileContents,
           renew,
           restored,
           expected,
-          meet: leavers.meet,
-          limit: options.limit && new Set(limitHosts(wish.cluster, options.limit).map(({ name }) => name)),
+          connectRemoved: removedHosts.connect,
+          limit: options.limit && new Set(limitHosts(inputs.cluster, options.limit).map(({ name }) => name)),
         },
       ),
   ).catch((error: unknown) => {
-    told(run.tell, { ...nothing, findings: why() })
+    reportProposal(run.emit, { ...emptyProposal, findings: explainUnreachable() })
     throw error
   })
-  const [without, rest] = apart(proposal.findings, crew)
-  const needed = without.filter(({ severity }) => severity === 'error').flatMap(({ host }) => host ?? [])
-  return told(run.tell, { ...proposal, findings: [...trials, ...why(needed), ...rest] })
+  const [knownUnreachable, rest] = splitUnreachable(proposal.findings, connected)
+  const needed = knownUnreachable
+    .filter(({ severity }) => severity === 'error')
+    .flatMap(({ host }) => host ?? [])
+  return reportProposal(run.emit, {
+    ...proposal,
+    findings: [...provisionalFindings, ...explainUnreachable(needed), ...rest],
+  })
 }
 
-/** That there are no facts of a host which did not answer goes without saying: why it did not is what matters. */
-function apart(findings: readonly Finding[], { missing }: Reached['crew']): readonly [Finding[], Finding[]] {
-  const isKnown = ({ code, host }: Finding): boolean => code === 'HOST_NO_FACTS' && missing.has(host ?? '')
+/** Separates missing facts of unreachable hosts: the reason why a host is unreachable is reported instead. */
+function splitUnreachable(
+  findings: readonly Finding[],
+  { unreachable }: ClusterConnection['connected'],
+): readonly [Finding[], Finding[]] {
+  const isKnown = ({ code, host }: Finding): boolean =>
+    code === 'HOST_NO_FACTS' && unreachable.has(host ?? '')
   return [findings.filter(isKnown), findings.filter((finding) => !isKnown(finding))]
 }
 
-function told(tell: Tell, proposal: Proposal): Proposal {
-  for (const finding of proposal.findings) tell({ type: 'finding', finding })
+function reportProposal(emit: EmitEvent, proposal: Proposal): Proposal {
+  for (const finding of proposal.findings) emit({ type: 'finding', finding })
   return proposal
 }
 
-/** How a command looks at a cluster. */
-export function viewOf(
-  { identity, cluster }: Pick<Wish, 'identity' | 'cluster'>,
-  { operator, now, signal }: Context,
-  remoteOf: SurroundingsOptions['remoteOf'],
-): SurroundingsOptions {
+/** Builds the options with which a command connects to a cluster. */
+export function buildClientOptions(
+  { identity, cluster }: Pick<ClusterInputs, 'identity' | 'cluster'>,
+  { operator, now, signal }: CommandContext,
+  findRemote: ClusterClientOptions['findRemote'],
+): ClusterClientOptions {
   return {
     identity,
-    operator: holderName(operator, process.pid),
+    operator: formatHolder(operator, process.pid),
     apiPort: cluster.spec.api.port,
-    remoteOf,
+    findRemote,
     now: now(),
     signal,
   }
 }
 
-/** Through whom a crew reaches its hosts now. */
-export function remotesOf(
-  { sessions }: Pick<Reached['crew'], 'sessions'>,
-  leavers?: Pick<Reached['leavers'], 'sessions'>,
-): SurroundingsOptions['remoteOf'] {
-  return async (host) => (sessions.get(host) ?? leavers?.sessions.get(host))?.remote
+/** Returns the current connections of the agents by host. */
+export function createRemoteLookup(
+  { sessions }: Pick<ClusterConnection['connected'], 'sessions'>,
+  removedHosts?: Pick<ClusterConnection['removedHosts'], 'sessions'>,
+): ClusterClientOptions['findRemote'] {
+  return async (host) => (sessions.get(host) ?? removedHosts?.sessions.get(host))?.remote
 }

@@ -1,9 +1,9 @@
 import type { Finding } from '../../contract/finding.ts'
 import { exitCodes } from '../command.ts'
-import type { Verdict } from '../run-with-progress.ts'
+import type { CommandOutcome } from '../run-with-progress.ts'
 
-/** The end of a run that findings forbid: the first of them lends its words. */
-export function refused(findings: readonly Finding[]): Verdict {
+/** The result of a run that findings refuse, with the message of the first error. */
+export function buildRefusedResult(findings: readonly Finding[]): CommandOutcome {
   const { code = '', message = '', hint } = findings.find(({ severity }) => severity === 'error') ?? {}
   const failure = { code, message, ...(hint === undefined ? {} : { hint }) }
   return { code: exitCodes.failure, result: { outcome: 'failed', failure } }

@@ -1,42 +1,42 @@
-import { type Foreseen, planDocument } from '../../lifecycle/plan-document.ts'
-import { type EndedRun, outcomeNames } from '../run-with-progress.ts'
-import { type TrialEnd, trialEndText } from '../provisional/text.ts'
-import { listed } from '../format-text.ts'
+import { type PlannedChanges, buildPlanDocument } from '../../lifecycle/plan-document.ts'
+import { type RunSummary, resultNames } from '../run-with-progress.ts'
+import { type ProvisionalEnd, formatProvisionalEnd } from '../provisional/text.ts'
+import { joinNames } from '../format-text.ts'
 
-export interface UpEnd extends EndedRun {
+export interface UpResult extends RunSummary {
   readonly cluster: string
-  /** Those that are as cluster.yml says now. */
+  /** Hosts that match cluster.yml now. */
   readonly hosts: readonly string[]
-  /** Those that did not answer. */
+  /** Hosts that were unreachable. */
   readonly leftBehind: readonly string[]
-  /** Where it was only shown. */
-  readonly foreseen?: Foreseen
-  /** What becomes of what was tried. */
-  readonly trial?: TrialEnd
+  /** Only for a dry run. */
+  readonly plannedChanges?: PlannedChanges
+  /** State of the provisional change. */
+  readonly provisional?: ProvisionalEnd
 }
 
-/** What became of the cluster, for programs; of a dry run what would become of it, as `plan` says it. */
-export function upDocument(end: UpEnd): object {
-  if (end.foreseen !== undefined) return planDocument(end.foreseen)
-  const { code, cluster, changedHosts, leftBehind, trial, ops, seconds, log } = end
+/** The result for programs; for a dry run the plan document. */
+export function buildUpDocument(result: UpResult): object {
+  if (result.plannedChanges !== undefined) return buildPlanDocument(result.plannedChanges)
+  const { code, cluster, changedHosts, leftBehind, provisional, ops, seconds, log } = result
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'UpResult',
     cluster,
-    outcome: outcomeNames[code],
+    outcome: resultNames[code],
     changedHosts,
     leftBehind,
-    ...(trial === undefined ? {} : { trial }),
+    ...(provisional === undefined ? {} : { provisional }),
     ops,
     seconds,
     ...(log === undefined ? {} : { log }),
   }
 }
 
-/** The same for people, who have been told all that went wrong. */
-export function upText({ cluster, hosts, leftBehind, trial }: UpEnd): string {
+/** The result for people, who have seen all errors already. */
+export function formatUpResult({ cluster, hosts, leftBehind, provisional }: UpResult): string {
   if (hosts.length === 0) return ''
-  const behind =
-    leftBehind.length === 0 ? '' : `left behind: ${listed(leftBehind)}; hyperkube up once they answer\n`
-  return `${cluster} is up on ${listed(hosts)}\n${behind}${trial === undefined ? '' : trialEndText(trial)}`
+  const skippedText =
+    leftBehind.length === 0 ? '' : `left behind: ${joinNames(leftBehind)}; hyperkube up once they answer\n`
+  return `${cluster} is up on ${joinNames(hosts)}\n${skippedText}${provisional === undefined ? '' : formatProvisionalEnd(provisional)}`
 }

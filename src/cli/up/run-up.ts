@@ -1,96 +1,114 @@
 import type { Lock } from '../../catalog/lock.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { Identity } from '../../identity/identity.ts'
-import type { Foreseen } from '../../lifecycle/plan-document.ts'
-import { surroundings } from '../../lifecycle/cluster-client.ts'
+import type { PlannedChanges } from '../../lifecycle/plan-document.ts'
+import { createClusterClient } from '../../lifecycle/cluster-client.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Host } from '../../spec/host.ts'
-import { type Context, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { loadWish } from '../load-inputs.ts'
-import { print } from '../print.ts'
-import { reportedRun } from '../run-with-progress.ts'
-import type { TrialWish } from '../../lifecycle/auto-rollback/plan-provisional.ts'
-import type { TrialEnd } from '../provisional/text.ts'
-import { type AgreedPlan, bringUp } from './propose-and-execute.ts'
-import { leash } from './deferred-abort.ts'
-import { reach } from './connect.ts'
-import { upDocument, type UpEnd, upText } from './result.ts'
+import type { HostSpec } from '../../spec/host.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
+import { loadClusterInputs } from '../load-inputs.ts'
+import { printResult } from '../print.ts'
+import { runWithProgress } from '../run-with-progress.ts'
+import type { ProvisionalOptions } from '../../lifecycle/auto-rollback/plan-provisional.ts'
+import type { ProvisionalEnd } from '../provisional/text.ts'
+import { type ApprovedPlan, proposeAndExecute } from './propose-and-execute.ts'
+import { createDeferredAbort } from './deferred-abort.ts'
+import { connectCluster } from './connect.ts'
+import { buildUpDocument, type UpResult, formatUpResult } from './result.ts'
 import { upFlags } from './up-flags.ts'
 
-export interface UpWish {
-  /** What was typed. */
+export interface UpInputs {
+  /** As it was typed. */
   readonly command: string
   readonly cluster: Cluster
-  /** What is to be known of its file. */
+  /** Findings about the file. */
   readonly findings: readonly Finding[]
-  /** Where they are not those on disk. */
+  /** Only if they differ from the files on disk. */
   readonly lock?: Lock
   readonly identity?: Identity
-  /** Whether all certificates shall be renewed, also those that are good for long. */
+  /** Whether to renew all certificates, also those that are valid for long. */
   readonly renew?: boolean
-  readonly plan?: AgreedPlan | undefined
-  /** Hosts go back by themselves, unless it is kept. */
-  readonly trial?: TrialWish | undefined
-  /** Hosts that the file had until now. */
-  readonly former?: readonly Host[]
-  /** Keeps the wish, once it is sure that it is one: from then on whoever goes on must find it. */
-  readonly keep?: () => Promise<void>
+  readonly plan?: ApprovedPlan | undefined
+  /** Hosts roll back by themselves unless the change is confirmed. */
+  readonly provisional?: ProvisionalOptions | undefined
+  /** Hosts that the file had before this command. */
+  readonly previousHosts?: readonly HostSpec[]
+  /** Saves the inputs once the change is confirmed, so that an interrupted run can be resumed. */
+  readonly persist?: () => Promise<void>
 }
 
-/** Brings a cluster to what is wished, from the first look to the last word. */
+/** Brings a cluster to its desired state and prints the result. */
 export async function runUp(
-  context: Context,
+  context: CommandContext,
   options: Invocation['options'],
-  wish: UpWish,
+  inputs: UpInputs,
 ): Promise<ExitCode> {
-  const end = await bringTo(context, options, wish)
-  if (end.code === exitCodes.usage) return end.code
-  print(context.stdout, options.output, upDocument(end), () => upText(end))
-  return end.code
+  const result = await performUp(context, options, inputs)
+  if (result.code === exitCodes.usage) return result.code
+  printResult(context.stdout, options.output, buildUpDocument(result), () => formatUpResult(result))
+  return result.code
 }
 
-/** The same without the last word, for those who have more to do. */
-export async function bringTo(
-  context: Context,
+/** The same without printing the result, for commands that do more. */
+export async function performUp(
+  context: CommandContext,
   options: Invocation['options'],
-  { command, cluster, findings, lock, identity, renew = false, plan, trial, former, keep }: UpWish,
-): Promise<UpEnd> {
+  {
+    command,
+    cluster,
+    findings,
+    lock,
+    identity,
+    renew = false,
+    plan,
+    provisional,
+    previousHosts,
+    persist,
+  }: UpInputs,
+): Promise<UpResult> {
   const { progress, ignore, forceUnlock, dryRun } = upFlags.parse(options)
-  const loaded = await loadWish(context, options, cluster)
-  const wish = { ...loaded, lock: lock ?? loaded.lock, identity: identity ?? loaded.identity }
+  const loaded = await loadClusterInputs(context, options, cluster)
+  const inputs = { ...loaded, lock: lock ?? loaded.lock, identity: identity ?? loaded.identity }
   const { name } = cluster.metadata
   let [hosts, leftBehind]: [readonly string[], readonly string[]] = [[], []]
-  let foreseen: Foreseen | undefined
-  let tried: TrialEnd | undefined
+  let plannedChanges: PlannedChanges | undefined
+  let provisionalEnd: ProvisionalEnd | undefined
   const settings = { command, cluster: name, progress, debug: options.debug === true }
-  const ended = await reportedRun(context, settings, async (run) => {
-    for (const finding of findings) run.tell({ type: 'finding', finding })
-    using way = leash(context.signal)
-    await using reached = await reach(context, options, wish, run, way.signal, former)
-    leftBehind = [...reached.crew.missing.keys()]
-    const verdict = await bringUp({
-      ...reached,
+  const runResult = await runWithProgress(context, settings, async (run) => {
+    for (const finding of findings) run.emit({ type: 'finding', finding })
+    using deferredAbort = createDeferredAbort(context.signal)
+    await using connection = await connectCluster(
       context,
       options,
-      flags: { ignore, forceUnlock, dryRun, plan, trial, mayAsk: progress !== 'json' },
+      inputs,
       run,
-      foreseen: (what) => (foreseen = what),
+      deferredAbort.signal,
+      previousHosts,
+    )
+    leftBehind = [...connection.connected.unreachable.keys()]
+    const upResult = await proposeAndExecute({
+      ...connection,
+      context,
+      options,
+      flags: { ignore, forceUnlock, dryRun, plan, provisional, canPrompt: progress !== 'json' },
+      run,
+      onPlanned: (changes) => (plannedChanges = changes),
       renew,
-      look: surroundings,
-      keep: keep ?? (async () => undefined),
-      begin: way.letGo,
-      lasting: way.signal,
+      createClient: createClusterClient,
+      persist: persist ?? (async () => undefined),
+      deferAbort: deferredAbort.defer,
+      deferredSignal: deferredAbort.signal,
     })
-    tried = verdict.trial
-    if (verdict.result.outcome === 'done') hosts = [...reached.crew.sessions.keys()]
-    return verdict
+    provisionalEnd = upResult.provisional
+    if (upResult.result.outcome === 'done') hosts = [...connection.connected.sessions.keys()]
+    return upResult
   })
   return {
-    ...ended,
+    ...runResult,
     cluster: name,
     hosts,
     leftBehind,
-    ...(dryRun && foreseen ? { foreseen } : {}),
-    ...(tried === undefined ? {} : { trial: tried }),
+    ...(dryRun && plannedChanges ? { plannedChanges } : {}),
+    ...(provisionalEnd === undefined ? {} : { provisional: provisionalEnd }),
   }
 }

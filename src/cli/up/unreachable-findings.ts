@@ -1,22 +1,24 @@
 import type { Finding } from '../../contract/finding.ts'
-import { describe, type HyperkubeError } from '../../kit/errors.ts'
+import { formatError, type HyperkubeError } from '../../kit/errors.ts'
 
 /**
- * Why hosts do not answer. What that means for the others is decided, and said, by the rollout; but nothing goes on
- * without a host that is needed, nor while another machine may answer in the place of one of them.
+ * Explains why hosts are unreachable. The rollout decides and reports what that means for the others. Errors
+ * are hosts that are needed, and hosts in whose place another machine may answer.
  */
-export function missingFindings(
-  missing: ReadonlyMap<string, HyperkubeError>,
+export function buildUnreachableFindings(
+  unreachable: ReadonlyMap<string, HyperkubeError>,
   needed: ReadonlySet<string> = new Set(),
 ): Finding[] {
-  const findings = [...missing].map(([host, { code, message, hint, cause }]): Finding => ({
+  const findings = [...unreachable].map(([host, { code, message, hint, cause }]): Finding => ({
     code,
     severity: code === 'SSH_HOST_KEY_CHANGED' || needed.has(host) ? 'error' : 'warning',
-    message: cause === undefined ? message : `${message}: ${describe(cause)}`,
+    message: cause === undefined ? message : `${message}: ${formatError(cause)}`,
     ...(hint === undefined ? {} : { hint }),
     host,
   }))
-  const grave = new Set(findings.filter(({ severity }) => severity === 'error').map(({ message }) => message))
-  // The same on others is one thing to mend, and is said once.
-  return findings.map((one) => (grave.has(one.message) ? { ...one, severity: 'error' } : one))
+  const errorMessages = new Set(
+    findings.filter(({ severity }) => severity === 'error').map(({ message }) => message),
+  )
+  // The same message on other hosts is one problem and is shown once.
+  return findings.map((one) => (errorMessages.has(one.message) ? { ...one, severity: 'error' } : one))
 }

@@ -7,9 +7,9 @@ export const upFlags = runFlags.extend({
   dryRun: z.boolean().default(false),
 })
 
-/** Flags of every command that brings a cluster to what is wished. */
+/** Adds the flags of every command that brings a cluster to its desired state. */
 export function addUpFlags(command: Command): Command {
   return command
     .option('--dry-run', 'show what would be done, and do nothing; exit code 3 when there is something')
-    .option('--force-unlock', 'take the claim from somebody who holds it')
+    .option('--force-unlock', 'take the operator lock from its holder')
 }

@@ -1,20 +1,22 @@
-import { nameOf } from '../../snapshot/name.ts'
+import { buildSnapshotName } from '../../snapshot/name.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { type Context, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { save } from '../etcd/save.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
+import { saveEtcdSnapshot } from '../etcd/save.ts'
 import { etcdFlags } from '../etcd/action.ts'
-import { verify } from '../etcd/verify.ts'
+import { verifyStoredSnapshot } from '../etcd/verify.ts'
 import { openIdentity } from '../load-identity.ts'
 
-/** The only way back from an upgrade: a snapshot of before, of which is known that it can be restored. */
-export async function safeguard(
-  context: Context,
+/**
+ * Takes a snapshot before an upgrade and verifies that it can be restored: it is the only way to roll back.
+ */
+export async function takePreUpgradeSnapshot(
+  context: CommandContext,
   options: Invocation['options'],
   cluster: Cluster,
 ): Promise<ExitCode> {
-  const name = nameOf(cluster.metadata.name, context.now())
-  const scene = {
-    // What came of it is not what this command was asked for.
+  const name = buildSnapshotName(cluster.metadata.name, context.now())
+  const invocation = {
+    // The results of these actions are not the result of this command.
     context: { ...context, stdout: context.stderr },
     options: { ...options, output: 'table' as const },
     flags: etcdFlags.parse({}),
@@ -23,6 +25,6 @@ export async function safeguard(
     name,
   }
   context.stderr.write('first a snapshot, the only way back; --no-snapshot does without\n')
-  const saved = await save(scene)
-  return saved === exitCodes.ok ? verify(scene) : saved
+  const saveCode = await saveEtcdSnapshot(invocation)
+  return saveCode === exitCodes.ok ? verifyStoredSnapshot(invocation) : saveCode
 }

@@ -1,32 +1,37 @@
 import type { Lock } from '../../catalog/lock.ts'
 import type { Arch } from '../../catalog/artifact-target.ts'
-import { lockFile } from '../cluster-paths.ts'
-import type { Context, ExitCode, Invocation } from '../command.ts'
+import { buildLockPath } from '../cluster-paths.ts'
+import type { CommandContext, ExitCode, Invocation } from '../command.ts'
 import { requireLock } from '../load-lock.ts'
-import { lookUpLock, targetsOf, writeLock } from '../lock/resolve-cluster-lock.ts'
-import { runChanged } from '../up/change-file.ts'
-import { putWord } from '../yaml-edit.ts'
+import { resolveClusterLock, listTargets, writeLock } from '../lock/resolve-cluster-lock.ts'
+import { changeFileAndRunUp } from '../up/change-file.ts'
+import { setScalar } from '../yaml-edit.ts'
 
 /**
- * Takes a cluster to one version: looks up what it is made of, shows what would be done, and does it. Its lock is written
- * with cluster.yml, so that `up` goes on wherever this is cut.
+ * Upgrades a cluster to a version: resolves its components, shows the changes, and makes them. The lock is
+ * written together with cluster.yml, so that `up` can resume an interrupted upgrade.
  */
-export async function upgradeTo(
-  context: Context,
+export async function upgradeCluster(
+  context: CommandContext,
   options: Invocation['options'],
   version: string,
 ): Promise<ExitCode> {
   const { file } = options
-  const change = (text: string): string => putWord(text, ['spec'], 'kubernetes', `"${version}"`)
-  return runChanged(context, options, change, async (cluster) => {
-    const before = await requireLock(context, file)
-    const lock = await lookUpLock(context, options, cluster, targetsOf(cluster, archesIn(before)))
-    const keep = async (): Promise<void> => writeLock(context, lockFile(file), lock)
-    return { command: `upgrade --to ${version}`, lock, keep }
+  const change = (text: string): string => setScalar(text, ['spec'], 'kubernetes', `"${version}"`)
+  return changeFileAndRunUp(context, options, change, async (cluster) => {
+    const previousLock = await requireLock(context, file)
+    const lock = await resolveClusterLock(
+      context,
+      options,
+      cluster,
+      listTargets(cluster, listArches(previousLock)),
+    )
+    const persist = async (): Promise<void> => writeLock(context, buildLockPath(file), lock)
+    return { command: `upgrade --to ${version}`, lock, persist }
   })
 }
 
-/** The kinds of Linux hosts that it was made for. */
-function archesIn({ artifacts }: Lock): Arch[] {
+/** Architectures of Linux hosts in the previous lock. */
+function listArches({ artifacts }: Lock): Arch[] {
   return [...new Set(artifacts.filter(({ os }) => os === 'linux').map(({ arch }) => arch))]
 }

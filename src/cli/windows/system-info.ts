@@ -1,9 +1,9 @@
 import { statfs } from 'node:fs/promises'
 import { availableParallelism, hostname, networkInterfaces, release, totalmem } from 'node:os'
-import type { BareSource } from '../../agent/facts/windows/source.ts'
+import type { BasicWindowsFactSource } from '../../agent/facts/windows/source.ts'
 
-/** What Node itself knows of the Windows that it runs on. */
-export function windowsNumbers(): Omit<BareSource, 'operations' | 'base'> {
+/** System data that Node reads without PowerShell. */
+export function readWindowsSystemInfo(): Omit<BasicWindowsFactSource, 'operations' | 'base'> {
   return {
     arch: process.arch,
     cpus: availableParallelism(),

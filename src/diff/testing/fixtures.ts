@@ -1,12 +1,14 @@
-import { bareComponent, type ComponentPlan, type PlannedFile } from '../../contract/component-plan.ts'
+import { emptyComponent, type ComponentPlan, type PlannedFile } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 
-/** For tests: plans of which only what matters is said. */
-export function componentOf(wish: Pick<ComponentPlan, 'name'> & Partial<ComponentPlan>): ComponentPlan {
-  return { stage: 'node', ...bareComponent(), ...wish }
+/** For tests: plans with defaults for everything that a test does not name. */
+export function buildComponent(
+  overrides: Pick<ComponentPlan, 'name'> & Partial<ComponentPlan>,
+): ComponentPlan {
+  return { stage: 'node', ...emptyComponent(), ...overrides }
 }
 
-export function planOf(...components: readonly ComponentPlan[]): NodePlan {
+export function buildPlan(...components: readonly ComponentPlan[]): NodePlan {
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'NodePlan',
@@ -20,11 +22,11 @@ export function planOf(...components: readonly ComponentPlan[]): NodePlan {
   }
 }
 
-export function fileOf(path: string, text: string, restart = true): PlannedFile {
+export function buildFile(path: string, text: string, restart = true): PlannedFile {
   return { path, owner: 'root', mode: '0600', content: { kind: 'text', text }, restart }
 }
 
-export function artifactOf(name: string, version: string): ComponentPlan['artifacts'][number] {
+export function buildArtifact(name: string, version: string): ComponentPlan['artifacts'][number] {
   return {
     from: 'url',
     name,
@@ -36,6 +38,6 @@ export function artifactOf(name: string, version: string): ComponentPlan['artifa
   }
 }
 
-export function unitOf(name: string, unit: string): ComponentPlan['service'] {
+export function buildUnit(name: string, unit: string): ComponentPlan['service'] {
   return { supervisor: 'systemd', name: `${name}.service`, unit }
 }

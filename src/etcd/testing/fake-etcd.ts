@@ -1,54 +1,57 @@
 import { z } from 'zod'
 import { decimalId } from '../member.ts'
-import type { TestAuthority } from '../../kit/testing/test-ca.ts'
+import type { TestCa } from '../../kit/testing/test-ca.ts'
 import {
-  type Asked,
-  type TestAnswer,
-  type TestServer,
-  testServer,
+  type ReceivedRequest,
+  type TestResponse,
+  type HttpsTestServer,
+  startHttpsTestServer,
 } from '../../kit/testing/https-test-server.ts'
 
 export interface FakeMember {
   /** In hex; its name is host-ID. */
   readonly id: string
   readonly learner?: boolean
-  readonly away?: boolean
-  /** What it gives to whoever wants all of it. */
+  readonly unreachable?: boolean
+  /** Content of its snapshot. */
   readonly database?: Buffer
 }
 
 export interface FakeEtcd {
-  readonly servers: readonly TestServer[]
-  /** How it was changed, in order. */
+  readonly servers: readonly HttpsTestServer[]
+  /** Received changes in order. */
   readonly changes: readonly string[]
-  /** From now on a member is away. */
+  /** Makes a member unreachable. */
   stop(id: string): void
-  /** From now on somebody is a member no more. */
-  forget(id: string): void
+  /** Removes a member from the list. */
+  removeMember(id: string): void
 }
 
 const header = { cluster_id: '3', member_id: '0' }
-const noLeader: TestAnswer = { status: 503, json: { code: 14, message: 'etcdserver: no leader' } }
-const forLearners: TestAnswer = {
+const noLeader: TestResponse = { status: 503, json: { code: 14, message: 'etcdserver: no leader' } }
+const learnerUnsupported: TestResponse = {
   status: 503,
   json: { code: 14, message: 'etcdserver: rpc not supported for learner' },
 }
 const listBody = z.looseObject({ linearizable: z.boolean() })
 
-/** For tests: members of one etcd, each with a server of its own. The first one leads. What it is told to change, it notes. */
+/**
+ * For tests: an etcd cluster with one server per member. The first member leads. Changes are recorded, not
+ * executed.
+ */
 export async function fakeEtcd(
-  authority: TestAuthority,
+  ca: TestCa,
   stack: AsyncDisposableStack,
   ...given: readonly FakeMember[]
 ): Promise<FakeEtcd> {
   let members = [...given]
   const changes: string[] = []
   const urls = new Map<string, string>()
-  const list = (): TestAnswer => ({
+  const list = (): TestResponse => ({
     json: { header, members: members.map((one) => entry(one, urls.get(one.id))) },
   })
 
-  const answer = (me: FakeMember, { path, body }: Asked): TestAnswer => {
+  const respond = (me: FakeMember, { path, body }: ReceivedRequest): TestResponse => {
     const serves = hasQuorum(members) && me.learner !== true
     switch (path) {
       case '/livez':
@@ -71,17 +74,17 @@ export async function fakeEtcd(
       case '/v3/cluster/member/list':
         return serves || !listBody.parse(body).linearizable ? list() : noLeader
       default:
-        if (me.learner === true) return forLearners
+        if (me.learner === true) return learnerUnsupported
         changes.push(`${path.split('/').at(-1)} ${JSON.stringify(body)} at ${me.id}`)
         return path.endsWith('add') ? { json: added } : list()
     }
   }
 
-  const servers: TestServer[] = []
+  const servers: HttpsTestServer[] = []
   for (const { id } of given) {
-    const server = await testServer(authority, (asked) => {
+    const server = await startHttpsTestServer(ca, (request) => {
       const me = members.find((member) => member.id === id)
-      return me === undefined || me.away === true ? { cut: 'before' } : answer(me, asked)
+      return me === undefined || me.unreachable === true ? { cut: 'before' } : respond(me, request)
     })
     servers.push(stack.use(server))
     urls.set(id, server.url)
@@ -90,14 +93,16 @@ export async function fakeEtcd(
     servers,
     changes,
     stop: (id) =>
-      void (members = members.map((member) => (member.id === id ? { ...member, away: true } : member))),
-    forget: (id) => void (members = members.filter((member) => member.id !== id)),
+      void (members = members.map((member) =>
+        member.id === id ? { ...member, unreachable: true } : member,
+      )),
+    removeMember: (id) => void (members = members.filter((member) => member.id !== id)),
   }
 }
 
 function hasQuorum(members: readonly FakeMember[]): boolean {
   const voters = members.filter(({ learner }) => learner !== true)
-  return voters.filter(({ away }) => away !== true).length > voters.length / 2
+  return voters.filter(({ unreachable }) => unreachable !== true).length > voters.length / 2
 }
 
 function entry({ id, learner = false }: FakeMember, url: string | undefined): object {
@@ -120,7 +125,9 @@ function status({ id, database, learner = false }: FakeMember, leader: string): 
   }
 }
 
-/** As etcd sends a database: a document in each line, and what remains is counted without the digest at the end. */
+/**
+ * Streams a database like etcd: one document per line; remaining bytes do not include the digest at the end.
+ */
 function pieces(database: Buffer): string {
   const size = 1000
   let text = ''

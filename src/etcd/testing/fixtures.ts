@@ -1,37 +1,37 @@
-import type { Member, MemberHealth, MemberStatus, Observation } from '../member.ts'
+import type { EtcdMember, MemberHealth, MemberStatus, EtcdObservation } from '../member.ts'
 
-/** For tests: members by name, with what is remarkable about them. */
-export interface Sketch {
+/** For tests: deviations of a member from a healthy voter. */
+export interface MemberFixture {
   readonly learner?: boolean
-  readonly health?: 'well' | 'away' | 'unready'
+  readonly health?: 'healthy' | 'away' | 'unready'
   readonly unstarted?: boolean
   readonly status?: Partial<MemberStatus>
 }
 
-export function observationOf(
-  sketches: Readonly<Record<string, Sketch>>,
-  more: Partial<Observation> = {},
-): Observation {
-  const members = Object.entries(sketches).map(([name, sketch]) => memberOf(name, sketch))
+export function buildEtcdObservation(
+  fixtures: Readonly<Record<string, MemberFixture>>,
+  more: Partial<EtcdObservation> = {},
+): EtcdObservation {
+  const members = Object.entries(fixtures).map(([name, fixture]) => buildMember(name, fixture))
   const [leader] = members
   return {
     clusterId: 'c1',
     confirmed: true,
     members,
     alarms: [],
-    health: new Map(members.map(({ id }) => [id, healths[sketches[id]?.health ?? 'well']])),
+    health: new Map(members.map(({ id }) => [id, healths[fixtures[id]?.health ?? 'healthy']])),
     statuses: new Map(
       members.map(({ id, learner }) => [
         id,
-        { ...statusOf(id, leader?.id, learner), ...sketches[id]?.status },
+        { ...buildStatus(id, leader?.id, learner), ...fixtures[id]?.status },
       ]),
     ),
     ...more,
   }
 }
 
-/** Its id is its name, also while it has none. */
-function memberOf(name: string, { learner = false, unstarted = false }: Sketch): Member {
+/** The id equals the name, even for a member without a name. */
+function buildMember(name: string, { learner = false, unstarted = false }: MemberFixture): EtcdMember {
   return {
     id: name,
     name: unstarted ? '' : name,
@@ -41,8 +41,8 @@ function memberOf(name: string, { learner = false, unstarted = false }: Sketch):
   }
 }
 
-const healths: Readonly<Record<'well' | 'away' | 'unready', MemberHealth>> = {
-  well: { live: true, ready: true, failing: [], reason: undefined },
+const healths: Readonly<Record<'healthy' | 'away' | 'unready', MemberHealth>> = {
+  healthy: { live: true, ready: true, failing: [], reason: undefined },
   away: { live: false, ready: false, failing: [], reason: 'no connection' },
   unready: {
     live: true,
@@ -52,7 +52,7 @@ const healths: Readonly<Record<'well' | 'away' | 'unready', MemberHealth>> = {
   },
 }
 
-function statusOf(id: string, leader: string | undefined, learner: boolean): MemberStatus {
+function buildStatus(id: string, leader: string | undefined, learner: boolean): MemberStatus {
   return {
     id,
     clusterId: 'c1',

@@ -1,52 +1,52 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Heap } from '../heap.ts'
-import type { Time } from '../monotonic-clock.ts'
+import type { MonotonicClock } from '../monotonic-clock.ts'
 
-interface Alarm {
+interface ScheduledTimer {
   readonly at: number
-  /** Of two for the same moment, the one that was set first. */
+  /** Orders timers with the same due time by creation. */
   readonly number: number
-  readonly act: () => void
+  readonly callback: () => void
 }
 
-/** A time that goes on only when a test says so. */
-export class TestTime implements Time {
+/** A clock for tests that moves only when `advance` is called. */
+export class FakeMonotonicClock implements MonotonicClock {
   #now = 0
-  #number = 0
-  readonly #alarms = new Heap<Alarm>((a, b) => a.at < b.at || (a.at === b.at && a.number < b.number))
-  readonly #off = new Set<Alarm>()
-  readonly #turns: number
+  #count = 0
+  readonly #timers = new Heap<ScheduledTimer>((a, b) => a.at < b.at || (a.at === b.at && a.number < b.number))
+  readonly #cancelled = new Set<ScheduledTimer>()
+  readonly #ticks: number
 
-  /** As many turns of Node's loop as what is tested may take for one thing. */
-  constructor(turns = 4) {
-    this.#turns = turns
+  /** `ticks`: how many turns of Node's event loop the code under test may need for one event. */
+  constructor(ticks = 4) {
+    this.#ticks = ticks
   }
 
   readonly now = (): number => this.#now
 
-  readonly after = (milliseconds: number, act: () => void): (() => void) => {
-    const alarm = { at: this.#now + Math.max(0, milliseconds), number: this.#number++, act }
-    this.#alarms.put(alarm)
-    return () => void this.#off.add(alarm)
+  readonly after = (milliseconds: number, callback: () => void): (() => void) => {
+    const timer = { at: this.#now + Math.max(0, milliseconds), number: this.#count++, callback }
+    this.#timers.push(timer)
+    return () => void this.#cancelled.add(timer)
   }
 
-  /** Everything that is due meanwhile happens in its order, each with all that follows from it at once. */
-  async goOn(milliseconds: number): Promise<void> {
+  /** Runs all timers that become due, in order, and lets each settle before the next one. */
+  async advance(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds
-    await this.#settled()
+    await this.#flush()
     for (;;) {
-      const { first } = this.#alarms
+      const { first } = this.#timers
       if (first === undefined || first.at > end) break
-      this.#alarms.take()
-      if (this.#off.delete(first)) continue
+      this.#timers.pop()
+      if (this.#cancelled.delete(first)) continue
       this.#now = first.at
-      first.act()
-      await this.#settled()
+      first.callback()
+      await this.#flush()
     }
     this.#now = end
   }
 
-  async #settled(): Promise<void> {
-    for (let turn = 0; turn < this.#turns; turn++) await nextTurn()
+  async #flush(): Promise<void> {
+    for (let tick = 0; tick < this.#ticks; tick++) await nextTurn()
   }
 }

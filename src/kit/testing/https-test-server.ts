@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { TLSSocket } from 'node:tls'
-import type { TestAuthority } from './test-ca.ts'
+import type { TestCa } from './test-ca.ts'
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -12,34 +12,34 @@ export interface Asked {
   readonly body: unknown
   /** The common name in the client's certificate. */
   readonly user: string
-  /** Whose rights it asks to have, where not its own. */
-  readonly as: string | undefined
-  /** From which connection it came: they count from 1. */
+  /** The user that the client asks to impersonate. */
+  readonly impersonatedUser: string | undefined
+  /** Number of the connection, from 1. */
   readonly connection: number
 }
 
-export type TestAnswer =
+export type TestResponse =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly json: unknown }
   | { readonly status: number; readonly headers?: Record<string, string>; readonly text: string }
-  /** The connection ends before the answer, or in the middle of it. */
+  /** The connection is closed before the response or in the middle of it. */
   | { readonly cut: 'before' | 'within' }
   | { readonly silent: true }
-  /** Whatever else an answer can be. */
+  /** Full control over the response. */
   | { readonly by: (response: ServerResponse) => void }
 
-export interface TestServer extends AsyncDisposable {
+export interface HttpsTestServer extends AsyncDisposable {
   readonly url: string
-  /** All that was asked, in order. */
-  readonly asked: readonly Asked[]
+  /** All requests in order of arrival. */
+  readonly requests: readonly ReceivedRequest[]
 }
 
-/** An HTTPS server on loopback that wants to know who its clients are. `port` 0 is any. */
-export async function testServer(
-  { certificate, server: pair }: TestAuthority,
-  answer: (asked: Asked) => TestAnswer,
+/** Starts an HTTPS server on loopback that requests client certificates. Port 0 picks a free port. */
+export async function startHttpsTestServer(
+  { certificate, server: pair }: TestCa,
+  reply: (requests: ReceivedRequest) => TestResponse,
   port = 0,
-): Promise<TestServer> {
-  const asked: Asked[] = []
+): Promise<HttpsTestServer> {
+  const requests: ReceivedRequest[] = []
   const connections = new WeakMap<object, number>()
   let count = 0
   const server = createServer(
@@ -48,18 +48,18 @@ export async function testServer(
       const handle = async (): Promise<void> => {
         const { pathname, searchParams } = new URL(request.url ?? '/', 'https://test')
         const text = await readBody(request)
-        const one: Asked = {
+        const received: ReceivedRequest = {
           method: request.method ?? '',
           path: pathname,
           query: searchParams,
           contentType: request.headers['content-type'],
           body: text === '' ? undefined : JSON.parse(text),
-          user: userOf(request),
-          as: request.headers['impersonate-user']?.toString(),
+          user: readCommonName(request),
+          impersonatedUser: request.headers['impersonate-user']?.toString(),
           connection: connections.get(request.socket) ?? 0,
         }
-        asked.push(one)
-        send(response, answer(one))
+        requests.push(received)
+        send(response, reply(received))
       }
       handle().catch((error: unknown) =>
         response.destroy(new Error('the test server failed', { cause: error })),
@@ -72,7 +72,7 @@ export async function testServer(
   const address = server.address()
   return {
     url: `https://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
-    asked,
+    requests,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()
@@ -87,22 +87,22 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function userOf({ socket }: IncomingMessage): string {
+function readCommonName({ socket }: IncomingMessage): string {
   return socket instanceof TLSSocket ? String(socket.getPeerCertificate().subject.CN) : ''
 }
 
-function send(response: ServerResponse, answer: TestAnswer): void {
-  if ('silent' in answer) return
-  if ('by' in answer) return answer.by(response)
-  if ('cut' in answer) {
-    if (answer.cut === 'before') response.destroy()
+function send(response: ServerResponse, reply: TestResponse): void {
+  if ('silent' in reply) return
+  if ('by' in reply) return reply.by(response)
+  if ('cut' in reply) {
+    if (reply.cut === 'before') response.destroy()
     else response.writeHead(200, { 'content-length': 100 }).write('{"half', () => response.destroy())
     return
   }
-  const { status = 200, headers } = answer
-  if ('text' in answer) response.writeHead(status, headers).end(answer.text)
+  const { status = 200, headers } = reply
+  if ('text' in reply) response.writeHead(status, headers).end(reply.text)
   else
     response
       .writeHead(status, { 'content-type': 'application/json', ...headers })
-      .end(JSON.stringify(answer.json))
+      .end(JSON.stringify(reply.json))
 }

@@ -1,46 +1,46 @@
-import { type Fence, mayAct } from '../../contract/fence.ts'
-import { TestTime } from '../../kit/testing/fake-monotonic-clock.ts'
-import { pause, type Time } from '../../kit/monotonic-clock.ts'
-import { type Ending, type ElectionTiming, lead } from '../election.ts'
+import { type Fence, canAct } from '../../contract/fence.ts'
+import { FakeMonotonicClock } from '../../kit/testing/fake-monotonic-clock.ts'
+import { sleepUnlessAborted, type MonotonicClock } from '../../kit/monotonic-clock.ts'
+import { type ElectionResult, type ElectionTiming, runElection } from '../election.ts'
 import { type Lease, leases, type LeaseSpec } from '../lease.ts'
 import { LeaseLock } from '../lease-lock.ts'
 import type { LeaseStore } from '../lease-store.ts'
 
-/** From when until when, in true time. */
-export interface Span {
+/** Start and end in true time. */
+export interface TimeSpan {
   readonly from: number
   readonly to: number
 }
 
-export interface Life extends Span {
+export interface SimulatedContender extends TimeSpan {
   readonly name: string
-  /** How much faster its clock goes than time. */
+  /** Speed of its clock relative to true time. */
   readonly rate: number
-  /** Nothing in it happens meanwhile, but its clock goes on. */
-  readonly frozen: readonly Span[]
-  /** What it asks does not come through, or the answer does not. */
-  readonly cut: readonly (Span & { readonly way: 'there' | 'back' })[]
-  /** How long each of its requests takes, in turn. */
+  /** The process is paused, but its clock continues. */
+  readonly frozen: readonly TimeSpan[]
+  /** Requests or responses are lost. */
+  readonly cut: readonly (TimeSpan & { readonly way: 'there' | 'back' })[]
+  /** Duration of each of its requests, in turn. */
   readonly delays: readonly number[]
-  /** Killed at the end of its life, or asked to stop. */
+  /** Whether the process is killed at its end, or asked to stop. */
   readonly end: 'killed' | 'stopped'
 }
 
-export interface Deed {
+export interface LeaderAction {
   readonly at: number
   readonly fence: Fence
 }
 
-/** What became of an election, by true time. */
-export interface Course {
-  /** What leaders sent out. */
-  readonly deeds: readonly Deed[]
-  /** What a host did of it. */
-  readonly done: readonly Deed[]
-  readonly endings: ReadonlyMap<string, { readonly at: number; readonly ending: Ending }>
+/** Result of a simulated election, in true time. */
+export interface ElectionTrace {
+  /** Actions that leaders sent. */
+  readonly actions: readonly LeaderAction[]
+  /** Actions that a host accepted. */
+  readonly accepted: readonly LeaderAction[]
+  readonly endings: ReadonlyMap<string, { readonly at: number; readonly ending: ElectionResult }>
 }
 
-/** The API's one lease. */
+/** The single lease in the fake API. */
 class TestLease {
   #lease: Lease | undefined
   #version = 0
@@ -62,87 +62,95 @@ class TestLease {
   }
 }
 
-/** Lives of contenders over one lease, in a time of their own. Each leader sends something out every half a second. */
-export async function course(
-  lives: readonly Life[],
+/** Simulates contenders for one lease in simulated time. Each leader sends an action every 500 ms. */
+export async function simulateElection(
+  contenders: readonly SimulatedContender[],
   timing: ElectionTiming,
   { length, removals = [] }: { readonly length: number; readonly removals?: readonly number[] },
-): Promise<Course> {
-  const time = new TestTime(1)
+): Promise<ElectionTrace> {
+  const time = new FakeMonotonicClock(1)
   const lease = new TestLease()
-  const deeds: Deed[] = []
-  const done: Deed[] = []
-  const endings = new Map<string, { at: number; ending: Ending }>()
-  const dead = new AbortController()
+  const actions: LeaderAction[] = []
+  const accepted: LeaderAction[] = []
+  const endings = new Map<string, { at: number; ending: ElectionResult }>()
+  const ended = new AbortController()
   for (const at of removals) time.after(at, () => lease.remove())
-  for (const life of lives) {
-    time.after(life.from, () => {
-      const own = timeOf(time, life)
+  for (const contender of contenders) {
+    time.after(contender.from, () => {
+      const own = createTime(time, contender)
       const lock = new LeaseLock(
-        storeOf(time, own, life, lease),
-        { identity: life.name, duration: timing.duration },
-        // Clocks on walls say anything.
-        () => ({ wall: new Date(life.rate * 1e12), monotonic: own.now() }),
+        createStore(time, own, contender, lease),
+        { identity: contender.name, duration: timing.duration },
+        // Wall clocks may show anything.
+        () => ({ wall: new Date(contender.rate * 1e12), monotonic: own.now() }),
       )
       const stop = new AbortController()
-      if (life.end === 'stopped') own.after((life.to - life.from) * life.rate, () => stop.abort())
-      void lead(
+      if (contender.end === 'stopped')
+        own.after((contender.to - contender.from) * contender.rate, () => stop.abort())
+      void runElection(
         lock,
-        { timing, time: own, random: () => life.rate / 2 },
+        { timing, time: own, random: () => contender.rate / 2 },
         async (term) => {
           while (!term.signal.aborted) {
-            const deed = { at: time.now(), fence: term.fence() }
-            const highest = done.at(-1)?.fence
-            deeds.push(deed)
-            if (mayAct(deed.fence, highest)) done.push(deed)
+            const action = { at: time.now(), fence: term.fence() }
+            const highest = accepted.at(-1)?.fence
+            actions.push(action)
+            if (canAct(action.fence, highest)) accepted.push(action)
             else if (highest !== undefined) term.raise(highest)
-            await pause(own, 500, term.signal)
+            await sleepUnlessAborted(own, 500, term.signal)
           }
         },
-        AbortSignal.any([stop.signal, dead.signal]),
-      ).then((ending) => endings.set(life.name, { at: time.now(), ending }))
+        AbortSignal.any([stop.signal, ended.signal]),
+      ).then((ending) => endings.set(contender.name, { at: time.now(), ending }))
     })
   }
-  await time.goOn(length)
-  dead.abort()
-  return { deeds, done, endings }
+  await time.advance(length)
+  ended.abort()
+  return { actions, accepted, endings }
 }
 
-/** Time as one of them has it. What comes while it is frozen comes afterwards, and after its death nothing comes. */
-function timeOf(time: TestTime, { rate, frozen, to, end }: Life): Time {
-  const deliver = (act: () => void): void => {
+/**
+ * Time of one contender. Timers that expire while it is frozen fire afterwards; after its death none fires.
+ */
+function createTime(time: FakeMonotonicClock, { rate, frozen, to, end }: SimulatedContender): MonotonicClock {
+  const deliver = (run: () => void): void => {
     if (end === 'killed' && time.now() >= to) return
-    const asleep = frozen.find((span) => span.from <= time.now() && time.now() < span.to)
-    if (asleep === undefined) act()
-    else time.after(asleep.to - time.now(), () => deliver(act))
+    const frozenSpan = frozen.find((span) => span.from <= time.now() && time.now() < span.to)
+    if (frozenSpan === undefined) run()
+    else time.after(frozenSpan.to - time.now(), () => deliver(run))
   }
   return {
     now: () => 1e6 + time.now() * rate,
-    after: (milliseconds, act) => time.after(milliseconds / rate, () => deliver(act)),
+    after: (milliseconds, run) => time.after(milliseconds / rate, () => deliver(run)),
   }
 }
 
-function storeOf(time: TestTime, own: Time, { cut, delays, rate }: Life, lease: TestLease): LeaseStore {
+function createStore(
+  time: FakeMonotonicClock,
+  own: MonotonicClock,
+  { cut, delays, rate }: SimulatedContender,
+  lease: TestLease,
+): LeaseStore {
   let count = 0
-  const ask = async <T>(act: () => T, signal: AbortSignal | undefined): Promise<T> => {
+  const send = async <T>(run: () => T, signal: AbortSignal | undefined): Promise<T> => {
     const delay = delays[count++ % delays.length] ?? 0
     const isCut = (way: 'there' | 'back'): boolean =>
       cut.some((span) => span.way === way && span.from <= time.now() && time.now() < span.to)
     return new Promise<T>((resolve, reject) => {
-      // As a real request: it ends when nobody wants it any more, or after a while.
+      // Like a real request, it ends on abort or after a timeout.
       const fail = (): void => reject(new Error('no answer'))
       signal?.addEventListener('abort', fail, { once: true })
       own.after(5000, fail)
-      // On the way to the API, nobody here can hold it up any more.
+      // A request on its way to the API cannot be held back any more.
       if (isCut('there')) return
       time.after(delay, () => {
-        const answer = act()
-        if (!isCut('back')) own.after(delay * rate, () => resolve(answer))
+        const response = run()
+        if (!isCut('back')) own.after(delay * rate, () => resolve(response))
       })
     })
   }
   return {
-    find: async (signal) => ask(() => lease.get(), signal),
-    write: async (found, spec, signal) => ask(() => lease.put(found, spec), signal),
+    find: async (signal) => send(() => lease.get(), signal),
+    write: async (found, spec, signal) => send(() => lease.put(found, spec), signal),
   }
 }

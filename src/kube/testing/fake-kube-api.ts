@@ -1,51 +1,51 @@
 import type { ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { mergePatch } from '../../kit/merge-patch.ts'
-import type { Asked, TestAnswer } from '../../kit/testing/https-test-server.ts'
+import { applyMergePatch } from '../../kit/merge-patch.ts'
+import type { ReceivedRequest, TestResponse } from '../../kit/testing/https-test-server.ts'
 import { kubeObject, type KubeObject } from '../object.ts'
-import { applyPatch } from '../request.ts'
+import { applyPatchType } from '../request.ts'
 
-interface Happening {
+interface ApiEvent {
   readonly revision: number
   readonly collection: string
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly object: KubeObject
 }
 
-interface Watching {
+interface OpenWatch {
   readonly collection: string
-  readonly wants: (object: KubeObject) => boolean
+  readonly matches: (object: KubeObject) => boolean
 }
 
 const record = z.record(z.string(), z.unknown())
 type Fields = z.infer<typeof record>
 
 /**
- * Objects of any kind as the API keeps them: with versions, conflicts, parts that are written apart, owners of what is
- * applied, and watches that miss nothing. What changes nothing is no change.
+ * A fake API for objects of any kind: resource versions, conflicts, subresources, field owners of applied
+ * objects, and watches without gaps. A write without a difference changes nothing.
  */
-export class TestObjects {
+export class FakeKubeApi {
   readonly #all = new Map<string, KubeObject>()
-  /** What each manager has applied last, by object, part and manager. */
+  /** What each manager applied last, by object, subresource and manager. */
   readonly #applied = new Map<string, Fields>()
-  readonly #watches = new Map<ServerResponse, Watching>()
-  readonly #log: Happening[] = []
+  readonly #watches = new Map<ServerResponse, OpenWatch>()
+  readonly #log: ApiEvent[] = []
   #revision = 1
   #uid = 0
 
-  /** Somebody makes or replaces it. */
+  /** Creates or replaces an object, as another client would. */
   put(
     path: string,
     object: { readonly apiVersion: string; readonly kind: string; readonly [field: string]: unknown },
   ): KubeObject {
-    const { name } = placeOf(path)
+    const { name } = parsePath(path)
     return this.#store(path, { metadata: { name }, ...object })
   }
 
-  /** Somebody changes fields of it, as a merge patch says. */
+  /** Changes an object with a merge patch, as another client would. */
   change(path: string, patch: object): KubeObject {
-    return this.#store(path, mergePatch(this.get(path), patch))
+    return this.#store(path, applyMergePatch(this.get(path), patch))
   }
 
   get(path: string): KubeObject | undefined {
@@ -54,7 +54,7 @@ export class TestObjects {
 
   all(collection: string): KubeObject[] {
     return [...this.#all].flatMap(([path, object]) =>
-      placeOf(path).collection === collection ? [object] : [],
+      parsePath(path).collection === collection ? [object] : [],
     )
   }
 
@@ -62,154 +62,159 @@ export class TestObjects {
     const object = this.#all.get(path)
     if (object === undefined) return
     this.#all.delete(path)
-    this.#happened('DELETED', path, object)
+    this.#recordEvent('DELETED', path, object)
   }
 
-  /** How many watch now. */
+  /** Number of open watches. */
   get watching(): number {
     return this.#watches.size
   }
 
-  /** Connections end, as they do when a server stops. */
+  /** Cuts all watch connections, as a stopping server does. */
   cutWatches(): void {
     for (const response of this.#watches.keys()) response.destroy()
   }
 
-  readonly answer = (asked: Asked): TestAnswer => {
-    const { method, path, query } = asked
-    const { collection, name, part } = placeOf(path)
-    const wants = selectorOf(query.get('fieldSelector'), query.get('labelSelector'))
+  readonly respond = (request: ReceivedRequest): TestResponse => {
+    const { method, path, query } = request
+    const { collection, name, part: subresource } = parsePath(path)
+    const matches = parseSelectors(query.get('fieldSelector'), query.get('labelSelector'))
     if (method === 'GET' && query.get('watch') === 'true') {
       const from = Number(query.get('resourceVersion'))
-      return { by: (response) => this.#watch(response, from, { collection, wants }) }
+      return { by: (response) => this.#watch(response, from, { collection, matches }) }
     }
     if (method === 'GET' && name === '') {
-      const items = this.all(collection).filter(wants)
+      const items = this.all(collection).filter(matches)
       return { json: { metadata: { resourceVersion: String(this.#revision) }, items } }
     }
     const key =
-      method === 'POST' ? `${path}/${kubeObject.parse(asked.body).metadata.name}` : `${collection}/${name}`
-    const former = this.#all.get(key)
-    if (method === 'GET') return former === undefined ? notFound : { json: former }
+      method === 'POST' ? `${path}/${kubeObject.parse(request.body).metadata.name}` : `${collection}/${name}`
+    const previous = this.#all.get(key)
+    if (method === 'GET') return previous === undefined ? notFound : { json: previous }
     if (method === 'DELETE') {
       this.remove(key)
-      return former === undefined ? notFound : { json: { kind: 'Status', status: 'Success' } }
+      return previous === undefined ? notFound : { json: { kind: 'Status', status: 'Success' } }
     }
-    return this.#write(asked, key, part, former)
+    return this.#write(request, key, subresource, previous)
   }
 
-  #write(asked: Asked, key: string, part: string, former: KubeObject | undefined): TestAnswer {
-    const { method, contentType, query } = asked
-    const body = record.parse(asked.body)
+  #write(
+    request: ReceivedRequest,
+    key: string,
+    subresource: string,
+    previous: KubeObject | undefined,
+  ): TestResponse {
+    const { method, contentType, query } = request
+    const body = record.parse(request.body)
     const version = record.parse(body['metadata'] ?? {})['resourceVersion']
-    const isApplied = contentType === applyPatch
-    if (method === 'POST' && former !== undefined) return conflict('AlreadyExists')
-    if (former === undefined && method !== 'POST' && !(isApplied && part === '')) return notFound
-    if (former !== undefined && version !== undefined && version !== former.metadata.resourceVersion) {
+    const isApplied = contentType === applyPatchType
+    if (method === 'POST' && previous !== undefined) return conflict('AlreadyExists')
+    if (previous === undefined && method !== 'POST' && !(isApplied && subresource === '')) return notFound
+    if (previous !== undefined && version !== undefined && version !== previous.metadata.resourceVersion) {
       return conflict('Conflict')
     }
-    const within = inPart(body, part)
-    if (method !== 'PATCH') return { json: this.#store(key, { ...former, ...within }) }
-    if (!isApplied) return { json: this.#store(key, mergePatch(former ?? {}, within)) }
-    const owner = [key, part, query.get('fieldManager')].join(' ')
-    const kept = without(record.parse(former ?? {}), this.#applied.get(owner) ?? {}, within)
-    this.#applied.set(owner, within)
-    return { json: this.#store(key, applied(kept, within)) }
+    const partFields = selectPart(body, subresource)
+    if (method !== 'PATCH') return { json: this.#store(key, { ...previous, ...partFields }) }
+    if (!isApplied) return { json: this.#store(key, applyMergePatch(previous ?? {}, partFields)) }
+    const owner = [key, subresource, query.get('fieldManager')].join(' ')
+    const remaining = removeFields(record.parse(previous ?? {}), this.#applied.get(owner) ?? {}, partFields)
+    this.#applied.set(owner, partFields)
+    return { json: this.#store(key, applyFields(remaining, partFields)) }
   }
 
   #store(key: string, fields: unknown): KubeObject {
-    const former = this.#all.get(key)
-    const wished = kubeObject.parse(fields)
-    const version = { resourceVersion: former?.metadata.resourceVersion ?? '' }
-    const uid = former?.metadata.uid ?? wished.metadata.uid ?? `uid-${++this.#uid}`
-    const same = { ...wished, metadata: { ...wished.metadata, uid, ...version } }
-    if (former !== undefined && isDeepStrictEqual(former, same)) return former
+    const previous = this.#all.get(key)
+    const desired = kubeObject.parse(fields)
+    const version = { resourceVersion: previous?.metadata.resourceVersion ?? '' }
+    const uid = previous?.metadata.uid ?? desired.metadata.uid ?? `uid-${++this.#uid}`
+    const same = { ...desired, metadata: { ...desired.metadata, uid, ...version } }
+    if (previous !== undefined && isDeepStrictEqual(previous, same)) return previous
     const object = { ...same, metadata: { ...same.metadata, resourceVersion: String(this.#revision + 1) } }
     this.#all.set(key, object)
-    this.#happened(former === undefined ? 'ADDED' : 'MODIFIED', key, object)
+    this.#recordEvent(previous === undefined ? 'ADDED' : 'MODIFIED', key, object)
     return object
   }
 
-  #happened(type: Happening['type'], path: string, object: KubeObject): void {
-    const { collection } = placeOf(path)
+  #recordEvent(type: ApiEvent['type'], path: string, object: KubeObject): void {
+    const { collection } = parsePath(path)
     const metadata = { ...object.metadata, resourceVersion: String(++this.#revision) }
-    const happening = { revision: this.#revision, collection, type, object: { ...object, metadata } }
-    this.#log.push(happening)
-    for (const [response, watching] of this.#watches) tell(response, watching, happening)
+    const event = { revision: this.#revision, collection, type, object: { ...object, metadata } }
+    this.#log.push(event)
+    for (const [response, watch] of this.#watches) sendEvent(response, watch, event)
   }
 
-  #watch(response: ServerResponse, from: number, watching: Watching): void {
+  #watch(response: ServerResponse, from: number, watch: OpenWatch): void {
     response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
-    for (const happening of this.#log) if (happening.revision > from) tell(response, watching, happening)
-    this.#watches.set(response, watching)
+    for (const event of this.#log) if (event.revision > from) sendEvent(response, watch, event)
+    this.#watches.set(response, watch)
     response.on('close', () => this.#watches.delete(response))
   }
 }
 
-function tell(response: ServerResponse, { collection, wants }: Watching, happening: Happening): void {
-  const { type, object } = happening
-  if (happening.collection === collection && wants(object))
+function sendEvent(response: ServerResponse, { collection, matches }: OpenWatch, event: ApiEvent): void {
+  const { type, object } = event
+  if (event.collection === collection && matches(object))
     response.write(`${JSON.stringify({ type, object })}\n`)
 }
 
-function placeOf(path: string): {
+function parsePath(path: string): {
   readonly collection: string
   readonly name: string
   readonly part: string
 } {
   const form =
     /^(?<collection>\/(?:api|apis\/[^/]+)\/v\d[^/]*(?:\/namespaces\/[^/]+)?\/[^/]+)(?:\/(?<name>[^/]+))?(?:\/(?<part>[^/]+))?$/
-  const { collection = path, name = '', part = '' } = form.exec(path)?.groups ?? {}
-  return { collection, name, part }
+  const { collection = path, name = '', part: subresource = '' } = form.exec(path)?.groups ?? {}
+  return { collection, name, part: subresource }
 }
 
-/** metadata.name=x,spec.signerName=y; labels are looked for by name, or with a value. */
-function selectorOf(fields: string | null, labels: string | null): (object: KubeObject) => boolean {
-  const wished: (readonly [path: readonly string[], value: string | undefined])[] = [
-    ...words(fields).map(([path, value]) => [path.split('.'), value] as const),
-    ...words(labels).map(([label, value]) => [['metadata', 'labels', label], value] as const),
+/** metadata.name=x,spec.signerName=y; labels match by name, or by name and value. */
+function parseSelectors(fields: string | null, labels: string | null): (object: KubeObject) => boolean {
+  const desired: (readonly [path: readonly string[], value: string | undefined])[] = [
+    ...parseTerms(fields).map(([path, value]) => [path.split('.'), value] as const),
+    ...parseTerms(labels).map(([label, value]) => [['metadata', 'labels', label], value] as const),
   ]
   return (object) =>
-    wished.every(([path, value]) => {
+    desired.every(([path, value]) => {
       const found = path.reduce<unknown>((inner, name) => Reflect.get(Object(inner), name), object)
       return value === undefined ? found !== undefined : found === value
     })
 }
 
-function words(text: string | null): (readonly [path: string, value: string | undefined])[] {
+function parseTerms(text: string | null): (readonly [path: string, value: string | undefined])[] {
   return (text ?? '').split(',').flatMap((one) => {
     const [path = '', value] = one.split('=')
     return path === '' ? [] : [[path, value] as const]
   })
 }
 
-/** The status is written apart from the rest, and the rest apart from it. An approval is a part of a status. */
-function inPart(body: Fields, part: string): Fields {
+/** Status and other fields are written separately. An approval is part of the status. */
+function selectPart(body: Fields, subresource: string): Fields {
   const { status, ...rest } = body
-  return part === '' ? rest : { status }
+  return subresource === '' ? rest : { status }
 }
 
-/** Conditions are of several owners; all else in lists is of one. */
-function applied(object: unknown, wish: Fields): Fields {
+/** Conditions have several owners; every other list has one. */
+function applyFields(object: unknown, desired: Fields): Fields {
   const before = record.parse(object ?? {})
-  const entries = Object.entries(wish).map(([name, value]) => {
+  const entries = Object.entries(desired).map(([name, value]) => {
     if (name === 'conditions') return [name, [...byType(before[name], value), ...typed.parse(value)]]
     const isMap = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return [name, isMap ? applied(before[name], record.parse(value)) : value]
+    return [name, isMap ? applyFields(before[name], record.parse(value)) : value]
   })
   return { ...before, ...Object.fromEntries(entries) }
 }
 
 const typed = z.array(z.looseObject({ type: z.string() }))
 
-/** Those of other types; of several lists, all types of them. */
+/** Conditions whose types are in none of the lists. */
 function byType(conditions: unknown, ...lists: readonly unknown[]): unknown[] {
   const types = new Set(lists.flatMap((list) => typed.parse(list ?? []).map(({ type }) => type)))
   return typed.parse(conditions ?? []).filter(({ type }) => !types.has(type))
 }
 
-/** What somebody has applied before and does not any more goes. */
-function without(object: Fields, before: Fields, now: Fields): Fields {
+/** Removes fields that this manager applied before and omits now. */
+function removeFields(object: Fields, before: Fields, now: Fields): Fields {
   const entries = Object.entries(object).flatMap(([name, value]): [string, unknown][] => {
     if (!Object.hasOwn(before, name)) return [[name, value]]
     if (name === 'conditions') return [[name, byType(value, before[name], now[name])]]
@@ -217,17 +222,20 @@ function without(object: Fields, before: Fields, now: Fields): Fields {
     const [own, next] = [record.safeParse(before[name]), record.safeParse(now[name])]
     const inner = record.safeParse(value)
     return [
-      [name, own.success && next.success && inner.success ? without(inner.data, own.data, next.data) : value],
+      [
+        name,
+        own.success && next.success && inner.success ? removeFields(inner.data, own.data, next.data) : value,
+      ],
     ]
   })
   return Object.fromEntries(entries)
 }
 
-const notFound: TestAnswer = {
+const notFound: TestResponse = {
   status: 404,
   json: { kind: 'Status', reason: 'NotFound', message: 'not found' },
 }
 
-function conflict(reason: string): TestAnswer {
+function conflict(reason: string): TestResponse {
   return { status: 409, json: { kind: 'Status', reason, message: reason } }
 }

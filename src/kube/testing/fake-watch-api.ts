@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import type { Asked, TestAnswer } from '../../kit/testing/https-test-server.ts'
+import type { ReceivedRequest, TestResponse } from '../../kit/testing/https-test-server.ts'
 import type { KubeObject } from '../object.ts'
 
-/** What may become of a connection, once as much was said as it was to say. */
-export const faults = [
+/** What happens to a connection after the scripted events were sent. */
+export const watchFaults = [
   'end',
   'reset',
   'silence',
@@ -17,62 +17,66 @@ export const faults = [
   'broken',
   'compacted',
 ] as const
-export type Fault = (typeof faults)[number]
+export type WatchFault = (typeof watchFaults)[number]
 
-/** An object of this name is made or changed, or removed if it is there. */
-export interface Act {
+/** Creates or changes the object of this name, or removes it if it exists. */
+export interface ObjectWrite {
   readonly name: string
   readonly act: 'put' | 'remove'
 }
 
-/** What the API does when it is asked. */
-export interface Turn {
-  /** Before it looks at what it was asked. */
-  readonly before: readonly Act[]
-  /** While a watch is being answered; a list is already. */
-  readonly during: readonly Act[]
-  readonly fault: Fault
+/** What the API does with one request. */
+export interface ScriptedRequest {
+  /** Writes before the request is handled. */
+  readonly before: readonly ObjectWrite[]
+  /** Writes while a watch is answered; a list has been answered already. */
+  readonly during: readonly ObjectWrite[]
+  readonly fault: WatchFault
 }
 
-interface Happening {
+interface LoggedEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly version: number
   readonly object: KubeObject
 }
 
-/** A collection as the API keeps it, and an API that does with each request what the next turn says. Without turns it is well. */
-export class TestWatchApi {
+/**
+ * A fake collection whose API handles each request as the next script entry says. Without script entries it
+ * works normally.
+ */
+export class FakeWatchApi {
   readonly objects = new Map<string, KubeObject>()
-  /** All that ever happened. */
-  readonly log: Happening[] = []
+  /** All events so far. */
+  readonly log: LoggedEvent[] = []
   #version = 10
-  /** What happened up to here is forgotten. */
+  /** Events up to this version are compacted. */
   #compacted = 0
-  readonly #turns: Turn[]
+  readonly #script: ScriptedRequest[]
   readonly #streams = new Map<ServerResponse, number>()
 
-  constructor(turns: readonly Turn[] = []) {
-    this.#turns = [...turns]
+  constructor(script: readonly ScriptedRequest[] = []) {
+    this.#script = [...script]
   }
 
-  get turnsLeft(): number {
-    return this.#turns.length
+  get requestsLeft(): number {
+    return this.#script.length
   }
 
-  readonly answer = ({ query }: Asked): TestAnswer => {
-    const turn = this.#turns.shift()
-    this.act(turn?.before ?? [])
-    const refusal = turn === undefined ? undefined : refusals[turn.fault]
-    if (turn?.fault === 'compacted') this.compact()
-    if (query.get('watch') !== 'true') return this.#list(query, turn?.fault, refusal)
+  readonly respond = ({ query }: ReceivedRequest): TestResponse => {
+    const scripted = this.#script.shift()
+    this.write(scripted?.before ?? [])
+    const refusal = scripted === undefined ? undefined : refusals[scripted.fault]
+    if (scripted?.fault === 'compacted') this.compact()
+    if (query.get('watch') !== 'true') return this.#list(query, scripted?.fault, refusal)
     if (refusal !== undefined) return refusal
     const from = Number(query.get('resourceVersion'))
-    if (from < this.#compacted) return { by: (response) => begin(response).end(line('ERROR', expired)) }
-    return { by: (response) => this.#watch(response, from, turn) }
+    if (from < this.#compacted)
+      return { by: (response) => startResponse(response).end(formatEvent('ERROR', expired)) }
+    return { by: (response) => this.#watch(response, from, scripted) }
   }
 
-  act(acts: readonly Act[]): void {
-    for (const { name, act } of acts) {
+  write(writes: readonly ObjectWrite[]): void {
+    for (const { name, act } of writes) {
       if (act === 'put') this.put(name)
       else this.remove(name)
     }
@@ -89,7 +93,7 @@ export class TestWatchApi {
     }
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
     this.objects.set(name, object)
-    this.#happened({ type: old === undefined ? 'ADDED' : 'MODIFIED', version, object })
+    this.#log({ type: old === undefined ? 'ADDED' : 'MODIFIED', version, object })
   }
 
   remove(name: string): void {
@@ -98,21 +102,25 @@ export class TestWatchApi {
     this.objects.delete(name)
     const version = ++this.#version
     const object = { ...old, metadata: { ...old.metadata, resourceVersion: String(version) } }
-    this.#happened({ type: 'DELETED', version, object })
+    this.#log({ type: 'DELETED', version, object })
   }
 
-  /** Forgets what has happened so far. */
+  /** Compacts all events so far. */
   compact(): void {
     this.#compacted = this.#version
   }
 
-  #happened(happening: Happening): void {
-    this.log.push(happening)
+  #log(event: LoggedEvent): void {
+    this.log.push(event)
     for (const response of this.#streams.keys()) this.#send(response)
   }
 
-  /** The token of a page is the version that the first one was of, and the name before the next one. */
-  #list(query: URLSearchParams, fault: Fault | undefined, refusal: TestAnswer | undefined): TestAnswer {
+  /** A continue token is the version of the first page and the last name of the previous page. */
+  #list(
+    query: URLSearchParams,
+    fault: WatchFault | undefined,
+    refusal: TestResponse | undefined,
+  ): TestResponse {
     const [token = String(this.#version), after = ''] = query.get('continue')?.split(' ') ?? []
     if (query.has('continue') && (Number(token) < this.#compacted || fault === 'gone')) return refusals.gone
     if (refusal !== undefined && fault !== 'gone') return refusal
@@ -129,35 +137,35 @@ export class TestWatchApi {
   }
 
   #asOf(version: number): KubeObject[] {
-    const then = new Map<string, KubeObject>()
-    for (const happening of this.log.filter((one) => one.version <= version)) {
-      const { name } = happening.object.metadata
-      if (happening.type === 'DELETED') then.delete(name)
-      else then.set(name, happening.object)
+    const objects = new Map<string, KubeObject>()
+    for (const event of this.log.filter((one) => one.version <= version)) {
+      const { name } = event.object.metadata
+      if (event.type === 'DELETED') objects.delete(name)
+      else objects.set(name, event.object)
     }
-    return [...then.values()].toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+    return [...objects.values()].toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   }
 
-  #watch(response: ServerResponse, from: number, turn: Turn | undefined): void {
-    begin(response)
+  #watch(response: ServerResponse, from: number, scripted: ScriptedRequest | undefined): void {
+    startResponse(response)
     this.#streams.set(response, from)
     response.on('close', () => this.#streams.delete(response))
     this.#send(response)
-    if (turn === undefined) {
+    if (scripted === undefined) {
       const metadata = { resourceVersion: String(this.#version) }
-      response.write(line('BOOKMARK', { kind: 'ConfigMap', apiVersion: 'v1', metadata }))
+      response.write(formatEvent('BOOKMARK', { kind: 'ConfigMap', apiVersion: 'v1', metadata }))
       return
     }
-    this.act(turn.during)
+    this.write(scripted.during)
     this.#streams.delete(response)
-    spoil(response, turn.fault)
+    applyFault(response, scripted.fault)
   }
 
-  /** What a stream has not had yet. */
+  /** Sends the events that a stream has not received yet. */
   #send(response: ServerResponse): void {
-    const had = this.#streams.get(response) ?? 0
+    const sentVersion = this.#streams.get(response) ?? 0
     for (const { type, version, object } of this.log) {
-      if (version > had) response.write(line(type, object))
+      if (version > sentVersion) response.write(formatEvent(type, object))
     }
     this.#streams.set(response, this.#version)
   }
@@ -166,30 +174,30 @@ export class TestWatchApi {
 const expired = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }
 const internal = { kind: 'Status', code: 500, reason: 'InternalError', message: 'etcd' }
 
-const gone: TestAnswer = { status: 410, json: expired }
-const refusals: { readonly gone: TestAnswer } & Readonly<Partial<Record<Fault, TestAnswer>>> = {
+const gone: TestResponse = { status: 410, json: expired }
+const refusals: { readonly gone: TestResponse } & Readonly<Partial<Record<WatchFault, TestResponse>>> = {
   gone,
   crowded: { status: 429, headers: { 'retry-after': '0' }, text: 'too many requests' },
   broken: { status: 500, json: internal },
 }
 
-function begin(response: ServerResponse): ServerResponse {
+function startResponse(response: ServerResponse): ServerResponse {
   response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
   return response
 }
 
-function line(type: string, object: unknown): string {
+function formatEvent(type: string, object: unknown): string {
   return `${JSON.stringify({ type, object })}\n`
 }
 
-function spoil(response: ServerResponse, fault: Fault): void {
+function applyFault(response: ServerResponse, fault: WatchFault): void {
   if (fault === 'silence') return
   if (fault === 'garbage') response.end('\u0000 not an event\n')
-  else if (fault === 'another event') response.end(line('SURPRISE', {}))
-  else if (fault === 'gone as an event') response.end(line('ERROR', expired))
-  else if (fault === 'broken as an event') response.end(line('ERROR', internal))
+  else if (fault === 'another event') response.end(formatEvent('SURPRISE', {}))
+  else if (fault === 'gone as an event') response.end(formatEvent('ERROR', expired))
+  else if (fault === 'broken as an event') response.end(formatEvent('ERROR', internal))
   else if (fault === 'half a line') response.end('{"type":"ADDED","object":{"met')
-  // Not before all that was written is sent: otherwise nothing would ever come.
+  // Only after all data was written: otherwise nothing would ever arrive.
   else if (fault === 'reset') response.write('{"type":"MOD', () => response.socket?.destroy())
   else response.end()
 }

@@ -1,49 +1,49 @@
 import { afterEach } from 'vitest'
 import { KubeClient, type KubeClientOptions } from '../client.ts'
-import type { TestAuthority } from '../../kit/testing/test-ca.ts'
+import type { TestCa } from '../../kit/testing/test-ca.ts'
 import {
-  type Asked,
-  type TestAnswer,
-  type TestServer,
-  testServer,
+  type ReceivedRequest,
+  type TestResponse,
+  type HttpsTestServer,
+  startHttpsTestServer,
 } from '../../kit/testing/https-test-server.ts'
 
-export interface TestBench {
+export interface KubeTestBench {
   readonly serve: (
-    answer: (asked: Asked) => TestAnswer,
+    respond: (request: ReceivedRequest) => TestResponse,
     port?: number,
-    by?: TestAuthority,
-  ) => Promise<TestServer>
-  /** A server that gives these answers, one after the other; the last one for ever. */
-  readonly serverOf: (...answers: [TestAnswer, ...TestAnswer[]]) => Promise<TestServer>
-  /** A client that does not wait long. */
-  readonly clientOf: (servers: readonly string[], options?: Partial<KubeClientOptions>) => KubeClient
+    serverCa?: TestCa,
+  ) => Promise<HttpsTestServer>
+  /** A server that sends these responses in turn, and then repeats the last one. */
+  readonly serveResponses: (...responses: [TestResponse, ...TestResponse[]]) => Promise<HttpsTestServer>
+  /** A client with short timeouts. */
+  readonly createClient: (servers: readonly string[], options?: Partial<KubeClientOptions>) => KubeClient
 }
 
-/** Servers and clients that are gone after each test. */
-export function testBench(authority: () => TestAuthority): TestBench {
+/** Servers and clients that are disposed of after each test. */
+export function createKubeTestBench(ca: () => TestCa): KubeTestBench {
   let stack = new AsyncDisposableStack()
   afterEach(async () => {
     const used = stack
     stack = new AsyncDisposableStack()
     await used.disposeAsync()
   })
-  const serve: TestBench['serve'] = async (answer, port = 0, by = authority()) =>
-    stack.use(await testServer(by, answer, port))
+  const serve: KubeTestBench['serve'] = async (respond, port = 0, serverCa = ca()) =>
+    stack.use(await startHttpsTestServer(serverCa, respond, port))
   return {
     serve,
-    serverOf: async (...answers) =>
-      serve(() => (answers.length > 1 ? answers.shift() : answers[0]) ?? { silent: true }),
-    clientOf: (servers, options = {}) =>
+    serveResponses: async (...responses) =>
+      serve(() => (responses.length > 1 ? responses.shift() : responses[0]) ?? { silent: true }),
+    createClient: (servers, options = {}) =>
       stack.use(
         new KubeClient({
           servers,
-          authority: authority().certificate,
-          credentials: authority().client,
+          ca: ca().certificate,
+          credentials: ca().client,
           signal: new AbortController().signal,
           random: () => 0,
           ...options,
-          timing: { backoff: { first: 2, most: 10 }, timeout: 5000, ...options.timing },
+          timing: { backoff: { initial: 2, max: 10 }, timeout: 5000, ...options.timing },
         }),
       ),
   }

@@ -1,22 +1,21 @@
 import type { KubeClient } from '../client.ts'
-import type { Place } from '../object.ts'
+import type { NamespacedName } from '../object.ts'
 import { objectPath } from '../paths.ts'
-import type { CallOptions } from '../request.ts'
+import type { KubeCallOptions } from '../request.ts'
 
-export interface LogOptions extends CallOptions {
-  /** May be left out when there is only one. */
+export interface LogOptions extends KubeCallOptions {
+  /** Optional if the pod has one container. */
   readonly container?: string
-  /** Of the container that ran before the last restart. */
+  /** Reads the log of the container before its last restart. */
   readonly previous?: boolean
-  /** So many lines from the end. */
+  /** Number of lines from the end. */
   readonly lines?: number
   readonly bytes?: number
 }
 
-/** What a pod has said so far. */
-export async function podLogs(
+export async function readPodLogs(
   client: KubeClient,
-  pod: Required<Place>,
+  pod: Required<NamespacedName>,
   { container, previous, lines, bytes, signal, timeout }: LogOptions = {},
 ): Promise<string> {
   const resource = await client.discovery.resource({ apiVersion: 'v1', kind: 'Pod' })

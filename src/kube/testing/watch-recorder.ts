@@ -2,27 +2,27 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../object.ts'
 import type { WatchChange } from '../watch.ts'
 
-/** What a test wants to know of an object. */
-export interface Seen {
+/** The part of an object that the test compares. */
+export interface RecordedObject {
   readonly uid: string | undefined
   readonly version: number
 }
 
-/** Something that was really done. */
-export interface Deed extends Seen {
+/** A change that was really made in the API. */
+export interface ApiChange extends RecordedObject {
   readonly type: 'put' | 'remove'
   readonly key: string
 }
 
-export function seenOf({ metadata }: KubeObject): Seen {
+export function toRecordedObject({ metadata }: KubeObject): RecordedObject {
   return { uid: metadata.uid, version: Number(metadata.resourceVersion) }
 }
 
-/** What was told by a watch. */
-export class Told {
-  readonly #changes: WatchChange<Seen>[] = []
+/** Records the changes that a watch reports. */
+export class WatchRecorder {
+  readonly #changes: WatchChange<RecordedObject>[] = []
 
-  add(change: WatchChange<Seen>): void {
+  add(change: WatchChange<RecordedObject>): void {
     this.#changes.push(change)
   }
 
@@ -30,30 +30,33 @@ export class Told {
     return this.#changes.length
   }
 
-  /** All that does not fit: changes that cannot follow each other, and deeds of which nothing was told, nor of later ones. */
-  wrong(deeds: readonly Deed[]): string[] {
-    return [...this.#disorder(), ...this.#missing(deeds)]
+  /**
+   * Lists all errors: changes that cannot follow each other, and API changes that were never reported, not
+   * even by a later one.
+   */
+  findErrors(apiChanges: readonly ApiChange[]): string[] {
+    return [...this.#findDisorder(), ...this.#findMissing(apiChanges)]
   }
 
-  #disorder(): string[] {
-    const current = new Map<string, Seen>()
+  #findDisorder(): string[] {
+    const current = new Map<string, RecordedObject>()
     return this.#changes.flatMap((change) => {
       if (change.type === 'listed') return []
       const known = current.get(change.key)
-      const told = JSON.stringify(change)
+      const text = JSON.stringify(change)
       if (change.type === 'deleted') {
         current.delete(change.key)
-        return known !== undefined && isDeepStrictEqual(known, change.before) ? [] : [told]
+        return known !== undefined && isDeepStrictEqual(known, change.before) ? [] : [text]
       }
       current.set(change.key, change.object)
-      if (change.type === 'added') return known === undefined ? [] : [told]
+      if (change.type === 'added') return known === undefined ? [] : [text]
       const { before, object } = change
       const follows = before.uid === object.uid && before.version < object.version
-      return follows && isDeepStrictEqual(known, before) ? [] : [told]
+      return follows && isDeepStrictEqual(known, before) ? [] : [text]
     })
   }
 
-  #missing(deeds: readonly Deed[]): string[] {
+  #findMissing(apiChanges: readonly ApiChange[]): string[] {
     const latest = new Map<string | undefined, number>()
     const deletions = new Map<string | undefined, number>()
     for (const change of this.#changes) {
@@ -62,21 +65,21 @@ export class Told {
         deletions.set(change.before.uid, (deletions.get(change.before.uid) ?? 0) + 1)
       } else latest.set(change.object.uid, change.object.version)
     }
-    const removed = new Set(deeds.filter(({ type }) => type === 'remove').map(({ uid }) => uid))
-    return deeds
+    const removed = new Set(apiChanges.filter(({ type }) => type === 'remove').map(({ uid }) => uid))
+    return apiChanges
       .filter(({ type, uid, version }) => {
-        // An object whose whole life was missed is nobody's business any more.
+        // An object that was created and deleted unobserved need not be reported.
         if (type === 'remove') return (deletions.get(uid) ?? 0) !== (latest.has(uid) ? 1 : 0)
         return !removed.has(uid) && (latest.get(uid) ?? 0) < version
       })
-      .map((deed) => `nothing of ${JSON.stringify(deed)}`)
+      .map((apiChange) => `nothing of ${JSON.stringify(apiChange)}`)
   }
 }
 
-/** Whether a view is what really is there. */
-export function isSame(
-  current: ReadonlyMap<string, Seen>,
-  real: ReadonlyMap<string, Pick<Seen, 'version'>>,
+/** Whether a store matches the objects of the API. */
+export function matchesApi(
+  current: ReadonlyMap<string, RecordedObject>,
+  real: ReadonlyMap<string, Pick<RecordedObject, 'version'>>,
 ): boolean {
   return (
     current.size === real.size &&

@@ -1,13 +1,13 @@
 import type { Addon } from '../../addons/addon.ts'
 import { isEntirelyNew } from '../../addons/addon-difference.ts'
-import { lookAll } from '../../addons/live-objects.ts'
-import { unready } from '../../addons/readiness.ts'
-import { describeReference, referenceOf } from '../../addons/reference.ts'
+import { findLiveObjects } from '../../addons/live-objects.ts'
+import { findUnreadyReason } from '../../addons/readiness.ts'
+import { describeReference, toReference } from '../../addons/reference.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { AddonProposal } from './proposal.ts'
 
-/** How an addon is, in a word and in words. */
-export interface AddonState {
+/** Status of an addon, with the reason as text. */
+export interface AddonStatus {
   readonly name: string
   readonly state: 'ready' | 'unready' | 'changes' | 'absent' | 'leaving' | 'off'
   readonly version?: string
@@ -15,35 +15,39 @@ export interface AddonState {
   readonly reason?: string
 }
 
-/** Of all that are wished, and of those that are to go. */
-export async function addonStates(
+/** Status of all desired addons and of those to remove. */
+export async function readAddonStatuses(
   api: KubeClient,
-  { wished, differences }: AddonProposal,
-  away: number,
-): Promise<AddonState[]> {
+  { desired, differences }: AddonProposal,
+  notReadyCount: number,
+): Promise<AddonStatus[]> {
   const pending = new Map(differences.map((one) => [one.addon, one]))
-  const states = wished.map(async (addon): Promise<AddonState> => {
-    const { name, version, about } = addon
-    const known = { name, about, ...(version === undefined ? {} : { version }) }
+  const states = desired.map(async (addon): Promise<AddonStatus> => {
+    const { name, version, description } = addon
+    const known = { name, about: description, ...(version === undefined ? {} : { version }) }
     const difference = pending.get(name)
     if (difference !== undefined) {
       return { ...known, state: isEntirelyNew(difference) ? 'absent' : 'changes' }
     }
-    const reason = await whyUnready(api, addon, away)
+    const reason = await explainUnready(api, addon, notReadyCount)
     return reason === undefined ? { ...known, state: 'ready' } : { ...known, state: 'unready', reason }
   })
-  const names = new Set(wished.map(({ name }) => name))
-  const leaving = differences
+  const names = new Set(desired.map(({ name }) => name))
+  const removed = differences
     .filter(({ addon }) => !names.has(addon))
-    .map(({ addon }): AddonState => ({ name: addon, state: 'leaving', about: 'no longer in cluster.yml' }))
-  return [...(await Promise.all(states)), ...leaving]
+    .map(({ addon }): AddonStatus => ({ name: addon, state: 'leaving', about: 'no longer in cluster.yml' }))
+  return [...(await Promise.all(states)), ...removed]
 }
 
-async function whyUnready(api: KubeClient, addon: Addon, away: number): Promise<string | undefined> {
-  const live = await lookAll(api, addon.manifests.map(referenceOf))
+async function explainUnready(
+  api: KubeClient,
+  addon: Addon,
+  notReadyCount: number,
+): Promise<string | undefined> {
+  const live = await findLiveObjects(api, addon.manifests.map(toReference))
   const [first] = [...live.values()].flatMap((object) => {
-    const reason = unready(object, away)
-    return reason === undefined ? [] : [`${describeReference(referenceOf(object))}: ${reason}`]
+    const reason = findUnreadyReason(object, notReadyCount)
+    return reason === undefined ? [] : [`${describeReference(toReference(object))}: ${reason}`]
   })
   return first
 }

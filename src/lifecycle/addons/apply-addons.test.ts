@@ -1,29 +1,29 @@
 import { expect, test } from 'vitest'
-import { entirely } from '../../addons/new-addon-diff.ts'
-import type { WishedAddon } from '../../addons/desired-addons.ts'
-import type { What } from '../event-stream.ts'
+import { diffNewAddon } from '../../addons/new-addon-diff.ts'
+import type { DesiredAddon } from '../../addons/desired-addons.ts'
+import type { EventBody } from '../event-stream.ts'
 import { noAddons } from './proposal.ts'
-import { addonWork } from './apply-addons.ts'
+import { planAddonTasks } from './apply-addons.ts'
 
 const manifest = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
-const addon = (name: string): WishedAddon => ({
+const addon = (name: string): DesiredAddon => ({
   name,
   manifests: [manifest(name)],
   wait: true,
-  timeout: 60_000,
-  about: '',
+  timeoutMs: 60_000,
+  description: '',
 })
 const [dns, metrics, shop, more] = ['coredns', 'metrics-server', 'shop', 'more'].map(addon)
 const left = { code: 'ADDON_OBJECT_LEFT', severity: 'warning' as const, message: 'it stays' }
 
-function work(wished: readonly WishedAddon[], changed: readonly string[]) {
+function work(desired: readonly DesiredAddon[], changed: readonly string[]) {
   const done: string[] = []
-  const told: What[] = []
-  const works = addonWork(
-    { ...noAddons, wished, differences: changed.map((name) => entirely(addon(name))) },
+  const emitted: EventBody[] = []
+  const works = planAddonTasks(
+    { ...noAddons, desired, differences: changed.map((name) => diffNewAddon(addon(name))) },
     {
-      interior: {
-        async putAddon({ name }, { others }) {
+      writer: {
+        async applyAddon({ name }, { others }) {
           done.push(`put ${name} beside ${others.map((other) => other.name).join(', ')}`)
           return { removed: [], findings: [left] }
         },
@@ -32,17 +32,17 @@ function work(wished: readonly WishedAddon[], changed: readonly string[]) {
           return { removed: [], findings: [] }
         },
       },
-      tell: (what) => void told.push(what),
+      emit: (what) => void emitted.push(what),
       now: () => new Date(),
       signal: new AbortController().signal,
     },
   )
-  return { works, done, told }
+  return { works, done, emitted }
 }
 
-test('ours go together, the user’s own one after the other, and what is not wished goes last', async () => {
-  const wished = [dns, metrics, shop, more].flatMap((one) => one ?? [])
-  const { works, done, told } = work(wished, ['coredns', 'metrics-server', 'shop', 'more', 'old'])
+test('built-in addons go together, user addons one by one, and removed addons last', async () => {
+  const desired = [dns, metrics, shop, more].flatMap((one) => one ?? [])
+  const { works, done, emitted } = work(desired, ['coredns', 'metrics-server', 'shop', 'more', 'old'])
   expect(works.map(({ title }) => title)).toEqual([
     'addon coredns, metrics-server',
     'addon shop',
@@ -57,11 +57,11 @@ test('ours go together, the user’s own one after the other, and what is not wi
     'put more beside coredns, metrics-server, shop',
     'remove old',
   ])
-  expect(told).toContainEqual({ type: 'finding', finding: left })
+  expect(emitted).toContainEqual({ type: 'finding', finding: left })
 })
 
-test('those that are as wished are left alone', () => {
-  const wished = [dns, shop].flatMap((one) => one ?? [])
-  expect(work(wished, ['shop']).works.map(({ title }) => title)).toEqual(['addon shop'])
-  expect(work(wished, []).works).toEqual([])
+test('addons without changes are left alone', () => {
+  const desired = [dns, shop].flatMap((one) => one ?? [])
+  expect(work(desired, ['shop']).works.map(({ title }) => title)).toEqual(['addon shop'])
+  expect(work(desired, []).works).toEqual([])
 })

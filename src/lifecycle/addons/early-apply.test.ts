@@ -1,49 +1,49 @@
 import { expect, test } from 'vitest'
-import { entirely } from '../../addons/new-addon-diff.ts'
-import type { WishedAddon } from '../../addons/desired-addons.ts'
-import { type AheadOptions, aheadOf } from './early-apply.ts'
+import { diffNewAddon } from '../../addons/new-addon-diff.ts'
+import type { DesiredAddon } from '../../addons/desired-addons.ts'
+import { type EarlyApplyOptions, createEarlyApply } from './early-apply.ts'
 import { noAddons } from './proposal.ts'
 
-const addon = (name: string): WishedAddon => ({
+const addon = (name: string): DesiredAddon => ({
   name,
   manifests: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }],
   wait: true,
-  timeout: 60_000,
-  about: '',
+  timeoutMs: 60_000,
+  description: '',
 })
 
-function scene(layAddon: AheadOptions['interior']['layAddon']) {
-  const changed = entirely(addon('traefik'))
-  const wished = ['coredns', 'traefik', 'local-path', 'shop'].map(addon)
+function setup(applyAddonNoWait: EarlyApplyOptions['writer']['applyAddonNoWait']) {
+  const changed = diffNewAddon(addon('traefik'))
+  const desired = ['coredns', 'traefik', 'local-path', 'shop'].map(addon)
   const differences = [
-    entirely(addon('coredns')),
+    diffNewAddon(addon('coredns')),
     { ...changed, objects: changed.objects.map((object) => ({ ...object, change: 'none' as const })) },
-    entirely(addon('shop')),
+    diffNewAddon(addon('shop')),
   ]
-  return aheadOf(
-    { ...noAddons, wished, differences },
-    { interior: { layAddon }, now: () => new Date(), signal: new AbortController().signal },
+  return createEarlyApply(
+    { ...noAddons, desired, differences },
+    { writer: { applyAddonNoWait }, now: () => new Date(), signal: new AbortController().signal },
   )
 }
 
-test('only what is ours and altogether new is begun with, and only when it is time', async () => {
-  const laid: string[] = []
-  const ahead = scene(async ({ name }) => void laid.push(name))
-  await ahead.end()
-  expect(laid).toEqual([])
-  ahead.begin()
-  await ahead.end()
-  expect(laid).toEqual(['coredns'])
+test('only new built-in addons are applied early, and only after begin', async () => {
+  const applied: string[] = []
+  const earlyApply = setup(async ({ name }) => void applied.push(name))
+  await earlyApply.end()
+  expect(applied).toEqual([])
+  earlyApply.begin()
+  await earlyApply.end()
+  expect(applied).toEqual(['coredns'])
 })
 
-test('what fails is left to whoever puts the addon there; whoever leaves early ends it', async () => {
-  const broken = scene(async () => {
+test('failures are left to the regular apply, and disposing it aborts the work', async () => {
+  const broken = setup(async () => {
     throw new Error('broken')
   })
   broken.begin()
   await broken.end()
   let ended = false
-  const slow = scene(
+  const slow = setup(
     async (_, { signal }) =>
       new Promise((resolve) => {
         signal.addEventListener('abort', () => {

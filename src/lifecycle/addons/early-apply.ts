@@ -1,59 +1,59 @@
 import { isEntirelyNew } from '../../addons/addon-difference.ts'
-import type { Interior } from '../cluster-access.ts'
+import type { ClusterWriter } from '../cluster-access.ts'
 import { type AddonProposal, isFeasible } from './proposal.ts'
-import { isOurs } from './apply-addons.ts'
+import { isBuiltIn } from './apply-addons.ts'
 
-/** Addons that are begun with while hosts are still at work. Whoever leaves early ends it. */
-export interface Ahead extends AsyncDisposable {
+/** Addons that are applied while hosts are still being changed. Disposing it early aborts the work. */
+export interface EarlyApply extends AsyncDisposable {
   begin(): void
-  /** Waits for what was begun. What has failed is met again when the addon is put there. */
+  /** Waits for what was started. Errors are ignored here, because the later regular apply reports them. */
   end(): Promise<void>
 }
 
-export interface AheadOptions {
-  readonly interior: Pick<Interior, 'layAddon'>
+export interface EarlyApplyOptions {
+  readonly writer: Pick<ClusterWriter, 'applyAddonNoWait'>
   readonly now: () => Date
   readonly signal: AbortSignal
 }
 
-/** Nothing that runs is waited for, so that it takes a second or two. */
-const patience = 60_000
+/** Milliseconds. Nothing waits for workloads, so applying takes a second or two. */
+const timeoutMs = 60_000
 
 /**
- * In a cluster that is founded, what our addons are made of can be there before its nodes are: pods then start as soon as
- * nodes are ready. What changes in a cluster that lives waits for its turn.
+ * In a new cluster the objects of built-in addons can exist before its nodes, so that pods start as soon as
+ * nodes are ready. Changes to existing addons wait for their regular step.
  */
-export function aheadOf(
-  { wished, differences }: AddonProposal,
-  { interior, now, signal }: AheadOptions,
-): Ahead {
-  const fresh = new Set(
+export function createEarlyApply(
+  { desired, differences }: AddonProposal,
+  { writer, now, signal }: EarlyApplyOptions,
+): EarlyApply {
+  const newAddons = new Set(
     differences.filter((one) => isEntirelyNew(one) && isFeasible(one)).map(({ addon }) => addon),
   )
   const stop = new AbortController()
-  let laying: Promise<unknown> = Promise.resolve()
+  let applying: Promise<unknown> = Promise.resolve()
   return {
     begin() {
       const options = {
-        tell: () => undefined,
+        emit: () => undefined,
         now,
-        deadline: now().getTime() + patience,
+        deadline: now().getTime() + timeoutMs,
         signal: AbortSignal.any([signal, stop.signal]),
       }
-      const all = wished
-        .filter((addon) => isOurs(addon) && fresh.has(addon.name))
+      const all = desired
+        .filter((addon) => isBuiltIn(addon) && newAddons.has(addon.name))
         .map(async (addon) => {
-          const others = wished.filter(({ name }) => name !== addon.name)
-          await interior.layAddon(addon, { ...options, others })
+          const others = desired.filter(({ name }) => name !== addon.name)
+          await writer.applyAddonNoWait(addon, { ...options, others })
         })
-      laying = Promise.allSettled(all)
+      applying = Promise.allSettled(all)
     },
     async end() {
-      await laying
+      await applying
     },
     async [Symbol.asyncDispose]() {
       stop.abort()
-      await laying
+      await applying
     },
   }
 }

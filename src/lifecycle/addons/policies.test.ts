@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { clusterWith } from '../../plan/testing/fixtures.ts'
-import { unenforced } from './policies.ts'
+import { buildTestCluster } from '../../plan/testing/fixtures.ts'
+import { checkPolicyEnforcement } from './policies.ts'
 
-const cluster = clusterWith('{ name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }')
+const cluster = buildTestCluster('{ name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }')
 const policy = {
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',
@@ -10,8 +10,8 @@ const policy = {
   name: 'deny-all',
 }
 
-test('policies that nothing enforces are told of, once each', () => {
-  expect(unenforced(cluster, [policy, policy])).toMatchObject([
+test('policies that are not enforced are reported once each', () => {
+  expect(checkPolicyEnforcement(cluster, [policy, policy])).toMatchObject([
     {
       code: 'NETWORK_POLICY_UNENFORCED',
       severity: 'warning',
@@ -20,9 +20,9 @@ test('policies that nothing enforces are told of, once each', () => {
   ])
 })
 
-test('not where there are none, or where somebody else’s network may do it', () => {
-  expect(unenforced(cluster, [])).toEqual([])
+test('no finding without policies, or with a network plugin of the user', () => {
+  expect(checkPolicyEnforcement(cluster, [])).toEqual([])
   const { spec } = cluster
   const foreign = { ...cluster, spec: { ...spec, network: { ...spec.network, plugin: 'none' as const } } }
-  expect(unenforced(foreign, [policy])).toEqual([])
+  expect(checkPolicyEnforcement(foreign, [policy])).toEqual([])
 })

@@ -1,70 +1,70 @@
-import { type AddonDifference, isNone } from '../../addons/addon-difference.ts'
-import { difference } from '../../addons/diff-addon.ts'
+import { type AddonDifference, isEmptyDifference } from '../../addons/addon-difference.ts'
+import { diffAddon } from '../../addons/diff-addon.ts'
 import { describeConflicts } from '../../addons/conflict.ts'
 import { readInventories } from '../../addons/inventory-store.ts'
-import { lookAll } from '../../addons/live-objects.ts'
-import { entirely } from '../../addons/new-addon-diff.ts'
-import { describeReference, referenceOf } from '../../addons/reference.ts'
-import { departed } from '../../addons/remove-addon.ts'
-import { type AddonInput, wishedAddons, type WishedAddon } from '../../addons/desired-addons.ts'
+import { findLiveObjects } from '../../addons/live-objects.ts'
+import { diffNewAddon } from '../../addons/new-addon-diff.ts'
+import { describeReference, toReference } from '../../addons/reference.ts'
+import { findRemovedAddons } from '../../addons/remove-addon.ts'
+import { type AddonInput, listDesiredAddons, type DesiredAddon } from '../../addons/desired-addons.ts'
 import type { Finding } from '../../contract/finding.ts'
 import { settleAll } from '../../kit/settle-all.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { policiesInside, policiesOf, unenforced } from './policies.ts'
+import { listPolicies, findAddonPolicies, checkPolicyEnforcement } from './policies.ts'
 
-/** What a cluster shall have of addons, and what would be changed for that. */
+/** Desired addons of a cluster and the changes to get there. */
 export interface AddonProposal {
-  readonly wished: readonly WishedAddon[]
-  /** Those for which there is something to do. */
+  readonly desired: readonly DesiredAddon[]
+  /** Addons with changes. */
   readonly differences: readonly AddonDifference[]
   readonly findings: readonly Finding[]
 }
 
-/** What is known of the addons that a cluster shall have before anybody has looked at it. */
-export type AddonWish = Omit<AddonInput, 'metricsCertificate'>
+/** What is known of the desired addons before the cluster was observed. */
+export type AddonProposalInput = Omit<AddonInput, 'metricsCertificate'>
 
-export const noAddons: AddonProposal = { wished: [], differences: [], findings: [] }
+export const noAddons: AddonProposal = { desired: [], differences: [], findings: [] }
 
-/** In a cluster that is not there yet all of it is new. */
-export function foreseeAddons(input: AddonInput): AddonProposal {
-  const { addons, findings } = wishedAddons(input)
+/** In a cluster that does not exist yet every addon is new. */
+export function proposeAllAddons(input: AddonInput): AddonProposal {
+  const { addons, findings } = listDesiredAddons(input)
   return {
-    wished: addons,
-    differences: addons.map(entirely),
-    findings: [...findings, ...unenforced(input.cluster, policiesOf(addons))],
+    desired: addons,
+    differences: addons.map(diffNewAddon),
+    findings: [...findings, ...checkPolicyEnforcement(input.cluster, findAddonPolicies(addons))],
   }
 }
 
-/** Asks a cluster that runs. */
-export async function lookAtAddons(api: KubeClient, input: AddonInput): Promise<AddonProposal> {
-  const { addons, findings } = wishedAddons(input)
+/** Compares the desired addons with a running cluster. */
+export async function compareAddons(api: KubeClient, input: AddonInput): Promise<AddonProposal> {
+  const { addons, findings } = listDesiredAddons(input)
   if (findings.some(({ severity }) => severity === 'error')) return { ...noAddons, findings }
-  const references = addons.flatMap(({ manifests }) => manifests.map(referenceOf))
+  const references = addons.flatMap(({ manifests }) => manifests.map(toReference))
   const [policies, inventories, live] = await Promise.all([
-    policiesInside(api),
+    listPolicies(api),
     readInventories(api),
-    lookAll(api, references),
+    findLiveObjects(api, references),
   ])
-  const gone = departed(inventories, addons).map((name) => ({ name, manifests: [] }))
+  const removed = findRemovedAddons(inventories, addons).map((name) => ({ name, manifests: [] }))
   const all = await settleAll(
-    [...addons, ...gone].map(async (addon) => {
+    [...addons, ...removed].map(async (addon) => {
       const others = addons.filter(({ name }) => name !== addon.name)
-      return difference(api, addon, { others, seen: { inventories, live } })
+      return diffAddon(api, addon, { others, observed: { inventories, live } })
     }),
   )
   return {
-    wished: addons,
-    differences: all.filter((one) => !isNone(one)),
+    desired: addons,
+    differences: all.filter((one) => !isEmptyDifference(one)),
     findings: [
       ...findings,
-      ...all.flatMap((one) => [...one.findings, ...obstacles(one)]),
-      ...unenforced(input.cluster, [...policiesOf(addons), ...policies]),
+      ...all.flatMap((one) => [...one.findings, ...findBlockedChanges(one)]),
+      ...checkPolicyEnforcement(input.cluster, [...findAddonPolicies(addons), ...policies]),
     ],
   }
 }
 
-/** What the API would not do. Whoever ignores it leaves that addon as it is. */
-function obstacles({ addon, objects }: AddonDifference): Finding[] {
+/** Changes that the API would refuse. An addon whose finding is ignored stays as it is. */
+function findBlockedChanges({ addon, objects }: AddonDifference): Finding[] {
   return objects.flatMap((object): Finding[] => {
     const what = `addon ${addon}: ${describeReference(object)}`
     if (object.change === 'conflict') {
@@ -78,7 +78,7 @@ function obstacles({ addon, objects }: AddonDifference): Finding[] {
   })
 }
 
-/** Whether the API would take all of it. */
+/** True if the API would accept all changes. */
 export function isFeasible({ objects }: AddonDifference): boolean {
   return objects.every(({ change }) => change !== 'conflict' && change !== 'refused')
 }

@@ -2,28 +2,28 @@ import { expect, test } from 'vitest'
 import { createIdentity } from '../../identity/identity.ts'
 import { inspectCertificate } from '../../pki/inspect.ts'
 import { year } from '../../pki/lifetime.ts'
-import { servingCertificate } from './serving-certificate.ts'
+import { ensureServingCertificate } from './serving-certificate.ts'
 
 const now = new Date('2026-11-15T00:00:00Z')
 const identity = await createIdentity('shop', now)
 const names = ['metrics-server.kube-system.svc']
 
-test('there is one for the names, of our authority, and it stays as long as it is good', async () => {
-  const first = await servingCertificate(names, undefined, identity, now)
+test('a certificate of our CA is issued for the names and kept as long as it is valid', async () => {
+  const first = await ensureServingCertificate(names, undefined, identity, now)
   expect(inspectCertificate(first.certificate)).toMatchObject({ names: { dns: names }, usages: ['server'] })
-  expect(first.authority).toBe(identity.authorities.kubernetes.certificate)
-  expect(await servingCertificate(names, first, identity, now)).toEqual(first)
+  expect(first.ca).toBe(identity.cas.kubernetes.certificate)
+  expect(await ensureServingCertificate(names, first, identity, now)).toEqual(first)
 })
 
-test('a new one is made for other names, of another authority, in good time, and for garbage', async () => {
-  const first = await servingCertificate(names, undefined, identity, now)
+test('a new one is issued for other names, another CA, before expiry, and for invalid input', async () => {
+  const first = await ensureServingCertificate(names, undefined, identity, now)
   const later = new Date(now.getTime() + 7 * year)
-  const stranger = await createIdentity('other', now)
+  const otherIdentity = await createIdentity('other', now)
   for (const other of [
-    await servingCertificate(['another.name'], first, identity, now),
-    await servingCertificate(names, first, stranger, now),
-    await servingCertificate(names, first, identity, later),
-    await servingCertificate(names, { certificate: 'garbage', privateKey: '' }, identity, now),
+    await ensureServingCertificate(['another.name'], first, identity, now),
+    await ensureServingCertificate(names, first, otherIdentity, now),
+    await ensureServingCertificate(names, first, identity, later),
+    await ensureServingCertificate(names, { certificate: 'garbage', privateKey: '' }, identity, now),
   ]) {
     expect(other.certificate).not.toBe(first.certificate)
   }

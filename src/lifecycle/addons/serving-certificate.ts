@@ -1,48 +1,51 @@
 import type { Identity } from '../../identity/identity.ts'
-import { trustedAuthorities } from '../../identity/trusted-keys.ts'
+import { trustedCas } from '../../identity/trusted-keys.ts'
 import { inspectCertificate } from '../../pki/inspect.ts'
-import { renewalDue, year } from '../../pki/lifetime.ts'
+import { isRenewalDue, year } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { signRequest } from '../../pki/sign.ts'
 
-/** What a program in the cluster serves with, as PEM. */
+/** Serving certificate of a program in the cluster, as PEM. */
 export interface ServingCertificate {
-  /** Who vouches for it; several while one replaces the other. */
-  readonly authority: string
+  /** CA bundle; several certificates while a CA is being replaced. */
+  readonly ca: string
   readonly certificate: string
   readonly privateKey: string
 }
 
-/** Nothing outside the cluster relies on it, and it must outlive an operator who is long away. */
+/** Nothing outside the cluster relies on it, and it must outlast long periods without an operator. */
 const lifetime = 10 * year
 
-/** The one that there is as long as it is good, and a new one then: what is asked twice has one answer. */
-export async function servingCertificate(
+/**
+ * Returns the existing certificate while it is valid, otherwise a new one, so that repeated calls do not
+ * cause changes.
+ */
+export async function ensureServingCertificate(
   names: readonly string[],
-  held: Pick<ServingCertificate, 'certificate' | 'privateKey'> | undefined,
-  { authorities }: Pick<Identity, 'authorities'>,
+  existing: Pick<ServingCertificate, 'certificate' | 'privateKey'> | undefined,
+  { cas }: Pick<Identity, 'cas'>,
   now: Date,
 ): Promise<ServingCertificate> {
-  const { certificate: signer } = authorities.kubernetes
-  const authority = trustedAuthorities(authorities.kubernetes)
-  if (held !== undefined && isGood(held.certificate, names, signer, now)) return { authority, ...held }
+  const { certificate: signer } = cas.kubernetes
+  const ca = trustedCas(cas.kubernetes)
+  if (existing !== undefined && isUsable(existing.certificate, names, signer, now)) return { ca, ...existing }
   const subject = { commonName: names[0] ?? '', organizations: [] }
-  const wish = {
+  const spec = {
     subject,
     names: { dns: [...names], ip: [] },
     usages: ['server' as const],
     lifetime,
   }
-  const { request, privateKey } = await makeRequest('serving key', subject, wish.names)
-  const certificate = await signRequest(authorities.kubernetes, request, wish, now)
-  return { authority, certificate, privateKey: privateKey.revealText() }
+  const { request, privateKey } = await makeRequest('serving key', subject, spec.names)
+  const certificate = await signRequest(cas.kubernetes, request, spec, now)
+  return { ca, certificate, privateKey: privateKey.revealText() }
 }
 
-function isGood(pem: string, names: readonly string[], authority: string, now: Date): boolean {
+function isUsable(pem: string, names: readonly string[], ca: string, now: Date): boolean {
   try {
     const found = inspectCertificate(pem)
-    const isOurs = found.authorityKeyId === inspectCertificate(authority).subjectKeyId
-    return isOurs && names.every((name) => found.names.dns.includes(name)) && !renewalDue(found, now)
+    const isSignedByCa = found.issuerKeyId === inspectCertificate(ca).subjectKeyId
+    return isSignedByCa && names.every((name) => found.names.dns.includes(name)) && !isRenewalDue(found, now)
   } catch {
     return false
   }

@@ -2,122 +2,142 @@ import { randomUUID } from 'node:crypto'
 import type { Finding } from '../../contract/finding.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import { digestOf } from '../../diff/digest.ts'
-import { publicIdentity } from '../../identity/public-identity.ts'
+import { computeDigest } from '../../diff/digest.ts'
+import { toPublicIdentity } from '../../identity/public-identity.ts'
 import { settleAll } from '../../kit/settle-all.ts'
 import { isWorkerPlan } from '../../rollout/host.ts'
-import { groupsBack, opsBack, slotsBack } from '../../rollout/provisional-rollback.ts'
-import { trialFindings, type TriedHost } from '../../rollout/provisional-findings.ts'
+import { groupRollback, diffRollback, scheduleRollback } from '../../rollout/provisional-rollback.ts'
+import { provisionalFindings, type ProvisionalHost } from '../../rollout/provisional-findings.ts'
 import { isFeasible } from '../addons/proposal.ts'
-import { describeChanges } from '../cluster-objects/changes.ts'
+import { describeObjectChanges } from '../cluster-objects/changes.ts'
 import type { Session } from '../session.ts'
-import { type Proposal, secretsOf, type Wish } from '../build-proposal.ts'
-import { onTrial, type OnTrial, type Trials, trialUnderWay } from './provisional-changes.ts'
+import { type Proposal, collectSecrets, type ClusterInputs } from '../build-proposal.ts'
+import {
+  selectActiveProvisional,
+  type ActiveProvisionalChanges,
+  type ProvisionalChangesByHost,
+  checkActiveProvisional,
+} from './provisional-changes.ts'
 
-export interface TrialWish {
-  /** How long it is tried, from the end of the rollout on. In milliseconds, as all here. */
-  readonly time: number
-  /** How long after each other hosts go back. */
-  readonly slot: number
+export interface ProvisionalOptions {
+  /**
+   * How long the change is provisional, counted from the end of the rollout. Milliseconds, as everywhere
+   * here.
+   */
+  readonly durationMs: number
+  /** Time between the rollbacks of two groups of hosts. */
+  readonly rollbackIntervalMs: number
 }
 
-/** What is tried, and how hosts would go back from it. */
-export interface PlannedTrial {
+/** A provisional change, and how hosts would roll it back. */
+export interface PlannedProvisionalChange {
   readonly id: string
-  readonly time: number
-  /** Whether it was begun before, by a run that was cut. */
-  readonly goesOn: boolean
-  readonly hosts: ReadonlyMap<string, { readonly plan: string; readonly slot: number }>
-  /** Those that go back together, in the order in which they do. */
-  readonly groups: readonly (readonly string[])[]
-  /** What is done on each host to go back. */
-  readonly back: ReadonlyMap<string, readonly Op[]>
+  readonly durationMs: number
+  /** True if an interrupted run has begun the change. */
+  readonly isResumed: boolean
+  readonly hosts: ReadonlyMap<string, { readonly plan: string; readonly rollbackDelayMs: number }>
+  /** Hosts that roll back together, in order. */
+  readonly rollbackGroups: readonly (readonly string[])[]
+  /** Ops that the rollback runs on each host. */
+  readonly rollbackOps: ReadonlyMap<string, readonly Op[]>
 }
 
-export interface TrialProposal {
-  readonly trial: PlannedTrial
-  /** All that keeps it from being tried. */
+export interface ProvisionalProposal {
+  readonly provisional: PlannedProvisionalChange
+  /** Everything that forbids a provisional change. */
   readonly findings: readonly Finding[]
 }
 
-/** Looks what there would be to go back to, and whether all of a proposal could be. Nothing is changed by it. */
-export async function planTrial(
-  { time, slot }: TrialWish,
-  wish: Wish,
+/**
+ * Reads what hosts would roll back to, and checks whether everything in a proposal can be rolled back.
+ * Changes nothing.
+ */
+export async function planProvisionalChange(
+  { durationMs, rollbackIntervalMs }: ProvisionalOptions,
+  inputs: ClusterInputs,
   proposal: Proposal,
   sessions: ReadonlyMap<string, Session>,
-  trials: Trials,
-): Promise<TrialProposal> {
-  const under = onTrial(trials)
-  const { plans, steps, ops, leavers } = proposal
-  const touched = new Set([...steps.flatMap(({ hosts }) => hosts), ...under.keys()])
-  const hosts = await formerOf(
-    plans.filter(({ host }) => touched.has(host)),
+  provisionalChanges: ProvisionalChangesByHost,
+): Promise<ProvisionalProposal> {
+  const active = selectActiveProvisional(provisionalChanges)
+  const { plans, steps, ops, hostsToRemove } = proposal
+  const changedHosts = new Set([...steps.flatMap(({ hosts }) => hosts), ...active.keys()])
+  const hosts = await readPreviousPlans(
+    plans.filter(({ host }) => changedHosts.has(host)),
     ops,
     sessions,
   )
-  const groups = groupsBack({
+  const rollbackGroups = groupRollback({
     plans: hosts.map(({ plan }) => plan),
     steps,
-    maxUnavailable: wish.cluster.spec.rollout.maxUnavailable,
+    maxUnavailable: inputs.cluster.spec.rollout.maxUnavailable,
     workers: plans.filter(isWorkerPlan).length,
   })
-  const slots = slotsBack(groups, slot)
-  const [first] = under.values()
+  const rollbackDelays = scheduleRollback(rollbackGroups, rollbackIntervalMs)
+  const [first] = active.values()
   return {
-    trial: {
+    provisional: {
       id: first?.id ?? randomUUID(),
-      time,
-      goesOn: under.size > 0,
+      durationMs,
+      isResumed: active.size > 0,
       hosts: new Map(
-        hosts.map(({ plan }) => [plan.host, { plan: digestOf(plan), slot: slots.get(plan.host) ?? 0 }]),
+        hosts.map(({ plan }) => [
+          plan.host,
+          { plan: computeDigest(plan), rollbackDelayMs: rollbackDelays.get(plan.host) ?? 0 },
+        ]),
       ),
-      groups,
-      back: new Map(
-        hosts.map(({ plan, former }) => [plan.host, former === undefined ? [] : opsBack(former, plan)]),
+      rollbackGroups,
+      rollbackOps: new Map(
+        hosts.map(({ plan, previous }) => [
+          plan.host,
+          previous === undefined ? [] : diffRollback(previous, plan),
+        ]),
       ),
     },
-    findings: isOther(under, plans)
-      ? trialUnderWay(trials, 'error')
-      : trialFindings({
+    findings: isConflicting(active, plans)
+      ? checkActiveProvisional(provisionalChanges, 'error')
+      : provisionalFindings({
           hosts,
-          leaving: leavers.map(({ host }) => host),
-          inside: insideOf(proposal),
-          keys: keysOf(wish),
+          removed: hostsToRemove.map(({ host }) => host),
+          clusterChanges: listClusterChanges(proposal),
+          keys: listPublicKeys(inputs),
         }),
   }
 }
 
-async function formerOf(
+async function readPreviousPlans(
   plans: readonly NodePlan[],
   ops: Proposal['ops'],
   sessions: ReadonlyMap<string, Session>,
-): Promise<TriedHost[]> {
+): Promise<ProvisionalHost[]> {
   return settleAll(
-    plans.map(async (plan) => {
-      const answer = await sessions.get(plan.host)?.ask({ type: 'former-plan' }, 'former-plan')
-      return { plan, former: answer?.plan, ops: ops.get(plan.host) ?? [] }
+    plans.map(async (plan): Promise<ProvisionalHost> => {
+      const response = await sessions.get(plan.host)?.request({ type: 'previous-plan' }, 'previous-plan')
+      return { plan, previous: response?.plan, ops: ops.get(plan.host) ?? [] }
     }),
   )
 }
 
-/** Whether something is on trial that is not what is wished now. */
-function isOther(under: OnTrial, plans: readonly NodePlan[]): boolean {
-  const digests = new Map(plans.map((plan) => [plan.host, digestOf(plan)]))
-  const ids = new Set([...under.values()].map(({ id }) => id))
-  return ids.size > 1 || [...under].some(([host, { plan }]) => digests.get(host) !== plan)
+/** True if the active provisional change differs from the desired plans. */
+function isConflicting(active: ActiveProvisionalChanges, plans: readonly NodePlan[]): boolean {
+  const digests = new Map(plans.map((plan) => [plan.host, computeDigest(plan)]))
+  const ids = new Set([...active.values()].map(({ id }) => id))
+  return ids.size > 1 || [...active].some(([host, { plan }]) => digests.get(host) !== plan)
 }
 
-/** Pods with which a run that was cut wanted to show that nodes work are no part of what is tried. */
-function insideOf({ inside, addons }: Proposal): string[] {
+/** Smoke-test pods of an interrupted run are not part of the change. */
+function listClusterChanges({ clusterChanges, addons }: Proposal): string[] {
   return [
-    ...describeChanges(inside.filter(({ kind }) => kind !== 'trial')),
+    ...describeObjectChanges(clusterChanges.filter(({ kind }) => kind !== 'trial')),
     ...addons.differences.filter(isFeasible).map(({ addon }) => `addon ${addon}`),
   ]
 }
 
-function keysOf(wish: Wish): string[] {
-  const { authorities, kubernetesSigner, serviceAccountKeys } = publicIdentity(wish.identity, secretsOf(wish))
-  const bundles = [...Object.values(authorities), kubernetesSigner, serviceAccountKeys]
+function listPublicKeys(inputs: ClusterInputs): string[] {
+  const { cas, kubernetesSigner, serviceAccountKeys } = toPublicIdentity(
+    inputs.identity,
+    collectSecrets(inputs),
+  )
+  const bundles = [...Object.values(cas), kubernetesSigner, serviceAccountKeys]
   return bundles.flatMap((bundle) => bundle.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [])
 }

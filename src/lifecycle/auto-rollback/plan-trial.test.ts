@@ -1,21 +1,25 @@
 import { expect, test } from 'vitest'
 import type { AgentRequest } from '../../contract/request.ts'
-import { diff } from '../../diff/diff.ts'
-import { presentAfter } from '../../diff/plan-resources.ts'
+import { diffPlan } from '../../diff/diff.ts'
+import { resourcesAfterApply } from '../../diff/plan-resources.ts'
 import { createIdentity } from '../../identity/identity.ts'
-import { advanced } from '../../identity/replace-key.ts'
+import { advanceReplacement } from '../../identity/replace-key.ts'
 import { Secret } from '../../pki/secret.ts'
-import { clusterOf, lockFor, planInput } from '../../plan/testing/fixtures.ts'
-import { rollout } from '../../rollout/rollout.ts'
+import { parseTestCluster, buildTestLock, buildPlanInput } from '../../plan/testing/fixtures.ts'
+import { planRollout } from '../../rollout/rollout.ts'
 import { scriptedSession } from '../testing/scripted-agent.ts'
-import { nothing, planFrom, type Wish } from '../build-proposal.ts'
-import { planTrial } from './plan-provisional.ts'
+import { emptyProposal, planFromInputs, type ClusterInputs } from '../build-proposal.ts'
+import { planProvisionalChange } from './plan-provisional.ts'
 
 const now = new Date('2026-11-15T00:00:00Z')
 const identity = await createIdentity('shop', now)
 
-function wishOf(lines: readonly string[], more: Partial<Wish> = {}, kubernetes = '1.37.1'): Wish {
-  const cluster = clusterOf(`apiVersion: hyperkube.dev/v1
+function buildInputs(
+  lines: readonly string[],
+  more: Partial<ClusterInputs> = {},
+  kubernetes = '1.37.1',
+): ClusterInputs {
+  const cluster = parseTestCluster(`apiVersion: hyperkube.dev/v1
 kind: Cluster
 metadata: { name: shop }
 spec:
@@ -28,7 +32,7 @@ spec:
 ${lines.map((line) => `  ${line}\n`).join('')}`)
   return {
     cluster,
-    lock: lockFor(kubernetes),
+    lock: buildTestLock(kubernetes),
     identity,
     attachments: new Map(),
     sources: new Map(),
@@ -37,50 +41,62 @@ ${lines.map((line) => `  ${line}\n`).join('')}`)
   }
 }
 
-/** What would be tried, were a cluster that is as one wish says brought to another. */
-async function trying(wish: Wish, former: Wish = wishOf([])) {
-  const plansOf = (of: Wish) => planFrom(of, planInput(of.cluster).facts, []).plans
-  const [plans, before] = [plansOf(wish), new Map(plansOf(former).map((plan) => [plan.host, plan]))]
+/** Plans a provisional change of a cluster from one set of inputs to another. */
+async function planChange(inputs: ClusterInputs, previous: ClusterInputs = buildInputs([])) {
+  const buildPlans = (clusterInputs: ClusterInputs) =>
+    planFromInputs(clusterInputs, buildPlanInput(clusterInputs.cluster).facts, []).plans
+  const [plans, previousPlans] = [
+    buildPlans(inputs),
+    new Map(buildPlans(previous).map((plan) => [plan.host, plan])),
+  ]
   const ops = new Map(
     plans.map((plan) => {
-      const there = before.get(plan.host)
-      return [plan.host, diff(plan, there === undefined ? [] : presentAfter(there))]
+      const previousPlan = previousPlans.get(plan.host)
+      return [plan.host, diffPlan(plan, previousPlan === undefined ? [] : resourcesAfterApply(previousPlan))]
     }),
   )
   const names = plans.map(({ host }) => host)
   const controlPlanes = names.filter((name) => name.startsWith('cp'))
-  const { steps } = rollout({
+  const { steps } = planRollout({
     plans,
     ops,
     live: { etcd: controlPlanes, controlPlanes, nodes: names },
     unreachable: [],
-    wished: new Map(),
-    leaving: [],
+    desiredRoles: new Map(),
+    removedHosts: [],
     maxUnavailable: 1,
-    kubeletBefore: new Map(),
+    currentKubelets: new Map(),
   })
-  const asked: AgentRequest['ask'][] = []
+  const requests: AgentRequest['body'][] = []
   const sessions = new Map(
     names.map((name) => {
-      const plan = before.get(name)
-      const answer = (ask: AgentRequest['ask']) =>
-        ask.type === 'former-plan' && plan !== undefined
-          ? ({ type: 'former-plan', plan } as const)
+      const plan = previousPlans.get(name)
+      const respond = (request: AgentRequest['body']) =>
+        request.type === 'previous-plan' && plan !== undefined
+          ? ({ type: 'previous-plan', plan } as const)
           : undefined
-      return [name, scriptedSession(name, { run: async function* () {}, asked, answer })] as const
+      return [name, scriptedSession(name, { run: async function* () {}, requests, respond })] as const
     }),
   )
-  const proposal = { ...nothing, plans, ops, steps }
-  const { trial, findings } = await planTrial({ time: 1, slot: 1 }, wish, proposal, sessions, new Map())
+  const proposal = { ...emptyProposal, plans, ops, steps }
+  const { provisional, findings } = await planProvisionalChange(
+    { durationMs: 1, rollbackIntervalMs: 1 },
+    inputs,
+    proposal,
+    sessions,
+    new Map(),
+  )
   await Promise.all([...sessions.values()].map(async (session) => session.close()))
-  const restarts = [...trial.back].map(([host, own]) => {
-    const services = own.filter(({ action }) => action === 'restart').map(({ name }) => name.split('.')[0])
+  const restarts = [...provisional.rollbackOps].map(([host, hostOps]) => {
+    const services = hostOps
+      .filter(({ action }) => action === 'restart')
+      .map(({ name }) => name.split('.')[0])
     return `${host} ${services.join(' ')}`
   })
   return {
     codes: findings.map(({ code }) => code),
     restarts,
-    groups: trial.groups.map((group) => group.join()),
+    groups: provisional.rollbackGroups.map((group) => group.join()),
   }
 }
 
@@ -101,45 +117,50 @@ test.each([
     everywhere,
     'containerd',
   ],
-])('%s may be tried, and what going back restarts is known', async (_, line, hosts, service) => {
-  const { codes, restarts, groups } = await trying(wishOf([line]))
+])('%s may be provisional, and the restarts of a rollback are known', async (_, line, hosts, service) => {
+  const { codes, restarts, groups } = await planChange(buildInputs([line]))
   expect(codes).toEqual([])
   expect(restarts.toSorted()).toEqual(hosts.map((host) => `${host} ${service}`))
   expect(groups).toEqual(['cp3', 'cp2', 'cp1', 'w1'].filter((host) => hosts.includes(host)))
 })
 
-test('another name of the API may be tried: nothing restarts, there or back', async () => {
-  const { codes, restarts } = await trying(wishOf(['api: { sans: [api.example.org] }']))
+test('another API name may be provisional: neither change nor rollback restarts anything', async () => {
+  const { codes, restarts } = await planChange(buildInputs(['api: { sans: [api.example.org] }']))
   expect(codes).toEqual([])
   expect(restarts).toEqual(['cp1 ', 'cp2 ', 'cp3 '])
 })
 
-test('another version may not', async () => {
-  const { codes } = await trying(wishOf([]), wishOf([], {}, '1.36.4'))
-  expect(codes).toContain('TRIAL_PROGRAMS')
+test('another version may not be provisional', async () => {
+  const { codes } = await planChange(buildInputs([]), buildInputs([], {}, '1.36.4'))
+  expect(codes).toContain('PROVISIONAL_PROGRAMS')
 })
 
 test('another release of hyperkube itself may not', async () => {
-  expect((await trying(wishOf([], { version: () => '0.2.0' }))).codes).toEqual(['TRIAL_PROGRAMS'])
+  expect((await planChange(buildInputs([], { version: () => '0.2.0' }))).codes).toEqual([
+    'PROVISIONAL_PROGRAMS',
+  ])
 })
 
 test('a password of a registry may not, whether it comes, changes or goes', async () => {
   const registry = ['registries: [{ host: ghcr.io, username: me, password: { secret: puller } }]']
-  const withPassword = (text: string): Wish =>
-    wishOf(registry, { identity: { ...identity, secrets: { puller: new Secret('puller', text) } } })
-  expect((await trying(withPassword('one'))).codes).toContain('TRIAL_SECRETS')
-  expect((await trying(withPassword('two'), withPassword('one'))).codes).toContain('TRIAL_SECRETS')
-  expect((await trying(wishOf([]), withPassword('one'))).codes).toContain('TRIAL_SECRETS')
+  const withPassword = (text: string): ClusterInputs =>
+    buildInputs(registry, { identity: { ...identity, secrets: { puller: new Secret('puller', text) } } })
+  expect((await planChange(withPassword('one'))).codes).toContain('PROVISIONAL_SECRETS')
+  expect((await planChange(withPassword('two'), withPassword('one'))).codes).toContain('PROVISIONAL_SECRETS')
+  expect((await planChange(buildInputs([]), withPassword('one'))).codes).toContain('PROVISIONAL_SECRETS')
 })
 
-test('keys that change hands may not, in whichever phase', async () => {
+test('a key rotation may not, in any phase', async () => {
   for (const key of ['kubernetes', 'etcd', 'front-proxy', 'service-account', 'encryption'] as const) {
-    let former = identity
+    let previous = identity
     for (let phase = 0; phase < 3; phase++) {
-      const next = await advanced(former, key, now)
-      const { codes } = await trying(wishOf([], { identity: next }), wishOf([], { identity: former }))
-      expect(codes, `${key} ${phase}`).toEqual(['TRIAL_SECRETS'])
-      former = next
+      const next = await advanceReplacement(previous, key, now)
+      const { codes } = await planChange(
+        buildInputs([], { identity: next }),
+        buildInputs([], { identity: previous }),
+      )
+      expect(codes, `${key} ${phase}`).toEqual(['PROVISIONAL_SECRETS'])
+      previous = next
     }
   }
 })

@@ -1,41 +1,53 @@
 import type { Finding } from '../../contract/finding.ts'
-import type { HostTrial } from '../../contract/provisional-change.ts'
-import { list } from '../../rollout/format-names.ts'
+import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
+import { formatNames } from '../../rollout/format-names.ts'
 
-/** By name of host. */
-export type Trials = ReadonlyMap<string, HostTrial>
-type In<S extends HostTrial['state']> = Extract<HostTrial, { state: S }>
-export type OnTrial = ReadonlyMap<string, In<'on-trial'>>
+/** By host name. */
+export type ProvisionalChangesByHost = ReadonlyMap<string, HostProvisionalChange>
+type InState<S extends HostProvisionalChange['state']> = Extract<HostProvisionalChange, { state: S }>
+export type ActiveProvisionalChanges = ReadonlyMap<string, InState<'provisional'>>
 
-export function onTrial(trials: Trials): OnTrial {
-  return new Map([...trials].flatMap(([host, one]) => (one.state === 'on-trial' ? [[host, one]] : [])))
+export function selectActiveProvisional(changes: ProvisionalChangesByHost): ActiveProvisionalChanges {
+  return new Map(
+    [...changes].flatMap(([host, change]) => (change.state === 'provisional' ? [[host, change]] : [])),
+  )
 }
 
-export function wentBack(trials: Trials): ReadonlyMap<string, In<'went-back'>> {
-  return new Map([...trials].flatMap(([host, one]) => (one.state === 'went-back' ? [[host, one]] : [])))
+export function selectRolledBack(
+  changes: ProvisionalChangesByHost,
+): ReadonlyMap<string, InState<'rolled-back'>> {
+  return new Map(
+    [...changes].flatMap(([host, change]) => (change.state === 'rolled-back' ? [[host, change]] : [])),
+  )
 }
 
-/** Until when: the first of them then begins to go back. */
-export function endOf(trials: OnTrial): string {
-  return instant([...trials.values()].map(({ deadline }) => deadline).toSorted()[0] ?? '')
+/** The time when the first of them begins to roll back. */
+export function formatFirstDeadline(changes: ActiveProvisionalChanges): string {
+  return formatTimestamp([...changes.values()].map(({ deadline }) => deadline).toSorted()[0] ?? '')
 }
 
-/** A moment as people read it, to the second. */
-export function instant(time: string): string {
+/** Formats a timestamp with seconds. */
+export function formatTimestamp(time: string): string {
   return time.replace(/\.\d+Z$/, 'Z')
 }
 
-/** As a warning for those who only look; nothing is done to hosts that may go back at any moment. */
-export function trialUnderWay(trials: Trials, severity: Finding['severity']): Finding[] {
-  const on = onTrial(trials)
-  if (on.size === 0) return []
-  const hosts = [...on.keys()]
+/**
+ * A warning for commands that only read. Commands that change hosts refuse, because the hosts may roll back
+ * at any moment.
+ */
+export function checkActiveProvisional(
+  changes: ProvisionalChangesByHost,
+  severity: Finding['severity'],
+): Finding[] {
+  const active = selectActiveProvisional(changes)
+  if (active.size === 0) return []
+  const hosts = [...active.keys()]
   return [
     {
-      code: 'TRIAL_UNDER_WAY',
+      code: 'PROVISIONAL_PENDING',
       severity,
-      message: `${list(hosts)} ${hosts.length === 1 ? 'is' : 'are'} on trial until ${endOf(on)}, and then ${hosts.length === 1 ? 'goes' : 'go'} back`,
-      hint: 'hyperkube trial keep keeps it, hyperkube trial back goes back now; the same hyperkube up --trial goes on with it',
+      message: `${formatNames(hosts)} ${hosts.length === 1 ? 'has' : 'have'} a provisional change until ${formatFirstDeadline(active)}, and then ${hosts.length === 1 ? 'rolls' : 'roll'} back`,
+      hint: 'hyperkube provisional confirm keeps it, hyperkube provisional rollback rolls back now; the same hyperkube up --provisional resumes it',
     },
   ]
 }

@@ -1,84 +1,98 @@
-import type { HostTrial } from '../../contract/provisional-change.ts'
+import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
 import type { Claim } from '../../contract/request.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { settleAll } from '../../kit/settle-all.ts'
 import type { Session } from '../session.ts'
-import type { PlannedTrial } from './plan-provisional.ts'
+import type { PlannedProvisionalChange } from './plan-provisional.ts'
 
-/** By name of host. */
-type TrialIds = ReadonlyMap<string, { readonly id: string }>
-type Agents = ReadonlyMap<string, Pick<Session, 'ask'>>
+/** By host name. */
+type ProvisionalIds = ReadonlyMap<string, { readonly id: string }>
+type Agents = ReadonlyMap<string, Pick<Session, 'request'>>
 
-/** Before anything else is done to them: from now on these hosts go back by themselves, whatever becomes of us. */
-export async function beginTrial(
-  { id, time, hosts }: PlannedTrial,
+/**
+ * Runs before any other change: from now on these hosts roll back by themselves, even if the operator
+ * disappears.
+ */
+export async function beginProvisionalChange(
+  { id, durationMs, hosts }: PlannedProvisionalChange,
   agents: Agents,
   claim: Claim,
 ): Promise<void> {
-  await eachOf(hosts, agents, async (agent, { plan, slot }) => {
-    const deadline = await inTime(agent, time)
-    await agent.ask({ type: 'begin-trial', claim, trial: { id, plan, deadline, slot } }, 'trial')
+  await forEachHost(hosts, agents, async (agent, { plan, rollbackDelayMs }) => {
+    const deadline = await computeDeadline(agent, durationMs)
+    await agent.request(
+      { type: 'begin-provisional', claim, provisional: { id, plan, deadline, rollbackDelayMs } },
+      'trial',
+    )
   })
 }
 
-/** All is done: the time counts from now on. */
-export async function extendTrial(
-  { id, time, hosts }: PlannedTrial,
+/** Runs after the rollout: the provisional time counts from now on. */
+export async function extendProvisionalChange(
+  { id, durationMs, hosts }: PlannedProvisionalChange,
   agents: Agents,
   claim: Claim,
 ): Promise<void> {
-  await eachOf(hosts, agents, async (agent, _, host) => {
-    const trial = await move(agent, claim, id, time)
-    if (trial?.state !== 'on-trial') throw over(host)
+  await forEachHost(hosts, agents, async (agent, _, host) => {
+    const provisional = await moveDeadline(agent, claim, id, durationMs)
+    if (provisional?.state !== 'provisional') throw buildEndedError(host)
   })
 }
 
-/** They go back now, each in its slot. */
-export async function endTrial(trials: TrialIds, agents: Agents, claim: Claim): Promise<void> {
-  await eachOf(trials, agents, async (agent, { id }) => move(agent, claim, id, 0))
+/** Lets the hosts roll back now, each after its delay. */
+export async function rollBackProvisionalChange(
+  provisionalChanges: ProvisionalIds,
+  agents: Agents,
+  claim: Claim,
+): Promise<void> {
+  await forEachHost(provisionalChanges, agents, async (agent, { id }) => moveDeadline(agent, claim, id, 0))
 }
 
-/** Answers with those that went back before they could be told. */
-export async function keepTrial(trials: TrialIds, agents: Agents, claim: Claim): Promise<string[]> {
-  const late = await eachOf(trials, agents, async (agent, { id }, host) => {
-    const { trial } = await agent.ask({ type: 'keep-trial', claim, id }, 'trial')
-    return trial === undefined ? [] : [host]
+/** Returns the hosts that had already rolled back. */
+export async function confirmProvisionalChange(
+  provisionalChanges: ProvisionalIds,
+  agents: Agents,
+  claim: Claim,
+): Promise<string[]> {
+  const rolledBack = await forEachHost(provisionalChanges, agents, async (agent, { id }, host) => {
+    const { provisional } = await agent.request({ type: 'confirm-provisional', claim, id }, 'trial')
+    return provisional === undefined ? [] : [host]
   })
-  return late.flat()
+  return rolledBack.flat()
 }
 
-async function move(
-  agent: Pick<Session, 'ask'>,
+async function moveDeadline(
+  agent: Pick<Session, 'request'>,
   claim: Claim,
   id: string,
-  within: number,
-): Promise<HostTrial | undefined> {
-  const deadline = await inTime(agent, within)
-  return (await agent.ask({ type: 'move-trial', claim, id, deadline }, 'trial')).trial
+  delayMs: number,
+): Promise<HostProvisionalChange | undefined> {
+  const deadline = await computeDeadline(agent, delayMs)
+  return (await agent.request({ type: 'move-provisional', claim, id, deadline }, 'trial')).provisional
 }
 
-/** By the host's own clock, which is the one that it will look at. */
-async function inTime(agent: Pick<Session, 'ask'>, within: number): Promise<string> {
-  const { time } = await agent.ask({ type: 'clock' }, 'clock')
-  return new Date(time + within).toISOString()
+/** Deadlines use the clock of the host, because the host checks them. */
+async function computeDeadline(agent: Pick<Session, 'request'>, delayMs: number): Promise<string> {
+  const { time } = await agent.request({ type: 'clock' }, 'clock')
+  return new Date(time + delayMs).toISOString()
 }
 
-async function eachOf<T, R>(
+async function forEachHost<T, R>(
   hosts: ReadonlyMap<string, T>,
   agents: Agents,
-  work: (agent: Pick<Session, 'ask'>, one: T, host: string) => Promise<R>,
+  work: (agent: Pick<Session, 'request'>, value: T, host: string) => Promise<R>,
 ): Promise<R[]> {
   return settleAll(
-    [...hosts].flatMap(([host, one]) => {
+    [...hosts].flatMap(([host, value]) => {
       const agent = agents.get(host)
-      return agent === undefined ? [] : [work(agent, one, host)]
+      return agent === undefined ? [] : [work(agent, value, host)]
     }),
   )
 }
 
-function over(host: string): HyperkubeError {
-  return new HyperkubeError('TRIAL_OVER', 'it is not on trial any more', {
+function buildEndedError(host: string): HyperkubeError {
+  return new HyperkubeError('PROVISIONAL_ENDED', 'its provisional change has ended', {
     host,
-    hint: 'hyperkube plan shows what is to be done; the same command tries it again',
+    hint: 'hyperkube plan shows the pending changes; the same command applies them again',
   })
 }

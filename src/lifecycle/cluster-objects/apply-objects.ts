@@ -1,61 +1,66 @@
-import { isDefinition } from '../../addons/waves.ts'
-import { unready } from '../../addons/readiness.ts'
-import { type Reference, referenceOf } from '../../addons/reference.ts'
-import { atOnce } from '../../kit/semaphore.ts'
+import { isCrd } from '../../addons/waves.ts'
+import { findUnreadyReason } from '../../addons/readiness.ts'
+import { type ObjectReference, toReference } from '../../addons/reference.ts'
+import { createSemaphore } from '../../kit/semaphore.ts'
 import { settleAll } from '../../kit/settle-all.ts'
-import { until } from '../../kit/poll-until.ts'
+import { pollUntil } from '../../kit/poll-until.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { hostRights, hosts } from '../../kube/host-resource.ts'
+import { buildHostRbac, hostKind } from '../../kube/host-resource.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
-import { kindOf, type Manifest } from '../../kube/object.ts'
-import { find } from '../../kube/read-objects.ts'
-import { apply, remove } from '../../kube/write-objects.ts'
-import type { InsideChange } from './changes.ts'
+import { createUntypedKind, type Manifest } from '../../kube/object.ts'
+import { findObject } from '../../kube/read-objects.ts'
+import { applyObject, deleteKubeObject } from '../../kube/write-objects.ts'
+import type { ClusterObjectChange } from './changes.ts'
 
-/** How many requests are under way together. */
-const most = 16
-/** In milliseconds: each API server learns of a definition by itself. */
-const patience = 60_000
+/** Maximum number of concurrent requests. */
+const maxConcurrent = 16
+/** Milliseconds. Each API server establishes a definition by itself. */
+const timeoutMs = 60_000
 
-/** Fields that others have changed are taken back: rights must be what we say. */
-export async function putObjects(api: KubeClient, changes: readonly InsideChange[]): Promise<void> {
-  const wished = changes.flatMap((change) => (change.kind === 'object' ? [change.manifest] : []))
-  const [defined, others] = apart(wished, ({ kind }) => kind === hosts.kind)
-  await each(others, async (manifest) => apply(api, manifest, { force: true }))
-  await each(
-    others.filter((manifest) => isDefinition(referenceOf(manifest))),
-    async (manifest) => established(api, manifest),
+/** Applies with force: RBAC rules must be exactly ours. */
+export async function applyObjectChanges(
+  api: KubeClient,
+  changes: readonly ClusterObjectChange[],
+): Promise<void> {
+  const desired = changes.flatMap((change) => (change.kind === 'object' ? [change.manifest] : []))
+  const [hostObjects, others] = partition(desired, ({ kind }) => kind === hostKind.kind)
+  await forEachConcurrently(others, async (manifest) => applyObject(api, manifest, { force: true }))
+  await forEachConcurrently(
+    others.filter((manifest) => isCrd(toReference(manifest))),
+    async (manifest) => waitUntilEstablished(api, manifest),
   )
-  await each(defined, async (manifest) => applyDefined(api, manifest))
-  const strays = changes.flatMap((change) => (change.kind === 'stray' ? [change.object] : []))
-  // With a definition go all objects of its kind, so that those are not asked for any more.
-  const [definitions, rest] = apart(strays, isDefinition)
-  await each(rest, async (object) => take(api, object))
-  await each(definitions, async (object) => take(api, object))
+  await forEachConcurrently(hostObjects, async (manifest) => applyDefined(api, manifest))
+  const orphans = changes.flatMap((change) => (change.kind === 'orphan' ? [change.object] : []))
+  // Deleting a definition deletes all of its objects, so definitions come last.
+  const [definitions, rest] = partition(orphans, isCrd)
+  await forEachConcurrently(rest, async (object) => deleteObject(api, object))
+  await forEachConcurrently(definitions, async (object) => deleteObject(api, object))
 }
 
-/** All that there is of a host, which is to leave. */
-export async function removeHost(api: KubeClient, node: string): Promise<void> {
-  const { apiVersion, kind } = hosts
-  const rights = hostRights(node).map(referenceOf)
-  await each([{ apiVersion, kind, name: node }, ...rights], async (object) => take(api, object))
+/** Deletes all objects of a host that is being removed. */
+export async function removeHostObjects(api: KubeClient, node: string): Promise<void> {
+  const { apiVersion, kind } = hostKind
+  const rules = buildHostRbac(node).map(toReference)
+  await forEachConcurrently([{ apiVersion, kind, name: node }, ...rules], async (object) =>
+    deleteObject(api, object),
+  )
 }
 
-async function established(api: KubeClient, manifest: Manifest): Promise<void> {
+async function waitUntilEstablished(api: KubeClient, manifest: Manifest): Promise<void> {
   const { apiVersion, kind, metadata } = manifest
-  const look = async (): Promise<boolean> => {
-    const found = await find(api, kindOf(apiVersion, kind), metadata)
-    // A former one that was still being removed takes what was applied along.
-    const object = found ?? (await apply(api, manifest, { force: true }))
-    return unready(object) === undefined
+  const check = async (): Promise<boolean> => {
+    const found = await findObject(api, createUntypedKind(apiVersion, kind), metadata)
+    // A previous definition that was still being deleted takes the applied one with it.
+    const object = found ?? (await applyObject(api, manifest, { force: true }))
+    return findUnreadyReason(object) === undefined
   }
-  await until(`the API to take up ${metadata.name}`, look, { within: patience, signal: api.signal })
+  await pollUntil(`the API to take up ${metadata.name}`, check, { timeoutMs: timeoutMs, signal: api.signal })
 }
 
-/** Another server than the one that has just taken up its definition may not know it yet. */
+/** Retries, because another API server may not know the definition yet. */
 async function applyDefined(api: KubeClient, manifest: Manifest): Promise<void> {
   const attempt = async (): Promise<{ readonly made: Promise<unknown> } | undefined> => {
-    const made = apply(api, manifest, { force: true })
+    const made = applyObject(api, manifest, { force: true })
     const isUnknown = await made.then(
       () => false,
       (error: unknown) => isKubeError(error, 'KUBE_NOT_FOUND'),
@@ -63,19 +68,22 @@ async function applyDefined(api: KubeClient, manifest: Manifest): Promise<void> 
     return isUnknown ? undefined : { made }
   }
   const what = `the API to know what a ${manifest.kind} is`
-  const { made } = await until(what, attempt, { within: patience, signal: api.signal })
+  const { made } = await pollUntil(what, attempt, { timeoutMs: timeoutMs, signal: api.signal })
   await made
 }
 
-async function take(api: KubeClient, { apiVersion, kind, ...place }: Reference): Promise<void> {
-  await remove(api, kindOf(apiVersion, kind), place)
+async function deleteObject(
+  api: KubeClient,
+  { apiVersion, kind, ...reference }: ObjectReference,
+): Promise<void> {
+  await deleteKubeObject(api, createUntypedKind(apiVersion, kind), reference)
 }
 
-async function each<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
-  const admitted = atOnce(most)
-  await settleAll(all.map(async (one) => admitted(async () => work(one))))
+async function forEachConcurrently<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
+  const runLimited = createSemaphore(maxConcurrent)
+  await settleAll(all.map(async (one) => runLimited(async () => work(one))))
 }
 
-function apart<T>(all: readonly T[], is: (one: T) => boolean): readonly [T[], T[]] {
+function partition<T>(all: readonly T[], is: (one: T) => boolean): readonly [T[], T[]] {
   return [all.filter(is), all.filter((one) => !is(one))]
 }

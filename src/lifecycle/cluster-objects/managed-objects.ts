@@ -1,57 +1,62 @@
-import type { Reference } from '../../addons/reference.ts'
+import type { ObjectReference } from '../../addons/reference.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { baseObjects } from '../../kube/base-objects.ts'
-import { clusterStatusDefinition } from '../../kube/cluster-status.ts'
-import { hostDefinition, hostOfRights, hostRights, hosts } from '../../kube/host-resource.ts'
+import { buildBaseObjects } from '../../kube/base-objects.ts'
+import { clusterStatusCrd } from '../../kube/cluster-status.ts'
+import { hostCrd, parseHostRoleName, buildHostRbac, hostKind } from '../../kube/host-resource.ts'
 import type { Manifest } from '../../kube/object.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { placesIn } from '../host-endpoints.ts'
+import { listClusterEndpoints } from '../host-endpoints.ts'
 
-/** All that a cluster shall have of us beside its addons. */
-export interface OwnObjects {
-  /** What every cluster has. */
+/** All objects that hyperkube manages in a cluster, apart from addons. */
+export interface ManagedObjects {
+  /** Objects of every cluster. */
   readonly base: readonly Manifest[]
-  /** What controllers need, and hosts for them. It bears a label: what bears that and is not among it goes. */
-  readonly marked: readonly Manifest[]
-  /** Names of nodes whose part of it stays, though some of them do not answer. None where there are no controllers. */
+  /**
+   * Objects for controllers and their hosts. They carry a label; other objects with that label are pruned.
+   */
+  readonly labelled: readonly Manifest[]
+  /** Nodes whose objects stay even if the host is unreachable. Undefined without controllers. */
   readonly nodes: ReadonlySet<string> | undefined
 }
 
-export interface OwnWish {
+export interface ManagedObjectsInput {
   readonly cluster: Cluster
   readonly plans: readonly NodePlan[]
-  /** What controllers may, as far as they are on. */
-  readonly rights: readonly Manifest[]
+  /** RBAC rules of the enabled controllers. */
+  readonly rules: readonly Manifest[]
 }
 
 export const partLabel = 'hyperkube.dev/part'
 
-export function ownObjects({ cluster, plans, rights }: OwnWish): OwnObjects {
-  const base = baseObjects({ windows: cluster.spec.hosts.some(({ os }) => os === 'windows') })
-  if (cluster.spec.manager === 'none') return { base, marked: [], nodes: undefined }
+export function buildManagedObjects({ cluster, plans, rules }: ManagedObjectsInput): ManagedObjects {
+  const base = buildBaseObjects({ windows: cluster.spec.hosts.some(({ os }) => os === 'windows') })
+  if (cluster.spec.manager === 'none') return { base, labelled: [], nodes: undefined }
   return {
     base,
-    marked: [hostDefinition, clusterStatusDefinition, ...rights, ...plans.flatMap(hostObjects)].map(marked),
-    nodes: new Set(placesIn(cluster).flatMap(({ node }) => node ?? [])),
+    labelled: [hostCrd, clusterStatusCrd, ...rules, ...plans.flatMap(buildHostObjects)].map(addPartLabel),
+    nodes: new Set(listClusterEndpoints(cluster).flatMap(({ node }) => node ?? [])),
   }
 }
 
-/** Of a host that is a node: others speak with no API. What it is called is what its kubelet is planned to serve as. */
-function hostObjects({ node, components }: NodePlan): Manifest[] {
+/**
+ * Objects of a host that is a node; other hosts do not use the API. Its names are those of the planned
+ * kubelet serving certificate.
+ */
+function buildHostObjects({ node, components }: NodePlan): Manifest[] {
   if (node === undefined) return []
-  const { apiVersion, kind } = hosts
+  const { apiVersion, kind } = hostKind
   const kubelet = components.find(({ name }) => name === 'kubelet')
   const names = kubelet?.certificates.find(({ usages }) => usages.includes('server'))?.names
   const spec = names === undefined ? {} : { names }
-  return [...hostRights(node.name), { apiVersion, kind, metadata: { name: node.name }, spec }]
+  return [...buildHostRbac(node.name), { apiVersion, kind, metadata: { name: node.name }, spec }]
 }
 
-/** With the label that says what it is a part of. */
-export function marked(manifest: Manifest): Manifest {
+/** Adds the label that names the part it belongs to. */
+export function addPartLabel(manifest: Manifest): Manifest {
   return { ...manifest, metadata: { ...manifest.metadata, labels: { [partLabel]: 'controllers' } } }
 }
 
-/** The name of the node that something is of, if it is one's. */
-export function hostOf({ kind, name }: Pick<Reference, 'kind' | 'name'>): string | undefined {
-  return kind === hosts.kind ? name : hostOfRights(name)
+/** The node that an object belongs to, if any. */
+export function findOwningHost({ kind, name }: Pick<ObjectReference, 'kind' | 'name'>): string | undefined {
+  return kind === hostKind.kind ? name : parseHostRoleName(name)
 }

@@ -8,7 +8,7 @@ const schema = kubeObject.extend({
   spec: z
     .looseObject({
       taints: z.array(taint).default([]),
-      /** Somebody has cordoned it: it takes no new pods. */
+      /** True if the node is cordoned. */
       unschedulable: z.boolean().optional(),
     })
     .optional(),
@@ -29,7 +29,7 @@ const schema = kubeObject.extend({
     })
     .optional(),
 })
-/** A host as the API knows it. */
+/** A Kubernetes node. */
 export type Node = z.infer<typeof schema>
 
 export const nodeKind: Kind<Node> = { apiVersion: 'v1', kind: 'Node', schema }

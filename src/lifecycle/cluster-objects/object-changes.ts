@@ -1,77 +1,81 @@
-import { keyOf, referenceOf } from '../../addons/reference.ts'
+import { formatReferenceKey, toReference } from '../../addons/reference.ts'
 import { settleAll } from '../../kit/settle-all.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { hosts } from '../../kube/host-resource.ts'
+import { hostKind } from '../../kube/host-resource.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
-import { type Kind, kindOf, type KubeObject, type Manifest } from '../../kube/object.ts'
-import { exists, find, list } from '../../kube/read-objects.ts'
+import { type Kind, createUntypedKind, type KubeObject, type Manifest } from '../../kube/object.ts'
+import { objectExists, findObject, listObjects } from '../../kube/read-objects.ts'
 import { satisfies } from '../../kube/satisfies.ts'
-import type { InsideChange } from './changes.ts'
+import type { ClusterObjectChange } from './changes.ts'
 import { nodeKind } from './node.ts'
-import { hostOf, type OwnObjects, partLabel } from './managed-objects.ts'
+import { findOwningHost, type ManagedObjects, partLabel } from './managed-objects.ts'
 
 const rbac = 'rbac.authorization.k8s.io/v1'
 
-/** What there is of marked objects. They are as many as hosts, and so looked at by lists. */
-const markedKinds: readonly Kind[] = [
-  kindOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition'),
-  kindOf(rbac, 'ClusterRole'),
-  kindOf(rbac, 'ClusterRoleBinding'),
-  kindOf(rbac, 'Role'),
-  kindOf(rbac, 'RoleBinding'),
-  kindOf(hosts.apiVersion, hosts.kind),
+/** Kinds of labelled objects. There are as many objects as hosts, so they are read by list requests. */
+const labelledKinds: readonly Kind[] = [
+  createUntypedKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition'),
+  createUntypedKind(rbac, 'ClusterRole'),
+  createUntypedKind(rbac, 'ClusterRoleBinding'),
+  createUntypedKind(rbac, 'Role'),
+  createUntypedKind(rbac, 'RoleBinding'),
+  createUntypedKind(hostKind.apiVersion, hostKind.kind),
 ]
 
-/** What is not there yet, or is not what it should be, or should not be there. */
-export async function objectChanges(
+/** Objects to create, to change or to prune. */
+export async function findObjectChanges(
   api: KubeClient,
-  { base, marked, nodes }: OwnObjects,
-): Promise<InsideChange[]> {
+  { base, labelled, nodes }: ManagedObjects,
+): Promise<ClusterObjectChange[]> {
   const [found, listed] = await Promise.all([
     settleAll(
-      base.map(async ({ apiVersion, kind, metadata }) => find(api, kindOf(apiVersion, kind), metadata)),
+      base.map(async ({ apiVersion, kind, metadata }) =>
+        findObject(api, createUntypedKind(apiVersion, kind), metadata),
+      ),
     ),
-    settleAll(markedKinds.map(async (kind) => listedOf(api, kind))),
+    settleAll(labelledKinds.map(async (kind) => listLabelled(api, kind))),
   ])
-  const there = new Map(listed.flat().map((object) => [keyOf(referenceOf(object)), object]))
-  const wished = new Set(marked.map((manifest) => keyOf(referenceOf(manifest))))
-  const unwished = [...there].flatMap(([key, object]) => (wished.has(key) ? [] : [object]))
+  const present = new Map(listed.flat().map((object) => [formatReferenceKey(toReference(object)), object]))
+  const desired = new Set(labelled.map((manifest) => formatReferenceKey(toReference(manifest))))
+  const toPrune = [...present].flatMap(([key, object]) => (desired.has(key) ? [] : [object]))
   return [
-    ...base.flatMap((manifest, index) => changeOf(manifest, found[index])),
-    ...marked.flatMap((manifest) => changeOf(manifest, there.get(keyOf(referenceOf(manifest))))),
-    ...(await strays(api, unwished, nodes)),
+    ...base.flatMap((manifest, index) => compareObject(manifest, found[index])),
+    ...labelled.flatMap((manifest) =>
+      compareObject(manifest, present.get(formatReferenceKey(toReference(manifest)))),
+    ),
+    ...(await findOrphans(api, toPrune, nodes)),
   ]
 }
 
-function changeOf(manifest: Manifest, object: KubeObject | undefined): InsideChange[] {
+function compareObject(manifest: Manifest, object: KubeObject | undefined): ClusterObjectChange[] {
   return satisfies(object, manifest) ? [] : [{ kind: 'object', manifest }]
 }
 
-async function listedOf(api: KubeClient, kind: Kind): Promise<readonly KubeObject[]> {
+async function listLabelled(api: KubeClient, kind: Kind): Promise<readonly KubeObject[]> {
   try {
-    const { items } = await list(api, kind, { labels: partLabel })
+    const { items } = await listObjects(api, kind, { labels: partLabel })
     return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   } catch (error) {
-    // Nobody has defined it yet.
+    // The kind is not defined yet.
     if (isKubeError(error, 'KUBE_NOT_FOUND')) return []
     throw error
   }
 }
 
-/** A host that is not planned now keeps what is its own; one that leaves loses it with its node. */
-async function strays(
+/** An unreachable host keeps its objects. A host to remove loses them together with its node. */
+async function findOrphans(
   api: KubeClient,
-  unwished: readonly KubeObject[],
-  nodes: OwnObjects['nodes'],
-): Promise<InsideChange[]> {
-  const objects = unwished.map(referenceOf)
-  const names = new Set(objects.flatMap((object) => hostOf(object) ?? []))
+  toPrune: readonly KubeObject[],
+  nodes: ManagedObjects['nodes'],
+): Promise<ClusterObjectChange[]> {
+  const objects = toPrune.map(toReference)
+  const names = new Set(objects.flatMap((object) => findOwningHost(object) ?? []))
   const unknown = [...names].filter((name) => nodes !== undefined && !nodes.has(name))
-  const leaving = await settleAll(
-    unknown.map(async (name) => ((await exists(api, nodeKind, { name })) ? [name] : [])),
+  const removing = await settleAll(
+    unknown.map(async (name) => ((await objectExists(api, nodeKind, { name })) ? [name] : [])),
   )
-  const kept = new Set([...(nodes ?? []), ...leaving.flat()])
+  const keptNodes = new Set([...(nodes ?? []), ...removing.flat()])
   return objects
-    .filter((object) => !kept.has(hostOf(object) ?? ''))
-    .map((object) => ({ kind: 'stray', object }))
+    .filter((object) => !keptNodes.has(findOwningHost(object) ?? ''))
+    .map((object) => ({ kind: 'orphan', object }))
 }

@@ -1,124 +1,155 @@
-import type { Place } from '../host-endpoints.ts'
+import type { HostEndpoint } from '../host-endpoints.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
-/** What comes of something: codes on the same host, codes on any, and components there that are not well for it. */
-interface Reach {
-  readonly here?: readonly string[]
-  readonly anywhere?: readonly string[]
-  readonly unwell?: readonly string[]
+/**
+ * Effects of a cause: codes on the same host, codes on any host, and components that become unhealthy on that
+ * host.
+ */
+interface Effects {
+  readonly sameHost?: readonly string[]
+  readonly anyHost?: readonly string[]
+  readonly unhealthyComponents?: readonly string[]
 }
 
-const isHealth = (code: string): boolean => code.startsWith('HEALTH_')
-const leaders = ['kube-controller-manager', 'kube-scheduler', 'hyperkube-controller-manager']
-const control = ['kube-apiserver', ...leaders]
-const node = ['NODE_LEASE_OLD', 'NODE_NOT_READY']
-const member = ['ETCD_NO_QUORUM', 'ETCD_MEMBER_AWAY', 'ETCD_MEMBER_UNREADY', 'ETCD_BEHIND', 'API_NOT_READY']
-const network = ['RUNTIME_NO_NETWORK', 'SANDBOX_NOT_JOINED', 'NODE_NOT_READY']
-const anyComponent = [
+const isHealthCode = (code: string): boolean => code.startsWith('HEALTH_')
+const leaderElected = ['kube-controller-manager', 'kube-scheduler', 'hyperkube-controller-manager']
+const controlPlaneComponents = ['kube-apiserver', ...leaderElected]
+const nodeCodes = ['NODE_LEASE_OLD', 'NODE_NOT_READY']
+const etcdMemberCodes = [
+  'ETCD_NO_QUORUM',
+  'ETCD_MEMBER_UNREACHABLE',
+  'ETCD_MEMBER_UNREADY',
+  'ETCD_BEHIND',
+  'API_NOT_READY',
+]
+const podNetworkCodes = ['RUNTIME_NO_NETWORK', 'SANDBOX_NOT_JOINED', 'NODE_NOT_READY']
+const allComponents = [
   'etcd',
-  ...control,
+  ...controlPlaneComponents,
   'containerd',
   'apiserver-proxy',
   'kubelet',
   'flanneld',
   'kube-proxy',
 ]
-const host = [...member, ...node, 'API_NOT_REACHED', 'NEIGHBOURS_SILENT']
-const lostData: Reach = { here: [...member, 'SERVICE_DRIFT'], unwell: ['etcd', ...control] }
+const hostCodes = [...etcdMemberCodes, ...nodeCodes, 'API_UNREACHABLE', 'PEERS_UNREACHABLE']
+const dataLossEffects: Effects = {
+  sameHost: [...etcdMemberCodes, 'SERVICE_DRIFT'],
+  unhealthyComponents: ['etcd', ...controlPlaneComponents],
+}
 
-const reaches: Readonly<Record<string, Reach>> = {
+const effectsByCode: Readonly<Record<string, Effects>> = {
   ETCD_QUORUM_LOST: {
-    anywhere: [...host, 'API_DOWN'],
-    unwell: control,
+    anyHost: [...hostCodes, 'API_DOWN'],
+    unhealthyComponents: controlPlaneComponents,
   },
-  API_DOWN: { anywhere: ['API_NOT_READY', 'API_NOT_REACHED', 'NEIGHBOURS_SILENT', ...node], unwell: leaders },
-  HOST_AWAY: { here: host, anywhere: ['NEIGHBOURS_SILENT'] },
+  API_DOWN: {
+    anyHost: ['API_NOT_READY', 'API_UNREACHABLE', 'PEERS_UNREACHABLE', ...nodeCodes],
+    unhealthyComponents: leaderElected,
+  },
+  HOST_UNREACHABLE: { sameHost: hostCodes, anyHost: ['PEERS_UNREACHABLE'] },
   HOST_CUT_OFF: {
-    here: host,
-    anywhere: ['NEIGHBOURS_SILENT'],
-    unwell: anyComponent.filter((name) => name !== 'containerd' && name !== 'kubelet'),
+    sameHost: hostCodes,
+    anyHost: ['PEERS_UNREACHABLE'],
+    unhealthyComponents: allComponents.filter((name) => name !== 'containerd' && name !== 'kubelet'),
   },
   DISK_FULL: {
-    here: [...host, ...network, 'RUNTIME_NOT_READY', 'DISK_SLOW', 'AGENT_SILENT'],
-    unwell: anyComponent,
+    sameHost: [...hostCodes, ...podNetworkCodes, 'RUNTIME_NOT_READY', 'DISK_SLOW', 'AGENT_UNREACHABLE'],
+    unhealthyComponents: allComponents,
   },
-  CLOCK_OFF: { here: ['CERTIFICATE_EXPIRED'] },
-  ETCD_DATA_LOST: lostData,
-  ETCD_DATA_DAMAGED: lostData,
-  // The network of pods is written down for the runtime from that file.
-  OVERLAY_SUBNET: { here: ['SERVICE_DRIFT', 'OVERLAY_INTERFACE', 'OVERLAY_ROUTES', ...network] },
-  OVERLAY_INTERFACE: { here: ['OVERLAY_ROUTES', ...network] },
-  DISK_SLOW: { here: member },
-  RUNTIME_NOT_READY: { here: network, unwell: ['kubelet'] },
-  RUNTIME_NO_NETWORK: { here: ['SANDBOX_NOT_JOINED', 'NODE_NOT_READY'] },
-  ETCD_NO_QUORUM: { here: member.filter((code) => code !== 'ETCD_NO_QUORUM'), unwell: control },
-  API_NOT_READY: { unwell: leaders },
-  NODE_LEASE_OLD: { here: ['NODE_NOT_READY'] },
+  CLOCK_OFF: { sameHost: ['CERTIFICATE_EXPIRED'] },
+  ETCD_DATA_LOST: dataLossEffects,
+  ETCD_DATA_DAMAGED: dataLossEffects,
+  // The CNI configuration of the runtime is derived from the subnet file.
+  OVERLAY_SUBNET: { sameHost: ['SERVICE_DRIFT', 'OVERLAY_INTERFACE', 'OVERLAY_ROUTES', ...podNetworkCodes] },
+  OVERLAY_INTERFACE: { sameHost: ['OVERLAY_ROUTES', ...podNetworkCodes] },
+  DISK_SLOW: { sameHost: etcdMemberCodes },
+  RUNTIME_NOT_READY: { sameHost: podNetworkCodes, unhealthyComponents: ['kubelet'] },
+  RUNTIME_NO_NETWORK: { sameHost: ['SANDBOX_NOT_JOINED', 'NODE_NOT_READY'] },
+  ETCD_NO_QUORUM: {
+    sameHost: etcdMemberCodes.filter((code) => code !== 'ETCD_NO_QUORUM'),
+    unhealthyComponents: controlPlaneComponents,
+  },
+  API_NOT_READY: { unhealthyComponents: leaderElected },
+  NODE_LEASE_OLD: { sameHost: ['NODE_NOT_READY'] },
 }
 
-/** What shows on its host when a component is not well: codes, components, and codes of whoever looks for it. */
-const parts: Readonly<Record<string, Reach>> = {
-  etcd: { here: member, unwell: control },
-  'kube-apiserver': { here: ['API_NOT_READY'], unwell: leaders },
-  containerd: { here: ['RUNTIME_NOT_READY', ...network, ...node], unwell: ['kubelet'] },
+/**
+ * Effects of an unhealthy component: codes on its host, codes on other hosts, and other components of its
+ * host.
+ */
+const effectsByComponent: Readonly<Record<string, Effects>> = {
+  etcd: { sameHost: etcdMemberCodes, unhealthyComponents: controlPlaneComponents },
+  'kube-apiserver': { sameHost: ['API_NOT_READY'], unhealthyComponents: leaderElected },
+  containerd: {
+    sameHost: ['RUNTIME_NOT_READY', ...podNetworkCodes, ...nodeCodes],
+    unhealthyComponents: ['kubelet'],
+  },
   'apiserver-proxy': {
-    here: ['API_NOT_REACHED', 'NEIGHBOURS_SILENT', 'SERVICE_RULES', 'OVERLAY_ROUTES', ...node],
-    unwell: ['kubelet', 'flanneld', 'kube-proxy'],
+    sameHost: ['API_UNREACHABLE', 'PEERS_UNREACHABLE', 'SERVICE_RULES', 'OVERLAY_ROUTES', ...nodeCodes],
+    unhealthyComponents: ['kubelet', 'flanneld', 'kube-proxy'],
   },
-  kubelet: { here: node, anywhere: ['NEIGHBOURS_SILENT'] },
-  flanneld: { here: ['OVERLAY_INTERFACE', 'OVERLAY_ROUTES', ...network] },
-  'kube-proxy': { here: ['SERVICE_RULES'] },
+  kubelet: { sameHost: nodeCodes, anyHost: ['PEERS_UNREACHABLE'] },
+  flanneld: { sameHost: ['OVERLAY_INTERFACE', 'OVERLAY_ROUTES', ...podNetworkCodes] },
+  'kube-proxy': { sameHost: ['SERVICE_RULES'] },
 }
 
-/** Those of a component that say that it is not what it should be: all that it does for others goes with it. */
-const ofComponent = [
+/**
+ * Codes that mean that a component itself is wrong, the most specific first. All that depends on the
+ * component fails with it.
+ */
+const componentCodes = [
   'CERTIFICATE_EXPIRED',
   'SERVICE_DRIFT',
   'HEAL_NEEDS_OPERATOR',
   'HEALTH_NOT_RUNNING',
-  'HEALTH_NO_ANSWER',
-  'HEALTH_UNWELL',
+  'HEALTH_NO_RESPONSE',
+  'HEALTH_CHECK_FAILED',
 ]
 
-function reachesOf({ code, component = '' }: Diagnosis): Reach[] {
-  const own = reaches[code.startsWith('SSH_') ? 'HOST_AWAY' : code]
-  const ofPart = ofComponent.includes(code) ? parts[component] : undefined
-  return [own, ofPart].filter((one) => one !== undefined)
+function findEffects({ code, component = '' }: Diagnosis): Effects[] {
+  const codeEffects = effectsByCode[code.startsWith('SSH_') ? 'HOST_UNREACHABLE' : code]
+  const componentEffects = componentCodes.includes(code) ? effectsByComponent[component] : undefined
+  return [codeEffects, componentEffects].filter((effects) => effects !== undefined)
 }
 
-/** Whether one thing that is wrong comes of another. */
-export function explains(cause: Diagnosis, effect: Diagnosis, places: readonly Place[]): boolean {
-  // What may be a mistake explains nothing that is sure.
+/** True if one diagnosis is a consequence of another. */
+export function isCauseOf(cause: Diagnosis, effect: Diagnosis, endpoints: readonly HostEndpoint[]): boolean {
+  // An uncertain cause cannot explain a certain effect.
   if (cause === effect || (cause.severity === 'warning' && effect.severity === 'error')) return false
-  const whole = asOne(effect, places)
-  if (whole !== undefined && cause.host === whole.host && explains(cause, whole, [])) return true
-  const isHere = cause.host !== undefined && cause.host === effect.host
-  if (isHere && isWorse(cause, effect)) return true
-  return reachesOf(cause).some(
-    ({ here = [], anywhere = [], unwell = [] }) =>
-      anywhere.includes(effect.code) ||
-      (isHere && here.includes(effect.code)) ||
-      ((isHere || cause.host === undefined) &&
-        isHealth(effect.code) &&
-        unwell.includes(effect.component ?? '')),
+  const localEffect = toSingleHostEffect(effect, endpoints)
+  if (localEffect !== undefined && cause.host === localEffect.host && isCauseOf(cause, localEffect, []))
+    return true
+  const isSameHost = cause.host !== undefined && cause.host === effect.host
+  if (isSameHost && isMoreSpecific(cause, effect)) return true
+  return findEffects(cause).some(
+    ({ sameHost = [], anyHost = [], unhealthyComponents = [] }) =>
+      anyHost.includes(effect.code) ||
+      (isSameHost && sameHost.includes(effect.code)) ||
+      ((isSameHost || cause.host === undefined) &&
+        isHealthCode(effect.code) &&
+        unhealthyComponents.includes(effect.component ?? '')),
   )
 }
 
-/** Of the same component: the one that says more about why. */
-function isWorse(cause: Diagnosis, effect: Diagnosis): boolean {
-  const [at, of] = [ofComponent.indexOf(cause.code), ofComponent.indexOf(effect.code)]
-  return cause.component === effect.component && at !== -1 && of > at
+/** Compares two codes of the same component: true if the cause is the more specific one. */
+function isMoreSpecific(cause: Diagnosis, effect: Diagnosis): boolean {
+  const [causeIndex, effectIndex] = [componentCodes.indexOf(cause.code), componentCodes.indexOf(effect.code)]
+  return cause.component === effect.component && causeIndex !== -1 && effectIndex > causeIndex
 }
 
-/** What stands still as a whole where there is only one that does it: then whatever is wrong with that one is why. */
-function asOne(effect: Diagnosis, places: readonly Place[]): Diagnosis | undefined {
-  const alone = (some: readonly Place[]): string | undefined =>
-    some.length === 1 ? some[0]?.host : undefined
-  const [only, code] =
+/**
+ * Maps an outage of the whole cluster to its only host, where one host alone provides etcd or the API. Faults
+ * of that host are then the cause.
+ */
+function toSingleHostEffect(effect: Diagnosis, endpoints: readonly HostEndpoint[]): Diagnosis | undefined {
+  const findOnlyHost = (candidates: readonly HostEndpoint[]): string | undefined =>
+    candidates.length === 1 ? candidates[0]?.host : undefined
+  const [onlyHost, code] =
     effect.code === 'ETCD_QUORUM_LOST'
-      ? [alone(places.filter(({ etcd }) => etcd)), 'ETCD_NO_QUORUM']
+      ? [findOnlyHost(endpoints.filter(({ etcd }) => etcd)), 'ETCD_NO_QUORUM']
       : effect.code === 'API_DOWN'
-        ? [alone(places.filter(({ api }) => api)), 'API_NOT_READY']
+        ? [findOnlyHost(endpoints.filter(({ api }) => api)), 'API_NOT_READY']
         : [undefined, '']
-  return only === undefined ? undefined : { ...effect, code, host: only }
+  return onlyHost === undefined ? undefined : { ...effect, code, host: onlyHost }
 }

@@ -1,11 +1,11 @@
 /**
- * All that hosts and operators tell of, in the order in which a person wants to hear it: what stops the cluster as a whole,
- * what takes a host, what a program needs, the program, and last what only shows that something is wrong elsewhere.
+ * All codes of hosts and operators, in the order of the report: what stops the cluster, what stops a host,
+ * what a component needs, the component itself, and last mere symptoms.
  */
-const order: readonly string[] = [
+const codeOrder: readonly string[] = [
   'ETCD_QUORUM_LOST',
   'API_DOWN',
-  'HOST_AWAY',
+  'HOST_UNREACHABLE',
   'HOST_CUT_OFF',
   'DISK_FULL',
   'CLOCK_OFF',
@@ -18,8 +18,8 @@ const order: readonly string[] = [
   'SERVICE_DRIFT',
   'HEAL_NEEDS_OPERATOR',
   'HEALTH_NOT_RUNNING',
-  'HEALTH_NO_ANSWER',
-  'HEALTH_UNWELL',
+  'HEALTH_NO_RESPONSE',
+  'HEALTH_CHECK_FAILED',
   'DISK_SLOW',
   'OVERLAY_INTERFACE',
   'OVERLAY_ROUTES',
@@ -28,53 +28,53 @@ const order: readonly string[] = [
   'SERVICE_RULES',
   'SANDBOX_NOT_JOINED',
   'ETCD_NO_QUORUM',
-  'HEAL_GAVE_UP',
+  'HEAL_EXHAUSTED',
   'HEAL_BUDGET_SPENT',
-  'AGENT_SILENT',
+  'AGENT_UNREACHABLE',
   'API_NOT_READY',
-  'API_NOT_REACHED',
+  'API_UNREACHABLE',
   'NODE_LEASE_OLD',
   'NODE_NOT_READY',
-  'NEIGHBOURS_SILENT',
+  'PEERS_UNREACHABLE',
   'CERTIFICATE_DUE',
   'AGENT_NO_HEALTH',
   'HEAL_PAUSED',
 ]
 
-/** What nobody has to do anything about today. */
-const harmless = new Set(['CERTIFICATE_DUE', 'AGENT_NO_HEALTH', 'HEAL_PAUSED'])
+/** Codes that need no action today. */
+const harmlessCodes = new Set(['CERTIFICATE_DUE', 'AGENT_NO_HEALTH', 'HEAL_PAUSED'])
 
-/** Those that only say of what is wrong anyway how far healing has come. */
-export const aboutHealing: ReadonlySet<string> = new Set([
-  'HEAL_GAVE_UP',
+/** Codes that only tell how far healing of another problem has come. */
+export const healingProgressCodes: ReadonlySet<string> = new Set([
+  'HEAL_EXHAUSTED',
   'HEAL_BUDGET_SPENT',
   'HEAL_NEEDS_OPERATOR',
 ])
 
-/** An agent does nothing about these, and must not. */
-const forPeople = new Set([
+/** Codes that an agent does not and must not act on. */
+const operatorCodes = new Set([
   'ETCD_DATA_LOST',
   'ETCD_DATA_DAMAGED',
   'ETCD_ALARM_CORRUPT',
   'ETCD_ALARM_SPACE',
   'HEAL_NEEDS_OPERATOR',
-  'HEAL_GAVE_UP',
+  'HEAL_EXHAUSTED',
   'CERTIFICATE_EXPIRED',
   'DISK_FULL',
   'CLOCK_OFF',
-  'HOST_AWAY',
+  'HOST_UNREACHABLE',
 ])
 
-/** What is wrong with the way to a host stands where its being away does. */
-export function rankOf(code: string): number {
-  const at = order.indexOf(code.startsWith('SSH_') ? 'HOST_AWAY' : code)
-  return at === -1 ? order.length : at
+/** Problems with the ssh connection rank like an unreachable host. */
+export function rankCode(code: string): number {
+  const index = codeOrder.indexOf(code.startsWith('SSH_') ? 'HOST_UNREACHABLE' : code)
+  return index === -1 ? codeOrder.length : index
 }
 
 export function isHarmless(code: string): boolean {
-  return harmless.has(code)
+  return harmlessCodes.has(code)
 }
 
-export function isForPeople(code: string): boolean {
-  return forPeople.has(code) || code.startsWith('SSH_')
+export function needsOperatorAction(code: string): boolean {
+  return operatorCodes.has(code) || code.startsWith('SSH_')
 }

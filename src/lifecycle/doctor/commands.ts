@@ -1,58 +1,58 @@
-interface About {
+interface CommandSubject {
   readonly code: string
   readonly host?: string | undefined
   readonly component?: string | undefined
-  /** What the host runs, where that is not Linux. */
+  /** Set only if the host does not run Linux. */
   readonly os?: 'windows' | undefined
 }
 
-/** The one thing to type, or to do where no command does it. */
-export function commandFor({ code, host = 'HOST', component = 'COMPONENT', os }: About): string {
-  const there = os === 'windows' ? onWindows[code] : undefined
-  return (there ?? commands[code] ?? seeLogs)(host, component)
+/** Returns the one command to run, or what to do where no command helps. */
+export function suggestCommand({ code, host = 'HOST', component = 'COMPONENT', os }: CommandSubject): string {
+  const windowsCommand = os === 'windows' ? windowsCommands[code] : undefined
+  return (windowsCommand ?? commands[code] ?? logsCommand)(host, component)
 }
 
-type Command = (host: string, component: string) => string
+type CommandTemplate = (host: string, component: string) => string
 
-const seeLogs: Command = (host, component) => `hyperkube logs ${component} --limit ${host}`
-const putBack: Command = (host) => `hyperkube up --limit ${host}`
-const renew: Command = (host) => `hyperkube certs renew ${host}`
-/** A member that has lost its memory comes back as a new one, and learns from the others. */
-const rejoin: Command = (host) => `hyperkube etcd rejoin ${host}`
+const logsCommand: CommandTemplate = (host, component) => `hyperkube logs ${component} --limit ${host}`
+const upCommand: CommandTemplate = (host) => `hyperkube up --limit ${host}`
+const renewCommand: CommandTemplate = (host) => `hyperkube certs renew ${host}`
+/** A member without its data joins as a new one and copies the data of the others. */
+const rejoinCommand: CommandTemplate = (host) => `hyperkube etcd rejoin ${host}`
 
-/** Where Windows has other words for it. */
-const onWindows: Readonly<Record<string, Command>> = {
-  AGENT_SILENT: (host) => `on ${host}: Restart-Service hyperkube-agent`,
-  DISK_FULL: (host) => `on ${host}: Get-Volume, and make room`,
+/** Commands that differ on Windows. */
+const windowsCommands: Readonly<Record<string, CommandTemplate>> = {
+  AGENT_UNREACHABLE: (host) => `on ${host}: Restart-Service hyperkube-agent`,
+  DISK_FULL: (host) => `on ${host}: Get-Volume, and free space`,
   DISK_SLOW: (host) =>
-    `on ${host}: Get-Counter '\\PhysicalDisk(*)\\% Disk Time', and find who else writes there`,
+    `on ${host}: Get-Counter '\\PhysicalDisk(*)\\% Disk Time', and find what else writes there`,
   CLOCK_OFF: (host) => `on ${host}: w32tm /query /status`,
 }
 
-const commands: Readonly<Record<string, Command>> = {
+const commands: Readonly<Record<string, CommandTemplate>> = {
   ETCD_QUORUM_LOST: () => 'hyperkube etcd status; if members are lost for good: hyperkube etcd recover',
   API_DOWN: () => 'hyperkube logs kube-apiserver --since 10m',
-  HOST_AWAY: (host) =>
-    `switch ${host} on, or mend the way to it; if it is lost for good: hyperkube node remove ${host}`,
+  HOST_UNREACHABLE: (host) =>
+    `start ${host}, or fix its network; if it is lost for good: hyperkube node remove ${host}`,
   HOST_CUT_OFF: (host) =>
-    `mend the network or the firewall between ${host} and the other hosts: hyperkube logs flanneld --limit ${host}`,
-  AGENT_SILENT: (host) => `on ${host}: systemctl restart hyperkube-agent`,
+    `fix the network or the firewall between ${host} and the other hosts: hyperkube logs flanneld --limit ${host}`,
+  AGENT_UNREACHABLE: (host) => `on ${host}: systemctl restart hyperkube-agent`,
   AGENT_NO_HEALTH: () => 'hyperkube up',
-  DISK_FULL: (host) => `on ${host}: df -h, and make room`,
-  DISK_SLOW: (host) => `on ${host}: iostat -x 5, and find who else writes there`,
+  DISK_FULL: (host) => `on ${host}: df -h, and free space`,
+  DISK_SLOW: (host) => `on ${host}: iostat -x 5, and find what else writes there`,
   CLOCK_OFF: (host) => `on ${host}: timedatectl`,
-  CERTIFICATE_EXPIRED: renew,
-  CERTIFICATE_DUE: renew,
-  HEAL_NEEDS_OPERATOR: putBack,
+  CERTIFICATE_EXPIRED: renewCommand,
+  CERTIFICATE_DUE: renewCommand,
+  HEAL_NEEDS_OPERATOR: upCommand,
   HEAL_PAUSED: (host) => `hyperkube heal resume ${host}`,
-  SERVICE_DRIFT: putBack,
-  ETCD_DATA_LOST: rejoin,
-  ETCD_DATA_DAMAGED: rejoin,
+  SERVICE_DRIFT: upCommand,
+  ETCD_DATA_LOST: rejoinCommand,
+  ETCD_DATA_DAMAGED: rejoinCommand,
   ETCD_NO_QUORUM: (host) =>
-    `mend the way between ${host} and the other members of etcd, port 2380: hyperkube etcd status`,
+    `fix the network between ${host} and the other etcd members, port 2380: hyperkube etcd status`,
   ETCD_ALARM_SPACE: () => 'hyperkube etcd status -o wide',
-  ETCD_ALARM_CORRUPT: rejoin,
-  NEIGHBOURS_SILENT: (host) => `hyperkube logs kubelet --limit ${host}`,
+  ETCD_ALARM_CORRUPT: rejoinCommand,
+  PEERS_UNREACHABLE: (host) => `hyperkube logs kubelet --limit ${host}`,
   NODE_NOT_READY: (host) => `hyperkube logs kubelet --limit ${host}`,
   NODE_LEASE_OLD: (host) => `hyperkube logs kubelet --limit ${host}`,
   RUNTIME_NOT_READY: (host) => `hyperkube logs containerd --limit ${host}`,
@@ -63,5 +63,5 @@ const commands: Readonly<Record<string, Command>> = {
   OVERLAY_SUBNET: (host) => `hyperkube logs flanneld --limit ${host}`,
   SERVICE_RULES: (host) => `hyperkube logs kube-proxy --limit ${host}`,
   API_NOT_READY: (host) => `hyperkube logs kube-apiserver --limit ${host}`,
-  API_NOT_REACHED: (host) => `hyperkube logs apiserver-proxy --limit ${host}`,
+  API_UNREACHABLE: (host) => `hyperkube logs apiserver-proxy --limit ${host}`,
 }

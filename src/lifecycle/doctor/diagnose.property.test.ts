@@ -1,19 +1,19 @@
 import { array, assert, constantFrom, property, subarray, tuple } from 'fast-check'
 import { expect, test } from 'vitest'
-import { failing, healthyLook, lost } from '../observe/testing/cluster-fixtures.ts'
+import { withFailingProbes, buildHealthyCluster, withLostHosts } from '../observe/testing/cluster-fixtures.ts'
 import { diagnose } from './diagnose.ts'
-import { keyOf } from './diagnosis.ts'
+import { formatDiagnosisKey } from './diagnosis.ts'
 
-const well = healthyLook()
+const healthy = buildHealthyCluster()
 const codes = [
-  'HEALTH_NO_ANSWER',
-  'HEALTH_UNWELL',
+  'HEALTH_NO_RESPONSE',
+  'HEALTH_CHECK_FAILED',
   'DISK_FULL',
   'DISK_SLOW',
-  'API_NOT_REACHED',
+  'API_UNREACHABLE',
   'API_NOT_READY',
   'ETCD_NO_QUORUM',
-  'NEIGHBOURS_SILENT',
+  'PEERS_UNREACHABLE',
   'NODE_LEASE_OLD',
   'OVERLAY_SUBNET',
   'RUNTIME_NO_NETWORK',
@@ -21,27 +21,28 @@ const codes = [
   'CLOCK_OFF',
 ]
 
-test('whatever is wrong: all of it is told once, and every consequence stands behind its cause', () => {
+test('every problem is reported once, and every effect follows its cause', () => {
   const fault = tuple(
-    constantFrom(...well.places.map(({ host }) => host)),
+    constantFrom(...healthy.endpoints.map(({ host }) => host)),
     constantFrom('etcd', 'kube-apiserver', 'containerd', 'kubelet', 'flanneld', 'apiserver-proxy'),
     constantFrom(...codes),
     constantFrom('local' as const, 'remote' as const),
   )
   assert(
-    property(array(fault, { maxLength: 12 }), subarray(['cp1', 'cp2', 'w1']), (faults, gone) => {
-      const look = lost(
-        faults.reduce((before, [host, ...one]) => failing(before, host, one), well),
-        ...gone,
+    property(array(fault, { maxLength: 12 }), subarray(['cp1', 'cp2', 'w1']), (faults, unreachable) => {
+      const observation = withLostHosts(
+        faults.reduce((previous, [host, ...failure]) => withFailingProbes(previous, host, failure), healthy),
+        ...unreachable,
       )
-      const told = diagnose(look)
-      expect(new Set(told.map(keyOf)).size).toBe(told.length)
-      expect(told.length > 0).toBe(faults.length > 0 || gone.length > 0)
-      const causeOf = told.map((_, at) =>
-        told.slice(0, at + 1).findLast(({ follows }) => follows === undefined),
+      const diagnoses = diagnose(observation)
+      expect(new Set(diagnoses.map(formatDiagnosisKey)).size).toBe(diagnoses.length)
+      expect(diagnoses.length > 0).toBe(faults.length > 0 || unreachable.length > 0)
+      const causes = diagnoses.map((_, index) =>
+        diagnoses.slice(0, index + 1).findLast(({ causedBy }) => causedBy === undefined),
       )
-      const misplaced = told.filter(
-        ({ follows }, at) => follows !== undefined && follows !== keyOf(causeOf[at] ?? { code: '' }),
+      const misplaced = diagnoses.filter(
+        ({ causedBy }, index) =>
+          causedBy !== undefined && causedBy !== formatDiagnosisKey(causes[index] ?? { code: '' }),
       )
       expect(misplaced).toEqual([])
     }),

@@ -1,139 +1,161 @@
 import { describe, expect, test } from 'vitest'
-import type { Look } from '../observe/observe-cluster.ts'
-import { wellOf } from '../observe/observe-cluster.ts'
+import type { ClusterHealthObservation } from '../observe/observe-cluster.ts'
+import { toHealthResult } from '../observe/observe-cluster.ts'
 import {
   changeHost,
-  failing,
-  healthyLook,
-  lost,
-  nodeNamed,
-  observation,
-  probe,
-  unready,
+  withFailingProbes,
+  buildHealthyCluster,
+  withLostHosts,
+  buildNodeObject,
+  buildMembersObservation,
+  buildProbe,
+  withUnreadyHosts,
   withComponent,
   withHealth,
 } from '../observe/testing/cluster-fixtures.ts'
 import { diagnose } from './diagnose.ts'
-import { keyOf } from './diagnosis.ts'
+import { formatDiagnosisKey } from './diagnosis.ts'
 
-const well = healthyLook()
-const codesOf = (look: Look): string[] => diagnose(look).map(keyOf)
-/** What stands for itself, in order. */
-const causesOf = (look: Look): string[] =>
-  diagnose(look).flatMap((one) => (one.follows === undefined ? [keyOf(one)] : []))
+const healthy = buildHealthyCluster()
+const listKeys = (observation: ClusterHealthObservation): string[] =>
+  diagnose(observation).map(formatDiagnosisKey)
+/** Keys of the diagnoses that are causes, in order. */
+const listCauses = (observation: ClusterHealthObservation): string[] =>
+  diagnose(observation).flatMap((diagnosis) =>
+    diagnosis.causedBy === undefined ? [formatDiagnosisKey(diagnosis)] : [],
+  )
 
-test('of a cluster that is well nothing is said', () => {
-  expect(diagnose(well)).toEqual([])
-  expect(diagnose(healthyLook(1, 0))).toEqual([])
+test('a healthy cluster has no diagnoses', () => {
+  expect(diagnose(healthy)).toEqual([])
+  expect(diagnose(buildHealthyCluster(1, 0))).toEqual([])
 })
 
-const notReady = (look: Look, ...hosts: readonly string[]): Look => ({
-  ...look,
-  nodes: look.nodes?.map((node) =>
-    hosts.includes(node.metadata.name) ? nodeNamed(node.metadata.name, false) : node,
+const withUnreadyNodes = (
+  observation: ClusterHealthObservation,
+  ...hosts: readonly string[]
+): ClusterHealthObservation => ({
+  ...observation,
+  nodes: observation.nodes?.map((node) =>
+    hosts.includes(node.metadata.name) ? buildNodeObject(node.metadata.name, false) : node,
   ),
 })
-/** Its API server with it; its kubelet finds another one. */
-const memberLost = (look: Look, host: string): Look => ({ ...unready(look, host), nodes: look.nodes })
-const stopped = (look: Look, host: string, service: string): Look =>
-  changeHost(look, host, (one) => ({
-    ...one,
-    services: one.services.map((unit) =>
+/** The API server of the host fails with the member; the kubelet uses another API server. */
+const withMemberLost = (observation: ClusterHealthObservation, host: string): ClusterHealthObservation => ({
+  ...withUnreadyHosts(observation, host),
+  nodes: observation.nodes,
+})
+const withStoppedService = (
+  observation: ClusterHealthObservation,
+  host: string,
+  service: string,
+): ClusterHealthObservation =>
+  changeHost(observation, host, (diagnosis) => ({
+    ...diagnosis,
+    services: diagnosis.services.map((unit) =>
       unit.name === service ? { ...unit, state: 'starting', restarts: 3 } : unit,
     ),
   }))
 
-describe('each fault is named first, and what comes of it follows', () => {
-  const scenes: readonly (readonly [name: string, look: Look, first: string])[] = [
-    ['a component was killed', stopped(well, 'w1', 'kube-proxy'), 'HEALTH_NOT_RUNNING w1/kube-proxy'],
+describe('each cause comes first, and its effects follow', () => {
+  const faults: readonly (readonly [name: string, look: ClusterHealthObservation, first: string])[] = [
+    [
+      'a component was killed',
+      withStoppedService(healthy, 'w1', 'kube-proxy'),
+      'HEALTH_NOT_RUNNING w1/kube-proxy',
+    ],
     [
       'etcd hangs',
-      failing(
-        memberLost(well, 'cp2'),
+      withFailingProbes(
+        withMemberLost(healthy, 'cp2'),
         'cp2',
-        ['etcd', 'HEALTH_NO_ANSWER'],
+        ['etcd', 'HEALTH_NO_RESPONSE'],
         ['kube-apiserver', 'API_NOT_READY', 'remote'],
       ),
-      'HEALTH_NO_ANSWER cp2/etcd',
+      'HEALTH_NO_RESPONSE cp2/etcd',
     ],
     [
       'an API server hangs',
-      failing(well, 'cp1', ['kube-apiserver', 'HEALTH_NO_ANSWER'], ['kube-scheduler', 'HEALTH_UNWELL']),
-      'HEALTH_NO_ANSWER cp1/kube-apiserver',
+      withFailingProbes(
+        healthy,
+        'cp1',
+        ['kube-apiserver', 'HEALTH_NO_RESPONSE'],
+        ['kube-scheduler', 'HEALTH_CHECK_FAILED'],
+      ),
+      'HEALTH_NO_RESPONSE cp1/kube-apiserver',
     ],
     [
       'a controller manager hangs',
-      failing(well, 'cp1', ['kube-controller-manager', 'HEALTH_NO_ANSWER']),
-      'HEALTH_NO_ANSWER cp1/kube-controller-manager',
+      withFailingProbes(healthy, 'cp1', ['kube-controller-manager', 'HEALTH_NO_RESPONSE']),
+      'HEALTH_NO_RESPONSE cp1/kube-controller-manager',
     ],
     [
       'a kubelet hangs',
-      failing(
-        failing(
-          notReady(well, 'w1'),
+      withFailingProbes(
+        withFailingProbes(
+          withUnreadyNodes(healthy, 'w1'),
           'w1',
-          ['kubelet', 'HEALTH_NO_ANSWER'],
+          ['kubelet', 'HEALTH_NO_RESPONSE'],
           ['kubelet', 'NODE_LEASE_OLD', 'remote'],
         ),
         'w2',
-        ['kubelet', 'NEIGHBOURS_SILENT', 'remote'],
+        ['kubelet', 'PEERS_UNREACHABLE', 'remote'],
       ),
-      'HEALTH_NO_ANSWER w1/kubelet',
+      'HEALTH_NO_RESPONSE w1/kubelet',
     ],
     [
       'containerd hangs',
-      failing(
-        notReady(well, 'w2'),
+      withFailingProbes(
+        withUnreadyNodes(healthy, 'w2'),
         'w2',
-        ['kubelet', 'HEALTH_UNWELL'],
-        ['containerd', 'HEALTH_NO_ANSWER'],
+        ['kubelet', 'HEALTH_CHECK_FAILED'],
+        ['containerd', 'HEALTH_NO_RESPONSE'],
         ['containerd', 'RUNTIME_NO_NETWORK'],
       ),
-      'HEALTH_NO_ANSWER w2/containerd',
+      'HEALTH_NO_RESPONSE w2/containerd',
     ],
     [
-      'the way to the API hangs',
-      failing(
-        notReady(well, 'w1'),
+      'the proxy to the API hangs',
+      withFailingProbes(
+        withUnreadyNodes(healthy, 'w1'),
         'w1',
-        ['apiserver-proxy', 'HEALTH_NO_ANSWER'],
-        ['apiserver-proxy', 'API_NOT_REACHED', 'remote'],
-        ['flanneld', 'HEALTH_UNWELL'],
+        ['apiserver-proxy', 'HEALTH_NO_RESPONSE'],
+        ['apiserver-proxy', 'API_UNREACHABLE', 'remote'],
+        ['flanneld', 'HEALTH_CHECK_FAILED'],
       ),
-      'HEALTH_NO_ANSWER w1/apiserver-proxy',
+      'HEALTH_NO_RESPONSE w1/apiserver-proxy',
     ],
     [
       'flanneld hangs',
-      failing(well, 'w1', ['flanneld', 'HEALTH_NO_ANSWER'], ['flanneld', 'OVERLAY_ROUTES']),
-      'HEALTH_NO_ANSWER w1/flanneld',
+      withFailingProbes(healthy, 'w1', ['flanneld', 'HEALTH_NO_RESPONSE'], ['flanneld', 'OVERLAY_ROUTES']),
+      'HEALTH_NO_RESPONSE w1/flanneld',
     ],
     [
       'a program is gone',
-      changeHost(stopped(well, 'w1', 'kubelet'), 'w1', (one) => ({
-        ...one,
+      changeHost(withStoppedService(healthy, 'w1', 'kubelet'), 'w1', (diagnosis) => ({
+        ...diagnosis,
         programs: [{ service: 'kubelet', path: '/opt/kubelet' }],
       })),
       'SERVICE_DRIFT w1/kubelet',
     ],
     [
       'a file was changed',
-      withComponent(well, 'w1', 'kubelet', {
-        drift: [{ target: 'file', name: '/etc/hyperkube/kubelet/config.yaml', what: 'other content' }],
+      withComponent(healthy, 'w1', 'kubelet', {
+        drift: [{ target: 'file', name: '/etc/hyperkube/kubelet/config.yaml', difference: 'other content' }],
       }),
       'SERVICE_DRIFT w1/kubelet',
     ],
     [
       'a unit was disabled',
-      changeHost(well, 'w1', (one) => ({
-        ...one,
-        services: one.services.map((unit) => ({ ...unit, enabled: unit.name !== 'kubelet' })),
+      changeHost(healthy, 'w1', (diagnosis) => ({
+        ...diagnosis,
+        services: diagnosis.services.map((unit) => ({ ...unit, enabled: unit.name !== 'kubelet' })),
       })),
       'SERVICE_DRIFT w1/kubelet',
     ],
     [
       'the CNI configuration is gone',
-      failing(
-        notReady(well, 'w1'),
+      withFailingProbes(
+        withUnreadyNodes(healthy, 'w1'),
         'w1',
         ['containerd', 'RUNTIME_NO_NETWORK'],
         ['flanneld', 'SANDBOX_NOT_JOINED', 'remote'],
@@ -142,8 +164,8 @@ describe('each fault is named first, and what comes of it follows', () => {
     ],
     [
       'flannel’s interface is gone',
-      failing(
-        well,
+      withFailingProbes(
+        healthy,
         'w1',
         ['flanneld', 'OVERLAY_INTERFACE'],
         ['flanneld', 'OVERLAY_ROUTES'],
@@ -153,22 +175,22 @@ describe('each fault is named first, and what comes of it follows', () => {
     ],
     [
       'rules were flushed',
-      failing(well, 'w1', ['kube-proxy', 'SERVICE_RULES']),
+      withFailingProbes(healthy, 'w1', ['kube-proxy', 'SERVICE_RULES']),
       'SERVICE_RULES w1/kube-proxy',
     ],
     [
       'the subnet file is stale',
-      withComponent(failing(well, 'w1', ['flanneld', 'OVERLAY_SUBNET']), 'w1', 'flanneld', {
+      withComponent(withFailingProbes(healthy, 'w1', ['flanneld', 'OVERLAY_SUBNET']), 'w1', 'flanneld', {
         drift: [
-          { target: 'derived-file', name: '/etc/cni/net.d/10-flannel.conflist', what: 'other content' },
+          { target: 'derived-file', name: '/etc/cni/net.d/10-flannel.conflist', difference: 'other content' },
         ],
       }),
       'OVERLAY_SUBNET w1/flanneld',
     ],
     [
       'the disk of etcd is full',
-      stopped(
-        failing(well, 'cp1', ['etcd', 'DISK_FULL', 'remote'], ['etcd', 'HEALTH_NO_ANSWER']),
+      withStoppedService(
+        withFailingProbes(healthy, 'cp1', ['etcd', 'DISK_FULL', 'remote'], ['etcd', 'HEALTH_NO_RESPONSE']),
         'cp1',
         'etcd',
       ),
@@ -176,197 +198,223 @@ describe('each fault is named first, and what comes of it follows', () => {
     ],
     [
       'a disk is full, and its agent is silent',
-      changeHost(well, 'w1', (one) => ({
-        ...one,
-        disks: [{ mounted: '/', used: 1 }],
-        agent: { state: 'silent', reason: 'no answer within 8.0 s' },
+      changeHost(healthy, 'w1', (diagnosis) => ({
+        ...diagnosis,
+        disks: [{ mounted: '/', usedShare: 1 }],
+        agent: { state: 'unreachable', reason: 'no answer within 8.0 s' },
       })),
       'DISK_FULL w1',
     ],
     [
       'the disk of etcd is slow',
-      failing(well, 'cp1', ['etcd', 'DISK_SLOW', 'remote'], ['etcd', 'ETCD_NO_QUORUM', 'remote']),
+      withFailingProbes(
+        healthy,
+        'cp1',
+        ['etcd', 'DISK_SLOW', 'remote'],
+        ['etcd', 'ETCD_NO_QUORUM', 'remote'],
+      ),
       'DISK_SLOW cp1/etcd',
     ],
     [
       'data of etcd is gone',
-      withComponent(stopped(memberLost(well, 'cp3'), 'cp3', 'etcd'), 'cp3', 'etcd', {
-        state: 'held',
+      withComponent(withStoppedService(withMemberLost(healthy, 'cp3'), 'cp3', 'etcd'), 'cp3', 'etcd', {
+        state: 'blocked',
         code: 'ETCD_DATA_LOST',
-        because: 'it was born, and its data is gone',
+        because: 'it was initialized, and its data is gone',
       }),
       'ETCD_DATA_LOST cp3/etcd',
     ],
     [
-      'a worker lost its power',
-      failing(lost(well, 'w1'), 'w2', ['kubelet', 'NEIGHBOURS_SILENT', 'remote']),
-      'HOST_AWAY w1',
+      'a worker is off',
+      withFailingProbes(withLostHosts(healthy, 'w1'), 'w2', ['kubelet', 'PEERS_UNREACHABLE', 'remote']),
+      'HOST_UNREACHABLE w1',
     ],
     [
-      'a control plane lost its power',
-      failing(lost(well, 'cp1'), 'cp2', ['kubelet', 'NEIGHBOURS_SILENT', 'remote']),
-      'HOST_AWAY cp1',
+      'a control plane is off',
+      withFailingProbes(withLostHosts(healthy, 'cp1'), 'cp2', ['kubelet', 'PEERS_UNREACHABLE', 'remote']),
+      'HOST_UNREACHABLE cp1',
     ],
     [
       'a worker is cut off',
-      failing(
-        notReady(well, 'w1'),
+      withFailingProbes(
+        withUnreadyNodes(healthy, 'w1'),
         'w1',
-        ['apiserver-proxy', 'API_NOT_REACHED', 'remote'],
+        ['apiserver-proxy', 'API_UNREACHABLE', 'remote'],
         ['kubelet', 'NODE_LEASE_OLD', 'remote'],
-        ['flanneld', 'HEALTH_UNWELL'],
+        ['flanneld', 'HEALTH_CHECK_FAILED'],
       ),
       'HOST_CUT_OFF w1',
     ],
     [
       'a control plane is cut off',
-      failing(
-        unready(well, 'cp1'),
+      withFailingProbes(
+        withUnreadyHosts(healthy, 'cp1'),
         'cp1',
         ['etcd', 'ETCD_NO_QUORUM', 'remote'],
         ['kube-apiserver', 'API_NOT_READY', 'remote'],
-        ['apiserver-proxy', 'API_NOT_REACHED', 'remote'],
+        ['apiserver-proxy', 'API_UNREACHABLE', 'remote'],
         ['kube-scheduler', 'HEALTH_NOT_RUNNING'],
       ),
       'HOST_CUT_OFF cp1',
     ],
     [
       'a control plane is cut off from etcd alone',
-      failing(
-        memberLost(well, 'cp1'),
+      withFailingProbes(
+        withMemberLost(healthy, 'cp1'),
         'cp1',
-        ['etcd', 'HEALTH_NO_ANSWER', 'remote'],
-        ['kube-apiserver', 'HEALTH_UNWELL'],
+        ['etcd', 'HEALTH_NO_RESPONSE', 'remote'],
+        ['kube-apiserver', 'HEALTH_CHECK_FAILED'],
       ),
       'ETCD_NO_QUORUM cp1/etcd',
     ],
     [
       'a kubelet’s certificate has expired',
-      failing(
-        notReady(well, 'w1'),
+      withFailingProbes(
+        withUnreadyNodes(healthy, 'w1'),
         'w1',
         ['kubelet', 'CERTIFICATE_EXPIRED', 'remote'],
         ['kubelet', 'NODE_LEASE_OLD', 'remote'],
-        ['kubelet', 'NEIGHBOURS_SILENT', 'remote'],
+        ['kubelet', 'PEERS_UNREACHABLE', 'remote'],
       ),
       'CERTIFICATE_EXPIRED w1/kubelet',
     ],
     [
       'an agent hangs',
-      changeHost(well, 'w1', (one) => ({
-        ...one,
-        agent: { state: 'silent', reason: 'no answer within 8.0 s' },
+      changeHost(healthy, 'w1', (diagnosis) => ({
+        ...diagnosis,
+        agent: { state: 'unreachable', reason: 'no answer within 8.0 s' },
       })),
-      'AGENT_SILENT w1/hyperkube-agent',
+      'AGENT_UNREACHABLE w1/hyperkube-agent',
     ],
   ]
-  test.each(scenes)('%s', (_name, look, first) => {
-    expect(causesOf(look)).toEqual([first])
-    const [cause, ...rest] = diagnose(look)
-    expect(cause && keyOf(cause)).toBe(first)
-    for (const one of rest) expect(one.follows).toBe(first)
+  test.each(faults)('%s', (_name, observation, first) => {
+    expect(listCauses(observation)).toEqual([first])
+    const [cause, ...rest] = diagnose(observation)
+    expect(cause && formatDiagnosisKey(cause)).toBe(first)
+    for (const diagnosis of rest) expect(diagnosis.causedBy).toBe(first)
   })
 })
 
 test('when the API is down that comes first, and then each server', () => {
   const servers = ['cp1', 'cp2', 'cp3']
-  const look = servers.reduce(
-    (before, host) =>
-      failing(
-        before,
+  const observation = servers.reduce(
+    (previous, host) =>
+      withFailingProbes(
+        previous,
         host,
-        ['kube-apiserver', 'HEALTH_NO_ANSWER'],
-        ['kube-scheduler', 'HEALTH_UNWELL'],
-        ['apiserver-proxy', 'API_NOT_REACHED', 'remote'],
+        ['kube-apiserver', 'HEALTH_NO_RESPONSE'],
+        ['kube-scheduler', 'HEALTH_CHECK_FAILED'],
+        ['apiserver-proxy', 'API_UNREACHABLE', 'remote'],
       ),
-    well,
+    healthy,
   )
-  const down: Look = {
-    ...look,
+  const down: ClusterHealthObservation = {
+    ...observation,
     nodes: undefined,
-    api: new Map(servers.map((host) => [host, wellOf('connect ECONNREFUSED')])),
+    api: new Map(servers.map((host) => [host, toHealthResult('connect ECONNREFUSED')])),
   }
-  expect(causesOf(down)).toEqual([
+  expect(listCauses(down)).toEqual([
     'API_DOWN kube-apiserver',
-    ...servers.map((host) => `HEALTH_NO_ANSWER ${host}/kube-apiserver`),
+    ...servers.map((host) => `HEALTH_NO_RESPONSE ${host}/kube-apiserver`),
   ])
 })
 
-test('when the quorum is lost that comes first, then who is missing, and the API follows', () => {
-  const look = failing(
-    lost(well, 'cp2', 'cp3'),
+test('a lost quorum comes first, then the unreachable hosts, and the API follows', () => {
+  const observation = withFailingProbes(
+    withLostHosts(healthy, 'cp2', 'cp3'),
     'cp1',
     ['etcd', 'ETCD_NO_QUORUM', 'remote'],
     ['kube-apiserver', 'API_NOT_READY', 'remote'],
   )
-  expect(causesOf(look)).toEqual(['ETCD_QUORUM_LOST etcd', 'HOST_AWAY cp2', 'HOST_AWAY cp3'])
-  expect(diagnose(look).find(({ code }) => code === 'API_DOWN')?.follows).toBe('ETCD_QUORUM_LOST etcd')
+  expect(listCauses(observation)).toEqual([
+    'ETCD_QUORUM_LOST etcd',
+    'HOST_UNREACHABLE cp2',
+    'HOST_UNREACHABLE cp3',
+  ])
+  expect(diagnose(observation).find(({ code }) => code === 'API_DOWN')?.causedBy).toBe(
+    'ETCD_QUORUM_LOST etcd',
+  )
 })
 
-test('where one member is all of etcd, what is wrong with it comes first', () => {
-  const one = healthyLook(1, 1)
-  const look = failing(unready(one, 'cp1'), 'cp1', ['etcd', 'HEALTH_NO_ANSWER'])
-  expect(causesOf(look)).toEqual(['HEALTH_NO_ANSWER cp1/etcd'])
-  expect(codesOf(look)).toContain('ETCD_QUORUM_LOST etcd')
+test('with a single etcd member its own fault is the cause', () => {
+  const diagnosis = buildHealthyCluster(1, 1)
+  const observation = withFailingProbes(withUnreadyHosts(diagnosis, 'cp1'), 'cp1', [
+    'etcd',
+    'HEALTH_NO_RESPONSE',
+  ])
+  expect(listCauses(observation)).toEqual(['HEALTH_NO_RESPONSE cp1/etcd'])
+  expect(listKeys(observation)).toContain('ETCD_QUORUM_LOST etcd')
 })
 
-test('members that an operator cannot hear are no loss while one of them says that it hears the others', () => {
-  const silent: Look = { ...well, etcd: { state: 'silent', reason: 'no answer within 3000 ms' } }
-  const heard = withHealth(silent, 'cp1', (health) => ({
+test('an operator that reaches no member reports no lost quorum while a member is ready', () => {
+  const unreachable: ClusterHealthObservation = {
+    ...healthy,
+    etcd: { state: 'unreachable', reason: 'no answer within 3000 ms' },
+  }
+  const withReadyMember = withHealth(unreachable, 'cp1', (health) => ({
     ...health,
-    probes: [...health.probes, probe('etcd', 'readyz', { scope: 'remote' })],
+    probes: [...health.probes, buildProbe('etcd', 'readyz', { scope: 'remote' })],
   }))
-  expect(codesOf(silent)).toContain('ETCD_QUORUM_LOST etcd')
-  expect(codesOf(heard)).toEqual([])
+  expect(listKeys(unreachable)).toContain('ETCD_QUORUM_LOST etcd')
+  expect(listKeys(withReadyMember)).toEqual([])
 })
 
-test('a host that misses the API once is not cut off, unless it misses its neighbours too', () => {
-  const once = (...codes: readonly string[]): Look =>
-    withHealth(well, 'cp1', (health) => ({
+test('a host that misses the API once is not cut off, unless its peers are unreachable too', () => {
+  const withDegradedProbes = (...codes: readonly string[]): ClusterHealthObservation =>
+    withHealth(healthy, 'cp1', (health) => ({
       ...health,
       probes: [
         ...health.probes,
         ...codes.map((code) =>
-          probe('apiserver-proxy', code.toLowerCase(), { scope: 'remote', state: 'shaky', code }),
+          buildProbe('apiserver-proxy', code.toLowerCase(), { scope: 'remote', state: 'degraded', code }),
         ),
       ],
     }))
-  expect(codesOf(once('API_NOT_REACHED'))).not.toContain('HOST_CUT_OFF cp1')
-  expect(codesOf(once('API_NOT_REACHED', 'NEIGHBOURS_SILENT'))).toContain('HOST_CUT_OFF cp1')
+  expect(listKeys(withDegradedProbes('API_UNREACHABLE'))).not.toContain('HOST_CUT_OFF cp1')
+  expect(listKeys(withDegradedProbes('API_UNREACHABLE', 'PEERS_UNREACHABLE'))).toContain('HOST_CUT_OFF cp1')
 })
 
-test('when nobody answers, that is all that is known', () => {
-  const nobody = lost(well, ...well.places.map(({ host }) => host))
-  const look: Look = { ...nobody, etcd: { state: 'silent', reason: 'nobody to ask' }, nodes: undefined }
-  expect(new Set(diagnose(look).map(({ code }) => code))).toEqual(new Set(['HOST_AWAY']))
+test('when no host is reachable, only that is reported', () => {
+  const allUnreachable = withLostHosts(healthy, ...healthy.endpoints.map(({ host }) => host))
+  const observation: ClusterHealthObservation = {
+    ...allUnreachable,
+    etcd: { state: 'unreachable', reason: 'no endpoints' },
+    nodes: undefined,
+  }
+  expect(new Set(diagnose(observation).map(({ code }) => code))).toEqual(new Set(['HOST_UNREACHABLE']))
 })
 
-test('what may be a mistake, or is due one day, is a warning behind all errors', () => {
+test('uncertain problems and later tasks are warnings after all errors', () => {
   const paused = withHealth(
-    failing(well, 'w1', ['kubelet', 'CERTIFICATE_DUE', 'remote'], ['kube-proxy', 'HEALTH_NO_ANSWER']),
+    withFailingProbes(
+      healthy,
+      'w1',
+      ['kubelet', 'CERTIFICATE_DUE', 'remote'],
+      ['kube-proxy', 'HEALTH_NO_RESPONSE'],
+    ),
     'cp1',
     (health) => ({
       ...health,
       paused: { until: '2026-11-15T13:00:00.000Z', by: 'ana' },
       probes: [
         ...health.probes,
-        probe('etcd', 'disk', { scope: 'remote', state: 'shaky', code: 'DISK_SLOW' }),
+        buildProbe('etcd', 'disk', { scope: 'remote', state: 'degraded', code: 'DISK_SLOW' }),
       ],
     }),
   )
   expect(diagnose(paused).map(({ code, severity }) => `${severity} ${code}`)).toEqual([
-    'error HEALTH_NO_ANSWER',
+    'error HEALTH_NO_RESPONSE',
     'warning DISK_SLOW',
     'warning CERTIFICATE_DUE',
     'warning HEAL_PAUSED',
   ])
 })
 
-test('what the agent did and will do is told with the finding', () => {
-  const look = withHealth(
-    withComponent(failing(well, 'w1', ['kubelet', 'HEALTH_NO_ANSWER']), 'w1', 'kubelet', {
-      state: 'given-up',
-      code: 'HEAL_GAVE_UP',
+test('a diagnosis contains the last and next action of the agent', () => {
+  const observation = withHealth(
+    withComponent(withFailingProbes(healthy, 'w1', ['kubelet', 'HEALTH_NO_RESPONSE']), 'w1', 'kubelet', {
+      state: 'exhausted',
+      code: 'HEAL_EXHAUSTED',
       because: 'eight restarts did not help',
     }),
     'w1',
@@ -384,35 +432,40 @@ test('what the agent did and will do is told with the finding', () => {
       ],
     }),
   )
-  expect(diagnose(look)).toMatchObject([
+  expect(diagnose(observation)).toMatchObject([
     {
-      code: 'HEALTH_NO_ANSWER',
+      code: 'HEALTH_NO_RESPONSE',
       healing: {
-        did: '2026-11-15T11:59:00.000Z restarted it: it did not answer',
-        next: 'a person is needed: eight restarts did not help',
+        lastAction: '2026-11-15T11:59:00.000Z restarted it: it did not answer',
+        nextAction: 'an operator is needed: eight restarts did not help',
       },
-      needsPerson: true,
+      needsOperator: true,
     },
   ])
 })
 
-test('with an agent that is silent systemd is believed, and last lines are shown', () => {
-  const look = changeHost(stopped(well, 'w1', 'kubelet'), 'w1', (one) => ({
-    ...one,
-    agent: { state: 'silent', reason: 'no answer' },
+test('without an agent the state of systemd and the last log lines are used', () => {
+  const observation = changeHost(withStoppedService(healthy, 'w1', 'kubelet'), 'w1', (diagnosis) => ({
+    ...diagnosis,
+    agent: { state: 'unreachable', reason: 'no answer' },
     logs: new Map([['kubelet', ['failed to load config']]]),
   }))
-  expect(causesOf(look)).toEqual(['HEALTH_NOT_RUNNING w1/kubelet', 'AGENT_SILENT w1/hyperkube-agent'])
-  expect(diagnose(look)[0]?.evidence).toEqual([
-    'systemd: kubelet is starting, started again 3 times',
+  expect(listCauses(observation)).toEqual([
+    'HEALTH_NOT_RUNNING w1/kubelet',
+    'AGENT_UNREACHABLE w1/hyperkube-agent',
+  ])
+  expect(diagnose(observation)[0]?.evidence).toEqual([
+    'systemd: kubelet is starting, restarted 3 times',
     'failed to load config',
   ])
 })
 
-test('an alarm of etcd is told as its members tell it', () => {
+test('an etcd alarm is reported for its member', () => {
   const observed = {
-    ...observation(well.places, []),
+    ...buildMembersObservation(healthy.endpoints, []),
     alarms: [{ memberId: 'cp1', alarm: 'NOSPACE' as const }],
   }
-  expect(codesOf({ ...well, etcd: { state: 'seen', observed } })).toEqual(['ETCD_ALARM_SPACE cp1/etcd'])
+  expect(listKeys({ ...healthy, etcd: { state: 'observed', observed } })).toEqual([
+    'ETCD_ALARM_SPACE cp1/etcd',
+  ])
 })

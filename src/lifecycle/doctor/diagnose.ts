@@ -1,65 +1,69 @@
-import type { Look } from '../observe/observe-cluster.ts'
-import { explains } from './causes.ts'
-import { type Diagnosis, keyOf } from './diagnosis.ts'
-import { rankOf } from './code-order.ts'
-import { apiOfAll } from './rules/api.ts'
-import { awayHosts } from './rules/unreachable-hosts.ts'
-import { unwellComponents } from './rules/components.ts'
-import { cutOffHosts } from './rules/cut-off-hosts.ts'
-import { fullDisks } from './rules/disks.ts'
-import { drifted } from './rules/drift.ts'
-import { etcdOfAll } from './rules/etcd.ts'
-import { unreadyNodes } from './rules/nodes.ts'
-import { pausedHosts } from './rules/paused.ts'
-import { failingProbes } from './rules/probes.ts'
-import { silentAgents } from './rules/unreachable-agents.ts'
+import type { ClusterHealthObservation } from '../observe/observe-cluster.ts'
+import { isCauseOf } from './causes.ts'
+import { type Diagnosis, formatDiagnosisKey } from './diagnosis.ts'
+import { rankCode } from './code-order.ts'
+import { checkApiServers } from './rules/api.ts'
+import { findUnreachableHosts } from './rules/unreachable-hosts.ts'
+import { findUnhealthyComponents } from './rules/components.ts'
+import { findCutOffHosts } from './rules/cut-off-hosts.ts'
+import { findFullDisks } from './rules/disks.ts'
+import { findDrift } from './rules/drift.ts'
+import { checkEtcdCluster } from './rules/etcd.ts'
+import { findUnreadyNodes } from './rules/nodes.ts'
+import { findPausedHosts } from './rules/paused.ts'
+import { findFailingProbes } from './rules/probes.ts'
+import { findUnreachableAgents } from './rules/unreachable-agents.ts'
 
-/** Each looks for one kind of trouble, and knows nothing of the others. */
-const rules: readonly ((look: Look) => readonly Diagnosis[])[] = [
-  awayHosts,
-  cutOffHosts,
-  silentAgents,
-  fullDisks,
-  failingProbes,
-  unwellComponents,
-  drifted,
-  etcdOfAll,
-  apiOfAll,
-  unreadyNodes,
-  pausedHosts,
+/** Each rule finds one kind of problem, independently of the others. */
+const rules: readonly ((observation: ClusterHealthObservation) => readonly Diagnosis[])[] = [
+  findUnreachableHosts,
+  findCutOffHosts,
+  findUnreachableAgents,
+  findFullDisks,
+  findFailingProbes,
+  findUnhealthyComponents,
+  findDrift,
+  checkEtcdCluster,
+  checkApiServers,
+  findUnreadyNodes,
+  findPausedHosts,
 ]
 
-/** All that is wrong: each cause with what comes of it behind it, the worst first. Nothing of a cluster that is well. */
-export function diagnose(look: Look): Diagnosis[] {
-  const found = Map.groupBy(
-    rules.flatMap((rule) => rule(look)),
-    keyOf,
+/** Lists all problems: each cause followed by its effects, errors first. Empty for a healthy cluster. */
+export function diagnose(observation: ClusterHealthObservation): Diagnosis[] {
+  const diagnosesByKey = Map.groupBy(
+    rules.flatMap((rule) => rule(observation)),
+    formatDiagnosisKey,
   )
-  // Of those who say the same the first has seen the most.
-  const all = [...found.values()].flatMap(([first]) => first ?? []).toSorted(byRank)
+  // Rules may report the same problem; the first one has the most evidence.
+  const diagnoses = [...diagnosesByKey.values()].flatMap(([first]) => first ?? []).toSorted(byRank)
   const causes = new Map(
-    all.map((effect) => [effect, all.find((cause) => explains(cause, effect, look.places))]),
+    diagnoses.map((effect) => [
+      effect,
+      diagnoses.find((cause) => isCauseOf(cause, effect, observation.endpoints)),
+    ]),
   )
-  const rootOf = (start: Diagnosis): Diagnosis => {
+  const findRoot = (start: Diagnosis): Diagnosis => {
     let root = start
-    // Whatever the tables say, nobody goes round in circles.
-    for (const seen = new Set<Diagnosis>(); !seen.has(root); root = causes.get(root) ?? root) seen.add(root)
+    // Ends even if the tables of causes contain a cycle.
+    for (const visited = new Set<Diagnosis>(); !visited.has(root); root = causes.get(root) ?? root)
+      visited.add(root)
     return root
   }
-  return all
-    .filter((one) => rootOf(one) === one)
+  return diagnoses
+    .filter((diagnosis) => findRoot(diagnosis) === diagnosis)
     .toSorted(bySeverity)
     .flatMap((root) => [
       root,
-      ...all
-        .filter((one) => one !== root && rootOf(one) === root)
-        .map((effect) => ({ ...effect, follows: keyOf(root), needsPerson: false })),
+      ...diagnoses
+        .filter((diagnosis) => diagnosis !== root && findRoot(diagnosis) === root)
+        .map((effect) => ({ ...effect, causedBy: formatDiagnosisKey(root), needsOperator: false })),
     ])
 }
 
-/** Those of a kind stay in the order of cluster.yml. */
+/** Diagnoses with the same code stay in the order of cluster.yml. */
 function byRank(a: Diagnosis, b: Diagnosis): number {
-  return rankOf(a.code) - rankOf(b.code)
+  return rankCode(a.code) - rankCode(b.code)
 }
 
 function bySeverity(a: Diagnosis, b: Diagnosis): number {

@@ -1,34 +1,38 @@
-/** What the agent of a host makes of something that is wrong there. */
-export interface Healing {
-  /** What it did last about it, and when. */
-  readonly did?: string
-  /** What it does next, or why nothing. */
-  readonly next: string
+/** What the agent of a host does about a problem. */
+export interface HealingStatus {
+  /** The last action and its time. */
+  readonly lastAction?: string
+  /** The next action, or why there is none. */
+  readonly nextAction: string
 }
 
-/** Something that is wrong, as far as one has seen it. What its code means is in the catalogue of findings. */
+/** One problem. The meaning of its code is in the table of error codes. */
 export interface Diagnosis {
   readonly code: string
   readonly severity: 'error' | 'warning'
-  /** In one sentence without a full stop. */
+  /** One sentence without a full stop. */
   readonly what: string
-  /** Since when at the latest, where that is known. */
+  /** The latest time at which the problem can have begun, if known. */
   readonly since?: string
   readonly host?: string
   readonly component?: string
-  /** What was seen, a line each. */
+  /** What was observed, one line each. */
   readonly evidence: readonly string[]
-  /** What to type. */
+  /** The command to run. */
   readonly command: string
-  readonly healing?: Healing
-  /** Whether nobody but a person will mend it. */
-  readonly needsPerson: boolean
-  /** What it comes of, by `keyOf`. It is gone when that is. */
-  readonly follows?: string
+  readonly healing?: HealingStatus
+  /** True if only an operator can fix it. */
+  readonly needsOperator: boolean
+  /** Key of the cause, from `formatDiagnosisKey`. The problem ends with its cause. */
+  readonly causedBy?: string
 }
 
-/** What tells one from all others: its code and its place. */
-export function keyOf({ code, host, component }: Pick<Diagnosis, 'code' | 'host' | 'component'>): string {
-  const place = [host, component].filter((part) => part !== undefined)
-  return place.length === 0 ? code : `${code} ${place.join('/')}`
+/** Formats code, host and component, which together identify a diagnosis. */
+export function formatDiagnosisKey({
+  code,
+  host,
+  component,
+}: Pick<Diagnosis, 'code' | 'host' | 'component'>): string {
+  const subject = [host, component].filter((part) => part !== undefined)
+  return subject.length === 0 ? code : `${code} ${subject.join('/')}`
 }

@@ -1,55 +1,61 @@
 import type { ComponentHealth, HealAction, HostHealth } from '../../contract/health.ts'
-import type { Healing } from './diagnosis.ts'
+import type { HealingStatus } from './diagnosis.ts'
 
-const done: Readonly<Record<HealAction['action'], string>> = {
+const actionTexts: Readonly<Record<HealAction['action'], string>> = {
   restart: 'restarted it',
-  rebuild: 'made anew what is derived',
-  'put-back': 'put back the plan’s files',
-  'capture-logs': 'kept its logs',
-  'give-up': 'gave up',
+  regenerate: 'regenerated derived files',
+  repair: 'repaired the files of the plan',
+  'capture-logs': 'captured its logs',
+  'give-up': 'stopped healing',
   refuse: 'refused to act',
-  recovered: 'saw it well again',
+  recovered: 'confirmed recovery',
 }
 
-/** What was done, as one says it afterwards. */
-export function actionText({
+/** Describes an action in the past tense. */
+export function formatHealAction({
   action,
   outcome,
   because,
 }: Pick<HealAction, 'action' | 'outcome' | 'because'>): string {
   const failed = outcome === 'failed' ? ', which failed' : ''
-  return `${done[action]}${failed}: ${because}`
+  return `${actionTexts[action]}${failed}: ${because}`
 }
 
-/** What the agent makes of a component, and whether that is the end of what it can do. */
-export function healingOf(
-  { paused, idle, actions, components }: HostHealth,
+/** Describes what the agent does about a component, and whether it has tried everything. */
+export function describeHealing(
+  { paused, suspended, actions, components }: HostHealth,
   name: string,
-): { readonly healing: Healing; readonly isOver: boolean } | undefined {
-  const component = components.find((one) => one.component === name)
+): { readonly healing: HealingStatus; readonly isExhausted: boolean } | undefined {
+  const component = components.find((health) => health.component === name)
   if (component === undefined) return undefined
-  // Before it was last well is another story.
+  // Actions from before the last recovery do not count.
   const last = actions.find((action) => action.component === name)
-  const did =
-    last === undefined || last.action === 'recovered' ? {} : { did: `${last.at} ${actionText(last)}` }
+  const lastAction =
+    last === undefined || last.action === 'recovered'
+      ? {}
+      : { lastAction: `${last.at} ${formatHealAction(last)}` }
   if (paused !== undefined) {
     return {
-      healing: { ...did, next: `nothing until ${paused.until}: paused by ${paused.by}` },
-      isOver: false,
+      healing: { ...lastAction, nextAction: `nothing until ${paused.until}: paused by ${paused.by}` },
+      isExhausted: false,
     }
   }
-  if (idle !== undefined) return { healing: { ...did, next: `nothing for now: ${idle}` }, isOver: false }
-  return { healing: { ...did, next: nextOf(component) }, isOver: component.state === 'given-up' }
+  if (suspended !== undefined)
+    return { healing: { ...lastAction, nextAction: `nothing for now: ${suspended}` }, isExhausted: false }
+  return {
+    healing: { ...lastAction, nextAction: describeNext(component) },
+    isExhausted: component.state === 'exhausted',
+  }
 }
 
-const next: Readonly<Record<ComponentHealth['state'], string>> = {
-  well: 'looks on; it acts when the same is seen a few times in a row',
-  unwell: 'acts when the same is seen a few times in a row',
-  healing: 'waits for what comes of it',
-  held: 'holds back',
-  'given-up': 'a person is needed',
+const nextTexts: Readonly<Record<ComponentHealth['state'], string>> = {
+  healthy: 'watches; it acts when the same happens a few times in a row',
+  unhealthy: 'acts when the same happens a few times in a row',
+  healing: 'waits for the result',
+  blocked: 'waits',
+  exhausted: 'an operator is needed',
 }
 
-function nextOf({ state, because }: ComponentHealth): string {
-  return because === undefined ? next[state] : `${next[state]}: ${because}`
+function describeNext({ state, because }: ComponentHealth): string {
+  return because === undefined ? nextTexts[state] : `${nextTexts[state]}: ${because}`
 }

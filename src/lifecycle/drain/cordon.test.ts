@@ -1,37 +1,37 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../kit/testing/test-ca.ts'
+import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { cordon, cordonMark, cordonOf, uncordon } from './cordon.ts'
-import { nodeBench, TestNodeApi } from './testing/fake-node-api.ts'
+import { cordon, cordonOwnerAnnotation, readCordon, uncordon } from './cordon.ts'
+import { createNodeApiServer, FakeNodeApi } from './testing/fake-node-api.ts'
 
-let authority: TestAuthority
-const open = nodeBench(() => authority)
+let ca: TestCa
+const open = createNodeApiServer(() => ca)
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
-async function scene(): Promise<{ api: TestNodeApi; client: KubeClient }> {
-  const api = new TestNodeApi()
+async function setup(): Promise<{ api: FakeNodeApi; client: KubeClient }> {
+  const api = new FakeNodeApi()
   return { api, client: (await open(api)).client }
 }
 
-const cordoned = (api: TestNodeApi) => api.node && cordonOf(api.node)
+const cordoned = (api: FakeNodeApi) => api.node && readCordon(api.node)
 
 test('a cordon of ours says who and why, and is taken away again', async () => {
-  const { api, client } = await scene()
+  const { api, client } = await setup()
   await cordon(client, 'w1', 'me@here: upgrade')
   expect(cordoned(api)).toBe('ours')
-  expect(api.node?.metadata.annotations).toEqual({ [cordonMark]: 'me@here: upgrade' })
+  expect(api.node?.metadata.annotations).toEqual({ [cordonOwnerAnnotation]: 'me@here: upgrade' })
   await cordon(client, 'w1', 'once more')
-  expect(api.node?.metadata.annotations).toEqual({ [cordonMark]: 'me@here: upgrade' })
+  expect(api.node?.metadata.annotations).toEqual({ [cordonOwnerAnnotation]: 'me@here: upgrade' })
   await uncordon(client, 'w1')
   expect(cordoned(api)).toBe('none')
   expect(api.node?.metadata.annotations).toEqual({})
 })
 
-test('that of an administrator stays theirs, unless somebody insists', async () => {
-  const { api, client } = await scene()
+test('the cordon of an administrator stays, unless forced', async () => {
+  const { api, client } = await setup()
   if (api.node !== undefined) api.node.spec = { taints: [], unschedulable: true }
   await cordon(client, 'w1', 'me@here: upgrade')
   await uncordon(client, 'w1')
@@ -40,17 +40,17 @@ test('that of an administrator stays theirs, unless somebody insists', async () 
   expect(cordoned(api)).toBe('none')
 })
 
-test('one that an administrator has taken away is set anew', async () => {
-  const { api, client } = await scene()
+test('a cordon that an administrator has removed is set again', async () => {
+  const { api, client } = await setup()
   await cordon(client, 'w1', 'first')
   if (api.node !== undefined) api.node.spec = { taints: [] }
   expect(cordoned(api)).toBe('none')
   await cordon(client, 'w1', 'second')
-  expect(api.node?.metadata.annotations).toEqual({ [cordonMark]: 'second' })
+  expect(api.node?.metadata.annotations).toEqual({ [cordonOwnerAnnotation]: 'second' })
 })
 
-test('when somebody is faster it looks again, and sees their cordon', async () => {
-  const { api, client } = await scene()
+test('after a conflict it reads the node again and sees the other cordon', async () => {
+  const { api, client } = await setup()
   api.intercept = ({ method }) => {
     if (method === 'PATCH' && api.node?.spec?.unschedulable !== true) {
       const { node } = api
@@ -67,8 +67,8 @@ test('when somebody is faster it looks again, and sees their cordon', async () =
   expect(cordoned(api)).toBe('others')
 })
 
-test('a node that is not there is told', async () => {
-  const { api, client } = await scene()
+test('a missing node is an error', async () => {
+  const { api, client } = await setup()
   api.node = undefined
   await expect(cordon(client, 'w1', '')).rejects.toMatchObject({ code: 'NODE_UNKNOWN' })
 })

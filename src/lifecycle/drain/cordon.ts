@@ -1,95 +1,99 @@
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
-import { find } from '../../kube/read-objects.ts'
-import type { CallOptions } from '../../kube/request.ts'
-import { merge } from '../../kube/write-objects.ts'
+import { findObject } from '../../kube/read-objects.ts'
+import type { KubeCallOptions } from '../../kube/request.ts'
+import { patchObject } from '../../kube/write-objects.ts'
 import { type Node, nodeKind } from '../cluster-objects/node.ts'
 
-/** Says by whom of us a node was cordoned, and why. Without it, it was somebody else. */
-export const cordonMark = 'hyperkube.dev/cordoned'
+/** Annotation with the operator who cordoned a node and the reason. A cordon without it is not ours. */
+export const cordonOwnerAnnotation = 'hyperkube.dev/cordoned'
 
-/** Whose cordon a node has. */
+/** Owner of the cordon of a node. */
 export type Cordon = 'none' | 'ours' | 'others'
 
-export function cordonOf({ metadata, spec }: Node): Cordon {
+export function readCordon({ metadata, spec }: Node): Cordon {
   if (spec?.unschedulable !== true) return 'none'
-  return metadata.annotations?.[cordonMark] === undefined ? 'others' : 'ours'
+  return metadata.annotations?.[cordonOwnerAnnotation] === undefined ? 'others' : 'ours'
 }
 
-/** Has a node take no new pods. A cordon that is there already stays whose it is. */
+/** Cordons a node. An existing cordon keeps its owner. */
 export async function cordon(
   api: KubeClient,
   name: string,
-  why: string,
-  options: CallOptions = {},
+  reason: string,
+  options: KubeCallOptions = {},
 ): Promise<void> {
-  await change(api, name, options, (node) =>
-    cordonOf(node) === 'none' ? { mark: why, unschedulable: true } : undefined,
+  await patchNode(api, name, options, (node) =>
+    readCordon(node) === 'none' ? { annotation: reason, unschedulable: true } : undefined,
   )
 }
 
-export interface UncordonOptions extends CallOptions {
-  /** Also where it was somebody else who cordoned it. */
+export interface UncordonOptions extends KubeCallOptions {
+  /** Removes a cordon of another owner too. */
   readonly force?: boolean
 }
 
-/** Takes our cordon away. One that an administrator had set before stays. */
+/** Removes our cordon. A cordon of an administrator stays. */
 export async function uncordon(
   api: KubeClient,
   name: string,
   { force = false, ...options }: UncordonOptions = {},
 ): Promise<void> {
-  await change(api, name, options, (node) => {
-    const isMarked = node.metadata.annotations?.[cordonMark] !== undefined
-    return isMarked || (force && cordonOf(node) === 'others')
-      ? { mark: null, unschedulable: null }
+  await patchNode(api, name, options, (node) => {
+    const isOurs = node.metadata.annotations?.[cordonOwnerAnnotation] !== undefined
+    return isOurs || (force && readCordon(node) === 'others')
+      ? { annotation: null, unschedulable: null }
       : undefined
   })
 }
 
-interface Change {
-  /** Null takes it away. */
-  readonly mark: string | null
+interface NodeChange {
+  /** Null removes the annotation. */
+  readonly annotation: string | null
   readonly unschedulable: true | null
 }
 
-const turns = 10
+const maxAttempts = 10
 
-/** Looks again when somebody else has changed the node in between, or nobody knows what became of the change. */
-async function change(
+/** Retries after a conflict, and when the result of a write is unknown. */
+async function patchNode(
   api: KubeClient,
   name: string,
-  options: CallOptions,
-  decide: (node: Node) => Change | undefined,
+  options: KubeCallOptions,
+  decide: (node: Node) => NodeChange | undefined,
 ): Promise<void> {
-  for (let turn = 1; ; turn++) {
-    const node = await nodeNamed(api, name, options)
-    const wish = decide(node)
-    if (wish === undefined) return
+  for (let attempt = 1; ; attempt++) {
+    const node = await requireNode(api, name, options)
+    const desired = decide(node)
+    if (desired === undefined) return
     const { resourceVersion } = node.metadata
     const patch = {
-      metadata: { annotations: { [cordonMark]: wish.mark }, resourceVersion },
-      spec: { unschedulable: wish.unschedulable },
+      metadata: { annotations: { [cordonOwnerAnnotation]: desired.annotation }, resourceVersion },
+      spec: { unschedulable: desired.unschedulable },
     }
     try {
-      await merge(api, nodeKind, { name }, patch, options)
+      await patchObject(api, nodeKind, { name }, patch, options)
       return
     } catch (error) {
       const isUncertain = isKubeError(error, 'KUBE_CONFLICT') || isKubeError(error, 'KUBE_UNREACHABLE')
-      if (!isUncertain || turn === turns) throw error
+      if (!isUncertain || attempt === maxAttempts) throw error
     }
   }
 }
 
-/** Fails where there is none. */
-export async function nodeNamed(api: KubeClient, name: string, options: CallOptions = {}): Promise<Node> {
-  const node = await find(api, nodeKind, { name }, options)
-  if (node === undefined) throw noNode(name)
+/** Throws if there is no such node. */
+export async function requireNode(
+  api: KubeClient,
+  name: string,
+  options: KubeCallOptions = {},
+): Promise<Node> {
+  const node = await findObject(api, nodeKind, { name }, options)
+  if (node === undefined) throw buildNodeUnknownError(name)
   return node
 }
 
-export function noNode(name: string): HyperkubeError {
+export function buildNodeUnknownError(name: string): HyperkubeError {
   return new HyperkubeError('NODE_UNKNOWN', `the cluster has no node ${name}`, {
     hint: 'kubectl get nodes shows those that it has',
   })

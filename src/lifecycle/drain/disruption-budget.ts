@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { KubeClient } from '../../kube/client.ts'
-import { labelSelector, selects } from '../../kube/label-selector.ts'
+import { labelSelector, matchesSelector } from '../../kube/label-selector.ts'
 import { type Kind, kubeObject, metadata } from '../../kube/object.ts'
-import { list, type ListOptions } from '../../kube/read-objects.ts'
-import { isEnding, isReady, type Pod } from './pod.ts'
+import { listObjects, type ListOptions } from '../../kube/read-objects.ts'
+import { isTerminating, isPodReady, type Pod } from './pod.ts'
 
-/** A number of pods, or a share of them: 2, 50%. */
+/** An absolute number of pods or a percentage: 2, 50%. */
 const amount = z.union([z.int(), z.string()]).nullish()
 
 const schema = kubeObject.extend({
@@ -26,34 +26,41 @@ const schema = kubeObject.extend({
     })
     .optional(),
 })
-/** How many pods of some kind may be away at once: a PodDisruptionBudget. */
-export type Budget = z.infer<typeof schema>
+/** A PodDisruptionBudget. */
+export type DisruptionBudget = z.infer<typeof schema>
 
-const budgetKind: Kind<Budget> = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', schema }
+const budgetKind: Kind<DisruptionBudget> = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', schema }
 
-export async function listBudgets(api: KubeClient, options: ListOptions): Promise<readonly Budget[]> {
-  return (await list(api, budgetKind, options)).items
+export async function listBudgets(
+  api: KubeClient,
+  options: ListOptions,
+): Promise<readonly DisruptionBudget[]> {
+  return (await listObjects(api, budgetKind, options)).items
 }
 
-/** Those that the API asks before it evicts a pod. */
-export function budgetsOf(pod: Pod, budgets: readonly Budget[]): Budget[] {
-  if (isEnding(pod) || pod.status?.phase === 'Pending') return []
+/** Budgets that the API checks before it evicts a pod. */
+export function findBudgets(pod: Pod, budgets: readonly DisruptionBudget[]): DisruptionBudget[] {
+  if (isTerminating(pod) || pod.status?.phase === 'Pending') return []
   const { namespace, labels } = pod.metadata
   return budgets.filter(
     ({ metadata: own, spec }) =>
       own.namespace === namespace &&
-      selects(spec.selector, labels) &&
-      (isReady(pod) || spec.unhealthyPodEvictionPolicy !== 'AlwaysAllow'),
+      matchesSelector(spec.selector, labels) &&
+      (isPodReady(pod) || spec.unhealthyPodEvictionPolicy !== 'AlwaysAllow'),
   )
 }
 
-/** Why a budget lets no pod go even when all of its pods are well; undefined when it does. */
-export function whyNever({ metadata: { generation = 0 }, spec, status }: Budget): string | undefined {
+/** Why a budget allows no eviction even if all of its pods are healthy; undefined if it does. */
+export function explainImpossible({
+  metadata: { generation = 0 },
+  spec,
+  status,
+}: DisruptionBudget): string | undefined {
   const { minAvailable, maxUnavailable } = spec
   if (maxUnavailable === 0 || maxUnavailable === '0%') {
     return `none of its pods may ever be away (maxUnavailable: ${maxUnavailable})`
   }
-  // What was counted for an older wish says nothing of this one.
+  // A status of an older generation says nothing about this spec.
   if (status === undefined || status.observedGeneration < generation || status.expectedPods === 0) {
     return undefined
   }
@@ -63,8 +70,8 @@ export function whyNever({ metadata: { generation = 0 }, spec, status }: Budget)
     : undefined
 }
 
-/** How it stands with a budget now. */
-export function standing({ status }: Budget): string {
+/** Current numbers of a budget, as text. */
+export function formatBudgetStatus({ status }: DisruptionBudget): string {
   if (status === undefined) return 'it has not been counted yet'
   const { disruptionsAllowed, currentHealthy, expectedPods, desiredHealthy } = status
   return `allowed disruptions ${disruptionsAllowed}, healthy ${currentHealthy} of ${expectedPods}, needed ${desiredHealthy}`

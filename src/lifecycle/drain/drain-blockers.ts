@@ -1,51 +1,54 @@
 import { settleAll } from '../../kit/settle-all.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { find } from '../../kube/read-objects.ts'
+import { findObject } from '../../kube/read-objects.ts'
 import { nodeKind } from '../cluster-objects/node.ts'
-import { whyNotReady } from '../cluster-objects/node-readiness.ts'
-import { type Budget, listBudgets } from './disruption-budget.ts'
-import type { Hold } from './evictions.ts'
-import { holdTexts } from './remaining-pod-text.ts'
+import { explainNotReady } from '../cluster-objects/node-readiness.ts'
+import { type DisruptionBudget, listBudgets } from './disruption-budget.ts'
+import type { RemainingPod } from './evictions.ts'
+import { formatRemainingPods } from './remaining-pod-text.ts'
 
-/** What keeps a node from being empty, in lines for a person, and what that person may do. */
-export interface Obstacles {
+/** What keeps a node from being empty, as text, and a hint for the operator. */
+export interface DrainBlockers {
   readonly texts: readonly string[]
   readonly hint: string
 }
 
-interface Look {
+interface BlockerOptions {
   readonly now: () => Date
   readonly signal: AbortSignal
   readonly timeout: number
 }
 
-/** Looks at the budgets and the node behind pods that are still there. */
-export async function obstacles(
+/** Explains remaining pods by their budgets and the state of the node. */
+export async function findDrainBlockers(
   api: KubeClient,
   node: string,
-  holds: readonly Hold[],
-  { now, ...options }: Look,
-): Promise<Obstacles> {
-  const refused = holds.filter(({ refusal }) => refusal !== undefined)
+  remainingPods: readonly RemainingPod[],
+  { now, ...options }: BlockerOptions,
+): Promise<DrainBlockers> {
+  const refused = remainingPods.filter(({ refusal }) => refusal !== undefined)
   const namespaces = [...new Set(refused.map(({ pod }) => pod.metadata.namespace))]
-  // Nobody is helped when looking for the cause fails as well.
+  // A failed search for the cause must not hide the original problem.
   const budgets = await settleAll(
     namespaces.map(async (namespace) => listBudgets(api, { namespace, ...options })),
   ).then(
     (all) => all.flat(),
-    (): Budget[] => [],
+    (): DisruptionBudget[] => [],
   )
-  const unready = await find(api, nodeKind, { name: node }, options).then(whyNotReady, () => undefined)
-  const isStuck = unready !== undefined && refused.length < holds.length
-  const texts = holdTexts(holds, budgets, now().getTime())
+  const notReadyReason = await findObject(api, nodeKind, { name: node }, options).then(
+    explainNotReady,
+    () => undefined,
+  )
+  const isStuck = notReadyReason !== undefined && refused.length < remainingPods.length
+  const texts = formatRemainingPods(remainingPods, budgets, now().getTime())
   return {
-    texts: isStuck ? [`${node} is not ready, and nothing ends on it: ${unready}`, ...texts] : texts,
-    hint: isStuck ? `bring ${node} back` : hintFor(refused, holds),
+    texts: isStuck ? [`${node} is not ready, and nothing ends on it: ${notReadyReason}`, ...texts] : texts,
+    hint: isStuck ? `bring ${node} back` : hintFor(refused, remainingPods),
   }
 }
 
-function hintFor(refused: readonly Hold[], holds: readonly Hold[]): string {
-  const { namespace, name } = (refused[0] ?? holds[0])?.pod.metadata ?? {}
+function hintFor(refused: readonly RemainingPod[], remainingPods: readonly RemainingPod[]): string {
+  const { namespace, name } = (refused[0] ?? remainingPods[0])?.pod.metadata ?? {}
   if (namespace === undefined) return 'hyperkube status says how the cluster is'
   return refused[0]?.refusal?.byBudget === true
     ? `more replicas, or a budget that allows more: kubectl -n ${namespace} get poddisruptionbudgets; then the same command again`

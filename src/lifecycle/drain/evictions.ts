@@ -1,103 +1,109 @@
-import { mapAtMost } from '../../catalog/map-with-concurrency.ts'
+import { mapWithConcurrency } from '../../catalog/map-with-concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/kube-error.ts'
-import { type Backoff, pauseAfter } from '../../kube/retry-policy.ts'
-import { evict, remove } from '../../kube/write-objects.ts'
-import { isEnding, type Pod, podKind } from './pod.ts'
+import { type Backoff, backoffDelay } from '../../kube/retry-policy.ts'
+import { evictPod, deleteKubeObject } from '../../kube/write-objects.ts'
+import { isTerminating, type Pod, podKind } from './pod.ts'
 
-/** A pod that is still there. */
-export interface Hold {
+/** A pod that is still on the node. */
+export interface RemainingPod {
   readonly pod: Pod
-  /** Since when it shall end, in milliseconds. */
+  /** Time of the first eviction request, in milliseconds. */
   readonly since: number
-  /** Why it may not yet; undefined when it is ending. */
-  readonly refusal: Refusal | undefined
+  /** Why the eviction was refused; undefined if the pod is terminating. */
+  readonly refusal: EvictionRefusal | undefined
 }
 
-export interface Refusal {
-  /** Whether it is a disruption budget that says no. */
+export interface EvictionRefusal {
+  /** True if a disruption budget refused. */
   readonly byBudget: boolean
-  /** In the API's own words. */
-  readonly said: string
+  /** Message of the API. */
+  readonly message: string
 }
 
 export interface EvictionOptions {
-  /** Nobody is left on the host who could end them: what the API knows of them is all there is. */
+  /** The host is gone and cannot terminate pods, so pod objects are deleted without a grace period. */
   readonly lost: boolean
   readonly now: () => Date
   readonly signal: AbortSignal
 }
 
-interface Asked {
+interface EvictionAttempt {
   readonly since: number
   readonly times: number
-  /** When to ask again. */
+  /** Time of the next request. */
   readonly next: number
-  readonly refusal: Refusal | undefined
+  readonly refusal: EvictionRefusal | undefined
 }
 
-/** So many at once: the API has others to serve. */
-const sideBySide = 5
-/** Between two questions about the same pod. */
-const pauses: Backoff = { first: 500, most: 5000 }
-/** For one answer. */
+/** Limits the load on the API. */
+const maxConcurrent = 5
+/** Between two requests for the same pod. */
+const backoff: Backoff = { initial: 500, max: 5000 }
+/** Timeout of one request. */
 const timeout = 10_000
 
-/** Has pods end, each asked for again while the answer is no, with longer and longer pauses. */
+/** Requests the eviction of pods, and repeats refused requests with growing backoff. */
 export class Evictions {
   readonly #api: KubeClient
   readonly #options: EvictionOptions
-  /** By uid: a pod of the same name may be another one. */
-  readonly #asked = new Map<string, Asked>()
+  /** Keyed by uid, because another pod may get the same name. */
+  readonly #attempts = new Map<string, EvictionAttempt>()
 
   constructor(api: KubeClient, options: EvictionOptions) {
     this.#api = api
     this.#options = options
   }
 
-  /** Asks for those for which it is time, and answers how it is with each. */
-  async ask(pods: readonly Pod[]): Promise<Hold[]> {
+  /** Requests all evictions that are due. Returns the state of each pod. */
+  async requestDue(pods: readonly Pod[]): Promise<RemainingPod[]> {
     const { lost, now } = this.#options
-    const due = pods.filter((pod) => (lost || !isEnding(pod)) && this.#of(pod).next <= now().getTime())
-    await mapAtMost(sideBySide, due, async (pod) => this.#askFor(pod))
+    const due = pods.filter(
+      (pod) => (lost || !isTerminating(pod)) && this.#attemptFor(pod).next <= now().getTime(),
+    )
+    await mapWithConcurrency(maxConcurrent, due, async (pod) => this.#requestEviction(pod))
     return pods.map((pod) => {
-      const { since, refusal } = this.#of(pod)
-      return { pod, since, refusal: isEnding(pod) && !lost ? undefined : refusal }
+      const { since, refusal } = this.#attemptFor(pod)
+      return { pod, since, refusal: isTerminating(pod) && !lost ? undefined : refusal }
     })
   }
 
-  #of({ metadata: { uid } }: Pod): Asked {
-    const asked = this.#asked.get(uid)
-    if (asked !== undefined) return asked
+  #attemptFor({ metadata: { uid } }: Pod): EvictionAttempt {
+    const attempt = this.#attempts.get(uid)
+    if (attempt !== undefined) return attempt
     const first = { since: this.#options.now().getTime(), times: 0, next: 0, refusal: undefined }
-    this.#asked.set(uid, first)
+    this.#attempts.set(uid, first)
     return first
   }
 
-  async #askFor(pod: Pod): Promise<void> {
-    const { since, times } = this.#of(pod)
-    const refusal = await this.#refusalOf(pod)
-    const next = this.#options.now().getTime() + pauseAfter(times, pauses, 1)
-    this.#asked.set(pod.metadata.uid, { since, times: times + 1, next, refusal })
+  async #requestEviction(pod: Pod): Promise<void> {
+    const { since, times } = this.#attemptFor(pod)
+    const refusal = await this.#tryEvict(pod)
+    const next = this.#options.now().getTime() + backoffDelay(times, backoff, 1)
+    this.#attempts.set(pod.metadata.uid, { since, times: times + 1, next, refusal })
   }
 
-  /** Whatever the API says against it, it may say otherwise later: a budget, a webhook, a server that is away. */
-  async #refusalOf({ metadata: { namespace, name, uid } }: Pod): Promise<Refusal | undefined> {
+  /** Treats every API error as temporary: a budget, a webhook or an unreachable server may recover. */
+  async #tryEvict({ metadata: { namespace, name, uid } }: Pod): Promise<EvictionRefusal | undefined> {
     const { lost, signal } = this.#options
     const options = { uid, signal, timeout }
     try {
-      if (lost) await remove(this.#api, podKind, { namespace, name }, { ...options, grace: 0 })
-      else await evict(this.#api, { namespace, name }, options)
+      if (lost)
+        await deleteKubeObject(this.#api, podKind, { namespace, name }, { ...options, graceSeconds: 0 })
+      else await evictPod(this.#api, { namespace, name }, options)
       return undefined
     } catch (error) {
       if (!(error instanceof KubeError)) throw error
-      return refusalIn(error)
+      return toRefusal(error)
     }
   }
 }
 
-/** What a budget says is in the causes; the message alone names none. */
-function refusalIn({ causes, said, message }: KubeError): Refusal {
+/** The message names no budget, so the text comes from the causes. */
+function toRefusal({ causes, apiMessage, message }: KubeError): EvictionRefusal {
   const budget = causes.find(({ reason }) => reason === 'DisruptionBudget')
-  return { byBudget: budget !== undefined, said: budget?.message ?? (said === '' ? message : said) }
+  return {
+    byBudget: budget !== undefined,
+    message: budget?.message ?? (apiMessage === '' ? message : apiMessage),
+  }
 }

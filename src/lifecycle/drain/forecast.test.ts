@@ -1,44 +1,44 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../kit/testing/test-ca.ts'
-import { drainForecast } from './forecast.ts'
-import { budgetNamed, nodeBench, podNamed, TestNodeApi } from './testing/fake-node-api.ts'
+import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
+import { forecastDrain } from './forecast.ts'
+import { buildBudget, createNodeApiServer, buildPod, FakeNodeApi } from './testing/fake-node-api.ts'
 
-let authority: TestAuthority
-const open = nodeBench(() => authority)
+let ca: TestCa
+const open = createNodeApiServer(() => ca)
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
-async function forecast(api: TestNodeApi): Promise<string[]> {
+async function forecast(api: FakeNodeApi): Promise<string[]> {
   const { client, server } = await open(api)
-  const findings = await drainForecast(client, 'w1')
-  // Nothing is changed by looking.
-  expect(new Set(server.asked.map(({ method }) => method))).toEqual(new Set(['GET']))
+  const findings = await forecastDrain(client, 'w1')
+  // A forecast changes nothing.
+  expect(new Set(server.requests.map(({ method }) => method))).toEqual(new Set(['GET']))
   return findings.map(({ severity, code, message }) => `${severity} ${code} ${message}`)
 }
 
 test('of pods that simply move there is nothing to say', async () => {
-  const api = new TestNodeApi(podNamed('web'), podNamed('log', { controller: 'DaemonSet' }))
-  api.budgets = [budgetNamed('web', { minAvailable: 1 })]
+  const api = new FakeNodeApi(buildPod('web'), buildPod('log', { controller: 'DaemonSet' }))
+  api.budgets = [buildBudget('web', { minAvailable: 1 })]
   expect(await forecast(api)).toEqual([])
 })
 
-test('pods that nobody makes anew are named', async () => {
-  expect(await forecast(new TestNodeApi(podNamed('by-hand', { controller: '' })))).toEqual([
-    'warning NODE_PODS_UNMANAGED nobody makes these pods anew once they have ended on w1: shop/by-hand',
+test('pods without a controller are named', async () => {
+  expect(await forecast(new FakeNodeApi(buildPod('by-hand', { controller: '' })))).toEqual([
+    'warning NODE_PODS_UNMANAGED these pods have no controller and are not created again once they have ended on w1: shop/by-hand',
   ])
 })
 
-test('data that ends with a pod is told, and volumes that are directories of the node', async () => {
+test('data that ends with a pod is reported, and volumes that are directories of the node', async () => {
   const claimed = (claimName: string) => ({
     spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] },
   })
-  const api = new TestNodeApi(
-    podNamed('cache', { spec: { volumes: [{ name: 'tmp', emptyDir: {} }] } }),
-    podNamed('database', claimed('here')),
-    podNamed('elsewhere', claimed('disk')),
-    podNamed('log', { controller: 'DaemonSet', spec: { volumes: [{ name: 'tmp', emptyDir: {} }] } }),
+  const api = new FakeNodeApi(
+    buildPod('cache', { spec: { volumes: [{ name: 'tmp', emptyDir: {} }] } }),
+    buildPod('database', claimed('here')),
+    buildPod('elsewhere', claimed('disk')),
+    buildPod('log', { controller: 'DaemonSet', spec: { volumes: [{ name: 'tmp', emptyDir: {} }] } }),
   )
   const object = (kind: string, name: string, spec: object) => ({
     apiVersion: 'v1',
@@ -61,17 +61,17 @@ test('data that ends with a pod is told, and volumes that are directories of the
 })
 
 test('budgets that can never be met are errors, and so are pods that two of them count', async () => {
-  const api = new TestNodeApi(
-    podNamed('web-1'),
-    podNamed('web-2'),
-    podNamed('api', { labels: { app: 'web', tier: 'back' } }),
+  const api = new FakeNodeApi(
+    buildPod('web-1'),
+    buildPod('web-2'),
+    buildPod('api', { labels: { app: 'web', tier: 'back' } }),
   )
   api.budgets = [
-    budgetNamed('web', { minAvailable: 2 }, { desiredHealthy: 2 }),
-    budgetNamed('back', { maxUnavailable: 1, selector: { matchLabels: { tier: 'back' } } }),
+    buildBudget('web', { minAvailable: 2 }, { desiredHealthy: 2 }),
+    buildBudget('back', { maxUnavailable: 1, selector: { matchLabels: { tier: 'back' } } }),
   ]
   expect(await forecast(api)).toEqual([
-    'error DRAIN_NEVER shop/api is never let go: budgets shop/web and shop/back both count it, and the API evicts no such pod',
-    'error DRAIN_NEVER budget shop/web never lets shop/web-1, shop/web-2 go: 2 pods must be healthy at any time, and there are 2 (minAvailable: 2)',
+    'error DRAIN_IMPOSSIBLE shop/api is never let go: budgets shop/web and shop/back both count it, and the API evicts no such pod',
+    'error DRAIN_IMPOSSIBLE budget shop/web never lets shop/web-1, shop/web-2 go: 2 pods must be healthy at any time, and there are 2 (minAvailable: 2)',
   ])
 })

@@ -1,54 +1,56 @@
-import { mapAtMost } from '../../catalog/map-with-concurrency.ts'
+import { mapWithConcurrency } from '../../catalog/map-with-concurrency.ts'
 import type { Finding } from '../../contract/finding.ts'
-import { firstFew } from '../../kit/truncate-list.ts'
+import { truncateList } from '../../kit/truncate-list.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import type { CallOptions } from '../../kube/request.ts'
-import { keyOf } from '../../kube/object-store.ts'
-import { type Budget, budgetsOf, listBudgets, whyNever } from './disruption-budget.ts'
-import { countedTwice } from './remaining-pod-text.ts'
-import { boundToNode, losesData } from './local-data.ts'
-import { nameOf, type Pod, podsOn } from './pod.ts'
+import type { KubeCallOptions } from '../../kube/request.ts'
+import { formatObjectKey } from '../../kube/object-store.ts'
+import { type DisruptionBudget, findBudgets, listBudgets, explainImpossible } from './disruption-budget.ts'
+import { formatOverlappingBudgets } from './remaining-pod-text.ts'
+import { findNodeBoundPods, hasEphemeralData } from './local-data.ts'
+import { formatPodName, type Pod, listNodePods } from './pod.ts'
 import { sortPods } from './sort-pods.ts'
-import { mostNamed, unmanagedFinding } from './unmanaged-pods.ts'
+import { maxNamedPods, buildUnmanagedFinding } from './unmanaged-pods.ts'
 
-/** What should be known before a node is emptied. Nothing is changed by it. */
-export async function drainForecast(
+/** Findings about draining a node. Changes nothing. */
+export async function forecastDrain(
   api: KubeClient,
   node: string,
-  options: CallOptions = {},
+  options: KubeCallOptions = {},
 ): Promise<Finding[]> {
-  return drainForecasts(api, [node], options)
+  return forecastDrains(api, [node], options)
 }
 
-/** The same of several, whose budgets are asked for once. */
-export async function drainForecasts(
+/** Findings about draining several nodes; lists the budgets once. */
+export async function forecastDrains(
   api: KubeClient,
   nodes: readonly string[],
-  options: CallOptions = {},
+  options: KubeCallOptions = {},
 ): Promise<Finding[]> {
   if (nodes.length === 0) return []
   const budgets = await listBudgets(api, options)
-  const all = await mapAtMost(sideBySide, nodes, async (node) => forecastOf(api, node, budgets, options))
+  const all = await mapWithConcurrency(maxConcurrent, nodes, async (node) =>
+    forecastNode(api, node, budgets, options),
+  )
   return all.flat()
 }
 
-const sideBySide = 8
+const maxConcurrent = 8
 
-async function forecastOf(
+async function forecastNode(
   api: KubeClient,
   node: string,
-  budgets: readonly Budget[],
-  options: CallOptions,
+  budgets: readonly DisruptionBudget[],
+  options: KubeCallOptions,
 ): Promise<Finding[]> {
-  const { moving, unmanaged } = sortPods(await podsOn(api, node, options))
-  const going = [...moving, ...unmanaged]
-  const bound = await boundToNode(api, going, options)
+  const { moving, unmanaged } = sortPods(await listNodePods(api, node, options))
+  const podsToEvict = [...moving, ...unmanaged]
+  const bound = await findNodeBoundPods(api, podsToEvict, options)
   return [
-    ...neverFindings(node, going, budgets),
-    ...[unmanagedFinding(node, unmanaged)].flatMap((finding) => finding ?? []),
+    ...findImpossibleEvictions(node, podsToEvict, budgets),
+    ...[buildUnmanagedFinding(node, unmanaged)].flatMap((finding) => finding ?? []),
     ...localDataFinding(
       node,
-      going.filter(losesData),
+      podsToEvict.filter(hasEphemeralData),
       'what these pods have written into volumes of their own (emptyDir) ends with them',
       'if they need it again, let them write it out first',
     ),
@@ -67,33 +69,44 @@ function localDataFinding(node: string, pods: readonly Pod[], what: string, hint
     {
       code: 'NODE_PODS_LOCAL_DATA',
       severity: 'warning',
-      message: `${what}: ${firstFew(pods.map(nameOf), mostNamed)}`,
+      message: `${what}: ${truncateList(pods.map(formatPodName), maxNamedPods)}`,
       hint,
       host: node,
     },
   ]
 }
 
-/** Budgets under which the pods of the node stay, however long one waits. */
-export function neverFindings(node: string, pods: readonly Pod[], budgets: readonly Budget[]): Finding[] {
-  const counted = pods.map((pod) => ({ pod, own: budgetsOf(pod, budgets) }))
+/** Findings about budgets that never allow the pods of a node to go. */
+export function findImpossibleEvictions(
+  node: string,
+  pods: readonly Pod[],
+  budgets: readonly DisruptionBudget[],
+): Finding[] {
+  const counted = pods.map((pod) => ({ pod, own: findBudgets(pod, budgets) }))
   const twice = counted.filter(({ own }) => own.length > 1)
   const once = counted.filter(({ own }) => own.length === 1)
   return [
-    ...twice.map(({ pod, own }) => never(node, `${nameOf(pod)} is never let go: ${countedTwice(own)}`)),
+    ...twice.map(({ pod, own }) =>
+      buildImpossibleFinding(node, `${formatPodName(pod)} is never let go: ${formatOverlappingBudgets(own)}`),
+    ),
     ...budgets.flatMap((budget) => {
-      const kept = once.filter(({ own }) => own[0] === budget).map(({ pod }) => pod)
-      const why = whyNever(budget)
-      if (kept.length === 0 || why === undefined) return []
-      const named = firstFew(kept.map(nameOf), mostNamed)
-      return [never(node, `budget ${keyOf(budget.metadata)} never lets ${named} go: ${why}`)]
+      const blocked = once.filter(({ own }) => own[0] === budget).map(({ pod }) => pod)
+      const reason = explainImpossible(budget)
+      if (blocked.length === 0 || reason === undefined) return []
+      const named = truncateList(blocked.map(formatPodName), maxNamedPods)
+      return [
+        buildImpossibleFinding(
+          node,
+          `budget ${formatObjectKey(budget.metadata)} never lets ${named} go: ${reason}`,
+        ),
+      ]
     }),
   ]
 }
 
-function never(node: string, message: string): Finding {
+function buildImpossibleFinding(node: string, message: string): Finding {
   return {
-    code: 'DRAIN_NEVER',
+    code: 'DRAIN_IMPOSSIBLE',
     severity: 'error',
     message,
     hint: 'more replicas, or a budget that allows more: kubectl get poddisruptionbudgets -A',

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { mapAtMost } from '../../catalog/map-with-concurrency.ts'
+import { mapWithConcurrency } from '../../catalog/map-with-concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject } from '../../kube/object.ts'
-import { find } from '../../kube/read-objects.ts'
-import type { CallOptions } from '../../kube/request.ts'
+import { findObject } from '../../kube/read-objects.ts'
+import type { KubeCallOptions } from '../../kube/request.ts'
 import type { Pod } from './pod.ts'
 
 const claim = kubeObject.extend({ spec: z.looseObject({ volumeName: z.string().optional() }) })
@@ -22,28 +22,28 @@ const volumeKind: Kind<z.infer<typeof volume>> = {
   schema: volume,
 }
 
-/** Whether data of a pod ends with it. */
-export function losesData({ spec }: Pod): boolean {
+/** True if the pod has volumes that are deleted with it. */
+export function hasEphemeralData({ spec }: Pod): boolean {
   return spec.volumes.some(({ emptyDir, ephemeral }) => emptyDir !== undefined || ephemeral !== undefined)
 }
 
-const sideBySide = 5
+const maxConcurrent = 5
 
-/** Those with a claimed volume that is a directory of their node: they run nowhere else. */
-export async function boundToNode(
+/** Finds pods with a persistent volume on their node: they cannot run elsewhere. */
+export async function findNodeBoundPods(
   api: KubeClient,
   pods: readonly Pod[],
-  options: CallOptions = {},
+  options: KubeCallOptions = {},
 ): Promise<Pod[]> {
-  const looked = await mapAtMost(sideBySide, pods, async (pod) => {
+  const bound = await mapWithConcurrency(maxConcurrent, pods, async (pod) => {
     for (const { persistentVolumeClaim } of pod.spec.volumes) {
       if (persistentVolumeClaim === undefined) continue
-      const place = { namespace: pod.metadata.namespace, name: persistentVolumeClaim.claimName }
-      const name = (await find(api, claimKind, place, options))?.spec.volumeName
-      const found = name === undefined ? undefined : await find(api, volumeKind, { name }, options)
+      const reference = { namespace: pod.metadata.namespace, name: persistentVolumeClaim.claimName }
+      const name = (await findObject(api, claimKind, reference, options))?.spec.volumeName
+      const found = name === undefined ? undefined : await findObject(api, volumeKind, { name }, options)
       if (found?.spec.local !== undefined || found?.spec.hostPath !== undefined) return [pod]
     }
     return []
   })
-  return looked.flat()
+  return bound.flat()
 }

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject, metadata } from '../../kube/object.ts'
-import { list } from '../../kube/read-objects.ts'
-import type { CallOptions } from '../../kube/request.ts'
-import { keyOf } from '../../kube/object-store.ts'
+import { listObjects } from '../../kube/read-objects.ts'
+import type { KubeCallOptions } from '../../kube/request.ts'
+import { formatObjectKey } from '../../kube/object-store.ts'
 
 const owner = z.looseObject({ kind: z.string(), name: z.string(), controller: z.boolean().optional() })
 
 const volume = z.looseObject({
   name: z.string(),
   emptyDir: z.looseObject({}).optional(),
-  /** A volume of its own, that is made and removed with the pod. */
+  /** A generic ephemeral volume, created and deleted with the pod. */
   ephemeral: z.looseObject({}).optional(),
   persistentVolumeClaim: z.looseObject({ claimName: z.string() }).optional(),
 })
@@ -43,31 +43,31 @@ export type Pod = z.infer<typeof schema>
 
 export const podKind: Kind<Pod> = { apiVersion: 'v1', kind: 'Pod', schema }
 
-/** All pods that a node has, whatever has become of them. */
-export async function podsOn(
+/** All pods of a node, in any phase. */
+export async function listNodePods(
   api: KubeClient,
   node: string,
-  options: CallOptions = {},
+  options: KubeCallOptions = {},
 ): Promise<readonly Pod[]> {
-  return (await list(api, podKind, { fields: `spec.nodeName=${node}`, ...options })).items
+  return (await listObjects(api, podKind, { fields: `spec.nodeName=${node}`, ...options })).items
 }
 
-export function controllerOf({
+export function findController({
   metadata: { ownerReferences },
 }: Pod): Pod['metadata']['ownerReferences'][0] | undefined {
   return ownerReferences.find(({ controller }) => controller === true)
 }
 
-export function isReady({ status }: Pod): boolean {
+export function isPodReady({ status }: Pod): boolean {
   return status?.conditions.some((one) => one.type === 'Ready' && one.status === 'True') ?? false
 }
 
-/** As people write it: NAMESPACE/NAME. */
-export function nameOf({ metadata: own }: Pod): string {
-  return keyOf(own)
+/** NAMESPACE/NAME. */
+export function formatPodName({ metadata: own }: Pod): string {
+  return formatObjectKey(own)
 }
 
-/** It was asked to end, and has not yet. */
-export function isEnding({ metadata: { deletionTimestamp } }: Pod): boolean {
+/** True if the pod is terminating. */
+export function isTerminating({ metadata: { deletionTimestamp } }: Pod): boolean {
   return deletionTimestamp !== undefined
 }

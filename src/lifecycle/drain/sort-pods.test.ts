@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest'
 import type { Pod } from './pod.ts'
 import { ignoresCordon, sortPods } from './sort-pods.ts'
-import { podNamed } from './testing/fake-node-api.ts'
+import { buildPod } from './testing/fake-node-api.ts'
 
 const ending = { deletionTimestamp: '2026-11-15T12:00:00Z' }
 const names = (pods: readonly Pod[]): string[] => pods.map(({ metadata }) => metadata.name)
 
-test('what belongs to the node or has ended stays, what somebody makes anew moves, the rest is gone for good', () => {
+test('pods of the node and ended pods stay, pods with a controller move, the rest is gone for good', () => {
   const { staying, moving, unmanaged } = sortPods([
-    podNamed('web'),
-    podNamed('database', { controller: 'StatefulSet' }),
-    podNamed('log-collector', { controller: 'DaemonSet' }),
-    podNamed('static', { controller: 'Node', annotations: { 'kubernetes.io/config.mirror': 'x' } }),
-    podNamed('done', { controller: 'Job', phase: 'Succeeded' }),
-    podNamed('failed', { controller: '', phase: 'Failed' }),
-    podNamed('kept', { ...ending, phase: 'Failed', finalizers: ['example.org/keep'] }),
-    podNamed('tidied', { ...ending, phase: 'Succeeded' }),
-    podNamed('going', { ...ending, controller: '' }),
-    podNamed('by-hand', { controller: '' }),
-    podNamed('owned', { ownerReferences: [{ kind: 'ConfigMap', name: 'x' }] }),
-    podNamed('trial', { controller: '', labels: { 'hyperkube.dev/trial': 'w1' } }),
+    buildPod('web'),
+    buildPod('database', { controller: 'StatefulSet' }),
+    buildPod('log-collector', { controller: 'DaemonSet' }),
+    buildPod('static', { controller: 'Node', annotations: { 'kubernetes.io/config.mirror': 'x' } }),
+    buildPod('done', { controller: 'Job', phase: 'Succeeded' }),
+    buildPod('failed', { controller: '', phase: 'Failed' }),
+    buildPod('kept', { ...ending, phase: 'Failed', finalizers: ['example.org/keep'] }),
+    buildPod('tidied', { ...ending, phase: 'Succeeded' }),
+    buildPod('going', { ...ending, controller: '' }),
+    buildPod('by-hand', { controller: '' }),
+    buildPod('owned', { ownerReferences: [{ kind: 'ConfigMap', name: 'x' }] }),
+    buildPod('trial', { controller: '', labels: { 'hyperkube.dev/smoke-test': 'w1' } }),
   ])
   expect(names(staying)).toEqual(['log-collector', 'static', 'done', 'failed', 'kept'])
   expect(names(moving)).toEqual(['web', 'database', 'tidied', 'going', 'trial'])
@@ -34,5 +34,5 @@ test.each<[boolean, Pod['spec']['tolerations'][number]]>([
   [false, { operator: 'Exists', effect: 'NoExecute' }],
   [false, { key: 'node.kubernetes.io/not-ready', operator: 'Exists' }],
 ])('heeds no cordon: %s for %j', (is, toleration) => {
-  expect(ignoresCordon(podNamed('web', { spec: { tolerations: [toleration] } }))).toBe(is)
+  expect(ignoresCordon(buildPod('web', { spec: { tolerations: [toleration] } }))).toBe(is)
 })

@@ -1,46 +1,50 @@
-import { trialLabel } from '../smoke-test/smoke-test-pods.ts'
-import { controllerOf, isEnding, type Pod } from './pod.ts'
+import { smokeTestLabel } from '../smoke-test/smoke-test-pods.ts'
+import { findController, isTerminating, type Pod } from './pod.ts'
 
-/** What becomes of the pods of a node when it is emptied. */
+/** What happens to the pods of a node when it is drained. */
 export interface SortedPods {
-  /** They belong to their node, or have ended already. */
+  /** Pods that belong to the node or have ended already. */
   readonly staying: readonly Pod[]
-  /** Ended here, and made anew elsewhere by whoever made them. */
+  /** Evicted here and created again elsewhere by their controllers. */
   readonly moving: readonly Pod[]
-  /** Ended here, and gone for good: nobody makes them anew. */
+  /** Evicted here and gone for good: they have no controller. */
   readonly unmanaged: readonly Pod[]
 }
 
 export function sortPods(pods: readonly Pod[]): SortedPods {
-  const going = pods.filter((pod) => !stays(pod))
+  const podsToEvict = pods.filter((pod) => !staysOnNode(pod))
   return {
-    staying: pods.filter(stays),
-    moving: going.filter(isManaged),
-    unmanaged: going.filter((pod) => !isManaged(pod)),
+    staying: pods.filter(staysOnNode),
+    moving: podsToEvict.filter(isManaged),
+    unmanaged: podsToEvict.filter((pod) => !isManaged(pod)),
   }
 }
 
-function stays(pod: Pod): boolean {
+function staysOnNode(pod: Pod): boolean {
   const { metadata } = pod
-  // What a kubelet runs from a file of its own: the API only shows it.
+  // A static pod of the kubelet: the API only mirrors it.
   const isMirror = metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
-  // It would be made anew at once, on the same node.
-  return isMirror || hasEnded(pod) || controllerOf(pod)?.kind === 'DaemonSet'
+  // A DaemonSet would create its pod on the same node again at once.
+  return isMirror || hasEnded(pod) || findController(pod)?.kind === 'DaemonSet'
 }
 
-/** One that is being removed has ended when its kubelet has tidied up, also where others have not done their part. */
+/** A pod that is being deleted has ended when its kubelet has finished, even if other finalizers remain. */
 function hasEnded(pod: Pod): boolean {
   const { status, metadata } = pod
   const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
-  return isOver && (!isEnding(pod) || metadata.finalizers.length > 0)
+  return isOver && (!isTerminating(pod) || metadata.finalizers.length > 0)
 }
 
-/** Or is gone in any case. Pods of our own trials have no controller, and nobody misses them. */
+/** Also true for pods that are already terminating. Smoke test pods have no controller and are not needed. */
 function isManaged(pod: Pod): boolean {
-  return controllerOf(pod) !== undefined || isEnding(pod) || pod.metadata.labels?.[trialLabel] !== undefined
+  return (
+    findController(pod) !== undefined ||
+    isTerminating(pod) ||
+    pod.metadata.labels?.[smokeTestLabel] !== undefined
+  )
 }
 
-/** Whether the scheduler puts such a pod also on a node that is cordoned. */
+/** True if the scheduler may place this pod on a cordoned node. */
 export function ignoresCordon({ spec }: Pod): boolean {
   return spec.tolerations.some(
     ({ key = '', operator, effect = '' }) =>

@@ -1,16 +1,16 @@
-import { firstFew } from '../../kit/truncate-list.ts'
+import { truncateList } from '../../kit/truncate-list.ts'
 import type { Finding } from '../../contract/finding.ts'
-import { nameOf, type Pod } from './pod.ts'
+import { formatPodName, type Pod } from './pod.ts'
 
-export const mostNamed = 5
+export const maxNamedPods = 5
 
-/** Pods that nobody makes anew, as something to know before; undefined where there are none. */
-export function unmanagedFinding(node: string, pods: readonly Pod[]): Finding | undefined {
+/** Finding about pods without a controller; undefined if there are none. */
+export function buildUnmanagedFinding(node: string, pods: readonly Pod[]): Finding | undefined {
   if (pods.length === 0) return undefined
   return {
     code: 'NODE_PODS_UNMANAGED',
     severity: 'warning',
-    message: `nobody makes these pods anew once they have ended on ${node}: ${firstFew(pods.map(nameOf), mostNamed)}`,
+    message: `these pods have no controller and are not created again once they have ended on ${node}: ${truncateList(pods.map(formatPodName), maxNamedPods)}`,
     hint: 'keep what you need of them: kubectl get pod NAME -o yaml; --force says that they may go',
     host: node,
   }

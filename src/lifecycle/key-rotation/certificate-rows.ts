@@ -1,66 +1,64 @@
 import type { InstalledCertificate } from '../../contract/request.ts'
 import type { Identity } from '../../identity/identity.ts'
-import type { Phase } from '../../identity/replacement.ts'
-import type { AuthorityName } from '../../pki/ca.ts'
+import type { ReplacementPhase } from '../../identity/replacement.ts'
+import type { CaName } from '../../pki/ca.ts'
 import { type CertificateFacts, inspectCertificate } from '../../pki/inspect.ts'
-import { isValid, renewalDue, renewalTime } from '../../pki/lifetime.ts'
+import { isValid, isRenewalDue, renewalTime } from '../../pki/lifetime.ts'
 
-/** A certificate of a host, as a person wants to know of it. Times are ISO. */
+/** A certificate of a host for display. Times are ISO. */
 export interface CertificateRow {
   readonly host: string
   readonly component: string
   readonly file: string
-  readonly authority: AuthorityName
-  /** `missing` when its file is gone; `due` also when another key of its authority signs now. */
+  readonly ca: CaName
+  /** `missing` if its file is gone; `due` also if another key of its CA signs now. */
   readonly state: 'good' | 'due' | 'expired' | 'missing'
   readonly subject?: string
-  /** Which key of its authority has signed it. */
-  readonly signedBy?: Signer
+  /** The key of its CA that signed it. */
+  readonly signedBy?: CertificateSigner
   readonly from?: string
   readonly until?: string
   readonly due?: string
 }
 
-/** `current` is the one that signs now. */
-export type Signer = 'current' | 'next' | 'former' | 'unknown'
+/** `current` is the key that signs now. */
+export type CertificateSigner = 'current' | 'next' | 'previous' | 'unknown'
 
-/** A certificate of an authority itself. */
-export interface AuthorityRow {
-  readonly authority: AuthorityName
-  readonly use: Exclude<Signer, 'unknown'>
-  /** How far its replacement has come. */
-  readonly phase?: Phase
+/** A CA certificate for display. */
+export interface CaRow {
+  readonly ca: CaName
+  readonly use: Exclude<CertificateSigner, 'unknown'>
+  /** Progress of its replacement. */
+  readonly phase?: ReplacementPhase
   readonly from: string
   readonly until: string
 }
 
-interface Known {
-  readonly row: AuthorityRow
+interface KnownCa {
+  readonly row: CaRow
   readonly keyId: string | undefined
 }
 
-export function authorityRows({ authorities }: Pick<Identity, 'authorities'>): AuthorityRow[] {
-  return knownOf({ authorities }).map(({ row }) => row)
+export function listCaRows({ cas }: Pick<Identity, 'cas'>): CaRow[] {
+  return listKnownCas({ cas }).map(({ row }) => row)
 }
 
-export function certificateRows(
+export function listCertificateRows(
   host: string,
   installed: readonly InstalledCertificate[],
-  identity: Pick<Identity, 'authorities'>,
+  identity: Pick<Identity, 'cas'>,
   now: Date,
 ): CertificateRow[] {
-  const known = knownOf(identity)
+  const known = listKnownCas(identity)
   return installed.map(({ certificate, ...head }) => {
-    const facts = certificate === undefined ? undefined : read(certificate)
+    const facts = certificate === undefined ? undefined : parseCertificate(certificate)
     if (facts === undefined) return { host, ...head, state: 'missing' }
-    const signer = known.find(
-      ({ row, keyId }) => row.authority === head.authority && keyId === facts.authorityKeyId,
-    )
+    const signer = known.find(({ row, keyId }) => row.ca === head.ca && keyId === facts.issuerKeyId)
     const signedBy = signer?.row.use ?? 'unknown'
     return {
       host,
       ...head,
-      state: stateOf(facts, signedBy, now),
+      state: toCertificateState(facts, signedBy, now),
       subject: [`CN=${facts.commonName ?? ''}`, ...facts.organizations.map((name) => `O=${name}`)].join(', '),
       signedBy,
       from: facts.notBefore.toISOString(),
@@ -70,18 +68,22 @@ export function certificateRows(
   })
 }
 
-function stateOf(facts: CertificateFacts, signedBy: Signer, now: Date): CertificateRow['state'] {
+function toCertificateState(
+  facts: CertificateFacts,
+  signedBy: CertificateSigner,
+  now: Date,
+): CertificateRow['state'] {
   if (!isValid(facts, now)) return 'expired'
-  return renewalDue(facts, now) || signedBy !== 'current' ? 'due' : 'good'
+  return isRenewalDue(facts, now) || signedBy !== 'current' ? 'due' : 'good'
 }
 
-function knownOf({ authorities }: Pick<Identity, 'authorities'>): Known[] {
-  return Object.values(authorities).flatMap(({ name, certificate, replacement }) => {
-    const row = (use: AuthorityRow['use'], pem: string): Known => {
+function listKnownCas({ cas }: Pick<Identity, 'cas'>): KnownCa[] {
+  return Object.values(cas).flatMap(({ name, certificate, replacement }) => {
+    const row = (use: CaRow['use'], pem: string): KnownCa => {
       const facts = inspectCertificate(pem)
       return {
         row: {
-          authority: name,
+          ca: name,
           use,
           ...(replacement === undefined ? {} : { phase: replacement.phase }),
           from: facts.notBefore.toISOString(),
@@ -95,13 +97,13 @@ function knownOf({ authorities }: Pick<Identity, 'authorities'>): Known[] {
         ? []
         : replacement.phase === 'trust'
           ? [row('next', replacement.next.certificate)]
-          : [row('former', replacement.former)]
+          : [row('previous', replacement.previous)]
     return [row('current', certificate), ...other]
   })
 }
 
-/** What is in a file may be anything. */
-function read(pem: string): CertificateFacts | undefined {
+/** Undefined if the file contains no valid certificate. */
+function parseCertificate(pem: string): CertificateFacts | undefined {
   try {
     return inspectCertificate(pem)
   } catch {

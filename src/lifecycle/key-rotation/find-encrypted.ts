@@ -2,33 +2,34 @@ import { z } from 'zod'
 import type { EtcdClient } from '../../etcd/client.ts'
 import { isEtcdError } from '../../etcd/etcd-error.ts'
 
-/** Where the API keeps what is encrypted. */
-const places = ['/registry/secrets/', '/registry/configmaps/'] as const
-/** How many at once: as many as usual, and fewer where they are so large that the answer would be too long. */
+/** etcd prefixes of encrypted resources. */
+const prefixes = ['/registry/secrets/', '/registry/configmaps/'] as const
+/** Page sizes: smaller ones are tried when large objects make the response too long. */
 const pageSizes = [200, 20, 1] as const
 
 const pair = z.looseObject({ key: z.base64(), value: z.base64().default('') })
 const page = z.looseObject({ kvs: z.array(pair).default([]), more: z.boolean().default(false) })
 
-/** Keys in etcd of all that is encrypted with the key of a name: it is written before each of them. */
-export async function encryptedWith(
+/** Finds all etcd keys whose value is encrypted with the named key. The name is a prefix of each value. */
+export async function findEncryptedWith(
   etcd: Pick<EtcdClient, 'read'>,
   name: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const mark = Buffer.from(`k8s:enc:secretbox:v1:${name}:`)
+  const valuePrefix = Buffer.from(`k8s:enc:secretbox:v1:${name}:`)
   const found: string[] = []
-  for (const place of places) {
-    const end = base64(`${place.slice(0, -1)}0`)
-    let from = base64(place)
+  for (const prefix of prefixes) {
+    const end = base64(`${prefix.slice(0, -1)}0`)
+    let from = base64(prefix)
     for (;;) {
       const { kvs, more } = await pageFrom(etcd, { key: from, range_end: end }, signal)
       for (const { key, value } of kvs) {
-        if (Buffer.from(value, 'base64').subarray(0, mark.length).equals(mark)) found.push(text(key))
+        if (Buffer.from(value, 'base64').subarray(0, valuePrefix.length).equals(valuePrefix))
+          found.push(text(key))
       }
       const last = kvs.at(-1)
       if (!more || last === undefined) break
-      // The next one is the one with a zero byte more.
+      // The next key is the last one plus a zero byte.
       from = Buffer.concat([Buffer.from(last.key, 'base64'), Buffer.of(0)]).toString('base64')
     }
   }

@@ -1,14 +1,17 @@
 import { z } from 'zod'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject, metadata } from '../../kube/object.ts'
-import { list } from '../../kube/read-objects.ts'
+import { listObjects } from '../../kube/read-objects.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { hasCertificate } from '../../pki/pem-bundle.ts'
-import { type Patience, waitPatiently } from './poll.ts'
+import { type RotationWaitOptions, pollRotation } from './poll.ts'
 
-/** What pods trust the API by: in every namespace, and in a volume of every pod that has a token. */
-export const rootName = 'kube-root-ca.crt'
-const within = 120_000
+/**
+ * ConfigMap with the CAs that pods trust for the API: in every namespace, and in a volume of every pod with a
+ * token.
+ */
+export const rootCaName = 'kube-root-ca.crt'
+const timeoutMs = 120_000
 
 const schema = kubeObject.extend({
   metadata: metadata.extend({
@@ -18,47 +21,47 @@ const schema = kubeObject.extend({
   }),
   data: z.record(z.string(), z.string()).default({}),
 })
-type Root = z.infer<typeof schema>
-const kind: Kind<Root> = { apiVersion: 'v1', kind: 'ConfigMap', schema }
+type RootCaConfigMap = z.infer<typeof schema>
+const kind: Kind<RootCaConfigMap> = { apiVersion: 'v1', kind: 'ConfigMap', schema }
 
-/** Waits until every namespace has a certificate among those that pods trust; since when, by namespace. */
-export async function trustedInside(
+/** Waits until every namespace trusts a CA certificate. Returns the time of that change by namespace. */
+export async function waitUntilTrusted(
   api: KubeClient,
   certificate: string,
-  patience: Patience,
+  wait: RotationWaitOptions,
 ): Promise<ReadonlyMap<string, number>> {
-  const isDone = ({ data }: Root): boolean => hasCertificate(data['ca.crt'] ?? '', certificate)
-  const roots = await everywhere(api, isDone, 'to have the new authority', patience)
+  const isDone = ({ data }: RootCaConfigMap): boolean => hasCertificate(data['ca.crt'] ?? '', certificate)
+  const roots = await waitForNamespaces(api, isDone, 'to have the new CA', wait)
   return new Map(roots.map((root) => [root.metadata.namespace, lastChange(root.metadata)]))
 }
 
-/** Waits until no namespace has it any more. */
-export async function distrustedInside(
+/** Waits until no namespace trusts a CA certificate any more. */
+export async function waitUntilDistrusted(
   api: KubeClient,
   certificate: string,
-  patience: Patience,
+  wait: RotationWaitOptions,
 ): Promise<void> {
-  const isDone = ({ data }: Root): boolean => !hasCertificate(data['ca.crt'] ?? '', certificate)
-  await everywhere(api, isDone, 'to lose the former authority', patience)
+  const isDone = ({ data }: RootCaConfigMap): boolean => !hasCertificate(data['ca.crt'] ?? '', certificate)
+  await waitForNamespaces(api, isDone, 'to lose the previous CA', wait)
 }
 
-/** Controllers write it, one namespace after the other, once one of them leads. */
-async function everywhere(
+/** The active controller manager writes one namespace after the other. */
+async function waitForNamespaces(
   api: KubeClient,
-  isDone: (root: Root) => boolean,
+  isDone: (root: RootCaConfigMap) => boolean,
   what: string,
-  patience: Patience,
-): Promise<readonly Root[]> {
-  let found: readonly Root[] = []
-  const options = { fields: `metadata.name=${rootName}`, signal: patience.signal }
-  await waitPatiently(
-    patience,
-    within,
+  wait: RotationWaitOptions,
+): Promise<readonly RootCaConfigMap[]> {
+  let found: readonly RootCaConfigMap[] = []
+  const options = { fields: `metadata.name=${rootCaName}`, signal: wait.signal }
+  await pollRotation(
+    wait,
+    timeoutMs,
     async () => {
-      found = (await list(api, kind, options)).items
-      const left = found.filter((root) => !isDone(root)).length
+      found = (await listObjects(api, kind, options)).items
+      const remaining = found.filter((root) => !isDone(root)).length
       if (found.length === 0) return 'controllers to tell pods whom to trust'
-      return left === 0 ? undefined : `${left} of ${found.length} namespaces ${what}`
+      return remaining === 0 ? undefined : `${remaining} of ${found.length} namespaces ${what}`
     },
     (reason) =>
       new HyperkubeError('KEYS_NOT_PUBLISHED', `waited two minutes for ${reason}`, {
@@ -68,7 +71,7 @@ async function everywhere(
   return found
 }
 
-function lastChange({ managedFields, creationTimestamp }: Root['metadata']): number {
+function lastChange({ managedFields, creationTimestamp }: RootCaConfigMap['metadata']): number {
   const times = managedFields.flatMap(({ time }) => time ?? [])
   return Math.max(...[creationTimestamp, ...times].map((time) => Date.parse(time)))
 }

@@ -1,17 +1,22 @@
-import { waitWatchfully, type Watchful } from '../../kit/poll-with-progress.ts'
+import { pollWithProgress, type ProgressPollOptions } from '../../kit/poll-with-progress.ts'
 
-/** How somebody waits, and hears what for. */
-export interface Patience extends Pick<Watchful, 'tell' | 'now' | 'signal'> {
-  /** Milliseconds between two looks, where that is not the usual time. */
+/** How to wait and where to report it. */
+export interface RotationWaitOptions extends Pick<ProgressPollOptions, 'report' | 'now' | 'signal'> {
+  /** Milliseconds between two polls, unless the default applies. */
   readonly every?: number
 }
 
-/** Looks until there is nothing to wait for any more, but no longer than `within` milliseconds. */
-export async function waitPatiently(
-  { every = 1000, ...patience }: Patience,
-  within: number,
-  look: () => Promise<string | undefined>,
-  late: Watchful['late'],
+/** Polls until `check` returns no reason to wait, for at most `timeoutMs` milliseconds. */
+export async function pollRotation(
+  { every = 1000, ...options }: RotationWaitOptions,
+  timeoutMs: number,
+  check: () => Promise<string | undefined>,
+  toTimeoutError: ProgressPollOptions['toTimeoutError'],
 ): Promise<void> {
-  await waitWatchfully(look, { ...patience, every, late, deadline: patience.now().getTime() + within })
+  await pollWithProgress(check, {
+    ...options,
+    intervalMs: every,
+    toTimeoutError,
+    deadline: options.now().getTime() + timeoutMs,
+  })
 }

@@ -2,59 +2,62 @@ import { z } from 'zod'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
 import { type Kind, kubeObject } from '../../kube/object.ts'
-import { find } from '../../kube/read-objects.ts'
-import { replace } from '../../kube/write-objects.ts'
+import { findObject } from '../../kube/read-objects.ts'
+import { replaceObject } from '../../kube/write-objects.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { hasCertificate, withoutCertificate } from '../../pki/pem-bundle.ts'
-import { type Patience, waitPatiently } from './poll.ts'
+import { type RotationWaitOptions, pollRotation } from './poll.ts'
 
 const schema = kubeObject.extend({ data: z.record(z.string(), z.string()).default({}) })
 const configMapKind: Kind<z.infer<typeof schema>> = { apiVersion: 'v1', kind: 'ConfigMap', schema }
 
-/** Where API servers say whom those shall trust that serve a part of the API in the cluster. */
-const place = { namespace: 'kube-system', name: 'extension-apiserver-authentication' }
+/** ConfigMap where API servers publish the CAs that extension API servers must trust. */
+const authenticationConfigMap = { namespace: 'kube-system', name: 'extension-apiserver-authentication' }
 const fields = { kubernetes: 'client-ca-file', 'front-proxy': 'requestheader-client-ca-file' } as const
-export type PublishedAuthority = keyof typeof fields
+export type PublishedCa = keyof typeof fields
 
-const within = 120_000
+const timeoutMs = 120_000
 
-/** Waits until API servers have said that a certificate of an authority is to be trusted. */
-export async function published(
+/** Waits until API servers have published a CA certificate. */
+export async function waitUntilPublished(
   api: KubeClient,
-  authority: PublishedAuthority,
+  ca: PublishedCa,
   certificate: string,
-  patience: Patience,
+  wait: RotationWaitOptions,
 ): Promise<void> {
-  await waitPatiently(
-    patience,
-    within,
+  await pollRotation(
+    wait,
+    timeoutMs,
     async () => {
-      const found = await find(api, configMapKind, place, { signal: patience.signal })
-      const isThere = hasCertificate(found?.data[fields[authority]] ?? '', certificate)
-      return isThere ? undefined : `the API to tell of the new authority ${authority}`
+      const found = await findObject(api, configMapKind, authenticationConfigMap, { signal: wait.signal })
+      const isThere = hasCertificate(found?.data[fields[ca]] ?? '', certificate)
+      return isThere ? undefined : `the API to publish the new CA ${ca}`
     },
     (reason) =>
       new HyperkubeError('KEYS_NOT_PUBLISHED', `waited two minutes for ${reason}`, {
-        hint: `kubectl -n ${place.namespace} get configmap ${place.name} -o yaml; then the same command again`,
+        hint: `kubectl -n ${authenticationConfigMap.namespace} get configmap ${authenticationConfigMap.name} -o yaml; then the same command again`,
       }),
   )
 }
 
-/** Takes a certificate out of what they say: they only ever add to it, and the former one would stay until it expires. */
-export async function unpublish(
+/**
+ * Removes a CA certificate from the ConfigMap: API servers only add to it, and the previous one would stay
+ * until it expires.
+ */
+export async function unpublishCa(
   api: KubeClient,
-  authority: PublishedAuthority,
+  ca: PublishedCa,
   certificate: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const field = fields[authority]
+  const field = fields[ca]
   for (;;) {
-    const found = await find(api, configMapKind, place, { signal })
+    const found = await findObject(api, configMapKind, authenticationConfigMap, { signal })
     const now = found?.data[field] ?? ''
     if (found === undefined || !hasCertificate(now, certificate)) return
     const data = { ...found.data, [field]: withoutCertificate(now, certificate) }
     try {
-      await replace(api, { ...found, data }, { signal })
+      await replaceObject(api, { ...found, data }, { signal })
     } catch (error) {
       if (!isKubeError(error, 'KUBE_CONFLICT')) throw error
     }

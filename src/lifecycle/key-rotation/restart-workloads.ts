@@ -1,44 +1,49 @@
-import { unready } from '../../addons/readiness.ts'
-import { mapAtMost } from '../../catalog/map-with-concurrency.ts'
+import { findUnreadyReason } from '../../addons/readiness.ts'
+import { mapWithConcurrency } from '../../catalog/map-with-concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { kindOf } from '../../kube/object.ts'
-import { find } from '../../kube/read-objects.ts'
-import { merge } from '../../kube/write-objects.ts'
+import { createUntypedKind } from '../../kube/object.ts'
+import { findObject } from '../../kube/read-objects.ts'
+import { patchObject } from '../../kube/write-objects.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { type Patience, waitPatiently } from './poll.ts'
-import { nameOf, type Workload } from './stale-pods.ts'
+import { type RotationWaitOptions, pollRotation } from './poll.ts'
+import { formatWorkloadName, type Workload } from './stale-pods.ts'
 
-/** What `kubectl rollout restart` writes: pods of another template take the place of those that are there. */
+/** Annotation of `kubectl rollout restart`: a changed pod template replaces all pods. */
 const annotation = 'kubectl.kubernetes.io/restartedAt'
-/** For all of them together: images are there already. */
-const within = 600_000
+/** For all workloads together. Their images are already on the nodes. */
+const timeoutMs = 600_000
 
-/** Has pods made anew, one after the other as each workload says, and waits until all of them are ready. */
-export async function restartAll(
+/** Restarts workloads and waits until all of them are ready. */
+export async function restartWorkloads(
   api: KubeClient,
   workloads: readonly Workload[],
-  patience: Patience,
+  wait: RotationWaitOptions,
 ): Promise<void> {
-  const { now, signal } = patience
+  const { now, signal } = wait
   const annotations = { [annotation]: now().toISOString() }
   const patch = { spec: { template: { metadata: { annotations } } } }
-  await mapAtMost(8, workloads, async ({ kind, namespace, name }) =>
-    merge(api, kindOf('apps/v1', kind), { namespace, name }, patch, { signal }),
+  await mapWithConcurrency(8, workloads, async ({ kind, namespace, name }) =>
+    patchObject(api, createUntypedKind('apps/v1', kind), { namespace, name }, patch, { signal }),
   )
-  await waitPatiently(
-    patience,
-    within,
+  await pollRotation(
+    wait,
+    timeoutMs,
     async () => {
       for (const workload of workloads) {
         const { kind, namespace, name } = workload
-        const found = await find(api, kindOf('apps/v1', kind), { namespace, name }, { signal })
-        const reason = found === undefined ? undefined : unready(found)
-        if (reason !== undefined) return `${nameOf(workload)}: ${reason}`
+        const found = await findObject(
+          api,
+          createUntypedKind('apps/v1', kind),
+          { namespace, name },
+          { signal },
+        )
+        const reason = found === undefined ? undefined : findUnreadyReason(found)
+        if (reason !== undefined) return `${formatWorkloadName(workload)}: ${reason}`
       }
       return undefined
     },
     (reason) =>
-      new HyperkubeError('KEYS_PODS_NOT_READY', `waited ten minutes for pods to be made anew: ${reason}`, {
+      new HyperkubeError('KEYS_PODS_NOT_READY', `waited ten minutes for restarted pods: ${reason}`, {
         hint: 'kubectl describe tells why; then the same command again',
       }),
   )

@@ -3,19 +3,24 @@ import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { EtcdError } from '../../etcd/etcd-error.ts'
 import { createIdentity, type Identity } from '../../identity/identity.ts'
-import { advanced, type KeyName, phaseOf, unusedSince } from '../../identity/replace-key.ts'
+import {
+  advanceReplacement,
+  type KeyName,
+  findReplacementPhase,
+  recordPreviousKeyUnused,
+} from '../../identity/replace-key.ts'
 import { secretFiles } from '../../identity/secret-files.ts'
-import { type TestAuthority, testAuthority } from '../../kit/testing/test-ca.ts'
-import { testBench } from '../../kube/testing/kube-test-bench.ts'
-import { encryptedWith } from './find-encrypted.ts'
-import { settlementOf, type Settling } from './wait-for-rotation.ts'
-import { TestKeysApi } from './testing/fake-keys-api.ts'
-import { keyId } from './token-secrets.ts'
+import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
+import { createKubeTestBench } from '../../kube/testing/kube-test-bench.ts'
+import { findEncryptedWith } from './find-encrypted.ts'
+import { findRotationStep, type RotationContext } from './wait-for-rotation.ts'
+import { FakeKeysApi } from './testing/fake-keys-api.ts'
+import { computeKeyId } from './token-secrets.ts'
 
-let authority: TestAuthority
-const { serve, clientOf } = testBench(() => authority)
+let ca: TestCa
+const { serve, createClient } = createKubeTestBench(() => ca)
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
 const start = Date.parse('2026-11-15T12:00:00Z')
@@ -23,31 +28,32 @@ const first = await createIdentity('shop', new Date(start))
 
 const rangeBody = z.object({ key: z.string(), range_end: z.string(), limit: z.string() })
 
-async function after(key: KeyName, turns: number): Promise<Identity> {
+async function after(key: KeyName, phases: number): Promise<Identity> {
   let identity = first
-  for (let turn = 0; turn < turns; turn++) identity = await advanced(identity, key, new Date(start))
+  for (let phase = 0; phase < phases; phase++)
+    identity = await advanceReplacement(identity, key, new Date(start))
   return identity
 }
 
-interface Settled {
+interface StepOutput {
   readonly findings: readonly string[]
-  readonly told: readonly string[]
-  readonly asked: readonly string[]
+  readonly reported: readonly string[]
+  readonly received: readonly string[]
 }
 
-/** Time passes with every look at the clock. */
-async function settled(
-  api: TestKeysApi,
+/** The clock advances with every read. */
+async function runStep(
+  api: FakeKeysApi,
   key: KeyName,
   identity: Identity,
-  options: Partial<Settling> = {},
-): Promise<Settled> {
-  const server = await serve((asked) => api.answer(asked))
-  const told: string[] = []
+  options: Partial<RotationContext> = {},
+): Promise<StepOutput> {
+  const server = await serve((received) => api.respond(received))
+  const reported: string[] = []
   let time = start
-  const findings = await settlementOf(key, phaseOf(identity, key) ?? 'trust')?.settle({
+  const findings = await findRotationStep(key, findReplacementPhase(identity, key) ?? 'trust')?.run({
     identity,
-    api: clientOf([server.url]),
+    api: createClient([server.url]),
     etcd: {
       read: async (_path, body, schema) => {
         const { key: from, range_end: end, limit } = rangeBody.parse(body)
@@ -56,20 +62,20 @@ async function settled(
     },
     restartPods: false,
     every: 1,
-    progress: (written) => void told.push(`${written} written`),
-    tell: (reason) => void told.push(reason),
+    progress: (written) => void reported.push(`${written} written`),
+    report: (reason) => void reported.push(reason),
     now: () => new Date((time += 10_000)),
     signal: new AbortController().signal,
     ...options,
   })
   return {
     findings: (findings ?? []).map(({ code, message }) => `${code}: ${message}`),
-    told,
-    asked: server.asked.map(({ method, path }) => `${method} ${path}`),
+    reported,
+    received: server.requests.map(({ method, path }) => `${method} ${path}`),
   }
 }
 
-/** What an API server says that works with the encryption of an identity. */
+/** Metrics of an API server that uses the encryption configuration of an identity. */
 function metricsOf(identity: Identity): string {
   const bytes = secretFiles(identity, []).get('encryption-configuration')?.reveal() ?? new Uint8Array()
   const hash = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
@@ -77,14 +83,14 @@ function metricsOf(identity: Identity): string {
   return `# TYPE ${name} gauge\n${name}{apiserver_id_hash="sha256:12",hash="${hash}"} 1\nother 2\n`
 }
 
-function secrets(api: TestKeysApi, count: number): void {
+function secrets(api: FakeKeysApi, count: number): void {
   for (let index = 0; index < count; index++)
     api.put('secrets', { metadata: { name: `s${index}`, namespace: 'default' } })
 }
 
-test('everything is written with the new key, also what somebody changes meanwhile', async () => {
+test('everything is written with the new key, including concurrent changes', async () => {
   const identity = await after('encryption', 2)
-  const api = new TestKeysApi()
+  const api = new FakeKeysApi()
   secrets(api, 620)
   api.put('configmaps', { metadata: { name: 'c', namespace: 'kube-system' } })
   api.metrics = metricsOf(identity)
@@ -95,34 +101,36 @@ test('everything is written with the new key, also what somebody changes meanwhi
     if (at.endsWith('s3')) api.put('secrets', { metadata: { name: 's3', namespace: 'default' } })
     else api.objects.delete(at)
   }
-  const { findings, told } = await settled(api, 'encryption', identity)
+  const { findings, reported } = await runStep(api, 'encryption', identity)
   expect(findings).toEqual([])
-  expect(told.slice(-3)).toEqual(['600 written', '619 written', '620 written'])
+  expect(reported.slice(-3)).toEqual(['600 written', '619 written', '620 written'])
   expect(new Set([...api.objects.values()].map(({ key }) => key))).toEqual(new Set(['key2']))
 })
 
-test('as long as etcd holds anything of the former key, that one stays', async () => {
+test('the previous key stays as long as etcd holds objects encrypted with it', async () => {
   const identity = await after('encryption', 2)
-  const api = new TestKeysApi()
+  const api = new FakeKeysApi()
   secrets(api, 450)
   api.metrics = metricsOf(identity)
-  // A server that still writes with the former one.
-  await expect(settled(api, 'encryption', identity)).rejects.toMatchObject({
+  // This server still writes with the previous key.
+  await expect(runStep(api, 'encryption', identity)).rejects.toMatchObject({
     code: 'KEYS_STILL_ENCRYPTED',
-    message: expect.stringContaining('450 that are encrypted with key1: /registry/secrets/default/s0'),
+    message: expect.stringContaining(
+      '450 objects that are encrypted with key1: /registry/secrets/default/s0',
+    ),
   })
 })
 
 test('objects that are too large for one answer are looked at one by one', async () => {
-  const api = new TestKeysApi()
+  const api = new FakeKeysApi()
   secrets(api, 30)
   api.put('configmaps', { metadata: { name: 'c', namespace: 'default' } }, 'key2')
-  const asked: string[] = []
-  const found = await encryptedWith(
+  const received: string[] = []
+  const found = await findEncryptedWith(
     {
       read: async (_path, body, schema) => {
         const { key, range_end: end, limit } = rangeBody.parse(body)
-        asked.push(limit)
+        received.push(limit)
         if (Number(limit) > 1) throw new EtcdError('ETCD_UNREACHABLE', 'the answer is too long')
         return schema.parse(api.range(key, end, Number(limit)))
       },
@@ -131,38 +139,38 @@ test('objects that are too large for one answer are looked at one by one', async
     new AbortController().signal,
   )
   expect(found).toHaveLength(30)
-  expect(asked.slice(0, 3)).toEqual(['200', '20', '1'])
+  expect(received.slice(0, 3)).toEqual(['200', '20', '1'])
 })
 
-test('no key is used before every server has it, and it is said who has not', async () => {
+test('no key is used before every server has it, and missing servers are reported', async () => {
   const identity = await after('encryption', 1)
-  const api = new TestKeysApi()
+  const api = new FakeKeysApi()
   api.metrics = metricsOf(first)
   const stop = new AbortController()
-  const told: string[] = []
-  const tell = (reason: string): void => {
-    told.push(reason)
-    // The server has looked at its file.
+  const reported: string[] = []
+  const report = (reason: string): void => {
+    reported.push(reason)
+    // The server has read its file.
     api.metrics = metricsOf(identity)
   }
-  await settled(api, 'encryption', identity, { tell, signal: stop.signal })
-  expect(told).toEqual(['127.0.0.1 to read its configuration of encryption'])
+  await runStep(api, 'encryption', identity, { report, signal: stop.signal })
+  expect(reported).toEqual(['127.0.0.1 to read its configuration of encryption'])
 })
 
 const pem = (identity: Identity, use: 'current' | 'other'): string => {
-  const { certificate, replacement } = identity.authorities.kubernetes
+  const { certificate, replacement } = identity.cas.kubernetes
   if (use === 'current') return certificate
-  return replacement?.phase === 'trust' ? replacement.next.certificate : (replacement?.former ?? '')
+  return replacement?.phase === 'trust' ? replacement.next.certificate : (replacement?.previous ?? '')
 }
 const published = { name: 'extension-apiserver-authentication', namespace: 'kube-system' }
 
-function podOf(name: string, maker: object | undefined, started: number): z.infer<typeof looseObject> {
+function podOf(name: string, podOwner: object | undefined, started: number): z.infer<typeof looseObject> {
   return {
     metadata: {
       name,
       namespace: 'default',
       creationTimestamp: new Date(started).toISOString(),
-      ...(maker === undefined ? {} : { ownerReferences: [{ controller: true, ...maker }] }),
+      ...(podOwner === undefined ? {} : { ownerReferences: [{ controller: true, ...podOwner }] }),
     },
     spec: { volumes: [{ projected: { sources: [{ configMap: { name: 'kube-root-ca.crt' } }] } }] },
     status: {
@@ -175,9 +183,12 @@ const looseObject = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
 })
 
-/** Since noon a namespace has the next authority; one pod of a Deployment began before, and one that nobody makes. */
-function podsApi(identity: Identity): TestKeysApi {
-  const api = new TestKeysApi()
+/**
+ * A namespace has had the next CA since noon. One pod of a Deployment started before, and one pod without a
+ * controller.
+ */
+function podsApi(identity: Identity): FakeKeysApi {
+  const api = new FakeKeysApi()
   const both = `${pem(identity, 'current')}${pem(identity, 'other')}`
   api.put('configmaps', { metadata: published, data: { 'client-ca-file': both } })
   api.put('configmaps', {
@@ -207,19 +218,19 @@ function podsApi(identity: Identity): TestKeysApi {
   return api
 }
 
-test('pods that began before they could trust the next authority are named, and nothing is done to them', async () => {
+test('pods that started before they could trust the next CA are named and not restarted', async () => {
   const identity = await after('kubernetes', 1)
-  const { findings, asked } = await settled(podsApi(identity), 'kubernetes', identity)
+  const { findings, received } = await runStep(podsApi(identity), 'kubernetes', identity)
   expect(findings).toEqual([
-    'KEYS_PODS_TRUST_FORMER: pods began before they could know the new authority: default/web, default/alone',
+    'KEYS_PODS_TRUST_PREVIOUS: pods started before they could know the new CA: default/web, default/alone',
   ])
-  expect(asked.filter((line) => line.startsWith('PATCH'))).toEqual([])
+  expect(received.filter((line) => line.startsWith('PATCH'))).toEqual([])
 })
 
-test('they are made anew where somebody says so, and ours in any case', async () => {
+test('they are restarted on request, and ours in any case', async () => {
   const identity = await after('kubernetes', 1)
   const api = podsApi(identity)
-  const { findings } = await settled(api, 'kubernetes', identity, { restartPods: true })
+  const { findings } = await runStep(api, 'kubernetes', identity, { restartPods: true })
   expect(findings).toEqual([expect.stringMatching(/default\/alone$/)])
   expect(api.objects.get('deployments/default/web')?.object).toMatchObject({
     spec: {
@@ -231,16 +242,16 @@ test('they are made anew where somebody says so, and ours in any case', async ()
     metadata: { name: 'web', namespace: 'default', labels: { 'hyperkube.dev/addon': 'web' } },
     status: { replicas: 1, updatedReplicas: 1, availableReplicas: 1 },
   })
-  expect((await settled(ours, 'kubernetes', identity)).findings).toEqual([
-    expect.stringMatching(/authority: default\/alone$/),
+  expect((await runStep(ours, 'kubernetes', identity)).findings).toEqual([
+    expect.stringMatching(/new CA: default\/alone$/),
   ])
 })
 
-test('the former authority is taken out of what the API tells', async () => {
+test('the previous CA is removed from what the API publishes', async () => {
   const identity = await after('kubernetes', 3)
-  const api = new TestKeysApi()
+  const api = new FakeKeysApi()
   const both = `${pem(identity, 'other')}${pem(identity, 'current')}`
-  const other = first.authorities.frontProxy.certificate
+  const other = first.cas.frontProxy.certificate
   api.put('configmaps', {
     metadata: published,
     data: { 'client-ca-file': both, 'requestheader-client-ca-file': other },
@@ -255,12 +266,12 @@ test('the former authority is taken out of what the API tells', async () => {
       data: { 'ca.crt': text },
     })
   root(both)
-  await expect(settled(api, 'kubernetes', identity)).rejects.toMatchObject({
+  await expect(runStep(api, 'kubernetes', identity)).rejects.toMatchObject({
     code: 'KEYS_NOT_PUBLISHED',
-    message: expect.stringContaining('1 of 1 namespaces to lose the former authority'),
+    message: expect.stringContaining('1 of 1 namespaces to lose the previous CA'),
   })
   root(pem(identity, 'current'))
-  await settled(api, 'kubernetes', identity)
+  await runStep(api, 'kubernetes', identity)
   expect(api.objects.get(`configmaps/kube-system/${published.name}`)?.object['data']).toEqual({
     'client-ca-file': pem(identity, 'current'),
     'requestheader-client-ca-file': other,
@@ -269,13 +280,13 @@ test('the former authority is taken out of what the API tells', async () => {
 
 function tokenOf(publicKey: string): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const token = `${part({ alg: 'ES256', kid: keyId(publicKey) })}.${part({ sub: 'x' })}.c2ln`
+  const token = `${part({ alg: 'ES256', kid: computeKeyId(publicKey) })}.${part({ sub: 'x' })}.c2ln`
   return Buffer.from(token).toString('base64')
 }
 
-test('the former key of tokens stays for an hour, and as long as a Secret holds one of it', async () => {
-  const switched = unusedSince(await after('service-account', 2), new Date(start))
-  const api = new TestKeysApi()
+test('the previous token key stays for an hour, and as long as a Secret holds one of its tokens', async () => {
+  const switched = recordPreviousKeyUnused(await after('service-account', 2), new Date(start))
+  const api = new FakeKeysApi()
   const type = 'kubernetes.io/service-account-token'
   const put = (name: string, publicKey: string): void =>
     api.put('secrets', {
@@ -284,19 +295,19 @@ test('the former key of tokens stays for an hour, and as long as a Secret holds 
       data: { token: tokenOf(publicKey) },
     })
   put('new', switched.serviceAccount.publicKey)
-  const early = await settled(api, 'service-account', switched)
+  const early = await runStep(api, 'service-account', switched)
   expect(early.findings).toEqual([expect.stringContaining('until 2026-11-15T13:05:00.000Z')])
   const later = { now: () => new Date(start + 3 * 3_600_000) }
-  expect((await settled(api, 'service-account', switched, later)).findings).toEqual([])
+  expect((await runStep(api, 'service-account', switched, later)).findings).toEqual([])
   put('old', first.serviceAccount.publicKey)
-  expect((await settled(api, 'service-account', switched, later)).findings).toEqual([
+  expect((await runStep(api, 'service-account', switched, later)).findings).toEqual([
     expect.stringMatching(/never expire: default\/old$/),
   ])
 })
 
 test('since when a key is not used is said once', async () => {
   const switched = await after('service-account', 2)
-  const said = unusedSince(switched, new Date(start))
-  expect(unusedSince(said, new Date(start + 1))).toBe(said)
-  expect(unusedSince(first, new Date(start))).toBe(first)
+  const dated = recordPreviousKeyUnused(switched, new Date(start))
+  expect(recordPreviousKeyUnused(dated, new Date(start + 1))).toBe(dated)
+  expect(recordPreviousKeyUnused(first, new Date(start))).toBe(first)
 })

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { addonLabel } from '../../addons/addon.ts'
-import { mapAtMost } from '../../catalog/map-with-concurrency.ts'
+import { mapWithConcurrency } from '../../catalog/map-with-concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { type Kind, kindOf, kubeObject, metadata } from '../../kube/object.ts'
-import { find, list } from '../../kube/read-objects.ts'
-import { rootName } from './pod-trust.ts'
+import { type Kind, createUntypedKind, kubeObject, metadata } from '../../kube/object.ts'
+import { findObject, listObjects } from '../../kube/read-objects.ts'
+import { rootCaName } from './pod-trust.ts'
 
-/** How long a kubelet may take to renew the volumes of a pod that runs. */
-const refresh = 180_000
+/** Milliseconds that a kubelet may take to update the volumes of a running pod. */
+const volumeRefreshMs = 180_000
 
 const owner = z.looseObject({
   apiVersion: z.string(),
@@ -15,9 +15,9 @@ const owner = z.looseObject({
   name: z.string(),
   controller: z.boolean().optional(),
 })
-type Maker = z.infer<typeof owner>
+type OwnerReference = z.infer<typeof owner>
 const owned = metadata.extend({ ownerReferences: z.array(owner).default([]) })
-interface Owned {
+interface OwnedObject {
   readonly metadata: z.infer<typeof owned>
 }
 const running = z.looseObject({
@@ -54,63 +54,70 @@ const replicaSetKind: Kind<z.infer<typeof replicaSetSchema>> = {
   schema: replicaSetSchema,
 }
 
-/** What makes pods, or a pod that nobody makes. */
+/** A workload that creates pods, or a pod without a controller. */
 export interface Workload {
   readonly kind: 'Deployment' | 'DaemonSet' | 'StatefulSet' | 'other'
   readonly namespace: string
   readonly name: string
-  /** Whether it is part of an addon that came with the cluster. */
-  readonly ours: boolean
+  /** True if it is part of an addon that came with the cluster. */
+  readonly builtIn: boolean
 }
 
-/** Those with pods that may have read whom to trust before a namespace was told of the new authority. */
-export async function workloadsBefore(
+/** Finds workloads with pods that may have read the trusted CAs before their namespace got the new one. */
+export async function findStaleWorkloads(
   api: KubeClient,
   since: ReadonlyMap<string, number>,
   signal: AbortSignal,
 ): Promise<readonly Workload[]> {
-  const { items } = await list(api, podKind, { signal })
-  const before = items.filter((pod) => isBefore(pod, since.get(pod.metadata.namespace) ?? 0))
-  // Many pods have one maker, who is asked about once.
-  const makers = Map.groupBy(before, (pod) => JSON.stringify([pod.metadata.namespace, makerOf(pod) ?? pod]))
-  const found = await mapAtMost(8, [...makers.values()], async (pods) =>
-    Promise.all(pods.slice(0, 1).map(async (pod) => workloadOf(api, pod, signal))),
+  const { items } = await listObjects(api, podKind, { signal })
+  const stale = items.filter((pod) => isStale(pod, since.get(pod.metadata.namespace) ?? 0))
+  // Many pods have one owner, which is read once.
+  const podsByOwner = Map.groupBy(stale, (pod) =>
+    JSON.stringify([pod.metadata.namespace, findOwner(pod) ?? pod]),
   )
-  return [...new Map(found.flat().map((one) => [`${one.kind} ${nameOf(one)}`, one])).values()]
+  const found = await mapWithConcurrency(8, [...podsByOwner.values()], async (pods) =>
+    Promise.all(pods.slice(0, 1).map(async (pod) => readWorkload(api, pod, signal))),
+  )
+  return [...new Map(found.flat().map((one) => [`${one.kind} ${formatWorkloadName(one)}`, one])).values()]
 }
 
-function makerOf({ metadata: { ownerReferences } }: Owned): Maker | undefined {
+function findOwner({ metadata: { ownerReferences } }: OwnedObject): OwnerReference | undefined {
   return ownerReferences.find(({ controller }) => controller === true)
 }
 
-function isBefore({ metadata: own, spec, status }: Pod, since: number): boolean {
-  const reads = spec.volumes.some(({ projected }) =>
-    projected?.sources.some(({ configMap }) => configMap?.name === rootName),
+function isStale({ metadata: own, spec, status }: Pod, since: number): boolean {
+  const usesRootCa = spec.volumes.some(({ projected }) =>
+    projected?.sources.some(({ configMap }) => configMap?.name === rootCaName),
   )
   const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
-  if (!reads || isOver || own.deletionTimestamp !== undefined) return false
+  if (!usesRootCa || isOver || own.deletionTimestamp !== undefined) return false
   if (Date.parse(own.creationTimestamp) > since) return false
   const starts = (status?.containerStatuses ?? []).map(({ state }) => state?.running?.startedAt)
-  return starts.some((start) => start === undefined || Date.parse(start) < since + refresh)
+  return starts.some((start) => start === undefined || Date.parse(start) < since + volumeRefreshMs)
 }
 
-async function workloadOf(api: KubeClient, pod: Pod, signal: AbortSignal): Promise<Workload> {
+async function readWorkload(api: KubeClient, pod: Pod, signal: AbortSignal): Promise<Workload> {
   const { namespace, name } = pod.metadata
-  const other: Workload = { kind: 'other', namespace, name, ours: false }
-  let maker = makerOf(pod)
-  if (maker?.kind === 'ReplicaSet') {
-    const set = await find(api, replicaSetKind, { namespace, name: maker.name }, { signal })
-    maker = set === undefined ? undefined : makerOf(set)
+  const other: Workload = { kind: 'other', namespace, name, builtIn: false }
+  let podOwner = findOwner(pod)
+  if (podOwner?.kind === 'ReplicaSet') {
+    const set = await findObject(api, replicaSetKind, { namespace, name: podOwner.name }, { signal })
+    podOwner = set === undefined ? undefined : findOwner(set)
   }
-  const kind = restartable.find((one) => one === maker?.kind)
-  if (maker?.apiVersion !== 'apps/v1' || kind === undefined) return other
-  const found = await find(api, kindOf('apps/v1', kind), { namespace, name: maker.name }, { signal })
-  return { kind, namespace, name: maker.name, ours: found?.metadata.labels?.[addonLabel] !== undefined }
+  const kind = restartable.find((one) => one === podOwner?.kind)
+  if (podOwner?.apiVersion !== 'apps/v1' || kind === undefined) return other
+  const found = await findObject(
+    api,
+    createUntypedKind('apps/v1', kind),
+    { namespace, name: podOwner.name },
+    { signal },
+  )
+  return { kind, namespace, name: podOwner.name, builtIn: found?.metadata.labels?.[addonLabel] !== undefined }
 }
 
 const restartable = ['Deployment', 'DaemonSet', 'StatefulSet'] as const
 
-/** For people: default/web. */
-export function nameOf({ namespace, name }: Workload): string {
+/** NAMESPACE/NAME. */
+export function formatWorkloadName({ namespace, name }: Workload): string {
   return `${namespace}/${name}`
 }

@@ -2,159 +2,168 @@ import type { Finding } from '../../contract/finding.ts'
 import type { EtcdClient } from '../../etcd/client.ts'
 import type { Identity } from '../../identity/identity.ts'
 import type { KeyName } from '../../identity/replace-key.ts'
-import type { Phase } from '../../identity/replacement.ts'
+import type { ReplacementPhase } from '../../identity/replacement.ts'
 import { secretFiles } from '../../identity/secret-files.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { firstFew } from '../../kit/truncate-list.ts'
+import { truncateList } from '../../kit/truncate-list.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { published, type PublishedAuthority, unpublish } from './published-cas.ts'
-import { encryptedWith } from './find-encrypted.ts'
-import { encryptionLoaded } from './encryption-loaded.ts'
-import type { Patience } from './poll.ts'
-import { distrustedInside, trustedInside } from './pod-trust.ts'
-import { nameOf, workloadsBefore } from './stale-pods.ts'
-import { restartAll } from './restart-workloads.ts'
-import { encryptedKinds, rewriteAll } from './rewrite-objects.ts'
-import { tokenLifetime, tokenSecrets } from './token-secrets.ts'
+import { waitUntilPublished, type PublishedCa, unpublishCa } from './published-cas.ts'
+import { findEncryptedWith } from './find-encrypted.ts'
+import { waitForEncryptionLoaded } from './encryption-loaded.ts'
+import type { RotationWaitOptions } from './poll.ts'
+import { waitUntilDistrusted, waitUntilTrusted } from './pod-trust.ts'
+import { formatWorkloadName, findStaleWorkloads } from './stale-pods.ts'
+import { restartWorkloads } from './restart-workloads.ts'
+import { encryptedKinds, rewriteObjects } from './rewrite-objects.ts'
+import { tokenLifetimeMs, findTokenSecrets } from './token-secrets.ts'
 
-/** A cluster whose hosts have all come to a phase, and what may be done to it. */
-export interface Settling extends Patience {
+/** A cluster whose hosts have all reached a phase, and the options of the rotation. */
+export interface RotationContext extends RotationWaitOptions {
   readonly identity: Identity
   readonly api: KubeClient
   readonly etcd: Pick<EtcdClient, 'read'>
-  /** Whether pods of others than ours may be made anew. */
+  /** True if pods of user workloads may be restarted. */
   readonly restartPods: boolean
-  /** How many objects were written anew by now. */
+  /** Called with the number of objects written so far. */
   readonly progress: (written: number) => void
 }
 
-/** What keeps the next phase from being safe. */
-type Settle = (cluster: Settling) => Promise<readonly Finding[]>
+/** Returns findings that make the next phase unsafe. */
+type RunRotationStep = (cluster: RotationContext) => Promise<readonly Finding[]>
 
-export interface Settlement {
+export interface RotationStep {
   readonly title: string
-  readonly settle: Settle
+  readonly run: RunRotationStep
 }
 
-/** What is to be done in the cluster itself before a key goes on from a phase; of most there is nothing. */
-export function settlementOf(key: KeyName, phase: Phase): Settlement | undefined {
-  return settlements.get(`${key} ${phase}`)
+/** What must happen in the cluster before a key leaves a phase. Most phases need nothing. */
+export function findRotationStep(key: KeyName, phase: ReplacementPhase): RotationStep | undefined {
+  return rotationSteps.get(`${key} ${phase}`)
 }
 
-const settlements: ReadonlyMap<string, Settlement> = new Map<`${KeyName} ${Phase}`, Settlement>([
-  ['kubernetes trust', { title: 'pods that trust the new authority', settle: podsTrust }],
-  ['kubernetes distrust', forgetting('kubernetes')],
-  ['front-proxy trust', { title: 'the new authority in what the API tells', settle: proxyTrusted }],
-  ['front-proxy distrust', forgetting('front-proxy')],
-  ['service-account switch', { title: 'tokens that were signed with the former key', settle: tokensOver }],
-  ['encryption trust', { title: 'all API servers can read what the new key writes', settle: loaded }],
-  ['encryption switch', { title: 'all Secrets and ConfigMaps written with the new key', settle: rewritten }],
-  ['encryption distrust', { title: 'all API servers work without the former key', settle: formerGone }],
+const rotationSteps: ReadonlyMap<string, RotationStep> = new Map<
+  `${KeyName} ${ReplacementPhase}`,
+  RotationStep
+>([
+  ['kubernetes trust', { title: 'pods that trust the new CA', run: waitForPodTrust }],
+  ['kubernetes distrust', buildForgetStep('kubernetes')],
+  ['front-proxy trust', { title: 'the new CA as published by the API', run: waitForProxyTrust }],
+  ['front-proxy distrust', buildForgetStep('front-proxy')],
+  ['service-account switch', { title: 'tokens that were signed with the previous key', run: checkTokens }],
+  ['encryption trust', { title: 'all API servers can read what the new key writes', run: waitForEncryption }],
+  [
+    'encryption switch',
+    { title: 'all Secrets and ConfigMaps written with the new key', run: rewriteEncrypted },
+  ],
+  [
+    'encryption distrust',
+    { title: 'all API servers work without the previous key', run: confirmPreviousGone },
+  ],
 ])
 
-/** Programs read whom to trust when they begin, so those that began before are made anew. */
-async function podsTrust(cluster: Settling): Promise<readonly Finding[]> {
+/** Programs read trusted CAs when they start, so pods that started before are restarted. */
+async function waitForPodTrust(cluster: RotationContext): Promise<readonly Finding[]> {
   const { identity, api, restartPods, signal } = cluster
-  const { replacement } = identity.authorities.kubernetes
+  const { replacement } = identity.cas.kubernetes
   if (replacement?.phase !== 'trust') return []
-  await published(api, 'kubernetes', replacement.next.certificate, cluster)
-  const since = await trustedInside(api, replacement.next.certificate, cluster)
-  const before = await workloadsBefore(api, since, signal)
-  const isMine = ({ kind, ours }: (typeof before)[number]): boolean =>
-    kind !== 'other' && (ours || restartPods)
-  await restartAll(api, before.filter(isMine), cluster)
-  const others = before.filter((workload) => !isMine(workload)).map(nameOf)
+  await waitUntilPublished(api, 'kubernetes', replacement.next.certificate, cluster)
+  const since = await waitUntilTrusted(api, replacement.next.certificate, cluster)
+  const stale = await findStaleWorkloads(api, since, signal)
+  const mayRestart = ({ kind, builtIn }: (typeof stale)[number]): boolean =>
+    kind !== 'other' && (builtIn || restartPods)
+  await restartWorkloads(api, stale.filter(mayRestart), cluster)
+  const others = stale.filter((workload) => !mayRestart(workload)).map(formatWorkloadName)
   if (others.length === 0) return []
   return [
     {
-      code: 'KEYS_PODS_TRUST_FORMER',
+      code: 'KEYS_PODS_TRUST_PREVIOUS',
       severity: 'error',
-      message: `pods began before they could know the new authority: ${firstFew(others, 6)}`,
+      message: `pods started before they could know the new CA: ${truncateList(others, 6)}`,
       hint: 'kubectl rollout restart, and the same command again; or with --restart-pods',
     },
   ]
 }
 
-async function proxyTrusted(cluster: Settling): Promise<readonly Finding[]> {
-  const { replacement } = cluster.identity.authorities.frontProxy
+async function waitForProxyTrust(cluster: RotationContext): Promise<readonly Finding[]> {
+  const { replacement } = cluster.identity.cas.frontProxy
   if (replacement?.phase === 'trust')
-    await published(cluster.api, 'front-proxy', replacement.next.certificate, cluster)
+    await waitUntilPublished(cluster.api, 'front-proxy', replacement.next.certificate, cluster)
   return []
 }
 
-function forgetting(authority: PublishedAuthority): Settlement {
+function buildForgetStep(ca: PublishedCa): RotationStep {
   return {
-    title: 'the former authority out of what the API tells',
-    async settle(cluster) {
+    title: 'the previous CA removed from what the API publishes',
+    async run(cluster) {
       const { identity, api, signal } = cluster
-      const slot = authority === 'kubernetes' ? 'kubernetes' : 'frontProxy'
-      const { replacement } = identity.authorities[slot]
+      const slot = ca === 'kubernetes' ? 'kubernetes' : 'frontProxy'
+      const { replacement } = identity.cas[slot]
       if (replacement?.phase !== 'distrust') return []
-      await unpublish(api, authority, replacement.former, signal)
-      if (authority === 'kubernetes') await distrustedInside(api, replacement.former, cluster)
+      await unpublishCa(api, ca, replacement.previous, signal)
+      if (ca === 'kubernetes') await waitUntilDistrusted(api, replacement.previous, cluster)
       return []
     },
   }
 }
 
-async function tokensOver({ identity, api, now, signal }: Settling): Promise<readonly Finding[]> {
+async function checkTokens({ identity, api, now, signal }: RotationContext): Promise<readonly Finding[]> {
   const { replacement } = identity.serviceAccount
   if (replacement?.phase !== 'switch') return []
-  const over = Date.parse(replacement.since ?? now().toISOString()) + tokenLifetime
-  const kept = await tokenSecrets(api, replacement.former, signal)
-  const alive = (message: string, hint: string): Finding => ({
+  const expiry = Date.parse(replacement.since ?? now().toISOString()) + tokenLifetimeMs
+  const secretNames = await findTokenSecrets(api, replacement.previous, signal)
+  const buildTokenFinding = (message: string, hint: string): Finding => ({
     code: 'KEYS_TOKENS_ALIVE',
     severity: 'error',
     message,
     hint,
   })
   return [
-    ...(now().getTime() >= over
+    ...(now().getTime() >= expiry
       ? []
       : [
-          alive(
-            `pods may have tokens of the former key until ${new Date(over).toISOString()}`,
-            'the same command again then: it drops the former key',
+          buildTokenFinding(
+            `pods may have tokens of the previous key until ${new Date(expiry).toISOString()}`,
+            'the same command again then: it drops the previous key',
           ),
         ]),
-    ...(kept.length === 0
+    ...(secretNames.length === 0
       ? []
       : [
-          alive(
-            `Secrets hold tokens of the former key, which never expire: ${firstFew(kept, 6)}`,
-            'delete them, make them anew where they are needed, and type the same command again',
+          buildTokenFinding(
+            `Secrets hold tokens of the previous key, which never expire: ${truncateList(secretNames, 6)}`,
+            'delete them, create them again where they are needed, and run the same command again',
           ),
         ]),
   ]
 }
 
-async function loaded(cluster: Settling): Promise<readonly Finding[]> {
+async function waitForEncryption(cluster: RotationContext): Promise<readonly Finding[]> {
   const configuration = secretFiles(cluster.identity, []).get('encryption-configuration')
-  if (configuration !== undefined) await encryptionLoaded(cluster.api, configuration, cluster)
+  if (configuration !== undefined) await waitForEncryptionLoaded(cluster.api, configuration, cluster)
   return []
 }
 
-async function rewritten(cluster: Settling): Promise<readonly Finding[]> {
-  await loaded(cluster)
-  await rewriteAll(cluster.api, encryptedKinds, cluster)
-  await nothingLeft(cluster)
+async function rewriteEncrypted(cluster: RotationContext): Promise<readonly Finding[]> {
+  await waitForEncryption(cluster)
+  await rewriteObjects(cluster.api, encryptedKinds, cluster)
+  await requireNothingLeft(cluster)
   return []
 }
 
-async function formerGone(cluster: Settling): Promise<readonly Finding[]> {
-  await loaded(cluster)
-  await nothingLeft(cluster)
+async function confirmPreviousGone(cluster: RotationContext): Promise<readonly Finding[]> {
+  await waitForEncryption(cluster)
+  await requireNothingLeft(cluster)
   return []
 }
 
-/** Looks where it is kept, past all that the API may say. */
-async function nothingLeft({ identity, etcd, signal }: Settling): Promise<void> {
+/** Reads etcd directly instead of relying on the API. */
+async function requireNothingLeft({ identity, etcd, signal }: RotationContext): Promise<void> {
   const replacement = identity.encryption?.replacement
   if (replacement === undefined || replacement.phase === 'trust') return
-  const left = await encryptedWith(etcd, replacement.former.name, signal)
-  if (left.length === 0) return
-  const message = `etcd holds ${left.length} that are encrypted with ${replacement.former.name}: ${firstFew(left, 3)}`
+  const remaining = await findEncryptedWith(etcd, replacement.previous.name, signal)
+  if (remaining.length === 0) return
+  const message = `etcd holds ${remaining.length} objects that are encrypted with ${replacement.previous.name}: ${truncateList(remaining, 3)}`
   throw new HyperkubeError('KEYS_STILL_ENCRYPTED', message, {
-    hint: 'the same command again writes them anew',
+    hint: 'the same command again rewrites them',
   })
 }

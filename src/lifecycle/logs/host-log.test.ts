@@ -1,15 +1,15 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { secretMask } from '../../kit/mask-secrets.ts'
+import { createSecretMask } from '../../kit/mask-secrets.ts'
 import { scriptedJournal } from './testing/scripted-journal.ts'
-import { hostLog, journalArguments } from './host-log.ts'
+import { readHostLog, buildJournalArgs } from './host-log.ts'
 
 const { signal } = new AbortController()
-const options = { mask: secretMask(), signal }
+const options = { mask: createSecretMask(), signal }
 
-test('what the journal is asked for is one argument each', () => {
+test('each journal option is a single argument', () => {
   expect(
-    journalArguments({
+    buildJournalArgs({
       components: ['etcd', 'kubelet'],
       since: { ago: 90_500 },
       until: { at: new Date('2026-11-15T12:00:00.900Z') },
@@ -23,8 +23,8 @@ test('what the journal is asked for is one argument each', () => {
     '--lines=5',
     '--reverse',
   ])
-  expect(journalArguments({ components: [], lines: 5 }).slice(5)).toEqual(['--lines=5'])
-  expect(journalArguments({ components: [], follow: true }).slice(5)).toEqual(['--follow', '--no-tail'])
+  expect(buildJournalArgs({ components: [], lines: 5 }).slice(5)).toEqual(['--lines=5'])
+  expect(buildJournalArgs({ components: [], follow: true }).slice(5)).toEqual(['--follow', '--no-tail'])
 })
 
 test('lines of the journal become lines of components, without secrets', async () => {
@@ -42,7 +42,7 @@ test('lines of the journal become lines of components, without secrets', async (
     { __REALTIME_TIMESTAMP: '1700000000000005', MESSAGE: [27, 104, 105], UNIT: 'b.service' },
     { __REALTIME_TIMESTAMP: '1700000000000006', MESSAGE: null, UNIT: 'b.service' },
   ])
-  const lines = await Array.fromAsync(hostLog(remote, { components: ['etcd'] }, options))
+  const lines = await Array.fromAsync(readHostLog(remote, { components: ['etcd'] }, options))
   expect(lines.map(({ component, message }) => [component, message])).toEqual([
     ['etcd', 'one'],
     ['a', '[removed]'],
@@ -54,7 +54,7 @@ test('lines of the journal become lines of components, without secrets', async (
   expect(lines[0]).toMatchObject({ time: 1_700_000_000_000_001, host: 'cp1', priority: 3 })
 })
 
-test('a journal that cannot be read is said, with its words', async () => {
+test('a failing journalctl is reported with its message', async () => {
   const remote = {
     ...scriptedJournal('cp1', []),
     open: async () => ({
@@ -64,20 +64,20 @@ test('a journal that cannot be read is said, with its words', async () => {
       kill: () => undefined,
     }),
   }
-  await expect(Array.fromAsync(hostLog(remote, { components: [] }, options))).rejects.toMatchObject({
+  await expect(Array.fromAsync(readHostLog(remote, { components: [] }, options))).rejects.toMatchObject({
     code: 'COMMAND_FAILED',
     message: String.raw`journalctl ended with 1: open: \u001b[31mno`,
   })
 })
 
-test('the last lines since a time come backwards, and are told forwards', async () => {
+test('the last lines since a time are read in reverse and returned in order', async () => {
   const line = (second: number) => ({
     __REALTIME_TIMESTAMP: `170000000${second}000000`,
     MESSAGE: String(second),
     UNIT: 'etcd.service',
   })
   const remote = scriptedJournal('cp1', [line(1), line(2), line(3)])
-  const wish = { components: ['etcd'], since: { ago: 60_000 }, lines: 3 }
-  const lines = await Array.fromAsync(hostLog(remote, wish, options))
+  const query = { components: ['etcd'], since: { ago: 60_000 }, lines: 3 }
+  const lines = await Array.fromAsync(readHostLog(remote, query, options))
   expect(lines.map(({ message }) => message)).toEqual(['1', '2', '3'])
 })

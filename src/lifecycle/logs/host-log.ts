@@ -2,27 +2,27 @@ import { createInterface } from 'node:readline'
 import type { Argv } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { SecretMask } from '../../kit/mask-secrets.ts'
-import { printable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import { journalFields, type LogLine, logLine, shortened } from './log-line.ts'
-import { windowsLog } from './windows-log.ts'
+import { journalFields, type LogLine, parseJournalLine, truncateMessage } from './log-line.ts'
+import { readWindowsLog } from './windows-log.ts'
 
-/** A time that is told as a time, or as so many milliseconds ago by the clock of the host. */
-export type When = { readonly at: Date } | { readonly ago: number }
+/** A time, or a number of milliseconds ago by the clock of the host. */
+export type LogTime = { readonly at: Date } | { readonly ago: number }
 
-export interface LogWish {
+export interface LogQuery {
   readonly components: readonly string[]
-  readonly since?: When
-  readonly until?: When
-  /** Only the last ones. */
+  readonly since?: LogTime
+  readonly until?: LogTime
+  /** Only the last lines, at most this many. */
   readonly lines?: number
-  /** Also what comes from now on. */
+  /** Also lines that are written from now on. */
   readonly follow?: boolean
 }
 
-/** What systemd's journal is asked with. Every word that came from outside is part of one argument. */
-export function journalArguments(wish: LogWish): Argv {
-  const { components, since, until, lines, follow = false } = wish
+/** Arguments for journalctl. Each value from outside is part of a single argument, never a separate one. */
+export function buildJournalArgs(query: LogQuery): Argv {
+  const { components, since, until, lines, follow = false } = query
   return [
     'journalctl',
     '--output=json',
@@ -30,67 +30,69 @@ export function journalArguments(wish: LogWish): Argv {
     '--all',
     '--no-pager',
     ...components.map((name) => `--unit=${name}.service`),
-    ...(since === undefined ? [] : [`--since=${timeText(since)}`]),
-    ...(until === undefined ? [] : [`--until=${timeText(until)}`]),
+    ...(since === undefined ? [] : [`--since=${formatLogTime(since)}`]),
+    ...(until === undefined ? [] : [`--until=${formatLogTime(until)}`]),
     ...(lines === undefined ? [] : [`--lines=${lines}`]),
-    ...(isBackwards(wish) ? ['--reverse'] : []),
-    // Those that are asked for without a number of lines would be ten.
+    ...(needsReverse(query) ? ['--reverse'] : []),
+    // With --follow alone journalctl would start with ten lines.
     ...(follow ? ['--follow', ...(lines === undefined ? ['--no-tail'] : [])] : []),
   ]
 }
 
-/** Of lines since a time, journalctl counts from the first one on unless it goes backwards. */
-function isBackwards({ since, lines, follow = false }: LogWish): boolean {
+/** With --since, journalctl counts --lines from the start unless it reads in reverse. */
+function needsReverse({ since, lines, follow = false }: LogQuery): boolean {
   return since !== undefined && lines !== undefined && !follow
 }
 
-function timeText(when: When): string {
+function formatLogTime(when: LogTime): string {
   return 'ago' in when ? `-${Math.ceil(when.ago / 1000)}s` : `@${Math.floor(when.at.getTime() / 1000)}`
 }
 
-export interface ReadOptions {
+export interface ReadLogOptions {
   readonly mask: SecretMask
   readonly signal: AbortSignal
 }
 
-/** The log of a host, line by line, without secrets. No agent is needed for it, and nothing is changed. */
-export async function* hostLog(
+/** Reads the log of a host line by line and masks secrets. Needs no agent and changes nothing. */
+export async function* readHostLog(
   remote: Remote,
-  wish: LogWish,
-  { mask, signal }: ReadOptions,
+  query: LogQuery,
+  { mask, signal }: ReadLogOptions,
 ): AsyncGenerator<LogLine> {
-  /** Lines of one program belong together, whoever speaks in between. */
+  /** Secrets may span lines, so that each component has its own masking state. */
   const masks = new Map<string, (line: string) => string>()
-  for await (const line of linesOf(remote, wish, signal)) {
-    const own = masks.get(line.component) ?? mask.lines()
-    masks.set(line.component, own)
-    yield { ...line, message: shortened(line.message.split('\n').map(own).join('\n')) }
+  for await (const line of readLines(remote, query, signal)) {
+    const maskLine = masks.get(line.component) ?? mask.lines()
+    masks.set(line.component, maskLine)
+    yield { ...line, message: truncateMessage(line.message.split('\n').map(maskLine).join('\n')) }
   }
 }
 
-function linesOf(remote: Remote, wish: LogWish, signal: AbortSignal): AsyncIterable<LogLine> {
-  return remote.windows === undefined ? journal(remote, wish, signal) : windowsLog(remote, wish, signal)
+function readLines(remote: Remote, query: LogQuery, signal: AbortSignal): AsyncIterable<LogLine> {
+  return remote.windows === undefined
+    ? readJournal(remote, query, signal)
+    : readWindowsLog(remote, query, signal)
 }
 
-async function* journal(remote: Remote, wish: LogWish, signal: AbortSignal): AsyncGenerator<LogLine> {
-  const conversation = await remote.open(journalArguments(wish), { signal, root: true })
+async function* readJournal(remote: Remote, query: LogQuery, signal: AbortSignal): AsyncGenerator<LogLine> {
+  const running = await remote.open(buildJournalArgs(query), { signal, root: true })
   try {
-    conversation.stdin.end()
-    const texts = createInterface({ input: conversation.stdout, crlfDelay: Infinity })
-    for await (const text of isBackwards(wish) ? turned(texts) : texts) {
-      const line = logLine(remote.host, text)
+    running.stdin.end()
+    const texts = createInterface({ input: running.stdout, crlfDelay: Infinity })
+    for await (const text of needsReverse(query) ? reverse(texts) : texts) {
+      const line = parseJournalLine(remote.host, text)
       if (line !== undefined) yield line
     }
-    const { code, stderr } = await conversation.ended
+    const { code, stderr } = await running.ended
     if (code !== 0 && stderr.trim() !== '') {
-      const message = `journalctl ended with ${code}: ${printable(stderr.trim().split('\n').at(-1) ?? '')}`
+      const message = `journalctl ended with ${code}: ${toPrintable(stderr.trim().split('\n').at(-1) ?? '')}`
       throw new HyperkubeError('COMMAND_FAILED', message, { host: remote.host })
     }
   } finally {
-    conversation.kill()
+    running.kill()
   }
 }
 
-async function* turned(texts: AsyncIterable<string>): AsyncGenerator<string> {
+async function* reverse(texts: AsyncIterable<string>): AsyncGenerator<string> {
   yield* (await Array.fromAsync(texts)).toReversed()
 }

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { merged, type Timed } from './merge.ts'
+import { mergeByTime, type Timed } from './merge.ts'
 
 interface Item extends Timed {
   readonly source: number
   readonly number: number
 }
 
-async function* told(items: readonly Item[], pauses: readonly number[]): AsyncGenerator<Item> {
+async function* emitItems(items: readonly Item[], pauses: readonly number[]): AsyncGenerator<Item> {
   for (const [index, item] of items.entries()) {
     const pause = pauses[index % Math.max(1, pauses.length)] ?? 0
     if (pause > 0) await sleep(pause - 1)
@@ -21,12 +21,12 @@ const pauses = fc.array(fc.nat(2), { maxLength: 5 })
 
 test('sources in order come out in order, and nothing is lost', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(times, pauses), { maxLength: 5 }), async (given) => {
-      const items = given.map(([own], source) =>
-        own.toSorted((a, b) => a - b).map((time, number): Item => ({ time, source, number })),
+    fc.asyncProperty(fc.array(fc.tuple(times, pauses), { maxLength: 5 }), async (inputs) => {
+      const items = inputs.map(([sourceItems], source) =>
+        sourceItems.toSorted((a, b) => a - b).map((time, number): Item => ({ time, source, number })),
       )
-      const sources = items.map((own, index) => told(own, given[index]?.[1] ?? []))
-      const out = await Array.fromAsync(merged(sources, { window: Infinity }))
+      const sources = items.map((sourceItems, index) => emitItems(sourceItems, inputs[index]?.[1] ?? []))
+      const out = await Array.fromAsync(mergeByTime(sources, { windowMs: Infinity }))
       const expected = items.flat().toSorted((a, b) => a.time - b.time || a.source - b.source)
       expect(out).toEqual(expected)
     }),
@@ -34,19 +34,19 @@ test('sources in order come out in order, and nothing is lost', async () => {
   )
 })
 
-test('nothing is lost and nobody is overtaken within a source, whatever the order, window and pace', async () => {
+test('nothing is lost and each source keeps its order, for any order, window and delay', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(times, pauses), { maxLength: 4 }),
       fc.nat(3),
-      async (given, window) => {
-        const items = given.map(([own], source) =>
-          own.map((time, number): Item => ({ time, source, number })),
+      async (inputs, window) => {
+        const items = inputs.map(([sourceItems], source) =>
+          sourceItems.map((time, number): Item => ({ time, source, number })),
         )
-        const sources = items.map((own, index) => told(own, given[index]?.[1] ?? []))
-        const out = await Array.fromAsync(merged(sources, { window }))
-        for (const [source, own] of items.entries()) {
-          expect(out.filter((item) => item.source === source)).toEqual(own)
+        const sources = items.map((sourceItems, index) => emitItems(sourceItems, inputs[index]?.[1] ?? []))
+        const out = await Array.fromAsync(mergeByTime(sources, { windowMs: window }))
+        for (const [source, sourceItems] of items.entries()) {
+          expect(out.filter((item) => item.source === source)).toEqual(sourceItems)
         }
       },
     ),
@@ -54,28 +54,30 @@ test('nothing is lost and nobody is overtaken within a source, whatever the orde
   )
 })
 
-test('whoever is silent holds others up for the window, and no longer', async () => {
-  const quiet = Promise.withResolvers<void>()
-  async function* silent(): AsyncGenerator<Item> {
-    await quiet.promise
+test('a source without items delays the others for the window only', async () => {
+  const released = Promise.withResolvers<void>()
+  async function* emitNothing(): AsyncGenerator<Item> {
+    await released.promise
     yield* []
   }
-  const one: Item = { time: 1, source: 0, number: 0 }
-  const all = merged([told([one], []), silent()], { window: 20 })
-  const begun = performance.now()
-  expect(await all.next()).toEqual({ value: one, done: false })
-  expect(performance.now() - begun).toBeGreaterThan(15)
-  quiet.resolve()
+  const firstItem: Item = { time: 1, source: 0, number: 0 }
+  const all = mergeByTime([emitItems([firstItem], []), emitNothing()], { windowMs: 20 })
+  const startedAt = performance.now()
+  expect(await all.next()).toEqual({ value: firstItem, done: false })
+  expect(performance.now() - startedAt).toBeGreaterThan(15)
+  released.resolve()
   expect(await all.next()).toEqual({ value: undefined, done: true })
 })
 
-test('more than fits is waited for, and who stops to listen ends it', async () => {
-  const many = Array.from({ length: 5000 }, (_, number): Item => ({ time: number, source: 0, number }))
-  const both = merged([told(many, []), told(many, [])], { window: Infinity })
+test('sources wait for a full buffer, and a consumer that stops ends the merge', async () => {
+  const manyItems = Array.from({ length: 5000 }, (_, number): Item => ({ time: number, source: 0, number }))
+  const mergedSources = mergeByTime([emitItems(manyItems, []), emitItems(manyItems, [])], {
+    windowMs: Infinity,
+  })
   let count = 0
-  for await (const _ of both) if (++count === 7000) break
+  for await (const _ of mergedSources) if (++count === 7000) break
   expect(count).toBe(7000)
-  expect(await Array.fromAsync(merged([told(many, [])], { window: 0 }))).toHaveLength(5000)
+  expect(await Array.fromAsync(mergeByTime([emitItems(manyItems, [])], { windowMs: 0 }))).toHaveLength(5000)
 })
 
 test('a source that fails fails the whole', async () => {
@@ -83,5 +85,5 @@ test('a source that fails fails the whole', async () => {
     yield* []
     throw new Error('gone')
   }
-  await expect(Array.fromAsync(merged([failing()], { window: 0 }))).rejects.toThrow('gone')
+  await expect(Array.fromAsync(mergeByTime([failing()], { windowMs: 0 }))).rejects.toThrow('gone')
 })

@@ -1,108 +1,119 @@
-/** Something that happened at a time. */
+/** An item with a timestamp. */
 export interface Timed {
   readonly time: number
 }
 
 export interface MergeOptions {
   /**
-   * How many milliseconds something is held back for what others may still tell of before it. Without an end, all is in
-   * order as long as each source is.
+   * Milliseconds for which an item is held back, in case another source still emits an earlier one. With
+   * Infinity the output is sorted if each source is.
    */
-  readonly window: number
-  /** Milliseconds, from whenever on. */
+  readonly windowMs: number
+  /** Milliseconds from any starting point. */
   readonly now?: () => number
 }
 
-/** How much is taken from a source before it was asked for. */
-const ahead = 1000
+/** Maximum number of items buffered for one source. */
+const maxBuffered = 1000
 
-interface Held<T> {
+interface BufferedItem<T> {
   readonly item: T
-  /** When it came. */
-  readonly at: number
+  /** When the item was received. */
+  readonly receivedAt: number
 }
 
-/** What has come of one source. */
-export interface Line<T> {
-  readonly held: readonly Held<T>[]
-  /** Whether there may be more. */
+/** Buffered items of one source. */
+export interface SourceBuffer<T> {
+  readonly items: readonly BufferedItem<T>[]
+  /** False once the source has ended. */
   readonly open: boolean
 }
 
-export type Next = { readonly take: number } | { readonly wait: number } | { readonly ended: true }
+export type MergeStep = { readonly take: number } | { readonly wait: number } | { readonly ended: true }
 
-/** What to do next: take the first of a line, wait for so many milliseconds or news, or end. */
-export function nextOf<T extends Timed>(lines: readonly Line<T>[], now: number, window: number): Next {
-  let first: { readonly index: number; readonly head: Held<T> } | undefined
-  for (const [index, { held }] of lines.entries()) {
-    const [head] = held
+/**
+ * Decides the next step: take the first item of a buffer, wait for some milliseconds or a new item, or end.
+ */
+export function chooseNext<T extends Timed>(
+  buffers: readonly SourceBuffer<T>[],
+  now: number,
+  windowMs: number,
+): MergeStep {
+  let first: { readonly index: number; readonly head: BufferedItem<T> } | undefined
+  for (const [index, { items }] of buffers.entries()) {
+    const [head] = items
     if (head !== undefined && (first === undefined || head.item.time < first.head.item.time)) {
       first = { index, head }
     }
   }
-  const someMayTell = lines.some(({ held, open }) => open && held.length === 0)
-  if (first === undefined) return someMayTell ? { wait: Infinity } : { ended: true }
-  if (!someMayTell) return { take: first.index }
-  const wait = first.head.at + window - now
+  const isAnyPending = buffers.some(({ items, open }) => open && items.length === 0)
+  if (first === undefined) return isAnyPending ? { wait: Infinity } : { ended: true }
+  if (!isAnyPending) return { take: first.index }
+  const wait = first.head.receivedAt + windowMs - now
   return wait <= 0 ? { take: first.index } : { wait }
 }
 
 /**
- * All sources in one, by time; of the same time in the order of the sources. What a source tells out of order stays where
- * it is: nothing is lost.
+ * Merges all sources by time; equal times keep the order of the sources. Items that are out of order within a
+ * source stay so: nothing is lost.
  */
-export async function* merged<T extends Timed>(
+export async function* mergeByTime<T extends Timed>(
   sources: readonly AsyncIterable<T>[],
-  { window, now = () => performance.now() }: MergeOptions,
+  { windowMs, now = () => performance.now() }: MergeOptions,
 ): AsyncGenerator<T> {
-  let news = (): void => undefined
-  let isOver = false
-  const lines = sources.map(() => ({ held: [] as Held<T>[], open: true, room: (): void => undefined }))
+  let wakeMerger = (): void => undefined
+  let isDone = false
+  const buffers = sources.map(() => ({
+    items: [] as BufferedItem<T>[],
+    open: true,
+    resume: (): void => undefined,
+  }))
   const failures: unknown[] = []
-  const read = async (source: AsyncIterable<T>, line: (typeof lines)[number]): Promise<void> => {
+  const read = async (source: AsyncIterable<T>, buffer: (typeof buffers)[number]): Promise<void> => {
     try {
       for await (const item of source) {
-        line.held.push({ item, at: now() })
-        news()
-        if (line.held.length >= ahead) await new Promise<void>((resolve) => (line.room = resolve))
-        if (isOver) return
+        buffer.items.push({ item, receivedAt: now() })
+        wakeMerger()
+        if (buffer.items.length >= maxBuffered)
+          await new Promise<void>((resolve) => (buffer.resume = resolve))
+        if (isDone) return
       }
     } catch (error) {
       failures.push(error)
     } finally {
-      line.open = false
-      news()
+      buffer.open = false
+      wakeMerger()
     }
   }
   try {
-    for (const [index, line] of lines.entries()) void read(sources[index] ?? none(), line)
+    for (const [index, buffer] of buffers.entries()) void read(sources[index] ?? emptySource(), buffer)
     for (;;) {
       if (failures.length > 0) throw failures[0]
-      const next = nextOf(lines, now(), window)
+      const next = chooseNext(buffers, now(), windowMs)
       if ('ended' in next) return
-      if ('wait' in next) await pause(next.wait, (wake) => (news = wake))
+      if ('wait' in next) await waitOrWake(next.wait, (wake) => (wakeMerger = wake))
       else {
-        const line = lines[next.take]
-        const taken = line?.held.shift()
-        line?.room()
+        const buffer = buffers[next.take]
+        const taken = buffer?.items.shift()
+        buffer?.resume()
         if (taken !== undefined) yield taken.item
       }
     }
   } finally {
-    isOver = true
-    for (const { room } of lines) room()
+    isDone = true
+    for (const { resume } of buffers) resume()
   }
 }
 
-/** Until somebody wakes us, or the time is over. */
-async function pause(milliseconds: number, wakeable: (wake: () => void) => void): Promise<void> {
+/** Waits until woken or until the time is over. */
+async function waitOrWake(milliseconds: number, onWake: (wake: () => void) => void): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = Number.isFinite(milliseconds) ? setTimeout(resolve, milliseconds) : undefined
-    wakeable(() => {
+    onWake(() => {
       clearTimeout(timer)
       resolve()
     })
   })
 }
 
-async function* none(): AsyncGenerator<never> {}
+async function* emptySource(): AsyncGenerator<never> {}

@@ -1,37 +1,41 @@
-import type { HostAsk } from '../../contract/host-call.ts'
+import type { HostCallBody } from '../../contract/host-call.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import { hearHost } from '../../ssh/windows/call-host.ts'
-import { calleeOn } from '../host-program.ts'
-import type { LogWish, When } from './host-log.ts'
+import { streamHostResponses } from '../../ssh/windows/call-host.ts'
+import { findHostProgram } from '../host-program.ts'
+import type { LogQuery, LogTime } from './host-log.ts'
 import type { LogLine } from './log-line.ts'
 
-type LogAsk = Extract<HostAsk, { type: 'logs' }>
+type LogRequest = Extract<HostCallBody, { type: 'logs' }>
 
-/** What the files of components say on a Windows host, read by our own program there. */
-export async function* windowsLog(
+/** Reads the log files of components on a Windows host through the hyperkube program there. */
+export async function* readWindowsLog(
   remote: Remote,
-  wish: LogWish,
+  query: LogQuery,
   signal: AbortSignal,
 ): AsyncGenerator<LogLine> {
-  for await (const answer of hearHost(await calleeOn(remote, signal), logAsk(wish), signal)) {
-    if (answer.type !== 'line') return
-    const { type: _, ...line } = answer
+  for await (const response of streamHostResponses(
+    await findHostProgram(remote, signal),
+    buildLogRequest(query),
+    signal,
+  )) {
+    if (response.type !== 'line') return
+    const { type: _, ...line } = response
     yield { host: remote.host, ...line }
   }
 }
 
-export function logAsk({ components, since, until, lines, follow = false }: LogWish): LogAsk {
+export function buildLogRequest({ components, since, until, lines, follow = false }: LogQuery): LogRequest {
   return {
     type: 'logs',
     names: components,
-    ...(since === undefined ? {} : { since: timeOf(since) }),
-    ...(until === undefined ? {} : { until: timeOf(until) }),
+    ...(since === undefined ? {} : { since: toRequestTime(since) }),
+    ...(until === undefined ? {} : { until: toRequestTime(until) }),
     ...(lines === undefined ? {} : { lines }),
     follow,
   }
 }
 
-function timeOf(when: When): NonNullable<LogAsk['since']> {
+function toRequestTime(when: LogTime): NonNullable<LogRequest['since']> {
   return 'ago' in when
     ? { by: 'ago', milliseconds: when.ago }
     : { by: 'time', milliseconds: when.at.getTime() }

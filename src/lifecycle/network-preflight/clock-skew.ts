@@ -1,45 +1,51 @@
 import type { Finding } from '../../contract/finding.ts'
-import { duration } from '../../kit/duration.ts'
+import { formatDuration } from '../../kit/duration.ts'
 
-/** What time it is on a host, seen from here. All in milliseconds. */
+/** The clock of a host, as read by the operator. All in milliseconds. */
 export interface ClockReading {
   readonly host: string
-  /** Here, when it was asked and when the answer came. */
-  readonly asked: number
-  readonly answered: number
-  /** There, at some moment between the two. */
+  /** Operator time when the request was sent and when the response arrived. */
+  readonly sentAt: number
+  readonly receivedAt: number
+  /** Host time at some moment between the two. */
   readonly time: number
 }
 
-/** Clocks that are kept do not differ by so much: nobody keeps this one. etcd itself complains from one second on. */
-const notable = 2000
+/** Synchronized clocks do not differ this much. etcd itself warns from one second on. */
+const warningMs = 2000
 /**
- * Tokens of service accounts are borne for a minute before their time. Two hosts that are each within half of it of the
- * rest bear each other's.
+ * Service account tokens are accepted up to one minute early. Two hosts that are each within half a minute of
+ * the rest accept each other's tokens.
  */
-const harmful = 30_000
+const errorMs = 30_000
 
 /**
- * Clocks that are not like the others. Ours is one of them: it signs certificates. What counts is how far one is from
- * the middle of all, so that a single one that is wrong is known as that one.
+ * Finds clocks that differ from the others. The operator's own clock is one of them, because it signs
+ * certificates. Deviation is measured from the median, so that a single wrong clock is identified.
  */
-export function judgeClocks(readings: readonly ClockReading[]): readonly Finding[] {
-  // In the middle of the question and its answer, give or take half of what lies between them.
-  const clocks = readings.map(({ host, asked, answered, time }) => ({
+export function checkClockSkew(readings: readonly ClockReading[]): readonly Finding[] {
+  // Assumes the midpoint of request and response; the error is at most half the round trip.
+  const clocks = readings.map(({ host, sentAt, receivedAt, time }) => ({
     host,
-    ahead: time - (asked + answered) / 2,
-    doubt: (answered - asked) / 2,
+    offset: time - (sentAt + receivedAt) / 2,
+    uncertainty: (receivedAt - sentAt) / 2,
   }))
-  const middle = middleOf([0, ...clocks.map(({ ahead }) => ahead)])
-  return [{ host: undefined, ahead: 0, doubt: 0 }, ...clocks].flatMap(({ host, ahead, doubt }) => {
-    const off = ahead - middle
-    const sure = Math.abs(off) - doubt
-    return sure > notable ? [skew(host, off, sure > harmful ? 'error' : 'warning')] : []
-  })
+  const median = findMedian([0, ...clocks.map(({ offset }) => offset)])
+  return [{ host: undefined, offset: 0, uncertainty: 0 }, ...clocks].flatMap(
+    ({ host, offset, uncertainty }) => {
+      const deviation = offset - median
+      const minDeviation = Math.abs(deviation) - uncertainty
+      return minDeviation > warningMs
+        ? [buildSkewFinding(host, deviation, minDeviation > errorMs ? 'error' : 'warning')]
+        : []
+    },
+  )
 }
 
-/** Of two in the middle the one that is closer to our own clock, which is the one a person has before them. */
-function middleOf(values: readonly number[]): number {
+/**
+ * With two middle values, takes the one closer to the operator's clock, which a person can check directly.
+ */
+function findMedian(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const [low, high] = [
     sorted[Math.floor((sorted.length - 1) / 2)] ?? 0,
@@ -48,14 +54,18 @@ function middleOf(values: readonly number[]): number {
   return Math.abs(low) <= Math.abs(high) ? low : high
 }
 
-function skew(host: string | undefined, off: number, severity: Finding['severity']): Finding {
+function buildSkewFinding(
+  host: string | undefined,
+  deviation: number,
+  severity: Finding['severity'],
+): Finding {
   const whose = host === undefined ? 'the clock of this machine' : 'its clock'
   const others = host === undefined ? 'those of the hosts' : 'the other clocks'
   return {
     code: 'CLOCK_SKEW',
     severity,
-    message: `${whose} is ${duration(Math.abs(off))} ${off > 0 ? 'ahead of' : 'behind'} ${others}`,
-    hint: 'timedatectl set-ntp true; timedatectl timesync-status then shows whom it follows',
+    message: `${whose} is ${formatDuration(Math.abs(deviation))} ${deviation > 0 ? 'ahead of' : 'behind'} ${others}`,
+    hint: 'timedatectl set-ntp true; timedatectl timesync-status then shows its time source',
     ...(host === undefined ? {} : { host }),
   }
 }

@@ -1,32 +1,35 @@
-import type { Observed } from './probe-connections.ts'
+import type { ConnectionResult } from './probe-connections.ts'
 
-/** What one host has to do with: all that it does not reach, or all by whom it is not reached. */
-export interface Fold {
+/** Failures of one host: all connections that it cannot open, or all that cannot be opened to it. */
+export interface FailureGroup {
   readonly side: 'from' | 'to'
   readonly host: string
-  readonly observed: readonly Observed[]
+  readonly results: readonly ConnectionResult[]
 }
 
 /**
- * Puts failures together under as few hosts as can be: a firewall of one host is one matter, however many run against it.
- * Under equals it is the one that is looked for, because it is there that packets are mostly turned away.
+ * Groups failures under as few hosts as possible: the firewall of one host is one problem, however many
+ * connections fail. With equal sizes the target host wins, because packets are mostly dropped there.
  */
-export function fold(failures: readonly Observed[]): readonly Fold[] {
-  const folds: Fold[] = []
+export function groupFailures(failures: readonly ConnectionResult[]): readonly FailureGroup[] {
+  const failureGroups: FailureGroup[] = []
   let rest = failures
   while (rest.length > 0) {
-    const largest = [...groups(rest, 'to'), ...groups(rest, 'from')].reduce((best, one) =>
-      one.observed.length > best.observed.length ? one : best,
+    const largest = [...groupBySide(rest, 'to'), ...groupBySide(rest, 'from')].reduce((best, group) =>
+      group.results.length > best.results.length ? group : best,
     )
-    folds.push(largest)
-    const explained = new Set(largest.observed)
+    failureGroups.push(largest)
+    const explained = new Set(largest.results)
     rest = rest.filter((failure) => !explained.has(failure))
   }
-  return folds.toSorted((a, b) => (a.host < b.host ? -1 : 1))
+  return failureGroups.toSorted((a, b) => (a.host < b.host ? -1 : 1))
 }
 
-function groups(failures: readonly Observed[], side: Fold['side']): readonly Fold[] {
-  return [...Map.groupBy(failures, ({ need }) => need[side].host)]
-    .map(([host, observed]) => ({ side, host, observed }))
+function groupBySide(
+  failures: readonly ConnectionResult[],
+  side: FailureGroup['side'],
+): readonly FailureGroup[] {
+  return [...Map.groupBy(failures, ({ connection }) => connection[side].host)]
+    .map(([host, results]) => ({ side, host, results }))
     .toSorted((a, b) => (a.host < b.host ? -1 : 1))
 }

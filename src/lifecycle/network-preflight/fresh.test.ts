@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Op } from '../../contract/op.ts'
-import { freshHosts } from './new-hosts.ts'
+import { findNewHosts } from './new-hosts.ts'
 
 function op(component: string, action: Op['action'], target: Op['target'] = 'service'): Op {
   return { component, stage: 'node', action, target, name: `${component}.service`, because: [] }
@@ -15,5 +15,5 @@ test('new are hosts that get something which others have to reach', () => {
     ['renewed', [op('kubelet', 'create', 'file'), op('apiserver-proxy', 'create')]],
     ['done', []],
   ])
-  expect([...freshHosts(ops)]).toEqual(['new', 'member', 'promoted'])
+  expect([...findNewHosts(ops)]).toEqual(['new', 'member', 'promoted'])
 })

@@ -1,125 +1,139 @@
-import type { ProbeOutcome } from '../../contract/network-probe.ts'
+import type { NetworkProbeOutcome } from '../../contract/network-probe.ts'
 import type { Finding } from '../../contract/finding.ts'
-import type { Port } from '../../plan/checks/ports.ts'
-import { list } from '../../rollout/format-names.ts'
-import { fold, type Fold } from './fold.ts'
-import type { Observed } from './probe-connections.ts'
-import { opening } from './remedy.ts'
-import { headers } from './probe-target.ts'
+import type { RequiredPort } from '../../plan/checks/ports.ts'
+import { formatNames } from '../../rollout/format-names.ts'
+import { groupFailures, type FailureGroup } from './fold.ts'
+import type { ConnectionResult } from './probe-connections.ts'
+import { buildFirewallHint } from './remedy.ts'
+import { countHeaderBytes } from './probe-target.ts'
 
-/** What was seen, as a person should know it: one finding for each host and matter. */
-export function judge(observed: readonly Observed[]): readonly Finding[] {
-  const matters = Map.groupBy(observed.toSorted(byName), matterOf)
-  return order.flatMap((matter) => fold(matters.get(matter) ?? []).map((one) => findings[matter](one)))
+/** Converts probe results into findings: one for each host and kind of problem. */
+export function findNetworkProblems(results: readonly ConnectionResult[]): readonly Finding[] {
+  const problemsByKind = Map.groupBy(results.toSorted(compareConnections), classifyResult)
+  return problemOrder.flatMap((kind) =>
+    groupFailures(problemsByKind.get(kind) ?? []).map((group) => findingBuilders[kind](group)),
+  )
 }
 
-/** Whoever answered first, the same is said of it. */
-function byName({ need: a }: Observed, { need: b }: Observed): number {
+/** Makes findings independent of the order of the responses. */
+function compareConnections(
+  { connection: a }: ConnectionResult,
+  { connection: b }: ConnectionResult,
+): number {
   const [left, right] = [`${a.from.host} ${a.to.host}`, `${b.from.host} ${b.to.host}`]
   return left === right ? a.port.port - b.port.port : left < right ? -1 : 1
 }
 
-const order = ['blocked', 'other', 'lost', 'smaller'] as const
-type Matter = (typeof order)[number]
+const problemOrder = ['blocked', 'other', 'lost', 'smaller'] as const
+type ProblemKind = (typeof problemOrder)[number]
 
-function matterOf({ need, result: { outcome }, listened }: Observed): Matter | undefined {
+function classifyResult({
+  connection,
+  result: { outcome },
+  listened,
+}: ConnectionResult): ProblemKind | undefined {
   if (outcome === 'ok') return undefined
-  if (need.port.protocol === 'udp') return outcome === 'too-big' ? 'smaller' : 'lost'
-  if (outcome === 'other-answer') return 'other'
-  // Whoever has the port is not there just now, or not at this address: that is no matter of the way.
+  if (connection.port.protocol === 'udp') return outcome === 'too-big' ? 'smaller' : 'lost'
+  if (outcome === 'unexpected-response') return 'other'
+  // The component that has the port is stopped or listens at another address: not a network problem.
   if (outcome === 'refused' && !listened) return undefined
   return 'blocked'
 }
 
-const findings: Readonly<Record<Matter, (one: Fold) => Finding>> = {
-  blocked: (one) => unreached('PEER_PORT_BLOCKED', one),
-  lost: (one) => unreached('PEER_UDP_BLOCKED', one),
-  other(one) {
-    const { host, observed } = one
-    const addresses = unique(observed.map(({ need }) => need.to.address))
-    const askers = unique(observed.map(({ need }) => need.from.host))
-    const where = one.side === 'to' ? `its address ${list(addresses)}` : list(addresses)
-    const who = one.side === 'to' ? list(askers) : 'it'
+const findingBuilders: Readonly<Record<ProblemKind, (group: FailureGroup) => Finding>> = {
+  blocked: (group) => buildUnreachableFinding('PEER_PORT_BLOCKED', group),
+  lost: (group) => buildUnreachableFinding('PEER_UDP_BLOCKED', group),
+  other(group) {
+    const { host, results } = group
+    const addresses = unique(results.map(({ connection }) => connection.to.address))
+    const sources = unique(results.map(({ connection }) => connection.from.host))
+    const addressText = group.side === 'to' ? `its address ${formatNames(addresses)}` : formatNames(addresses)
+    const sourceText = group.side === 'to' ? formatNames(sources) : 'it'
     return {
-      code: 'PEER_OTHER_ANSWERS',
+      code: 'PEER_ADDRESS_CONFLICT',
       severity: 'error',
-      message: `at ${where} somebody else answers ${who}, on ${portsText(one)}`,
-      hint: `on ${askers[0] ?? host}: ip neigh show ${addresses[0] ?? ''} says whose machine that is`,
+      message: `at ${addressText} another machine answers ${sourceText}, on ${formatPorts(group)}`,
+      hint: `on ${sources[0] ?? host}: ip neigh show ${addresses[0] ?? ''} shows which machine that is`,
       host,
-      ...componentOf(one),
+      ...toComponentField(group),
     }
   },
-  smaller(one) {
-    const { host, side, observed } = one
-    const others = unique(observed.map(({ need }) => need[side === 'to' ? 'from' : 'to'].host))
-    const wanted = Math.max(...observed.map(({ need }) => need.from.packet))
-    const passed = Math.min(
-      ...observed.map(({ need, result }) => (result.size ?? 0) + headers(need.to.address)),
+  smaller(group) {
+    const { host, side, results } = group
+    const others = unique(results.map(({ connection }) => connection[side === 'to' ? 'from' : 'to'].host))
+    const packetBytes = Math.max(...results.map(({ connection }) => connection.from.packetBytes))
+    const passedBytes = Math.min(
+      ...results.map(
+        ({ connection, result }) => (result.size ?? 0) + countHeaderBytes(connection.to.address),
+      ),
     )
-    const way = side === 'to' ? `from ${list(others)} to it` : `from it to ${list(others)}`
+    const direction =
+      side === 'to' ? `from ${formatNames(others)} to it` : `from it to ${formatNames(others)}`
     return {
       code: 'PEER_UDP_SMALLER',
       severity: 'warning',
-      message: `packets of pods have up to ${wanted} bytes, and on the way ${way} only those of about ${passed} arrive`,
-      hint: `spec.network.flannel.mtu: ${passed}, or let the links in between carry ${wanted}`,
+      message: `packets of pods have up to ${packetBytes} bytes, and ${direction} only those of about ${passedBytes} arrive`,
+      hint: `spec.network.flannel.mtu: ${passedBytes}, or let the links in between carry ${packetBytes}`,
       path: 'spec.network.flannel.mtu',
       host,
-      ...componentOf(one),
+      ...toComponentField(group),
     }
   },
 }
 
-function unreached(code: string, one: Fold): Finding {
-  const reasons = unique(one.observed.map(({ result }) => words[result.outcome]))
+function buildUnreachableFinding(code: string, group: FailureGroup): Finding {
+  const reasons = unique(group.results.map(({ result }) => outcomeTexts[result.outcome]))
   return {
     code,
     severity: 'error',
-    message: `${waysText(one)}: ${reasons.join(', or ')}`,
-    hint: opening(one),
-    host: one.host,
-    ...componentOf(one),
+    message: `${describeConnections(group)}: ${reasons.join(', or ')}`,
+    hint: buildFirewallHint(group),
+    host: group.host,
+    ...toComponentField(group),
   }
 }
 
-const words: Readonly<Record<ProbeOutcome, string>> = {
-  timeout: 'no answer comes',
-  refused: 'it is refused',
-  unreachable: 'there is no way, or a firewall says so',
+const outcomeTexts: Readonly<Record<NetworkProbeOutcome, string>> = {
+  timeout: 'no answer',
+  refused: 'connection refused',
+  unreachable: 'no route, or a firewall rejects it',
   ok: '',
-  'other-answer': '',
+  'unexpected-response': '',
   'too-big': '',
 }
 
-/** Who does not reach what, those with the same trouble together. */
-function waysText({ side, observed }: Fold): string {
+/** Describes which connections fail; those with the same problem are listed together. */
+function describeConnections({ side, results }: FailureGroup): string {
   const other = side === 'to' ? 'from' : 'to'
-  const troubles = [...Map.groupBy(observed, ({ need }) => label(need.port))].map(([port, some]) => ({
-    port,
-    others: unique(some.map(({ need }) => need[other].host)),
-  }))
-  const parts = [...Map.groupBy(troubles, ({ others }) => others.join(' '))].flatMap(([, some]) => {
-    const ports = portList(some.map(({ port }) => port))
-    const others = some[0]?.others ?? []
-    if (side === 'from') return `it does not reach ${ports} of ${list(others)}`
-    return `${list(others)} ${others.length > 1 ? 'do' : 'does'} not reach its ${ports}`
+  const problems = [...Map.groupBy(results, ({ connection }) => formatPort(connection.port))].map(
+    ([port, matching]) => ({
+      port,
+      others: unique(matching.map(({ connection }) => connection[other].host)),
+    }),
+  )
+  const parts = [...Map.groupBy(problems, ({ others }) => others.join(' '))].flatMap(([, matching]) => {
+    const ports = formatPortLabels(matching.map(({ port }) => port))
+    const others = matching[0]?.others ?? []
+    if (side === 'from') return `it does not reach ${ports} of ${formatNames(others)}`
+    return `${formatNames(others)} ${others.length > 1 ? 'do' : 'does'} not reach its ${ports}`
   })
   return parts.join('; ')
 }
 
-function portsText({ observed }: Fold): string {
-  return portList(unique(observed.map(({ need }) => label(need.port))))
+function formatPorts({ results }: FailureGroup): string {
+  return formatPortLabels(unique(results.map(({ connection }) => formatPort(connection.port))))
 }
 
-function portList(labels: readonly string[]): string {
-  return `${labels.length > 1 ? 'ports' : 'port'} ${list(labels, 6)}`
+function formatPortLabels(labels: readonly string[]): string {
+  return `${labels.length > 1 ? 'ports' : 'port'} ${formatNames(labels, 6)}`
 }
 
-function label({ port, protocol, component }: Port): string {
+function formatPort({ port, protocol, component }: RequiredPort): string {
   return `${port}/${protocol} (${component})`
 }
 
-function componentOf({ observed }: Fold): Pick<Finding, 'component'> {
-  const [component, ...more] = unique(observed.map(({ need }) => need.port.component))
+function toComponentField({ results }: FailureGroup): Pick<Finding, 'component'> {
+  const [component, ...more] = unique(results.map(({ connection }) => connection.port.component))
   return component === undefined || more.length > 0 ? {} : { component }
 }
 

@@ -1,11 +1,11 @@
 import type { Op } from '../../contract/op.ts'
 
-/** Components that other hosts have to reach. */
-const reached: ReadonlySet<string> = new Set(['etcd', 'kube-apiserver', 'kubelet', 'flanneld'])
+/** Components that accept connections from other hosts. */
+const serverComponents: ReadonlySet<string> = new Set(['etcd', 'kube-apiserver', 'kubelet', 'flanneld'])
 
-/** The hosts that get one of these for the first time: what they are to reach, and by whom, nobody has tried yet. */
-export function freshHosts(ops: ReadonlyMap<string, readonly Op[]>): ReadonlySet<string> {
-  const isFirst = ({ target, action, component }: Op): boolean =>
-    target === 'service' && action === 'create' && reached.has(component)
-  return new Set([...ops].filter(([, own]) => own.some(isFirst)).map(([host]) => host))
+/** Hosts that get one of these components for the first time. Their connections have not been tested yet. */
+export function findNewHosts(ops: ReadonlyMap<string, readonly Op[]>): ReadonlySet<string> {
+  const isFirstInstall = ({ target, action, component }: Op): boolean =>
+    target === 'service' && action === 'create' && serverComponents.has(component)
+  return new Set([...ops].filter(([, hostOps]) => hostOps.some(isFirstInstall)).map(([host]) => host))
 }

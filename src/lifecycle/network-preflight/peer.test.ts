@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest'
-import { inputOf } from '../../plan/checks/testing/fixtures.ts'
-import { peersOf } from './peer.ts'
+import { buildCheckedInput } from '../../plan/checks/testing/fixtures.ts'
+import { listPeers } from './peer.ts'
 
-test('hosts have their roles, their ports, and who keeps packets out', () => {
-  const { cluster, facts } = inputOf({ facts: { w1: { linux: { firewalls: ['docker', 'ufw'] } } } })
-  const peers = peersOf(cluster, facts).map(({ host, os, roles, ports, gatekeepers }) => ({
+test('peers have roles, ports and firewalls', () => {
+  const { cluster, facts } = buildCheckedInput({ facts: { w1: { linux: { firewalls: ['docker', 'ufw'] } } } })
+  const peers = listPeers(cluster, facts).map(({ host, os, roles, ports, firewalls }) => ({
     host: `${host} ${os}`,
     roles: [...roles],
     ports: ports.map(({ port }) => port),
-    gatekeepers,
+    firewalls,
   }))
   expect(peers).toEqual([
-    { host: 'cp1 linux', roles: ['control-plane', 'node'], ports: [6443, 10_250, 4789], gatekeepers: [] },
-    { host: 'etcd1 linux', roles: ['etcd'], ports: [2379, 2380], gatekeepers: [] },
-    { host: 'w1 linux', roles: ['node'], ports: [10_250, 4789], gatekeepers: ['ufw'] },
-    { host: 'win1 windows', roles: ['node'], ports: [10_250, 4789], gatekeepers: [] },
+    { host: 'cp1 linux', roles: ['control-plane', 'node'], ports: [6443, 10_250, 4789], firewalls: [] },
+    { host: 'etcd1 linux', roles: ['etcd'], ports: [2379, 2380], firewalls: [] },
+    { host: 'w1 linux', roles: ['node'], ports: [10_250, 4789], firewalls: ['ufw'] },
+    { host: 'win1 windows', roles: ['node'], ports: [10_250, 4789], firewalls: [] },
   ])
 })
 
-test('a host of which nothing is known is nobody’s peer', () => {
-  const { cluster, facts } = inputOf({})
+test('a host without facts is not a peer', () => {
+  const { cluster, facts } = buildCheckedInput({})
   const known = new Map([...facts].filter(([host]) => host !== 'w1'))
-  expect(peersOf(cluster, known).map(({ host }) => host)).toEqual(['cp1', 'etcd1', 'win1'])
+  expect(listPeers(cluster, known).map(({ host }) => host)).toEqual(['cp1', 'etcd1', 'win1'])
 })

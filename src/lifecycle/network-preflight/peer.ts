@@ -1,55 +1,55 @@
 import type { Facts } from '../../contract/facts.ts'
-import { type Port, portsOf } from '../../plan/checks/ports.ts'
+import { type RequiredPort, listRequiredPorts } from '../../plan/checks/ports.ts'
 import { isControlPlane, isEtcdMember, isNode } from '../../plan/context.ts'
-import { internalAddress, topologyOf } from '../../plan/topology.ts'
+import { resolveInternalAddress, buildTopology } from '../../plan/topology.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 
 export type PeerRole = 'etcd' | 'control-plane' | 'node'
-/** Who manages packets on a host, and can be told what to let in. */
-export type Gatekeeper = 'firewalld' | 'ufw'
+/** Firewall managers for which hyperkube knows the command that opens a port. */
+export type HostFirewall = 'firewalld' | 'ufw'
 
-/** A host as the others meet it. */
+/** A host as its peers connect to it. */
 export interface Peer {
   readonly host: string
   readonly address: string
   readonly os: 'linux' | 'windows'
   readonly roles: ReadonlySet<PeerRole>
-  /** Those that others must reach. */
-  readonly ports: readonly Port[]
-  /** How large a packet leaves the host when a pod sends as much as it may, in bytes. */
-  readonly packet: number
-  readonly gatekeepers: readonly Gatekeeper[]
+  /** Ports that other hosts must reach. */
+  readonly ports: readonly RequiredPort[]
+  /** Largest packet, in bytes, that leaves the host for pod traffic. */
+  readonly packetBytes: number
+  readonly firewalls: readonly HostFirewall[]
 }
 
-/** Of an interface that does not say. */
-const usualPacket = 1500
+/** For interfaces without a known MTU. */
+const defaultMtu = 1500
 
-/** The hosts of which there are facts, by name. */
-export function peersOf(cluster: Cluster, facts: ReadonlyMap<string, Facts>): readonly Peer[] {
-  const topology = topologyOf(cluster, facts)
-  const { mtu: wish } = cluster.spec.network.flannel
+/** Lists the hosts with known facts, by name. */
+export function listPeers(cluster: Cluster, facts: ReadonlyMap<string, Facts>): readonly Peer[] {
+  const topology = buildTopology(cluster, facts)
+  const { mtu: flannelMtu } = cluster.spec.network.flannel
   return cluster.spec.hosts
     .flatMap((host): Peer[] => {
-      const own = facts.get(host.name)
-      const address = internalAddress(host, own)
-      if (own === undefined || address === undefined) return []
-      const { system } = own
-      const scene = { cluster, host, topology }
+      const hostFacts = facts.get(host.name)
+      const address = resolveInternalAddress(host, hostFacts)
+      if (hostFacts === undefined || address === undefined) return []
+      const { system } = hostFacts
+      const context = { cluster, host, topology }
       const roles = [
-        ...(isEtcdMember(scene) ? (['etcd'] as const) : []),
-        ...(isControlPlane(scene) ? (['control-plane'] as const) : []),
-        ...(isNode(scene) ? (['node'] as const) : []),
+        ...(isEtcdMember(context) ? (['etcd'] as const) : []),
+        ...(isControlPlane(context) ? (['control-plane'] as const) : []),
+        ...(isNode(context) ? (['node'] as const) : []),
       ]
-      const { mtu = usualPacket } = system.addresses.find((one) => one.address === address) ?? {}
+      const { mtu = defaultMtu } = system.addresses.find((candidate) => candidate.address === address) ?? {}
       return [
         {
           host: host.name,
           address,
           os: host.os,
           roles: new Set(roles),
-          ports: portsOf(scene).filter(({ from }) => from === 'hosts'),
-          packet: wish === undefined ? mtu : Math.min(wish, mtu),
-          gatekeepers: system.os === 'linux' ? system.firewalls.filter((name) => name !== 'docker') : [],
+          ports: listRequiredPorts(context).filter(({ from }) => from === 'hosts'),
+          packetBytes: flannelMtu === undefined ? mtu : Math.min(flannelMtu, mtu),
+          firewalls: system.os === 'linux' ? system.firewalls.filter((name) => name !== 'docker') : [],
         },
       ]
     })

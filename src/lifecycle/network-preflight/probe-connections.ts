@@ -1,83 +1,102 @@
 import { randomBytes } from 'node:crypto'
-import { mostTargets, type ProbeResult } from '../../contract/network-probe.ts'
+import { maxProbeTargets, type NetworkProbeResult } from '../../contract/network-probe.ts'
 import { settleAll } from '../../kit/settle-all.ts'
 import type { Session } from '../session.ts'
-import type { Need } from './required-connection.ts'
+import type { RequiredConnection } from './required-connection.ts'
 import type { Peer } from './peer.ts'
-import { type Opened, targetOf } from './probe-target.ts'
+import { type OpenedPorts, buildProbeTarget } from './probe-target.ts'
 
-export type Agents = ReadonlyMap<string, Pick<Session, 'ask'>>
+export type ProbeAgents = ReadonlyMap<string, Pick<Session, 'request'>>
 
-/** What became of a need. */
-export interface Observed {
-  readonly need: Need
-  readonly result: ProbeResult
-  /** Whether the other host's agent listened; if not, the component itself does, or nobody. */
+/** A required connection with its probe result. */
+export interface ConnectionResult {
+  readonly connection: RequiredConnection
+  readonly result: NetworkProbeResult
+  /**
+   * True if the agent of the target host listened. Otherwise the component itself listens, or nothing does.
+   */
   readonly listened: boolean
 }
 
-/** Longer than a round takes, also where nobody answers. */
-const listenFor = 30_000
+/** Longer than one batch takes, including timeouts. */
+const listenMs = 30_000
 
-/** Has new hosts listen and all look, in rounds that end before listeners do. What cannot be looked at is left out. */
-export async function observe(
-  agents: Agents,
-  needs: readonly Need[],
-  fresh: ReadonlySet<string>,
-): Promise<readonly Observed[]> {
-  const observed: Observed[] = []
-  for (const round of rounds(needs)) observed.push(...(await observeRound(agents, round, fresh)))
-  return observed
+/**
+ * Lets new hosts listen and all hosts probe, in batches that end before the listeners do. Connections that
+ * cannot be probed are left out.
+ */
+export async function probeConnections(
+  agents: ProbeAgents,
+  connections: readonly RequiredConnection[],
+  newHosts: ReadonlySet<string>,
+): Promise<readonly ConnectionResult[]> {
+  const results: ConnectionResult[] = []
+  for (const batch of splitIntoRounds(connections))
+    results.push(...(await probeBatch(agents, batch, newHosts)))
+  return results
 }
 
-/** No host looks for more in a round than it may be asked at once. */
-export function rounds(needs: readonly Need[], most = mostTargets): readonly (readonly Need[])[] {
-  const asked = new Map<Peer, number>()
-  const found: Need[][] = []
-  for (const need of needs) {
-    const before = asked.get(need.from) ?? 0
-    asked.set(need.from, before + 1)
-    const round = (found[Math.floor(before / most)] ??= [])
-    round.push(need)
+/** Splits connections so that no host probes more targets in a batch than one request allows. */
+export function splitIntoRounds(
+  connections: readonly RequiredConnection[],
+  maxTargets = maxProbeTargets,
+): readonly (readonly RequiredConnection[])[] {
+  const targetCounts = new Map<Peer, number>()
+  const batches: RequiredConnection[][] = []
+  for (const connection of connections) {
+    const count = targetCounts.get(connection.from) ?? 0
+    targetCounts.set(connection.from, count + 1)
+    const batch = (batches[Math.floor(count / maxTargets)] ??= [])
+    batch.push(connection)
   }
-  return found
+  return batches
 }
 
-async function observeRound(
-  agents: Agents,
-  needs: readonly Need[],
-  fresh: ReadonlySet<string>,
-): Promise<readonly Observed[]> {
+async function probeBatch(
+  agents: ProbeAgents,
+  connections: readonly RequiredConnection[],
+  newHosts: ReadonlySet<string>,
+): Promise<readonly ConnectionResult[]> {
   const opened = await listen(
     agents,
-    needs.filter(({ to }) => fresh.has(to.host)),
+    connections.filter(({ to }) => newHosts.has(to.host)),
   )
   try {
-    const looks = Map.groupBy(needs, ({ from }) => from.host)
-    const seen = await settleAll([...looks].map(async ([host, own]) => look(agents.get(host), own, opened)))
-    return seen.flat()
+    const probes = Map.groupBy(connections, ({ from }) => from.host)
+    const nested = await settleAll(
+      [...probes].map(async ([host, own]) => probeFrom(agents.get(host), own, opened)),
+    )
+    return nested.flat()
   } finally {
-    // A host that does not hear it closes its ports by itself.
+    // A host that does not receive this request closes its ports after a timeout.
     await Promise.allSettled(
-      [...opened].map(async ([host, { token }]) => agents.get(host)?.ask({ type: 'hush', token }, 'hushed')),
+      [...opened].map(async ([host, { token }]) =>
+        agents.get(host)?.request({ type: 'stop-listening', token }, 'stopped-listening'),
+      ),
     )
   }
 }
 
-/** By host what it opened. A host where the cluster lives is spared: a component may be about to take its port. */
-async function listen(agents: Agents, needs: readonly Need[]): Promise<ReadonlyMap<string, Opened>> {
-  const sought = Map.groupBy(needs, ({ to }) => to)
+/**
+ * Opened ports by host. Hosts with a running cluster do not listen, because a component may be about to use
+ * the port.
+ */
+async function listen(
+  agents: ProbeAgents,
+  connections: readonly RequiredConnection[],
+): Promise<ReadonlyMap<string, OpenedPorts>> {
+  const connectionsByPeer = Map.groupBy(connections, ({ to }) => to)
   const opened = await settleAll(
-    [...sought].flatMap(([{ host, address, ports }]) => {
+    [...connectionsByPeer].flatMap(([{ host, address, ports }]) => {
       const agent = agents.get(host)
       if (agent === undefined) return []
-      const numbers = (wanted: 'tcp' | 'udp'): number[] =>
-        ports.filter(({ protocol }) => protocol === wanted).map(({ port }) => port)
+      const listPorts = (transport: 'tcp' | 'udp'): number[] =>
+        ports.filter(({ protocol }) => protocol === transport).map(({ port }) => port)
       const token = randomBytes(16).toString('hex')
-      const wish = { address, tcp: numbers('tcp'), udp: numbers('udp'), token, for: listenFor }
+      const spec = { address, tcp: listPorts('tcp'), udp: listPorts('udp'), token, for: listenMs }
       return [
         (async () => {
-          const { tcp, udp } = await agent.ask({ type: 'listen', ...wish }, 'listening')
+          const { tcp, udp } = await agent.request({ type: 'listen', ...spec }, 'listening')
           return [host, { token, tcp, udp }] as const
         })(),
       ]
@@ -86,21 +105,21 @@ async function listen(agents: Agents, needs: readonly Need[]): Promise<ReadonlyM
   return new Map(opened)
 }
 
-async function look(
-  agent: Pick<Session, 'ask'> | undefined,
-  needs: readonly Need[],
-  opened: ReadonlyMap<string, Opened>,
-): Promise<readonly Observed[]> {
-  const looks = needs.flatMap((need) => {
-    const own = opened.get(need.to.host)
-    const target = targetOf(need, own)
-    return target === undefined ? [] : [{ need, target }]
+async function probeFrom(
+  agent: Pick<Session, 'request'> | undefined,
+  connections: readonly RequiredConnection[],
+  opened: ReadonlyMap<string, OpenedPorts>,
+): Promise<readonly ConnectionResult[]> {
+  const probes = connections.flatMap((connection) => {
+    const own = opened.get(connection.to.host)
+    const target = buildProbeTarget(connection, own)
+    return target === undefined ? [] : [{ need: connection, target }]
   })
-  if (agent === undefined || looks.length === 0) return []
-  const targets = looks.map(({ target }) => target)
-  const { results } = await agent.ask({ type: 'probe', targets }, 'probed')
-  return looks.flatMap(({ need, target }, index) => {
+  if (agent === undefined || probes.length === 0) return []
+  const targets = probes.map(({ target }) => target)
+  const { results } = await agent.request({ type: 'probe', targets }, 'probed')
+  return probes.flatMap(({ need: connection, target }, index) => {
     const result = results[index]
-    return result === undefined ? [] : [{ need, result, listened: target.token !== undefined }]
+    return result === undefined ? [] : [{ connection, result, listened: target.token !== undefined }]
   })
 }

@@ -1,24 +1,24 @@
-import { opens } from '../../plan/checks/firewall.ts'
-import type { Port } from '../../plan/checks/ports.ts'
-import { list } from '../../rollout/format-names.ts'
-import type { Fold } from './fold.ts'
+import { firewallCommands } from '../../plan/checks/firewall.ts'
+import type { RequiredPort } from '../../plan/checks/ports.ts'
+import { formatNames } from '../../rollout/format-names.ts'
+import type { FailureGroup } from './fold.ts'
 import type { Peer } from './peer.ts'
 
-/** What to do that packets get in, as the thing to type where it is known who keeps them out. */
-export function opening({ side, host, observed }: Fold): string {
+/** Suggests how to open the blocked ports: a command if the firewall of the host is known. */
+export function buildFirewallHint({ side, host, results }: FailureGroup): string {
   const ports = [
-    ...new Map(observed.map(({ need: { port } }) => [`${port.port}/${port.protocol}`, port])).values(),
+    ...new Map(results.map(({ connection: { port } }) => [`${port.port}/${port.protocol}`, port])).values(),
   ]
-  const texts = ports.map(({ port, protocol }) => `${port}/${protocol}`)
-  const [first] = observed
+  const portTexts = ports.map(({ port, protocol }) => `${port}/${protocol}`)
+  const [first] = results
   if (side === 'from' || first === undefined) {
-    const others = [...new Set(observed.map(({ need }) => need.to.host))]
-    return `let ${list(texts, 6)} out of ${host} and into ${list(others)}, also in firewalls and security groups in between`
+    const others = [...new Set(results.map(({ connection }) => connection.to.host))]
+    return `let ${formatNames(portTexts, 6)} out of ${host} and into ${formatNames(others)}, also in firewalls and security groups in between`
   }
-  return `on ${host}: ${command(first.need.to, ports)}`
+  return `on ${host}: ${buildFirewallCommand(first.connection.to, ports)}`
 }
 
-function command({ os, gatekeepers }: Peer, ports: readonly Port[]): string {
+function buildFirewallCommand({ os, firewalls }: Peer, ports: readonly RequiredPort[]): string {
   if (os === 'windows') {
     const rules = ports.map(
       ({ port, protocol, component }) =>
@@ -26,6 +26,6 @@ function command({ os, gatekeepers }: Peer, ports: readonly Port[]): string {
     )
     return rules.join('; ')
   }
-  if (gatekeepers.length > 0) return gatekeepers.map((name) => opens[name](ports, [])).join(' && ')
-  return 'nft list ruleset shows what its own rules turn away; else it is a firewall or security group in between'
+  if (firewalls.length > 0) return firewalls.map((name) => firewallCommands[name](ports, [])).join(' && ')
+  return 'nft list ruleset shows the rules of the host; otherwise check firewalls and security groups in between'
 }

@@ -1,52 +1,55 @@
-import type { Port } from '../../plan/checks/ports.ts'
+import type { RequiredPort } from '../../plan/checks/ports.ts'
 import type { Peer, PeerRole } from './peer.ts'
 
-/** That one host reaches a port of another. */
-export interface Need {
+/** A port of one host that another host must reach. */
+export interface RequiredConnection {
   readonly from: Peer
   readonly to: Peer
-  readonly port: Port
+  readonly port: RequiredPort
 }
 
 /**
- * All that must be reached where a host of either end is new. Of n hosts there are as many as n times the control planes,
- * which are few: nodes look at three other nodes only.
+ * Lists the connections that involve a new host. Their number grows with hosts times control planes, because
+ * each node tests only three other nodes.
  */
-export function needsOf(peers: readonly Peer[], fresh: ReadonlySet<string>): readonly Need[] {
-  const askers = {
-    etcd: having(peers, 'etcd'),
-    'control-plane': having(peers, 'control-plane'),
-    node: having(peers, 'node'),
+export function listRequiredConnections(
+  peers: readonly Peer[],
+  newHosts: ReadonlySet<string>,
+): readonly RequiredConnection[] {
+  const sources = {
+    etcd: withRole(peers, 'etcd'),
+    'control-plane': withRole(peers, 'control-plane'),
+    node: withRole(peers, 'node'),
   }
   const direct = peers.flatMap((to) =>
     to.ports
       .filter(({ protocol }) => protocol === 'tcp')
       .flatMap((port) => {
-        const role = askerOf(port)
-        return (role === undefined ? peers : askers[role]).map((from) => ({ from, to, port }))
+        const role = findSourceRole(port)
+        return (role === undefined ? peers : sources[role]).map((from) => ({ from, to, port }))
       }),
   )
-  return [...direct, ...ring(askers.node)].filter(
-    ({ from, to }) => from !== to && (fresh.has(from.host) || fresh.has(to.host)),
+  return [...direct, ...buildRing(sources.node)].filter(
+    ({ from, to }) => from !== to && (newHosts.has(from.host) || newHosts.has(to.host)),
   )
 }
 
-function having(peers: readonly Peer[], role: PeerRole): readonly Peer[] {
+function withRole(peers: readonly Peer[], role: PeerRole): readonly Peer[] {
   return peers.filter(({ roles }) => roles.has(role))
 }
 
-/** The hosts that need a port; undefined: all. */
-function askerOf({ component, port }: Port): PeerRole | undefined {
+/** The role of hosts that need a port; undefined means all hosts. */
+function findSourceRole({ component, port }: RequiredPort): PeerRole | undefined {
   if (component === 'kube-apiserver') return undefined
-  // Members of etcd among themselves.
+  // Only etcd members connect to each other.
   return component === 'etcd' && port === 2380 ? 'etcd' : 'control-plane'
 }
 
 /**
- * Packets of pods, from each node to three others: the next one by name, and two far away, because names that are close
- * are often in one rack. So each is also looked for by three.
+ * Pod traffic, from each node to three others: the next one by name, and two far away, because similar names
+ * are often in the same rack. Each node is therefore also the target of three.
  */
-function ring(nodes: readonly Peer[]): readonly Need[] {
+function buildRing(nodes: readonly Peer[]): readonly RequiredConnection[] {
   const count = nodes.length
   const steps = new Set([1, Math.ceil(count / 3), Math.ceil((2 * count) / 3)])
   return nodes.flatMap((from, index) =>

@@ -1,26 +1,28 @@
-import { duration } from '../../kit/duration.ts'
+import { formatDuration } from '../../kit/duration.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 
-/** Waits no longer than this, whatever the work makes of its signal: whoever hangs is told of as who does not answer. */
-export async function bounded<T>(
-  milliseconds: number,
+/**
+ * Fails after the timeout even if the work ignores its signal, so that a hanging host counts as unreachable.
+ */
+export async function callWithTimeout<T>(
+  timeoutMs: number,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted()
-  const over = new AbortController()
-  const either = AbortSignal.any([signal, over.signal])
-  const late = Promise.withResolvers<never>()
+  const timeout = new AbortController()
+  const combined = AbortSignal.any([signal, timeout.signal])
+  const aborted = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
-    const message = `no answer within ${duration(milliseconds)}`
-    over.abort(new HyperkubeError('TIMED_OUT', message))
-  }, milliseconds)
-  const end = (): void => late.reject(either.reason)
-  either.addEventListener('abort', end, { once: true })
+    const message = `no answer within ${formatDuration(timeoutMs)}`
+    timeout.abort(new HyperkubeError('TIMED_OUT', message))
+  }, timeoutMs)
+  const rejectAborted = (): void => aborted.reject(combined.reason)
+  combined.addEventListener('abort', rejectAborted, { once: true })
   try {
-    return await Promise.race([work(either), late.promise])
+    return await Promise.race([work(combined), aborted.promise])
   } finally {
     clearTimeout(timer)
-    either.removeEventListener('abort', end)
+    combined.removeEventListener('abort', rejectAborted)
   }
 }

@@ -1,55 +1,57 @@
 import type { Remote } from '../../ssh/remote.ts'
-import { windowsLog } from '../logs/windows-log.ts'
+import { readWindowsLog } from '../logs/windows-log.ts'
 
-/** The last that services have said, by their names. */
-export type LastLines = ReadonlyMap<string, readonly string[]>
+/** Last log lines by service name. */
+export type LastLogLines = ReadonlyMap<string, readonly string[]>
 
-const shown = 5
-/** Of more than that a host has lost, nobody reads the logs one by one. */
-const most = 4
+const linesPerService = 5
+/** If more services are down, single log lines do not help. */
+const maxServices = 4
 
-const look = `
+const logScript = `
 for unit in "$@"; do
   echo "unit $unit"
-  journalctl --unit="$unit" --lines=${shown} --output=short-iso --no-pager --quiet 2>/dev/null | sed 's/^/line /'
+  journalctl --unit="$unit" --lines=${linesPerService} --output=short-iso --no-pager --quiet 2>/dev/null | sed 's/^/line /'
 done
 `
 
-export async function lastLines(
+export async function readLastLogLines(
   remote: Remote,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<LastLines> {
+): Promise<LastLogLines> {
   if (names.length === 0) return new Map()
-  if (remote.windows !== undefined) return windowsLines(remote, names.slice(0, most), signal)
-  const units = names.slice(0, most).map((name) => `${name}.service`)
-  const { stdout } = await remote.exec(['sh', '-c', look, 'look', ...units], { signal, root: true })
-  return linesOf(stdout)
+  if (remote.windows !== undefined) return readWindowsLines(remote, names.slice(0, maxServices), signal)
+  const units = names.slice(0, maxServices).map((name) => `${name}.service`)
+  const { stdout } = await remote.exec(['sh', '-c', logScript, 'look', ...units], { signal, root: true })
+  return parseLastLogLines(stdout)
 }
 
-async function windowsLines(
+async function readWindowsLines(
   remote: Remote,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<LastLines> {
-  const found = new Map<string, readonly string[]>()
+): Promise<LastLogLines> {
+  const linesByService = new Map<string, readonly string[]>()
   for (const name of names) {
-    const lines = await Array.fromAsync(windowsLog(remote, { components: [name], lines: shown }, signal))
-    found.set(
+    const lines = await Array.fromAsync(
+      readWindowsLog(remote, { components: [name], lines: linesPerService }, signal),
+    )
+    linesByService.set(
       name,
       lines.map(({ message }) => message),
     )
   }
-  return found
+  return linesByService
 }
 
-export function linesOf(text: string): LastLines {
-  const found = new Map<string, string[]>()
-  let own: string[] = []
+export function parseLastLogLines(text: string): LastLogLines {
+  const linesByService = new Map<string, string[]>()
+  let current: string[] = []
   for (const line of text.split('\n')) {
     const unit = /^unit (\S+)\.service$/.exec(line)?.[1]
-    if (unit !== undefined) found.set(unit, (own = []))
-    else if (line.startsWith('line ')) own.push(line.slice('line '.length))
+    if (unit !== undefined) linesByService.set(unit, (current = []))
+    else if (line.startsWith('line ')) current.push(line.slice('line '.length))
   }
-  return found
+  return linesByService
 }

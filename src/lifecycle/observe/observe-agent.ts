@@ -1,59 +1,61 @@
 import type { HostHealth } from '../../contract/health.ts'
 import type { InstalledCertificate } from '../../contract/request.ts'
-import type { HostTrial } from '../../contract/provisional-change.ts'
-import { describe } from '../../kit/errors.ts'
+import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
+import { formatError } from '../../kit/errors.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { AgentLink } from '../agent-link.ts'
-import { agentHint, ownCommand } from '../host-program.ts'
-import { bounded } from './call-with-timeout.ts'
+import { formatAgentHint, buildHostCommand } from '../host-program.ts'
+import { callWithTimeout } from './call-with-timeout.ts'
 
-/** What the agent of a host says. */
-export type AgentLook =
+/** What the agent of a host reports. */
+export type AgentObservation =
   | {
-      readonly state: 'answers'
-      /** Of hyperkube. */
+      readonly state: 'reachable'
+      /** Version of hyperkube. */
       readonly version: string
-      /** None of an agent that is older than that it could be asked. */
+      /** Missing if the agent is too old to report health. */
       readonly health?: HostHealth
-      readonly trial?: HostTrial
-      /** Where they were asked for. */
+      readonly provisional?: HostProvisionalChange
+      /** Empty unless requested. */
       readonly certificates: readonly InstalledCertificate[]
     }
-  | { readonly state: 'silent'; readonly reason: string }
+  | { readonly state: 'unreachable'; readonly reason: string }
 
-export interface AgentQuestions {
-  /** Every probe is asked now, and not only what came of it the last time. */
+export interface AgentObserveOptions {
+  /** Runs every probe now instead of returning the last results. */
   readonly fresh: boolean
   readonly certificates: boolean
   readonly signal: AbortSignal
 }
 
-/** For one that is well: it has been listening all the time. */
-const greeting = 8000
-/** A probe may take seconds to find that nobody answers. */
-const telling = 30_000
+/** A healthy agent is already listening and answers at once. */
+const helloTimeoutMs = 8000
+/** A probe may take seconds until it times out. */
+const healthTimeoutMs = 30_000
 
-export async function lookAtAgent(
+export async function observeAgent(
   remote: Remote,
-  { fresh, certificates, signal }: AgentQuestions,
-): Promise<AgentLook> {
+  { fresh, certificates, signal }: AgentObserveOptions,
+): Promise<AgentObservation> {
   try {
-    return await bounded(greeting + telling, signal, async (all) => {
-      const argv = await ownCommand(remote, ['agent-call'], all)
-      const conversation = await remote.open(argv, { signal: all, root: true })
-      const link = new AgentLink(remote.host, conversation, agentHint(remote))
+    return await callWithTimeout(helloTimeoutMs + healthTimeoutMs, signal, async (combined) => {
+      const argv = await buildHostCommand(remote, ['agent-call'], combined)
+      const conversation = await remote.open(argv, { signal: combined, root: true })
+      const link = new AgentLink(remote.host, conversation, formatAgentHint(remote))
       try {
-        const { version, trial } = await bounded(greeting, all, async () =>
-          link.ask({ type: 'hello' }, 'hello'),
+        const { version, provisional } = await callWithTimeout(helloTimeoutMs, combined, async () =>
+          link.request({ type: 'hello' }, 'hello'),
         )
-        const health = await healthOf(link, fresh)
-        const known = certificates ? await link.ask({ type: 'certificates' }, 'certificates') : undefined
+        const health = await requestHealth(link, fresh)
+        const response = certificates
+          ? await link.request({ type: 'certificates' }, 'certificates')
+          : undefined
         return {
-          state: 'answers',
+          state: 'reachable',
           version,
           ...(health === undefined ? {} : { health }),
-          ...(trial === undefined ? {} : { trial }),
-          certificates: known?.certificates ?? [],
+          ...(provisional === undefined ? {} : { provisional }),
+          certificates: response?.certificates ?? [],
         }
       } finally {
         link.close()
@@ -61,21 +63,21 @@ export async function lookAtAgent(
     })
   } catch (error) {
     signal.throwIfAborted()
-    return { state: 'silent', reason: describe(error) }
+    return { state: 'unreachable', reason: formatError(error) }
   }
 }
 
-/** One that does not know the question refuses it. One that is gone by now is silent. */
-async function healthOf(link: AgentLink, fresh: boolean): Promise<HostHealth | undefined> {
+/** Returns undefined if an older agent refuses the request. Fails if the connection is lost. */
+async function requestHealth(link: AgentLink, fresh: boolean): Promise<HostHealth | undefined> {
   try {
-    return (await link.ask({ type: 'health', fresh }, 'health')).health
+    return (await link.request({ type: 'health', fresh }, 'health')).health
   } catch (error) {
-    if (isUnknown(error)) return undefined
+    if (isUnknownRequest(error)) return undefined
     throw error
   }
 }
 
-function isUnknown(error: unknown): boolean {
+function isUnknownRequest(error: unknown): boolean {
   return (
     error instanceof Error &&
     'code' in error &&

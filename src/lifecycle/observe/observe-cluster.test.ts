@@ -2,18 +2,18 @@ import { expect, test } from 'vitest'
 import type { AgentRequest, AgentResponse } from '../../contract/request.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { ExecResult, Remote } from '../../ssh/remote.ts'
-import type { Place } from '../host-endpoints.ts'
-import { scriptedSession, works } from '../testing/scripted-agent.ts'
-import { bounded } from './call-with-timeout.ts'
-import { groundOf } from './observe-disks.ts'
-import { linesOf } from './last-log-lines.ts'
-import { lookAround, type Sights } from './observe-cluster.ts'
-import { healthyLook, seenAt } from './testing/cluster-fixtures.ts'
+import type { HostEndpoint } from '../host-endpoints.ts'
+import { scriptedSession, successfulRun } from '../testing/scripted-agent.ts'
+import { callWithTimeout } from './call-with-timeout.ts'
+import { parseDiskState } from './observe-disks.ts'
+import { parseLastLogLines } from './last-log-lines.ts'
+import { observeClusterHealth, type ObserveDeps } from './observe-cluster.ts'
+import { buildHealthyCluster, observedAt } from './testing/cluster-fixtures.ts'
 
-type Answer = (ask: AgentRequest['ask']) => AgentResponse['answer'] | undefined
+type Respond = (request: AgentRequest['body']) => AgentResponse['body'] | undefined
 
-const well = healthyLook(1, 2)
-const [cp1, w1, w2] = well.places
+const healthyCluster = buildHealthyCluster(1, 2)
+const [cp1, w1, w2] = healthyCluster.endpoints
 
 const units = `/opt/hyperkube/hyperkube-0.1.0
 Id=kubelet.service
@@ -23,7 +23,11 @@ NRestarts=4
 UnitFileState=disabled
 `
 
-function remoteOf({ host }: Place, answer: Answer, asked: AgentRequest['ask'][] = []): Remote {
+function createRemote(
+  { host }: HostEndpoint,
+  respond: Respond,
+  requests: AgentRequest['body'][] = [],
+): Remote {
   const exec = async ([, , script = '']: readonly string[]): Promise<ExecResult> => {
     const stdout = script.includes('readlink')
       ? units
@@ -32,97 +36,106 @@ function remoteOf({ host }: Place, answer: Answer, asked: AgentRequest['ask'][] 
         : 'disk /dev/sda1 1000 990 10 99% /var/lib/etcd\n'
     return { code: 0, stdout, stderr: '', bytes: Buffer.from(stdout) }
   }
-  const { remote } = scriptedSession(host, { run: works, asked, answer, remote: { exec } })
-  if (remote === undefined) throw new Error('a session begins with a way')
+  const { remote } = scriptedSession(host, { run: successfulRun, requests, respond, remote: { exec } })
+  if (remote === undefined) throw new Error('a session needs a remote')
   return remote
 }
 
-const healthy: Answer = ({ type }) => {
-  const health = well.hosts[0]?.agent
-  return type === 'health' && health?.state === 'answers' && health.health !== undefined
+const respondHealthy: Respond = ({ type }) => {
+  const health = healthyCluster.hosts[0]?.agent
+  return type === 'health' && health?.state === 'reachable' && health.health !== undefined
     ? { type: 'health', health: health.health }
     : undefined
 }
 
-const calm: Omit<Sights, 'connect'> = {
-  etcd: async () => (well.etcd.state === 'seen' ? well.etcd.observed : Promise.reject(new Error('silent'))),
+const healthyDeps: Omit<ObserveDeps, 'connect'> = {
+  etcd: async () =>
+    healthyCluster.etcd.state === 'observed'
+      ? healthyCluster.etcd.observed
+      : Promise.reject(new Error('silent')),
   apiReady: async () => undefined,
-  nodes: async () => well.nodes ?? [],
+  nodes: async () => healthyCluster.nodes ?? [],
 }
 const options = {
   fresh: true,
   deep: true,
   certificates: false,
-  now: () => new Date(seenAt),
+  now: () => new Date(observedAt),
   signal: new AbortController().signal,
 }
 
-test('hosts are looked at side by side: whoever is away, older or silent costs the others nothing', async () => {
-  const asked: AgentRequest['ask'][] = []
-  const look = await lookAround(
-    well.places,
+test('hosts are observed concurrently, and unreachable hosts or old agents do not affect the others', async () => {
+  const requests: AgentRequest['body'][] = []
+  const observation = await observeClusterHealth(
+    healthyCluster.endpoints,
     {
-      ...calm,
+      ...healthyDeps,
       async connect(host) {
-        if (host === w1?.host) throw new HyperkubeError('SSH_UNREACHABLE', 'nobody answers', { host })
+        if (host === w1?.host) throw new HyperkubeError('SSH_UNREACHABLE', 'no answer', { host })
         if (host === w2?.host)
-          return remoteOf(w2, () => ({ type: 'refused', code: 'CONTRACT_NOT_VALID', message: 'what?' }))
-        return cp1 === undefined ? Promise.reject(new Error('no place')) : remoteOf(cp1, healthy, asked)
+          return createRemote(w2, () => ({ type: 'refused', code: 'CONTRACT_NOT_VALID', message: 'what?' }))
+        return cp1 === undefined
+          ? Promise.reject(new Error('no endpoint'))
+          : createRemote(cp1, respondHealthy, requests)
       },
     },
     options,
   )
-  expect(asked).toEqual([{ type: 'hello' }, { type: 'health', fresh: true }])
-  expect(look.hosts).toMatchObject([
+  expect(requests).toEqual([{ type: 'hello' }, { type: 'health', fresh: true }])
+  expect(observation.hosts).toMatchObject([
     {
-      away: undefined,
+      unreachable: undefined,
       version: '0.1.0',
-      agent: { state: 'answers', health: { at: seenAt } },
+      agent: { state: 'reachable', health: { at: observedAt } },
       services: [{ name: 'kubelet', state: 'failed', restarts: 4, enabled: false }],
-      disks: [{ mounted: '/var/lib/etcd', used: 0.99 }],
+      disks: [{ mounted: '/var/lib/etcd', usedShare: 0.99 }],
     },
-    { away: { code: 'HOST_AWAY', reason: 'nobody answers' }, agent: { state: 'silent' } },
-    { away: undefined, agent: { state: 'silent' } },
+    { unreachable: { code: 'HOST_UNREACHABLE', reason: 'no answer' }, agent: { state: 'unreachable' } },
+    { unreachable: undefined, agent: { state: 'unreachable' } },
   ])
-  expect(look.hosts[0]?.logs.get('kubelet')).toEqual(['failed to load config'])
+  expect(observation.hosts[0]?.logs.get('kubelet')).toEqual(['failed to load config'])
 })
 
-test('an agent that does not know the question answers all the same', async () => {
-  const old: Answer = ({ type }) =>
+test('an agent that does not know the health request is reachable', async () => {
+  const respondAsOld: Respond = ({ type }) =>
     type === 'health' ? { type: 'refused', code: 'CONTRACT_NOT_VALID', message: 'what?' } : undefined
-  const { hosts } = await lookAround(
-    well.places,
+  const { hosts } = await observeClusterHealth(
+    healthyCluster.endpoints,
     {
-      ...calm,
-      connect: async () => (cp1 === undefined ? Promise.reject(new Error('')) : remoteOf(cp1, old)),
+      ...healthyDeps,
+      connect: async () =>
+        cp1 === undefined ? Promise.reject(new Error('')) : createRemote(cp1, respondAsOld),
     },
     { ...options, only: new Set(['cp1']) },
   )
-  expect(hosts).toMatchObject([{ agent: { state: 'answers', version: '0.1.0' } }])
+  expect(hosts).toMatchObject([{ agent: { state: 'reachable', version: '0.1.0' } }])
   expect(hosts[0]?.agent).not.toHaveProperty('health')
 })
 
-test('with the API and etcd down the look is a look all the same', async () => {
-  const down = async (): Promise<never> => Promise.reject(new Error('connect ECONNREFUSED'))
-  const look = await lookAround(
-    well.places,
-    { connect: down, etcd: down, apiReady: down, nodes: down },
+test('an observation works without the API and etcd', async () => {
+  const fail = async (): Promise<never> => Promise.reject(new Error('connect ECONNREFUSED'))
+  const observation = await observeClusterHealth(
+    healthyCluster.endpoints,
+    { connect: fail, etcd: fail, apiReady: fail, nodes: fail },
     options,
   )
-  expect(look).toMatchObject({ etcd: { state: 'silent', reason: 'connect ECONNREFUSED' }, nodes: undefined })
-  expect(look.api.get('cp1')).toEqual({ well: false, reason: 'connect ECONNREFUSED' })
+  expect(observation).toMatchObject({
+    etcd: { state: 'unreachable', reason: 'connect ECONNREFUSED' },
+    nodes: undefined,
+  })
+  expect(observation.api.get('cp1')).toEqual({ healthy: false, reason: 'connect ECONNREFUSED' })
 })
 
-test('nobody is waited for without end, and an interruption is none of their faults', async () => {
-  const never = async (): Promise<never> => new Promise(() => undefined)
-  await expect(bounded(5, options.signal, never)).rejects.toThrow('no answer within 5 ms')
+test('every call has a timeout, and an abort keeps its own reason', async () => {
+  const neverResolve = async (): Promise<never> => new Promise(() => undefined)
+  await expect(callWithTimeout(5, options.signal, neverResolve)).rejects.toThrow('no answer within 5 ms')
   const stop = new AbortController()
-  const waiting = bounded(60_000, stop.signal, never)
+  const waiting = callWithTimeout(60_000, stop.signal, neverResolve)
   stop.abort(new Error('enough'))
   await expect(waiting).rejects.toThrow('enough')
 })
 
-test('of disks and programs only what is wrong is kept', () => {
+test('only full disks and missing programs are kept', () => {
   const text = [
     'disk Filesystem 1024-blocks Used Available Capacity Mounted on',
     'disk /dev/sda1 1000 500 500 50% /',
@@ -130,11 +143,11 @@ test('of disks and programs only what is wrong is kept', () => {
     'disk /dev/sdb1 1000 1000 0 100% /var/lib/etcd',
     'program kubelet.service /opt/hyperkube/kubernetes/kubelet',
   ].join('\n')
-  expect(groundOf(text)).toEqual({
-    disks: [{ mounted: '/var/lib/etcd', used: 1 }],
+  expect(parseDiskState(text)).toEqual({
+    disks: [{ mounted: '/var/lib/etcd', usedShare: 1 }],
     programs: [{ service: 'kubelet', path: '/opt/hyperkube/kubernetes/kubelet' }],
   })
-  expect([...linesOf('unit a.service\nline one\nline two\nunit b.service\n')]).toEqual([
+  expect([...parseLastLogLines('unit a.service\nline one\nline two\nunit b.service\n')]).toEqual([
     ['a', ['one', 'two']],
     ['b', []],
   ])

@@ -1,91 +1,96 @@
-import type { Observation } from '../../etcd/member.ts'
-import { describe } from '../../kit/errors.ts'
+import type { EtcdObservation } from '../../etcd/member.ts'
+import { formatError } from '../../kit/errors.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import type { Node } from '../cluster-objects/node.ts'
-import type { Unwell } from '../cluster-access.ts'
-import type { Place } from '../host-endpoints.ts'
-import { bounded } from './call-with-timeout.ts'
-import { type HostLook, type HostQuestions, lookAtHost } from './observe-host.ts'
+import type { NotReadyReason } from '../cluster-access.ts'
+import type { HostEndpoint } from '../host-endpoints.ts'
+import { callWithTimeout } from './call-with-timeout.ts'
+import { type HostHealthObservation, type HostObserveOptions, observeHost } from './observe-host.ts'
 
-export type Well = { readonly well: true } | { readonly well: false; readonly reason: string }
+export type HealthResult = { readonly healthy: true } | { readonly healthy: false; readonly reason: string }
 
-/** What was seen of a cluster at one time: of its hosts, and by an operator of the whole. */
-export interface Look {
+/** The health of a cluster at one time: each host, and what the operator observes of the whole. */
+export interface ClusterHealthObservation {
   readonly at: Date
-  /** All places of the cluster, also where nobody looked. */
-  readonly places: readonly Place[]
-  readonly hosts: readonly HostLook[]
+  /** All endpoints of the cluster, also those of hosts that were left out. */
+  readonly endpoints: readonly HostEndpoint[]
+  readonly hosts: readonly HostHealthObservation[]
   readonly etcd:
-    | { readonly state: 'seen'; readonly observed: Observation }
-    | { readonly state: 'silent'; readonly reason: string }
-  /** Of every API server, by its host. */
-  readonly api: ReadonlyMap<string, Well>
-  /** None when the API does not say. */
+    | { readonly state: 'observed'; readonly observed: EtcdObservation }
+    | { readonly state: 'unreachable'; readonly reason: string }
+  /** Health of every API server, by host. */
+  readonly api: ReadonlyMap<string, HealthResult>
+  /** Undefined if the API does not answer. */
   readonly nodes: readonly Node[] | undefined
 }
 
-/** The ways to see it. */
-export interface Sights {
+/** Connections that an observation uses. */
+export interface ObserveDeps {
   readonly connect: (host: string) => Promise<Remote>
-  readonly etcd: (signal: AbortSignal) => Promise<Observation>
-  readonly apiReady: (host: string) => Promise<Unwell>
+  readonly etcd: (signal: AbortSignal) => Promise<EtcdObservation>
+  readonly apiReady: (host: string) => Promise<NotReadyReason>
   readonly nodes: (signal: AbortSignal) => Promise<readonly Node[]>
 }
 
-export interface LookOptions extends HostQuestions {
+export interface ObserveOptions extends HostObserveOptions {
   readonly now: () => Date
-  /** The hosts to go to, where not to all. */
+  /** Hosts to observe; all if undefined. */
   readonly only?: ReadonlySet<string>
 }
 
-/** When no more than one in three members is there, each is asked in vain before. */
-const etcdTime = 20_000
-const apiTime = 12_000
+/** If only one member in three is up, each of the others must time out first. */
+const etcdTimeoutMs = 20_000
+const apiTimeoutMs = 12_000
 
-/** Looks at everything side by side, and at nobody for long. Nothing is changed by it, and it never fails but for an abort. */
-export async function lookAround(
-  places: readonly Place[],
-  sights: Sights,
-  options: LookOptions,
-): Promise<Look> {
+/** Observes everything concurrently with short timeouts. Changes nothing, and fails only if aborted. */
+export async function observeClusterHealth(
+  endpoints: readonly HostEndpoint[],
+  deps: ObserveDeps,
+  options: ObserveOptions,
+): Promise<ClusterHealthObservation> {
   const { only, now, signal } = options
   const [hosts, etcd, api, nodes] = await Promise.all([
     Promise.all(
-      places
+      endpoints
         .filter(({ host }) => only === undefined || only.has(host))
-        .map(async (place) => lookAtHost(place, async () => sights.connect(place.host), options)),
+        .map(async (endpoint) => observeHost(endpoint, async () => deps.connect(endpoint.host), options)),
     ),
-    lookAtEtcd(sights, signal),
-    lookAtApi(places, sights, signal),
-    bounded(apiTime, signal, sights.nodes).catch(() => undefined),
+    observeEtcd(deps, signal),
+    observeApiServers(endpoints, deps, signal),
+    callWithTimeout(apiTimeoutMs, signal, deps.nodes).catch(() => undefined),
   ])
   signal.throwIfAborted()
-  return { at: now(), places, hosts, etcd, api, nodes }
+  return { at: now(), endpoints, hosts, etcd, api, nodes }
 }
 
-async function lookAtEtcd({ etcd }: Sights, signal: AbortSignal): Promise<Look['etcd']> {
+async function observeEtcd(
+  { etcd }: ObserveDeps,
+  signal: AbortSignal,
+): Promise<ClusterHealthObservation['etcd']> {
   try {
-    return { state: 'seen', observed: await bounded(etcdTime, signal, etcd) }
+    return { state: 'observed', observed: await callWithTimeout(etcdTimeoutMs, signal, etcd) }
   } catch (error) {
-    return { state: 'silent', reason: describe(error) }
+    return { state: 'unreachable', reason: formatError(error) }
   }
 }
 
-async function lookAtApi(
-  places: readonly Place[],
-  { apiReady }: Sights,
+async function observeApiServers(
+  endpoints: readonly HostEndpoint[],
+  { apiReady }: ObserveDeps,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, Well>> {
-  const servers = places.filter(({ api }) => api)
-  const seen = await Promise.all(
+): Promise<ReadonlyMap<string, HealthResult>> {
+  const servers = endpoints.filter(({ api }) => api)
+  const results = await Promise.all(
     servers.map(async ({ host }) => {
-      const reason = await bounded(apiTime, signal, async () => apiReady(host)).catch(describe)
-      return [host, wellOf(reason)] as const
+      const reason = await callWithTimeout(apiTimeoutMs, signal, async () => apiReady(host)).catch(
+        formatError,
+      )
+      return [host, toHealthResult(reason)] as const
     }),
   )
-  return new Map(seen)
+  return new Map(results)
 }
 
-export function wellOf(reason: Unwell): Well {
-  return reason === undefined ? { well: true } : { well: false, reason }
+export function toHealthResult(reason: NotReadyReason): HealthResult {
+  return reason === undefined ? { healthy: true } : { healthy: false, reason }
 }

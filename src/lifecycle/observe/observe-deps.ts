@@ -1,21 +1,21 @@
-import { observe } from '../../etcd/observe.ts'
-import { list } from '../../kube/read-objects.ts'
+import { observeEtcd } from '../../etcd/observe.ts'
+import { listObjects } from '../../kube/read-objects.ts'
 import { nodeKind } from '../cluster-objects/node.ts'
-import type { Surroundings } from '../cluster-client.ts'
-import type { Sights } from './observe-cluster.ts'
+import type { ClusterClient } from '../cluster-client.ts'
+import type { ObserveDeps } from './observe-cluster.ts'
 
-/** A member or a server that is well answers at once; whoever does not is passed over. In milliseconds. */
-export const patience = 3000
+/** A healthy member or server answers at once; others are skipped. Milliseconds. */
+export const serverTimeoutMs = 3000
 
-/** How an operator sees a cluster: through the ssh of its hosts. */
-export function sightsOf(
-  { api, etcd, apiReady }: Pick<Surroundings, 'api' | 'etcd' | 'apiReady'>,
-  connect: Sights['connect'],
-): Sights {
+/** Observes a cluster as an operator: through ssh connections to its hosts. */
+export function createObserveDeps(
+  { api, etcd, apiReady }: Pick<ClusterClient, 'api' | 'etcd' | 'apiReady'>,
+  connect: ObserveDeps['connect'],
+): ObserveDeps {
   return {
     connect,
-    etcd: async (signal) => observe(etcd, { signal, timeout: patience }),
+    etcd: async (signal) => observeEtcd(etcd, { signal, timeoutMs: serverTimeoutMs }),
     apiReady: async (host) => apiReady([host]),
-    nodes: async (signal) => (await list(api, nodeKind, { signal })).items,
+    nodes: async (signal) => (await listObjects(api, nodeKind, { signal })).items,
   }
 }

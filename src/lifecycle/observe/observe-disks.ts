@@ -1,27 +1,27 @@
 import type { Remote } from '../../ssh/remote.ts'
 import { callHost } from '../../ssh/windows/call-host.ts'
-import { calleeOn } from '../host-program.ts'
+import { findHostProgram } from '../host-program.ts'
 
-/** A file system on which hardly anything fits any more. */
+/** An almost full file system. */
 export interface FullDisk {
   readonly mounted: string
   /** From 0 to 1. */
-  readonly used: number
+  readonly usedShare: number
 }
 
-/** A program that a unit would start, and that is gone or empty. */
-export interface LostProgram {
+/** A program of a unit that is missing or empty. */
+export interface MissingProgram {
   readonly service: string
   readonly path: string
 }
 
-export interface Ground {
+export interface DiskState {
   readonly disks: readonly FullDisk[]
-  readonly programs: readonly LostProgram[]
+  readonly programs: readonly MissingProgram[]
 }
 
-/** Arguments: the names of services. What an agent would say as well, for when there is none that answers. */
-const look = `
+/** Arguments: unit names. Reports what an agent would, for hosts where no agent answers. */
+const inspectScript = `
 df -Pk / /var/lib/etcd /var/lib/kubelet /var/lib/containerd 2>/dev/null | sed -n 's/^/disk /p'
 for unit in "$@"; do
   path=$(systemctl show --property=ExecStart --value "$unit" | sed -n 's/^{ path=\\([^ ;]*\\) .*/\\1/p' | head -n 1)
@@ -29,35 +29,35 @@ for unit in "$@"; do
 done
 `
 
-export async function lookAtGround(
+export async function observeDiskState(
   remote: Remote,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<Ground> {
+): Promise<DiskState> {
   if (remote.windows !== undefined) {
-    const ask = { type: 'ground', names } as const
-    return callHost(await calleeOn(remote, signal), ask, 'ground', signal)
+    const request = { type: 'disk-state', names } as const
+    return callHost(await findHostProgram(remote, signal), request, 'disk-state', signal)
   }
   const units = names.map((name) => `${name}.service`)
-  const { stdout } = await remote.exec(['sh', '-c', look, 'look', ...units], { signal, root: true })
-  return groundOf(stdout)
+  const { stdout } = await remote.exec(['sh', '-c', inspectScript, 'look', ...units], { signal, root: true })
+  return parseDiskState(stdout)
 }
 
-/** More than this share used: etcd and kubelets are about to fail, or do already. */
-const full = 0.98
+/** Above this share etcd and kubelets fail, or are about to. */
+const fullShare = 0.98
 
-export function groundOf(text: string): Ground {
+export function parseDiskState(text: string): DiskState {
   const lines = text.split('\n')
   const disks = lines.flatMap((line): [string, FullDisk][] => {
     const [, used = '', free = '', mounted = ''] =
       /^disk \S+\s+\d+\s+(\d+)\s+(\d+)\s+\S+\s+(\/.*)$/.exec(line) ?? []
     const share = Number(used) / (Number(used) + Number(free))
-    return mounted !== '' && share >= full ? [[mounted, { mounted, used: share }]] : []
+    return mounted !== '' && share >= fullShare ? [[mounted, { mounted, usedShare: share }]] : []
   })
-  const programs = lines.flatMap((line): LostProgram[] => {
+  const programs = lines.flatMap((line): MissingProgram[] => {
     const [, service = '', path = ''] = /^program (\S+)\.service (.+)$/.exec(line) ?? []
     return path === '' ? [] : [{ service, path }]
   })
-  // Directories that share a file system are named once.
+  // Directories on the same file system are listed once.
   return { disks: [...new Map(disks).values()], programs }
 }

@@ -1,100 +1,110 @@
-import { describe, HyperkubeError } from '../../kit/errors.ts'
+import { formatError, HyperkubeError } from '../../kit/errors.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import type { Place } from '../host-endpoints.ts'
-import { type HostServices, hostServices, serviceNames } from '../status/services.ts'
-import { type AgentLook, type AgentQuestions, lookAtAgent } from './observe-agent.ts'
-import { bounded } from './call-with-timeout.ts'
-import { type Ground, lookAtGround } from './observe-disks.ts'
-import { type LastLines, lastLines } from './last-log-lines.ts'
+import type { HostEndpoint } from '../host-endpoints.ts'
+import { type HostServicesObservation, readHostServices, listServiceNames } from '../status/services.ts'
+import { type AgentObservation, type AgentObserveOptions, observeAgent } from './observe-agent.ts'
+import { callWithTimeout } from './call-with-timeout.ts'
+import { type DiskState, observeDiskState } from './observe-disks.ts'
+import { type LastLogLines, readLastLogLines } from './last-log-lines.ts'
 
 /** Why a host was not reached. */
-export interface Away {
+export interface Unreachable {
   readonly code: string
   readonly reason: string
   readonly hint?: string
 }
 
-/** One host: by ssh, and as its agent sees it. */
-export interface HostLook extends HostServices, Ground {
-  readonly place: Place
-  /** Undefined when it was reached; otherwise nothing else is known of it. */
-  readonly away: Away | undefined
-  readonly agent: AgentLook
-  /** Of services that are not well. */
-  readonly logs: LastLines
+/** One host, as observed by ssh and as its agent reports. */
+export interface HostHealthObservation extends HostServicesObservation, DiskState {
+  readonly endpoint: HostEndpoint
+  /** Undefined if the host was reached. Otherwise nothing else is known of the host. */
+  readonly unreachable: Unreachable | undefined
+  readonly agent: AgentObservation
+  /** Last lines of unhealthy services. */
+  readonly logs: LastLogLines
 }
 
-export interface HostQuestions extends AgentQuestions {
-  /** Why what is not well is so: disks, programs and last lines. */
+export interface HostObserveOptions extends AgentObserveOptions {
+  /** Also reads disks, programs and last log lines, which explain problems. */
   readonly deep: boolean
 }
 
-/** A host that is there lets one in within seconds; one that is not does not answer at all. */
-const login = 12_000
-/** To look at units and files. */
-const glance = 12_000
+/** A running host accepts a login within seconds; any other does not answer at all. */
+const loginTimeoutMs = 12_000
+/** Timeout for reading units and files. */
+const inspectTimeoutMs = 12_000
 
-const nothing: Ground = { disks: [], programs: [] }
-const unseen: HostServices = { version: undefined, services: [] }
+const emptyDiskState: DiskState = { disks: [], programs: [] }
+const noServices: HostServicesObservation = { version: undefined, services: [] }
 
-export async function lookAtHost(
-  place: Place,
+export async function observeHost(
+  endpoint: HostEndpoint,
   connect: () => Promise<Remote>,
-  questions: HostQuestions,
-): Promise<HostLook> {
-  const { deep, signal } = questions
+  options: HostObserveOptions,
+): Promise<HostHealthObservation> {
+  const { deep, signal } = options
   try {
-    const remote = await bounded(login, signal, connect)
-    const names = serviceNames(place)
-    const units = bounded(glance, signal, async (until) => hostServices(remote, names, until))
-    const [agent, [seen], ground] = await Promise.all([
-      lookAtAgent(remote, questions),
+    const remote = await callWithTimeout(loginTimeoutMs, signal, connect)
+    const names = listServiceNames(endpoint)
+    const units = callWithTimeout(inspectTimeoutMs, signal, async (stepSignal) =>
+      readHostServices(remote, names, stepSignal),
+    )
+    const [agent, [serviceResult], diskState] = await Promise.all([
+      observeAgent(remote, options),
       Promise.allSettled([units]),
       deep
-        ? bounded(glance, signal, async (until) => lookAtGround(remote, names, until)).catch(() => nothing)
-        : nothing,
+        ? callWithTimeout(inspectTimeoutMs, signal, async (stepSignal) =>
+            observeDiskState(remote, names, stepSignal),
+          ).catch(() => emptyDiskState)
+        : emptyDiskState,
     ])
-    // A host of which neither is known is as good as away.
-    if (seen.status === 'rejected' && agent.state === 'silent') throw seen.reason
-    const services = seen.status === 'fulfilled' ? seen.value : unseen
-    const known = { place, away: undefined, agent, ...services, ...ground }
+    // A host without a known agent and without known services counts as unreachable.
+    if (serviceResult.status === 'rejected' && agent.state === 'unreachable') throw serviceResult.reason
+    const services = serviceResult.status === 'fulfilled' ? serviceResult.value : noServices
+    const observed = { endpoint, unreachable: undefined, agent, ...services, ...diskState }
     const logs = deep
-      ? await bounded(glance, signal, async (until) => lastLines(remote, unwellServices(known), until)).catch(
-          () => new Map<string, readonly string[]>(),
-        )
+      ? await callWithTimeout(inspectTimeoutMs, signal, async (stepSignal) =>
+          readLastLogLines(remote, listUnhealthyServices(observed), stepSignal),
+        ).catch(() => new Map<string, readonly string[]>())
       : new Map<string, readonly string[]>()
-    return { ...known, logs }
+    return { ...observed, logs }
   } catch (error) {
     signal.throwIfAborted()
-    return awayLook(place, awayOf(error))
+    return buildUnreachableHost(endpoint, toUnreachable(error))
   }
 }
 
-export function awayLook(place: Place, away: Away): HostLook {
-  const agent: AgentLook = { state: 'silent', reason: away.reason }
-  return { place, away, agent, ...unseen, ...nothing, logs: new Map() }
+export function buildUnreachableHost(
+  endpoint: HostEndpoint,
+  unreachable: Unreachable,
+): HostHealthObservation {
+  const agent: AgentObservation = { state: 'unreachable', reason: unreachable.reason }
+  return { endpoint, unreachable, agent, ...noServices, ...emptyDiskState, logs: new Map() }
 }
 
-/** Those whose logs may say why. */
-function unwellServices({ services, agent }: Pick<HostLook, 'services' | 'agent'>): string[] {
+/** Services whose logs may explain the problem. */
+function listUnhealthyServices({
+  services,
+  agent,
+}: Pick<HostHealthObservation, 'services' | 'agent'>): string[] {
   const stopped = services.flatMap(({ name, state }) =>
     state === 'active' || state === 'missing' ? [] : [name],
   )
-  if (agent.state === 'silent') return [...new Set(['hyperkube-agent', ...stopped])]
+  if (agent.state === 'unreachable') return [...new Set(['hyperkube-agent', ...stopped])]
   const failing = (agent.health?.probes ?? []).flatMap(({ component, scope, state }) =>
-    scope === 'local' && (state === 'failing' || state === 'shaky') ? [component] : [],
+    scope === 'local' && (state === 'unhealthy' || state === 'degraded') ? [component] : [],
   )
   return [...new Set([...stopped, ...failing])]
 }
 
-function awayOf(error: unknown): Away {
-  if (!(error instanceof HyperkubeError)) return { code: 'HOST_AWAY', reason: describe(error) }
+function toUnreachable(error: unknown): Unreachable {
+  if (!(error instanceof HyperkubeError)) return { code: 'HOST_UNREACHABLE', reason: formatError(error) }
   const { code, message, hint } = error
-  // That it was too slow, or is gone by now, is the same to whoever asks.
-  const isSilent = code === 'SSH_UNREACHABLE' || code === 'SSH_LOST' || code === 'TIMED_OUT'
+  // For the operator, a timeout and a lost connection mean the same.
+  const isUnreachable = code === 'SSH_UNREACHABLE' || code === 'SSH_LOST' || code === 'TIMED_OUT'
   return {
-    code: isSilent ? 'HOST_AWAY' : code,
-    reason: error.cause === undefined ? message : `${message}: ${describe(error.cause)}`,
-    ...(hint === undefined || isSilent ? {} : { hint }),
+    code: isUnreachable ? 'HOST_UNREACHABLE' : code,
+    reason: error.cause === undefined ? message : `${message}: ${formatError(error.cause)}`,
+    ...(hint === undefined || isUnreachable ? {} : { hint }),
   }
 }

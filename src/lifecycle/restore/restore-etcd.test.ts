@@ -2,22 +2,22 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { etcdData, etcdUnit } from '../../contract/etcd-restore.ts'
+import { etcdDataDirectory, etcdUnit } from '../../contract/etcd-restore.ts'
 import type { AgentRequest } from '../../contract/request.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { clusterWith, planInput } from '../../plan/testing/fixtures.ts'
-import { type Script, scriptedSession, works } from '../testing/scripted-agent.ts'
-import { planFrom } from '../build-proposal.ts'
-import { testWish } from '../testing/cluster-inputs.ts'
-import { type RestoreWish, restoreEtcd } from './restore-etcd.ts'
+import { buildTestCluster, buildPlanInput } from '../../plan/testing/fixtures.ts'
+import { type AgentScript, scriptedSession, successfulRun } from '../testing/scripted-agent.ts'
+import { planFromInputs } from '../build-proposal.ts'
+import { buildClusterInputs } from '../testing/cluster-inputs.ts'
+import { type RestoreSpec, restoreEtcd } from './restore-etcd.ts'
 
-const cluster = clusterWith(
+const cluster = buildTestCluster(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
   '{ name: cp2, address: 10.0.0.2, roles: [control-plane] }',
   '{ name: w1, address: 10.0.0.3, roles: [worker] }',
 )
-const wish = await testWish(cluster)
-const { plans } = planFrom(wish, planInput(cluster).facts, [])
+const inputs = await buildClusterInputs(cluster)
+const { plans } = planFromInputs(inputs, buildPlanInput(cluster).facts, [])
 const restore = {
   id: '11111111-1111-4111-8111-111111111111',
   snapshot: 'a'.repeat(64),
@@ -31,33 +31,33 @@ beforeAll(async () => {
 })
 afterAll(async () => rm(directory, { recursive: true }))
 
-interface Scene {
-  /** Those that have not got their data before. */
-  readonly due?: readonly string[]
-  readonly fresh?: RestoreWish['fresh']
-  readonly stale?: RestoreWish['stale']
-  readonly script?: (host: string) => Script
+interface RunSetup {
+  /** Members that have not received their data in an earlier run. */
+  readonly hostsWithoutData?: readonly string[]
+  readonly newMembers?: RestoreSpec['newMembers']
+  readonly staleRestores?: RestoreSpec['staleRestores']
+  readonly script?: (host: string) => AgentScript
   readonly signal?: AbortSignal
 }
 
-/** All that hosts were asked, one after the other, and the error there was. */
-async function restored({
-  due = ['cp1', 'cp2'],
-  fresh = [],
-  stale = new Map(),
-  script = () => works,
+/** Runs a restore; returns all requests in order, and the error if it failed. */
+async function runRestore({
+  hostsWithoutData = ['cp1', 'cp2'],
+  newMembers = [],
+  staleRestores = new Map(),
+  script = () => successfulRun,
   signal,
-}: Scene = {}) {
+}: RunSetup = {}) {
   const done: string[] = []
-  const asks: AgentRequest['ask'][] = []
+  const requests: AgentRequest['body'][] = []
   const sessions = new Map(
     plans.map(({ host }) => {
       const session = scriptedSession(host, {
         run: script(host),
-        asked: {
-          push(ask) {
-            asks.push(ask)
-            if (!['hello', 'attach'].includes(ask.type)) done.push(wordsOf(host, ask))
+        requests: {
+          push(request) {
+            requests.push(request)
+            if (!['hello', 'attach'].includes(request.type)) done.push(formatRequest(host, request))
           },
         },
         remote: {
@@ -71,12 +71,18 @@ async function restored({
   )
   const archive = { path: join(directory, 'data'), size: 4, sha256: 'dada'.repeat(16) }
   const error: unknown = await restoreEtcd(
-    wish,
-    { restore, members: ['cp1', 'cp2'], archives: new Map(due.map((host) => [host, archive])), fresh, stale },
+    inputs,
+    {
+      restore,
+      members: ['cp1', 'cp2'],
+      archives: new Map(hostsWithoutData.map((host) => [host, archive])),
+      newMembers,
+      staleRestores,
+    },
     sessions,
     {
       claim: { holder: 'me', generation: 1 },
-      tell: () => undefined,
+      emit: () => undefined,
       now: () => new Date(),
       signal: signal ?? new AbortController().signal,
     },
@@ -84,74 +90,81 @@ async function restored({
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  return { done, asks, error }
+  return { done, requests, error }
 }
 
-function wordsOf(host: string, ask: AgentRequest['ask']): string {
-  return ask.type === 'stop-services' ? `${host} stops ${ask.components.join(' ')}` : `${host} ${ask.type}`
+function formatRequest(host: string, request: AgentRequest['body']): string {
+  return request.type === 'stop-services'
+    ? `${host} stops ${request.components.join(' ')}`
+    : `${host} ${request.type}`
 }
 
-const everybody = 'kubelet hyperkube-controller-manager kube-scheduler kube-controller-manager kube-apiserver'
-const usual = [
+const stoppedComponents =
+  'kubelet hyperkube-controller-manager kube-scheduler kube-controller-manager kube-apiserver'
+const expectedSteps = [
   ['cp1 gets dada', 'cp2 gets dada'],
-  [`cp1 stops ${everybody}`, `cp2 stops ${everybody}`, `w1 stops ${everybody}`],
+  [`cp1 stops ${stoppedComponents}`, `cp2 stops ${stoppedComponents}`, `w1 stops ${stoppedComponents}`],
   ['cp1 stops etcd', 'cp2 stops etcd'],
-  ['cp1 place-etcd', 'cp2 place-etcd'],
+  ['cp1 restore-etcd-data', 'cp2 restore-etcd-data'],
   ['cp1 end-restore', 'cp2 end-restore'],
 ]
 
-/** Hosts of a step are asked side by side. */
-function inSteps(done: readonly string[], sizes: readonly number[]): string[][] {
+/** Hosts of a step run concurrently, so that each step is sorted. */
+function splitIntoSteps(done: readonly string[], sizes: readonly number[]): string[][] {
   let from = 0
   return sizes.map((size) => done.slice(from, (from += size)).toSorted())
 }
 
-test('data is brought first, who acts on it stops before etcd, and all have it before any may start', async () => {
-  const { done, error } = await restored()
+test('data is uploaded first, components stop before etcd, and all members have data before any starts', async () => {
+  const { done, error } = await runRestore()
   expect(error).toBeUndefined()
-  expect(inSteps(done, [2, 3, 2, 2, 2])).toEqual(usual)
+  expect(splitIntoSteps(done, [2, 3, 2, 2, 2])).toEqual(expectedSteps)
   expect(done).toHaveLength(11)
 })
 
-test('whoever has its data from a run before gets it no second time', async () => {
-  const { done } = await restored({ due: ['cp2'] })
-  expect(done.filter((line) => /gets|place/.test(line))).toEqual(['cp2 gets dada', 'cp2 place-etcd'])
-  expect(done.slice(-2).toSorted()).toEqual(usual[4])
+test('a member with data from an earlier run does not receive it again', async () => {
+  const { done } = await runRestore({ hostsWithoutData: ['cp2'] })
+  expect(done.filter((line) => /gets|restore-etcd-data/.test(line))).toEqual([
+    'cp2 gets dada',
+    'cp2 restore-etcd-data',
+  ])
+  expect(done.slice(-2).toSorted()).toEqual(expectedSteps[4])
 })
 
 test('a member that does not get its data keeps all of them from starting', async () => {
-  const fails: Script = async function* () {
+  const fails: AgentScript = async function* () {
     yield {
       type: 'run-ended',
       result: { outcome: 'failed', failure: { code: 'APPLY_DISK_FULL', message: 'no room' } },
     }
   }
   let runs = 0
-  const { done, error } = await restored({
-    script: (host) => (name, through) => (host === 'cp2' && ++runs === 3 ? fails : works)(name, through),
+  const { done, error } = await runRestore({
+    script: (host) => (name, through) =>
+      (host === 'cp2' && ++runs === 3 ? fails : successfulRun)(name, through),
   })
   expect(error).toBeInstanceOf(HyperkubeError)
   expect(error).toMatchObject({ code: 'APPLY_DISK_FULL', host: 'cp2' })
   expect(done.some((line) => line.includes('end-restore'))).toBe(false)
 })
 
-test('whoever is no member any more need not remember a restore that nobody will end', async () => {
+test('a removed member forgets a stale restore', async () => {
   const other = '22222222-2222-4222-8222-222222222222'
-  const { asks } = await restored({ stale: new Map([['w1', other]]) })
-  const ended = asks.flatMap((ask) => (ask.type === 'end-restore' ? [ask.id] : []))
+  const { requests } = await runRestore({ staleRestores: new Map([['w1', other]]) })
+  const ended = requests.flatMap((request) => (request.type === 'end-restore' ? [request.id] : []))
   expect(ended.toSorted()).toEqual([restore.id, restore.id, other])
 })
 
-test('who interrupts it before anything has stopped finds everything running', async () => {
-  const { done } = await restored({ signal: AbortSignal.abort(new Error('enough')) })
+test('an interruption before the first stop leaves everything running', async () => {
+  const { done } = await runRestore({ signal: AbortSignal.abort(new Error('enough')) })
   expect(done).toEqual([])
 })
 
 test('a host without an etcd gets all of it but its service, so that it cannot start with nothing', async () => {
-  const fresh = plans.filter(({ host }) => host === 'cp2').map((plan) => ({ plan, ops: [] }))
-  const { done, asks } = await restored({ fresh })
+  const newMembers = plans.filter(({ host }) => host === 'cp2').map((plan) => ({ plan, ops: [] }))
+  const { done, requests } = await runRestore({ newMembers })
   expect(done.slice(0, 2)).toEqual(['cp2 certificate-requests', 'cp2 apply'])
-  const [applied] = asks.flatMap((ask) => (ask.type === 'apply' ? [ask] : []))
+  const [applied] = requests.flatMap((request) => (request.type === 'apply' ? [request] : []))
   const etcd = applied?.plan.components.find(({ name }) => name === 'etcd')
   expect(applied?.through).toBe('etcd')
   expect([etcd?.users, etcd?.service, etcd?.probes]).toEqual([['etcd'], undefined, []])
@@ -161,6 +174,6 @@ test('plans have etcd’s data where a restore puts it', () => {
   const etcd = plans[0]?.components.find(({ name }) => name === 'etcd')
   expect(etcd?.service).toMatchObject({
     name: etcdUnit,
-    unit: expect.stringContaining(`--data-dir=${etcdData}`),
+    unit: expect.stringContaining(`--data-dir=${etcdDataDirectory}`),
   })
 })

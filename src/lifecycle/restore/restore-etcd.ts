@@ -1,167 +1,174 @@
 import { createReadStream } from 'node:fs'
 import type { OpenBundle } from '../../bundle/open.ts'
-import { deliveredFile } from '../../contract/uploads.ts'
+import { uploadedFilePath } from '../../contract/uploads.ts'
 import type { EtcdRestoreId } from '../../contract/etcd-restore.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { Claim } from '../../contract/request.ts'
 import { settleAll } from '../../kit/settle-all.ts'
-import { list } from '../../rollout/format-names.ts'
-import { applyThrough } from '../apply-plan.ts'
-import { certify } from '../certificates.ts'
-import { deliver, parcelsFor } from '../upload-artifacts.ts'
-import { inRun } from '../run-on-agent.ts'
+import { formatNames } from '../../rollout/format-names.ts'
+import { applyPlanThrough } from '../apply-plan.ts'
+import { signHostCertificates } from '../certificates.ts'
+import { uploadToHost, findUploads } from '../upload-artifacts.ts'
+import { runOnAgent } from '../run-on-agent.ts'
 import type { Session } from '../session.ts'
-import { type Tell, toldStep } from '../event-stream.ts'
-import { secretsOf, type Wish } from '../build-proposal.ts'
-import { actors } from './restore-ops.ts'
+import { type EmitEvent, reportStep } from '../event-stream.ts'
+import { collectSecrets, type ClusterInputs } from '../build-proposal.ts'
+import { componentsToStop } from './restore-ops.ts'
 
-/** What a member gets. */
-export interface MemberArchive {
+/** The archive with the data of one member. */
+export interface RestoreArchive {
   readonly path: string
   readonly size: number
   readonly sha256: string
 }
 
-export interface RestoreWish {
+export interface RestoreSpec {
   readonly restore: EtcdRestoreId
   /** Names of all members. */
   readonly members: readonly string[]
-  /** By name of host, of those that have not got it in a run before. */
-  readonly archives: ReadonlyMap<string, MemberArchive>
-  /** Members that have no etcd yet. */
-  readonly fresh: readonly FreshMember[]
-  /** Hosts that are no members any more, and remember a restore that nobody will end: its id, by name. */
-  readonly stale: ReadonlyMap<string, string>
+  /** By host name, for members that have not received their data in an earlier run. */
+  readonly archives: ReadonlyMap<string, RestoreArchive>
+  /** Members on which etcd is not installed yet. */
+  readonly newMembers: readonly NewEtcdMember[]
+  /**
+   * Hosts that are no longer members and still have the state of a restore that will never end: its id by
+   * host name.
+   */
+  readonly staleRestores: ReadonlyMap<string, string>
 }
 
-export interface FreshMember {
+export interface NewEtcdMember {
   readonly plan: NodePlan
-  /** What is to be done there. */
+  /** Ops to run on the host. */
   readonly ops: readonly Op[]
 }
 
-export interface RestoreOptions {
+export interface EtcdRestoreOptions {
   readonly claim: Claim
-  /** Where files come from, for hosts that have no way to them. */
+  /** Source of files for hosts without internet access. */
   readonly bundle?: OpenBundle | undefined
-  readonly tell: Tell
+  readonly emit: EmitEvent
   readonly now: () => Date
   readonly signal: AbortSignal
 }
 
 /**
- * Gives every member of etcd other data. All that can fail without harm comes before anything stops; kubelets, controllers
- * and API servers stop before etcd does; and nothing starts: that is for whoever brings the cluster up afterwards.
+ * Replaces the data of every etcd member. Steps that can fail without harm come before anything stops.
+ * Kubelets, controllers and API servers stop before etcd. Nothing is started: the following `up` does that.
  */
 export async function restoreEtcd(
-  wish: Wish,
-  { restore, members, archives, fresh, stale }: RestoreWish,
+  inputs: ClusterInputs,
+  { restore, members, archives, newMembers, staleRestores }: RestoreSpec,
   sessions: ReadonlyMap<string, Session>,
-  options: RestoreOptions,
+  options: EtcdRestoreOptions,
 ): Promise<void> {
-  const { claim, tell, signal } = options
-  const linux = wish.cluster.spec.hosts.filter(({ os, name }) => os === 'linux' && sessions.has(name))
+  const { claim, emit, signal } = options
+  const linuxHosts = inputs.cluster.spec.hosts.filter(({ os, name }) => os === 'linux' && sessions.has(name))
   const receivers = [...archives.keys()]
-  const stop = (components: readonly string[], atOnce: boolean) => async (session: Session) =>
-    inRun(session, tell, { type: 'stop-services', claim, components: [...components], atOnce })
-  const turns: readonly Turn[] = [
+  const stop = (components: readonly string[], immediately: boolean) => async (session: Session) =>
+    runOnAgent(session, emit, { type: 'stop-services', claim, components: [...components], immediately })
+  const steps: readonly RestoreStep[] = [
     {
       step: 'found',
-      title: 'what etcd needs, without its data',
-      hosts: fresh.map(({ plan }) => plan.host),
-      work: async (session) => found(wish, fresh, session, options),
+      title: 'install etcd, without its data',
+      hosts: newMembers.map(({ plan }) => plan.host),
+      work: async (session) => prepareMember(inputs, newMembers, session, options),
     },
     {
       step: 'bring',
-      title: `data for ${list(receivers)}`,
+      title: `upload data to ${formatNames(receivers)}`,
       hosts: receivers,
-      work: async (session) => bring(session, archives.get(session.host), options),
+      work: async (session) => uploadData(session, archives.get(session.host), options),
     },
     {
       step: 'stop',
-      title: 'stop kubelets, controllers and API servers; pods go on',
-      hosts: linux.map(({ name }) => name),
-      // What they are at is of a cluster that is no more; and without etcd an API server takes minutes to end well.
-      work: stop(actors, true),
+      title: 'stop kubelets, controllers and API servers; pods keep running',
+      hosts: linuxHosts.map(({ name }) => name),
+      // Their current work belongs to the discarded state, and an API server without etcd takes minutes to
+      // stop gracefully.
+      work: stop(componentsToStop, true),
     },
     { step: 'stop-etcd', title: 'stop etcd', hosts: members, work: stop(['etcd'], false) },
     {
       step: 'place',
-      title: `put the data in its place on ${list(receivers)}`,
+      title: `restore the data on ${formatNames(receivers)}`,
       hosts: receivers,
       work: async (session) => {
         const { sha256 = '' } = archives.get(session.host) ?? {}
-        await inRun(session, tell, { type: 'place-etcd', claim, restore, sha256 })
+        await runOnAgent(session, emit, { type: 'restore-etcd-data', claim, restore, sha256 })
       },
     },
     {
       step: 'end',
-      title: 'all members have it',
-      hosts: [...members, ...stale.keys()],
+      title: 'finish the restore',
+      hosts: [...members, ...staleRestores.keys()],
       work: async (session) => {
-        const id = stale.get(session.host) ?? restore.id
-        await session.ask({ type: 'end-restore', claim, id }, 'restore-ended')
+        const id = staleRestores.get(session.host) ?? restore.id
+        await session.request({ type: 'end-restore', claim, id }, 'restore-ended')
       },
     },
   ]
-  const planned = turns.filter(({ hosts }) => hosts.length > 0)
-  tell({
+  const plannedSteps = steps.filter(({ hosts }) => hosts.length > 0)
+  emit({
     type: 'steps-planned',
-    steps: planned.map(({ step, title, hosts }) => ({ step, title, hosts: [...hosts] })),
+    steps: plannedSteps.map(({ step, title, hosts }) => ({ step, title, hosts: [...hosts] })),
   })
-  for (const { step, hosts, work } of planned) {
+  for (const { step, hosts, work } of plannedSteps) {
     signal.throwIfAborted()
-    tell({ type: 'step-started', step })
-    await toldStep(options, { step }, async () => onEach(step, hosts, sessions, work, options))
+    emit({ type: 'step-started', step })
+    await reportStep(options, { step }, async () => runOnHosts(step, hosts, sessions, work, options))
   }
 }
 
-interface Turn {
+interface RestoreStep {
   readonly step: string
   readonly title: string
   readonly hosts: readonly string[]
   readonly work: (session: Session) => Promise<void>
 }
 
-async function onEach(
+async function runOnHosts(
   step: string,
   hosts: readonly string[],
   sessions: ReadonlyMap<string, Session>,
-  work: Turn['work'],
-  options: RestoreOptions,
+  work: RestoreStep['work'],
+  options: EtcdRestoreOptions,
 ): Promise<void> {
   await settleAll(
     hosts.flatMap((host) => {
       const session = sessions.get(host)
       if (session === undefined) return []
-      options.tell({ type: 'step-started', step }, { host })
-      return [toldStep(options, { step, host }, async () => work(session))]
+      options.emit({ type: 'step-started', step }, { host })
+      return [reportStep(options, { step, host }, async () => work(session))]
     }),
   )
 }
 
-/** A host that never had an etcd gets all of it but its service: started without data it would begin with nothing. */
-async function found(
-  wish: Wish,
-  fresh: readonly FreshMember[],
+/**
+ * Installs etcd without its service on a new member: started without data it would bootstrap an empty
+ * cluster.
+ */
+async function prepareMember(
+  inputs: ClusterInputs,
+  newMembers: readonly NewEtcdMember[],
   session: Session,
-  options: RestoreOptions,
+  options: EtcdRestoreOptions,
 ): Promise<void> {
-  const member = fresh.find((one) => one.plan.host === session.host)
+  const member = newMembers.find((one) => one.plan.host === session.host)
   if (member === undefined) return
-  const { claim, bundle, tell, now } = options
+  const { claim, bundle, emit, now } = options
   const plan = withoutEtcdService(member.plan)
-  if (bundle !== undefined) await deliver(session, parcelsFor(bundle, plan, member.ops), options)
+  if (bundle !== undefined) await uploadToHost(session, findUploads(bundle, plan, member.ops), options)
   const sessions = new Map([[session.host, session]])
-  const certificates = await certify(wish.identity, [plan], sessions, claim, now())
+  const certificates = await signHostCertificates(inputs.identity, [plan], sessions, claim, now())
   const delivery = {
     plan,
     claim,
-    secrets: secretsOf(wish),
+    secrets: collectSecrets(inputs),
     certificates: certificates.get(session.host) ?? {},
   }
-  await applyThrough(session, delivery, 'etcd', tell)
+  await applyPlanThrough(session, delivery, 'etcd', emit)
 }
 
 function withoutEtcdService(plan: NodePlan): NodePlan {
@@ -173,13 +180,13 @@ function withoutEtcdService(plan: NodePlan): NodePlan {
   return { ...plan, components }
 }
 
-async function bring(
+async function uploadData(
   session: Session,
-  archive: MemberArchive | undefined,
-  options: RestoreOptions,
+  archive: RestoreArchive | undefined,
+  options: EtcdRestoreOptions,
 ): Promise<void> {
   if (archive === undefined) return
   const { path, size, sha256 } = archive
-  const parcel = { path: deliveredFile(sha256), size, sha256, bytes: () => createReadStream(path) }
-  await deliver(session, [parcel], options)
+  const upload = { path: uploadedFilePath(sha256), size, sha256, bytes: () => createReadStream(path) }
+  await uploadToHost(session, [upload], options)
 }

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import { clusterWith, planInput } from '../../plan/testing/fixtures.ts'
+import { buildTestCluster, buildPlanInput } from '../../plan/testing/fixtures.ts'
 import { planCluster } from '../../plan/plan.ts'
-import { opsAfterStops, opsOfRestore } from './restore-ops.ts'
+import { listOpsAfterRestore, listRestoreOps } from './restore-ops.ts'
 
-const cluster = clusterWith(
+const cluster = buildTestCluster(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
   '{ name: w1, address: 10.0.0.2, roles: [worker] }',
 )
-const { plans } = planCluster(planInput(cluster), [])
+const { plans } = planCluster(buildPlanInput(cluster), [])
 
-function planOf(host: string): NodePlan {
+function findPlan(host: string): NodePlan {
   const found = plans.find((plan) => plan.host === host)
   if (found === undefined) throw new Error(`there is no plan for ${host}`)
   return found
@@ -22,11 +22,11 @@ function api(action: Op['action']): Op {
   return { component: 'kube-apiserver', stage: 'api', action, target: 'service', name, because: [] }
 }
 
-const inWords = (ops: readonly Op[]): string[] => ops.map(({ action, name }) => `${action} ${name}`)
+const formatOps = (ops: readonly Op[]): string[] => ops.map(({ action, name }) => `${action} ${name}`)
 
-test('who acts on the API stops, etcd gets other data, and all of them start again', () => {
-  const member = { plan: planOf('cp1'), ops: [], member: true }
-  expect(inWords(opsOfRestore(member))).toEqual([
+test('components that act on the API stop, etcd gets other data, and all of them start again', () => {
+  const member = { plan: findPlan('cp1'), ops: [], member: true }
+  expect(formatOps(listRestoreOps(member))).toEqual([
     'stop etcd.service',
     'stop kube-apiserver.service',
     'stop kube-controller-manager.service',
@@ -35,7 +35,7 @@ test('who acts on the API stops, etcd gets other data, and all of them start aga
     'stop kubelet.service',
     'change /var/lib/etcd/data',
   ])
-  expect(inWords(opsAfterStops(member))).toEqual([
+  expect(formatOps(listOpsAfterRestore(member))).toEqual([
     'start etcd.service',
     'start kube-apiserver.service',
     'start kube-controller-manager.service',
@@ -46,19 +46,19 @@ test('who acts on the API stops, etcd gets other data, and all of them start aga
 })
 
 test('a worker keeps all but its kubelet', () => {
-  const worker = { plan: planOf('w1'), ops: [], member: false }
-  expect(inWords([...opsOfRestore(worker), ...opsAfterStops(worker)])).toEqual([
+  const worker = { plan: findPlan('w1'), ops: [], member: false }
+  expect(formatOps([...listRestoreOps(worker), ...listOpsAfterRestore(worker)])).toEqual([
     'stop kubelet.service',
     'start kubelet.service',
   ])
 })
 
-test('who restarts anyway starts once, and what was never there does not stop', () => {
-  const changed = { plan: planOf('cp1'), ops: [api('restart')], member: true }
-  expect(inWords(opsAfterStops(changed))).not.toContain('start kube-apiserver.service')
-  const fresh = { plan: planOf('cp1'), ops: [api('create'), api('start')], member: true }
-  expect(inWords(opsOfRestore(fresh))).not.toContain('stop kube-apiserver.service')
-  expect(inWords(opsAfterStops(fresh)).filter((line) => line.includes('apiserver.'))).toEqual([
+test('a service that restarts anyway starts once, and a new one does not stop', () => {
+  const changed = { plan: findPlan('cp1'), ops: [api('restart')], member: true }
+  expect(formatOps(listOpsAfterRestore(changed))).not.toContain('start kube-apiserver.service')
+  const fresh = { plan: findPlan('cp1'), ops: [api('create'), api('start')], member: true }
+  expect(formatOps(listRestoreOps(fresh))).not.toContain('stop kube-apiserver.service')
+  expect(formatOps(listOpsAfterRestore(fresh)).filter((line) => line.includes('apiserver.'))).toEqual([
     'create kube-apiserver.service',
     'start kube-apiserver.service',
   ])

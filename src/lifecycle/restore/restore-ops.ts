@@ -1,9 +1,11 @@
-import { etcdData, etcdUnit } from '../../contract/etcd-restore.ts'
+import { etcdDataDirectory, etcdUnit } from '../../contract/etcd-restore.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 
-/** Whoever acts on what the API says. Runtimes and networks stay, and with them the pods. */
-export const actors = [
+/**
+ * Components that act on the state of the API. Runtimes and networks keep running, and with them the pods.
+ */
+export const componentsToStop = [
   'kubelet',
   'hyperkube-controller-manager',
   'kube-scheduler',
@@ -11,46 +13,46 @@ export const actors = [
   'kube-apiserver',
 ]
 
-/** A host, and what is to be done there. */
+/** A host and its ops. */
 export interface RestoredHost {
   readonly plan: NodePlan
   readonly ops: readonly Op[]
-  /** Whether it is a member of etcd, and so gets other data. */
+  /** True for etcd members, whose data is replaced. */
   readonly member: boolean
 }
 
-/** What a restore does on a host before everything comes up again. */
-export function opsOfRestore(host: RestoredHost): Op[] {
+/** Ops of a restore on a host, before everything starts again. */
+export function listRestoreOps(host: RestoredHost): Op[] {
   const data: Op = {
     component: 'etcd',
     stage: 'etcd',
     action: 'change',
     target: 'directory',
-    name: etcdData,
+    name: etcdDataDirectory,
     because: [],
   }
-  return [...stops(host), ...(host.member ? [data] : [])]
+  return [...listStopOps(host), ...(host.member ? [data] : [])]
 }
 
-/** What is to be done there by then: whoever was stopped starts, also where nothing else is to be done. */
-export function opsAfterStops(host: RestoredHost): Op[] {
-  const begun = new Set(
+/** Ops of the following `up`: every stopped service starts, also where nothing else changes. */
+export function listOpsAfterRestore(host: RestoredHost): Op[] {
+  const started = new Set(
     host.ops.filter(({ action }) => action === 'start' || action === 'restart').map(({ name }) => name),
   )
-  const starts = stops(host)
-    .filter(({ name }) => !begun.has(name))
+  const starts = listStopOps(host)
+    .filter(({ name }) => !started.has(name))
     .map((op): Op => ({ ...op, action: 'start' }))
   return [...host.ops, ...starts]
 }
 
-/** A service that was never put there cannot be stopped; and on Windows nobody has a part in it. */
-function stops({ plan, ops, member }: RestoredHost): Op[] {
+/** A service that is not installed yet cannot be stopped, and Windows hosts take no part in a restore. */
+function listStopOps({ plan, ops, member }: RestoredHost): Op[] {
   if (plan.os !== 'linux') return []
   const created = new Set(ops.filter(({ action }) => action === 'create').map(({ name }) => name))
   return plan.components.flatMap(({ name: component, stage, service }): Op[] => {
     if (service === undefined || created.has(service.name)) return []
-    const stopped = actors.includes(component) || (member && service.name === etcdUnit)
-    return stopped
+    const mustStop = componentsToStop.includes(component) || (member && service.name === etcdUnit)
+    return mustStop
       ? [{ component, stage, action: 'stop', target: 'service', name: service.name, because: [] }]
       : []
   })

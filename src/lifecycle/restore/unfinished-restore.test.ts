@@ -1,57 +1,64 @@
 import { expect, test } from 'vitest'
-import type { EtcdRestore } from '../../contract/etcd-restore.ts'
-import { placedIn, restoreToGoOnWith, unfinishedRestore } from './unfinished-restore.ts'
+import type { EtcdRestoreProgress } from '../../contract/etcd-restore.ts'
+import { listHostsWithData, findRestoreToResume, checkUnfinishedRestore } from './unfinished-restore.ts'
 
 const first = '11111111-1111-4111-8111-111111111111'
 const second = '22222222-2222-4222-8222-222222222222'
-const wish = { snapshot: 'a'.repeat(64), members: ['cp1=https://10.0.0.1:2380', 'cp2=https://10.0.0.2:2380'] }
+const spec = { snapshot: 'a'.repeat(64), members: ['cp1=https://10.0.0.1:2380', 'cp2=https://10.0.0.2:2380'] }
 
-function restore(id: string, state: EtcdRestore['state'], more: Partial<EtcdRestore> = {}): EtcdRestore {
-  return { id, ...wish, state, ...more }
+function buildProgress(
+  id: string,
+  state: EtcdRestoreProgress['state'],
+  more: Partial<EtcdRestoreProgress> = {},
+): EtcdRestoreProgress {
+  return { id, ...spec, state, ...more }
 }
 
-test('where no restore is under way, nothing is said', () => {
-  expect(unfinishedRestore(new Map())).toEqual([])
+test('without an active restore there is no finding', () => {
+  expect(checkUnfinishedRestore(new Map())).toEqual([])
 })
 
-test('who has what is said', () => {
-  const [finding] = unfinishedRestore(
+test('hosts with and without data are listed', () => {
+  const [finding] = checkUnfinishedRestore(
     new Map([
-      ['cp1', restore(first, 'placed')],
-      ['cp2', restore(first, 'begun')],
+      ['cp1', buildProgress(first, 'data-restored')],
+      ['cp2', buildProgress(first, 'begun')],
     ]),
   )
   expect(finding).toMatchObject({
     code: 'ETCD_RESTORE_UNFINISHED',
     severity: 'error',
-    message: 'a restore of etcd was begun and has not ended: cp1 has its data, cp2 has begun',
+    message: 'an etcd restore was started and is not finished: cp1 has its data, cp2 has started',
   })
 })
 
-test('the same restore goes on, and whoever has its data is known', () => {
+test('the same restore resumes, and members with its data are known', () => {
   const restores = new Map([
-    ['cp1', restore(first, 'placed')],
-    ['cp2', restore(first, 'begun')],
+    ['cp1', buildProgress(first, 'data-restored')],
+    ['cp2', buildProgress(first, 'begun')],
   ])
-  expect(restoreToGoOnWith(restores, wish)).toEqual({ id: first, ...wish })
-  expect([...placedIn(restores, first)]).toEqual(['cp1'])
-  expect([...placedIn(restores, second)]).toEqual([])
+  expect(findRestoreToResume(restores, spec)).toEqual({ id: first, ...spec })
+  expect([...listHostsWithData(restores, first)]).toEqual(['cp1'])
+  expect([...listHostsWithData(restores, second)]).toEqual([])
 })
 
 test.each([
-  ['there is none', new Map<string, EtcdRestore>()],
-  ['it was of another snapshot', new Map([['cp1', restore(first, 'placed', { snapshot: 'b'.repeat(64) })]])],
+  ['there is none', new Map<string, EtcdRestoreProgress>()],
+  [
+    'it was of another snapshot',
+    new Map([['cp1', buildProgress(first, 'data-restored', { snapshot: 'b'.repeat(64) })]]),
+  ],
   [
     'it was for other members',
-    new Map([['cp1', restore(first, 'placed', { members: wish.members.slice(1) })]]),
+    new Map([['cp1', buildProgress(first, 'data-restored', { members: spec.members.slice(1) })]]),
   ],
   [
     'there are two of them',
     new Map([
-      ['cp1', restore(first, 'placed')],
-      ['cp2', restore(second, 'placed')],
+      ['cp1', buildProgress(first, 'data-restored')],
+      ['cp2', buildProgress(second, 'data-restored')],
     ]),
   ],
-])('every member is given its data anew when %s', (_why, restores) => {
-  expect(restoreToGoOnWith(restores, wish)).toBeUndefined()
+])('every member receives its data again when %s', (_why, restores) => {
+  expect(findRestoreToResume(restores, spec)).toBeUndefined()
 })

@@ -1,37 +1,42 @@
-import type { EtcdRestore, EtcdRestoreId } from '../../contract/etcd-restore.ts'
+import type { EtcdRestoreProgress, EtcdRestoreId } from '../../contract/etcd-restore.ts'
 import type { Finding } from '../../contract/finding.ts'
-import { list } from '../../rollout/format-names.ts'
+import { formatNames } from '../../rollout/format-names.ts'
 
-/** By name of host. */
-export type Restores = ReadonlyMap<string, EtcdRestore>
+/** By host name. */
+export type RestoreProgressByHost = ReadonlyMap<string, EtcdRestoreProgress>
 
-/** Members with data of different restores must not start together, so nothing is done before it has ended. */
-export function unfinishedRestore(restores: Restores): Finding[] {
+/**
+ * Members with data of different restores must not start together, so that every other change is refused
+ * until the restore has ended.
+ */
+export function checkUnfinishedRestore(restores: RestoreProgressByHost): Finding[] {
   if (restores.size === 0) return []
-  const having = [...restores].filter(([, { state }]) => state === 'placed').map(([host]) => host)
-  const others = [...restores.keys()].filter((host) => !having.includes(host))
-  const told = [
-    ...(having.length === 0
+  const withData = [...restores].filter(([, { state }]) => state === 'data-restored').map(([host]) => host)
+  const others = [...restores.keys()].filter((host) => !withData.includes(host))
+  const parts = [
+    ...(withData.length === 0
       ? []
-      : [`${list(having)} ${having.length === 1 ? 'has its' : 'have their'} data`]),
-    ...(others.length === 0 ? [] : [`${list(others)} ${others.length === 1 ? 'has' : 'have'} begun`]),
+      : [`${formatNames(withData)} ${withData.length === 1 ? 'has its' : 'have their'} data`]),
+    ...(others.length === 0
+      ? []
+      : [`${formatNames(others)} ${others.length === 1 ? 'has' : 'have'} started`]),
   ]
   return [
     {
       code: 'ETCD_RESTORE_UNFINISHED',
       severity: 'error',
-      message: `a restore of etcd was begun and has not ended: ${told.join(', ')}`,
-      hint: 'the same command again goes on with it: hyperkube etcd snapshot restore NAME',
+      message: `an etcd restore was started and is not finished: ${parts.join(', ')}`,
+      hint: 'the same command resumes it: hyperkube etcd snapshot restore NAME',
     },
   ]
 }
 
 /**
- * The restore to go on with: one of the same database for the same members, and no other beside it. Nothing where there is
- * none, and then every member is given its data anew.
+ * Finds the restore to resume: one of the same snapshot for the same members, and no other beside it. If
+ * undefined, every member receives its data again.
  */
-export function restoreToGoOnWith(
-  restores: Restores,
+export function findRestoreToResume(
+  restores: RestoreProgressByHost,
   { snapshot, members }: Omit<EtcdRestoreId, 'id'>,
 ): EtcdRestoreId | undefined {
   const [first, ...others] = restores.values()
@@ -40,8 +45,10 @@ export function restoreToGoOnWith(
   return isSame ? { id: first.id, snapshot, members } : undefined
 }
 
-/** Hosts that have the data of this very restore. */
-export function placedIn(restores: Restores, id: string): ReadonlySet<string> {
-  const placed = [...restores].filter(([, restore]) => restore.id === id && restore.state === 'placed')
-  return new Set(placed.map(([host]) => host))
+/** Hosts that have the data of exactly this restore. */
+export function listHostsWithData(restores: RestoreProgressByHost, id: string): ReadonlySet<string> {
+  const withData = [...restores].filter(
+    ([, restore]) => restore.id === id && restore.state === 'data-restored',
+  )
+  return new Set(withData.map(([host]) => host))
 }

@@ -2,29 +2,29 @@ import { z } from 'zod'
 import { settleAll } from '../../kit/settle-all.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject, type Manifest } from '../../kube/object.ts'
-import { find, list } from '../../kube/read-objects.ts'
-import { apply, remove } from '../../kube/write-objects.ts'
+import { findObject, listObjects } from '../../kube/read-objects.ts'
+import { applyObject, deleteKubeObject } from '../../kube/write-objects.ts'
 
-/** How a pod is that shall show that its node works. */
-export type TrialPod =
+/** State of a pod that must prove that its node works. */
+export type SmokeTestPod =
   | { readonly ready: true; readonly address: string }
-  /** One that has ended, perhaps because its node had no room for it, does not begin again. */
+  /** An ended pod, for example on a node without room for the pod, does not start again. */
   | { readonly ready: false; readonly reason: string; readonly ended?: true }
 
-/** Pods that do nothing, one on each of some nodes. */
-export interface TrialPods {
-  /** In the place of one that has ended. */
-  put(node: string, image: string): Promise<void>
-  /** By name of node. */
-  look(): Promise<ReadonlyMap<string, TrialPod>>
+/** Pods that do nothing, one for each node. */
+export interface SmokeTestPods {
+  /** Replaces an ended pod. */
+  create(node: string, image: string): Promise<void>
+  /** By node name. */
+  list(): Promise<ReadonlyMap<string, SmokeTestPod>>
   remove(): Promise<void>
 }
 
 const namespace = 'kube-system'
-/** By this one knows them, wherever a run that was cut has left one. */
-export const trialLabel = 'hyperkube.dev/trial'
+/** Identifies the pods, also those left by an interrupted run. */
+export const smokeTestLabel = 'hyperkube.dev/smoke-test'
 
-const schema = kubeObject.extend({
+const podSchema = kubeObject.extend({
   spec: z.looseObject({ nodeName: z.string().optional() }),
   status: z
     .looseObject({
@@ -51,37 +51,42 @@ const schema = kubeObject.extend({
     })
     .optional(),
 })
-type Pod = z.infer<typeof schema>
-const podKind: Kind<Pod> = { apiVersion: 'v1', kind: 'Pod', schema }
+type Pod = z.infer<typeof podSchema>
+const podKind: Kind<Pod> = { apiVersion: 'v1', kind: 'Pod', schema: podSchema }
 
-export function trialPods(api: KubeClient): TrialPods {
-  const ours = async (): Promise<readonly Pod[]> =>
-    (await list(api, podKind, { namespace, labels: trialLabel })).items
+export function createSmokeTestPods(api: KubeClient): SmokeTestPods {
+  const listOwnPods = async (): Promise<readonly Pod[]> =>
+    (await listObjects(api, podKind, { namespace, labels: smokeTestLabel })).items
   return {
-    async put(node, image) {
-      const wished = manifest(node, image)
-      const former = await find(api, podKind, wished.metadata)
-      if (former !== undefined && hasEnded(former)) await remove(api, podKind, wished.metadata)
-      await apply(api, wished)
+    async create(node, image) {
+      const desired = buildManifest(node, image)
+      const existing = await findObject(api, podKind, desired.metadata)
+      if (existing !== undefined && hasEnded(existing)) await deleteKubeObject(api, podKind, desired.metadata)
+      await applyObject(api, desired)
     },
-    async look() {
-      return new Map((await ours()).map((pod) => [pod.metadata.labels?.[trialLabel] ?? '', trialOf(pod)]))
+    async list() {
+      return new Map(
+        (await listOwnPods()).map((pod) => [
+          pod.metadata.labels?.[smokeTestLabel] ?? '',
+          toSmokeTestPod(pod),
+        ]),
+      )
     },
     async remove() {
-      const pods = await ours()
+      const pods = await listOwnPods()
       await settleAll(
-        pods.map(async ({ metadata }) => remove(api, podKind, { name: metadata.name, namespace })),
+        pods.map(async ({ metadata }) => deleteKubeObject(api, podKind, { name: metadata.name, namespace })),
       )
     },
   }
 }
 
-/** It goes through the scheduler, which is to show that it works, too. */
-function manifest(node: string, image: string): Manifest {
+/** The scheduler must place the pod, which proves that the scheduler works too. */
+function buildManifest(node: string, image: string): Manifest {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name: `hyperkube-trial-${node}`, namespace, labels: { [trialLabel]: node } },
+    metadata: { name: `hyperkube-smoke-test-${node}`, namespace, labels: { [smokeTestLabel]: node } },
     spec: {
       containers: [{ name: 'pause', image, imagePullPolicy: 'IfNotPresent' }],
       automountServiceAccountToken: false,
@@ -103,24 +108,24 @@ function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Failed' || status?.phase === 'Succeeded'
 }
 
-export function trialOf(pod: Pod): TrialPod {
+export function toSmokeTestPod(pod: Pod): SmokeTestPod {
   const { status } = pod
   if (hasEnded(pod)) {
     const reason = [status?.reason, status?.message].filter(Boolean).join(': ')
     return { ready: false, ended: true, reason: reason === '' ? 'it has ended' : reason }
   }
-  const condition = (type: string) => status?.conditions.find((one) => one.type === type)
+  const findCondition = (type: string) => status?.conditions.find((one) => one.type === type)
   const address = status?.podIP
-  if (condition('Ready')?.status === 'True' && address !== undefined) return { ready: true, address }
+  if (findCondition('Ready')?.status === 'True' && address !== undefined) return { ready: true, address }
   const waiting = status?.containerStatuses.find(({ state }) => state?.waiting !== undefined)?.state?.waiting
-  const scheduled = condition('PodScheduled')
+  const scheduled = findCondition('PodScheduled')
   const reason =
     scheduled?.status === 'False'
-      ? `no node for it: ${scheduled.message ?? ''}`
+      ? `unschedulable: ${scheduled.message ?? ''}`
       : waiting !== undefined
         ? [waiting.reason, waiting.message].filter(Boolean).join(': ')
         : scheduled === undefined
-          ? 'the scheduler has not seen it'
+          ? 'it is not scheduled yet'
           : 'its kubelet has not started it'
   return { ready: false, reason }
 }

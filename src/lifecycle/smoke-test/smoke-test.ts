@@ -1,130 +1,146 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import type { ProbeResult, TcpTarget } from '../../contract/network-probe.ts'
-import { describe, HyperkubeError } from '../../kit/errors.ts'
+import type { NetworkProbeResult, TcpTarget } from '../../contract/network-probe.ts'
+import { formatError, HyperkubeError } from '../../kit/errors.ts'
 import { settleAll } from '../../kit/settle-all.ts'
 import type { Session } from '../session.ts'
-import type { Tell } from '../event-stream.ts'
-import type { TrialPods } from './smoke-test-pods.ts'
+import type { EmitEvent } from '../event-stream.ts'
+import type { SmokeTestPods } from './smoke-test-pods.ts'
 
-export interface VerifyScene {
-  /** Of the nodes that shall show that they work. */
+export interface SmokeTestOptions {
+  /** Plans of the nodes to test. */
   readonly plans: readonly NodePlan[]
-  readonly sessions: ReadonlyMap<string, Pick<Session, 'ask'>>
-  readonly pods: TrialPods
-  /** The address and port of a service that every node can reach: the API's own. */
+  readonly sessions: ReadonlyMap<string, Pick<Session, 'request'>>
+  readonly pods: SmokeTestPods
+  /** Address and port of a service that every node can reach: the one of the API. */
   readonly service: { readonly address: string; readonly port: number }
-  readonly tell: Tell
+  readonly emit: EmitEvent
   readonly now: () => Date
   readonly signal: AbortSignal
   /** Milliseconds. */
-  readonly within?: number
+  readonly timeoutMs?: number
 }
 
-/** How many pods of other nodes a node looks for: enough to see a broken network, and not all of thousands. */
-const peers = 3
-/** Nothing listens there: that the pod's own kernel says so is the answer. */
+/**
+ * Number of peer pods that each node probes: enough to detect a broken network, without probing thousands.
+ */
+const maxPeers = 3
+/** No process listens on this port: a refusal from the kernel of the pod is the expected response. */
 const closedPort = 9
 
 /**
- * Shows that a cluster does what it is for: a pod on every node, reached from other nodes, and a service that answers. The
- * pods are of the one image that every node has, so that nothing is pulled for it.
+ * Proves that a cluster works: a pod on every node, reachable from other nodes, and a reachable service. The
+ * pods use the one image that every node has, so that nothing is pulled.
  */
-export async function verify(scene: VerifyScene): Promise<void> {
-  const { pods } = scene
+export async function runSmokeTest(options: SmokeTestOptions): Promise<void> {
+  const { pods } = options
   try {
-    await attempt(scene, 'a pod on every node', async () => podsLack(scene))
-    await attempt(scene, 'pods and services to be reached from every node', async () => reachLacks(scene))
+    await waitUntil(options, 'a pod on every node', async () => findPodProblem(options))
+    await waitUntil(options, 'pods and services reachable from every node', async () =>
+      findReachProblem(options),
+    )
   } finally {
-    // Also after an interruption; whatever stays behind is taken over by the next run.
+    // Also after an interruption. The next run takes over pods that remain.
     await pods.remove().catch(() => undefined)
   }
 }
 
-/** Looks again and again, and says meanwhile what is lacking. */
-async function attempt(
-  { tell, now, signal, within = 120_000 }: VerifyScene,
-  what: string,
-  look: () => Promise<string | undefined>,
+/** Polls until there is no problem, and reports the current one meanwhile. */
+async function waitUntil(
+  { emit, now, signal, timeoutMs = 120_000 }: SmokeTestOptions,
+  condition: string,
+  findProblem: () => Promise<string | undefined>,
 ): Promise<void> {
   const since = now()
-  let told = ''
+  let reported = ''
   for (;;) {
-    const lack = await look().catch(describe)
-    if (lack === undefined) return
+    const problem = await findProblem().catch(formatError)
+    if (problem === undefined) return
     signal.throwIfAborted()
-    if (lack !== told) tell({ type: 'waiting', for: `${what}: ${lack}`, since: since.toISOString() })
-    told = lack
-    if (now().getTime() - since.getTime() > within) {
-      throw new HyperkubeError('VERIFY_FAILED', `${what}: ${lack}`, {
-        hint: 'all services run, so the cause lies between them; mend it, then: hyperkube up',
+    if (problem !== reported)
+      emit({ type: 'waiting', for: `${condition}: ${problem}`, since: since.toISOString() })
+    reported = problem
+    if (now().getTime() - since.getTime() > timeoutMs) {
+      throw new HyperkubeError('SMOKE_TEST_FAILED', `${condition}: ${problem}`, {
+        hint: 'all services run, so the cause lies between them; fix it, then: hyperkube up',
       })
     }
     await sleep(200, undefined, { signal }).catch(() => signal.throwIfAborted())
   }
 }
 
-async function podsLack({ plans, pods }: VerifyScene): Promise<string | undefined> {
-  const before = await pods.look()
+async function findPodProblem({ plans, pods }: SmokeTestOptions): Promise<string | undefined> {
+  const podsBefore = await pods.list()
   const missing = plans.filter(({ node }) => {
-    const pod = before.get(node?.name ?? '')
+    const pod = podsBefore.get(node?.name ?? '')
     return pod === undefined || (!pod.ready && pod.ended === true)
   })
-  // A namespace takes pods only once its controllers have prepared it.
-  await settleAll(missing.map(async (plan) => pods.put(plan.node?.name ?? '', imageOf(plan))))
-  const seen = new Map([...(await pods.look()), ...[...before].filter(([, pod]) => !pod.ready && pod.ended)])
-  const lacks = plans.flatMap(({ node, host }) => {
-    const pod = seen.get(node?.name ?? '')
+  // A namespace accepts pods only after its controllers have prepared it.
+  await settleAll(missing.map(async (plan) => pods.create(plan.node?.name ?? '', findImage(plan))))
+  const podsByNode = new Map([
+    ...(await pods.list()),
+    ...[...podsBefore].filter(([, pod]) => !pod.ready && pod.ended),
+  ])
+  const problems = plans.flatMap(({ node, host }) => {
+    const pod = podsByNode.get(node?.name ?? '')
     if (pod === undefined) return [`${host}: none yet`]
     return pod.ready ? [] : [`${host}: ${pod.reason}`]
   })
-  return summary(lacks)
+  return summarize(problems)
 }
 
-async function reachLacks({ plans, sessions, pods, service }: VerifyScene): Promise<string | undefined> {
-  const seen = await pods.look()
-  const addressOf = (plan: NodePlan | undefined): string | undefined => {
-    // Windows says nothing of a port that is closed: a pod there cannot be told from one that is away.
+async function findReachProblem({
+  plans,
+  sessions,
+  pods,
+  service,
+}: SmokeTestOptions): Promise<string | undefined> {
+  const podsByNode = await pods.list()
+  const findAddress = (plan: NodePlan | undefined): string | undefined => {
+    // Windows does not respond on a closed port: a reachable pod looks like an unreachable one.
     if (plan?.os === 'windows') return undefined
-    const pod = seen.get(plan?.node?.name ?? '')
+    const pod = podsByNode.get(plan?.node?.name ?? '')
     return pod?.ready === true ? pod.address : undefined
   }
-  const lacks = await settleAll(
+  const problems = await settleAll(
     plans.map(async ({ host, os }, index) => {
       const session = sessions.get(host)
-      // The agent of a Windows host looks for peers in its own way.
+      // The agent of a Windows host does not run these probes.
       if (session === undefined || os === 'windows') return []
-      const others = Array.from({ length: Math.min(peers, plans.length - 1) }, (_, step) => {
+      const others = Array.from({ length: Math.min(maxPeers, plans.length - 1) }, (_, step) => {
         const plan = plans[(index + step + 1) % plans.length]
-        return { name: `the pod on ${plan?.host}`, address: addressOf(plan), port: closedPort }
+        return { name: `the pod on ${plan?.host}`, address: findAddress(plan), port: closedPort }
       })
-      const goals = [
-        { name: 'the pod on it', address: addressOf(plans[index]), port: closedPort },
+      const destinations = [
+        { name: 'the pod on it', address: findAddress(plans[index]), port: closedPort },
         ...others,
         { name: 'the service of the API', ...service },
       ].flatMap(({ address, ...rest }) => (address === undefined ? [] : [{ address, ...rest }]))
-      const targets = goals.map(({ address, port }): TcpTarget => ({ protocol: 'tcp', address, port }))
-      const { results } = await session.ask({ type: 'probe', targets }, 'probed')
-      return results.flatMap((result, at) => {
-        const goal = goals[at]
-        return goal === undefined || isReached(result, goal.port)
+      const targets = destinations.map(({ address, port }): TcpTarget => ({ protocol: 'tcp', address, port }))
+      const { results } = await session.request({ type: 'probe', targets }, 'probed')
+      return results.flatMap((result, position) => {
+        const destination = destinations[position]
+        return destination === undefined || isReached(result, destination.port)
           ? []
-          : [`${host} → ${goal.name}: ${result.outcome}`]
+          : [`${host} → ${destination.name}: ${result.outcome}`]
       })
     }),
   )
-  return summary(lacks.flat())
+  return summarize(problems.flat())
 }
 
-/** A closed port of a pod says no, which only the pod's own kernel can do once packets travel both ways. */
-function isReached({ outcome }: ProbeResult, port: number): boolean {
+/**
+ * A closed port of a pod refuses, which only the kernel of the pod can do, and only if packets travel both
+ * ways.
+ */
+function isReached({ outcome }: NetworkProbeResult, port: number): boolean {
   return outcome === 'ok' || (port === closedPort && outcome === 'refused')
 }
 
-function imageOf({ components }: NodePlan): string {
+function findImage({ components }: NodePlan): string {
   return components.flatMap(({ images }) => images)[0] ?? ''
 }
 
-function summary([first, ...others]: readonly string[]): string | undefined {
+function summarize([first, ...others]: readonly string[]): string | undefined {
   return others.length === 0 ? first : `${first}; and ${others.length} more`
 }

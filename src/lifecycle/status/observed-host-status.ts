@@ -1,84 +1,104 @@
 import type { ComponentHealth, HealPause } from '../../contract/health.ts'
-import type { HostTrial } from '../../contract/provisional-change.ts'
+import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
 import type { Node } from '../cluster-objects/node.ts'
-import { whyNotReady } from '../cluster-objects/node-readiness.ts'
-import type { HostLook } from '../observe/observe-host.ts'
-import { type Look, type Well, wellOf } from '../observe/observe-cluster.ts'
-import { isAt } from '../etcd-membership.ts'
-import type { Unwell } from '../cluster-access.ts'
-import type { Place } from '../host-endpoints.ts'
-import type { HostServices } from './services.ts'
+import { explainNotReady } from '../cluster-objects/node-readiness.ts'
+import type { HostHealthObservation } from '../observe/observe-host.ts'
+import {
+  type ClusterHealthObservation,
+  type HealthResult,
+  toHealthResult,
+} from '../observe/observe-cluster.ts'
+import { hasPeerAddress } from '../etcd-membership.ts'
+import type { NotReadyReason } from '../cluster-access.ts'
+import type { HostEndpoint } from '../host-endpoints.ts'
+import type { HostServicesObservation } from './services.ts'
 
-/** How one host is. What it has no part in is undefined. */
-export interface HostStatus {
+/** Status of one host. Parts that the host does not run are undefined. */
+export interface ObservedHostStatus {
   readonly host: string
-  /** What it runs, where that is not Linux. */
+  /** Set only if the host does not run Linux. */
   readonly os?: 'windows'
-  /** Why it was not reached; undefined when it was. */
-  readonly away: Unwell
+  /** Why the host was not reached; undefined if it was. */
+  readonly unreachable: NotReadyReason
   readonly version: string | undefined
-  readonly services: HostServices['services']
-  readonly etcd?: Well
-  readonly api?: Well
-  readonly node?: Well & { readonly version?: string }
-  /** What it has on trial, or went back from. */
-  readonly trial?: HostTrial
-  /** Why its agent says nothing; undefined when it does. */
-  readonly silent?: string
-  /** What its agent does not take for well. */
-  readonly unwell?: readonly ComponentHealth[]
+  readonly services: HostServicesObservation['services']
+  readonly etcd?: HealthResult
+  readonly api?: HealthResult
+  readonly node?: HealthResult & { readonly version?: string }
+  /** The active provisional change, or the one that was rolled back. */
+  readonly provisional?: HostProvisionalChange
+  /** Why the agent does not answer; undefined if it does. */
+  readonly agentError?: string
+  /** Components that are not healthy according to the agent. */
+  readonly unhealthy?: readonly ComponentHealth[]
   readonly paused?: HealPause
 }
 
-/** How hosts are, of all that was seen. */
-export function hostStatuses(look: Look): HostStatus[] {
-  return look.hosts.map((host) => statusOf(host, look))
+/** Derives the status of each host from an observation. */
+export function listHostStatuses(observation: ClusterHealthObservation): ObservedHostStatus[] {
+  return observation.hosts.map((host) => buildHostStatus(host, observation))
 }
 
-function statusOf({ place, away, version, services, agent }: HostLook, look: Look): HostStatus {
-  const health = agent.state === 'answers' ? agent.health : undefined
-  const trial = agent.state === 'answers' ? agent.trial : undefined
-  const api = look.api.get(place.host)
+function buildHostStatus(
+  { endpoint, unreachable, version, services, agent }: HostHealthObservation,
+  observation: ClusterHealthObservation,
+): ObservedHostStatus {
+  const health = agent.state === 'reachable' ? agent.health : undefined
+  const provisional = agent.state === 'reachable' ? agent.provisional : undefined
+  const api = observation.api.get(endpoint.host)
   return {
-    host: place.host,
-    ...(place.os === undefined ? {} : { os: place.os }),
-    away: away?.reason,
+    host: endpoint.host,
+    ...(endpoint.os === undefined ? {} : { os: endpoint.os }),
+    unreachable: unreachable?.reason,
     version,
     services,
-    ...(place.etcd ? { etcd: etcdOf(place, look.etcd) } : {}),
+    ...(endpoint.etcd ? { etcd: readEtcdHealth(endpoint, observation.etcd) } : {}),
     ...(api === undefined ? {} : { api }),
-    ...(place.node === undefined ? {} : { node: nodeOf(place.node, look.nodes) }),
-    ...(trial === undefined ? {} : { trial }),
-    ...(away === undefined && agent.state === 'silent' ? { silent: agent.reason } : {}),
-    ...(health === undefined ? {} : { unwell: health.components.filter(({ state }) => state !== 'well') }),
+    ...(endpoint.node === undefined ? {} : { node: readNodeHealth(endpoint.node, observation.nodes) }),
+    ...(provisional === undefined ? {} : { provisional }),
+    ...(unreachable === undefined && agent.state === 'unreachable' ? { agentError: agent.reason } : {}),
+    ...(health === undefined
+      ? {}
+      : { unhealthy: health.components.filter(({ state }) => state !== 'healthy') }),
     ...(health?.paused === undefined ? {} : { paused: health.paused }),
   }
 }
 
-/** Whether everything of a host is as it should be. That its agent waits for what it did is no fault any more. */
-export function isWell({ away, services, etcd, api, node, silent, unwell = [] }: HostStatus): boolean {
+/** True if everything on a host is healthy. A component in state `healing` counts as healthy. */
+export function isHostHealthy({
+  unreachable,
+  services,
+  etcd,
+  api,
+  node,
+  agentError,
+  unhealthy = [],
+}: ObservedHostStatus): boolean {
   const parts = [etcd, api, node].filter((part) => part !== undefined)
   return (
-    away === undefined &&
-    silent === undefined &&
+    unreachable === undefined &&
+    agentError === undefined &&
     services.every(({ state }) => state === 'active') &&
-    unwell.every(({ state }) => state === 'healing') &&
-    parts.every(({ well }) => well)
+    unhealthy.every(({ state }) => state === 'healing') &&
+    parts.every(({ healthy }) => healthy)
   )
 }
 
-function etcdOf({ address }: Place, etcd: Look['etcd']): Well {
-  if (etcd.state === 'silent') return { well: false, reason: etcd.reason }
+function readEtcdHealth({ address }: HostEndpoint, etcd: ClusterHealthObservation['etcd']): HealthResult {
+  if (etcd.state === 'unreachable') return { healthy: false, reason: etcd.reason }
   const { members, health } = etcd.observed
-  const member = members.find(isAt(address))
-  if (member === undefined) return { well: false, reason: 'it is no member' }
-  const own = health.get(member.id)
-  return wellOf(own?.ready === true ? undefined : (own?.reason ?? 'it does not say why'))
+  const member = members.find(hasPeerAddress(address))
+  if (member === undefined) return { healthy: false, reason: 'it is not a member' }
+  const memberHealth = health.get(member.id)
+  return toHealthResult(memberHealth?.ready === true ? undefined : (memberHealth?.reason ?? 'unknown reason'))
 }
 
-function nodeOf(name: string, nodes: readonly Node[] | undefined): Well & { readonly version?: string } {
-  if (nodes === undefined) return { well: false, reason: 'no API server answers' }
+function readNodeHealth(
+  name: string,
+  nodes: readonly Node[] | undefined,
+): HealthResult & { readonly version?: string } {
+  if (nodes === undefined) return { healthy: false, reason: 'no API server is reachable' }
   const node = nodes.find(({ metadata }) => metadata.name === name)
   const version = node?.status?.nodeInfo?.kubeletVersion
-  return { ...wellOf(whyNotReady(node)), ...(version === undefined ? {} : { version }) }
+  return { ...toHealthResult(explainNotReady(node)), ...(version === undefined ? {} : { version }) }
 }

@@ -2,108 +2,117 @@ import type { ClusterStatus } from '../../contract/cluster-status.ts'
 import type { HostStatus } from '../../contract/host-resource.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { clusterStatuses, clusterStatusName } from '../../kube/cluster-status.ts'
-import { hosts as hostKind } from '../../kube/host-resource.ts'
+import { clusterStatusKind, clusterStatusName } from '../../kube/cluster-status.ts'
+import { hostKind } from '../../kube/host-resource.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
 import { leases } from '../../kube/lease.ts'
-import { find, list } from '../../kube/read-objects.ts'
-import type { CallOptions } from '../../kube/request.ts'
-import type { Place } from '../../kube/object.ts'
+import { findObject, listObjects } from '../../kube/read-objects.ts'
+import type { KubeCallOptions } from '../../kube/request.ts'
+import type { NamespacedName } from '../../kube/object.ts'
 import { type Node, nodeKind } from '../cluster-objects/node.ts'
-import { whyNotReady } from '../cluster-objects/node-readiness.ts'
-import { type Well, wellOf } from '../observe/observe-cluster.ts'
+import { explainNotReady } from '../cluster-objects/node-readiness.ts'
+import { type HealthResult, toHealthResult } from '../observe/observe-cluster.ts'
 
-/** What the API has of a host. What nobody has said is undefined. */
+/** What the API knows of a host. Undefined members were not reported. */
 export interface ReportedHost {
-  /** Of its node. */
+  /** Name of the node. */
   readonly host: string
-  /** Nothing was heard of its agent for longer than agents are silent. */
-  readonly silent: boolean
-  readonly node?: Well & { readonly version?: string }
-  /** As its agent and controllers have written it. */
+  /** True if the last heartbeat of the agent is older than the timeout. */
+  readonly heartbeatExpired: boolean
+  readonly node?: HealthResult & { readonly version?: string }
+  /** Written by the agent and the controllers. */
   readonly status: HostStatus
 }
 
-/** What a cluster says of itself, with nobody looking at its hosts. */
-export interface Reported {
-  /** None: no controller manager has ever led. */
+/** Status that the cluster reports through the API, without ssh to its hosts. */
+export interface ReportedStatus {
+  /** Undefined if no controller manager has ever been leader. */
   readonly summary?: ClusterStatus
-  /** When whoever keeps the summary gave a sign of life. */
-  readonly kept?: string
+  /** When the leader, which writes the summary, last renewed its lease. */
+  readonly leaderRenewedAt?: string
   readonly hosts: readonly ReportedHost[]
 }
 
-/** What is known of controllers, who are elsewhere. */
-export interface Controllers {
-  /** Which they lead by. */
-  readonly lease: Place
-  /** After so many milliseconds they take an agent for silent. */
-  readonly silentAfter: number
+/** Settings of the controller manager, passed in because lifecycle does not import it. */
+export interface ControllerSettings {
+  /** The leader election lease. */
+  readonly lease: NamespacedName
+  /** Age in milliseconds from which the heartbeat of an agent counts as expired. */
+  readonly heartbeatTimeoutMs: number
 }
 
-export async function readReported(
+export async function readReportedStatus(
   client: KubeClient,
-  { lease: place, silentAfter }: Controllers,
+  { lease: leaseRef, heartbeatTimeoutMs }: ControllerSettings,
   now: Date,
-  options: CallOptions,
-): Promise<Reported> {
+  options: KubeCallOptions,
+): Promise<ReportedStatus> {
   const [nodes, hosts, summary, lease] = await Promise.all([
-    list(client, nodeKind, options),
-    list(client, hostKind, options).catch((error: unknown) => {
+    listObjects(client, nodeKind, options),
+    listObjects(client, hostKind, options).catch((error: unknown) => {
       throw isKubeError(error, 'KUBE_NOT_FOUND') || isKubeError(error, 'KUBE_KIND_UNKNOWN')
-        ? notTold(error)
+        ? buildUnavailableError(error)
         : error
     }),
-    find(client, clusterStatuses, { name: clusterStatusName }, options),
-    find(client, leases, place, options),
+    findObject(client, clusterStatusKind, { name: clusterStatusName }, options),
+    findObject(client, leases, leaseRef, options),
   ])
-  const kept = lease?.spec?.renewTime ?? undefined
-  const words = new Map(hosts.items.map(({ metadata, status }) => [metadata.name, status]))
-  const known = new Map(nodes.items.map((node) => [node.metadata.name, node]))
+  const leaderRenewedAt = lease?.spec?.renewTime ?? undefined
+  const statusByName = new Map(hosts.items.map(({ metadata, status }) => [metadata.name, status]))
+  const nodesByName = new Map(nodes.items.map((node) => [node.metadata.name, node]))
   return {
     ...(summary?.status === undefined ? {} : { summary: summary.status }),
-    ...(kept === undefined ? {} : { kept }),
-    hosts: [...new Set([...words.keys(), ...known.keys()])]
+    ...(leaderRenewedAt === undefined ? {} : { leaderRenewedAt }),
+    hosts: [...new Set([...statusByName.keys(), ...nodesByName.keys()])]
       .toSorted()
-      .map((host) => reportedHost(host, words.get(host) ?? {}, known.get(host), now.getTime() - silentAfter)),
+      .map((host) =>
+        buildReportedHost(
+          host,
+          statusByName.get(host) ?? {},
+          nodesByName.get(host),
+          now.getTime() - heartbeatTimeoutMs,
+        ),
+      ),
   }
 }
 
-function reportedHost(
+function buildReportedHost(
   host: string,
   status: HostStatus,
   node: Node | undefined,
-  /** Who was heard before it is silent. One that is ahead of us has another clock, and lives. */
-  before: number,
+  /** Earlier heartbeats count as expired. A heartbeat in the future comes from another clock and is valid. */
+  oldestHeartbeat: number,
 ): ReportedHost {
   const version = node?.status?.nodeInfo?.kubeletVersion
   const { heartbeat } = status
   return {
     host,
-    silent: heartbeat === undefined || Date.parse(heartbeat) < before,
+    heartbeatExpired: heartbeat === undefined || Date.parse(heartbeat) < oldestHeartbeat,
     ...(node === undefined
       ? {}
-      : { node: { ...wellOf(whyNotReady(node)), ...(version === undefined ? {} : { version }) } }),
+      : {
+          node: { ...toHealthResult(explainNotReady(node)), ...(version === undefined ? {} : { version }) },
+        }),
     status,
   }
 }
 
-/** Whether all that is said of a host is good. That its agent waits for what it did is no fault any more. */
-export function isReportedWell({ silent, node, status }: ReportedHost): boolean {
+/** True if everything reported of a host is healthy. A component in state `healing` counts as healthy. */
+export function isReportedHealthy({ heartbeatExpired, node, status }: ReportedHost): boolean {
   const { components = [], failing = [], etcd } = status
   return (
-    !silent &&
-    node?.well !== false &&
-    components.every(({ state }) => state === 'well' || state === 'healing') &&
+    !heartbeatExpired &&
+    node?.healthy !== false &&
+    components.every(({ state }) => state === 'healthy' || state === 'healing') &&
     failing.length === 0 &&
     etcd?.ready !== false &&
     (etcd?.alarms ?? []).length === 0
   )
 }
 
-function notTold(cause: unknown): HyperkubeError {
-  return new HyperkubeError('STATUS_NOT_TOLD', 'this cluster says nothing of its hosts', {
-    hint: 'hyperkube status without --from-api looks at them by ssh; hyperkube up has agents tell the cluster',
+function buildUnavailableError(cause: unknown): HyperkubeError {
+  return new HyperkubeError('STATUS_UNAVAILABLE', 'this cluster does not report the status of its hosts', {
+    hint: 'hyperkube status without --from-api reads them over ssh; after hyperkube up agents report to the cluster',
     cause,
   })
 }

@@ -1,27 +1,27 @@
 import { z } from 'zod'
 import type { Remote } from '../../ssh/remote.ts'
-import { type AnswerTo, callHost } from '../../ssh/windows/call-host.ts'
-import { calleeOn } from '../host-program.ts'
-import type { Place } from '../host-endpoints.ts'
+import { type HostCallResponseOf, callHost } from '../../ssh/windows/call-host.ts'
+import { findHostProgram } from '../host-program.ts'
+import type { HostEndpoint } from '../host-endpoints.ts'
 
-/** A service as the supervisor of its host sees it. */
+/** A service as the service manager of its host reports it. */
 export interface ServiceStatus {
   readonly name: string
   readonly state: 'active' | 'starting' | 'stopped' | 'failed' | 'missing'
-  /** How often it was restarted because it ended by itself. */
+  /** Number of restarts after the service ended by itself. */
   readonly restarts: number
-  /** Whether it would start with the host, where that is known. */
+  /** Whether the service starts with the host, if known. */
   readonly enabled?: boolean
 }
 
-export interface HostServices {
-  /** The release of hyperkube on the host; undefined when there is none. */
+export interface HostServicesObservation {
+  /** Version of hyperkube on the host; undefined if not installed. */
   readonly version: string | undefined
   readonly services: readonly ServiceStatus[]
 }
 
-/** Those that a host has by what it is, in the order in which they start. */
-export function serviceNames({ etcd, api, manager, node }: Place): string[] {
+/** Services of a host according to its roles, in start order. */
+export function listServiceNames({ etcd, api, manager, node }: HostEndpoint): string[] {
   return [
     'hyperkube-agent',
     ...(etcd ? ['etcd'] : []),
@@ -31,20 +31,20 @@ export function serviceNames({ etcd, api, manager, node }: Place): string[] {
   ]
 }
 
-/** Arguments: the names of services. Nothing is changed, and no agent is needed. */
-const look = `
+/** Arguments: unit names. Changes nothing and needs no agent. */
+const servicesScript = `
 readlink /opt/hyperkube/current || echo
 systemctl show --property=Id,LoadState,ActiveState,NRestarts,UnitFileState "$@"
 `
 
-export async function hostServices(
+export async function readHostServices(
   remote: Remote,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<HostServices> {
-  if (remote.windows !== undefined) return windowsServices(remote, names, signal)
+): Promise<HostServicesObservation> {
+  if (remote.windows !== undefined) return readWindowsServices(remote, names, signal)
   const units = names.map((name) => `${name}.service`)
-  const { stdout } = await remote.exec(['sh', '-c', look, 'look', ...units], { signal })
+  const { stdout } = await remote.exec(['sh', '-c', servicesScript, 'look', ...units], { signal })
   const [first = '', ...rest] = stdout.split('\n')
   return {
     version: /\/hyperkube-([^/]+)$/.exec(first)?.[1],
@@ -52,28 +52,33 @@ export async function hostServices(
       .join('\n')
       .split('\n\n')
       .filter((block) => block.trim() !== '')
-      .map(serviceOf),
+      .map(parseServiceStatus),
   }
 }
 
-async function windowsServices(
+async function readWindowsServices(
   remote: Remote,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<HostServices> {
-  const ask = { type: 'services', names } as const
-  const { version, services } = await callHost(await calleeOn(remote, signal), ask, 'services', signal)
-  return { version, services: services.map(windowsService) }
+): Promise<HostServicesObservation> {
+  const request = { type: 'services', names } as const
+  const { version, services } = await callHost(
+    await findHostProgram(remote, signal),
+    request,
+    'services',
+    signal,
+  )
+  return { version, services: services.map(toServiceStatus) }
 }
 
-type WindowsService = AnswerTo<'services'>['services'][number]
+type WindowsService = HostCallResponseOf<'services'>['services'][number]
 
-/** Its manager does not count restarts, its agent does. */
-function windowsService({ name, state, enabled, restarts = 0 }: WindowsService): ServiceStatus {
+/** The Windows service manager does not count restarts; the agent does. */
+function toServiceStatus({ name, state, enabled, restarts = 0 }: WindowsService): ServiceStatus {
   return { name, state, restarts, ...(enabled === undefined ? {} : { enabled }) }
 }
 
-const unit = z.object({
+const unitProperties = z.object({
   Id: z.string(),
   LoadState: z.string(),
   ActiveState: z.string(),
@@ -81,11 +86,13 @@ const unit = z.object({
   UnitFileState: z.string().default(''),
 })
 
-export function serviceOf(block: string): ServiceStatus {
+export function parseServiceStatus(block: string): ServiceStatus {
   const lines = block
     .split('\n')
     .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])
-  const { Id, LoadState, ActiveState, NRestarts, UnitFileState } = unit.parse(Object.fromEntries(lines))
+  const { Id, LoadState, ActiveState, NRestarts, UnitFileState } = unitProperties.parse(
+    Object.fromEntries(lines),
+  )
   const state =
     LoadState === 'not-found'
       ? 'missing'
@@ -93,7 +100,7 @@ export function serviceOf(block: string): ServiceStatus {
         ? 'active'
         : ActiveState === 'failed'
           ? 'failed'
-          : // Restarting is a state of systemd's own in between.
+          : // systemd has its own state while a service restarts.
             ActiveState === 'activating' || ActiveState === 'reloading'
             ? 'starting'
             : 'stopped'

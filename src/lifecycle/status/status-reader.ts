@@ -1,54 +1,61 @@
 import type { Identity } from '../../identity/identity.ts'
-import { trustedAuthorities } from '../../identity/trusted-keys.ts'
+import { trustedCas } from '../../identity/trusted-keys.ts'
 import { KubeClient } from '../../kube/client.ts'
-import { type Access, accessOf } from '../../kube/kubeconfig.ts'
-import { operatorCredentials } from '../operator-credentials.ts'
-import { type Controllers, type Reported, readReported } from './reported-status.ts'
+import { type KubeApiAccess, parseKubeconfig } from '../../kube/kubeconfig.ts'
+import { issueOperatorCredentials } from '../operator-credentials.ts'
+import { type ControllerSettings, type ReportedStatus, readReportedStatus } from './reported-status.ts'
 
-/** Somebody to ask for what a cluster says of itself, who needs no way to its hosts. */
-export interface Reporter extends Disposable {
+/** Reads the status that a cluster reports through the API; needs no ssh. */
+export interface StatusReader extends Disposable {
   readonly servers: readonly string[]
-  read(now: Date): Promise<Reported>
+  read(now: Date): Promise<ReportedStatus>
 }
 
-export interface ReportWorld extends Controllers {
+export interface StatusReaderOptions extends ControllerSettings {
   readonly signal: AbortSignal
 }
 
-/** By the text of somebody's kubeconfig, which needs nothing else. */
-export function reporterBy(kubeconfig: string, file: string, world: ReportWorld): Reporter {
-  return reporter(accessOf(kubeconfig, file), world)
+/** Uses only the text of a kubeconfig. */
+export function createKubeconfigStatusReader(
+  kubeconfig: string,
+  file: string,
+  options: StatusReaderOptions,
+): StatusReader {
+  return createStatusReader(parseKubeconfig(kubeconfig, file), options)
 }
 
-export interface OwnAccess {
+export interface IdentityAccess {
   readonly identity: Identity
-  /** Who asks. */
+  /** The name of the operator. */
   readonly operator: string
-  /** Of the API, as operators reach them. */
+  /** API servers as operators reach them. */
   readonly servers: readonly string[]
   readonly now: Date
 }
 
-/** By the cluster's identity, straight to its API servers. */
-export async function reporterFor(
-  { identity, operator, servers, now }: OwnAccess,
-  world: ReportWorld,
-): Promise<Reporter> {
-  const { kubernetes } = await operatorCredentials(identity, operator, now)
+/** Uses the identity of the cluster and connects directly to its API servers. */
+export async function createIdentityStatusReader(
+  { identity, operator, servers, now }: IdentityAccess,
+  options: StatusReaderOptions,
+): Promise<StatusReader> {
+  const { kubernetes } = await issueOperatorCredentials(identity, operator, now)
   const { certificate, privateKey } = kubernetes
-  const authority = trustedAuthorities(identity.authorities.kubernetes)
+  const ca = trustedCas(identity.cas.kubernetes)
   const credentials = { certificate, privateKey: privateKey.revealText() }
-  return reporter({ servers, authority, credentials }, world)
+  return createStatusReader({ servers, ca, credentials }, options)
 }
 
-/** In milliseconds: an API that is well answers at once, and whoever asks has no other way to know. */
-const timeout = 15_000
+/** Milliseconds. A healthy API answers at once; longer than usual, as there is no other source. */
+const requestTimeoutMs = 15_000
 
-function reporter(access: Access, { signal, ...controllers }: ReportWorld): Reporter {
+function createStatusReader(
+  access: KubeApiAccess,
+  { signal, ...controllers }: StatusReaderOptions,
+): StatusReader {
   const client = new KubeClient({ ...access, signal })
   return {
     servers: access.servers,
-    read: async (now) => readReported(client, controllers, now, { signal, timeout }),
+    read: async (now) => readReportedStatus(client, controllers, now, { signal, timeout: requestTimeoutMs }),
     [Symbol.dispose]: () => client.close(),
   }
 }

@@ -1,37 +1,37 @@
 import { createHash } from 'node:crypto'
 import { tarEnd, tarFile } from '../../bundle/tar.ts'
 import type { SupportManifest } from './manifest.ts'
-import { isFile, type LeftOut, type Piece } from './support-entry.ts'
+import { isSupportFile, type OmittedEntry, type SupportEntry } from './support-entry.ts'
 
-/** Everything is below it, so that whoever unpacks a bundle finds one directory. */
-const folder = 'support'
+/** Root directory of the archive, so that unpacking creates a single directory. */
+const rootDirectory = 'support'
 
-export interface Contents {
+export interface SupportContents {
   readonly files: SupportManifest['files']
-  readonly leftOut: readonly LeftOut[]
+  readonly omitted: readonly OmittedEntry[]
 }
 
 /**
- * A tar archive of all that comes. Nothing has to be kept in memory, so the manifest, which says what came, is the last
- * file of it.
+ * Streams a tar archive of all entries. Nothing is buffered, so that the manifest, which lists the entries,
+ * is the last file.
  */
-export async function* supportArchive(
-  pieces: AsyncIterable<Piece>,
-  manifestOf: (contents: Contents) => SupportManifest,
+export async function* streamSupportArchive(
+  entries: AsyncIterable<SupportEntry>,
+  buildManifest: (contents: SupportContents) => SupportManifest,
 ): AsyncGenerator<Uint8Array> {
   const files: SupportManifest['files'] = []
-  const leftOut: LeftOut[] = []
-  for await (const piece of pieces) {
-    if (!isFile(piece)) {
-      leftOut.push(piece)
+  const omitted: OmittedEntry[] = []
+  for await (const entry of entries) {
+    if (!isSupportFile(entry)) {
+      omitted.push(entry)
       continue
     }
-    const content = Buffer.from(piece.text)
+    const content = Buffer.from(entry.text)
     const sha256 = createHash('sha256').update(content).digest('hex')
-    files.push({ path: piece.path, size: content.length, sha256 })
-    yield* tarFile(`${folder}/${piece.path}`, content)
+    files.push({ path: entry.path, size: content.length, sha256 })
+    yield* tarFile(`${rootDirectory}/${entry.path}`, content)
   }
-  const manifest = manifestOf({ files, leftOut })
-  yield* tarFile(`${folder}/manifest.json`, Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`))
+  const manifest = buildManifest({ files, omitted })
+  yield* tarFile(`${rootDirectory}/manifest.json`, Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`))
   yield tarEnd
 }

@@ -1,21 +1,21 @@
 import type { SecretMask } from '../../kit/mask-secrets.ts'
-import { printable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/printable.ts'
 
-/** In characters: of what is longer the end is kept, which tells of the latest. */
-const longest = 4 << 20
+/** In characters. Of longer texts the end is kept, which is the newest part. */
+const maxLength = 4 << 20
 
-/** Makes what others have written fit to be given away. */
-export interface Clean {
+/** Removes secrets and control characters from foreign texts. */
+export interface Cleaner {
   text(text: string): string
   /** A document, as JSON. */
   json(document: unknown): string
-  /** Lines of JSON, each by itself; what is none is text. */
+  /** Lines of JSON, each cleaned alone; any other line is cleaned as text. */
   lines(text: string): string
 }
 
-export function cleaner(mask: SecretMask): Clean {
-  const text = (given: string): string => printable(shortened(mask.text(given)))
-  const compact = (line: string): string => {
+export function createCleaner(mask: SecretMask): Cleaner {
+  const text = (input: string): string => toPrintable(keepEnd(mask.text(input)))
+  const cleanLine = (line: string): string => {
     try {
       return JSON.stringify(mask.data(JSON.parse(line)))
     } catch {
@@ -25,11 +25,11 @@ export function cleaner(mask: SecretMask): Clean {
   return {
     text,
     json: (document) => `${JSON.stringify(mask.data(document), undefined, 2)}\n`,
-    lines: (given) => shortened(given.split('\n').map(compact).join('\n')),
+    lines: (input) => keepEnd(input.split('\n').map(cleanLine).join('\n')),
   }
 }
 
-function shortened(text: string): string {
-  if (text.length <= longest) return text
-  return `… ${text.length - longest} characters before this are left out\n${text.slice(-longest)}`
+function keepEnd(text: string): string {
+  if (text.length <= maxLength) return text
+  return `… ${text.length - maxLength} characters before this are left out\n${text.slice(-maxLength)}`
 }

@@ -1,106 +1,125 @@
 import { nodePlanFormat, type NodePlan } from '../../contract/node-plan.ts'
-import { readTold } from '../../contract/versioned.ts'
+import { readVersionedLenient } from '../../contract/versioned.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { SecretMask } from '../../kit/mask-secrets.ts'
-import { printable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { ExecResult, Remote } from '../../ssh/remote.ts'
-import { hearHost } from '../../ssh/windows/call-host.ts'
-import { askOnce } from '../request-once.ts'
-import { hostLog, type When } from '../logs/host-log.ts'
-import { calleeOn } from '../host-program.ts'
-import { type Clean, cleaner } from './cleaner.ts'
-import { type HostQuestion, hostQuestions } from './host-queries.ts'
-import { attempt, type Piece } from './support-entry.ts'
+import { streamHostResponses } from '../../ssh/windows/call-host.ts'
+import { requestOnce } from '../request-once.ts'
+import { readHostLog, type LogTime } from '../logs/host-log.ts'
+import { findHostProgram } from '../host-program.ts'
+import { type Cleaner, createCleaner } from './cleaner.ts'
+import { type HostQuery, listHostQueries } from './host-queries.ts'
+import { tryCollect, type SupportEntry } from './support-entry.ts'
 
-export interface HostGathering {
+export interface HostCollectOptions {
   readonly services: readonly string[]
-  readonly since: When
-  /** Of each component. */
+  readonly since: LogTime
+  /** Per component. */
   readonly lines: number
   readonly mask: SecretMask
-  readonly reasonOf: (error: unknown) => string
+  readonly formatReason: (error: unknown) => string
   readonly signal: AbortSignal
 }
 
-/** Milliseconds for one question. */
-const patience = 30_000
-/** For all that is looked at through PowerShell, which takes its time. */
-const inspection = 180_000
+/** Milliseconds for one command. */
+const commandTimeoutMs = 30_000
+/** Milliseconds for the whole inspection through PowerShell, which is slow. */
+const inspectTimeoutMs = 180_000
 
-/** All that a host has to say, file by file. Of one whose agent is silent all but what only that knows. */
-export async function* gatherHost(remote: Remote, gathering: HostGathering): AsyncGenerator<Piece> {
-  const { services, mask, reasonOf, signal } = gathering
+/** Collects all files of a host. If its agent does not answer, only the files from the agent are omitted. */
+export async function* collectHostFiles(
+  remote: Remote,
+  options: HostCollectOptions,
+): AsyncGenerator<SupportEntry> {
+  const { services, mask, formatReason, signal } = options
   const { host } = remote
-  const clean = cleaner(mask)
-  const at = async (file: string, make: () => Promise<string>): Promise<Piece> =>
-    attempt(`${host}/${file}`, signal, make, reasonOf)
-  yield at('health.json', async () =>
-    clean.json((await askOnce(remote, { type: 'health' }, 'health', signal)).health),
+  const cleaner = createCleaner(mask)
+  const collect = async (file: string, read: () => Promise<string>): Promise<SupportEntry> =>
+    tryCollect(`${host}/${file}`, signal, read, formatReason)
+  yield collect('health.json', async () =>
+    cleaner.json((await requestOnce(remote, { type: 'health' }, 'health', signal)).health),
   )
-  yield at('agent.json', async () => clean.json(await askOnce(remote, { type: 'hello' }, 'hello', signal)))
-  yield at('certificates.json', async () =>
-    clean.json((await askOnce(remote, { type: 'certificates' }, 'certificates', signal)).certificates),
+  yield collect('agent.json', async () =>
+    cleaner.json(await requestOnce(remote, { type: 'hello' }, 'hello', signal)),
   )
-  if (remote.windows !== undefined) yield* gatherWindows(remote, gathering, clean)
+  yield collect('certificates.json', async () =>
+    cleaner.json((await requestOnce(remote, { type: 'certificates' }, 'certificates', signal)).certificates),
+  )
+  if (remote.windows !== undefined) yield* collectWindowsFiles(remote, options, cleaner)
   else
-    for (const question of hostQuestions(host, services)) {
-      yield at(question.file, async () => {
-        const ended = await remote.exec(question.argv, { signal, root: true, timeout: patience })
-        return answerText(question, ended, clean)
+    for (const query of listHostQueries(host, services)) {
+      yield collect(query.file, async () => {
+        const result = await remote.exec(query.argv, { signal, root: true, timeout: commandTimeoutMs })
+        return formatResult(query, result, cleaner)
       })
     }
-  for (const name of services) yield at(`${name}.log`, async () => logOf(remote, name, gathering, clean))
+  for (const name of services)
+    yield collect(`${name}.log`, async () => collectLog(remote, name, options, cleaner))
 }
 
-/** What our own program sees there, by the operations that the agent uses, and what only the agent knows. */
-async function* gatherWindows(
+/** Collects what the hyperkube program and the agent of a Windows host report. */
+async function* collectWindowsFiles(
   remote: Remote,
-  { reasonOf, signal }: HostGathering,
-  clean: Clean,
-): AsyncGenerator<Piece> {
+  { formatReason, signal }: HostCollectOptions,
+  cleaner: Cleaner,
+): AsyncGenerator<SupportEntry> {
   const { host } = remote
-  const at = async (file: string, make: () => Promise<string>): Promise<Piece> =>
-    attempt(`${host}/${file}`, signal, make, reasonOf)
-  yield at('facts.json', async () =>
-    clean.json((await askOnce(remote, { type: 'facts', host }, 'facts', signal)).facts),
+  const collect = async (file: string, read: () => Promise<string>): Promise<SupportEntry> =>
+    tryCollect(`${host}/${file}`, signal, read, formatReason)
+  yield collect('facts.json', async () =>
+    cleaner.json((await requestOnce(remote, { type: 'facts', host }, 'facts', signal)).facts),
   )
-  yield at('plan.json', async () => {
-    // Another than one that nobody has: the last one, whichever it is.
-    const { plan } = await askOnce(remote, { type: 'former-plan', than: '' }, 'former-plan', signal)
-    return clean.json(plan === undefined ? {} : withoutForeign(plan))
+  yield collect('plan.json', async () => {
+    // No plan has an empty digest, so that the agent returns the last plan, whichever it is.
+    const { plan } = await requestOnce(
+      remote,
+      { type: 'previous-plan', differentFrom: '' },
+      'previous-plan',
+      signal,
+    )
+    return cleaner.json(plan === undefined ? {} : redactExtraFiles(plan))
   })
-  const until = AbortSignal.any([signal, AbortSignal.timeout(inspection)])
+  const inspectSignal = AbortSignal.any([signal, AbortSignal.timeout(inspectTimeoutMs)])
   try {
-    for await (const answer of hearHost(await calleeOn(remote, until), { type: 'inspect' }, until)) {
-      if (answer.type !== 'file') return
-      const { file, text } = answer
-      yield at(file, async () => clean.json(JSON.parse(text)))
+    for await (const response of streamHostResponses(
+      await findHostProgram(remote, inspectSignal),
+      { type: 'inspect' },
+      inspectSignal,
+    )) {
+      if (response.type !== 'file') return
+      const { file, text } = response
+      yield collect(file, async () => cleaner.json(JSON.parse(text)))
     }
   } catch (error) {
     signal.throwIfAborted()
-    yield { what: `${host}/windows`, reason: reasonOf(error) }
+    yield { item: `${host}/windows`, reason: formatReason(error) }
   }
 }
 
-function answerText({ form, argv }: HostQuestion, ended: ExecResult, clean: Clean): string {
-  const { code, stdout, stderr } = ended
+function formatResult({ format, argv }: HostQuery, result: ExecResult, cleaner: Cleaner): string {
+  const { code, stdout, stderr } = result
   if (code !== 0 && stdout === '') {
-    throw new HyperkubeError('COMMAND_FAILED', `${argv[0]} ended with ${code}: ${clean.text(stderr.trim())}`)
+    throw new HyperkubeError(
+      'COMMAND_FAILED',
+      `${argv[0]} ended with ${code}: ${cleaner.text(stderr.trim())}`,
+    )
   }
-  return answered[form](clean, stdout, stderr)
+  return formatters[format](cleaner, stdout, stderr)
 }
 
-const answered: Readonly<
-  Record<HostQuestion['form'], (clean: Clean, said: string, apart: string) => string>
+const formatters: Readonly<
+  Record<HostQuery['format'], (cleaner: Cleaner, output: string, stderr: string) => string>
 > = {
-  json: (clean, said) => clean.json(JSON.parse(said)),
-  plan: (clean, said) => clean.json(withoutForeign(readTold(nodePlanFormat, JSON.parse(said)))),
-  lines: (clean, said) => clean.lines(said),
-  text: (clean, said, apart) => clean.text(apart === '' ? said : `${said}\n${apart}`),
+  json: (cleaner, output) => cleaner.json(JSON.parse(output)),
+  plan: (cleaner, output) =>
+    cleaner.json(redactExtraFiles(readVersionedLenient(nodePlanFormat, JSON.parse(output)))),
+  lines: (cleaner, output) => cleaner.lines(output),
+  text: (cleaner, output, stderr) => cleaner.text(stderr === '' ? output : `${output}\n${stderr}`),
 }
 
-/** Plans hold no secrets of ours. What people have put into files of their own nobody knows. */
-function withoutForeign(plan: NodePlan): NodePlan {
+/** Plans contain no secrets of hyperkube. Files of users may contain anything. */
+function redactExtraFiles(plan: NodePlan): NodePlan {
   return {
     ...plan,
     components: plan.components.map((component) => ({
@@ -114,21 +133,21 @@ function withoutForeign(plan: NodePlan): NodePlan {
   }
 }
 
-async function logOf(
+async function collectLog(
   remote: Remote,
   name: string,
-  { since, lines, mask, signal }: HostGathering,
-  clean: Clean,
+  { since, lines, mask, signal }: HostCollectOptions,
+  cleaner: Cleaner,
 ): Promise<string> {
-  const wish = { components: [name], since, lines }
-  const said: string[] = []
-  for await (const { time, priority, message } of hostLog(remote, wish, { mask, signal })) {
+  const logQuery = { components: [name], since, lines }
+  const output: string[] = []
+  for await (const { time, priority, message } of readHostLog(remote, logQuery, { mask, signal })) {
     const head = `${new Date(time / 1000).toISOString()} <${priority}> `
-    said.push(
-      ...printable(message)
+    output.push(
+      ...toPrintable(message)
         .split('\n')
         .map((text) => `${head}${text}\n`),
     )
   }
-  return clean.text(said.join(''))
+  return cleaner.text(output.join(''))
 }

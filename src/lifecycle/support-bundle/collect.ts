@@ -1,49 +1,58 @@
 import type { Remote } from '../../ssh/remote.ts'
-import { gatherHost, type HostGathering } from './collect-host.ts'
-import { inParallel } from './merge-concurrently.ts'
-import { isFile, type Piece } from './support-entry.ts'
+import { collectHostFiles, type HostCollectOptions } from './collect-host.ts'
+import { mergeConcurrently } from './merge-concurrently.ts'
+import { isSupportFile, type SupportEntry } from './support-entry.ts'
 
 export interface SupportHost {
   readonly host: string
   readonly services: readonly string[]
 }
 
-/** How it went with a host: how many files there are of it, or why none. */
-export type HostOutcome = { readonly files: number } | { readonly reason: string }
+/** Result for a host: the number of its files, or why there are none. */
+export type HostCollectResult = { readonly files: number } | { readonly reason: string }
 
-export interface Gathering extends Omit<HostGathering, 'services' | 'reasonOf'> {
+export interface CollectOptions extends Omit<HostCollectOptions, 'services' | 'formatReason'> {
   readonly hosts: readonly SupportHost[]
-  readonly remoteOf: (host: string) => Promise<Remote>
-  /** What is not of a host. */
-  readonly cluster: AsyncIterable<Piece>
-  readonly reasonOf: (host: string, error: unknown) => string
-  readonly met: (host: string, outcome: HostOutcome) => void
+  readonly connect: (host: string) => Promise<Remote>
+  /** Entries of the cluster as a whole. */
+  readonly cluster: AsyncIterable<SupportEntry>
+  readonly formatReason: (host: string, error: unknown) => string
+  readonly onHostDone: (host: string, outcome: HostCollectResult) => void
 }
 
-/** Hosts that are asked at once. */
-const atOnce = 8
+/** Maximum number of hosts that are read at the same time. */
+const maxConcurrentHosts = 8
 
-/** Asks whoever answers for all there is. Who does not is told of, and stops nobody. */
-export async function* gather(gathering: Gathering): AsyncGenerator<Piece> {
-  const { hosts, cluster } = gathering
-  yield* inParallel([cluster, ...hosts.map((host) => piecesOf(host, gathering))], atOnce)
+/**
+ * Collects everything from all reachable hosts. An unreachable host is reported and does not stop the others.
+ */
+export async function* collectSupportFiles(options: CollectOptions): AsyncGenerator<SupportEntry> {
+  const { hosts, cluster } = options
+  yield* mergeConcurrently(
+    [cluster, ...hosts.map((host) => collectFromHost(host, options))],
+    maxConcurrentHosts,
+  )
 }
 
-async function* piecesOf(
+async function* collectFromHost(
   { host, services }: SupportHost,
-  { remoteOf, reasonOf, met, ...rest }: Gathering,
-): AsyncGenerator<Piece> {
-  const reason = (error: unknown): string => reasonOf(host, error)
+  { connect, formatReason, onHostDone, ...rest }: CollectOptions,
+): AsyncGenerator<SupportEntry> {
+  const reason = (error: unknown): string => formatReason(host, error)
   let files = 0
   try {
-    for await (const piece of gatherHost(await remoteOf(host), { ...rest, services, reasonOf: reason })) {
-      if (isFile(piece)) files++
-      yield piece
+    for await (const entry of collectHostFiles(await connect(host), {
+      ...rest,
+      services,
+      formatReason: reason,
+    })) {
+      if (isSupportFile(entry)) files++
+      yield entry
     }
-    met(host, { files })
+    onHostDone(host, { files })
   } catch (error) {
     rest.signal.throwIfAborted()
-    met(host, { reason: reason(error) })
-    yield { what: host, reason: reason(error) }
+    onHostDone(host, { reason: reason(error) })
+    yield { item: host, reason: reason(error) }
   }
 }

@@ -1,20 +1,20 @@
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { EtcdClient } from '../../etcd/client.ts'
 import { fakeEtcd } from '../../etcd/testing/fake-etcd.ts'
-import { describe } from '../../kit/errors.ts'
-import { secretMask } from '../../kit/mask-secrets.ts'
-import { type TestAuthority, testAuthority } from '../../kit/testing/test-ca.ts'
-import type { Asked, TestAnswer } from '../../kit/testing/https-test-server.ts'
-import { testBench } from '../../kube/testing/kube-test-bench.ts'
-import { gatherCluster } from './collect-cluster.ts'
-import { isFile } from './support-entry.ts'
+import { formatError } from '../../kit/errors.ts'
+import { createSecretMask } from '../../kit/mask-secrets.ts'
+import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
+import type { ReceivedRequest, TestResponse } from '../../kit/testing/https-test-server.ts'
+import { createKubeTestBench } from '../../kube/testing/kube-test-bench.ts'
+import { collectClusterFiles } from './collect-cluster.ts'
+import { isSupportFile } from './support-entry.ts'
 
-let authority: TestAuthority
+let ca: TestCa
 let stack = new AsyncDisposableStack()
-const { serve, clientOf } = testBench(() => authority)
+const { serve, createClient } = createKubeTestBench(() => ca)
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 afterEach(async () => {
   const used = stack
@@ -25,8 +25,8 @@ afterEach(async () => {
 const { signal } = new AbortController()
 
 function etcdAt(endpoints: readonly string[]): EtcdClient {
-  const { certificate, client } = authority
-  return stack.use(new EtcdClient({ endpoints, authority: certificate, credentials: client, signal }))
+  const { certificate, client } = ca
+  return stack.use(new EtcdClient({ endpoints, ca: certificate, credentials: client, signal }))
 }
 
 const metadata = { name: 'one', namespace: 'shop', managedFields: [{ manager: 'me' }] }
@@ -59,26 +59,26 @@ const items: Readonly<Record<string, object>> = {
   '/apis/events.k8s.io/v1/events': { metadata, note: 'pull of https://me:CANARY@r.example.org failed' },
 }
 
-function answer({ path }: Asked): TestAnswer {
+function respond({ path }: ReceivedRequest): TestResponse {
   if (path === '/readyz') return { status: 200, text: 'ok' }
   const item = items[path]
   return item === undefined ? { status: 404, text: '' } : { json: { metadata: {}, items: [item] } }
 }
 
-async function gathered(servers: readonly string[], etcd: EtcdClient) {
-  const api = clientOf(servers, { timing: { timeout: 500 } })
-  const gathering = { api, etcd, mask: secretMask(), reasonOf: describe, signal }
-  const pieces = await Array.fromAsync(gatherCluster(gathering))
+async function collect(servers: readonly string[], etcd: EtcdClient) {
+  const api = createClient(servers, { timing: { timeout: 500 } })
+  const options = { api, etcd, mask: createSecretMask(), formatReason: formatError, signal }
+  const entries = await Array.fromAsync(collectClusterFiles(options))
   return {
-    files: new Map(pieces.filter(isFile).map(({ path, text }) => [path, text])),
-    leftOut: pieces.flatMap((piece) => (isFile(piece) ? [] : [piece])),
+    files: new Map(entries.filter(isSupportFile).map(({ path, text }) => [path, text])),
+    omitted: entries.flatMap((entry) => (isSupportFile(entry) ? [] : [entry])),
   }
 }
 
-test('what a cluster says of itself, without what nobody else is to know', async () => {
-  const server = await serve(answer)
-  const etcd = await fakeEtcd(authority, stack, { id: 'a' }, { id: 'b', away: true })
-  const { files, leftOut } = await gathered([server.url], etcdAt(etcd.servers.map(({ url }) => url)))
+test('collects the state of a cluster without confidential data', async () => {
+  const server = await serve(respond)
+  const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b', unreachable: true })
+  const { files, omitted } = await collect([server.url], etcdAt(etcd.servers.map(({ url }) => url)))
   expect([...files.keys()]).toEqual([
     'etcd.json',
     'api-servers.json',
@@ -87,7 +87,7 @@ test('what a cluster says of itself, without what nobody else is to know', async
     'events.json',
     'hosts.json',
   ])
-  expect(leftOut).toEqual([])
+  expect(omitted).toEqual([])
   expect([...files.values()].join('')).not.toContain('CANARY')
   expect(JSON.parse(files.get('pods.json') ?? '')).toMatchObject({
     items: [
@@ -103,21 +103,21 @@ test('what a cluster says of itself, without what nobody else is to know', async
   })
   expect(files.get('nodes.json')).not.toContain('an-image')
   expect(JSON.parse(files.get('etcd.json') ?? '')).toMatchObject({ members: [{ id: 'a' }, { id: 'b' }] })
-  expect(server.asked.map(({ path }) => path).filter((path) => /secret|configmap/.test(path))).toEqual([])
+  expect(server.requests.map(({ path }) => path).filter((path) => /secret|configmap/.test(path))).toEqual([])
 })
 
-test('with the API and etcd away, that is what is told', async () => {
+test('an unreachable API and etcd are reported as omitted', async () => {
   const server = await serve(() => ({ status: 500, text: '[-]etcd failed: reason withheld' }))
-  const { files, leftOut } = await gathered([server.url], etcdAt([]))
+  const { files, omitted } = await collect([server.url], etcdAt([]))
   expect([...files.keys()]).toEqual(['api-servers.json'])
   expect(JSON.parse(files.get('api-servers.json') ?? '')).toMatchObject([{ ready: false, failing: ['etcd'] }])
-  expect(leftOut.map(({ what }) => what)).toEqual([
+  expect(omitted.map(({ item }) => item)).toEqual([
     'etcd.json',
     'nodes.json',
     'pods.json',
     'events.json',
     'hosts.json',
   ])
-  expect(leftOut[1]?.reason).toBe('no API server is ready')
-  expect(server.asked).toHaveLength(1)
+  expect(omitted[1]?.reason).toBe('no API server is ready')
+  expect(server.requests).toHaveLength(1)
 })

@@ -1,15 +1,15 @@
 import type { Argv } from '../../kit/command.ts'
-import { logs, ownProgram, state } from '../../plan/linux/paths.ts'
+import { logRoot, hyperkubeProgram, stateRoot } from '../../plan/linux/paths.ts'
 
-/** Something to be asked of a host by a program of its own. It needs no agent, and changes nothing. */
-export interface HostQuestion {
+/** A command of the host to run. It needs no agent and changes nothing. */
+export interface HostQuery {
   readonly file: string
   readonly argv: Argv
-  readonly form: 'text' | 'json' | 'lines' | 'plan'
+  readonly format: 'text' | 'json' | 'lines' | 'plan'
 }
 
-/** Of units; neither what they are started with nor their environment, in which there may be passwords. */
-const properties = [
+/** Properties of units, without command lines and environments, which may contain passwords. */
+const unitProperties = [
   'Id',
   'LoadState',
   'ActiveState',
@@ -24,20 +24,24 @@ const properties = [
   'CPUUsageNSec',
 ]
 
-const pressures = ['cpu', 'io', 'memory'].map((name) => `/proc/pressure/${name}`)
+const pressureFiles = ['cpu', 'io', 'memory'].map((name) => `/proc/pressure/${name}`)
 
-export function hostQuestions(host: string, services: readonly string[]): readonly HostQuestion[] {
+export function listHostQueries(host: string, services: readonly string[]): readonly HostQuery[] {
   const units = services.map((name) => `${name}.service`)
-  const text = (file: string, ...argv: Argv): HostQuestion => ({ file, argv, form: 'text' })
+  const textQuery = (file: string, ...argv: Argv): HostQuery => ({ file, argv, format: 'text' })
   return [
-    { file: 'facts.json', argv: [ownProgram, 'facts', '--host', host, '-o', 'json'], form: 'json' },
-    { file: 'plan.json', argv: ['cat', `${state}/agent/plan.json`], form: 'plan' },
-    { file: 'journal.ndjson', argv: ['tail', '-n', '3000', `${state}/agent/journal.ndjson`], form: 'lines' },
-    // What agents have captured before they restarted something.
-    text(
+    { file: 'facts.json', argv: [hyperkubeProgram, 'facts', '--host', host, '-o', 'json'], format: 'json' },
+    { file: 'plan.json', argv: ['cat', `${stateRoot}/agent/plan.json`], format: 'plan' },
+    {
+      file: 'journal.ndjson',
+      argv: ['tail', '-n', '3000', `${stateRoot}/agent/journal.ndjson`],
+      format: 'lines',
+    },
+    // Logs that agents captured before they restarted a component.
+    textQuery(
       'captured.log',
       'find',
-      `${logs}/healing`,
+      `${logRoot}/healing`,
       '-name',
       '*.log',
       '-exec',
@@ -48,16 +52,25 @@ export function hostQuestions(host: string, services: readonly string[]): readon
       '{}',
       '+',
     ),
-    text('units.txt', 'systemctl', 'show', `--property=${properties.join(',')}`, ...units),
-    text('failed-units.txt', 'systemctl', 'list-units', '--failed', '--no-pager', '--plain'),
-    text('load.txt', 'head', '-n', '60', '/proc/loadavg', '/proc/uptime', '/proc/meminfo', ...pressures),
-    text('disks.txt', 'df', '-hT'),
-    text('inodes.txt', 'df', '-i'),
-    text('clock.txt', 'timedatectl'),
-    text('addresses.txt', 'ip', '-details', 'address'),
-    text('routes.txt', 'ip', 'route', 'show', 'table', 'all'),
-    text('listeners.txt', 'ss', '-lntup'),
-    text('packet-filter.txt', 'nft', 'list', 'tables'),
-    text('kernel.log', 'journalctl', '-k', '--priority=warning', '--lines=500', '--no-pager', '--utc'),
+    textQuery('units.txt', 'systemctl', 'show', `--property=${unitProperties.join(',')}`, ...units),
+    textQuery('failed-units.txt', 'systemctl', 'list-units', '--failed', '--no-pager', '--plain'),
+    textQuery(
+      'load.txt',
+      'head',
+      '-n',
+      '60',
+      '/proc/loadavg',
+      '/proc/uptime',
+      '/proc/meminfo',
+      ...pressureFiles,
+    ),
+    textQuery('disks.txt', 'df', '-hT'),
+    textQuery('inodes.txt', 'df', '-i'),
+    textQuery('clock.txt', 'timedatectl'),
+    textQuery('addresses.txt', 'ip', '-details', 'address'),
+    textQuery('routes.txt', 'ip', 'route', 'show', 'table', 'all'),
+    textQuery('listeners.txt', 'ss', '-lntup'),
+    textQuery('packet-filter.txt', 'nft', 'list', 'tables'),
+    textQuery('kernel.log', 'journalctl', '-k', '--priority=warning', '--lines=500', '--no-pager', '--utc'),
   ]
 }

@@ -1,28 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { inParallel } from './merge-concurrently.ts'
+import { mergeConcurrently } from './merge-concurrently.ts'
 
-test('all that sources tell comes, each in its order, and never too many are asked at once', async () => {
+test('all items arrive, each source in order, and never too many sources are read at once', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(fc.nat(2), { maxLength: 5 }), { maxLength: 8 }),
       fc.integer({ min: 1, max: 4 }),
-      async (given, most) => {
+      async (inputs, maxConcurrent) => {
         let active = 0
-        const tell = async function* (own: readonly number[], source: number) {
+        const emitNumbers = async function* (numbers: readonly number[], source: number) {
           active++
-          expect(active).toBeLessThanOrEqual(most)
-          for (const [number, pause] of own.entries()) {
+          expect(active).toBeLessThanOrEqual(maxConcurrent)
+          for (const [number, pause] of numbers.entries()) {
             if (pause > 1) await sleep(0)
             yield { source, number }
           }
           active--
         }
-        const out = await Array.fromAsync(inParallel(given.map(tell), most))
-        for (const [source, own] of given.entries()) {
-          const told = out.filter((one) => one.source === source).map(({ number }) => number)
-          expect(told).toEqual([...own.keys()])
+        const out = await Array.fromAsync(mergeConcurrently(inputs.map(emitNumbers), maxConcurrent))
+        for (const [source, numbers] of inputs.entries()) {
+          const received = out.filter((item) => item.source === source).map(({ number }) => number)
+          expect(received).toEqual([...numbers.keys()])
         }
       },
     ),

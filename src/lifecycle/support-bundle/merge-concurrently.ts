@@ -1,26 +1,29 @@
-/** What sources tell, as it comes: so many of them at once, the next when one has ended. */
-export async function* inParallel<T>(sources: readonly AsyncIterable<T>[], most: number): AsyncGenerator<T> {
-  const waiting = sources.map((source) => source[Symbol.asyncIterator]())
-  const active = new Map<AsyncIterator<T>, Promise<Told<T>>>()
-  const ask = (iterator: AsyncIterator<T>): void => void active.set(iterator, toldBy(iterator))
-  for (const iterator of waiting.splice(0, most)) ask(iterator)
+/** Yields items of all sources as they arrive. Reads at most this many sources at the same time. */
+export async function* mergeConcurrently<T>(
+  sources: readonly AsyncIterable<T>[],
+  maxConcurrent: number,
+): AsyncGenerator<T> {
+  const pending = sources.map((source) => source[Symbol.asyncIterator]())
+  const active = new Map<AsyncIterator<T>, Promise<IteratorStep<T>>>()
+  const advance = (iterator: AsyncIterator<T>): void => void active.set(iterator, readNext(iterator))
+  for (const iterator of pending.splice(0, maxConcurrent)) advance(iterator)
   while (active.size > 0) {
     const { iterator, result } = await Promise.race(active.values())
     if (result.done === true) {
       active.delete(iterator)
-      for (const next of waiting.splice(0, 1)) ask(next)
+      for (const next of pending.splice(0, 1)) advance(next)
     } else {
-      ask(iterator)
+      advance(iterator)
       yield result.value
     }
   }
 }
 
-interface Told<T> {
+interface IteratorStep<T> {
   readonly iterator: AsyncIterator<T>
   readonly result: IteratorResult<T>
 }
 
-async function toldBy<T>(iterator: AsyncIterator<T>): Promise<Told<T>> {
+async function readNext<T>(iterator: AsyncIterator<T>): Promise<IteratorStep<T>> {
   return { iterator, result: await iterator.next() }
 }

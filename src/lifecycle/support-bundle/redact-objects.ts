@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import type { KubeObject } from '../../kube/object.ts'
 
-const open = z.looseObject({})
+const anyObject = z.looseObject({})
 const container = z.object({
   name: z.string(),
   image: z.string().optional(),
-  resources: open.optional(),
-  ports: z.array(open).optional(),
+  resources: anyObject.optional(),
+  ports: z.array(anyObject).optional(),
 })
 
-/** Of a pod only what is named here: commands, environments and volumes may hold what nobody else is to know. */
+/** Fields of a pod that are kept: commands, environments and volumes may contain confidential data. */
 const pod = z.object({
   metadata: z.object({
     name: z.string(),
@@ -18,7 +18,7 @@ const pod = z.object({
     creationTimestamp: z.string().optional(),
     deletionTimestamp: z.string().optional(),
     labels: z.record(z.string(), z.string()).optional(),
-    ownerReferences: z.array(open).optional(),
+    ownerReferences: z.array(anyObject).optional(),
   }),
   spec: z
     .object({
@@ -26,33 +26,35 @@ const pod = z.object({
       hostNetwork: z.boolean().optional(),
       priorityClassName: z.string().optional(),
       nodeSelector: z.record(z.string(), z.string()).optional(),
-      tolerations: z.array(open).optional(),
+      tolerations: z.array(anyObject).optional(),
       initContainers: z.array(container).optional(),
       containers: z.array(container).optional(),
     })
     .optional(),
-  status: open.optional(),
+  status: anyObject.optional(),
 })
 
-export function podOf(object: KubeObject): object {
+export function redactPod(object: KubeObject): object {
   return pod.catch({ metadata: { name: object.metadata.name } }).parse(object)
 }
 
-/** All of a node but the images that it has, and who changed which field. */
-export function nodeOf(object: KubeObject): object {
-  const { status, ...rest } = withoutManagers(object)
-  const { images: _, ...kept } = open.catch({}).parse(status)
-  return { ...rest, status: kept }
+/** Drops the image list and the managed fields of a node. */
+export function redactNode(object: KubeObject): object {
+  const { status, ...rest } = dropManagedFields(object)
+  const { images: _, ...remaining } = anyObject.catch({}).parse(status)
+  return { ...rest, status: remaining }
 }
 
-/** All but who changed which field. */
-export function wholeOf(object: KubeObject): object {
-  return withoutManagers(object)
+/** Drops the managed fields. */
+export function redactObject(object: KubeObject): object {
+  return dropManagedFields(object)
 }
 
-/** Of annotations, what somebody applied has all of it once more. */
-function withoutManagers({ metadata, ...rest }: KubeObject): Record<string, unknown> {
-  const { managedFields: _, annotations = {}, ...kept } = metadata
-  const known = Object.entries(annotations).filter(([name]) => !name.endsWith('/last-applied-configuration'))
-  return { metadata: { ...kept, annotations: Object.fromEntries(known) }, ...rest }
+/** The last-applied annotation repeats the whole object, so that it is dropped too. */
+function dropManagedFields({ metadata, ...rest }: KubeObject): Record<string, unknown> {
+  const { managedFields: _, annotations = {}, ...remaining } = metadata
+  const keptAnnotations = Object.entries(annotations).filter(
+    ([name]) => !name.endsWith('/last-applied-configuration'),
+  )
+  return { metadata: { ...remaining, annotations: Object.fromEntries(keptAnnotations) }, ...rest }
 }

@@ -1,32 +1,32 @@
-/** One file of a bundle for support. */
+/** One file of a support bundle. */
 export interface SupportFile {
   readonly path: string
   readonly text: string
 }
 
-/** Something that should have been in it, and why it is not. */
-export interface LeftOut {
-  readonly what: string
+/** An entry that is missing, and why. */
+export interface OmittedEntry {
+  readonly item: string
   readonly reason: string
 }
 
-export type Piece = SupportFile | LeftOut
+export type SupportEntry = SupportFile | OmittedEntry
 
-export function isFile(piece: Piece): piece is SupportFile {
-  return 'path' in piece
+export function isSupportFile(entry: SupportEntry): entry is SupportFile {
+  return 'path' in entry
 }
 
-/** As a file, or why there is none. Only an abort fails. */
-export async function attempt(
+/** Reads one file, or returns why it is missing. Fails only if aborted. */
+export async function tryCollect(
   path: string,
   signal: AbortSignal,
-  make: () => Promise<string>,
-  reasonOf: (error: unknown) => string,
-): Promise<Piece> {
+  read: () => Promise<string>,
+  formatReason: (error: unknown) => string,
+): Promise<SupportEntry> {
   try {
-    return { path, text: await make() }
+    return { path, text: await read() }
   } catch (error) {
     signal.throwIfAborted()
-    return { what: path, reason: reasonOf(error) }
+    return { item: path, reason: formatReason(error) }
   }
 }

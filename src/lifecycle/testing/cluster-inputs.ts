@@ -1,14 +1,14 @@
 import { createIdentity, type Identity } from '../../identity/identity.ts'
-import { lockFor } from '../../plan/testing/fixtures.ts'
+import { buildTestLock } from '../../plan/testing/fixtures.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Wish } from '../build-proposal.ts'
+import type { ClusterInputs } from '../build-proposal.ts'
 
-/** For tests: a cluster and all that belongs to it, with an identity of its own where none is given. */
-export async function testWish(cluster: Cluster, identity?: Identity): Promise<Wish> {
+/** For tests: inputs for a cluster, with a new identity unless one is given. */
+export async function buildClusterInputs(cluster: Cluster, identity?: Identity): Promise<ClusterInputs> {
   const { name } = cluster.metadata
   return {
     cluster,
-    lock: lockFor(cluster.spec.kubernetes),
+    lock: buildTestLock(cluster.spec.kubernetes),
     identity: identity ?? (await createIdentity(name, new Date('2026-11-15T00:00:00Z'))),
     attachments: new Map(),
     sources: new Map(),

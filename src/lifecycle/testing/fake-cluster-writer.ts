@@ -1,16 +1,20 @@
-import type { Interior } from '../cluster-access.ts'
+import type { ClusterWriter } from '../cluster-access.ts'
 
-/** For tests: a cluster in which everything is done at once. */
-export const easyInterior: Interior = {
-  putObjects: async () => undefined,
-  settleNodes: async () => undefined,
-  trialPods: { put: async () => undefined, look: async () => new Map(), remove: async () => undefined },
-  layAddon: async () => undefined,
-  putAddon: async () => ({ removed: [], findings: [] }),
+/** For tests: a cluster writer whose calls all succeed at once. */
+export const fakeClusterWriter: ClusterWriter = {
+  applyObjects: async () => undefined,
+  syncNodeLabels: async () => undefined,
+  smokeTestPods: {
+    create: async () => undefined,
+    list: async () => new Map(),
+    remove: async () => undefined,
+  },
+  applyAddonNoWait: async () => undefined,
+  applyAddon: async () => ({ removed: [], findings: [] }),
   removeAddon: async () => ({ removed: [], findings: [] }),
   joinEtcd: async () => [],
   promote: async () => undefined,
-  leaveEtcd: async () => undefined,
+  removeEtcdMember: async () => undefined,
   drain: async () => undefined,
   uncordon: async () => undefined,
   removeNode: async () => undefined,

@@ -6,34 +6,34 @@ import type { Op } from '../../contract/op.ts'
 import { type AgentRequest, type AgentResponse, requestFormat } from '../../contract/request.ts'
 import type { Stage } from '../../contract/stage.ts'
 import { readVersioned } from '../../contract/versioned.ts'
-import type { Conversation, Remote } from '../../ssh/remote.ts'
+import type { RunningProgram, Remote } from '../../ssh/remote.ts'
 import { Session } from '../session.ts'
-import type { What } from '../event-stream.ts'
+import type { EventBody } from '../event-stream.ts'
 
-/** What happens on a host when it is taken through a stage, up to and with the end of the run. */
-export type Script = (host: string, through: Stage) => AsyncIterable<What>
+/** Events of a host that applies a stage, including the end of the run. */
+export type AgentScript = (host: string, through: Stage) => AsyncIterable<EventBody>
 
-export interface Scripted {
-  readonly run: Script
-  /** What the host says of itself, where it is asked. */
+export interface ScriptedAgent {
+  readonly run: AgentScript
+  /** Facts that the host returns. */
   readonly facts?: Facts
-  /** What would be done on it. */
+  /** Ops that a diff returns. */
   readonly ops?: readonly Op[]
-  /** What it answers instead of the usual. */
-  readonly answer?: (ask: AgentRequest['ask']) => AgentResponse['answer'] | undefined
-  /** Gets all that the host was asked. */
-  readonly asked: { push(ask: AgentRequest['ask']): unknown }
-  /** What else there is to do by the way to it. */
+  /** Replaces the default response. */
+  readonly respond?: (request: AgentRequest['body']) => AgentResponse['body'] | undefined
+  /** Collects the requests that the host received. */
+  readonly requests: { push(request: AgentRequest['body']): unknown }
+  /** Overrides methods of the remote. */
   readonly remote?: Partial<Remote>
 }
 
-/** Every run ends well, and there is nothing to tell of it. */
-export const works: Script = async function* () {
+/** Every run succeeds without further events. */
+export const successfulRun: AgentScript = async function* () {
   yield { type: 'run-ended', result: { outcome: 'done' } }
 }
 
-/** For tests: a host whose agent does nothing, and tells of it as a script says. */
-export function scriptedSession(host: string, scripted: Scripted): Session {
+/** For tests: a session with an agent that does nothing and emits the events of a script. */
+export function scriptedSession(host: string, scripted: ScriptedAgent): Session {
   const remote: Remote = {
     host,
     exec: async () => Promise.reject(new Error('nothing is run on it')),
@@ -46,21 +46,21 @@ export function scriptedSession(host: string, scripted: Scripted): Session {
   return new Session(host, remote, async () => remote, new AbortController().signal)
 }
 
-function conversation(host: string, scripted: Scripted): Conversation {
+function conversation(host: string, scripted: ScriptedAgent): RunningProgram {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()]
   const ended = Promise.withResolvers<{ code: number; stderr: string }>()
   const send = (message: AgentResponse | Event): void => void stdout.write(`${JSON.stringify(message)}\n`)
   const runs = new Map<string, Stage>()
-  const talk = async (): Promise<void> => {
+  const serveRequests = async (): Promise<void> => {
     for await (const line of createInterface({ input: stdin })) {
-      const { ask } = readVersioned(requestFormat, JSON.parse(line))
-      scripted.asked.push(ask)
-      if (ask.type === 'apply') runs.set(ask.run, ask.through)
-      if (ask.type !== 'attach') send(answerTo(ask, scripted))
-      else await tellRun(ask.run, scripted.run(host, runs.get(ask.run) ?? 'prepare'), send)
+      const { body: request } = readVersioned(requestFormat, JSON.parse(line))
+      scripted.requests.push(request)
+      if (request.type === 'apply') runs.set(request.run, request.through)
+      if (request.type !== 'attach') send(buildResponse(request, scripted))
+      else await emitRun(request.run, scripted.run(host, runs.get(request.run) ?? 'prepare'), send)
     }
   }
-  talk().catch((error: unknown) => ended.reject(error))
+  serveRequests().catch((error: unknown) => ended.reject(error))
   return {
     stdin,
     stdout,
@@ -72,35 +72,38 @@ function conversation(host: string, scripted: Scripted): Conversation {
   }
 }
 
-async function tellRun(
+async function emitRun(
   run: string,
-  script: AsyncIterable<What>,
+  script: AsyncIterable<EventBody>,
   send: (event: Event) => void,
 ): Promise<void> {
   let sequence = 0
-  for await (const what of script) {
+  for await (const body of script) {
     sequence++
     const time = '2001-01-01T00:00:00.000Z'
-    send({ apiVersion: 'hyperkube.dev/v1', kind: 'Event', run, sequence, time, component: 'etcd', what })
+    send({ apiVersion: 'hyperkube.dev/v1', kind: 'Event', run, sequence, time, component: 'etcd', body })
   }
 }
 
-function answerTo(ask: AgentRequest['ask'], scripted: Scripted): AgentResponse {
-  return { apiVersion: 'hyperkube.dev/v1', kind: 'AgentResponse', answer: answer(ask, scripted) }
+function buildResponse(request: AgentRequest['body'], scripted: ScriptedAgent): AgentResponse {
+  return { apiVersion: 'hyperkube.dev/v1', kind: 'AgentResponse', body: chooseResponse(request, scripted) }
 }
 
-function answer(ask: AgentRequest['ask'], scripted: Scripted): AgentResponse['answer'] {
-  return scripted.answer?.(ask) ?? usualAnswer(ask, scripted)
+function chooseResponse(request: AgentRequest['body'], scripted: ScriptedAgent): AgentResponse['body'] {
+  return scripted.respond?.(request) ?? buildDefaultResponse(request, scripted)
 }
 
-function usualAnswer(ask: AgentRequest['ask'], { facts, ops = [] }: Scripted): AgentResponse['answer'] {
-  switch (ask.type) {
+function buildDefaultResponse(
+  request: AgentRequest['body'],
+  { facts, ops = [] }: ScriptedAgent,
+): AgentResponse['body'] {
+  switch (request.type) {
     case 'apply':
     case 'stop-services':
-    case 'place-etcd':
-    case 'clear-etcd':
+    case 'restore-etcd-data':
+    case 'wipe-etcd':
     case 'reset':
-      return { type: 'running', run: ask.run }
+      return { type: 'running', run: request.run }
     case 'certificates':
       return { type: 'certificates', certificates: [] }
     case 'certificate-requests':
@@ -108,31 +111,31 @@ function usualAnswer(ask: AgentRequest['ask'], { facts, ops = [] }: Scripted): A
     case 'hello':
       return { type: 'hello', version: '0.1.0' }
     case 'claim':
-      return { type: 'claimed', claim: ask.claim }
+      return { type: 'claimed', claim: request.claim }
     case 'release':
       return { type: 'released' }
     case 'end-restore':
       return { type: 'restore-ended' }
-    case 'begin-trial':
-      return { type: 'trial', trial: { ...ask.trial, state: 'on-trial' } }
-    case 'move-trial':
-    case 'keep-trial':
+    case 'begin-provisional':
+      return { type: 'trial', provisional: { ...request.provisional, state: 'provisional' } }
+    case 'move-provisional':
+    case 'confirm-provisional':
       return { type: 'trial' }
     case 'diff':
       return { type: 'diff', ops: [...ops], findings: [] }
-    case 'former-plan':
-      return { type: 'former-plan' }
+    case 'previous-plan':
+      return { type: 'previous-plan' }
     case 'clock':
       return { type: 'clock', time: Date.now() }
     case 'listen':
-      return { type: 'listening', tcp: ask.tcp, udp: ask.udp }
-    case 'hush':
-      return { type: 'hushed' }
+      return { type: 'listening', tcp: request.tcp, udp: request.udp }
+    case 'stop-listening':
+      return { type: 'stopped-listening' }
     case 'probe':
-      return { type: 'probed', results: ask.targets.map(() => ({ outcome: 'ok', milliseconds: 1 })) }
+      return { type: 'probed', results: request.targets.map(() => ({ outcome: 'ok', milliseconds: 1 })) }
     default:
-      return ask.type === 'facts' && facts !== undefined
+      return request.type === 'facts' && facts !== undefined
         ? { type: 'facts', facts }
-        : { type: 'refused', code: 'TEST', message: `no answer to ${ask.type}` }
+        : { type: 'refused', code: 'TEST', message: `no answer to ${request.type}` }
   }
 }

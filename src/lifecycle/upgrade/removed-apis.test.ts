@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { deprecatedApis, removedFindings } from './removed-apis.ts'
+import { parseDeprecatedApis, findRemovedApis } from './removed-apis.ts'
 
 const metrics = `# HELP apiserver_requested_deprecated_apis [STABLE] Gauge of deprecated APIs that have been requested
 # TYPE apiserver_requested_deprecated_apis gauge
@@ -9,18 +9,18 @@ apiserver_requested_deprecated_apis{group="batch",removed_release="1.39",resourc
 apiserver_request_total{code="200"} 12
 `
 
-test('what somebody has asked for and will be gone is read from the metrics of a server', () => {
-  expect(deprecatedApis(metrics)).toEqual([
-    { version: 'flowcontrol.apiserver.k8s.io/v1beta3', resource: 'flowschemas', removed: '1.37' },
-    { version: 'batch/v2alpha1', resource: 'cronjobs', removed: '1.39' },
+test('deprecated APIs in use are read from the metrics of a server', () => {
+  expect(parseDeprecatedApis(metrics)).toEqual([
+    { version: 'flowcontrol.apiserver.k8s.io/v1beta3', resource: 'flowschemas', removedIn: '1.37' },
+    { version: 'batch/v2alpha1', resource: 'cronjobs', removedIn: '1.39' },
   ])
 })
 
-test('only what the wished version has no more stands in the way', () => {
-  const apis = deprecatedApis(metrics)
-  expect(removedFindings('1.36.4', apis)).toEqual([])
-  expect(removedFindings('1.37.1', [...apis, ...apis]).map(({ message }) => message)).toEqual([
-    'somebody has asked for flowschemas of flowcontrol.apiserver.k8s.io/v1beta3, which 1.37.1 has no more',
+test('only APIs that the desired version lacks block the upgrade', () => {
+  const apis = parseDeprecatedApis(metrics)
+  expect(findRemovedApis('1.36.4', apis)).toEqual([])
+  expect(findRemovedApis('1.37.1', [...apis, ...apis]).map(({ message }) => message)).toEqual([
+    'clients use flowschemas of flowcontrol.apiserver.k8s.io/v1beta3, which 1.37.1 does not serve any more',
   ])
-  expect(removedFindings('1.39.0', apis)).toHaveLength(2)
+  expect(findRemovedApis('1.39.0', apis)).toHaveLength(2)
 })

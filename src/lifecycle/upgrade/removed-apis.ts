@@ -1,21 +1,21 @@
-import { numbersOf } from '../../catalog/version.ts'
+import { parseVersion } from '../../catalog/version.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { KubeClient } from '../../kube/client.ts'
 
-/** An API that somebody has asked for since the server began, and that will be no more. */
+/** A deprecated API that a client has used since the server started. */
 export interface DeprecatedApi {
   /** As in apiVersion: policy/v1beta1. */
   readonly version: string
   readonly resource: string
-  /** From this release on it is gone: 1.38. */
-  readonly removed: string
+  /** The release without the API: 1.38. */
+  readonly removedIn: string
 }
 
-const line = /^apiserver_requested_deprecated_apis\{(?<labels>[^}]*)\} 1$/gm
+const metricPattern = /^apiserver_requested_deprecated_apis\{(?<labels>[^}]*)\} 1$/gm
 
-/** Of what an API server measures of itself. */
-export function deprecatedApis(metrics: string): DeprecatedApi[] {
-  return [...metrics.matchAll(line)].flatMap(({ groups }) => {
+/** Parses the metrics of an API server. */
+export function parseDeprecatedApis(metrics: string): DeprecatedApi[] {
+  return [...metrics.matchAll(metricPattern)].flatMap(({ groups }) => {
     const labels = new Map(
       [...(groups?.['labels'] ?? '').matchAll(/(\w+)="([^"]*)"/g)].map(([, key = '', value = '']) => [
         key,
@@ -25,39 +25,39 @@ export function deprecatedApis(metrics: string): DeprecatedApi[] {
     const [group = '', version = '', resource = ''] = ['group', 'version', 'resource'].map((key) =>
       labels.get(key),
     )
-    const removed = labels.get('removed_release') ?? ''
-    if (removed === '') return []
-    return [{ version: group === '' ? version : `${group}/${version}`, resource, removed }]
+    const removedIn = labels.get('removed_release') ?? ''
+    if (removedIn === '') return []
+    return [{ version: group === '' ? version : `${group}/${version}`, resource, removedIn }]
   })
 }
 
-/** What would be asked for in vain after a change to this version. */
-export function removedFindings(wished: string, apis: readonly DeprecatedApi[]): Finding[] {
-  const [, minor] = numbersOf(wished)
-  const gone = apis.filter(({ removed }) => numbersOf(removed)[1] <= minor)
-  const names = new Set(gone.map(({ version, resource }) => `${resource} of ${version}`))
+/** Finds APIs in use that the desired version does not serve any more. */
+export function findRemovedApis(desiredVersion: string, apis: readonly DeprecatedApi[]): Finding[] {
+  const [, minor] = parseVersion(desiredVersion)
+  const removedApis = apis.filter(({ removedIn }) => parseVersion(removedIn)[1] <= minor)
+  const names = new Set(removedApis.map(({ version, resource }) => `${resource} of ${version}`))
   return [...names].toSorted().map((name) => ({
     code: 'UPGRADE_API_REMOVED',
     severity: 'error',
-    message: `somebody has asked for ${name}, which ${wished} has no more`,
-    hint: 'find who asks (the audit log says it), and let them use a newer version; if nobody needs it: --ignore UPGRADE_API_REMOVED',
+    message: `clients use ${name}, which ${desiredVersion} does not serve any more`,
+    hint: 'find the clients in the audit log and move them to a newer version; if none needs it: --ignore UPGRADE_API_REMOVED',
   }))
 }
 
-/** Asks each server: each knows only of who has asked it. */
-export async function lookForRemoved(
+/** Queries every server, because each one counts only its own requests. */
+export async function checkRemovedApis(
   api: KubeClient,
   servers: readonly string[],
-  wished: string,
+  desiredVersion: string,
 ): Promise<Finding[]> {
-  const seen = await Promise.all(
+  const requestedApis = await Promise.all(
     servers.map(async (server) =>
       api.text({ method: 'GET', path: '/metrics', server, once: true, timeout: 15_000 }).then(
-        deprecatedApis,
-        // One that does not answer is told of elsewhere.
+        parseDeprecatedApis,
+        // Another check reports unreachable servers.
         () => [],
       ),
     ),
   )
-  return removedFindings(wished, seen.flat())
+  return findRemovedApis(desiredVersion, requestedApis.flat())
 }

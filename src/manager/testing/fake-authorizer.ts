@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Asked } from '../../kit/testing/https-test-server.ts'
+import type { ReceivedRequest } from '../../kit/testing/https-test-server.ts'
 import type { Manifest } from '../../kube/object.ts'
 
 const rule = z.object({
@@ -17,31 +17,31 @@ const object = z.object({
   subjects: z.array(z.object({ name: z.string() })).default([]),
 })
 
-/** What somebody wants to do, as RBAC sees it. */
-export interface Act {
+/** A request as RBAC sees it. */
+export interface AccessRequest {
   readonly user: string
   readonly verb: string
   readonly group: string
-  /** With what is written apart from the rest: nodes/status; or a path that is no resource. */
+  /** With its subresource, for example nodes/status; or a path that is no resource. */
   readonly resource: string
   readonly namespace: string | undefined
   readonly name: string | undefined
 }
 
-/** RBAC as the API has it, over the objects that were generated: it allows nothing else, and knows what was made use of. */
-export class TestAuthorizer {
+/** Evaluates the generated RBAC objects like the API server, and records which rules were used. */
+export class FakeAuthorizer {
   readonly #objects: readonly z.infer<typeof object>[]
   readonly #used = new Set<string>()
-  readonly refused: Act[] = []
+  readonly refused: AccessRequest[] = []
 
   constructor(manifests: readonly Manifest[]) {
     this.#objects = manifests.map((manifest) => object.parse(manifest))
   }
 
-  mayDo(act: Act): boolean {
+  authorize(access: AccessRequest): boolean {
     const rules = this.#objects
-      .filter(({ subjects }) => subjects.some(({ name }) => name === act.user))
-      .filter(({ metadata }) => metadata.namespace === undefined || metadata.namespace === act.namespace)
+      .filter(({ subjects }) => subjects.some(({ name }) => name === access.user))
+      .filter(({ metadata }) => metadata.namespace === undefined || metadata.namespace === access.namespace)
       .flatMap((bound) =>
         this.#objects.filter(
           ({ metadata, rules: own }) =>
@@ -51,13 +51,13 @@ export class TestAuthorizer {
         ),
       )
       .flatMap(({ rules: own }) => own)
-    const fitting = rules.find((one) => fits(one, act))
-    if (fitting === undefined) this.refused.push(act)
-    else this.#used.add(`${act.user} ${act.verb} ${act.resource}`)
-    return fitting !== undefined
+    const matchingRule = rules.find((one) => matchesRule(one, access))
+    if (matchingRule === undefined) this.refused.push(access)
+    else this.#used.add(`${access.user} ${access.verb} ${access.resource}`)
+    return matchingRule !== undefined
   }
 
-  /** What was allowed and never made use of: `user verb resource`. */
+  /** Rules that were never used: `user verb resource`. */
   get unused(): string[] {
     const bound = this.#objects.flatMap(({ metadata, rules, roleRef }) =>
       roleRef === undefined ? rules.map((one) => ({ ...one, user: metadata.name })) : [],
@@ -69,15 +69,15 @@ export class TestAuthorizer {
   }
 }
 
-function fits(
+function matchesRule(
   { apiGroups, resources, resourceNames, nonResourceURLs, verbs }: z.infer<typeof rule>,
-  { verb, group, resource, name }: Act,
+  { verb, group, resource, name }: AccessRequest,
 ): boolean {
-  const has = (some: readonly string[], one: string): boolean => some.includes(one) || some.includes('*')
-  if (!has(verbs, verb)) return false
+  const includes = (some: readonly string[], one: string): boolean => some.includes(one) || some.includes('*')
+  if (!includes(verbs, verb)) return false
   if (nonResourceURLs.includes(resource)) return true
   const named = resourceNames === undefined || (name !== undefined && resourceNames.includes(name))
-  return has(apiGroups, group) && has(resources, resource) && named
+  return includes(apiGroups, group) && includes(resources, resource) && named
 }
 
 const verbs: Readonly<Record<string, string>> = {
@@ -87,16 +87,22 @@ const verbs: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 }
 
-/** What a request is to RBAC. */
-export function actOf({ method, path, query }: Asked, user: string): Act {
-  const form =
+/** Converts an HTTP request into an RBAC request. */
+export function toAccessRequest({ method, path, query }: ReceivedRequest, user: string): AccessRequest {
+  const pathPattern =
     /^\/(?:api|apis\/(?<group>[^/]+))\/v\d[^/]*(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[^/]+)(?:\/(?<name>[^/]+))?(?:\/(?<part>[^/]+))?$/
-  const { group = '', namespace, plural, name: inPath, part } = form.exec(path)?.groups ?? {}
-  // Who lists or watches one object by its name is judged by that name.
+  const {
+    group = '',
+    namespace,
+    plural,
+    name: inPath,
+    part: subresource,
+  } = pathPattern.exec(path)?.groups ?? {}
+  // A list or watch of one object by name is checked against that name.
   const [, selected] = /^metadata\.name=([^,]+)$/.exec(query.get('fieldSelector') ?? '') ?? []
   const name = inPath ?? selected
   const reading = inPath === undefined && plural !== undefined ? 'list' : 'get'
   const verb = verbs[method] ?? (query.get('watch') === 'true' ? 'watch' : reading)
-  const resource = plural === undefined ? path : [plural, part].filter(Boolean).join('/')
+  const resource = plural === undefined ? path : [plural, subresource].filter(Boolean).join('/')
   return { user, verb, group, resource, namespace, name }
 }

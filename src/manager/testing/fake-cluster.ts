@@ -1,27 +1,27 @@
 import { z } from 'zod'
 import { managerUser } from '../../contract/manager-settings.ts'
-import type { Asked, TestAnswer } from '../../kit/testing/https-test-server.ts'
+import type { ReceivedRequest, TestResponse } from '../../kit/testing/https-test-server.ts'
 import { leases } from '../../kube/lease.ts'
-import { TestObjects } from '../../kube/testing/fake-kube-api.ts'
+import { FakeKubeApi } from '../../kube/testing/fake-kube-api.ts'
 import { managerLease } from '../rbac.ts'
-import { actOf, type TestAuthorizer } from './fake-authorizer.ts'
+import { toAccessRequest, type FakeAuthorizer } from './fake-authorizer.ts'
 
 const { namespace, name: leaseName } = managerLease
 const leasePath = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaseName}`
 
-/** An API with all that controllers look at, in which nobody may do what was not granted. */
-export class TestCluster {
+/** An API server with all objects that controllers use. It enforces the generated RBAC rules. */
+export class FakeManagerCluster {
   version: string
-  readonly objects = new TestObjects()
-  /** All that was written, by whom. */
+  readonly objects = new FakeKubeApi()
+  /** All writes, with their users. */
   readonly writes: string[] = []
   readonly events: unknown[] = []
-  /** Is asked before the API is, by whoever may ask; an answer of its own stands for that of the API. */
-  intercept: (asked: Asked) => TestAnswer | undefined = () => undefined
-  readonly #authorizer: TestAuthorizer
-  #away = false
+  /** Called for every authorized request. A returned response replaces that of the API. */
+  intercept: (request: ReceivedRequest) => TestResponse | undefined = () => undefined
+  readonly #authorizer: FakeAuthorizer
+  #unreachable = false
 
-  constructor(authorizer: TestAuthorizer, version = 'v1.37.1') {
+  constructor(authorizer: FakeAuthorizer, version = 'v1.37.1') {
     this.#authorizer = authorizer
     this.version = version
   }
@@ -31,15 +31,15 @@ export class TestCluster {
     return lease === undefined ? undefined : (leases.schema.parse(lease).spec?.holderIdentity ?? undefined)
   }
 
-  /** What controllers have written, and not the manager itself. */
-  get deeds(): string[] {
+  /** Writes of controllers, without those of the manager itself. */
+  get controllerWrites(): string[] {
     return this.writes.filter((write) => !write.includes('/leases'))
   }
 
-  /** Nobody is answered any more, or again. */
-  set away(away: boolean) {
-    this.#away = away
-    if (away) this.objects.cutWatches()
+  /** While set, no request gets a response. */
+  set unreachable(unreachable: boolean) {
+    this.#unreachable = unreachable
+    if (unreachable) this.objects.cutWatches()
   }
 
   putNode(name: string, kubeletVersion: string): void {
@@ -49,37 +49,38 @@ export class TestCluster {
     })
   }
 
-  readonly answer = (asked: Asked): TestAnswer => {
-    if (this.#away) return { cut: 'before' }
-    const user = asked.as ?? managerUser
+  readonly respond = (request: ReceivedRequest): TestResponse => {
+    if (this.#unreachable) return { cut: 'before' }
+    const user = request.impersonatedUser ?? managerUser
     const impersonation = {
       ...{ user: managerUser, verb: 'impersonate', group: '', resource: 'users' },
       namespace: undefined,
     }
-    const mayBe = asked.as === undefined || this.#authorizer.mayDo({ ...impersonation, name: user })
-    if (!mayBe || !this.#authorizer.mayDo(actOf(asked, user))) {
+    const canImpersonate =
+      request.impersonatedUser === undefined || this.#authorizer.authorize({ ...impersonation, name: user })
+    if (!canImpersonate || !this.#authorizer.authorize(toAccessRequest(request, user))) {
       return forbidden(user)
     }
-    if (asked.path.endsWith('/approval') && !this.#mayApprove(asked, user)) return forbidden(user)
-    const answer = this.intercept(asked)
-    if (answer !== undefined) return answer
-    if (asked.method !== 'GET') this.writes.push(`${user} ${asked.method} ${asked.path}`)
-    if (asked.path.includes('/events')) {
-      this.events.push(asked.body)
+    if (request.path.endsWith('/approval') && !this.#canApprove(request, user)) return forbidden(user)
+    const response = this.intercept(request)
+    if (response !== undefined) return response
+    if (request.method !== 'GET') this.writes.push(`${user} ${request.method} ${request.path}`)
+    if (request.path.includes('/events')) {
+      this.events.push(request.body)
       return { json: { apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { name: 'x' } } }
     }
-    if (asked.path === '/version') return { json: { gitVersion: this.version } }
-    return this.objects.answer(asked)
+    if (request.path === '/version') return { json: { gitVersion: this.version } }
+    return this.objects.respond(request)
   }
 
-  /** Besides the right to write an approval, one needs the right to approve for the signer. */
-  #mayApprove({ body }: Asked, user: string): boolean {
+  /** An approval needs a second permission, to approve for the signer. */
+  #canApprove({ body }: ReceivedRequest, user: string): boolean {
     const { signerName } = z.object({ spec: z.object({ signerName: z.string() }) }).parse(body).spec
-    const act = { user, verb: 'approve', group: 'certificates.k8s.io', resource: 'signers' }
-    return this.#authorizer.mayDo({ ...act, namespace: undefined, name: signerName })
+    const access = { user, verb: 'approve', group: 'certificates.k8s.io', resource: 'signers' }
+    return this.#authorizer.authorize({ ...access, namespace: undefined, name: signerName })
   }
 }
 
-function forbidden(user: string): TestAnswer {
+function forbidden(user: string): TestResponse {
   return { status: 403, json: { kind: 'Status', reason: 'Forbidden', message: `${user} may not` } }
 }

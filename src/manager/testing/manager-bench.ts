@@ -1,38 +1,38 @@
 import type { ManagerSettings } from '../../contract/manager-settings.ts'
-import type { TestAuthority } from '../../kit/testing/test-ca.ts'
-import { type TestServer, testServer } from '../../kit/testing/https-test-server.ts'
-import { realTime } from '../../kit/monotonic-clock.ts'
-import { until } from '../../kit/poll-until.ts'
-import { type ElectionTiming, type Ending, usualElection } from '../../kube/election.ts'
+import type { TestCa } from '../../kit/testing/test-ca.ts'
+import { type HttpsTestServer, startHttpsTestServer } from '../../kit/testing/https-test-server.ts'
+import { monotonicClock } from '../../kit/monotonic-clock.ts'
+import { pollUntil } from '../../kit/poll-until.ts'
+import { type ElectionTiming, type ElectionResult, defaultElectionTiming } from '../../kube/election.ts'
 import { CompletedConfig } from '../completed-config.ts'
 import type { ManagerConfig } from '../config.ts'
-import type { ControllerRow } from '../controller.ts'
-import { managerObjects } from '../rbac.ts'
-import { type ManagerWorld, runManager } from '../run-manager.ts'
+import type { ControllerDefinition } from '../controller.ts'
+import { buildManagerRbac } from '../rbac.ts'
+import { type ManagerDeps, runManager } from '../run-manager.ts'
 import { controllers } from '../table.ts'
-import { TestAuthorizer } from './fake-authorizer.ts'
-import { TestCluster } from './fake-cluster.ts'
+import { FakeAuthorizer } from './fake-authorizer.ts'
+import { FakeManagerCluster } from './fake-cluster.ts'
 
-/** As usual, so that a busy machine loses no lease; only nobody waits long for the next try. */
-const patient: ElectionTiming = { ...usualElection, retry: 100 }
+/** The default timing, so that a busy machine loses no lease, with a short retry interval. */
+const quickRetry: ElectionTiming = { ...defaultElectionTiming, retry: 100 }
 
-export type Clocks = Pick<ManagerWorld, 'time' | 'now'>
+export type ManagerClocks = Pick<ManagerDeps, 'time' | 'now'>
 
-export interface StageOptions extends Partial<Clocks> {
+export interface ManagerBenchOptions extends Partial<ManagerClocks> {
   readonly settings?: ManagerSettings
 }
 
-/** A manager that runs. */
-export class Running implements AsyncDisposable {
+/** A running manager. */
+export class RunningManager implements AsyncDisposable {
   readonly lines: string[] = []
   readonly stop = new AbortController()
   readonly listening: Promise<number>
-  readonly ending: Promise<Ending>
+  readonly result: Promise<ElectionResult>
 
-  constructor(config: CompletedConfig, clocks: Clocks) {
+  constructor(config: CompletedConfig, clocks: ManagerClocks) {
     const port = Promise.withResolvers<number>()
     this.listening = port.promise
-    this.ending = runManager(
+    this.result = runManager(
       config,
       {
         ...{ ...clocks, random: Math.random, onListening: port.resolve },
@@ -40,18 +40,18 @@ export class Running implements AsyncDisposable {
       },
       this.stop.signal,
     )
-    this.ending.catch(port.reject)
+    this.result.catch(port.reject)
   }
 
-  async ask(path: string): Promise<{ readonly status: number; readonly text: string }> {
+  async get(path: string): Promise<{ readonly status: number; readonly text: string }> {
     const response = await fetch(`http://127.0.0.1:${await this.listening}${path}`)
     return { status: response.status, text: await response.text() }
   }
 
-  /** When its controllers have done all that they know of. */
+  /** Resolves when the controllers have finished all queued work. */
   async idle(): Promise<void> {
     const isIdle = async (): Promise<boolean> => {
-      const { text } = await this.ask('/metrics')
+      const { text } = await this.get('/metrics')
       const sum = (name: string): number =>
         [...text.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'gm'))].reduce(
           (all, [, one]) => all + Number(one),
@@ -59,30 +59,30 @@ export class Running implements AsyncDisposable {
         )
       return sum('workqueue_adds_total') === sum('workqueue_work_duration_seconds_count')
     }
-    await until('controllers to be idle', isIdle, { within: 60_000, every: 5 })
+    await pollUntil('controllers to be idle', isIdle, { timeoutMs: 60_000, intervalMs: 5 })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop.abort()
-    await this.ending.catch(() => undefined)
+    await this.result.catch(() => undefined)
   }
 }
 
-export interface Stage extends AsyncDisposable {
-  readonly cluster: TestCluster
-  readonly authorizer: TestAuthorizer
-  readonly start: (identity: string, election?: ElectionTiming) => Promise<Running>
+export interface ManagerBench extends AsyncDisposable {
+  readonly cluster: FakeManagerCluster
+  readonly authorizer: FakeAuthorizer
+  readonly start: (identity: string, election?: ElectionTiming) => Promise<RunningManager>
 }
 
-/** A cluster in which nobody may do what these rows do not say, and managers for it. */
-export async function stage(
-  authority: TestAuthority,
-  rows: readonly ControllerRow[] = controllers,
-  { settings, time = realTime, now = () => new Date() }: StageOptions = {},
-): Promise<Stage> {
-  const authorizer = new TestAuthorizer(managerObjects(rows))
-  const cluster = new TestCluster(authorizer)
-  const server: TestServer = await testServer(authority, cluster.answer)
+/** A cluster that allows only what these controllers declare, and managers for it. */
+export async function createManagerBench(
+  ca: TestCa,
+  definitions: readonly ControllerDefinition[] = controllers,
+  { settings, time = monotonicClock, now = () => new Date() }: ManagerBenchOptions = {},
+): Promise<ManagerBench> {
+  const authorizer = new FakeAuthorizer(buildManagerRbac(definitions))
+  const cluster = new FakeManagerCluster(authorizer)
+  const server: HttpsTestServer = await startHttpsTestServer(ca, cluster.respond)
   const stack = new AsyncDisposableStack()
   stack.use(server)
   const data = (text: string): string => Buffer.from(text).toString('base64')
@@ -92,15 +92,15 @@ export async function stage(
     clusters: [
       {
         name: 'x',
-        cluster: { server: server.url, 'certificate-authority-data': data(authority.certificate) },
+        cluster: { server: server.url, 'certificate-authority-data': data(ca.certificate) },
       },
     ],
     users: [
       {
         name: 'x',
         user: {
-          'client-certificate-data': data(authority.client.certificate),
-          'client-key-data': data(authority.client.privateKey),
+          'client-certificate-data': data(ca.client.certificate),
+          'client-key-data': data(ca.client.privateKey),
         },
       },
     ],
@@ -108,11 +108,11 @@ export async function stage(
   return {
     cluster,
     authorizer,
-    async start(identity, election = patient) {
+    async start(identity, election = quickRetry) {
       const config: ManagerConfig = {
         kubeconfig: 'k',
         settings: settings === undefined ? undefined : 's',
-        chosen: rows,
+        controllers: definitions,
         listen: { host: '127.0.0.1', port: 0 },
         election,
       }
@@ -121,12 +121,12 @@ export async function stage(
         machine: identity,
         uuid: () => '1',
       })
-      return stack.use(new Running(completed, { time, now }))
+      return stack.use(new RunningManager(completed, { time, now }))
     },
     [Symbol.asyncDispose]: async () => stack.disposeAsync(),
   }
 }
 
-export async function soon(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
-  await until(what, async () => look(), { within: 10_000, every: 10 })
+export async function waitUntil(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
+  await pollUntil(what, async () => check(), { timeoutMs: 10_000, intervalMs: 10 })
 }

@@ -3,25 +3,25 @@ import { type ServingRequest, servingSigner } from '../check-serving-request.ts'
 import { makeKeyPair, signingKey } from '../keys.ts'
 import { loadX509, type X509 } from '../x509.ts'
 
-export type Name = { readonly type: 'dns' | 'ip' | 'email' | 'url'; readonly value: string }
+export type FakeName = { readonly type: 'dns' | 'ip' | 'email' | 'url'; readonly value: string }
 
-/** All that a request can say. */
-export interface Sketch {
+/** Everything that a request can contain. */
+export interface FakeServingRequest {
   readonly username: string
   readonly groups: readonly string[]
   readonly signer: string
   readonly usages: readonly string[]
-  /** In their order. */
+  /** In order. */
   readonly subject: readonly (readonly [type: 'O' | 'CN' | 'OU', value: string])[]
-  readonly names: readonly Name[]
-  readonly extension: 'none' | 'authority' | 'names twice'
+  readonly names: readonly FakeName[]
+  readonly extension: 'none' | 'ca' | 'names twice'
   readonly curve: 'P-256' | 'P-384'
-  /** The signature is of another key. */
+  /** Signed with another key. */
   readonly forged: boolean
   readonly pem: 'one' | 'two' | 'none' | 'cut'
 }
 
-export const good: Sketch = {
+export const validServingRequest: FakeServingRequest = {
   username: 'system:node:w1',
   groups: ['system:nodes', 'system:authenticated'],
   signer: servingSigner,
@@ -40,17 +40,19 @@ export const good: Sketch = {
   pem: 'one',
 }
 
-/** Each makes it one that must never be approved, whatever else is done to it. */
-export const mutations: Readonly<Record<string, (sketch: Sketch) => Sketch>> = {
-  'another node asks': (one) => ({ ...one, username: 'system:node:w2' }),
-  'a person asks': (one) => ({ ...one, username: 'jane' }),
-  'a node without a name asks': (one) => ({ ...one, username: 'system:node:' }),
-  'a pod asks': (one) => ({ ...one, username: 'system:serviceaccount:default:w1' }),
-  'whoever asks is in no group of nodes': (one) => ({ ...one, groups: ['system:authenticated'] }),
+/**
+ * Each mutation makes a valid request one that must never be approved, whatever other mutations are applied.
+ */
+export const mutations: Readonly<Record<string, (fake: FakeServingRequest) => FakeServingRequest>> = {
+  'another node requests': (one) => ({ ...one, username: 'system:node:w2' }),
+  'a person requests': (one) => ({ ...one, username: 'jane' }),
+  'a node without a name requests': (one) => ({ ...one, username: 'system:node:' }),
+  'a pod requests': (one) => ({ ...one, username: 'system:serviceaccount:default:w1' }),
+  'the requester is not in the group of nodes': (one) => ({ ...one, groups: ['system:authenticated'] }),
   'it is for clients': (one) => ({ ...one, signer: 'kubernetes.io/kube-apiserver-client-kubelet' }),
   'it is for another signer': (one) => ({ ...one, signer: 'kubernetes.io/legacy-unknown' }),
   'for another node': (one) => ({ ...one, subject: [...one.subject.slice(0, 1), ['CN', 'system:node:w2']] }),
-  'for nobody': (one) => ({ ...one, subject: one.subject.filter(([type]) => type !== 'CN') }),
+  'for no one': (one) => ({ ...one, subject: one.subject.filter(([type]) => type !== 'CN') }),
   'for two': (one) => ({ ...one, subject: [...one.subject, ['CN', 'system:node:w2']] }),
   'for itself, twice': (one) => ({ ...one, subject: [...one.subject, ['CN', 'system:node:w1']] }),
   'for an administrator': (one) => ({ ...one, subject: [['O', 'system:masters'], ...one.subject] }),
@@ -64,8 +66,8 @@ export const mutations: Readonly<Record<string, (sketch: Sketch) => Sketch>> = {
   }),
   'of its group, twice': (one) => ({ ...one, subject: [['O', 'system:nodes'], ...one.subject] }),
   'of a unit': (one) => ({ ...one, subject: [...one.subject, ['OU', 'x']] }),
-  'to ask with': (one) => ({ ...one, usages: [...one.usages, 'client auth'] }),
-  'to ask with alone': (one) => ({ ...one, usages: ['digital signature', 'client auth'] }),
+  'to connect with': (one) => ({ ...one, usages: [...one.usages, 'client auth'] }),
+  'to connect with alone': (one) => ({ ...one, usages: ['digital signature', 'client auth'] }),
   'to sign with': (one) => ({ ...one, usages: [...one.usages, 'cert sign'] }),
   'for nothing': (one) => ({ ...one, usages: [] }),
   'to serve with, twice': (one) => ({ ...one, usages: ['server auth', 'server auth'] }),
@@ -89,7 +91,7 @@ export const mutations: Readonly<Record<string, (sketch: Sketch) => Sketch>> = {
   'an e-mail address': (one) => ({ ...one, names: [...one.names, { type: 'email', value: 'root@w1' }] }),
   'a URI': (one) => ({ ...one, names: [...one.names, { type: 'url', value: 'https://w1/' }] }),
   'no names': (one) => ({ ...one, names: [] }),
-  'an authority': (one) => ({ ...one, extension: 'authority' }),
+  'a CA': (one) => ({ ...one, extension: 'ca' }),
   'names twice': (one) => ({ ...one, extension: 'names twice' }),
   'another curve': (one) => ({ ...one, curve: 'P-384' }),
   'a forged signature': (one) => ({ ...one, forged: true }),
@@ -98,20 +100,23 @@ export const mutations: Readonly<Record<string, (sketch: Sketch) => Sketch>> = {
   'half a request': (one) => ({ ...one, pem: 'cut' }),
 }
 
-/** As so many wrongs make it. Two of them may make it what it was. */
-export function wronged(sketch: Sketch, wrongs: readonly string[]): Sketch {
-  return wrongs.reduce<Sketch>((one, wrong) => mutations[wrong]?.(one) ?? one, sketch)
+/** Applies several mutations. Two of them may cancel each other out. */
+export function applyMutations(
+  fake: FakeServingRequest,
+  mutationNames: readonly string[],
+): FakeServingRequest {
+  return mutationNames.reduce<FakeServingRequest>((one, mutation) => mutations[mutation]?.(one) ?? one, fake)
 }
 
-/** Makes requests as they are sketched, forged ones among them. */
-export async function sketcher(): Promise<(sketch: Sketch) => Promise<ServingRequest>> {
+/** Returns a function that builds requests, including forged ones. */
+export async function createRequestBuilder(): Promise<(fake: FakeServingRequest) => Promise<ServingRequest>> {
   const x509 = await loadX509()
   const keys = await keyPairs()
-  // To make one takes a while, and most of them are asked for again.
+  // Cached, because building a request is slow and most are used again.
   const made = new Map<string, Promise<string>>()
   return async ({ username, groups, signer, usages, pem, ...content }) => {
     const key = JSON.stringify(content)
-    const making = made.get(key) ?? textOf(x509, keys, content)
+    const making = made.get(key) ?? encodeRequest(x509, keys, content)
     made.set(key, making)
     const text = await making
     const texts = {
@@ -141,9 +146,9 @@ async function keyPairs(): Promise<Keys> {
   return { 'P-256': pair(own), 'P-384': longer, other: pair(other) }
 }
 
-type Content = Omit<Sketch, 'username' | 'groups' | 'signer' | 'usages' | 'pem'>
+type Content = Omit<FakeServingRequest, 'username' | 'groups' | 'signer' | 'usages' | 'pem'>
 
-async function textOf(
+async function encodeRequest(
   x509: X509,
   keys: Keys,
   { subject, names, extension, curve, forged }: Content,
@@ -157,7 +162,7 @@ async function textOf(
     extensions: [
       ...(names.length === 0 ? [] : [alternative]),
       ...(extension === 'names twice' ? [alternative] : []),
-      ...(extension === 'authority' ? [new x509.BasicConstraintsExtension(true, 2, true)] : []),
+      ...(extension === 'ca' ? [new x509.BasicConstraintsExtension(true, 2, true)] : []),
     ],
   })
   return request.toString('pem')

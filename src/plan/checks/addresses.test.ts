@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { findingsOf, hosts } from './testing/fixtures.ts'
+import { checkCase, defaultHostLines } from './testing/fixtures.ts'
 
 const lo = { interface: 'lo', address: '127.0.0.1', prefix: 8 }
-const others = hosts.slice(0, 2)
+const others = defaultHostLines.slice(0, 2)
 
 test('an interface of cluster.yml must be there', () => {
   const line = '- { name: w1, address: 203.0.113.1, interface: eth7, roles: [worker] }'
-  expect(findingsOf({ hosts: [...others, line] })).toEqual([
+  expect(checkCase({ hosts: [...others, line] })).toEqual([
     {
       code: 'HOST_NO_INTERFACE',
       severity: 'error',
@@ -21,8 +21,8 @@ test('an interface of cluster.yml must be there', () => {
 test('a host that is named by its name needs an address on its default interface', () => {
   const line = '- { name: w1, address: w1.example.com, roles: [worker] }'
   const ipv6 = { interface: 'eth0', address: '2001:db8::1', prefix: 64 }
-  expect(findingsOf({ hosts: [...others, line] })).toEqual([])
-  const found = findingsOf({ hosts: [...others, line], facts: { w1: { linux: { addresses: [lo, ipv6] } } } })
+  expect(checkCase({ hosts: [...others, line] })).toEqual([])
+  const found = checkCase({ hosts: [...others, line], facts: { w1: { linux: { addresses: [lo, ipv6] } } } })
   expect(found).toMatchObject([
     {
       code: 'HOST_NO_ADDRESS',
@@ -38,7 +38,7 @@ test('an address behind which the host is hidden is not its own', () => {
     { interface: 'eth1', address: '192.168.7.2', prefix: 24 },
     { interface: 'eth0', address: '192.168.1.2', prefix: 24 },
   ]
-  const found = findingsOf({ hosts: [...others, line], facts: { w1: { linux: { addresses } } } })
+  const found = checkCase({ hosts: [...others, line], facts: { w1: { linux: { addresses } } } })
   expect(found).toMatchObject([
     { code: 'HOST_ADDRESS_NOT_THERE', severity: 'error', hint: 'internalAddress: 192.168.1.2', host: 'w1' },
   ])
@@ -47,12 +47,12 @@ test('an address behind which the host is hidden is not its own', () => {
 test('an IPv6 address may be written in another way', () => {
   const line = '- { name: w1, address: "2001:DB8:0::1", roles: [worker] }'
   const addresses = [lo, { interface: 'eth0', address: '2001:db8::1', prefix: 64 }]
-  expect(findingsOf({ hosts: [...others, line], facts: { w1: { linux: { addresses } } } })).toEqual([])
+  expect(checkCase({ hosts: [...others, line], facts: { w1: { linux: { addresses } } } })).toEqual([])
 })
 
-test('nobody finds a host by the address that means oneself', () => {
+test('a loopback address is not valid for other hosts', () => {
   const line = '- { name: w1, address: 127.0.0.1, roles: [worker] }'
   const addresses = [lo, { interface: 'eth0', address: '192.168.1.2', prefix: 24 }]
-  const found = findingsOf({ hosts: [...others, line], facts: { w1: { linux: { addresses } } } })
+  const found = checkCase({ hosts: [...others, line], facts: { w1: { linux: { addresses } } } })
   expect(found).toMatchObject([{ code: 'HOST_NO_ADDRESS', hint: 'internalAddress: 192.168.1.2' }])
 })

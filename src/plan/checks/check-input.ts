@@ -1,42 +1,45 @@
 import type { Facts } from '../../contract/facts.ts'
 import type { PlanInput } from '../context.ts'
-import { sharedOf } from '../shared-data.ts'
+import { buildSharedPlanData } from '../shared-data.ts'
 import type { Topology } from '../topology.ts'
-import type { ClusterNetwork, Situation } from './check.ts'
-import { ipv4Range } from './ipv4.ts'
+import type { ClusterNetwork, CheckInput } from './check.ts'
+import { toIpv4Range } from './ipv4.ts'
 
-export function situationOf(input: PlanInput, topology: Topology): Situation {
+export function buildCheckInput(input: PlanInput, topology: Topology): CheckInput {
   const { spec } = input.cluster
   const names = spec.hosts.map(({ name }) => name).toSorted()
   return {
     ...input,
-    ...sharedOf(input.lock),
+    ...buildSharedPlanData(input.lock),
     topology,
-    networks: [...networksOf('pods', spec.network.pods), ...networksOf('services', spec.network.services)],
-    firstOfMachine: firsts(input, names, ({ machineId }) => machineId),
-    firstOfHostname: firsts(input, names, ({ hostname }) => hostname.toLowerCase()),
+    networks: [
+      ...toClusterNetworks('pods', spec.network.pods),
+      ...toClusterNetworks('services', spec.network.services),
+    ],
+    firstHostByMachineId: findFirstHosts(input, names, ({ machineId }) => machineId),
+    firstHostByHostname: findFirstHosts(input, names, ({ hostname }) => hostname.toLowerCase()),
   }
 }
 
-function networksOf(name: ClusterNetwork['name'], texts: readonly string[]): ClusterNetwork[] {
+function toClusterNetworks(name: ClusterNetwork['name'], texts: readonly string[]): ClusterNetwork[] {
   return texts
     .filter((text) => !text.includes(':'))
     .map((text) => {
       const [address = '', prefix] = text.split('/')
-      return { name, text, range: ipv4Range(address, Number(prefix)) }
+      return { name, text, range: toIpv4Range(address, Number(prefix)) }
     })
 }
 
-/** By what hosts should not share: the first host that has it. */
-function firsts(
+/** Maps a value that must be unique to the first host that has it. */
+function findFirstHosts(
   { facts }: PlanInput,
   names: readonly string[],
-  keyOf: (system: Facts['system']) => string,
+  toKey: (system: Facts['system']) => string,
 ): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const name of names) {
     const system = facts.get(name)?.system
-    if (system !== undefined && !found.has(keyOf(system))) found.set(keyOf(system), name)
+    if (system !== undefined && !found.has(toKey(system))) found.set(toKey(system), name)
   }
   return found
 }

@@ -1,19 +1,19 @@
 import type { Facts } from '../../contract/facts.ts'
 import type { Finding } from '../../contract/finding.ts'
-import type { Host } from '../../spec/host.ts'
-import type { LinuxFacts, PlanInput, Scene, WindowsFacts } from '../context.ts'
-import type { Shared } from '../shared-data.ts'
+import type { HostSpec } from '../../spec/host.ts'
+import type { LinuxSystemFacts, PlanInput, PlanContext, WindowsSystemFacts } from '../context.ts'
+import type { SharedPlanData } from '../shared-data.ts'
 import type { Topology } from '../topology.ts'
 import type { Ipv4Range } from './ipv4.ts'
 
-/** What is known of the whole cluster, worked out once: there may be thousands of hosts. */
-export interface Situation extends Omit<PlanInput, 'version'>, Shared {
+/** Data about the whole cluster, computed once because there may be thousands of hosts. */
+export interface CheckInput extends Omit<PlanInput, 'version'>, SharedPlanData {
   readonly topology: Topology
   readonly networks: readonly ClusterNetwork[]
-  /** Of hosts with the same machine id, the one whose name comes first. */
-  readonly firstOfMachine: ReadonlyMap<string, string>
-  /** The same of hosts that call themselves by the same name. */
-  readonly firstOfHostname: ReadonlyMap<string, string>
+  /** For each machine id, the host with the first name. */
+  readonly firstHostByMachineId: ReadonlyMap<string, string>
+  /** For each hostname, the host with the first name. */
+  readonly firstHostByHostname: ReadonlyMap<string, string>
 }
 
 export interface ClusterNetwork {
@@ -22,41 +22,41 @@ export interface ClusterNetwork {
   readonly range: Ipv4Range
 }
 
-/** A host of cluster.yml, whether or not it has answered. */
-export interface HostSubject extends Situation {
-  readonly host: Host
-  /** Where it stands in the file. */
+/** A host of cluster.yml, reachable or not. */
+export interface HostSubject extends CheckInput {
+  readonly host: HostSpec
+  /** Index in spec.hosts. */
   readonly index: number
 }
 
-/** A host of which it is known what it is and has. */
+/** A host with known facts. */
 export interface SystemSubject<System extends Facts['system'] = Facts['system']>
-  extends HostSubject, Omit<Scene<System>, 'version'> {}
+  extends HostSubject, Omit<PlanContext<System>, 'version'> {}
 
 type Check<Subject> = (subject: Subject) => readonly Finding[]
 
-export type ClusterCheck = Check<Situation>
+export type ClusterCheck = Check<CheckInput>
 export type HostCheck = Check<HostSubject>
 export type SystemCheck = Check<SystemSubject>
-export type LinuxCheck = Check<SystemSubject<LinuxFacts>>
-export type WindowsCheck = Check<SystemSubject<WindowsFacts>>
+export type LinuxCheck = Check<SystemSubject<LinuxSystemFacts>>
+export type WindowsCheck = Check<SystemSubject<WindowsSystemFacts>>
 
-type Details = Pick<Finding, 'hint' | 'component' | 'path'>
+type FindingDetails = Pick<Finding, 'hint' | 'component' | 'path'>
 
-export function error(
+export function hostError(
   { host }: Pick<HostSubject, 'host'>,
   code: string,
   message: string,
-  details: Details,
+  details: FindingDetails,
 ): Finding {
   return { code, severity: 'error', message, ...details, host: host.name }
 }
 
-export function warning(
+export function hostWarning(
   { host }: Pick<HostSubject, 'host'>,
   code: string,
   message: string,
-  details: Details,
+  details: FindingDetails,
 ): Finding {
   return { code, severity: 'warning', message, ...details, host: host.name }
 }

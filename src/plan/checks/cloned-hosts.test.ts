@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { briefly, findingsOf } from './testing/fixtures.ts'
+import { checkCaseBriefly, checkCase } from './testing/fixtures.ts'
 
 test('a copy of another host is named with the first of them', () => {
   const machineId = '0123456789abcdef0123456789abcdef'
-  const found = findingsOf({ facts: { cp1: { linux: { machineId } }, w1: { linux: { machineId } } } })
+  const found = checkCase({ facts: { cp1: { linux: { machineId } }, w1: { linux: { machineId } } } })
   expect(found).toEqual([
     {
       code: 'HOST_CLONED',
@@ -17,12 +17,12 @@ test('a copy of another host is named with the first of them', () => {
 
 test('hosts without an id are not copies of each other', () => {
   const linux = { machineId: '' }
-  expect(findingsOf({ facts: { cp1: { linux }, w1: { linux } } })).toEqual([])
+  expect(checkCase({ facts: { cp1: { linux }, w1: { linux } } })).toEqual([])
 })
 
 test('two hosts of one name are confused by people', () => {
-  const found = briefly({
+  const found = checkCaseBriefly({
     facts: { w1: { linux: { hostname: 'same' } }, win1: { windows: { hostname: 'SAME' } } },
   })
-  expect(found).toEqual(['win1 warning HOST_NAME_TWICE'])
+  expect(found).toEqual(['win1 warning HOST_NAME_DUPLICATE'])
 })

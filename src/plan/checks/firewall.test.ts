@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findingsOf, hosts } from './testing/fixtures.ts'
+import { checkCase, defaultHostLines } from './testing/fixtures.ts'
 
 function hint(
   host: string,
@@ -7,7 +7,7 @@ function hint(
   spec: readonly string[] = [],
   lines?: readonly string[],
 ) {
-  const found = findingsOf({
+  const found = checkCase({
     spec,
     facts: { [host]: { linux: { firewalls: [firewall] } } },
     ...(lines === undefined ? {} : { hosts: lines }),
@@ -36,7 +36,7 @@ test('a worker is asked by the API, sends packets of pods, and passes them on', 
 
 test('a control plane has its settings of cluster.yml', () => {
   const spec = ['api: { port: 8443 }', 'network: { flannel: { backend: host-gw } }']
-  expect(hint('cp1', 'firewalld', spec, hosts.slice(0, 1))).toBe(
+  expect(hint('cp1', 'firewalld', spec, defaultHostLines.slice(0, 1))).toBe(
     [
       'firewall-cmd --permanent --add-port=2379/tcp --add-port=2380/tcp --add-port=8443/tcp --add-port=10250/tcp',
       'firewall-cmd --permanent --zone=trusted --add-source=10.244.0.0/16',

@@ -1,29 +1,29 @@
 import type { Finding } from '../../contract/finding.ts'
 import { isNode } from '../context.ts'
-import { type LinuxCheck, type SystemSubject, warning } from './check.ts'
-import { type Port, portsOf } from './ports.ts'
+import { type LinuxCheck, type SystemSubject, hostWarning } from './check.ts'
+import { type RequiredPort, listRequiredPorts } from './ports.ts'
 
-/** Managers of packets that know nothing of the cluster: what to tell them, ready to paste. */
-export const firewall: LinuxCheck = (subject) => {
-  const ports = portsOf(subject).filter(({ from }) => from === 'hosts')
+/** Warns about active firewall managers. The hint holds the commands that open the required ports. */
+export const checkFirewall: LinuxCheck = (subject) => {
+  const ports = listRequiredPorts(subject).filter(({ from }) => from === 'hosts')
   const pods = isNode(subject) ? subject.cluster.spec.network.pods : []
   return subject.system.firewalls.flatMap((name) => {
-    const command = name === 'docker' ? undefined : opens[name](ports, pods)
-    return command === undefined ? [] : [active(subject, name, command)]
+    const command = name === 'docker' ? undefined : firewallCommands[name](ports, pods)
+    return command === undefined ? [] : [activeFirewall(subject, name, command)]
   })
 }
 
-type Command = (ports: readonly Port[], pods: readonly string[]) => string
+type FirewallCommand = (ports: readonly RequiredPort[], pods: readonly string[]) => string
 
-/** How to let in what comes to these ports, and the packets of pods. */
-export const opens: Readonly<Record<'firewalld' | 'ufw', Command>> = {
+/** Builds the commands that allow traffic to these ports and traffic of pods. */
+export const firewallCommands: Readonly<Record<'firewalld' | 'ufw', FirewallCommand>> = {
   firewalld: (ports, pods) =>
     [
       [
         'firewall-cmd --permanent',
         ...ports.map(({ port, protocol }) => `--add-port=${port}/${protocol}`),
       ].join(' '),
-      // Packets of pods pass through the host; no rule for a port lets them.
+      // Pod traffic is forwarded, so port rules do not allow it.
       ...pods.map((network) => `firewall-cmd --permanent --zone=trusted --add-source=${network}`),
       'firewall-cmd --reload',
     ].join(' && '),
@@ -38,7 +38,7 @@ export const opens: Readonly<Record<'firewalld' | 'ufw', Command>> = {
     ].join(' && '),
 }
 
-function active(subject: SystemSubject, name: string, hint: string): Finding {
+function activeFirewall(subject: SystemSubject, name: string, hint: string): Finding {
   const message = `${name} is active and must let the other hosts in`
-  return warning(subject, 'HOST_FIREWALL', message, { hint })
+  return hostWarning(subject, 'HOST_FIREWALL', message, { hint })
 }

@@ -1,18 +1,18 @@
-/** As numbers, because every address of every host is looked at; the networks of a cluster are IPv4 alone. */
+/** Stored as numbers because every address of every host is compared. Cluster networks are IPv4 only. */
 export interface Ipv4Range {
   readonly first: number
   readonly last: number
 }
 
-/** Of text that has been found to be an address. */
-export function ipv4Range(address: string, prefix: number): Ipv4Range {
+/** Computes the range of a valid IPv4 address with a prefix. */
+export function toIpv4Range(address: string, prefix: number): Ipv4Range {
   const number = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
   const size = 2 ** (32 - prefix)
   const first = number - (number % size)
   return { first, last: first + size - 1 }
 }
 
-export function overlap(a: Ipv4Range, b: Ipv4Range): boolean {
+export function ipv4RangesOverlap(a: Ipv4Range, b: Ipv4Range): boolean {
   return a.first <= b.last && b.first <= a.last
 }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { LinuxFacts } from '../context.ts'
-import { briefly, findingsOf } from './testing/fixtures.ts'
+import type { LinuxSystemFacts } from '../context.ts'
+import { checkCaseBriefly, checkCase } from './testing/fixtures.ts'
 
-const kernel: LinuxFacts['kernel'] = {
+const kernel: LinuxSystemFacts['kernel'] = {
   release: '6.1.0',
   modules: true,
   overlay: true,
@@ -12,11 +12,11 @@ const kernel: LinuxFacts['kernel'] = {
   nftables: true,
   iptables: true,
 }
-const everywhere = (linux: Partial<LinuxFacts>) => ({ etcd1: { linux }, w1: { linux } })
+const everywhere = (linux: Partial<LinuxSystemFacts>) => ({ etcd1: { linux }, w1: { linux } })
 
 test('services are started by systemd, on every host', () => {
   const linux = { init: { name: 'openrc', version: '0.55' } }
-  expect(briefly({ facts: everywhere(linux) })).toEqual([
+  expect(checkCaseBriefly({ facts: everywhere(linux) })).toEqual([
     'etcd1 error HOST_NO_SYSTEMD',
     'w1 error HOST_NO_SYSTEMD',
   ])
@@ -24,7 +24,7 @@ test('services are started by systemd, on every host', () => {
 
 test('only nodes need what containers need of a kernel', () => {
   const linux = { kernel: { ...kernel, overlay: false, bridge: false, vxlan: false } }
-  const messages = findingsOf({ facts: everywhere(linux) }).map(({ host, message }) => `${host}: ${message}`)
+  const messages = checkCase({ facts: everywhere(linux) }).map(({ host, message }) => `${host}: ${message}`)
   expect(messages).toEqual([
     'w1: the kernel 6.1.0 has no overlay, which layers of images need',
     'w1: the kernel 6.1.0 has no bridge, which the pods of a host need',
@@ -37,21 +37,21 @@ test.each([
   ['network: { plugin: none }', true],
 ])('what the network does not use may be missing: %s', (network, noBridge) => {
   const linux = { kernel: { ...kernel, vxlan: false, ...(noBridge ? { bridge: false } : {}) } }
-  // With Windows hosts the network has no choice.
+  // Windows hosts allow no other backend.
   const lines = ['- { name: cp1, address: 10.0.0.11, roles: [control-plane] }']
-  expect(findingsOf({ spec: [network], hosts: lines, facts: { cp1: { linux } } })).toEqual([])
+  expect(checkCase({ spec: [network], hosts: lines, facts: { cp1: { linux } } })).toEqual([])
 })
 
 test('version 1 of cgroups is borne for now', () => {
   const controllers = ['cpu', 'cpuacct', 'cpuset', 'memory', 'pids']
-  expect(briefly({ facts: everywhere({ cgroup: { version: 1, controllers } }) })).toEqual([
+  expect(checkCaseBriefly({ facts: everywhere({ cgroup: { version: 1, controllers } }) })).toEqual([
     'w1 warning HOST_CGROUP_V1',
   ])
 })
 
 test('controllers that are missing are named together', () => {
   const cgroup = { version: 2 as const, controllers: ['cpu', 'io'] }
-  expect(findingsOf({ facts: everywhere({ cgroup }) })).toMatchObject([
+  expect(checkCase({ facts: everywhere({ cgroup }) })).toMatchObject([
     {
       code: 'HOST_CGROUP_CONTROLLER',
       severity: 'error',
@@ -61,8 +61,10 @@ test('controllers that are missing are named together', () => {
   ])
 })
 
-test('swap and SELinux are told to nodes', () => {
-  expect(briefly({ facts: everywhere({ swap: true }) })).toEqual(['w1 warning HOST_SWAP'])
-  expect(briefly({ facts: everywhere({ selinux: 'enforcing' }) })).toEqual(['w1 warning HOST_SELINUX'])
-  expect(briefly({ facts: everywhere({ selinux: 'permissive' }) })).toEqual([])
+test('swap and SELinux are reported for nodes', () => {
+  expect(checkCaseBriefly({ facts: everywhere({ swap: true }) })).toEqual(['w1 warning HOST_SWAP'])
+  expect(checkCaseBriefly({ facts: everywhere({ selinux: 'enforcing' }) })).toEqual([
+    'w1 warning HOST_SELINUX',
+  ])
+  expect(checkCaseBriefly({ facts: everywhere({ selinux: 'permissive' }) })).toEqual([])
 })

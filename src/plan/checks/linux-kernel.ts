@@ -1,15 +1,15 @@
 import { isNode } from '../context.ts'
-import { error, type LinuxCheck, warning } from './check.ts'
+import { hostError, type LinuxCheck, hostWarning } from './check.ts'
 
-export const initSystem: LinuxCheck = (subject) => {
+export const checkInitSystem: LinuxCheck = (subject) => {
   const { name } = subject.system.init
   if (name === 'systemd') return []
   const message = `${name} starts the services of the host, not systemd`
-  return [error(subject, 'HOST_NO_SYSTEMD', message, { hint: 'use a distribution with systemd' })]
+  return [hostError(subject, 'HOST_NO_SYSTEMD', message, { hint: 'use a distribution with systemd' })]
 }
 
-/** What the kernel must be able to do for containers and their network. */
-export const kernelFeatures: LinuxCheck = (subject) => {
+/** Kernel features that containers and their network need. */
+export const checkKernelFeatures: LinuxCheck = (subject) => {
   if (!isNode(subject)) return []
   const { cluster, system } = subject
   const { plugin, flannel } = cluster.spec.network
@@ -28,12 +28,12 @@ export const kernelFeatures: LinuxCheck = (subject) => {
       const message = `the kernel ${system.kernel.release} has no ${feature}, which ${use} need`
       const where = system.container ? ' on the machine around the container' : ''
       const hint = `modprobe ${feature}${where}; if that fails, install the modules of the kernel`
-      return error(subject, 'HOST_KERNEL_FEATURE', message, { hint, component })
+      return hostError(subject, 'HOST_KERNEL_FEATURE', message, { hint, component })
     })
 }
 
-/** How the kernel shares out memory and processors. */
-export const cgroups: LinuxCheck = (subject) => {
+/** The cgroup version and controllers that the kubelet needs. */
+export const checkCgroups: LinuxCheck = (subject) => {
   if (!isNode(subject)) return []
   const { version, controllers } = subject.system.cgroup
   const missing = ['cpu', 'cpuset', 'memory', 'pids'].filter((name) => !controllers.includes(name))
@@ -42,7 +42,7 @@ export const cgroups: LinuxCheck = (subject) => {
     ...(version === 2
       ? []
       : [
-          warning(
+          hostWarning(
             subject,
             'HOST_CGROUP_V1',
             'the host has version 1 of cgroups, which the kubelet bears only for now',
@@ -55,7 +55,7 @@ export const cgroups: LinuxCheck = (subject) => {
     ...(missing.length === 0
       ? []
       : [
-          error(
+          hostError(
             subject,
             'HOST_CGROUP_CONTROLLER',
             `the cgroups of the host lack ${missing.join(', ')}, without which the kubelet does not start`,
@@ -68,16 +68,16 @@ export const cgroups: LinuxCheck = (subject) => {
   ]
 }
 
-export const swap: LinuxCheck = (subject) => {
+export const checkSwap: LinuxCheck = (subject) => {
   if (!isNode(subject) || !subject.system.swap) return []
   const message = 'the host has swap: pods get none of it, and the figures of its memory mislead'
   const hint = 'swapoff -a, and take it out of /etc/fstab'
-  return [warning(subject, 'HOST_SWAP', message, { hint, component: 'kubelet' })]
+  return [hostWarning(subject, 'HOST_SWAP', message, { hint, component: 'kubelet' })]
 }
 
-export const selinux: LinuxCheck = (subject) => {
+export const checkSelinux: LinuxCheck = (subject) => {
   if (!isNode(subject) || subject.system.selinux !== 'enforcing') return []
   const message = 'SELinux is enforcing: containers start only with the policy that is made for them'
   const hint = 'dnf install container-selinux'
-  return [warning(subject, 'HOST_SELINUX', message, { hint, component: 'containerd' })]
+  return [hostWarning(subject, 'HOST_SELINUX', message, { hint, component: 'containerd' })]
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { briefly, findingsOf } from './testing/fixtures.ts'
+import { checkCaseBriefly, checkCase } from './testing/fixtures.ts'
 
 test('a service of our name that is not ours must go', () => {
-  const found = findingsOf({ facts: { w1: { linux: { foreignServices: ['kubelet.service'] } } } })
+  const found = checkCase({ facts: { w1: { linux: { foreignServices: ['kubelet.service'] } } } })
   expect(found).toEqual([
     {
       code: 'HOST_SERVICE_TAKEN',
@@ -15,13 +15,13 @@ test('a service of our name that is not ours must go', () => {
   ])
 })
 
-test('one that the host shall not run is in nobody’s way', () => {
+test('a foreign service that the host does not need is ignored', () => {
   const linux = { foreignServices: ['containerd', 'etcd'] }
-  expect(findingsOf({ facts: { etcd1: { linux } } }).map(({ component }) => component)).toEqual(['etcd'])
-  expect(findingsOf({ facts: { w1: { linux } } }).map(({ component }) => component)).toEqual(['containerd'])
+  expect(checkCase({ facts: { etcd1: { linux } } }).map(({ component }) => component)).toEqual(['etcd'])
+  expect(checkCase({ facts: { w1: { linux } } }).map(({ component }) => component)).toEqual(['containerd'])
 })
 
 test('Docker is borne beside us', () => {
   const linux = { firewalls: ['docker' as const] }
-  expect(briefly({ facts: { w1: { linux }, etcd1: { linux } } })).toEqual(['w1 warning HOST_DOCKER'])
+  expect(checkCaseBriefly({ facts: { w1: { linux }, etcd1: { linux } } })).toEqual(['w1 warning HOST_DOCKER'])
 })

@@ -1,19 +1,22 @@
 import { etcdHosts } from '../../spec/etcd-hosts.ts'
-import type { Host } from '../../spec/host.ts'
+import type { HostSpec } from '../../spec/host.ts'
 import type { HostSubject } from './check.ts'
 
-/** What a host that does not answer would take from the cluster, in words: nothing, as long as most others are there. */
-export function missingMajority({ host, cluster, facts }: HostSubject): string | undefined {
-  const tooFew = (hosts: readonly Host[]): string | undefined => {
-    const left = hosts.filter(({ name }) => facts.has(name)).length
-    const concerned = hosts.some(({ name }) => name === host.name)
-    return concerned && left * 2 <= hosts.length ? `${left} of ${hosts.length}` : undefined
+/**
+ * Says which majority the cluster loses without an unreachable host. Undefined if more than half of its peers
+ * are reachable.
+ */
+export function describeLostMajority({ host, cluster, facts }: HostSubject): string | undefined {
+  const describeMinority = (hosts: readonly HostSpec[]): string | undefined => {
+    const reachable = hosts.filter(({ name }) => facts.has(name)).length
+    const isMember = hosts.some(({ name }) => name === host.name)
+    return isMember && reachable * 2 <= hosts.length ? `${reachable} of ${hosts.length}` : undefined
   }
-  const members = tooFew(etcdHosts(cluster))
+  const members = describeMinority(etcdHosts(cluster))
   if (members !== undefined) {
     return `etcd would have no quorum: ${members} members are left, and more than half are needed`
   }
-  const servers = tooFew(cluster.spec.hosts.filter(({ roles }) => roles.includes('control-plane')))
+  const servers = describeMinority(cluster.spec.hosts.filter(({ roles }) => roles.includes('control-plane')))
   if (servers === undefined) return undefined
   return `${servers} control planes are left: more than half must agree on who changes the cluster`
 }

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { briefly, findingsOf } from './testing/fixtures.ts'
+import { checkCaseBriefly, checkCase } from './testing/fixtures.ts'
 
-const wish = (mtu: number) => [`network: { flannel: { mtu: ${mtu} } }`]
+const withMtu = (mtu: number) => [`network: { flannel: { mtu: ${mtu} } }`]
 
 test('packets must fit through the interface of every node', () => {
   const addresses = [{ interface: 'eth0', address: '10.0.0.21', prefix: 24, mtu: 1400 }]
-  expect(findingsOf({ spec: wish(1450), facts: { w1: { linux: { addresses } } } })).toEqual([
+  expect(checkCase({ spec: withMtu(1450), facts: { w1: { linux: { addresses } } } })).toEqual([
     {
       code: 'HOST_MTU',
       severity: 'warning',
-      message: 'packets shall have 1450 bytes, and eth0 takes 1400: large ones would be lost',
+      message: 'the MTU 1450 of cluster.yml exceeds the MTU 1400 of eth0: large packets would be lost',
       hint: 'mtu: 1400',
       path: 'spec.network.flannel.mtu',
       component: 'flanneld',
@@ -19,14 +19,14 @@ test('packets must fit through the interface of every node', () => {
 })
 
 test('a member of etcd has no pods, and Windows goes by its own', () => {
-  expect(briefly({ spec: wish(9000) })).toEqual(['cp1 warning HOST_MTU', 'w1 warning HOST_MTU'])
+  expect(checkCaseBriefly({ spec: withMtu(9000) })).toEqual(['cp1 warning HOST_MTU', 'w1 warning HOST_MTU'])
 })
 
-test('nothing is said where nothing is wished, where it fits, or where it could not be seen', () => {
+test('there is no finding without a setting, if it fits, or if the MTU is unknown', () => {
   const addresses = [{ interface: 'eth0', address: '10.0.0.21', prefix: 24 }]
-  expect(briefly({})).toEqual([])
-  expect(briefly({ spec: wish(1500) })).toEqual([])
-  expect(briefly({ spec: wish(1501), facts: { w1: { linux: { addresses } } } })).not.toContain(
+  expect(checkCaseBriefly({})).toEqual([])
+  expect(checkCaseBriefly({ spec: withMtu(1500) })).toEqual([])
+  expect(checkCaseBriefly({ spec: withMtu(1501), facts: { w1: { linux: { addresses } } } })).not.toContain(
     'w1 warning HOST_MTU',
   )
 })

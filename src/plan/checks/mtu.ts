@@ -1,15 +1,21 @@
 import { isNode } from '../context.ts'
-import { type LinuxCheck, warning } from './check.ts'
+import { type LinuxCheck, hostWarning } from './check.ts'
 
 const path = 'spec.network.flannel.mtu'
 
-/** A size of packets that cluster.yml sets, and that the interface of the host does not take. */
-export const mtu: LinuxCheck = (subject) => {
+/** Warns if the MTU of cluster.yml is larger than that of the host interface. */
+export const checkMtu: LinuxCheck = (subject) => {
   const { plugin, flannel } = subject.cluster.spec.network
-  const wish = flannel.mtu
-  if (wish === undefined || plugin !== 'flannel' || !isNode(subject)) return []
-  const own = subject.system.addresses.find(({ address }) => address === subject.address)
-  if (own?.mtu === undefined || wish <= own.mtu) return []
-  const message = `packets shall have ${wish} bytes, and ${own.interface} takes ${own.mtu}: large ones would be lost`
-  return [warning(subject, 'HOST_MTU', message, { hint: `mtu: ${own.mtu}`, path, component: 'flanneld' })]
+  const desiredMtu = flannel.mtu
+  if (desiredMtu === undefined || plugin !== 'flannel' || !isNode(subject)) return []
+  const hostInterface = subject.system.addresses.find(({ address }) => address === subject.address)
+  if (hostInterface?.mtu === undefined || desiredMtu <= hostInterface.mtu) return []
+  const message = `the MTU ${desiredMtu} of cluster.yml exceeds the MTU ${hostInterface.mtu} of ${hostInterface.interface}: large packets would be lost`
+  return [
+    hostWarning(subject, 'HOST_MTU', message, {
+      hint: `mtu: ${hostInterface.mtu}`,
+      path,
+      component: 'flanneld',
+    }),
+  ]
 }

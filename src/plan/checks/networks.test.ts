@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { findingsOf } from './testing/fixtures.ts'
+import { checkCase } from './testing/fixtures.ts'
 
 function withAddress(name: string, address: string, prefix: number, plugin = 'flannel') {
   const addresses = [
     { interface: 'eth0', address: '10.0.0.21', prefix: 24 },
     { interface: name, address, prefix },
   ]
-  return findingsOf({ spec: [`network: { plugin: ${plugin} }`], facts: { w1: { linux: { addresses } } } })
+  return checkCase({ spec: [`network: { plugin: ${plugin} }`], facts: { w1: { linux: { addresses } } } })
 }
 
 test('a network of the host must not be one of the cluster', () => {
@@ -40,7 +40,7 @@ test.each([
   ['flannel.4096', '10.244.1.0', 32],
   ['veth12ab34cd', '10.244.1.1', 24],
   ['nodelocaldns', '10.96.0.10', 32],
-])('%s with %s/%i is in nobody’s way', (name, address, prefix) => {
+])('%s with %s/%i causes no conflict', (name, address, prefix) => {
   expect(withAddress(name, address, prefix)).toEqual([])
 })
 

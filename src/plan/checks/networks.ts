@@ -1,39 +1,41 @@
 import { isIP } from 'node:net'
-import { error, type SystemCheck, type SystemSubject, warning } from './check.ts'
-import { ipv4Range, overlap } from './ipv4.ts'
+import { hostError, type SystemCheck, type SystemSubject, hostWarning } from './check.ts'
+import { toIpv4Range, ipv4RangesOverlap } from './ipv4.ts'
 
-/** Interfaces that are the cluster's own once it runs, and the host's way to itself. */
-const ours = /^(lo|cni0|flannel.*|veth.*|nodelocaldns|kube-ipvs0|vEthernet \((flannel|cbr0).*)$/
+/** Interfaces that the cluster itself creates, and loopback. */
+const clusterInterfaces = /^(lo|cni0|flannel.*|veth.*|nodelocaldns|kube-ipvs0|vEthernet \((flannel|cbr0).*)$/
 
-/** Docker's bridges can be moved elsewhere, and only its own containers suffer. */
-const docker = /^(docker0|br-[0-9a-f]{12})$/
+/** Docker bridges can be moved, and an overlap affects only Docker containers. */
+const dockerBridges = /^(docker0|br-[0-9a-f]{12})$/
 
-/** Networks that the host is in, and that pods or services shall be in too: packets would go to the wrong one. */
-export const hostNetworks: SystemCheck = (subject) => {
+/**
+ * Networks of the host must not overlap pod or service networks, or packets would be routed to the wrong one.
+ */
+export const checkHostNetworks: SystemCheck = (subject) => {
   const { networks, system } = subject
   return system.addresses
-    .filter((one) => isIP(one.address) === 4 && !ours.test(one.interface))
+    .filter((one) => isIP(one.address) === 4 && !clusterInterfaces.test(one.interface))
     .flatMap((one) => {
-      const range = ipv4Range(one.address, one.prefix)
+      const range = toIpv4Range(one.address, one.prefix)
       return networks
-        .filter((network) => overlap(range, network.range))
-        .filter(({ name }) => name === 'services' || !isPlugins(subject, one))
+        .filter((network) => ipv4RangesOverlap(range, network.range))
+        .filter(({ name }) => name === 'services' || !isPluginInterface(subject, one))
         .map(({ name, text }) => {
           const where = `${one.interface} with ${one.address}/${one.prefix}`
           const message = `${where} overlaps the network of ${name}, ${text}`
           const path = `spec.network.${name}`
-          if (docker.test(one.interface)) {
+          if (dockerBridges.test(one.interface)) {
             const hint = '"bip": "192.168.254.1/24" in /etc/docker/daemon.json'
-            return warning(subject, 'HOST_NETWORK_OVERLAP', message, { hint, path })
+            return hostWarning(subject, 'HOST_NETWORK_OVERLAP', message, { hint, path })
           }
           const hint = `give ${path} a network that no host is in`
-          return error(subject, 'HOST_NETWORK_OVERLAP', message, { hint, path })
+          return hostError(subject, 'HOST_NETWORK_OVERLAP', message, { hint, path })
         })
     })
 }
 
-/** A network plugin that is not ours has interfaces with addresses of pods, under names that only it knows. */
-function isPlugins(
+/** A foreign network plugin creates interfaces with pod addresses, under names that we do not know. */
+function isPluginInterface(
   { cluster, address, system }: SystemSubject,
   one: SystemSubject['system']['addresses'][number],
 ): boolean {

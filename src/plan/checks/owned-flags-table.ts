@@ -1,23 +1,23 @@
-import type { Program } from '../../catalog/program-flags.ts'
+import type { ProgramName } from '../../catalog/program-flags.ts'
 
-/** Flags that hyperkube depends on, without dashes. A star at the end stands for any rest. */
+/** Flags that hyperkube depends on, without dashes. A trailing star matches any suffix. */
 export interface OwnedFlags {
-  /** Those for which cluster.yml has a setting, and that setting. */
+  /** Flags that have a setting in cluster.yml, with that setting. */
   readonly settings: Readonly<Record<string, string>>
-  /** Those for which it has none. */
+  /** Flags without such a setting. */
   readonly others: readonly string[]
 }
 
-const leading = [
+const leaderFlags = [
   'leader-elect',
   'kubeconfig',
   'authentication-kubeconfig',
   'authorization-kubeconfig',
   'master',
 ]
-const serving = ['secure-port', 'client-ca-file', 'tls-cert-file', 'tls-private-key-file']
+const servingFlags = ['secure-port', 'client-ca-file', 'tls-cert-file', 'tls-private-key-file']
 
-export const ownedFlags: Readonly<Record<Program, OwnedFlags>> = {
+export const ownedFlags: Readonly<Record<ProgramName, OwnedFlags>> = {
   etcd: {
     settings: {
       name: 'name of the host',
@@ -81,12 +81,12 @@ export const ownedFlags: Readonly<Record<Program, OwnedFlags>> = {
       'cloud-provider': 'spec.cloudProvider',
     },
     others: [
-      ...leading,
-      ...serving,
+      ...leaderFlags,
+      ...servingFlags,
       'allocate-node-cidrs',
       'cluster-signing-cert-file',
       'cluster-signing-key-file',
-      // The program refuses these beside the two above.
+      // kube-controller-manager refuses these together with the two flags above.
       'cluster-signing-kube*',
       'cluster-signing-legacy-unknown-*',
       'root-ca-file',
@@ -94,7 +94,7 @@ export const ownedFlags: Readonly<Record<Program, OwnedFlags>> = {
       'use-service-account-credentials',
     ],
   },
-  'kube-scheduler': { settings: {}, others: [...leading, ...serving] },
+  'kube-scheduler': { settings: {}, others: [...leaderFlags, ...servingFlags] },
   kubelet: {
     settings: {
       'hostname-override': 'nodeName of the host',
@@ -134,7 +134,7 @@ export const ownedFlags: Readonly<Record<Program, OwnedFlags>> = {
       'hostname-override': 'nodeName of the host',
       'cluster-cidr': 'spec.network.pods',
       'proxy-mode': 'spec.components.kubeProxy.mode',
-      // It takes no notice of flags beside a file of settings.
+      // kube-proxy ignores flags if it has a configuration file.
       'metrics-*': 'spec.components.kubeProxy.config',
     },
     others: ['config', 'kubeconfig', 'master', 'healthz-*', 'network-name', 'source-vip', 'windows-service'],

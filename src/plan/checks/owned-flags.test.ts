@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { flagsOf } from '../../catalog/known-flags.ts'
-import type { Program } from '../../catalog/program-flags.ts'
-import { catalogFor } from '../../catalog/catalog.ts'
+import { findFlags } from '../../catalog/known-flags.ts'
+import type { ProgramName } from '../../catalog/program-flags.ts'
+import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import { windowsFlags } from '../../catalog/windows-flags.ts'
-import { findingsOf, hosts } from './testing/fixtures.ts'
-import { matches } from './owned-flags.ts'
+import { checkCase, defaultHostLines } from './testing/fixtures.ts'
+import { matchesFlag } from './owned-flags.ts'
 import { ownedFlags } from './owned-flags-table.ts'
 
 function ofApiServer(flag: string, value: string) {
-  return findingsOf({ spec: [`components: { apiServer: { args: { ${flag}: "${value}" } } }`] })
+  return checkCase({ spec: [`components: { apiServer: { args: { ${flag}: "${value}" } } }`] })
 }
 
 test('a flag that is ours names the setting to use', () => {
@@ -34,7 +34,7 @@ test.each([
   ['kubeProxy', 'proxy-mode', 'use spec.components.kubeProxy.mode instead'],
   ['flanneld', 'iface', 'use internalAddress or interface of the host instead'],
 ])('%s: %s', (component, flag, hint) => {
-  const found = findingsOf({ spec: [`components: { ${component}: { args: { ${flag}: "x" } } }`] })
+  const found = checkCase({ spec: [`components: { ${component}: { args: { ${flag}: "x" } } }`] })
   expect(found).toMatchObject([
     { code: 'FLAG_OWNED', hint, path: `spec.components.${component}.args.${flag}` },
   ])
@@ -43,7 +43,7 @@ test.each([
 test('a flag of a single host is found at that host', () => {
   const own =
     '- { name: w2, address: 10.0.0.22, roles: [worker], components: { kubelet: { args: { node-ip: x } } } }'
-  expect(findingsOf({ hosts: [...hosts, own] })).toMatchObject([
+  expect(checkCase({ hosts: [...defaultHostLines, own] })).toMatchObject([
     { code: 'FLAG_OWNED', host: 'w2', path: 'spec.hosts[4].components.kubelet.args.node-ip' },
   ])
 })
@@ -80,13 +80,13 @@ test.each([
 
 test('etcd must write to the disk what it promises', () => {
   const spec = (value: string) => [`components: { etcd: { args: { unsafe-no-fsync: ${value} } } }`]
-  expect(findingsOf({ spec: spec('true') })).toMatchObject([{ code: 'FLAG_WEAKENS', component: 'etcd' }])
-  expect(findingsOf({ spec: spec('false') })).toEqual([])
+  expect(checkCase({ spec: spec('true') })).toMatchObject([{ code: 'FLAG_WEAKENS', component: 'etcd' }])
+  expect(checkCase({ spec: spec('false') })).toEqual([])
 })
 
 describe('the table', () => {
-  const { kubernetes, etcd, flannel } = catalogFor('1.37.1')
-  const versions: readonly (readonly [Program, string])[] = [
+  const { kubernetes, etcd, flannel } = findKubernetesRelease('1.37.1')
+  const versions: readonly (readonly [ProgramName, string])[] = [
     ['etcd', etcd],
     ['flanneld', flannel],
     ['kube-apiserver', kubernetes],
@@ -97,9 +97,9 @@ describe('the table', () => {
   ]
 
   test.each(versions)('names only flags that %s has', (program, version) => {
-    const known = Object.keys({ ...flagsOf(program, version), ...windowsFlags[program] })
+    const known = Object.keys({ ...findFlags(program, version), ...windowsFlags[program] })
     const { settings, others } = ownedFlags[program]
     const patterns = [...Object.keys(settings), ...others]
-    expect(patterns.filter((pattern) => !known.some((flag) => matches(pattern, flag)))).toEqual([])
+    expect(patterns.filter((pattern) => !known.some((flag) => matchesFlag(pattern, flag)))).toEqual([])
   })
 })

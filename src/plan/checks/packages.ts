@@ -1,4 +1,4 @@
-import type { LinuxFacts } from '../context.ts'
+import type { LinuxSystemFacts } from '../context.ts'
 
 const families: readonly { readonly manager: string; readonly distributions: RegExp }[] = [
   { manager: 'apt-get', distributions: /^(debian|ubuntu|raspbian|linuxmint)$/ },
@@ -6,8 +6,8 @@ const families: readonly { readonly manager: string; readonly distributions: Reg
   { manager: 'zypper', distributions: /^(sles|opensuse.*)$/ },
 ]
 
-/** What to type for a package on a host of this distribution. */
-export function install({ distribution }: LinuxFacts, name: string): string {
+/** Returns the command that installs a package on this distribution. */
+export function formatInstallCommand({ distribution }: LinuxSystemFacts, name: string): string {
   const family = families.find(({ distributions }) => distributions.test(distribution.id))
   return family === undefined ? `install ${name}` : `${family.manager} install ${name}`
 }

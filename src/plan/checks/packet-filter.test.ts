@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
-import type { LinuxFacts } from '../context.ts'
-import { briefly, findingsOf, inputOf } from './testing/fixtures.ts'
+import type { LinuxSystemFacts } from '../context.ts'
+import { checkCaseBriefly, checkCase, buildCheckedInput } from './testing/fixtures.ts'
 
-function ordinaryKernel(): LinuxFacts['kernel'] {
-  const system = inputOf({}).facts.get('w1')?.system
+function ordinaryKernel(): LinuxSystemFacts['kernel'] {
+  const system = buildCheckedInput({}).facts.get('w1')?.system
   if (system?.os !== 'linux') throw new Error('w1 is a Linux host')
   return system.kernel
 }
 const kernel = ordinaryKernel()
 
-function worker(linux: Partial<LinuxFacts>, spec: readonly string[] = []) {
-  return findingsOf({ spec, facts: { etcd1: { linux }, w1: { linux } } })
+function worker(linux: Partial<LinuxSystemFacts>, spec: readonly string[] = []) {
+  return checkCase({ spec, facts: { etcd1: { linux }, w1: { linux } } })
 }
 
-test.each<Partial<LinuxFacts>>([
+test.each<Partial<LinuxSystemFacts>>([
   { programs: [] },
   { kernel: { ...kernel, iptables: false }, programs: ['iptables'] },
   { kernel: { ...kernel, nftables: false }, programs: ['nft'] },
@@ -36,7 +36,7 @@ test('one of both is enough', () => {
 })
 
 test('beside Docker it must be iptables', () => {
-  const found = briefly({ facts: { w1: { linux: { firewalls: ['docker'], programs: ['nft'] } } } })
+  const found = checkCaseBriefly({ facts: { w1: { linux: { firewalls: ['docker'], programs: ['nft'] } } } })
   expect(found).toEqual(['w1 error HOST_NO_PACKET_FILTER', 'w1 warning HOST_DOCKER'])
 })
 
@@ -46,7 +46,11 @@ test.each([
 ])('a mode that was chosen must be there: %s', (mode, program) => {
   const spec = [`components: { kubeProxy: { mode: ${mode} } }`]
   expect(worker({ programs: [program] }, spec)).toMatchObject([
-    { code: 'HOST_PROXY_MODE', message: `kube-proxy shall use ${mode}, which the host lacks`, host: 'w1' },
+    {
+      code: 'HOST_PROXY_MODE',
+      message: `cluster.yml sets ${mode} for kube-proxy, which the host lacks`,
+      host: 'w1',
+    },
   ])
 })
 

@@ -1,57 +1,61 @@
 import { type IngressSettings, traefikHealthPort } from '../../spec/addons.ts'
 import { managerPort } from '../manager-settings.ts'
-import { isControlPlane, isEtcdMember, isManager, isNode, type Scene } from '../context.ts'
+import { isControlPlane, isEtcdMember, isManager, isNode, type PlanContext } from '../context.ts'
 
-export interface Port {
+export interface RequiredPort {
   readonly port: number
   readonly protocol: 'tcp' | 'udp'
   readonly component: string
-  /** Who must reach it: the other hosts, or only what runs beside it. */
+  /** Who must reach the port: the other hosts, or only programs on the same host. */
   readonly from: 'hosts' | 'itself'
 }
 
-/** The ports that a host of these roles needs. */
-export function portsOf(scene: Pick<Scene, 'cluster' | 'host' | 'topology'>): readonly Port[] {
-  const { api, network, ingress } = scene.cluster.spec
+/** Lists the ports that a host with these roles needs. */
+export function listRequiredPorts(
+  context: Pick<PlanContext, 'cluster' | 'host' | 'topology'>,
+): readonly RequiredPort[] {
+  const { api, network, ingress } = context.cluster.spec
   const { backend, port } = network.flannel
   return [
-    ...(isEtcdMember(scene) ? etcd : []),
-    ...(isControlPlane(scene) ? [tcp('kube-apiserver', api.port, 'hosts'), ...controllers] : []),
-    ...(isManager(scene) ? [tcp('hyperkube-controller-manager', managerPort, 'itself')] : []),
-    ...(isNode(scene) ? node : []),
-    ...(isNode(scene) && network.plugin === 'flannel' ? [tcp('flanneld', 10_246, 'itself')] : []),
-    ...(isNode(scene) && network.plugin === 'flannel' && backend === 'vxlan'
+    ...(isEtcdMember(context) ? etcd : []),
+    ...(isControlPlane(context) ? [tcpPort('kube-apiserver', api.port, 'hosts'), ...controllers] : []),
+    ...(isManager(context) ? [tcpPort('hyperkube-controller-manager', managerPort, 'itself')] : []),
+    ...(isNode(context) ? node : []),
+    ...(isNode(context) && network.plugin === 'flannel' ? [tcpPort('flanneld', 10_246, 'itself')] : []),
+    ...(isNode(context) && network.plugin === 'flannel' && backend === 'vxlan'
       ? [{ port, protocol: 'udp', component: 'flanneld', from: 'hosts' } as const]
       : []),
-    ...(isNode(scene) && scene.host.os === 'linux' && ingress !== 'none' ? traefik(ingress) : []),
+    ...(isNode(context) && context.host.os === 'linux' && ingress !== 'none'
+      ? listTraefikPorts(ingress)
+      : []),
   ]
 }
 
-const etcd: readonly Port[] = [
-  tcp('etcd', 2379, 'hosts'),
-  tcp('etcd', 2380, 'hosts'),
-  tcp('etcd', 2381, 'itself'),
+const etcd: readonly RequiredPort[] = [
+  tcpPort('etcd', 2379, 'hosts'),
+  tcpPort('etcd', 2380, 'hosts'),
+  tcpPort('etcd', 2381, 'itself'),
 ]
 
-const controllers: readonly Port[] = [
-  tcp('kube-controller-manager', 10_257, 'itself'),
-  tcp('kube-scheduler', 10_259, 'itself'),
+const controllers: readonly RequiredPort[] = [
+  tcpPort('kube-controller-manager', 10_257, 'itself'),
+  tcpPort('kube-scheduler', 10_259, 'itself'),
 ]
 
-const node: readonly Port[] = [
-  tcp('kubelet', 10_250, 'hosts'),
-  tcp('kubelet', 10_248, 'itself'),
-  tcp('kube-proxy', 10_249, 'itself'),
-  tcp('kube-proxy', 10_256, 'itself'),
-  tcp('apiserver-proxy', 6444, 'itself'),
-  tcp('apiserver-proxy', 6445, 'itself'),
+const node: readonly RequiredPort[] = [
+  tcpPort('kubelet', 10_250, 'hosts'),
+  tcpPort('kubelet', 10_248, 'itself'),
+  tcpPort('kube-proxy', 10_249, 'itself'),
+  tcpPort('kube-proxy', 10_256, 'itself'),
+  tcpPort('apiserver-proxy', 6444, 'itself'),
+  tcpPort('apiserver-proxy', 6445, 'itself'),
 ]
 
-/** It is a pod, and listens on the host itself. Whom it shall hear is not for us to say. */
-function traefik({ httpPort, httpsPort }: IngressSettings): readonly Port[] {
-  return [httpPort, httpsPort, traefikHealthPort].map((port) => tcp('traefik', port, 'itself'))
+/** traefik is a pod that listens on the host. Who may connect to it is up to the operator. */
+function listTraefikPorts({ httpPort, httpsPort }: IngressSettings): readonly RequiredPort[] {
+  return [httpPort, httpsPort, traefikHealthPort].map((port) => tcpPort('traefik', port, 'itself'))
 }
 
-function tcp(component: string, port: number, from: Port['from']): Port {
+function tcpPort(component: string, port: number, from: RequiredPort['from']): RequiredPort {
   return { port, protocol: 'tcp', component, from }
 }

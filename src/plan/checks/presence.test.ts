@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { PlanInput } from '../context.ts'
-import { briefly, findingsOf, hosts } from './testing/fixtures.ts'
+import { checkCaseBriefly, checkCase, defaultHostLines } from './testing/fixtures.ts'
 
-function silent(...names: readonly string[]) {
+function withoutFacts(...names: readonly string[]) {
   return (input: PlanInput): PlanInput => ({
     ...input,
     facts: new Map([...input.facts].filter(([name]) => !names.includes(name))),
@@ -10,7 +10,7 @@ function silent(...names: readonly string[]) {
 }
 
 test('a worker of which nothing is known is left out', () => {
-  expect(findingsOf({ input: silent('w1') })).toEqual([
+  expect(checkCase({ input: withoutFacts('w1') })).toEqual([
     {
       code: 'HOST_NO_FACTS',
       severity: 'warning',
@@ -21,7 +21,7 @@ test('a worker of which nothing is known is left out', () => {
   ])
 })
 
-/** Control planes, each with a member of etcd. */
+/** Control planes, each with an etcd member. */
 function controlPlanes(...addresses: readonly string[]): string[] {
   return addresses.map(
     (address, index) => `- { name: cp${index + 1}, address: ${address}, roles: [control-plane, worker] }`,
@@ -31,7 +31,7 @@ function controlPlanes(...addresses: readonly string[]): string[] {
 const three = controlPlanes('10.0.0.11', '10.0.0.12', '10.0.0.13')
 
 test('of three control planes one may be away, and is named by the others all the same', () => {
-  expect(findingsOf({ hosts: three, input: silent('cp3') })).toEqual([
+  expect(checkCase({ hosts: three, input: withoutFacts('cp3') })).toEqual([
     {
       code: 'HOST_NO_FACTS',
       severity: 'warning',
@@ -43,7 +43,7 @@ test('of three control planes one may be away, and is named by the others all th
 })
 
 test('of three control planes two may not be away, and why is said', () => {
-  const findings = findingsOf({ hosts: three, input: silent('cp2', 'cp3') })
+  const findings = checkCase({ hosts: three, input: withoutFacts('cp2', 'cp3') })
   expect(findings.map(({ host, severity, code }) => `${host} ${severity} ${code}`)).toEqual([
     'cp2 error HOST_NO_FACTS',
     'cp2 error PLAN_NO_QUORUM',
@@ -58,8 +58,8 @@ test('of three control planes two may not be away, and why is said', () => {
 
 test('of one or two none may be away', () => {
   const two = controlPlanes('10.0.0.11', '10.0.0.12')
-  expect(briefly({ hosts: two, input: silent('cp2') })).toContain('cp2 error PLAN_NO_QUORUM')
-  expect(briefly({ input: silent('cp1', 'etcd1') })).toEqual([
+  expect(checkCaseBriefly({ hosts: two, input: withoutFacts('cp2') })).toContain('cp2 error PLAN_NO_QUORUM')
+  expect(checkCaseBriefly({ input: withoutFacts('cp1', 'etcd1') })).toEqual([
     'cp1 error HOST_NO_FACTS',
     'cp1 error PLAN_NO_QUORUM',
     'etcd1 error HOST_NO_FACTS',
@@ -74,8 +74,8 @@ test('of members of etcd alone one of three may be away, but not half of the con
     ),
     ...controlPlanes('10.0.0.11', '10.0.0.12'),
   ]
-  expect(briefly({ hosts: apart, input: silent('e1') })).toEqual(['e1 warning HOST_NO_FACTS'])
-  const [, finding] = findingsOf({ hosts: apart, input: silent('cp2') })
+  expect(checkCaseBriefly({ hosts: apart, input: withoutFacts('e1') })).toEqual(['e1 warning HOST_NO_FACTS'])
+  const [, finding] = checkCase({ hosts: apart, input: withoutFacts('cp2') })
   expect(finding).toMatchObject({
     code: 'PLAN_NO_QUORUM',
     message: '1 of 2 control planes are left: more than half must agree on who changes the cluster',
@@ -84,30 +84,33 @@ test('of members of etcd alone one of three may be away, but not half of the con
 
 test('one whose address only itself could say is needed', () => {
   const named = controlPlanes('10.0.0.11', '10.0.0.12', 'cp3.example.com')
-  const [known, finding] = findingsOf({ hosts: named, input: silent('cp3') })
+  const [known, finding] = checkCase({ hosts: named, input: withoutFacts('cp3') })
   expect(known).toMatchObject({ code: 'HOST_NO_FACTS', severity: 'error', host: 'cp3' })
   expect(finding).toMatchObject({ code: 'HOST_NO_ADDRESS', severity: 'error', path: 'spec.hosts[2]' })
 })
 
-test('when nobody answers, nothing is said of a quorum', () => {
-  const nobody = silent('cp1', 'etcd1', 'w1', 'win1')
-  expect(briefly({ input: nobody }).join()).not.toContain('PLAN_NO_QUORUM')
+test('if no host is reachable, the quorum is not reported', () => {
+  const noneReachable = withoutFacts('cp1', 'etcd1', 'w1', 'win1')
+  expect(checkCaseBriefly({ input: noneReachable }).join()).not.toContain('PLAN_NO_QUORUM')
 })
 
 test('the hint is the way that hyperkube itself takes', () => {
   const spec = ['ssh: { user: ops, port: 2222, bastion: { address: jump.example.com, user: me, port: 23 } }']
-  expect(findingsOf({ spec, input: silent('w1') })[0]?.hint).toBe(
+  expect(checkCase({ spec, input: withoutFacts('w1') })[0]?.hint).toBe(
     'ssh -J me@jump.example.com:23 -p 2222 ops@10.0.0.21',
   )
 })
 
 test('a host with another system than cluster.yml says is asked nothing else', () => {
-  const lines = [...hosts.slice(0, 2), '- { name: w1, address: 10.0.0.21, roles: [worker], os: windows }']
+  const lines = [
+    ...defaultHostLines.slice(0, 2),
+    '- { name: w1, address: 10.0.0.21, roles: [worker], os: windows }',
+  ]
   const asLinux = (input: PlanInput): PlanInput => {
     const cp1 = input.facts.get('cp1')
     return { ...input, facts: new Map([...input.facts, ...(cp1 ? [['w1', cp1] as const] : [])]) }
   }
-  expect(findingsOf({ hosts: lines, input: asLinux })).toEqual([
+  expect(checkCase({ hosts: lines, input: asLinux })).toEqual([
     {
       code: 'HOST_OTHER_OS',
       severity: 'error',

@@ -1,59 +1,62 @@
 import type { Finding } from '../../contract/finding.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Host } from '../../spec/host.ts'
-import { internalAddress } from '../topology.ts'
-import { error, type HostCheck, type HostSubject, warning } from './check.ts'
-import { missingMajority } from './majority.ts'
+import type { HostSpec } from '../../spec/host.ts'
+import { resolveInternalAddress } from '../topology.ts'
+import { hostError, type HostCheck, type HostSubject, hostWarning } from './check.ts'
+import { describeLostMajority } from './majority.ts'
 
-/** A host that nothing is known of, or that is not what cluster.yml says. */
-export const presence: HostCheck = (subject) => {
+/** A host without facts, or with another operating system than cluster.yml says. */
+export const checkPresence: HostCheck = (subject) => {
   const { host, index, facts } = subject
-  const found = facts.get(host.name)
-  if (found === undefined) return absence(subject)
-  const { os } = found.system
+  const hostFacts = facts.get(host.name)
+  if (hostFacts === undefined) return checkAbsence(subject)
+  const { os } = hostFacts.system
   if (os === host.os) return []
   const message = `cluster.yml says ${host.os}, but the host runs ${os}`
-  return [error(subject, 'HOST_OTHER_OS', message, { hint: `os: ${os}`, path: `spec.hosts[${index}].os` })]
+  return [
+    hostError(subject, 'HOST_OTHER_OS', message, { hint: `os: ${os}`, path: `spec.hosts[${index}].os` }),
+  ]
 }
 
 /**
- * Others can do without a worker for a while, and without a control plane or a member of etcd as long as most of these are
- * there. But they must know its address: else their plans would forget it, and change once more when it is back.
+ * The cluster can work for a while without a worker, and without a minority of control planes or etcd
+ * members. The other hosts must still know the address of such a host: otherwise their plans would drop it
+ * and change again later.
  */
-function absence(subject: HostSubject): Finding[] {
+function checkAbsence(subject: HostSubject): Finding[] {
   const { host, cluster, facts } = subject
   const details = host.local ? {} : { hint: sshCommand(host, cluster.spec.ssh) }
   if (host.roles.every((role) => role === 'worker')) {
     const message = 'nothing is known of the host, so it is left out until it answers'
-    return [warning(subject, 'HOST_NO_FACTS', message, details)]
+    return [hostWarning(subject, 'HOST_NO_FACTS', message, details)]
   }
   const message = 'nothing is known of the host, and the cluster cannot be planned without it'
-  const needed = error(subject, 'HOST_NO_FACTS', message, details)
-  const reason = missingMajority(subject)
-  // When nobody answers, it is no matter of this host.
+  const needed = hostError(subject, 'HOST_NO_FACTS', message, details)
+  const reason = describeLostMajority(subject)
+  // If no host is reachable, the cause is not this host.
   if (reason !== undefined && facts.size === 0) return [needed]
   if (reason !== undefined) {
     return [
       needed,
-      error(subject, 'PLAN_NO_QUORUM', reason, {
+      hostError(subject, 'PLAN_NO_QUORUM', reason, {
         hint: 'once more than half answer: hyperkube up; if they are lost for good: hyperkube etcd recover',
       }),
     ]
   }
-  if (internalAddress(host, undefined) === undefined) return [needed, noAddress(subject)]
-  const left = 'nothing is known of the host, so it stays as it is until it answers'
-  return [warning(subject, 'HOST_NO_FACTS', left, details)]
+  if (resolveInternalAddress(host, undefined) === undefined) return [needed, unknownAddress(subject)]
+  const skippedMessage = 'nothing is known of the host, so it stays as it is until it answers'
+  return [hostWarning(subject, 'HOST_NO_FACTS', skippedMessage, details)]
 }
 
-function noAddress(subject: HostSubject): Finding {
+function unknownAddress(subject: HostSubject): Finding {
   const message =
     'the host does not answer, and cluster.yml alone does not say under which address the others find it'
   const hint = 'internalAddress: the IPv4 address of the host'
-  return error(subject, 'HOST_NO_ADDRESS', message, { hint, path: `spec.hosts[${subject.index}]` })
+  return hostError(subject, 'HOST_NO_ADDRESS', message, { hint, path: `spec.hosts[${subject.index}]` })
 }
 
-/** The way to the host by hand, to see why it does not answer. */
-function sshCommand(host: Host, cluster: Cluster['spec']['ssh']): string {
+/** The ssh command with which an operator can see why the host is unreachable. */
+function sshCommand(host: HostSpec, cluster: Cluster['spec']['ssh']): string {
   const { user, port, bastion } = { ...cluster, ...host.ssh }
   return [
     'ssh',

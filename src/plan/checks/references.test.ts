@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { catalogFor } from '../../catalog/catalog.ts'
-import { lockFor } from '../testing/fixtures.ts'
-import { briefly, findingsOf, hosts } from './testing/fixtures.ts'
+import { findKubernetesRelease } from '../../catalog/catalog.ts'
+import { buildTestLock } from '../testing/fixtures.ts'
+import { checkCaseBriefly, checkCase, defaultHostLines } from './testing/fixtures.ts'
 
 const withFile = [
-  ...hosts.slice(0, 2),
+  ...defaultHostLines.slice(0, 2),
   '- { name: w1, address: 10.0.0.21, roles: [worker], files: [{ path: /a, content: x }, { path: /b, source: b.txt }] }',
 ]
 
 test('a file of a host must be beside cluster.yml', () => {
-  expect(findingsOf({ hosts: withFile })).toEqual([
+  expect(checkCase({ hosts: withFile })).toEqual([
     {
       code: 'PLAN_FILE_MISSING',
       severity: 'error',
@@ -20,21 +20,21 @@ test('a file of a host must be beside cluster.yml', () => {
     },
   ])
   const attachments = new Map([['b.txt', 'content']])
-  expect(findingsOf({ hosts: withFile, input: (input) => ({ ...input, attachments }) })).toEqual([])
+  expect(checkCase({ hosts: withFile, input: (input) => ({ ...input, attachments }) })).toEqual([])
 })
 
 test('so must the audit policy', () => {
   const spec = ['security: { audit: { policy: audit.yml } }']
-  expect(findingsOf({ spec })).toMatchObject([
+  expect(checkCase({ spec })).toMatchObject([
     { code: 'PLAN_FILE_MISSING', path: 'spec.security.audit.policy', component: 'kube-apiserver' },
   ])
   const attachments = new Map([['audit.yml', 'rules: []']])
-  expect(findingsOf({ spec, input: (input) => ({ ...input, attachments }) })).toEqual([])
+  expect(checkCase({ spec, input: (input) => ({ ...input, attachments }) })).toEqual([])
 })
 
 test('the password of a registry must be in the identity', () => {
   const spec = ['registries: [{ host: ghcr.io, username: me, password: { secret: puller } }]']
-  expect(findingsOf({ spec })).toMatchObject([
+  expect(checkCase({ spec })).toMatchObject([
     {
       code: 'PLAN_SECRET_MISSING',
       message: 'the identity has no secret puller, which is the password for ghcr.io',
@@ -42,7 +42,7 @@ test('the password of a registry must be in the identity', () => {
     },
   ])
   const tags = new Map([['registry-login/ghcr.io', 'tag']])
-  const found = findingsOf({
+  const found = checkCase({
     spec,
     input: (input) => ({ ...input, identity: { ...input.identity, tags } }),
   })
@@ -51,19 +51,19 @@ test('the password of a registry must be in the identity', () => {
 
 test('a password without a username is no login', () => {
   const spec = ['registries: [{ host: ghcr.io, password: { secret: puller } }]']
-  expect(findingsOf({ spec })).toMatchObject([
+  expect(checkCase({ spec })).toMatchObject([
     { code: 'PLAN_SECRET_MISSING', message: 'the registry ghcr.io has a password and no username' },
   ])
 })
 
 test('a lock of another version is said once, however many hosts there are', () => {
-  const input = findingsOf({ input: (one) => ({ ...one, lock: lockFor('1.36.4') }) })
+  const input = checkCase({ input: (one) => ({ ...one, lock: buildTestLock('1.36.4') }) })
   expect(input.map(({ code }) => code)).toEqual(['LOCK_OTHER_KUBERNETES'])
 })
 
 test('a lock needs the programs of the machines that there are, and no others', () => {
   const without = (arch: string) =>
-    briefly({
+    checkCaseBriefly({
       input: (input) => ({
         ...input,
         lock: { ...input.lock, artifacts: input.lock.artifacts.filter((one) => one.arch !== arch) },
@@ -74,9 +74,9 @@ test('a lock needs the programs of the machines that there are, and no others', 
 })
 
 test('a lock needs the images that the cluster has, and no others', () => {
-  const { pause = '', coredns = '' } = catalogFor('1.37.1').images
+  const { pause = '', coredns = '' } = findKubernetesRelease('1.37.1').images
   const found = (locked: Readonly<Record<string, string>>) =>
-    findingsOf({
+    checkCase({
       input: (input) => ({ ...input, images: [coredns], lock: { ...input.lock, images: { ...locked } } }),
     }).map(({ message }) => message)
   const digest = `sha256:${'a'.repeat(64)}`
@@ -85,7 +85,7 @@ test('a lock needs the images that the cluster has, and no others', () => {
 })
 
 test('artifacts from a mirror with a password cannot be planned with', () => {
-  const found = findingsOf({ spec: ['artifacts: { mirror: "https://me:secret@mirror.example.com" }'] })
+  const found = checkCase({ spec: ['artifacts: { mirror: "https://me:secret@mirror.example.com" }'] })
   expect(found).toMatchObject([{ code: 'MIRROR_NOT_A_BASE', severity: 'error', path: 'spec.artifacts' }])
   expect(JSON.stringify(found)).not.toContain('secret')
 })

@@ -1,24 +1,29 @@
 import { checkLock } from '../../catalog/check-lock.ts'
-import type { Release } from '../../catalog/kubernetes-release.ts'
-import { locate } from '../../catalog/artifact-source.ts'
-import type { Target } from '../../catalog/artifact-target.ts'
+import type { KubernetesRelease } from '../../catalog/kubernetes-release.ts'
+import { locateArtifact } from '../../catalog/artifact-source.ts'
+import type { ArtifactTarget } from '../../catalog/artifact-target.ts'
 import type { Finding } from '../../contract/finding.ts'
-import { withoutDigest } from '../../contract/image-reference.ts'
+import { stripDigest } from '../../contract/image-reference.ts'
 import { registryLoginName } from '../../identity/secret-files.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { type ClusterCheck, error, type HostCheck } from './check.ts'
+import { type ClusterCheck, hostError, type HostCheck } from './check.ts'
 
-/** Files that a host shall have and that are not beside cluster.yml. */
-export const hostFiles: HostCheck = (subject) => {
+/** Files of hosts that are missing beside cluster.yml. */
+export const checkHostFiles: HostCheck = (subject) => {
   const { host, index, attachments } = subject
-  return host.files.flatMap(({ source }, place) => {
+  return host.files.flatMap(({ source }, fileIndex) => {
     if (source === undefined || attachments.has(source)) return []
-    const path = `spec.hosts[${index}].files[${place}].source`
-    return [error(subject, 'PLAN_FILE_MISSING', absent(source), { hint: bring(source), path })]
+    const path = `spec.hosts[${index}].files[${fileIndex}].source`
+    return [
+      hostError(subject, 'PLAN_FILE_MISSING', missingFileMessage(source), {
+        hint: missingFileHint(source),
+        path,
+      }),
+    ]
   })
 }
 
-export const auditPolicyFile: ClusterCheck = ({ cluster, attachments }) => {
+export const checkAuditPolicyFile: ClusterCheck = ({ cluster, attachments }) => {
   const { policy } = cluster.spec.security.audit
   if (policy === undefined || attachments.has(policy)) return []
   const path = 'spec.security.audit.policy'
@@ -26,29 +31,29 @@ export const auditPolicyFile: ClusterCheck = ({ cluster, attachments }) => {
     {
       code: 'PLAN_FILE_MISSING',
       severity: 'error',
-      message: absent(policy),
-      hint: bring(policy),
+      message: missingFileMessage(policy),
+      hint: missingFileHint(policy),
       path,
       component: 'kube-apiserver',
     },
   ]
 }
 
-function absent(file: string): string {
+function missingFileMessage(file: string): string {
   return `there is no file ${file} beside cluster.yml`
 }
 
-function bring(file: string): string {
+function missingFileHint(file: string): string {
   return `put ${file} beside cluster.yml`
 }
 
-/** Passwords of registries that the identity does not hold. */
-export const registryLogins: ClusterCheck = ({ cluster, identity }) =>
+/** Registry passwords that are missing in the identity. */
+export const checkRegistryLogins: ClusterCheck = ({ cluster, identity }) =>
   cluster.spec.registries.flatMap(({ host, username, password }, index): Finding[] => {
     if (password === undefined || identity.tags.has(registryLoginName(host))) return []
     const common = { code: 'PLAN_SECRET_MISSING', severity: 'error', component: 'containerd' } as const
     const path = `spec.registries[${index}]`
-    // Without a name there is no login to make, whatever the identity holds.
+    // A login needs a user name, even if the identity holds the password.
     if (username === undefined) {
       const message = `the registry ${host} has a password and no username`
       return [{ ...common, message, hint: 'username: the one that the password belongs to', path }]
@@ -58,31 +63,31 @@ export const registryLogins: ClusterCheck = ({ cluster, identity }) =>
     return [{ ...common, message, hint, path: `${path}.password` }]
   })
 
-/** A lock that does not fit the release, for the kinds of machines that there are. */
-export const lockFits: ClusterCheck = ({ lock, release, facts, images = [] }) => {
-  const targets = new Map<string, Target>()
+/** Checks that the lock fits the release, for the platforms of the hosts. */
+export const checkLockFits: ClusterCheck = ({ lock, release, facts, images = [] }) => {
+  const targets = new Map<string, ArtifactTarget>()
   for (const { system } of facts.values()) {
     const { os, arch } = system
     if (os === 'linux') targets.set(`${os}/${arch}`, { os, arch })
-    // Another Windows is a finding of the host itself.
+    // Another Windows architecture is reported by a check of the host.
     else if (arch === 'amd64') targets.set(`${os}/${arch}`, { os, arch })
   }
   const inOrder = [...targets].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, target]) => target)
-  return checkLock(lock, release, inOrder, imagesAmong(release, images))
+  return checkLock(lock, release, inOrder, selectImages(release, images))
 }
 
-/** Of a release's images those that a cluster needs; the sandbox's in any case. */
-function imagesAmong({ images }: Release, wanted: readonly string[]): Release['images'] {
-  const names = new Set(wanted.map(withoutDigest))
+/** Selects the release images that the cluster needs, always with the sandbox image. */
+function selectImages({ images }: KubernetesRelease, wanted: readonly string[]): KubernetesRelease['images'] {
+  const names = new Set(wanted.map(stripDigest))
   return Object.fromEntries(
     Object.entries(images).filter(([name, image]) => name === 'pause' || names.has(image)),
   )
 }
 
-/** A source that nothing can be taken from would stop the plan at the first artifact. */
-export const artifactSource: ClusterCheck = ({ cluster }) => {
+/** An invalid artifact source would fail the plan at the first artifact. */
+export const checkArtifactSource: ClusterCheck = ({ cluster }) => {
   try {
-    locate('https://dl.k8s.io/', cluster.spec.artifacts)
+    locateArtifact('https://dl.k8s.io/', cluster.spec.artifacts)
     return []
   } catch (problem) {
     if (!(problem instanceof HyperkubeError)) throw problem

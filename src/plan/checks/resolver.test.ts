@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { briefly, findingsOf } from './testing/fixtures.ts'
+import { checkCaseBriefly, checkCase } from './testing/fixtures.ts'
 
 function asking(servers: string[], spec: readonly string[] = []) {
   const linux = { resolver: { file: '/etc/resolv.conf', servers, systemdResolved: false } }
-  return briefly({ spec, facts: { w1: { linux }, etcd1: { linux } } })
+  return checkCaseBriefly({ spec, facts: { w1: { linux }, etcd1: { linux } } })
 }
 
 test('CoreDNS must not ask itself', () => {
@@ -11,7 +11,7 @@ test('CoreDNS must not ask itself', () => {
   expect(asking(['127.0.0.1', '192.0.2.53'])).toEqual([])
 })
 
-test('it must have somebody to ask', () => {
+test('CoreDNS must have an upstream server', () => {
   expect(asking([])).toEqual(['w1 warning HOST_NO_RESOLVER'])
 })
 
@@ -23,7 +23,7 @@ test('servers and files that a person has named are theirs', () => {
 
 test('the file is named', () => {
   const linux = { resolver: { file: '/etc/r', servers: ['127.0.0.1'], systemdResolved: false } }
-  expect(findingsOf({ facts: { w1: { linux } } })[0]?.message).toBe(
+  expect(checkCase({ facts: { w1: { linux } } })[0]?.message).toBe(
     '/etc/r names only 127.0.0.1: CoreDNS would ask itself',
   )
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { briefly, findingsOf } from './testing/fixtures.ts'
+import { checkCaseBriefly, checkCase } from './testing/fixtures.ts'
 
 const mebibyte = 2 ** 20
 const gibibyte = 2 ** 30
 
-/** A worker: agent, containerd, proxy, kubelet, kube-proxy, flanneld, and the system. */
+/** A worker: agent, containerd, apiserver-proxy, kubelet, kube-proxy, flanneld and the system. */
 const needed = (128 + 128 + 96 + 192 + 96 + 64 + 512) * mebibyte
 
 test.each([
@@ -13,19 +13,19 @@ test.each([
   [2 * needed - 1, ['w1 warning HOST_MEMORY_SMALL']],
   [2 * needed, []],
 ])('a worker with %i bytes of memory', (memoryBytes, expected) => {
-  expect(briefly({ facts: { w1: { linux: { memoryBytes } } } })).toEqual(expected)
+  expect(checkCaseBriefly({ facts: { w1: { linux: { memoryBytes } } } })).toEqual(expected)
 })
 
 test('Windows itself needs more than Linux does', () => {
   const enough = needed + (2048 - 512) * mebibyte
-  const found = (memoryBytes: number) => briefly({ facts: { win1: { windows: { memoryBytes } } } })
+  const found = (memoryBytes: number) => checkCaseBriefly({ facts: { win1: { windows: { memoryBytes } } } })
   expect(found(enough - 1)).toEqual(['win1 error HOST_MEMORY_SMALL'])
   expect(found(2 * enough)).toEqual([])
 })
 
 test('what is needed depends on roles', () => {
   const linux = { memoryBytes: 1024 * mebibyte }
-  const found = findingsOf({ facts: { cp1: { linux }, etcd1: { linux } } })
+  const found = checkCase({ facts: { cp1: { linux }, etcd1: { linux } } })
   expect(found).toMatchObject([
     {
       host: 'cp1',
@@ -38,7 +38,7 @@ test('what is needed depends on roles', () => {
 
 test('a control plane should have two CPUs', () => {
   const linux = { cpus: 1 }
-  expect(briefly({ facts: { cp1: { linux }, w1: { linux }, etcd1: { linux } } })).toEqual([
+  expect(checkCaseBriefly({ facts: { cp1: { linux }, w1: { linux }, etcd1: { linux } } })).toEqual([
     'cp1 warning HOST_CPU_SMALL',
   ])
 })
@@ -50,21 +50,21 @@ test.each([
   ['w1', { path: '/var', totalBytes: 20 * gibibyte, availableBytes: 9 * gibibyte }, 'kubelet'],
   ['w1', { path: '/var/lib/kubelet', totalBytes: 100 * gibibyte, availableBytes: 14 * gibibyte }, 'kubelet'],
 ])('on %s the nearest disk counts: %j', (host, disk, component) => {
-  const found = findingsOf({ facts: { [host]: { linux: { disks: [disk, root] } } } })
+  const found = checkCase({ facts: { [host]: { linux: { disks: [disk, root] } } } })
   expect(found).toMatchObject([{ code: 'HOST_DISK_SMALL', severity: 'warning', host, component }])
   expect(found[0]?.message).toContain(disk.path)
 })
 
-test('a disk of somebody else may be full', () => {
+test('a disk that hyperkube does not use may be full', () => {
   const full = (path: string) => ({ path, totalBytes: gibibyte, availableBytes: 0 })
   const disks = [root, full('/var/lib/kube'), full('/boot'), full('/var/lib/etcd')]
-  expect(findingsOf({ facts: { w1: { linux: { disks } } } })).toEqual([])
+  expect(checkCase({ facts: { w1: { linux: { disks } } } })).toEqual([])
 })
 
 test('on Windows it is the drive', () => {
   const other = { path: 'c:\\hyper', totalBytes: 40 * gibibyte, availableBytes: 0 }
   const disks = [other, { path: 'c:\\', totalBytes: 40 * gibibyte, availableBytes: 5 * gibibyte }]
-  expect(findingsOf({ facts: { win1: { windows: { disks } } } })).toMatchObject([
+  expect(checkCase({ facts: { win1: { windows: { disks } } } })).toMatchObject([
     { code: 'HOST_DISK_SMALL', hint: 'Get-Volume', host: 'win1' },
   ])
 })

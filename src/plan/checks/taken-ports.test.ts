@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { briefly, findingsOf } from './testing/fixtures.ts'
+import { checkCaseBriefly, checkCase } from './testing/fixtures.ts'
 
 function listening(port: number, process?: string, host = 'cp1') {
   const listeners = [{ port, ...(process === undefined ? {} : { process }) }]
-  return findingsOf({ facts: { [host]: { linux: { listeners }, windows: { listeners } } } })
+  return checkCase({ facts: { [host]: { linux: { listeners }, windows: { listeners } } } })
 }
 
-test('a port that somebody else has is an error that names them', () => {
+test('a port of a foreign process is an error that names the process', () => {
   expect(listening(6443, 'haproxy')).toEqual([
     {
       code: 'HOST_PORT_TAKEN',
@@ -30,7 +30,7 @@ test.each([
   [10_257, 'kube-controller-manager'],
   [6444, 'hyperkube'],
   [10_250, 'kubelet'],
-  [2379, 'somebody'],
+  [2379, 'nginx'],
   [80, 'traefik'],
 ])('on a control plane port %i may be that of %s', (port, process) => {
   expect(listening(port, process)).toEqual([])
@@ -43,9 +43,9 @@ test('a web server is in the way of the ingress', () => {
 })
 
 test('a port of etcd is needed by its members alone', () => {
-  expect(listening(2379, 'somebody', 'etcd1')).toMatchObject([{ component: 'etcd', host: 'etcd1' }])
+  expect(listening(2379, 'nginx', 'etcd1')).toMatchObject([{ component: 'etcd', host: 'etcd1' }])
   expect(listening(2379, 'etcd', 'etcd1')).toEqual([])
-  expect(listening(10_250, 'somebody', 'etcd1')).toEqual([])
+  expect(listening(10_250, 'nginx', 'etcd1')).toEqual([])
 })
 
 test('on Windows programs have an ending', () => {
@@ -55,15 +55,17 @@ test('on Windows programs have an ending', () => {
   ])
 })
 
-test('whoever listens for both families is named once', () => {
+test('a process that listens on both address families is named once', () => {
   const listeners = [
     { port: 10_250, process: 'x' },
     { port: 10_250, process: 'x' },
   ]
-  expect(briefly({ facts: { w1: { linux: { listeners } } } })).toEqual(['w1 error HOST_PORT_TAKEN'])
+  expect(checkCaseBriefly({ facts: { w1: { linux: { listeners } } } })).toEqual(['w1 error HOST_PORT_TAKEN'])
 })
 
 test('the port of the API is the one of cluster.yml', () => {
   const listeners = [{ port: 6443, process: 'haproxy' }]
-  expect(briefly({ spec: ['api: { port: 444 }'], facts: { cp1: { linux: { listeners } } } })).toEqual([])
+  expect(
+    checkCaseBriefly({ spec: ['api: { port: 444 }'], facts: { cp1: { linux: { listeners } } } }),
+  ).toEqual([])
 })

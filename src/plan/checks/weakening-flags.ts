@@ -1,37 +1,45 @@
-import type { Program } from '../../catalog/program-flags.ts'
+import type { ProgramName } from '../../catalog/program-flags.ts'
 import type { Finding } from '../../contract/finding.ts'
 
 type Weakness = Pick<Finding, 'message' | 'hint'>
 
-/** Flags that a person may set, but not to every value. */
-const rules: Partial<Record<Program, Readonly<Record<string, (value: string) => Weakness | undefined>>>> = {
-  etcd: {
-    'unsafe-no-fsync': (value) =>
-      value === 'false'
-        ? undefined
-        : { message: 'without fsync etcd loses what it promised to keep', hint: 'take it out' },
-  },
-  'kube-apiserver': {
-    'authorization-mode': authorizationMode,
-    'disable-admission-plugins': (value) =>
-      disabled(value, 'NodeRestriction', 'a node could then change any other', 'leave NodeRestriction on') ??
-      disabled(
-        value,
-        'PodSecurity',
-        'spec.security.podSecurity then has no effect',
-        'spec.security.podSecurity: privileged',
-      ),
-  },
+/** Flags for which some values are refused. */
+const rules: Partial<Record<ProgramName, Readonly<Record<string, (value: string) => Weakness | undefined>>>> =
+  {
+    etcd: {
+      'unsafe-no-fsync': (value) =>
+        value === 'false'
+          ? undefined
+          : { message: 'without fsync etcd loses what it promised to keep', hint: 'take it out' },
+    },
+    'kube-apiserver': {
+      'authorization-mode': checkAuthorizationMode,
+      'disable-admission-plugins': (value) =>
+        checkDisabledPlugin(
+          value,
+          'NodeRestriction',
+          'a node could then change any other',
+          'leave NodeRestriction on',
+        ) ??
+        checkDisabledPlugin(
+          value,
+          'PodSecurity',
+          'spec.security.podSecurity then has no effect',
+          'spec.security.podSecurity: privileged',
+        ),
+    },
+  }
+
+/** Says what a flag value weakens, or undefined if it weakens nothing. */
+export function findWeakness(program: ProgramName, flag: string, value: string): Weakness | undefined {
+  const programRules = rules[program]
+  return programRules !== undefined && Object.hasOwn(programRules, flag)
+    ? programRules[flag]?.(value)
+    : undefined
 }
 
-/** What is lost by a value of a flag, if anything is. */
-export function weakening(program: Program, flag: string, value: string): Weakness | undefined {
-  const ofProgram = rules[program]
-  return ofProgram !== undefined && Object.hasOwn(ofProgram, flag) ? ofProgram[flag]?.(value) : undefined
-}
-
-function authorizationMode(value: string): Weakness | undefined {
-  const modes = list(value)
+function checkAuthorizationMode(value: string): Weakness | undefined {
+  const modes = splitList(value)
   const hint = 'authorization-mode: Node,RBAC, and what you add to them'
   if (modes.includes('AlwaysAllow')) return { message: 'AlwaysAllow lets everybody do everything', hint }
   const missing = ['Node', 'RBAC'].filter((mode) => !modes.includes(mode))
@@ -39,10 +47,15 @@ function authorizationMode(value: string): Weakness | undefined {
   return { message: `authorization-mode ${value} lacks ${missing.join(' and ')}`, hint }
 }
 
-function disabled(value: string, plugin: string, loss: string, hint: string): Weakness | undefined {
-  return list(value).includes(plugin) ? { message: `${plugin} is disabled: ${loss}`, hint } : undefined
+function checkDisabledPlugin(
+  value: string,
+  plugin: string,
+  loss: string,
+  hint: string,
+): Weakness | undefined {
+  return splitList(value).includes(plugin) ? { message: `${plugin} is disabled: ${loss}`, hint } : undefined
 }
 
-function list(value: string): string[] {
+function splitList(value: string): string[] {
   return value.split(',').map((entry) => entry.trim())
 }

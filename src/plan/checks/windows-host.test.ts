@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { WindowsFacts } from '../context.ts'
-import { briefly, findingsOf } from './testing/fixtures.ts'
+import type { WindowsSystemFacts } from '../context.ts'
+import { checkCaseBriefly, checkCase } from './testing/fixtures.ts'
 
-test.each<[Partial<WindowsFacts>, readonly string[]]>([
+test.each<[Partial<WindowsSystemFacts>, readonly string[]]>([
   [{ build: 14_393 }, ['win1 error HOST_WINDOWS_TOO_OLD']],
   [{ build: 17_763 }, ['win1 warning HOST_WINDOWS_OLD']],
   [{ build: 20_348 }, []],
@@ -14,11 +14,11 @@ test.each<[Partial<WindowsFacts>, readonly string[]]>([
   [{ containersFeature: false }, ['win1 error HOST_WINDOWS_CONTAINERS']],
   [{ rebootPending: true }, ['win1 warning HOST_WINDOWS_REBOOT']],
 ])('%j', (windows, expected) => {
-  expect(briefly({ facts: { win1: { windows } } })).toEqual(expected)
+  expect(checkCaseBriefly({ facts: { win1: { windows } } })).toEqual(expected)
 })
 
-test('whoever lacks the feature is told the command that installs it', () => {
-  const [finding] = findingsOf({ facts: { win1: { windows: { containersFeature: false } } } })
+test('the hint holds the command that installs a missing feature', () => {
+  const [finding] = checkCase({ facts: { win1: { windows: { containersFeature: false } } } })
   expect(finding?.hint).toBe('Install-WindowsFeature Containers -Restart')
 })
 
@@ -26,6 +26,6 @@ test('our directory is on a disk that the host has', () => {
   const spec = ["windows: { baseDirectory: 'd:\\k8s' }"]
   const space = { totalBytes: 2 ** 37, availableBytes: 2 ** 36 }
   const disks = ['C:\\', 'D:\\'].map((path) => ({ path, ...space }))
-  expect(briefly({ spec })).toEqual(['win1 error HOST_WINDOWS_NO_DISK'])
-  expect(briefly({ spec, facts: { win1: { windows: { disks } } } })).toEqual([])
+  expect(checkCaseBriefly({ spec })).toEqual(['win1 error HOST_WINDOWS_NO_DISK'])
+  expect(checkCaseBriefly({ spec, facts: { win1: { windows: { disks } } } })).toEqual([])
 })

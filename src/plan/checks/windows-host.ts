@@ -1,56 +1,56 @@
 import { windowsServers } from '../../contract/windows-build.ts'
-import { error, type WindowsCheck, warning } from './check.ts'
+import { hostError, type WindowsCheck, hostWarning } from './check.ts'
 
 const server2019 = 17_763
 
-export const windowsVersion: WindowsCheck = (subject) => {
+export const checkWindowsVersion: WindowsCheck = (subject) => {
   const { build, installation } = subject.system
   const hint = `use Windows ${windowsServers.map(({ name }) => name).join(' or ')}`
   if (installation === 'Client') {
     const message = 'the host runs a Windows for people, on which no node of Kubernetes is supported'
-    return [error(subject, 'HOST_WINDOWS_CLIENT', message, { hint })]
+    return [hostError(subject, 'HOST_WINDOWS_CLIENT', message, { hint })]
   }
   if (windowsServers.some((known) => known.build === build)) return []
   if (build < server2019) {
     const message = `Windows build ${build} is older than Server 2019 and cannot run today’s containers`
-    return [error(subject, 'HOST_WINDOWS_TOO_OLD', message, { hint })]
+    return [hostError(subject, 'HOST_WINDOWS_TOO_OLD', message, { hint })]
   }
   if (build === server2019) {
     const message = 'Kubernetes no longer supports Windows Server 2019'
-    return [warning(subject, 'HOST_WINDOWS_OLD', message, { hint })]
+    return [hostWarning(subject, 'HOST_WINDOWS_OLD', message, { hint })]
   }
   const message = `Windows build ${build} is none that we know`
-  return [warning(subject, 'HOST_WINDOWS_UNKNOWN', message, { hint })]
+  return [hostWarning(subject, 'HOST_WINDOWS_UNKNOWN', message, { hint })]
 }
 
-export const windowsArch: WindowsCheck = (subject) => {
+export const checkWindowsArch: WindowsCheck = (subject) => {
   const { arch } = subject.system
   if (arch === 'amd64') return []
   const message = `there are no programs of a Windows node for ${arch}`
-  return [error(subject, 'HOST_WINDOWS_ARCH', message, { hint: 'use a host with amd64' })]
+  return [hostError(subject, 'HOST_WINDOWS_ARCH', message, { hint: 'use a host with amd64' })]
 }
 
-export const windowsFeatures: WindowsCheck = (subject) => {
+export const checkWindowsFeatures: WindowsCheck = (subject) => {
   if (subject.system.containersFeature) return []
   const message = 'the feature Containers is not installed, and without it there are no containers'
   const hint = 'Install-WindowsFeature Containers -Restart'
-  return [error(subject, 'HOST_WINDOWS_CONTAINERS', message, { hint })]
+  return [hostError(subject, 'HOST_WINDOWS_CONTAINERS', message, { hint })]
 }
 
-export const windowsRestart: WindowsCheck = (subject) => {
+export const checkWindowsRestart: WindowsCheck = (subject) => {
   if (!subject.system.rebootPending) return []
   const message = 'Windows waits for a restart, without which what was installed before may not work'
-  return [warning(subject, 'HOST_WINDOWS_REBOOT', message, { hint: 'Restart-Computer' })]
+  return [hostWarning(subject, 'HOST_WINDOWS_REBOOT', message, { hint: 'Restart-Computer' })]
 }
 
-/** All that is ours is below one directory, which may be on a disk of its own. */
-export const windowsDrive: WindowsCheck = (subject) => {
+/** All our files are below one directory, which may be on a separate disk. */
+export const checkWindowsDrive: WindowsCheck = (subject) => {
   const { baseDirectory } = subject.cluster.spec.windows
   const drive = baseDirectory.slice(0, 2).toUpperCase()
   const { disks } = subject.system
   if (disks.some(({ path }) => path.toUpperCase().startsWith(drive))) return []
-  const there = disks.map(({ path }) => path).join(', ') || 'none'
-  const message = `the host has no disk ${drive} for ${baseDirectory}; it has ${there}`
+  const available = disks.map(({ path }) => path).join(', ') || 'none'
+  const message = `the host has no disk ${drive} for ${baseDirectory}; it has ${available}`
   const path = 'spec.windows.baseDirectory'
-  return [error(subject, 'HOST_WINDOWS_NO_DISK', message, { hint: 'Get-Volume', path })]
+  return [hostError(subject, 'HOST_WINDOWS_NO_DISK', message, { hint: 'Get-Volume', path })]
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { findingsOf } from './testing/fixtures.ts'
+import { checkCase } from './testing/fixtures.ts'
 
 function found(build: number, pause: readonly number[] | undefined): string[] {
-  return findingsOf({
+  return checkCase({
     facts: { win1: { windows: { build } } },
     input: (input) => {
       const windowsBuilds = pause === undefined ? undefined : { pause: [...pause], coredns: [] }
@@ -14,9 +14,9 @@ function found(build: number, pause: readonly number[] | undefined): string[] {
 test.each([
   [20_348, [17_763, 20_348, 26_100]],
   [26_100, [17_763, 20_348, 26_100]],
-  // Server 2025 runs what was made for 2022, too.
+  // Server 2025 also runs images built for 2022.
   [26_100, [20_348]],
-  // Nobody knows: a lock that was made before, or an image that does not tell.
+  // The builds are unknown: an older lock, or an image without that data.
   [20_348, undefined],
 ])('a host of build %i runs an image for %j', (build, pause) => {
   expect(found(build, pause)).toEqual([])

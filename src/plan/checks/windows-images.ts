@@ -1,21 +1,24 @@
-import { runsOn } from '../../contract/windows-build.ts'
-import { error, type WindowsCheck } from './check.ts'
+import { canRunOn } from '../../contract/windows-build.ts'
+import { hostError, type WindowsCheck } from './check.ts'
 
-/** What every pod of a Windows host is made of. Addons of ours run on Linux alone. */
-const needed = ['pause']
+/** Images that every pod on Windows needs. Our addons run on Linux only. */
+const requiredImages = ['pause']
 
-/** A container runs on the kernel of its host: its image has to be made for that, as far as the lock says what it is made for. */
-export const windowsImages: WindowsCheck = (subject) => {
+/**
+ * Windows containers share the kernel of their host, so the image must support its build. Skipped if the lock
+ * lists no builds.
+ */
+export const checkWindowsImages: WindowsCheck = (subject) => {
   const { lock, system } = subject
-  return needed.flatMap((name) => {
+  return requiredImages.flatMap((name) => {
     const builds = lock.windowsBuilds?.[name]
-    if (builds === undefined || builds.some((build) => runsOn(build, system.build))) return []
+    if (builds === undefined || builds.some((build) => canRunOn(build, system.build))) return []
     const what =
       builds.length === 0
         ? 'for no Windows at all'
         : `for Windows of build ${builds.join(', ')}, of which build ${system.build} runs none`
     const message = `the image ${lock.images[name] ?? name} is ${what}`
     const hint = 'look where it comes from: spec.registries; then hyperkube lock'
-    return [error(subject, 'HOST_WINDOWS_IMAGE', message, { hint, component: 'containerd' })]
+    return [hostError(subject, 'HOST_WINDOWS_IMAGE', message, { hint, component: 'containerd' })]
   })
 }

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import type { WindowsFacts } from '../context.ts'
-import { briefly, findingsOf } from './testing/fixtures.ts'
+import type { WindowsSystemFacts } from '../context.ts'
+import { checkCaseBriefly, checkCase } from './testing/fixtures.ts'
 
-function found(windows: Partial<WindowsFacts>, ...spec: readonly string[]): string[] {
-  return briefly({ spec, facts: { win1: { windows } } })
+function found(windows: Partial<WindowsSystemFacts>, ...spec: readonly string[]): string[] {
+  return checkCaseBriefly({ spec, facts: { win1: { windows } } })
 }
 
 const ethernet = { name: 'Ethernet', up: true, virtual: false }
 const hold = { name: 'hyperkube-switch', type: 'overlay', subnets: ['192.168.255.0/30'] }
 
-function on(name: string): Pick<WindowsFacts, 'addresses'> {
+function on(name: string): Pick<WindowsSystemFacts, 'addresses'> {
   return { addresses: [{ interface: name, address: '10.0.0.31', prefix: 24 }] }
 }
 
@@ -25,7 +25,7 @@ describe('the adapter', () => {
     expect(found({ ...on(side.name), adapters: [ethernet, side] })).toEqual([])
   })
 
-  test('is not below somebody’s switch for virtual machines', () => {
+  test('is not below a foreign switch for virtual machines', () => {
     const side = { name: 'vEthernet (Team)', up: true, virtual: true }
     const facts = { ...on(side.name), adapters: [ethernet, side] }
     const taken = ['win1 error HOST_WINDOWS_ADAPTER_VIRTUAL']
@@ -34,7 +34,7 @@ describe('the adapter', () => {
       ...taken,
       'win1 warning HOST_WINDOWS_NETWORK',
     ])
-    // One that is ours by now is above whatever it is above.
+    // A switch that hyperkube created may be above any adapter.
     expect(found({ ...facts, networks: [hold] })).toEqual([])
     expect(found(facts, 'network: { plugin: none }')).toEqual([])
   })
@@ -44,20 +44,20 @@ describe('the adapter', () => {
     const hosts = ['- { name: cp1, address: 10.0.0.11, roles: [control-plane, worker] }', host]
     const side = { name: 'vEthernet (Ethernet)', up: true, virtual: true }
     const windows = { ...on(side.name), adapters: [ethernet, side], networks: [hold] }
-    expect(briefly({ hosts, facts: { win1: { windows } } })).toEqual([])
-    expect(briefly({ hosts, facts: { win1: { windows: on('Other') } } })).toEqual([
+    expect(checkCaseBriefly({ hosts, facts: { win1: { windows } } })).toEqual([])
+    expect(checkCaseBriefly({ hosts, facts: { win1: { windows: on('Other') } } })).toEqual([
       'win1 error HOST_NO_INTERFACE',
     ])
   })
 })
 
-test.each<[string, Partial<WindowsFacts['networks'][number]>, readonly string[]]>([
-  ['as it shall be', { managementAddress: '10.0.0.31' }, []],
+test.each<[string, Partial<WindowsSystemFacts['networks'][number]>, readonly string[]]>([
+  ['as desired', { managementAddress: '10.0.0.31' }, []],
   ['not ready yet', {}, []],
   ['of another type', { type: 'l2bridge' }, ['win1 warning HOST_WINDOWS_NETWORK']],
   ['of another address', { managementAddress: '10.0.0.99' }, ['win1 warning HOST_WINDOWS_NETWORK']],
-  ['of somebody else', { name: 'vxlan0' }, ['win1 warning HOST_WINDOWS_NETWORK_OTHER']],
-  ['of somebody else, on no adapter', { name: 'nat', type: 'nat' }, []],
+  ['foreign', { name: 'vxlan0' }, ['win1 warning HOST_WINDOWS_NETWORK_OTHER']],
+  ['foreign, on no adapter', { name: 'nat', type: 'nat' }, []],
 ])('a network that is %s', (_, how, expected) => {
   const network = { name: 'flannel.4096', type: 'overlay', subnets: ['10.244.3.0/24'], ...how }
   expect(found({ networks: [network] })).toEqual(expected)
@@ -68,7 +68,7 @@ describe('routes to a cloud’s metadata', () => {
   const metadataRoutes = ['169.254.169.254/32', '169.254.169.253/32']
 
   test('are known before they are lost', () => {
-    const [finding, ...more] = findingsOf({ facts: { win1: { windows: { metadataRoutes } } } })
+    const [finding, ...more] = checkCase({ facts: { win1: { windows: { metadataRoutes } } } })
     expect(more).toEqual([])
     expect(finding).toMatchObject({
       code: 'HOST_WINDOWS_METADATA',

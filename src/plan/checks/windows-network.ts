@@ -1,84 +1,87 @@
 import type { Finding } from '../../contract/finding.ts'
-import type { WindowsFacts } from '../context.ts'
-import { holdName, metadataOf } from '../windows/host-network.ts'
-import { overlayName } from '../windows/overlay.ts'
-import { error, type SystemSubject, type WindowsCheck, warning } from './check.ts'
+import type { WindowsSystemFacts } from '../context.ts'
+import { switchNetworkName, listMetadataDestinations } from '../windows/host-network.ts'
+import { formatOverlayName } from '../windows/overlay.ts'
+import { hostError, type SystemSubject, type WindowsCheck, hostWarning } from './check.ts'
 
-type Subject = SystemSubject<WindowsFacts>
-type Network = WindowsFacts['networks'][number]
+type Subject = SystemSubject<WindowsSystemFacts>
+type Network = WindowsSystemFacts['networks'][number]
 
-/** The adapter that has the host's address: it has to be up, and a switch has to find what is below it. */
-export const windowsAdapter: WindowsCheck = (subject) => {
+/**
+ * The adapter with the address of the host must be up, and a switch must find a physical adapter below it.
+ */
+export const checkWindowsAdapter: WindowsCheck = (subject) => {
   const { address, system, cluster } = subject
   const name = system.addresses.find((one) => one.address === address)?.interface
   const adapter = system.adapters.find((one) => one.name === name)
-  // An address that no adapter has is a finding of its own.
+  // An address without an adapter is reported as its own finding.
   if (adapter === undefined) return []
   if (!adapter.up) {
     const message = `${adapter.name}, the adapter with ${address}, is down`
     const hint = `Enable-NetAdapter -Name '${adapter.name}'`
-    return [error(subject, 'HOST_WINDOWS_ADAPTER_DOWN', message, { hint })]
+    return [hostError(subject, 'HOST_WINDOWS_ADAPTER_DOWN', message, { hint })]
   }
-  const own = cluster.spec.network.plugin === 'none' || system.networks.some(isHeld)
-  return own || !adapter.virtual || isAbove(system, adapter.name)
+  const hasSwitch = cluster.spec.network.plugin === 'none' || system.networks.some(isSwitchNetwork)
+  return hasSwitch || !adapter.virtual || isSwitchOnAdapter(system, adapter.name)
     ? []
-    : [noAdapterBelow(subject, adapter.name)]
+    : [missingAdapter(subject, adapter.name)]
 }
 
-function isHeld({ name, type }: Network): boolean {
-  return name === holdName && type === 'overlay'
+function isSwitchNetwork({ name, type }: Network): boolean {
+  return name === switchNetworkName && type === 'overlay'
 }
 
-/** A switch is called after the adapter that it is on: vEthernet (Ethernet). */
-function isAbove({ adapters }: WindowsFacts, name: string): boolean {
+/** A switch is named after its adapter: vEthernet (Ethernet). */
+function isSwitchOnAdapter({ adapters }: WindowsSystemFacts, name: string): boolean {
   const below = /^vEthernet \((.*)\)$/.exec(name)?.[1]
   return adapters.some((one) => one.name === below && !one.virtual)
 }
 
-function noAdapterBelow(subject: Subject, name: string): Finding {
-  const message = `${subject.address} is on ${name}, which is a side of somebody’s switch and not of an adapter`
-  const look = subject.system.hyperVFeature ? 'Get-VMSwitch' : 'Get-NetAdapter'
-  const hint = `${look} shows it; give the host an address on an adapter of its own`
-  return error(subject, 'HOST_WINDOWS_ADAPTER_VIRTUAL', message, { hint })
+function missingAdapter(subject: Subject, name: string): Finding {
+  const message = `${subject.address} is on ${name}, which belongs to a foreign switch and not to an adapter`
+  const inspectCommand = subject.system.hyperVFeature ? 'Get-VMSwitch' : 'Get-NetAdapter'
+  const hint = `${inspectCommand} shows it; give the host an address on an adapter of its own`
+  return hostError(subject, 'HOST_WINDOWS_ADAPTER_VIRTUAL', message, { hint })
 }
 
-/** Kinds of networks that want the adapter for themselves. */
-const onAdapters: ReadonlySet<string> = new Set(['overlay', 'l2bridge', 'l2tunnel', 'transparent'])
+/** HNS network types that use an adapter exclusively. */
+const adapterNetworkTypes: ReadonlySet<string> = new Set(['overlay', 'l2bridge', 'l2tunnel', 'transparent'])
 
-/** Networks of HNS under our names that are none of ours, and those of others on an adapter. */
-export const windowsNetworks: WindowsCheck = (subject) => {
+/** HNS networks with our names but other settings, and foreign networks on an adapter. */
+export const checkWindowsNetworks: WindowsCheck = (subject) => {
   const { address, system, cluster } = subject
   if (cluster.spec.network.plugin !== 'flannel') return []
-  const pods = overlayName(subject)
+  const pods = formatOverlayName(subject)
   return system.networks.flatMap((network) => {
     const { name, type, managementAddress = address } = network
-    if (name !== pods && name !== holdName) return onAdapters.has(type) ? [ofOthers(subject, network)] : []
-    if (type !== 'overlay') return [wrong(subject, network, `is of the type ${type}`)]
-    return name === holdName || managementAddress === address
+    if (name !== pods && name !== switchNetworkName)
+      return adapterNetworkTypes.has(type) ? [foreignNetwork(subject, network)] : []
+    if (type !== 'overlay') return [misconfiguredNetwork(subject, network, `is of the type ${type}`)]
+    return name === switchNetworkName || managementAddress === address
       ? []
-      : [wrong(subject, network, `is at ${managementAddress}`)]
+      : [misconfiguredNetwork(subject, network, `is at ${managementAddress}`)]
   })
 }
 
-function wrong(subject: Subject, { name }: Network, how: string): Finding {
-  const message = `there is a network ${name} that ${how}: it is removed, with what is joined to it, and made anew`
+function misconfiguredNetwork(subject: Subject, { name }: Network, difference: string): Finding {
+  const message = `the network ${name} ${difference}: hyperkube removes it with its endpoints, and creates it again`
   const hint = `Get-HnsNetwork | Where-Object Name -eq '${name}'`
-  return warning(subject, 'HOST_WINDOWS_NETWORK', message, { hint })
+  return hostWarning(subject, 'HOST_WINDOWS_NETWORK', message, { hint })
 }
 
-function ofOthers(subject: Subject, { name, type }: Network): Finding {
-  const message = `somebody else has made the network ${name} of the type ${type}: two on one adapter may disturb each other`
+function foreignNetwork(subject: Subject, { name, type }: Network): Finding {
+  const message = `there is a foreign network ${name} of the type ${type}: two networks on one adapter may conflict`
   const hint = `if nothing needs it: Get-HnsNetwork | Where-Object Name -eq '${name}' | Remove-HnsNetwork`
-  return warning(subject, 'HOST_WINDOWS_NETWORK_OTHER', message, { hint })
+  return hostWarning(subject, 'HOST_WINDOWS_NETWORK_OTHER', message, { hint })
 }
 
-/** Routes to a cloud's metadata that the host has, and that nobody wants to be kept. */
-export const windowsMetadata: WindowsCheck = (subject) => {
-  const kept = metadataOf(subject)
-  const lost = subject.system.metadataRoutes.filter((destination) => !kept.includes(destination))
-  // With another network than ours, it is not we who make the switch.
+/** Cloud metadata routes of the host that cluster.yml does not preserve. */
+export const checkWindowsMetadata: WindowsCheck = (subject) => {
+  const preserved = listMetadataDestinations(subject)
+  const lost = subject.system.metadataRoutes.filter((destination) => !preserved.includes(destination))
+  // With another network plugin hyperkube does not create the switch.
   if (lost.length === 0 || subject.cluster.spec.network.plugin === 'none') return []
   const message = `the host has routes to ${lost.join(', ')}, which a switch that takes its adapter takes away`
   const details = { hint: 'cloud: aws, azure or gcp', path: 'spec.windows.cloud' }
-  return [warning(subject, 'HOST_WINDOWS_METADATA', message, details)]
+  return [hostWarning(subject, 'HOST_WINDOWS_METADATA', message, details)]
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { watchedWindowsServices } from '../../contract/windows-services.ts'
-import { briefly } from './testing/fixtures.ts'
+import { checkCaseBriefly } from './testing/fixtures.ts'
 
 function found(foreignServices: readonly string[], ...spec: readonly string[]): string[] {
-  return briefly({ spec, facts: { win1: { windows: { foreignServices: [...foreignServices] } } } })
+  return checkCaseBriefly({ spec, facts: { win1: { windows: { foreignServices: [...foreignServices] } } } })
 }
 
 test.each([

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { inputOf } from '../checks/testing/fixtures.ts'
+import { buildCheckedInput } from '../checks/testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 
 const digest = `sha256:${'a'.repeat(64)}`
 const coredns = `registry.k8s.io/coredns/coredns:v1.15.0@${digest}`
 
 function imagesOf(images: readonly string[] | undefined, pause: string, host = 'w1') {
-  const input = inputOf({})
+  const input = buildCheckedInput({})
   const lock = { ...input.lock, images: { ...input.lock.images, pause, coredns } }
   const { plans } = planCluster({ ...input, lock, ...(images && { images }) })
   return plans

@@ -1,12 +1,12 @@
-import { component, type Planner } from '../component.ts'
-import { isNode, type LinuxScene } from '../context.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { isNode, type LinuxPlanContext } from '../context.ts'
 
 /**
- * Images of what will run in the cluster. They come last: nobody waits for them before the node itself is ready, and
- * whoever does then has them at once, also without a way out.
+ * Images of addons. They are pulled last: nothing waits for them before the node is ready, and addons then
+ * start without a registry.
  */
-export const images: Planner<LinuxScene> = (scene) => {
-  const wanted = [...new Set(scene.images)].toSorted()
-  if (!isNode(scene) || wanted.length === 0) return undefined
-  return component({ name: 'images', stage: 'network', needs: ['containerd'], images: wanted })
+export const planAddonImages: ComponentPlanner<LinuxPlanContext> = (context) => {
+  const uniqueImages = [...new Set(context.images)].toSorted()
+  if (!isNode(context) || uniqueImages.length === 0) return undefined
+  return buildComponentPlan({ name: 'images', stage: 'network', needs: ['containerd'], images: uniqueImages })
 }

@@ -1,15 +1,15 @@
 import { stringify } from 'yaml'
-import type { LinuxScene } from '../context.ts'
+import type { LinuxPlanContext } from '../context.ts'
 
-/** Nobody is anonymous but who asks how the server is. */
+/** Allows anonymous requests for health endpoints only. */
 export const authenticationConfiguration: string = stringify({
   apiVersion: 'apiserver.config.k8s.io/v1',
   kind: 'AuthenticationConfiguration',
   anonymous: { enabled: true, conditions: ['/livez', '/readyz', '/healthz'].map((path) => ({ path })) },
 })
 
-/** What pods may do in namespaces that do not say; the system's own namespace is exempt, as networks need more. */
-export function admissionConfiguration(level: string): string {
+/** Sets the default Pod Security level. kube-system is exempt because network pods need more privileges. */
+export function renderAdmissionConfiguration(level: string): string {
   return stringify({
     apiVersion: 'apiserver.config.k8s.io/v1',
     kind: 'AdmissionConfiguration',
@@ -34,19 +34,19 @@ export function admissionConfiguration(level: string): string {
   })
 }
 
-/** The person's own policy, or ours. */
-export function auditPolicy({ cluster, attachments }: LinuxScene): string {
+/** Returns the audit policy of cluster.yml, or the default. */
+export function selectAuditPolicy({ cluster, attachments }: LinuxPlanContext): string {
   const { policy } = cluster.spec.security.audit
-  return (policy === undefined ? undefined : attachments.get(policy)) ?? defaultPolicy
+  return (policy === undefined ? undefined : attachments.get(policy)) ?? defaultAuditPolicy
 }
 
 const rbac = 'rbac.authorization.k8s.io'
 
 /**
- * Who did what, without the content of secrets; in full where rights and identities are given. The first rule that fits
- * counts.
+ * Records who did what, without the content of secrets, and in full for RBAC and certificate requests. The
+ * first matching rule applies.
  */
-const defaultPolicy: string = stringify({
+const defaultAuditPolicy: string = stringify({
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
   omitStages: ['RequestReceived'],

@@ -1,78 +1,82 @@
-import { apiserverProxyConfig, proxyHealthPort, proxyPort } from '../apiserver-proxy-config.ts'
-import { clientCertificate } from '../certificate.ts'
-import { component, type Planner } from '../component.ts'
-import { textFile } from '../files.ts'
-import { memoryFloor } from '../memory-floors.ts'
-import { isNode, type LinuxScene } from '../context.ts'
-import { etc, ownProgram, state } from './paths.ts'
-import { local, remote } from './probes.ts'
-import { confined, systemdService, thrifty } from './unit.ts'
+import {
+  renderApiserverProxyConfig,
+  apiserverProxyHealthPort,
+  apiserverProxyPort,
+} from '../apiserver-proxy-config.ts'
+import { planClientCertificate } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planTextFile } from '../files.ts'
+import { formatMemoryFloor } from '../memory-floors.ts'
+import { isNode, type LinuxPlanContext } from '../context.ts'
+import { configRoot, hyperkubeProgram, stateRoot } from './paths.ts'
+import { planLocalProbe, planRemoteProbe } from './probes.ts'
+import { sandboxSettings, buildSystemdService, mallocThreshold } from './unit.ts'
 
 const name = 'apiserver-proxy'
-const directory = `${etc}/apiserver-proxy`
-const memory = `${state}/apiserver-proxy`
+const directory = `${configRoot}/apiserver-proxy`
+const stateDirectory = `${stateRoot}/apiserver-proxy`
 const files = {
-  authority: `${directory}/ca.crt`,
+  caFile: `${directory}/ca.crt`,
   certificate: `${directory}/client.crt`,
   privateKey: `${directory}/client.key`,
-  memory: `${memory}/servers.json`,
+  stateFile: `${stateDirectory}/servers.json`,
 }
 
-export const apiserverProxy: Planner<LinuxScene> = (scene) => {
-  if (!isNode(scene)) return undefined
-  const { identity, system, host } = scene
-  return component({
+export const planLinuxApiserverProxy: ComponentPlanner<LinuxPlanContext> = (context) => {
+  if (!isNode(context)) return undefined
+  const { identity, system, host } = context
+  return buildComponentPlan({
     name,
     stage: 'node',
     users: [name],
     directories: [
       { path: directory, owner: name, mode: '0700' },
-      { path: memory, owner: name, mode: '0700' },
+      { path: stateDirectory, owner: name, mode: '0700' },
     ],
     files: [
-      // It reads both again by itself: a control plane more or less, or another authority, must not cut connections.
-      textFile(`${directory}/ca.crt`, identity.authorities.kubernetes, {
+      // The proxy reloads both files itself: a change of control planes or CAs must not cut connections.
+      planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, {
         owner: name,
         mode: '0644',
         restart: false,
       }),
-      textFile(`${directory}/config.json`, apiserverProxyConfig(scene, files), {
+      planTextFile(`${directory}/config.json`, renderApiserverProxyConfig(context, files), {
         owner: name,
         restart: false,
       }),
     ],
     certificates: [
-      clientCertificate(scene, {
+      planClientCertificate(context, {
         path: `${directory}/client`,
         owner: name,
-        authority: 'kubernetes',
+        ca: 'kubernetes',
         commonName: `hyperkube:apiserver-proxy:${host.name}`,
         organizations: ['hyperkube:apiserver-proxies'],
       }),
     ],
-    service: systemdService(
+    service: buildSystemdService(
       {
         name,
         description: 'the way to whichever API server is well',
         type: 'exec',
         user: name,
-        command: [ownProgram, name, `--config=${directory}/config.json`],
-        memoryFloor: memoryFloor(name),
-        settings: [...confined(memory), thrifty],
+        command: [hyperkubeProgram, name, `--config=${directory}/config.json`],
+        memoryFloor: formatMemoryFloor(name),
+        settings: [...sandboxSettings(stateDirectory), mallocThreshold],
       },
       system,
     ),
     probes: [
-      local({
+      planLocalProbe({
         name: 'healthz',
-        check: { kind: 'http', url: `http://127.0.0.1:${proxyHealthPort}/healthz` },
+        check: { kind: 'http', url: `http://127.0.0.1:${apiserverProxyHealthPort}/healthz` },
       }),
-      // Whoever answers there is elsewhere.
-      remote({
+      // The API server that responds runs on another host, so this probe must not cause a restart.
+      planRemoteProbe({
         name: 'api',
-        check: { kind: 'http', url: `https://127.0.0.1:${proxyPort}/readyz`, authority: files.authority },
-        every: 20_000,
-        failures: 2,
+        check: { kind: 'http', url: `https://127.0.0.1:${apiserverProxyPort}/readyz`, caFile: files.caFile },
+        intervalMs: 20_000,
+        failureThreshold: 2,
       }),
     ],
   })

@@ -1,35 +1,35 @@
-import type { Planner } from '../component.ts'
-import { extraFiles } from '../extra-files.ts'
-import type { LinuxScene } from '../context.ts'
-import { apiserverProxy } from './apiserver-proxy.ts'
-import { containerd } from './containerd.ts'
-import { etcd } from './etcd.ts'
-import { flanneld } from './flanneld.ts'
-import { hostSettings } from './host-settings.ts'
-import { hyperkubeAgent } from './hyperkube-agent.ts'
-import { hyperkubeControllerManager } from './hyperkube-controller-manager.ts'
-import { images } from './addon-images.ts'
-import { kubeApiserver } from './kube-apiserver.ts'
-import { kubeControllerManager } from './kube-controller-manager.ts'
-import { kubeProxy } from './kube-proxy.ts'
-import { kubeScheduler } from './kube-scheduler.ts'
-import { kubelet } from './kubelet.ts'
-import { withCertificates } from './probes.ts'
+import type { ComponentPlanner } from '../component.ts'
+import { planExtraFiles } from '../extra-files.ts'
+import type { LinuxPlanContext } from '../context.ts'
+import { planLinuxApiserverProxy } from './apiserver-proxy.ts'
+import { planLinuxContainerd } from './containerd.ts'
+import { planEtcd } from './etcd.ts'
+import { planLinuxFlanneld } from './flanneld.ts'
+import { planLinuxHostSettings } from './host-settings.ts'
+import { planLinuxAgent } from './hyperkube-agent.ts'
+import { planHyperkubeControllerManager } from './hyperkube-controller-manager.ts'
+import { planAddonImages } from './addon-images.ts'
+import { planKubeApiserver } from './kube-apiserver.ts'
+import { planKubeControllerManager } from './kube-controller-manager.ts'
+import { planLinuxKubeProxy } from './kube-proxy.ts'
+import { planKubeScheduler } from './kube-scheduler.ts'
+import { planLinuxKubelet } from './kubelet.ts'
+import { withCertificateProbes } from './probes.ts'
 
-/** Everything a Linux host may run, in the order in which it is set up. */
-export const linuxComponents: readonly Planner<LinuxScene>[] = [
-  hostSettings,
-  extraFiles('root'),
-  hyperkubeAgent,
-  etcd,
-  kubeApiserver,
-  kubeControllerManager,
-  kubeScheduler,
-  hyperkubeControllerManager,
-  containerd,
-  apiserverProxy,
-  kubelet,
-  flanneld,
-  kubeProxy,
-  images,
-].map(withCertificates)
+/** All components of a Linux host, in the order of installation. */
+export const linuxComponents: readonly ComponentPlanner<LinuxPlanContext>[] = [
+  planLinuxHostSettings,
+  planExtraFiles('root'),
+  planLinuxAgent,
+  planEtcd,
+  planKubeApiserver,
+  planKubeControllerManager,
+  planKubeScheduler,
+  planHyperkubeControllerManager,
+  planLinuxContainerd,
+  planLinuxApiserverProxy,
+  planLinuxKubelet,
+  planLinuxFlanneld,
+  planLinuxKubeProxy,
+  planAddonImages,
+].map(withCertificateProbes)

@@ -1,99 +1,108 @@
 import { posix } from 'node:path'
-import { download } from '../download.ts'
-import { component, type Planner } from '../component.ts'
-import { containerdConfig, containerdFiles } from '../containerd-config.ts'
-import { textFile } from '../files.ts'
-import { sandboxImages } from '../sandbox-images.ts'
-import { memoryFloor } from '../memory-floors.ts'
-import { proxyVariables } from '../proxy-variables.ts'
-import { isNode, type LinuxScene } from '../context.ts'
-import { cniConfiguration, containerdSocket, etc, programDirectory } from './paths.ts'
-import { local, remote } from './probes.ts'
-import { environment, systemdService } from './unit.ts'
+import { planDownload } from '../download.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { renderContainerdConfig, planContainerdFiles } from '../containerd-config.ts'
+import { planTextFile } from '../files.ts'
+import { listSandboxImages } from '../sandbox-images.ts'
+import { formatMemoryFloor } from '../memory-floors.ts'
+import { buildProxyVariables } from '../proxy-variables.ts'
+import { isNode, type LinuxPlanContext } from '../context.ts'
+import { linuxCniDirectory, containerdSocket, configRoot, linuxProgramDirectory } from './paths.ts'
+import { planLocalProbe, planRemoteProbe } from './probes.ts'
+import { environmentSetting, buildSystemdService } from './unit.ts'
 
 const name = 'containerd'
-const directory = `${etc}/containerd`
+const directory = `${configRoot}/containerd`
 const endpoint = `unix://${containerdSocket}`
 const root = { owner: 'root' }
-/** Where other networks than ours put their programs. */
+/** Directory in which foreign network plugins install their programs. */
 const foreignPlugins = '/opt/cni/bin'
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-export const containerd: Planner<LinuxScene> = (scene) => {
-  if (!isNode(scene)) return undefined
-  const { cluster, system } = scene
-  const program = download(scene, name, programDirectory, { kind: 'archive', strip: 1 })
-  const runc = download(scene, 'runc', programDirectory, { kind: 'program', as: 'runc' })
-  const plugins = cniPlugins(scene)
-  const crictl = download(scene, 'crictl', programDirectory, { kind: 'archive', strip: 0 })
-  const places = {
+export const planLinuxContainerd: ComponentPlanner<LinuxPlanContext> = (context) => {
+  if (!isNode(context)) return undefined
+  const { cluster, system } = context
+  const program = planDownload(context, name, linuxProgramDirectory, { kind: 'archive', strip: 1 })
+  const runc = planDownload(context, 'runc', linuxProgramDirectory, { kind: 'program', as: 'runc' })
+  const plugins = planCniPlugins(context)
+  const crictl = planDownload(context, 'crictl', linuxProgramDirectory, { kind: 'archive', strip: 0 })
+  const paths = {
     owner: 'root',
     at: (...parts: readonly string[]) => posix.join(directory, ...parts),
     address: containerdSocket,
-    plugins: [plugins.directory, foreignPlugins],
-    networks: cniConfiguration,
+    pluginDirectories: [plugins.directory, foreignPlugins],
+    networkDirectory: linuxCniDirectory,
   }
-  const config = containerdConfig(scene, places, { tables: runtime(scene, runc.directory) })
-  return component({
+  const config = renderContainerdConfig(context, paths, {
+    tables: renderRuntimeTables(context, runc.directory),
+  })
+  return buildComponentPlan({
     name,
     stage: 'node',
     version: program.version,
     directories: [
       { path: directory, owner: 'root', mode: '0700' },
       { path: `${directory}/certs.d`, owner: 'root', mode: '0700' },
-      { path: cniConfiguration, owner: 'root', mode: '0755' },
+      { path: linuxCniDirectory, owner: 'root', mode: '0755' },
       { path: foreignPlugins, owner: 'root', mode: '0755' },
     ],
     artifacts: [program, runc, plugins, crictl],
-    images: sandboxImages(scene),
+    images: listSandboxImages(context),
     files: [
-      textFile(`${directory}/config.toml`, config, root),
-      ...containerdFiles(scene, places),
-      textFile('/etc/crictl.yaml', `runtime-endpoint: ${endpoint}\n`, {
+      planTextFile(`${directory}/config.toml`, config, root),
+      ...planContainerdFiles(context, paths),
+      planTextFile('/etc/crictl.yaml', `runtime-endpoint: ${endpoint}\n`, {
         ...root,
         mode: '0644',
         restart: false,
       }),
     ],
-    service: systemdService(
+    service: buildSystemdService(
       {
         name,
         description: 'containerd, which runs containers',
         type: 'notify',
         command: [`${program.directory}/${name}`, `--config=${directory}/config.toml`],
-        memoryFloor: memoryFloor(name),
+        memoryFloor: formatMemoryFloor(name),
         settings: [
-          // Containers are not its own and must outlive it.
+          // Containers must survive a restart of containerd.
           ['KillMode', 'process'],
           ['Delegate', 'yes'],
           ['TasksMax', 'infinity'],
-          // Its shims are found on the path.
-          environment('PATH', [program.directory, runc.directory, systemPath].join(':')),
-          ...Object.entries(proxyVariables(cluster)).map(([variable, value]) => environment(variable, value)),
+          // containerd finds its shims through PATH.
+          environmentSetting('PATH', [program.directory, runc.directory, systemPath].join(':')),
+          ...Object.entries(buildProxyVariables(cluster)).map(([variable, value]) =>
+            environmentSetting(variable, value),
+          ),
         ],
       },
       system,
     ),
     probes: [
-      local({ name: 'health', check: { kind: 'grpc', endpoint } }),
-      local({ name: 'cri', check: { kind: 'cri', endpoint }, every: 10_000, timeout: 10_000 }),
-      // It waits for a file that others write.
-      remote({ name: 'network', check: { kind: 'cri', endpoint, network: true } }),
+      planLocalProbe({ name: 'health', check: { kind: 'grpc', endpoint } }),
+      planLocalProbe({
+        name: 'cri',
+        check: { kind: 'cri', endpoint },
+        intervalMs: 10_000,
+        timeoutMs: 10_000,
+      }),
+      // The network is ready once flanneld has written its file, so a restart of containerd does not help.
+      planRemoteProbe({ name: 'network', check: { kind: 'cri', endpoint, network: true } }),
     ],
   })
 }
 
-/** The programs that join a pod to its network. */
-export function cniPlugins(scene: LinuxScene): ReturnType<typeof download> {
-  return download(scene, 'cni-plugins', programDirectory, { kind: 'archive', strip: 0 })
+/** CNI plugins, which connect pods to their network. */
+export function planCniPlugins(context: LinuxPlanContext): ReturnType<typeof planDownload> {
+  return planDownload(context, 'cni-plugins', linuxProgramDirectory, { kind: 'archive', strip: 0 })
 }
 
-/** What only Linux has: cgroups, SELinux, and a program that makes containers. */
-function runtime({ system }: LinuxScene, runc: string): string[] {
+/** Settings that only Linux has: cgroups, SELinux and runc. */
+function renderRuntimeTables({ system }: LinuxPlanContext, runc: string): string[] {
   return [
     "[plugins.'io.containerd.cri.v1.runtime']",
     `  enable_selinux = ${system.selinux === 'enforcing'}`,
-    // Without the right to lower a score, a pod that asks for a low one would not start.
+    // Without CAP_SYS_RESOURCE a pod that requests a lower OOM score would not start.
     `  restrict_oom_score_adj = ${system.missingCapabilities.includes('CAP_SYS_RESOURCE')}`,
     '',
     "[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]",

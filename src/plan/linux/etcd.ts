@@ -1,30 +1,30 @@
 import type { PlannedFile } from '../../contract/component-plan.ts'
-import { etcdBorn, etcdLog } from '../../contract/etcd-restore.ts'
+import { etcdInitializedFile, etcdWalDirectory } from '../../contract/etcd-restore.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { flags, mergeArgs } from '../args.ts'
-import { download } from '../download.ts'
-import { clientCertificate, serverCertificate } from '../certificate.ts'
-import { component, type Planner } from '../component.ts'
-import { textFile } from '../files.ts'
-import { memoryFloor } from '../memory-floors.ts'
-import { alternativeNames } from '../alternative-names.ts'
-import { isEtcdMember, type LinuxScene } from '../context.ts'
-import type { Member } from '../topology.ts'
-import { ciphers } from '../tls-cipher-suites.ts'
-import { etc, programDirectory } from './paths.ts'
-import { diskSpace, local, remote } from './probes.ts'
-import { confined, renderUnit, systemdService } from './unit.ts'
+import { toFlags, mergeArgs } from '../args.ts'
+import { planDownload } from '../download.ts'
+import { planClientCertificate, planServerCertificate } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planTextFile } from '../files.ts'
+import { formatMemoryFloor } from '../memory-floors.ts'
+import { splitAlternativeNames } from '../alternative-names.ts'
+import { isEtcdMember, type LinuxPlanContext } from '../context.ts'
+import type { HostAddress } from '../topology.ts'
+import { tlsCipherSuites } from '../tls-cipher-suites.ts'
+import { configRoot, linuxProgramDirectory } from './paths.ts'
+import { diskSpaceProbe, planLocalProbe, planRemoteProbe } from './probes.ts'
+import { sandboxSettings, renderUnit, buildSystemdService } from './unit.ts'
 
 const name = 'etcd'
-const directory = `${etc}/etcd`
+const directory = `${configRoot}/etcd`
 const data = '/var/lib/etcd'
-/** For probes and metrics, on the host itself, without encryption. */
-const metrics = 'http://127.0.0.1:2381'
+/** Endpoint for probes and metrics on the host itself, without TLS. */
+const metricsUrl = 'http://127.0.0.1:2381'
 
-export const etcd: Planner<LinuxScene> = (scene) => {
-  if (!isEtcdMember(scene)) return undefined
-  const { host, address, identity, system, cluster } = scene
-  const program = download(scene, name, programDirectory, { kind: 'archive', strip: 1 })
+export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
+  if (!isEtcdMember(context)) return undefined
+  const { host, address, identity, system, cluster } = context
+  const program = planDownload(context, name, linuxProgramDirectory, { kind: 'archive', strip: 1 })
   const args = mergeArgs(
     {
       name: host.name,
@@ -33,7 +33,7 @@ export const etcd: Planner<LinuxScene> = (scene) => {
       'advertise-client-urls': `https://${address}:2379`,
       'listen-peer-urls': `https://${address}:2380`,
       'initial-advertise-peer-urls': `https://${address}:2380`,
-      'listen-metrics-urls': metrics,
+      'listen-metrics-urls': metricsUrl,
       'client-cert-auth': 'true',
       'trusted-ca-file': `${directory}/ca.crt`,
       'cert-file': `${directory}/server.crt`,
@@ -43,7 +43,7 @@ export const etcd: Planner<LinuxScene> = (scene) => {
       'peer-cert-file': `${directory}/peer.crt`,
       'peer-key-file': `${directory}/peer.key`,
       'tls-min-version': 'TLS1.2',
-      'cipher-suites': ciphers.join(','),
+      'cipher-suites': tlsCipherSuites.join(','),
       'feature-gates': 'InitialCorruptCheck=true,CompactHashCheck=true',
       'quota-backend-bytes': String(8 * 2 ** 30),
       'snapshot-count': '10000',
@@ -51,9 +51,9 @@ export const etcd: Planner<LinuxScene> = (scene) => {
     },
     cluster.spec.components.etcd.args,
   )
-  const names = alternativeNames(host.name, 'localhost', address, '127.0.0.1')
-  const wish = { owner: name, authority: 'etcd', commonName: host.name } as const
-  return component({
+  const names = splitAlternativeNames(host.name, 'localhost', address, '127.0.0.1')
+  const certificateOptions = { owner: name, ca: 'etcd', commonName: host.name } as const
+  return buildComponentPlan({
     name,
     stage: 'etcd',
     version: program.version,
@@ -64,76 +64,94 @@ export const etcd: Planner<LinuxScene> = (scene) => {
     ],
     artifacts: [program],
     files: [
-      textFile(`${directory}/ca.crt`, identity.authorities.etcd, { owner: name, mode: '0644' }),
-      birthFile(birth('new', scene.topology.etcd, identity.id)),
-      textFile(guardPath, guard, { owner: 'root', mode: '0644', restart: false }),
+      planTextFile(`${directory}/ca.crt`, identity.cas.etcd, { owner: name, mode: '0644' }),
+      planBootstrapFile(renderBootstrapVariables('new', context.topology.etcd, identity.id)),
+      planTextFile(startGuardPath, startGuard, { owner: 'root', mode: '0644', restart: false }),
     ],
     certificates: [
-      // Each member is a client of the others too.
-      serverCertificate(scene, { ...wish, path: `${directory}/server` }, names, ['server', 'client']),
-      serverCertificate(scene, { ...wish, path: `${directory}/peer` }, names, ['server', 'client']),
-      // For people on this host: etcdctl, when nothing else works.
-      clientCertificate(scene, { ...wish, path: `${directory}/client`, commonName: `etcdctl:${host.name}` }),
+      // Each member is also a client of its peers.
+      planServerCertificate(context, { ...certificateOptions, path: `${directory}/server` }, names, [
+        'server',
+        'client',
+      ]),
+      planServerCertificate(context, { ...certificateOptions, path: `${directory}/peer` }, names, [
+        'server',
+        'client',
+      ]),
+      // For etcdctl on this host, when nothing else works.
+      planClientCertificate(context, {
+        ...certificateOptions,
+        path: `${directory}/client`,
+        commonName: `etcdctl:${host.name}`,
+      }),
     ],
-    service: systemdService(
+    service: buildSystemdService(
       {
         name,
         description: 'etcd, where the cluster keeps all it knows',
         type: 'notify',
         user: name,
-        command: [`${program.directory}/etcd`, ...flags(args)],
-        memoryFloor: memoryFloor(name),
+        command: [`${program.directory}/etcd`, ...toFlags(args)],
+        memoryFloor: formatMemoryFloor(name),
         settings: [
-          ['EnvironmentFile', `${directory}/birth.env`],
+          ['EnvironmentFile', `${directory}/bootstrap.env`],
           ['IOSchedulingClass', 'best-effort'],
           ['IOSchedulingPriority', '0'],
-          ...confined(data),
+          ...sandboxSettings(data),
         ],
       },
       system,
     ),
     probes: [
-      // To start a member anew that is only slow costs the others an election.
-      local({ name: 'livez', check: { kind: 'http', url: `${metrics}/livez` }, failures: 6 }),
-      // It fails without a quorum, for which no restart is a remedy, and takes seven seconds to say so.
-      remote({ name: 'readyz', check: { kind: 'http', url: `${metrics}/readyz` } }),
-      // Beside its data, and never among them. Members expect a sign of life every 100 ms.
-      remote({
-        name: 'disk-latency',
-        check: { kind: 'disk-latency', directory: data, within: 150 },
-        every: 30_000,
+      // Restarting a slow member costs its peers an election, so the probe tolerates more failures.
+      planLocalProbe({
+        name: 'livez',
+        check: { kind: 'http', url: `${metricsUrl}/livez` },
+        failureThreshold: 6,
       }),
-      diskSpace(data),
+      // readyz fails without a quorum, which a restart cannot repair. It needs seven seconds to fail.
+      planRemoteProbe({ name: 'readyz', check: { kind: 'http', url: `${metricsUrl}/readyz` } }),
+      // Measured beside the data, never inside it. Members expect a heartbeat every 100 ms.
+      planRemoteProbe({
+        name: 'disk-latency',
+        check: { kind: 'disk-latency', directory: data, maxMs: 150 },
+        intervalMs: 30_000,
+      }),
+      diskSpaceProbe(data),
     ],
   })
 }
 
-const guardPath = '/etc/systemd/system/etcd.service.d/born.conf'
+const startGuardPath = '/etc/systemd/system/etcd.service.d/initialized.conf'
 
 /**
- * A member that has lost its data would start as one that is just born, and take part in votes as if it had never promised
- * anything. So it starts only where none was born yet, or where its data is. A file of its own: the unit stays as it was,
- * and nobody restarts for it.
+ * A member that lost its data would start as a new one and vote without its earlier promises. So etcd starts
+ * only if no member was initialized here, or if its data exists. The condition is a drop-in, so the unit is
+ * unchanged and no member restarts for it.
  */
-const guard = renderUnit([
+const startGuard = renderUnit([
   [
     'Unit',
     [
-      ['ConditionPathExists', `|!${etcdBorn}`],
-      ['ConditionDirectoryNotEmpty', `|${etcdLog}`],
+      ['ConditionPathExists', `|!${etcdInitializedFile}`],
+      ['ConditionDirectoryNotEmpty', `|${etcdWalDirectory}`],
     ],
   ],
 ])
 
-const birthPath = `${directory}/birth.env`
+const bootstrapPath = `${directory}/bootstrap.env`
 
-/** Read at a member's birth alone, so that members which come later change nothing for it. */
-function birthFile(text: string): PlannedFile {
-  return { ...textFile(birthPath, text, { owner: name, restart: false }), once: true }
+/** Read only when a member is initialized, so members that join later do not change it. */
+function planBootstrapFile(text: string): PlannedFile {
+  return { ...planTextFile(bootstrapPath, text, { owner: name, restart: false }), once: true }
 }
 
-/** Who the members are by then, the new one among them, in etcd's own variables. */
-function birth(state: 'new' | 'existing', members: readonly Member[], token: string): string {
+/** Renders the initial members, including the new one, as etcd variables. */
+function renderBootstrapVariables(
+  state: 'new' | 'existing',
+  members: readonly HostAddress[],
+  token: string,
+): string {
   const all = members.map(({ name: member, address }) => `${member}=https://${address}:2380`)
   return [
     `ETCD_INITIAL_CLUSTER=${all.join(',')}`,
@@ -143,12 +161,12 @@ function birth(state: 'new' | 'existing', members: readonly Member[], token: str
   ].join('\n')
 }
 
-/** The plan of a host that comes to an etcd which has these members, the host itself among them. */
-export function joiningPlan(plan: NodePlan, members: readonly Member[]): NodePlan {
-  const joining = birthFile(birth('existing', members, plan.cluster.id))
+/** Changes the plan of a host so that it joins an existing etcd. The members include the host itself. */
+export function toJoiningPlan(plan: NodePlan, members: readonly HostAddress[]): NodePlan {
+  const joining = planBootstrapFile(renderBootstrapVariables('existing', members, plan.cluster.id))
   const components = plan.components.map((one) => ({
     ...one,
-    files: one.files.map((file) => (file.path === birthPath ? joining : file)),
+    files: one.files.map((file) => (file.path === bootstrapPath ? joining : file)),
   }))
   return { ...plan, components }
 }

@@ -1,45 +1,45 @@
 import type { Probe } from '../../contract/probe.ts'
-import { proxyPort } from '../apiserver-proxy-config.ts'
-import { flags, mergeArgs } from '../args.ts'
-import { download } from '../download.ts'
-import { clientCertificate } from '../certificate.ts'
-import { component, type Planner } from '../component.ts'
-import { textFile } from '../files.ts'
-import { memoryFloor } from '../memory-floors.ts'
-import { flannelNetwork } from '../flannel-network.ts'
-import { nodeOf } from '../node.ts'
-import type { LinuxScene } from '../context.ts'
-import { cniPlugins } from './containerd.ts'
+import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
+import { toFlags, mergeArgs } from '../args.ts'
+import { planDownload } from '../download.ts'
+import { planClientCertificate } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planTextFile } from '../files.ts'
+import { formatMemoryFloor } from '../memory-floors.ts'
+import { renderFlannelNetwork } from '../flannel-network.ts'
+import { planNode } from '../node.ts'
+import type { LinuxPlanContext } from '../context.ts'
+import { planCniPlugins } from './containerd.ts'
 import {
-  cniConfiguration,
-  etc,
-  flannelSubnet,
-  kubeconfigFile,
-  kubeconfigPath,
-  programDirectory,
+  linuxCniDirectory,
+  configRoot,
+  flannelSubnetFile,
+  planLinuxKubeconfig,
+  linuxKubeconfigPath,
+  linuxProgramDirectory,
 } from './paths.ts'
-import { local, remote } from './probes.ts'
+import { planLocalProbe, planRemoteProbe } from './probes.ts'
 import { hasNftables } from './packet-filter.ts'
-import { environment, systemdService } from './unit.ts'
+import { environmentSetting, buildSystemdService } from './unit.ts'
 
 const name = 'flanneld'
 const user = 'hyperkube:flannel'
-const directory = `${etc}/flanneld`
+const directory = `${configRoot}/flanneld`
 const healthPort = 10_246
-const configuration = `${cniConfiguration}/10-flannel.conflist`
+const cniConfigFile = `${linuxCniDirectory}/10-flannel.conflist`
 
-export const flanneld: Planner<LinuxScene> = (scene) => {
-  const node = nodeOf(scene)
-  const { cluster, identity, system, address } = scene
+export const planLinuxFlanneld: ComponentPlanner<LinuxPlanContext> = (context) => {
+  const node = planNode(context)
+  const { cluster, identity, system, address } = context
   const { network, components } = cluster.spec
   if (node === undefined || network.plugin !== 'flannel') return undefined
-  const program = download(scene, 'flannel', programDirectory, { kind: 'program', as: name })
+  const program = planDownload(context, 'flannel', linuxProgramDirectory, { kind: 'program', as: name })
   const args = mergeArgs(
     {
       'kube-subnet-mgr': 'true',
       'kubeconfig-file': `${directory}/kubeconfig`,
       'net-config-path': `${directory}/net-conf.json`,
-      'subnet-file': flannelSubnet,
+      'subnet-file': flannelSubnetFile,
       iface: address,
       'ip-masq': 'true',
       'healthz-ip': '127.0.0.1',
@@ -48,94 +48,102 @@ export const flanneld: Planner<LinuxScene> = (scene) => {
     components.flanneld.args,
   )
   const { backend, vni } = network.flannel
-  return component({
+  return buildComponentPlan({
     name,
     stage: 'network',
     version: program.version,
     needs: ['apiserver-proxy'],
     directories: [
       { path: directory, owner: 'root', mode: '0700' },
-      { path: cniConfiguration, owner: 'root', mode: '0755' },
+      { path: linuxCniDirectory, owner: 'root', mode: '0755' },
     ],
     artifacts: [program],
     files: [
-      textFile(`${directory}/ca.crt`, identity.authorities.kubernetes, { owner: 'root', mode: '0644' }),
-      textFile(`${directory}/net-conf.json`, flannelNetwork(scene, { nftables: usesNftables(system) }), {
-        owner: 'root',
-      }),
-      kubeconfigFile(scene, name, `https://127.0.0.1:${proxyPort}`, 'root'),
+      planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, { owner: 'root', mode: '0644' }),
+      planTextFile(
+        `${directory}/net-conf.json`,
+        renderFlannelNetwork(context, { nftables: usesNftables(system) }),
+        {
+          owner: 'root',
+        },
+      ),
+      planLinuxKubeconfig(context, name, `https://127.0.0.1:${apiserverProxyPort}`, 'root'),
     ],
     derivedFiles: [
       {
-        path: configuration,
+        path: cniConfigFile,
         owner: 'root',
         mode: '0600',
-        from: flannelSubnet,
-        template: conflist,
+        from: flannelSubnetFile,
+        template: conflistTemplate,
       },
     ],
     certificates: [
-      clientCertificate(scene, {
+      planClientCertificate(context, {
         path: `${directory}/client`,
         owner: 'root',
-        authority: 'kubernetes',
+        ca: 'kubernetes',
         commonName: user,
       }),
     ],
-    service: systemdService(
+    service: buildSystemdService(
       {
         name,
         description: 'flannel, the network of pods',
         after: ['apiserver-proxy'],
         type: 'notify',
-        command: [`${program.directory}/${name}`, ...flags(args)],
-        memoryFloor: memoryFloor(name),
-        settings: [environment('NODE_NAME', node.name)],
+        command: [`${program.directory}/${name}`, ...toFlags(args)],
+        memoryFloor: formatMemoryFloor(name),
+        settings: [environmentSetting('NODE_NAME', node.name)],
       },
       system,
     ),
     probes: [
-      local({ name: 'healthz', check: { kind: 'http', url: `http://127.0.0.1:${healthPort}/healthz` } }),
-      ...(backend === 'vxlan' ? overlayProbes(`flannel.${vni}`, node.name) : []),
-      // What keeps a pod out is a file, a program, or that all addresses are taken: flannel started anew mends none of it.
-      remote({
+      planLocalProbe({
+        name: 'healthz',
+        check: { kind: 'http', url: `http://127.0.0.1:${healthPort}/healthz` },
+      }),
+      ...(backend === 'vxlan' ? buildOverlayProbes(`flannel.${vni}`, node.name) : []),
+      // A failing sandbox is caused by a file, a program or exhausted addresses. A restart of flanneld
+      // repairs none of these.
+      planRemoteProbe({
         name: 'sandbox',
-        check: { kind: 'sandbox', configuration, plugins: cniPlugins(scene).directory },
-        every: 120_000,
-        timeout: 30_000,
-        failures: 2,
+        check: { kind: 'sandbox', configuration: cniConfigFile, plugins: planCniPlugins(context).directory },
+        intervalMs: 120_000,
+        timeoutMs: 30_000,
+        failureThreshold: 2,
       }),
     ],
   })
 }
 
-/** What flannel has made is the kernel's, and stays or goes without it. */
-function overlayProbes(link: string, node: string): readonly Probe[] {
+/** The interface and routes belong to the kernel and can outlive flanneld or vanish without it. */
+function buildOverlayProbes(link: string, node: string): readonly Probe[] {
   return [
-    local({ name: 'interface', check: { kind: 'interface', name: link } }),
-    local({
+    planLocalProbe({ name: 'interface', check: { kind: 'interface', name: link } }),
+    planLocalProbe({
       name: 'overlay',
       check: {
         kind: 'overlay',
         interface: link,
-        subnetFile: flannelSubnet,
+        subnetFile: flannelSubnetFile,
         node,
-        kubeconfig: kubeconfigPath(name),
+        kubeconfig: linuxKubeconfigPath(name),
       },
-      every: 15_000,
-      timeout: 15_000,
-      failures: 2,
+      intervalMs: 15_000,
+      timeoutMs: 15_000,
+      failureThreshold: 2,
     }),
   ]
 }
 
-/** Docker forbids all forwarding by iptables; only a rule of iptables allows it again. */
-function usesNftables(system: LinuxScene['system']): boolean {
+/** Docker blocks all forwarding with iptables; only an iptables rule can allow it again. */
+function usesNftables(system: LinuxPlanContext['system']): boolean {
   return hasNftables(system) && !system.firewalls.includes('docker')
 }
 
-/** How pods are joined to the network, in terms of what flannel writes when it has got its part of it. */
-const conflist = `${JSON.stringify(
+/** Template of the CNI configuration. Its variables come from the subnet file that flanneld writes. */
+const conflistTemplate = `${JSON.stringify(
   {
     cniVersion: '1.0.0',
     name: 'flannel',

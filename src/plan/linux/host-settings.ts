@@ -1,36 +1,36 @@
-import { component, type Planner } from '../component.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
 import { memoryFloors } from '../memory-floors.ts'
-import { textFile } from '../files.ts'
-import { flooredComponents } from '../reserved-resources.ts'
-import { isNode, type LinuxScene } from '../context.ts'
-import { etc, logs, state } from './paths.ts'
-import { renderUnit, slice } from './unit.ts'
+import { planTextFile } from '../files.ts'
+import { listFlooredComponents } from '../reserved-resources.ts'
+import { isNode, type LinuxPlanContext } from '../context.ts'
+import { configRoot, logRoot, stateRoot } from './paths.ts'
+import { renderUnit, hyperkubeSlice } from './unit.ts'
 
-/** What the host itself needs before anything runs on it. */
-export const hostSettings: Planner<LinuxScene> = (scene) => {
-  const { system } = scene
-  const shared = { owner: 'root', mode: '0755' }
-  return component({
+/** Settings of the host itself, applied before any component starts. */
+export const planLinuxHostSettings: ComponentPlanner<LinuxPlanContext> = (context) => {
+  const { system } = context
+  const sharedDirectory = { owner: 'root', mode: '0755' }
+  return buildComponentPlan({
     name: 'host',
     stage: 'prepare',
     modules:
-      isNode(scene) && system.kernel.modules ? ['br_netfilter', 'nf_conntrack', 'overlay', 'vxlan'] : [],
-    sysctls: isNode(scene) ? sysctls(system) : {},
+      isNode(context) && system.kernel.modules ? ['br_netfilter', 'nf_conntrack', 'overlay', 'vxlan'] : [],
+    sysctls: isNode(context) ? buildSysctls(system) : {},
     directories: [
-      { path: etc, ...shared },
-      { path: state, ...shared },
-      { path: logs, ...shared },
-      { path: '/opt/hyperkube', ...shared },
+      { path: configRoot, ...sharedDirectory },
+      { path: stateRoot, ...sharedDirectory },
+      { path: logRoot, ...sharedDirectory },
+      { path: '/opt/hyperkube', ...sharedDirectory },
     ],
     files: [
-      textFile(`/etc/systemd/system/${slice}`, sliceUnit(scene), {
+      planTextFile(`/etc/systemd/system/${hyperkubeSlice}`, renderSliceUnit(context), {
         owner: 'root',
         mode: '0644',
         restart: false,
       }),
-      ...(system.networkManager && isNode(scene)
+      ...(system.networkManager && isNode(context)
         ? [
-            textFile('/etc/NetworkManager/conf.d/90-hyperkube.conf', unmanaged, {
+            planTextFile('/etc/NetworkManager/conf.d/90-hyperkube.conf', unmanagedDevices, {
               owner: 'root',
               mode: '0644',
               restart: false,
@@ -41,14 +41,14 @@ export const hostSettings: Planner<LinuxScene> = (scene) => {
   })
 }
 
-function sysctls({ container, kernel }: LinuxScene['system']): Record<string, string> {
+function buildSysctls({ container, kernel }: LinuxPlanContext['system']): Record<string, string> {
   return {
     'net.ipv4.ip_forward': '1',
-    // Else packets between pods of one bridge pass the service proxy by.
+    // Without this, packets between pods of one bridge bypass kube-proxy.
     ...(kernel.bridgeNetfilter
       ? { 'net.bridge.bridge-nf-call-iptables': '1', 'net.bridge.bridge-nf-call-ip6tables': '1' }
       : {}),
-    // As the kubelet wants to find them; in a container they belong to the machine around it.
+    // The values that the kubelet requires. Inside a container they belong to the outer machine.
     ...(container
       ? {}
       : {
@@ -61,15 +61,15 @@ function sysctls({ container, kernel }: LinuxScene['system']): Record<string, st
   }
 }
 
-/** A floor of a service holds only as far as that of the slice around it. */
-function sliceUnit(scene: LinuxScene): string {
-  const floor = flooredComponents(scene).reduce((sum, name) => sum + memoryFloors[name], 0)
+/** systemd limits the memory floor of a service to the floor of its slice. */
+function renderSliceUnit(context: LinuxPlanContext): string {
+  const floor = listFlooredComponents(context).reduce((sum, name) => sum + memoryFloors[name], 0)
   return renderUnit([
     ['Unit', [['Description', 'the services of the cluster']]],
-    ['Slice', scene.system.cgroup.version === 2 ? [['MemoryMin', `${floor}M`]] : []],
+    ['Slice', context.system.cgroup.version === 2 ? [['MemoryMin', `${floor}M`]] : []],
   ])
 }
 
-/** NetworkManager would take the addresses of the pod network away. */
-const unmanaged =
+/** NetworkManager would remove the addresses of the pod network. */
+const unmanagedDevices =
   '[keyfile]\nunmanaged-devices=interface-name:cni0;interface-name:flannel*;interface-name:veth*\n'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { clusterWith, planInput } from '../testing/fixtures.ts'
+import { buildTestCluster, buildPlanInput } from '../testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 
-const input = planInput(
-  clusterWith(
+const input = buildPlanInput(
+  buildTestCluster(
     '{ name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }',
     '{ name: w1, address: 10.0.0.2, roles: [worker] }',
   ),

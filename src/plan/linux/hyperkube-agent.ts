@@ -1,75 +1,80 @@
-import { agentDirectory, authorityFiles } from '../../contract/ca-files.ts'
+import { agentDirectory, locateCaFiles } from '../../contract/ca-files.ts'
 import type { Probe } from '../../contract/probe.ts'
-import type { Service } from '../../contract/service.ts'
-import { component, type Planner } from '../component.ts'
-import { secretFile, textFile } from '../files.ts'
-import { isControlPlane, isNode, type LinuxScene } from '../context.ts'
-import { etc, ownProgram, programDirectory, state } from './paths.ts'
-import { diskSpace, remote } from './probes.ts'
-import { renderUnit, thrifty } from './unit.ts'
+import type { ServiceSpec } from '../../contract/service.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planSecretFile, planTextFile } from '../files.ts'
+import { isControlPlane, isNode, type LinuxPlanContext } from '../context.ts'
+import { configRoot, hyperkubeProgram, linuxProgramDirectory, stateRoot } from './paths.ts'
+import { diskSpaceProbe, planRemoteProbe } from './probes.ts'
+import { renderUnit, mallocThreshold } from './unit.ts'
 
 const name = 'hyperkube-agent'
 const root = { owner: 'root' }
 
-export const hyperkubeAgent: Planner<LinuxScene> = (scene) => {
-  const { identity, version } = scene
-  const authorities = [
-    ['kubernetes', identity.authorities.kubernetes],
-    ['etcd', identity.authorities.etcd],
-    ['front-proxy', identity.authorities.frontProxy],
+export const planLinuxAgent: ComponentPlanner<LinuxPlanContext> = (context) => {
+  const { identity, version } = context
+  const cas = [
+    ['kubernetes', identity.cas.kubernetes],
+    ['etcd', identity.cas.etcd],
+    ['front-proxy', identity.cas.frontProxy],
   ] as const
-  return component({
+  return buildComponentPlan({
     name,
     stage: 'prepare',
     version,
     directories: [
       { path: agentDirectory, owner: 'root', mode: '0700' },
-      { path: `${state}/agent`, owner: 'root', mode: '0700' },
+      { path: `${stateRoot}/agent`, owner: 'root', mode: '0700' },
     ],
     artifacts: [
-      { from: 'this-release', name: 'hyperkube', version, directory: programDirectory('hyperkube', version) },
+      {
+        from: 'this-release',
+        name: 'hyperkube',
+        version,
+        directory: linuxProgramDirectory('hyperkube', version),
+      },
     ],
-    // Control planes renew certificates while no operator is near.
-    files: isControlPlane(scene)
-      ? authorities.flatMap(([authority, certificate]) => [
-          textFile(authorityFiles(authority).certificates, certificate, {
+    // Control planes renew certificates while no operator is connected.
+    files: isControlPlane(context)
+      ? cas.flatMap(([ca, certificate]) => [
+          planTextFile(locateCaFiles(ca).certificates, certificate, {
             ...root,
             mode: '0644',
             restart: false,
           }),
-          secretFile(authorityFiles(authority).privateKey, `${authority}-authority-key`, identity, {
+          planSecretFile(locateCaFiles(ca).privateKey, `${ca}-ca-key`, identity, {
             ...root,
             restart: false,
           }),
         ])
       : [],
-    service: agentService(),
-    probes: [diskSpace(`${state}/agent`), ...clockProbes(scene)],
+    service: buildLinuxAgentService(),
+    probes: [diskSpaceProbe(`${stateRoot}/agent`), ...buildClockProbes(context)],
   })
 }
 
-/** Nodes reach API servers anyway, which say in every answer what time it is. */
-function clockProbes(scene: LinuxScene): readonly Probe[] {
-  const { topology, address, cluster } = scene
+/** Compares the clock with the Date header of other API servers, which nodes reach anyway. */
+function buildClockProbes(context: LinuxPlanContext): readonly Probe[] {
+  const { topology, address, cluster } = context
   const others = topology.controlPlanes.filter((server) => server.address !== address)
-  if (!isNode(scene) || others.length === 0) return []
+  if (!isNode(context) || others.length === 0) return []
   return [
-    remote({
+    planRemoteProbe({
       name: 'clock',
       check: {
         kind: 'clock',
         servers: others.map((server) => `https://${server.address}:${cluster.spec.api.port}/livez`),
-        authority: `${etc}/kubelet/ca.crt`,
-        within: 2000,
+        caFile: `${configRoot}/kubelet/ca.crt`,
+        maxMs: 2000,
       },
-      every: 300_000,
-      failures: 2,
+      intervalMs: 300_000,
+      failureThreshold: 2,
     }),
   ]
 }
 
-/** The same on every host: it is there before anything is known of the host. */
-export function agentService(): Service {
+/** Equal on every host, because the agent is installed before any facts are known. */
+export function buildLinuxAgentService(): ServiceSpec {
   const unit = renderUnit([
     [
       'Unit',
@@ -84,19 +89,19 @@ export function agentService(): Service {
       'Service',
       [
         ['Type', 'notify'],
-        // Node has no datagram sockets: a child of the agent, systemd-notify, speaks for it.
+        // Node has no datagram sockets, so a child process, systemd-notify, sends the notifications.
         ['NotifyAccess', 'all'],
-        ['ExecStart', `${ownProgram} agent`],
-        // One that hangs gives no sign of life, and is started anew as if it had ended.
+        ['ExecStart', `${hyperkubeProgram} agent`],
+        // A hanging agent sends no watchdog notification, and systemd restarts it.
         ['WatchdogSec', '100'],
         ['TimeoutStartSec', '60'],
         ['Restart', 'always'],
         ['RestartSec', '2'],
-        // Keys pass through its memory, which must not come to lie on a disk.
+        // The agent has keys in memory, which must not reach the disk in a core dump.
         ['LimitCORE', '0'],
-        // What it started must outlive it.
+        // Child processes must survive a restart of the agent.
         ['KillMode', 'process'],
-        thrifty,
+        mallocThreshold,
       ],
     ],
     ['Install', [['WantedBy', 'multi-user.target']]],

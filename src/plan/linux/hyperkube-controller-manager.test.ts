@@ -3,11 +3,11 @@ import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { managerSettingsFormat } from '../../contract/manager-settings.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { clusterWith, planInput } from '../testing/fixtures.ts'
+import { buildTestCluster, buildPlanInput } from '../testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 import type { PlanInput } from '../context.ts'
 
-const cluster = clusterWith(
+const cluster = buildTestCluster(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }',
   '{ name: w1, address: 10.0.0.2, roles: [worker] }',
 )
@@ -16,20 +16,24 @@ function withSpec(spec: Partial<Cluster['spec']>): Cluster {
   return { ...cluster, spec: { ...cluster.spec, ...spec } }
 }
 
-function managerOf(wished: Cluster, host = 'cp1', more: Partial<PlanInput> = {}): ComponentPlan | undefined {
-  const plan = planCluster({ ...planInput(wished), ...more }).plans.find((one) => one.host === host)
+function findManager(
+  desired: Cluster,
+  host = 'cp1',
+  more: Partial<PlanInput> = {},
+): ComponentPlan | undefined {
+  const plan = planCluster({ ...buildPlanInput(desired), ...more }).plans.find((one) => one.host === host)
   return plan?.components.find(({ name }) => name === 'hyperkube-controller-manager')
 }
 
-function settingsIn(component: ComponentPlan | undefined): unknown {
+function readSettings(component: ComponentPlan | undefined): unknown {
   const content = component?.files.find(({ path }) => path.endsWith('/settings.json'))?.content
   return readVersioned(managerSettingsFormat, JSON.parse(content?.kind === 'text' ? content.text : ''))
 }
 
-test('control planes run the controllers, unless nobody wants any', () => {
-  expect(managerOf(cluster)).toBeDefined()
-  expect(managerOf(cluster, 'w1')).toBeUndefined()
-  expect(managerOf(withSpec({ manager: 'none' }))).toBeUndefined()
+test('control planes run the controllers unless they are disabled', () => {
+  expect(findManager(cluster)).toBeDefined()
+  expect(findManager(cluster, 'w1')).toBeUndefined()
+  expect(findManager(withSpec({ manager: 'none' }))).toBeUndefined()
 })
 
 test('which of them are on is said in its command, and what they must know in a file that it reads', () => {
@@ -38,15 +42,15 @@ test('which of them are on is said in its command, and what they must know in a 
     manager: { controllers: ['*', '-snapshot-schedule'] },
     etcd: { ...cluster.spec.etcd, snapshots },
   })
-  const service = managerOf(some)?.service
+  const service = findManager(some)?.service
   expect(service?.supervisor === 'systemd' && service.unit).toContain('--controllers=*,-snapshot-schedule \\')
-  expect(settingsIn(managerOf(some))).toMatchObject({ snapshots })
-  expect(settingsIn(managerOf(cluster))).not.toHaveProperty('snapshots')
+  expect(readSettings(findManager(some))).toMatchObject({ snapshots })
+  expect(readSettings(findManager(cluster))).not.toHaveProperty('snapshots')
 })
 
-test('addons are known to it only where it shall put them back', () => {
+test('the settings contain addons only if controllers repair them', () => {
   const addons = [{ name: 'hello', manifests: [] }]
-  const mending = withSpec({ manager: { controllers: ['*', 'addon-mender'] } })
-  expect(settingsIn(managerOf(mending, 'cp1', { addons }))).toMatchObject({ addons })
-  expect(settingsIn(managerOf(cluster, 'cp1', { addons }))).not.toHaveProperty('addons')
+  const repairing = withSpec({ manager: { controllers: ['*', 'addon-reconciler'] } })
+  expect(readSettings(findManager(repairing, 'cp1', { addons }))).toMatchObject({ addons })
+  expect(readSettings(findManager(cluster, 'cp1', { addons }))).not.toHaveProperty('addons')
 })

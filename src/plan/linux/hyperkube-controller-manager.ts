@@ -1,22 +1,22 @@
 import { managerUser } from '../../contract/manager-settings.ts'
-import { clientCertificate } from '../certificate.ts'
-import { component, type Planner } from '../component.ts'
-import { textFile } from '../files.ts'
-import { managerPort, managerSettings } from '../manager-settings.ts'
-import { memoryFloor } from '../memory-floors.ts'
-import { isManager, type LinuxScene } from '../context.ts'
-import { etc, kubeconfigFile, ownProgram } from './paths.ts'
-import { local } from './probes.ts'
-import { confined, systemdService, thrifty } from './unit.ts'
+import { planClientCertificate } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planTextFile } from '../files.ts'
+import { managerPort, renderManagerSettings } from '../manager-settings.ts'
+import { formatMemoryFloor } from '../memory-floors.ts'
+import { isManager, type LinuxPlanContext } from '../context.ts'
+import { configRoot, planLinuxKubeconfig, hyperkubeProgram } from './paths.ts'
+import { planLocalProbe } from './probes.ts'
+import { sandboxSettings, buildSystemdService, mallocThreshold } from './unit.ts'
 
 const name = 'hyperkube-controller-manager'
-const directory = `${etc}/hyperkube-controller-manager`
+const directory = `${configRoot}/hyperkube-controller-manager`
 
-export const hyperkubeControllerManager: Planner<LinuxScene> = (scene) => {
-  const { cluster, identity, system, version } = scene
+export const planHyperkubeControllerManager: ComponentPlanner<LinuxPlanContext> = (context) => {
+  const { cluster, identity, system, version } = context
   const { api, manager } = cluster.spec
-  if (!isManager(scene) || manager === 'none') return undefined
-  return component({
+  if (!isManager(context) || manager === 'none') return undefined
+  return buildComponentPlan({
     name,
     stage: 'controllers',
     version,
@@ -24,25 +24,26 @@ export const hyperkubeControllerManager: Planner<LinuxScene> = (scene) => {
     users: [name],
     directories: [{ path: directory, owner: name, mode: '0700' }],
     files: [
-      // It is read again by itself, as the certificate is.
-      textFile(`${directory}/ca.crt`, identity.authorities.kubernetes, {
+      // The manager reloads this file and the certificate itself.
+      planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, {
         owner: name,
         mode: '0644',
         restart: false,
       }),
-      // Only to the server beside it: where that one is away, a manager beside another one leads.
-      kubeconfigFile(scene, name, `https://127.0.0.1:${api.port}`, name),
-      textFile(`${directory}/settings.json`, managerSettings(scene), { owner: name }),
+      // Connects only to the local API server. If that one is down, the manager of another control plane
+      // leads.
+      planLinuxKubeconfig(context, name, `https://127.0.0.1:${api.port}`, name),
+      planTextFile(`${directory}/settings.json`, renderManagerSettings(context), { owner: name }),
     ],
     certificates: [
-      clientCertificate(scene, {
+      planClientCertificate(context, {
         path: `${directory}/client`,
         owner: name,
-        authority: 'kubernetes',
+        ca: 'kubernetes',
         commonName: managerUser,
       }),
     ],
-    service: systemdService(
+    service: buildSystemdService(
       {
         name,
         description: 'controllers of hyperkube, which look after the cluster',
@@ -50,19 +51,25 @@ export const hyperkubeControllerManager: Planner<LinuxScene> = (scene) => {
         type: 'exec',
         user: name,
         command: [
-          ownProgram,
+          hyperkubeProgram,
           'controller-manager',
           `--kubeconfig=${directory}/kubeconfig`,
           `--settings=${directory}/settings.json`,
           `--controllers=${manager.controllers.join(',')}`,
           `--listen=127.0.0.1:${managerPort}`,
         ],
-        memoryFloor: memoryFloor(name),
-        // Its rights are those that its release needs, so it starts anew with another one. systemd passes over what begins so.
-        settings: [...confined(), thrifty, ['X-Hyperkube-Release', version]],
+        memoryFloor: formatMemoryFloor(name),
+        // RBAC rules depend on the release, so a new release restarts the service. systemd ignores settings
+        // that start with X-.
+        settings: [...sandboxSettings(), mallocThreshold, ['X-Hyperkube-Release', version]],
       },
       system,
     ),
-    probes: [local({ name: 'livez', check: { kind: 'http', url: `http://127.0.0.1:${managerPort}/livez` } })],
+    probes: [
+      planLocalProbe({
+        name: 'livez',
+        check: { kind: 'http', url: `http://127.0.0.1:${managerPort}/livez` },
+      }),
+    ],
   })
 }

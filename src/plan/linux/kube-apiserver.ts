@@ -1,41 +1,45 @@
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
-import { type Args, flags, mergeArgs } from '../args.ts'
-import { download } from '../download.ts'
-import { clientCertificate, serverCertificate } from '../certificate.ts'
-import { component, type Planner } from '../component.ts'
-import { secretFile, textFile } from '../files.ts'
-import { memoryFloor } from '../memory-floors.ts'
-import { alternativeNames } from '../alternative-names.ts'
-import { isControlPlane, isEtcdMember, type LinuxScene } from '../context.ts'
-import { ciphers } from '../tls-cipher-suites.ts'
-import { admissionConfiguration, auditPolicy, authenticationConfiguration } from './api-policies.ts'
-import { etc, logs, programDirectory } from './paths.ts'
-import { local, remote } from './probes.ts'
-import { confined, systemdService } from './unit.ts'
+import { type Args, toFlags, mergeArgs } from '../args.ts'
+import { planDownload } from '../download.ts'
+import { planClientCertificate, planServerCertificate } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planSecretFile, planTextFile } from '../files.ts'
+import { formatMemoryFloor } from '../memory-floors.ts'
+import { splitAlternativeNames } from '../alternative-names.ts'
+import { isControlPlane, isEtcdMember, type LinuxPlanContext } from '../context.ts'
+import { tlsCipherSuites } from '../tls-cipher-suites.ts'
+import {
+  renderAdmissionConfiguration,
+  selectAuditPolicy,
+  authenticationConfiguration,
+} from './api-policies.ts'
+import { configRoot, logRoot, linuxProgramDirectory } from './paths.ts'
+import { planLocalProbe, planRemoteProbe } from './probes.ts'
+import { sandboxSettings, buildSystemdService } from './unit.ts'
 
 const name = 'kube-apiserver'
-const directory = `${etc}/kube-apiserver`
-const log = `${logs}/kube-apiserver`
+const directory = `${configRoot}/kube-apiserver`
+const log = `${logRoot}/kube-apiserver`
 
-/** Balancers ask every second or two; after this time even a slow one has noticed. */
+/** Load balancers probe every second or two; after this delay even a slow one has noticed the shutdown. */
 const shutdownDelay = 15
 const requestTimeout = 60
 const watchGrace = 10
 
-export const kubeApiserver: Planner<LinuxScene> = (scene) => {
-  if (!isControlPlane(scene)) return undefined
-  const { cluster, identity, system } = scene
+export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) => {
+  if (!isControlPlane(context)) return undefined
+  const { cluster, identity, system } = context
   const { api } = cluster.spec
-  const program = download(scene, name, programDirectory, { kind: 'program', as: name })
+  const program = planDownload(context, name, linuxProgramDirectory, { kind: 'program', as: name })
   const own = { owner: name }
-  const authority = { owner: name, mode: '0644' }
-  const itself = `https://127.0.0.1:${api.port}`
-  return component({
+  const publicFile = { owner: name, mode: '0644' }
+  const localUrl = `https://127.0.0.1:${api.port}`
+  return buildComponentPlan({
     name,
     stage: 'api',
     version: program.version,
-    // Also when etcd is elsewhere: what is not on this host is not waited for.
-    needs: isEtcdMember(scene) ? ['etcd'] : [],
+    // A kube-apiserver with remote etcd has no local dependency.
+    needs: isEtcdMember(context) ? ['etcd'] : [],
     users: [name],
     directories: [
       { path: directory, owner: name, mode: '0700' },
@@ -43,37 +47,41 @@ export const kubeApiserver: Planner<LinuxScene> = (scene) => {
     ],
     artifacts: [program],
     files: [
-      // It sees by itself whom clients may be signed by, but neither kubelets nor etcd.
-      textFile(`${directory}/ca.crt`, identity.authorities.kubernetes, authority),
-      textFile(`${directory}/etcd-ca.crt`, identity.authorities.etcd, authority),
-      textFile(`${directory}/front-proxy-ca.crt`, identity.authorities.frontProxy, {
-        ...authority,
+      // kube-apiserver reloads the CA for clients, but not the CAs for kubelets and etcd.
+      planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, publicFile),
+      planTextFile(`${directory}/etcd-ca.crt`, identity.cas.etcd, publicFile),
+      planTextFile(`${directory}/front-proxy-ca.crt`, identity.cas.frontProxy, {
+        ...publicFile,
         restart: false,
       }),
-      textFile(`${directory}/service-account.pub`, identity.serviceAccountKeys, { ...own, mode: '0644' }),
-      secretFile(`${directory}/service-account.key`, 'service-account-key', identity, own),
-      // It watches this file by itself.
-      secretFile(`${directory}/encryption.yaml`, 'encryption-configuration', identity, {
+      planTextFile(`${directory}/service-account.pub`, identity.serviceAccountKeys, { ...own, mode: '0644' }),
+      planSecretFile(`${directory}/service-account.key`, 'service-account-key', identity, own),
+      // kube-apiserver reloads this file itself.
+      planSecretFile(`${directory}/encryption.yaml`, 'encryption-configuration', identity, {
         ...own,
         restart: false,
       }),
-      textFile(`${directory}/authentication.yaml`, authenticationConfiguration, own),
-      textFile(`${directory}/admission.yaml`, admissionConfiguration(cluster.spec.security.podSecurity), own),
-      textFile(`${directory}/audit-policy.yaml`, auditPolicy(scene), own),
+      planTextFile(`${directory}/authentication.yaml`, authenticationConfiguration, own),
+      planTextFile(
+        `${directory}/admission.yaml`,
+        renderAdmissionConfiguration(cluster.spec.security.podSecurity),
+        own,
+      ),
+      planTextFile(`${directory}/audit-policy.yaml`, selectAuditPolicy(context), own),
     ],
-    certificates: certificates(scene),
-    service: systemdService(
+    certificates: planCertificates(context),
+    service: buildSystemdService(
       {
         name,
         description: 'Kubernetes API server',
         after: ['etcd'],
         type: 'notify',
         user: name,
-        command: [`${program.directory}/${name}`, ...flags(args(scene))],
-        memoryFloor: memoryFloor(name),
+        command: [`${program.directory}/${name}`, ...toFlags(buildArgs(context))],
+        memoryFloor: formatMemoryFloor(name),
         settings: [
           ['TimeoutStopSec', String(shutdownDelay + requestTimeout + watchGrace + 10)],
-          ...confined(log),
+          ...sandboxSettings(log),
           ...(api.port < 1024
             ? ([
                 ['AmbientCapabilities', 'CAP_NET_BIND_SERVICE'],
@@ -85,35 +93,36 @@ export const kubeApiserver: Planner<LinuxScene> = (scene) => {
       system,
     ),
     probes: [
-      local({
+      planLocalProbe({
         name: 'livez',
-        // Without etcd it can do nothing, and a restart brings none back.
-        check: { kind: 'http', url: `${itself}/livez?exclude=etcd`, authority: `${directory}/ca.crt` },
-        // Under load it may be slow, and would be slower still after a restart.
-        timeout: 10_000,
-        failures: 6,
+        // Without etcd the server cannot work, and a restart does not bring etcd back.
+        check: { kind: 'http', url: `${localUrl}/livez?exclude=etcd`, caFile: `${directory}/ca.crt` },
+        // Under load the server may be slow, and a restart would make it slower.
+        timeoutMs: 10_000,
+        failureThreshold: 6,
       }),
-      remote({
+      planRemoteProbe({
         name: 'readyz',
-        check: { kind: 'http', url: `${itself}/readyz`, authority: `${directory}/ca.crt` },
+        check: { kind: 'http', url: `${localUrl}/readyz`, caFile: `${directory}/ca.crt` },
       }),
     ],
   })
 }
 
-function args(scene: LinuxScene): Args {
-  const { cluster, address, topology } = scene
+function buildArgs(context: LinuxPlanContext): Args {
+  const { cluster, address, topology } = context
   const { api, network, security, components } = cluster.spec
   const [services = ''] = network.services
-  const theirs = components.apiServer.args
+  const userArgs = components.apiServer.args
   return mergeArgs(
     {
       'advertise-address': address,
-      // Networks and storage need such pods; who may make them is decided by Pod Security.
+      // Network and storage pods need privileges. Pod Security decides who may create such pods.
       'allow-privileged': 'true',
       'secure-port': String(api.port),
-      // Flags of OIDC and our file exclude each other; without the file RBAC alone limits who is anonymous.
-      ...(Object.keys(theirs).some((flag) => flag.startsWith('oidc-'))
+      // OIDC flags and the authentication file exclude each other. Without the file only RBAC limits
+      // anonymous requests.
+      ...(Object.keys(userArgs).some((flag) => flag.startsWith('oidc-'))
         ? {}
         : { 'authentication-config': `${directory}/authentication.yaml` }),
       'authorization-mode': 'Node,RBAC',
@@ -123,8 +132,8 @@ function args(scene: LinuxScene): Args {
       'tls-cert-file': `${directory}/server.crt`,
       'tls-private-key-file': `${directory}/server.key`,
       'tls-min-version': 'VersionTLS12',
-      'tls-cipher-suites': ciphers.join(','),
-      'etcd-servers': etcdServers(scene).join(','),
+      'tls-cipher-suites': tlsCipherSuites.join(','),
+      'etcd-servers': listEtcdServers(context).join(','),
       'etcd-cafile': `${directory}/etcd-ca.crt`,
       'etcd-certfile': `${directory}/etcd-client.crt`,
       'etcd-keyfile': `${directory}/etcd-client.key`,
@@ -133,7 +142,7 @@ function args(scene: LinuxScene): Args {
       'kubelet-certificate-authority': `${directory}/ca.crt`,
       'kubelet-client-certificate': `${directory}/kubelet-client.crt`,
       'kubelet-client-key': `${directory}/kubelet-client.key`,
-      // Names of hosts mean something only to those who have them in their DNS.
+      // Host names resolve only where DNS knows them.
       'kubelet-preferred-address-types': 'InternalIP',
       'proxy-client-cert-file': `${directory}/front-proxy-client.crt`,
       'proxy-client-key-file': `${directory}/front-proxy-client.key`,
@@ -157,26 +166,29 @@ function args(scene: LinuxScene): Args {
       'shutdown-send-retry-after': 'true',
       'shutdown-watch-termination-grace-period': `${watchGrace}s`,
       'request-timeout': `${requestTimeout}s`,
-      // Moves long connections to servers that came back; with one server there is nowhere to move to.
+      // Moves long connections to restarted servers. With a single server there is no other target.
       ...(topology.controlPlanes.length > 1 ? { 'goaway-chance': '0.001' } : {}),
       profiling: 'false',
     },
-    theirs,
+    userArgs,
   )
 }
 
-/** The member on this host alone, if there is one: when it fails, so does this server, and others are asked. */
-function etcdServers(scene: LinuxScene): string[] {
-  if (isEtcdMember(scene)) return ['https://127.0.0.1:2379']
-  return scene.topology.etcd.map(({ address }) => `https://${address}:2379`)
+/**
+ * Uses only the local member if there is one: if it fails, this server fails too and clients use another
+ * server.
+ */
+function listEtcdServers(context: LinuxPlanContext): string[] {
+  if (isEtcdMember(context)) return ['https://127.0.0.1:2379']
+  return context.topology.etcd.map(({ address }) => `https://${address}:2379`)
 }
 
-function certificates(scene: LinuxScene): PlannedCertificate[] {
-  const { host, address, cluster, topology } = scene
+function planCertificates(context: LinuxPlanContext): PlannedCertificate[] {
+  const { host, address, cluster, topology } = context
   const { api, network } = cluster.spec
   const service = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
   const endpoint = api.endpoint?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
-  const names = alternativeNames(
+  const names = splitAlternativeNames(
     ...service,
     `kubernetes.default.svc.${network.domain}`,
     'localhost',
@@ -184,28 +196,28 @@ function certificates(scene: LinuxScene): PlannedCertificate[] {
     host.name,
     host.address,
     address,
-    topology.firstService,
+    topology.apiServiceAddress,
     ...(endpoint === undefined ? [] : [endpoint]),
     ...api.sans,
   )
-  const own = { owner: name, authority: 'kubernetes' } as const
+  const own = { owner: name, ca: 'kubernetes' } as const
   return [
-    serverCertificate(scene, { ...own, path: `${directory}/server`, commonName: name }, names),
-    clientCertificate(scene, {
+    planServerCertificate(context, { ...own, path: `${directory}/server`, commonName: name }, names),
+    planClientCertificate(context, {
       ...own,
       path: `${directory}/kubelet-client`,
       commonName: 'kube-apiserver-kubelet-client',
     }),
-    clientCertificate(scene, {
+    planClientCertificate(context, {
       ...own,
       path: `${directory}/etcd-client`,
-      authority: 'etcd',
+      ca: 'etcd',
       commonName: 'kube-apiserver-etcd-client',
     }),
-    clientCertificate(scene, {
+    planClientCertificate(context, {
       ...own,
       path: `${directory}/front-proxy-client`,
-      authority: 'front-proxy',
+      ca: 'front-proxy',
       commonName: 'front-proxy-client',
     }),
   ]

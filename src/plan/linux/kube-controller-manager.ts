@@ -1,25 +1,25 @@
-import { flags, mergeArgs } from '../args.ts'
-import { download } from '../download.ts'
-import { clientCertificate, serverCertificate } from '../certificate.ts'
-import { component, type Planner } from '../component.ts'
-import { secretFile, textFile } from '../files.ts'
-import { memoryFloor } from '../memory-floors.ts'
-import { isControlPlane, type LinuxScene } from '../context.ts'
-import { ciphers } from '../tls-cipher-suites.ts'
-import { etc, kubeconfigFile, programDirectory } from './paths.ts'
-import { local } from './probes.ts'
-import { confined, systemdService } from './unit.ts'
+import { toFlags, mergeArgs } from '../args.ts'
+import { planDownload } from '../download.ts'
+import { planClientCertificate, planServerCertificate } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planSecretFile, planTextFile } from '../files.ts'
+import { formatMemoryFloor } from '../memory-floors.ts'
+import { isControlPlane, type LinuxPlanContext } from '../context.ts'
+import { tlsCipherSuites } from '../tls-cipher-suites.ts'
+import { configRoot, planLinuxKubeconfig, linuxProgramDirectory } from './paths.ts'
+import { planLocalProbe } from './probes.ts'
+import { sandboxSettings, buildSystemdService } from './unit.ts'
 
 const name = 'kube-controller-manager'
 const user = 'system:kube-controller-manager'
-const directory = `${etc}/kube-controller-manager`
+const directory = `${configRoot}/kube-controller-manager`
 
-export const kubeControllerManager: Planner<LinuxScene> = (scene) => {
-  if (!isControlPlane(scene)) return undefined
-  const { cluster, identity, system } = scene
+export const planKubeControllerManager: ComponentPlanner<LinuxPlanContext> = (context) => {
+  if (!isControlPlane(context)) return undefined
+  const { cluster, identity, system } = context
   const { network, api, cloudProvider, components } = cluster.spec
   const [pods = '', services = ''] = [network.pods[0], network.services[0]]
-  const program = download(scene, name, programDirectory, { kind: 'program', as: name })
+  const program = planDownload(context, name, linuxProgramDirectory, { kind: 'program', as: name })
   const kubeconfig = `${directory}/kubeconfig`
   const args = mergeArgs(
     {
@@ -30,7 +30,7 @@ export const kubeControllerManager: Planner<LinuxScene> = (scene) => {
       'tls-cert-file': `${directory}/server.crt`,
       'tls-private-key-file': `${directory}/server.key`,
       'tls-min-version': 'VersionTLS12',
-      'tls-cipher-suites': ciphers.join(','),
+      'tls-cipher-suites': tlsCipherSuites.join(','),
       'client-ca-file': `${directory}/ca.crt`,
       'allocate-node-cidrs': 'true',
       'cluster-name': cluster.metadata.name,
@@ -47,8 +47,8 @@ export const kubeControllerManager: Planner<LinuxScene> = (scene) => {
     },
     components.controllerManager.args,
   )
-  const own = { owner: name, authority: 'kubernetes' } as const
-  return component({
+  const own = { owner: name, ca: 'kubernetes' } as const
+  return buildComponentPlan({
     name,
     stage: 'controllers',
     version: program.version,
@@ -57,39 +57,39 @@ export const kubeControllerManager: Planner<LinuxScene> = (scene) => {
     directories: [{ path: directory, owner: name, mode: '0700' }],
     artifacts: [program],
     files: [
-      textFile(`${directory}/ca.crt`, identity.authorities.kubernetes, { owner: name, mode: '0644' }),
-      // It signs with one, whomever it trusts.
-      textFile(`${directory}/signer.crt`, identity.kubernetesSigner, { owner: name, mode: '0644' }),
-      secretFile(`${directory}/ca.key`, 'kubernetes-authority-key', identity, own),
-      secretFile(`${directory}/service-account.key`, 'service-account-key', identity, own),
-      // Only to the server beside it: it must never be newer than a server it speaks to.
-      kubeconfigFile(scene, name, `https://127.0.0.1:${api.port}`, name),
+      planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, { owner: name, mode: '0644' }),
+      // Signs with one CA, even while several CAs are trusted.
+      planTextFile(`${directory}/signer.crt`, identity.kubernetesSigner, { owner: name, mode: '0644' }),
+      planSecretFile(`${directory}/ca.key`, 'kubernetes-ca-key', identity, own),
+      planSecretFile(`${directory}/service-account.key`, 'service-account-key', identity, own),
+      // Connects only to the local API server, because it must never be newer than its server.
+      planLinuxKubeconfig(context, name, `https://127.0.0.1:${api.port}`, name),
     ],
     certificates: [
-      clientCertificate(scene, { ...own, path: `${directory}/client`, commonName: user }),
-      serverCertificate(
-        scene,
+      planClientCertificate(context, { ...own, path: `${directory}/client`, commonName: user }),
+      planServerCertificate(
+        context,
         { ...own, path: `${directory}/server`, commonName: name },
         { dns: ['localhost'], ip: ['127.0.0.1'] },
       ),
     ],
-    service: systemdService(
+    service: buildSystemdService(
       {
         name,
         description: 'Kubernetes controller manager',
         after: ['kube-apiserver'],
         type: 'exec',
         user: name,
-        command: [`${program.directory}/${name}`, ...flags(args)],
-        memoryFloor: memoryFloor(name),
-        settings: confined(),
+        command: [`${program.directory}/${name}`, ...toFlags(args)],
+        memoryFloor: formatMemoryFloor(name),
+        settings: sandboxSettings(),
       },
       system,
     ),
     probes: [
-      local({
+      planLocalProbe({
         name: 'healthz',
-        check: { kind: 'http', url: 'https://127.0.0.1:10257/healthz', authority: `${directory}/ca.crt` },
+        check: { kind: 'http', url: 'https://127.0.0.1:10257/healthz', caFile: `${directory}/ca.crt` },
       }),
     ],
   })

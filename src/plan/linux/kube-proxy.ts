@@ -1,34 +1,34 @@
 import type { Probe } from '../../contract/probe.ts'
-import { proxyPort } from '../apiserver-proxy-config.ts'
-import { flags, mergeArgs } from '../args.ts'
-import { download } from '../download.ts'
-import { clientCertificate } from '../certificate.ts'
-import { component, type Planner } from '../component.ts'
-import { textFile } from '../files.ts'
-import { memoryFloor } from '../memory-floors.ts'
+import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
+import { toFlags, mergeArgs } from '../args.ts'
+import { planDownload } from '../download.ts'
+import { planClientCertificate } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planTextFile } from '../files.ts'
+import { formatMemoryFloor } from '../memory-floors.ts'
 import { type JsonObject, mergeConfig } from '../merge-config.ts'
-import { nodeOf } from '../node.ts'
-import type { LinuxScene } from '../context.ts'
-import { etc, kubeconfigFile, kubeconfigPath, programDirectory } from './paths.ts'
-import { bestProxyMode } from './packet-filter.ts'
-import { local } from './probes.ts'
-import { systemdService } from './unit.ts'
+import { planNode } from '../node.ts'
+import type { LinuxPlanContext } from '../context.ts'
+import { configRoot, planLinuxKubeconfig, linuxKubeconfigPath, linuxProgramDirectory } from './paths.ts'
+import { selectProxyMode } from './packet-filter.ts'
+import { planLocalProbe } from './probes.ts'
+import { buildSystemdService } from './unit.ts'
 
 const name = 'kube-proxy'
 const user = 'system:kube-proxy'
-const directory = `${etc}/kube-proxy`
+const directory = `${configRoot}/kube-proxy`
 
-export const kubeProxy: Planner<LinuxScene> = (scene) => {
-  const node = nodeOf(scene)
+export const planLinuxKubeProxy: ComponentPlanner<LinuxPlanContext> = (context) => {
+  const node = planNode(context)
   if (node === undefined) return undefined
-  const { cluster, host, identity, system } = scene
-  const program = download(scene, name, programDirectory, { kind: 'program', as: name })
+  const { cluster, host, identity, system } = context
+  const program = planDownload(context, name, linuxProgramDirectory, { kind: 'program', as: name })
   const args = mergeArgs(
     { config: `${directory}/config.yaml`, 'hostname-override': node.name },
     cluster.spec.components.kubeProxy.args,
     host.components?.kubeProxy?.args,
   )
-  return component({
+  return buildComponentPlan({
     name,
     stage: 'network',
     version: program.version,
@@ -36,63 +36,65 @@ export const kubeProxy: Planner<LinuxScene> = (scene) => {
     directories: [{ path: directory, owner: 'root', mode: '0700' }],
     artifacts: [program],
     files: [
-      textFile(`${directory}/ca.crt`, identity.authorities.kubernetes, { owner: 'root', mode: '0644' }),
-      textFile(`${directory}/config.yaml`, scene.yaml(configuration(scene)), { owner: 'root' }),
-      kubeconfigFile(scene, name, `https://127.0.0.1:${proxyPort}`, 'root'),
+      planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, { owner: 'root', mode: '0644' }),
+      planTextFile(`${directory}/config.yaml`, context.yaml(buildConfiguration(context)), { owner: 'root' }),
+      planLinuxKubeconfig(context, name, `https://127.0.0.1:${apiserverProxyPort}`, 'root'),
     ],
     certificates: [
-      clientCertificate(scene, {
+      planClientCertificate(context, {
         path: `${directory}/client`,
         owner: 'root',
-        authority: 'kubernetes',
+        ca: 'kubernetes',
         commonName: user,
       }),
     ],
-    service: systemdService(
+    service: buildSystemdService(
       {
         name,
         description: 'kube-proxy, which makes the addresses of services work',
         after: ['apiserver-proxy'],
         type: 'exec',
-        command: [`${program.directory}/${name}`, ...flags(args)],
-        memoryFloor: memoryFloor(name),
+        command: [`${program.directory}/${name}`, ...toFlags(args)],
+        memoryFloor: formatMemoryFloor(name),
       },
       system,
     ),
     probes: [
-      local({ name: 'livez', check: { kind: 'http', url: 'http://127.0.0.1:10256/livez' } }),
-      ...ruleProbes(configuration(scene)['mode']),
+      planLocalProbe({ name: 'livez', check: { kind: 'http', url: 'http://127.0.0.1:10256/livez' } }),
+      ...buildRuleProbes(buildConfiguration(context)['mode']),
     ],
   })
 }
 
-/** Started anew it writes all rules anew; by itself, what others took away only after an hour. */
-function ruleProbes(mode: unknown): readonly Probe[] {
+/**
+ * A restart of kube-proxy writes all rules again. On its own it restores deleted rules only after an hour.
+ */
+function buildRuleProbes(mode: unknown): readonly Probe[] {
   if (mode !== 'nftables' && mode !== 'iptables') return []
   return [
-    local({
+    planLocalProbe({
       name: 'service-rules',
-      check: { kind: 'service-rules', mode, kubeconfig: kubeconfigPath(name) },
-      every: 15_000,
-      timeout: 15_000,
-      failures: 2,
+      check: { kind: 'service-rules', mode, kubeconfig: linuxKubeconfigPath(name) },
+      intervalMs: 15_000,
+      timeoutMs: 15_000,
+      failureThreshold: 2,
     }),
   ]
 }
 
-function configuration({ cluster, host, system }: LinuxScene): JsonObject {
+function buildConfiguration({ cluster, host, system }: LinuxPlanContext): JsonObject {
   const { components, network } = cluster.spec
   const [pods = ''] = network.pods
-  const ours: JsonObject = {
+  const defaults: JsonObject = {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
-    mode: components.kubeProxy.mode === 'auto' ? bestProxyMode(system) : components.kubeProxy.mode,
+    mode: components.kubeProxy.mode === 'auto' ? selectProxyMode(system) : components.kubeProxy.mode,
     clusterCIDR: pods,
     clientConnection: { kubeconfig: `${directory}/kubeconfig` },
     metricsBindAddress: '127.0.0.1:10249',
     healthzBindAddress: '0.0.0.0:10256',
-    // The limit belongs to the machine around a container, and kube-proxy would give up over it.
+    // The conntrack limit belongs to the outer machine of a container, and kube-proxy would exit over it.
     ...(system.container ? { conntrack: { maxPerCore: 0 } } : {}),
   }
-  return mergeConfig(ours, components.kubeProxy.config, host.components?.kubeProxy?.config)
+  return mergeConfig(defaults, components.kubeProxy.config, host.components?.kubeProxy?.config)
 }

@@ -1,39 +1,45 @@
-import { proxyPort } from '../apiserver-proxy-config.ts'
-import { flags } from '../args.ts'
-import { download } from '../download.ts'
-import { clientCertificate, serverCertificate } from '../certificate.ts'
-import { component, type Planner } from '../component.ts'
-import { textFile } from '../files.ts'
-import { kubeletArgs, kubeletConfiguration } from '../kubelet-settings.ts'
-import { memoryFloor } from '../memory-floors.ts'
+import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
+import { toFlags } from '../args.ts'
+import { planDownload } from '../download.ts'
+import { planClientCertificate, planServerCertificate } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planTextFile } from '../files.ts'
+import { buildKubeletArgs, buildKubeletConfiguration } from '../kubelet-settings.ts'
+import { formatMemoryFloor } from '../memory-floors.ts'
 import type { JsonObject } from '../merge-config.ts'
-import { alternativeNames } from '../alternative-names.ts'
-import { nodeOf } from '../node.ts'
-import { isNode, type LinuxScene } from '../context.ts'
-import { containerdSocket, etc, kubeconfigFile, kubeconfigPath, programDirectory } from './paths.ts'
-import { diskSpace, local, remote } from './probes.ts'
-import { systemdService } from './unit.ts'
+import { splitAlternativeNames } from '../alternative-names.ts'
+import { planNode } from '../node.ts'
+import { isNode, type LinuxPlanContext } from '../context.ts'
+import {
+  containerdSocket,
+  configRoot,
+  planLinuxKubeconfig,
+  linuxKubeconfigPath,
+  linuxProgramDirectory,
+} from './paths.ts'
+import { diskSpaceProbe, planLocalProbe, planRemoteProbe } from './probes.ts'
+import { buildSystemdService } from './unit.ts'
 
 const name = 'kubelet'
-const directory = `${etc}/kubelet`
+const directory = `${configRoot}/kubelet`
 const data = '/var/lib/kubelet'
 const root = { owner: 'root' }
 const files = {
   config: `${directory}/config.yaml`,
   kubeconfig: `${directory}/kubeconfig`,
-  authority: `${directory}/ca.crt`,
+  caFile: `${directory}/ca.crt`,
   certificate: `${directory}/server.crt`,
   privateKey: `${directory}/server.key`,
 }
 
-export const kubelet: Planner<LinuxScene> = (scene) => {
-  const node = nodeOf(scene)
-  if (!isNode(scene) || node === undefined) return undefined
-  const { identity, system, address } = scene
-  const program = download(scene, name, programDirectory, { kind: 'program', as: name })
+export const planLinuxKubelet: ComponentPlanner<LinuxPlanContext> = (context) => {
+  const node = planNode(context)
+  if (!isNode(context) || node === undefined) return undefined
+  const { identity, system, address } = context
+  const program = planDownload(context, name, linuxProgramDirectory, { kind: 'program', as: name })
   const user = `system:node:${node.name}`
-  const own = { owner: 'root', authority: 'kubernetes', commonName: user } as const
-  return component({
+  const own = { owner: 'root', ca: 'kubernetes', commonName: user } as const
+  return buildComponentPlan({
     name,
     stage: 'node',
     version: program.version,
@@ -44,27 +50,35 @@ export const kubelet: Planner<LinuxScene> = (scene) => {
     ],
     artifacts: [program],
     files: [
-      textFile(files.authority, identity.authorities.kubernetes, { ...root, mode: '0644' }),
-      textFile(files.config, scene.yaml(kubeletConfiguration(scene, files, settings(scene))), root),
-      kubeconfigFile(scene, name, `https://127.0.0.1:${proxyPort}`, 'root'),
+      planTextFile(files.caFile, identity.cas.kubernetes, { ...root, mode: '0644' }),
+      planTextFile(
+        files.config,
+        context.yaml(buildKubeletConfiguration(context, files, buildPlatformSettings(context))),
+        root,
+      ),
+      planLinuxKubeconfig(context, name, `https://127.0.0.1:${apiserverProxyPort}`, 'root'),
     ],
     certificates: [
-      clientCertificate(scene, { ...own, path: `${directory}/client`, organizations: ['system:nodes'] }),
-      serverCertificate(
-        scene,
+      planClientCertificate(context, {
+        ...own,
+        path: `${directory}/client`,
+        organizations: ['system:nodes'],
+      }),
+      planServerCertificate(
+        context,
         { ...own, path: `${directory}/server`, organizations: ['system:nodes'] },
-        alternativeNames(node.name, address),
+        splitAlternativeNames(node.name, address),
       ),
     ],
-    service: systemdService(
+    service: buildSystemdService(
       {
         name,
         description: 'kubelet, which runs pods',
         after: ['containerd', 'apiserver-proxy'],
         type: 'notify',
-        command: [`${program.directory}/${name}`, ...flags(kubeletArgs(scene, files, {}))],
-        memoryFloor: memoryFloor(name),
-        // Programs that it starts to mount volumes must outlive it.
+        command: [`${program.directory}/${name}`, ...toFlags(buildKubeletArgs(context, files, {}))],
+        memoryFloor: formatMemoryFloor(name),
+        // Mount helpers started by the kubelet must survive it.
         settings: [
           ['KillMode', 'process'],
           ['Delegate', 'yes'],
@@ -73,35 +87,40 @@ export const kubelet: Planner<LinuxScene> = (scene) => {
       system,
     ),
     probes: [
-      local({ name: 'healthz', check: { kind: 'http', url: 'http://127.0.0.1:10248/healthz' } }),
-      remote({
+      planLocalProbe({ name: 'healthz', check: { kind: 'http', url: 'http://127.0.0.1:10248/healthz' } }),
+      planRemoteProbe({
         name: 'node-lease',
-        // It is renewed every ten seconds, and after forty the node counts as gone.
-        check: { kind: 'node-lease', node: node.name, kubeconfig: files.kubeconfig, within: 60_000 },
-        every: 30_000,
-        failures: 2,
+        // The kubelet renews its lease every ten seconds; after forty the node counts as NotReady.
+        check: { kind: 'node-lease', node: node.name, kubeconfig: files.kubeconfig, maxMs: 60_000 },
+        intervalMs: 30_000,
+        failureThreshold: 2,
       }),
-      remote({
-        name: 'neighbours',
-        // A kubelet may not see other nodes; kube-proxy may.
-        check: { kind: 'neighbours', node: node.name, kubeconfig: kubeconfigPath('kube-proxy'), count: 3 },
-        // Kubelets write a line about everybody who only knocks.
-        every: 60_000,
-        failures: 2,
+      planRemoteProbe({
+        name: 'peer-nodes',
+        // A kubelet may not list other nodes; kube-proxy may.
+        check: {
+          kind: 'peer-nodes',
+          node: node.name,
+          kubeconfig: linuxKubeconfigPath('kube-proxy'),
+          count: 3,
+        },
+        // Kubelets log every connection that sends no request.
+        intervalMs: 60_000,
+        failureThreshold: 2,
       }),
-      diskSpace(data),
+      diskSpaceProbe(data),
     ],
   })
 }
 
-function settings({ system }: LinuxScene): JsonObject {
+function buildPlatformSettings({ system }: LinuxPlanContext): JsonObject {
   return {
     containerRuntimeEndpoint: `unix://${containerdSocket}`,
-    // Version 1 has no driver that all of its hosts bear.
+    // No systemd driver works on all hosts with cgroup v1.
     cgroupDriver: system.cgroup.version === 2 ? 'systemd' : 'cgroupfs',
     ...(system.cgroup.version === 1 ? { failCgroupV1: false } : {}),
     enforceNodeAllocatable: ['pods'],
-    // Pods get no swap either way; refusing to start would only help who is awake to see it.
+    // Pods get no swap either way, so refusing to start would only cause an outage.
     failSwapOn: false,
     ...(system.swap ? { memorySwap: { swapBehavior: 'NoSwap' } } : {}),
     resolvConf: system.resolver.file,

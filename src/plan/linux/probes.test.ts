@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import type { Probe } from '../../contract/probe.ts'
-import { clusterOf, planInput } from '../testing/fixtures.ts'
+import { parseTestCluster, buildPlanInput } from '../testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 
 function components(example: string, host: string): readonly ComponentPlan[] {
   const text = readFileSync(join(import.meta.dirname, '../../../examples', `${example}.yml`), 'utf8')
-  const { plans } = planCluster(planInput(clusterOf(text)))
+  const { plans } = planCluster(buildPlanInput(parseTestCluster(text)))
   return plans.find((plan) => plan.host === host)?.components ?? []
 }
 
@@ -24,23 +24,25 @@ test.each(hosts)('each component of %s/%s that runs is asked about, by names of 
   for (const { name, probes } of all) {
     expect(new Set(probes.map((probe) => probe.name)).size, name).toBe(probes.length)
   }
-  // systemd itself asks the agent for signs of life.
+  // systemd itself watches the agent.
   const running = all.filter(({ name, service }) => service !== undefined && name !== 'hyperkube-agent')
-  expect(running.filter((one) => localOf(one).length === 0)).toEqual([])
+  expect(running.filter((one) => listLocalProbes(one).length === 0)).toEqual([])
 })
 
-/** To start these anew while they are only slow would make all else slower. */
-const patient = new Set(['etcd', 'kube-apiserver'])
+/** Restarting these while they are only slow would slow down everything else. */
+const slowComponents = new Set(['etcd', 'kube-apiserver'])
 
 test.each(hosts)('what is stopped on %s/%s is found in half a minute', (example, host) => {
   const late = components(example, host).filter((one) => {
-    const times = localOf(one).map(({ every, timeout, failures }) => failures * Math.max(every, timeout))
-    return times.length > 0 && Math.min(...times) > (patient.has(one.name) ? 60_000 : 30_000)
+    const times = listLocalProbes(one).map(
+      ({ intervalMs, timeoutMs, failureThreshold }) => failureThreshold * Math.max(intervalMs, timeoutMs),
+    )
+    return times.length > 0 && Math.min(...times) > (slowComponents.has(one.name) ? 60_000 : 30_000)
   })
   expect(late).toEqual([])
 })
 
-function localOf({ probes }: ComponentPlan): readonly Probe[] {
+function listLocalProbes({ probes }: ComponentPlan): readonly Probe[] {
   return probes.filter(({ scope }) => scope === 'local')
 }
 
@@ -51,11 +53,11 @@ test.each(hosts)('each certificate of %s/%s is looked at', (example, host) => {
   }
 })
 
-test('only what a restart can mend is asked locally', () => {
+test('only problems that a restart can fix have local probes', () => {
   const all = hosts.flatMap(([example, host]) => components(example, host)).flatMap(({ probes }) => probes)
   const kinds = new Set(all.filter(({ scope }) => scope === 'local').map(({ check }) => check.kind))
   expect(kinds).toEqual(new Set(['http', 'grpc', 'cri', 'interface', 'overlay', 'service-rules']))
-  // Neither quorum nor readiness nor the network that others make.
+  // Neither quorum, readiness nor the network created by another component.
   const local = all.filter(({ scope }) => scope === 'local').map(({ name }) => name)
   expect(local).not.toContain('readyz')
   expect(local).not.toContain('network')

@@ -1,50 +1,52 @@
 import { basename } from 'node:path'
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { Probe } from '../../contract/probe.ts'
-import type { Planner } from '../component.ts'
-import type { LinuxScene } from '../context.ts'
+import type { ComponentPlanner } from '../component.ts'
+import type { LinuxPlanContext } from '../context.ts'
 
-/** Whatever is asked about, and how often, where that is not the usual. */
-export type ProbeWish = Pick<Probe, 'name' | 'check'> & Partial<Probe>
+/** A check with its name; other fields override the defaults. */
+export type ProbeOptions = Pick<Probe, 'name' | 'check'> & Partial<Probe>
 
 /**
- * Whether a component itself is well. One that is stopped is found within half a minute; one that is only slow for a
- * moment is left alone.
+ * Probes the component itself; a failure may restart it. A stopped component is found within 30 s; a short
+ * delay is tolerated.
  */
-export function local(wish: ProbeWish): Probe {
-  return { scope: 'local', every: 10_000, timeout: 5000, failures: 3, ...wish }
+export function planLocalProbe(options: ProbeOptions): Probe {
+  return { scope: 'local', intervalMs: 10_000, timeoutMs: 5000, failureThreshold: 3, ...options }
 }
 
-/** What is said of the world around it, and leads to nothing else. */
-export function remote(wish: ProbeWish): Probe {
-  return { scope: 'remote', every: 10_000, timeout: 10_000, failures: 3, ...wish }
+/** Probes the environment of a component. A failure is only reported. */
+export function planRemoteProbe(options: ProbeOptions): Probe {
+  return { scope: 'remote', intervalMs: 10_000, timeoutMs: 10_000, failureThreshold: 3, ...options }
 }
 
-/** Below this much free, programs fail in ways that nobody has tried. */
-export function diskSpace(directory: string): Probe {
-  return remote({
+/** Below this share of free space programs fail in untested ways. */
+export function diskSpaceProbe(directory: string): Probe {
+  return planRemoteProbe({
     name: 'disk-space',
-    check: { kind: 'disk-space', directory, free: 0.05 },
-    every: 60_000,
-    failures: 1,
+    check: { kind: 'disk-space', directory, minFree: 0.05 },
+    intervalMs: 60_000,
+    failureThreshold: 1,
   })
 }
 
-/** The same component, which is asked about how long its certificates last, too. */
-export function withCertificates(planner: Planner<LinuxScene>): Planner<LinuxScene> {
-  return (scene) => {
-    const planned = planner(scene)
+/** Adds a probe for each certificate of the component. */
+export function withCertificateProbes(
+  planner: ComponentPlanner<LinuxPlanContext>,
+): ComponentPlanner<LinuxPlanContext> {
+  return (context) => {
+    const planned = planner(context)
     if (planned === undefined) return undefined
-    return { ...planned, probes: [...planned.probes, ...planned.certificates.map(certificate)] }
+    return { ...planned, probes: [...planned.probes, ...planned.certificates.map(certificateProbe)] }
   }
 }
 
-/** With a third of its life left it is renewed, so with a fifth left somebody has tried in vain. */
-function certificate({ certificateFile: file }: PlannedCertificate): Probe {
-  return remote({
+/** Certificates are renewed with a third of their lifetime left, so a fifth means that renewal has failed. */
+function certificateProbe({ certificateFile: file }: PlannedCertificate): Probe {
+  return planRemoteProbe({
     name: `certificate-${basename(file, '.crt')}`,
-    check: { kind: 'certificate', file, left: 0.2 },
-    every: 600_000,
-    failures: 1,
+    check: { kind: 'certificate', file, minRemaining: 0.2 },
+    intervalMs: 600_000,
+    failureThreshold: 1,
   })
 }

@@ -1,39 +1,42 @@
-import type { Service } from '../../contract/service.ts'
-import type { LinuxFacts } from '../context.ts'
+import type { ServiceSpec } from '../../contract/service.ts'
+import type { LinuxSystemFacts } from '../context.ts'
 
-/** One setting of a unit; several of the same name are allowed, as in systemd's own files. */
-export type Setting = readonly [name: string, value: string]
+/** One setting of a unit. Names may repeat, as in systemd files. */
+export type UnitSetting = readonly [name: string, value: string]
 
-export interface UnitWish {
-  /** Also the unit's name. */
+export interface UnitOptions {
+  /** Also the name of the unit. */
   readonly name: string
   readonly description: string
-  /** Units that start before it and, more important, stop after it. */
+  /** Units that start before this one and, more important, stop after it. */
   readonly after?: readonly string[]
   readonly type: 'notify' | 'exec'
   readonly command: readonly string[]
   readonly user?: string
-  /** What it needs to go on while others take all there is. */
+  /** Memory that the service keeps while other processes exhaust the host. */
   readonly memoryFloor: string
-  readonly settings?: readonly Setting[]
+  readonly settings?: readonly UnitSetting[]
 }
 
-/** All services of the engine are in one slice, whose floor holds theirs. */
-export const slice = 'hyperkube.slice'
+/** All our services share one slice, whose memory floor covers theirs. */
+export const hyperkubeSlice = 'hyperkube.slice'
 
-/** A unit that is started again for ever: giving up is for people, who are asleep. */
-export function systemdService(wish: UnitWish, { cgroup, missingCapabilities }: LinuxFacts): Service {
-  const { name, description, after = [], type, command, user, memoryFloor, settings = [] } = wish
-  const service: readonly Setting[] = [
+/** Builds a unit that restarts forever: it must recover without an operator. */
+export function buildSystemdService(
+  options: UnitOptions,
+  { cgroup, missingCapabilities }: LinuxSystemFacts,
+): ServiceSpec {
+  const { name, description, after = [], type, command, user, memoryFloor, settings = [] } = options
+  const service: readonly UnitSetting[] = [
     ['Type', type],
     ...(user === undefined ? [] : [['User', user] as const]),
-    ['ExecStart', execStart(command)],
+    ['ExecStart', formatExecStart(command)],
     ['Restart', 'always'],
     ['RestartSec', '2'],
-    // It may wait for others as long as it takes; whether it is well is asked by probes.
+    // A service may wait for its dependencies without limit. Probes decide whether it is healthy.
     ['TimeoutStartSec', 'infinity'],
     ['LimitNOFILE', '1048576'],
-    ['Slice', slice],
+    ['Slice', hyperkubeSlice],
     ...(cgroup.version === 2 ? [['MemoryMin', memoryFloor] as const] : []),
     ...(missingCapabilities.includes('CAP_SYS_RESOURCE') ? [] : [['OOMScoreAdjust', '-999'] as const]),
     ...settings,
@@ -54,8 +57,8 @@ export function systemdService(wish: UnitWish, { cgroup, missingCapabilities }: 
   return { supervisor: 'systemd', name: `${name}.service`, unit }
 }
 
-/** For programs that only listen, ask and write where they are told: nothing else of the host is theirs. */
-export function confined(...writable: readonly string[]): readonly Setting[] {
+/** Sandbox for programs that only use the network and write to the given directories. */
+export function sandboxSettings(...writable: readonly string[]): readonly UnitSetting[] {
   return [
     ['NoNewPrivileges', 'yes'],
     ['CapabilityBoundingSet', ''],
@@ -75,19 +78,19 @@ export function confined(...writable: readonly string[]): readonly Setting[] {
   ]
 }
 
-/** A variable of a service. */
-export function environment(name: string, value: string): Setting {
+/** Sets an environment variable of a service. */
+export function environmentSetting(name: string, value: string): UnitSetting {
   const text = `${name}=${value}`.replaceAll('%', '%%')
   return ['Environment', `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`]
 }
 
 /**
- * For hyperkube's own programs: the C library takes pieces of this size from the system and gives them back. To it they
- * are small, but Node reads and sends in them, and what a burst of that leaves behind would stay for ever.
+ * For hyperkube programs: malloc returns blocks of this size to the system. Node reads and sends in such
+ * blocks, and memory of a burst would otherwise stay allocated.
  */
-export const thrifty: Setting = environment('MALLOC_MMAP_THRESHOLD_', '8192')
+export const mallocThreshold: UnitSetting = environmentSetting('MALLOC_MMAP_THRESHOLD_', '8192')
 
-type Section = readonly [name: string, settings: readonly Setting[]]
+type Section = readonly [name: string, settings: readonly UnitSetting[]]
 
 export function renderUnit(sections: readonly Section[]): string {
   return sections
@@ -97,12 +100,12 @@ export function renderUnit(sections: readonly Section[]): string {
     .join('\n')
 }
 
-function execStart(command: readonly string[]): string {
-  return command.map(word).join(' \\\n  ')
+function formatExecStart(command: readonly string[]): string {
+  return command.map(quoteArgument).join(' \\\n  ')
 }
 
-/** systemd reads %, $, quotes and backslashes in a command line. */
-function word(text: string): string {
+/** Quotes an argument, because systemd interprets %, $, quotes and backslashes in a command line. */
+function quoteArgument(text: string): string {
   const escaped = text.replaceAll('%', '%%').replaceAll('$', '$$$$')
   if (/^[\w@%+=:,./$*-]+$/.test(escaped)) return escaped
   return `"${escaped.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`

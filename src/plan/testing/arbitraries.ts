@@ -1,26 +1,26 @@
 import { type Arbitrary, constantFrom, nat, record, subarray, tuple } from 'fast-check'
-import { releases } from '../../catalog/catalog.ts'
-import { type Cluster, cluster as clusterSchema } from '../../spec/cluster.ts'
-import type { Host } from '../../spec/host.ts'
-import { planInput, type Variation } from './fixtures.ts'
+import { kubernetesReleases } from '../../catalog/catalog.ts'
+import { type Cluster, clusterSchema } from '../../spec/cluster.ts'
+import type { HostSpec } from '../../spec/host.ts'
+import { buildPlanInput, type FactsVariation } from './fixtures.ts'
 import type { PlanInput } from '../context.ts'
 
-/** For properties: clusters of every shape that a person may write, on hosts of every kind that we know. */
-export interface Shape {
+/** Property test input: clusters of every valid shape, on hosts of every kind we know. */
+export interface ClusterShape {
   readonly controlPlanes: number
   readonly etcd: number
   readonly workers: number
   readonly windows: number
 }
 
-export const shapes: Arbitrary<Shape> = record({
+export const clusterShapes: Arbitrary<ClusterShape> = record({
   controlPlanes: constantFrom(1, 1, 2, 3, 5),
   etcd: constantFrom(0, 0, 1, 3),
   workers: nat({ max: 6 }),
   windows: constantFrom(0, 0, 1, 2),
 })
 
-export function hostsOf({ controlPlanes, etcd, workers, windows }: Shape): object[] {
+export function buildHosts({ controlPlanes, etcd, workers, windows }: ClusterShape): object[] {
   const numbered = (prefix: string, count: number, more: object): object[] =>
     Array.from({ length: count }, (_, index) => ({
       name: `${prefix}${index + 1}`,
@@ -38,7 +38,7 @@ export function hostsOf({ controlPlanes, etcd, workers, windows }: Shape): objec
 }
 
 const settings = record({
-  kubernetes: constantFrom(...releases.map(({ kubernetes }) => kubernetes)),
+  kubernetes: constantFrom(...kubernetesReleases.map(({ kubernetes }) => kubernetes)),
   api: record(
     { port: constantFrom(6443, 443, 8443), sans: subarray(['k8s.example.com', '203.0.113.9']) },
     { requiredKeys: [] },
@@ -79,17 +79,18 @@ const settings = record({
   proxy: constantFrom(undefined, { http: 'http://proxy.example.com:3128/a%20b', no: ['10.0.0.0/8'] }),
 })
 
-export const clusters: Arbitrary<Cluster> = tuple(shapes, settings).map(([shape, { proxy, ...spec }]) =>
-  clusterSchema.parse({
-    apiVersion: 'hyperkube.dev/v1',
-    kind: 'Cluster',
-    metadata: { name: 'random' },
-    spec: { ...spec, ...(proxy === undefined ? {} : { proxy }), hosts: hostsOf(shape) },
-  }),
+export const arbitraryClusters: Arbitrary<Cluster> = tuple(clusterShapes, settings).map(
+  ([shape, { proxy, ...spec }]) =>
+    clusterSchema.parse({
+      apiVersion: 'hyperkube.dev/v1',
+      kind: 'Cluster',
+      metadata: { name: 'random' },
+      spec: { ...spec, ...(proxy === undefined ? {} : { proxy }), hosts: buildHosts(shape) },
+    }),
 )
 
-/** Kinds of hosts; which host is of which kind depends on its name alone. */
-const kinds: readonly Variation[] = [
+/** Kinds of hosts. The kind of a host depends only on its name and the salt. */
+const hostVariations: readonly FactsVariation[] = [
   {},
   { linux: { cgroup: { version: 1, controllers: ['cpu', 'cpuset', 'memory', 'pids'] } } },
   { linux: { container: true, missingCapabilities: ['CAP_SYS_RESOURCE'] } },
@@ -104,18 +105,23 @@ const kinds: readonly Variation[] = [
   },
 ]
 
-export const inputs: Arbitrary<PlanInput> = tuple(clusters, nat(100)).map(([cluster, salt]) => {
-  const input = planInput(cluster, (host: Host) => kinds[kindOf(host.name, salt)] ?? {})
-  return {
-    ...input,
-    identity: {
-      ...input.identity,
-      tags: new Map([...input.identity.tags, ['registry-login/ghcr.io', 'tag']]),
-    },
-  }
-})
+export const arbitraryInputs: Arbitrary<PlanInput> = tuple(arbitraryClusters, nat(100)).map(
+  ([cluster, salt]) => {
+    const input = buildPlanInput(
+      cluster,
+      (host: HostSpec) => hostVariations[selectKind(host.name, salt)] ?? {},
+    )
+    return {
+      ...input,
+      identity: {
+        ...input.identity,
+        tags: new Map([...input.identity.tags, ['registry-login/ghcr.io', 'tag']]),
+      },
+    }
+  },
+)
 
-function kindOf(name: string, salt: number): number {
+function selectKind(name: string, salt: number): number {
   const sum = Buffer.from(name).reduce((total, byte) => total + byte, salt)
-  return sum % kinds.length
+  return sum % hostVariations.length
 }

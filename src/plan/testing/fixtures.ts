@@ -1,62 +1,65 @@
 import { createHash } from 'node:crypto'
 import { upstreamArtifacts } from '../../catalog/artifacts.ts'
-import { catalogFor, releases } from '../../catalog/catalog.ts'
-import { inOrder, type Lock } from '../../catalog/lock.ts'
-import type { Target } from '../../catalog/artifact-target.ts'
+import { findKubernetesRelease, kubernetesReleases } from '../../catalog/catalog.ts'
+import { sortLock, type Lock } from '../../catalog/lock.ts'
+import type { ArtifactTarget } from '../../catalog/artifact-target.ts'
 import type { Facts } from '../../contract/facts.ts'
 import type { PublicIdentity } from '../../identity/public-identity.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Host } from '../../spec/host.ts'
+import type { HostSpec } from '../../spec/host.ts'
 import { readCluster } from '../../spec/read-cluster.ts'
-import type { LinuxFacts, PlanInput, WindowsFacts } from '../context.ts'
+import type { LinuxSystemFacts, PlanInput, WindowsSystemFacts } from '../context.ts'
 
-/** For tests: inputs of plans, the same at every call. */
-export function clusterOf(text: string): Cluster {
+/** Test fixtures: deterministic inputs of plans. */
+export function parseTestCluster(text: string): Cluster {
   const { cluster, findings } = readCluster({ file: 'cluster.yml', text })
   if (cluster === undefined) throw new Error(findings.map(({ message }) => message).join('; '))
   return cluster
 }
 
-/** Of these hosts, each a line of `hosts`. */
-export function clusterWith(...hosts: readonly string[]): Cluster {
+/** Parses a cluster with these hosts, each a line of `hosts`. */
+export function buildTestCluster(...hosts: readonly string[]): Cluster {
   const head = ['apiVersion: hyperkube.dev/v1', 'kind: Cluster', 'metadata: { name: shop }']
   const lines = hosts.map((host) => `    - ${host}`)
-  return clusterOf([...head, 'spec:', '  kubernetes: 1.37.1', '  hosts:', ...lines].join('\n'))
+  return parseTestCluster([...head, 'spec:', '  kubernetes: 1.37.1', '  hosts:', ...lines].join('\n'))
 }
 
-export interface Variation {
-  readonly linux?: Partial<LinuxFacts>
-  readonly windows?: Partial<WindowsFacts>
+export interface FactsVariation {
+  readonly linux?: Partial<LinuxSystemFacts>
+  readonly windows?: Partial<WindowsSystemFacts>
 }
 
-/** A cluster with the facts of ordinary hosts, varied where a test says so. */
-export function planInput(cluster: Cluster, variation: (host: Host) => Variation = () => ({})): PlanInput {
-  const release = catalogFor(cluster.spec.kubernetes)
+/** Builds the input of a cluster with facts of ordinary hosts, changed by `variation`. */
+export function buildPlanInput(
+  cluster: Cluster,
+  variation: (host: HostSpec) => FactsVariation = () => ({}),
+): PlanInput {
+  const release = findKubernetesRelease(cluster.spec.kubernetes)
   return {
     cluster,
     release,
-    lock: lockFor(cluster.spec.kubernetes),
-    identity,
-    facts: new Map(cluster.spec.hosts.map((host) => [host.name, factsOf(host, variation(host))])),
+    lock: buildTestLock(cluster.spec.kubernetes),
+    identity: testIdentity,
+    facts: new Map(cluster.spec.hosts.map((host) => [host.name, buildFacts(host, variation(host))])),
     attachments: new Map(),
     version: () => '0.1.0',
   }
 }
 
-const targets: readonly Target[] = [
+const targets: readonly ArtifactTarget[] = [
   { os: 'linux', arch: 'amd64' },
   { os: 'linux', arch: 'arm64' },
   { os: 'windows', arch: 'amd64' },
 ]
 
-const locks = new Map(releases.map(({ kubernetes }) => [kubernetes, makeLock(kubernetes)]))
+const locks = new Map(kubernetesReleases.map(({ kubernetes }) => [kubernetes, makeLock(kubernetes)]))
 
-export function lockFor(kubernetes: string): Lock {
+export function buildTestLock(kubernetes: string): Lock {
   return locks.get(kubernetes) ?? makeLock(kubernetes)
 }
 
 function makeLock(kubernetes: string): Lock {
-  const release = catalogFor(kubernetes)
+  const release = findKubernetesRelease(kubernetes)
   const artifacts = targets
     .flatMap((target) => upstreamArtifacts(release, target))
     .map(({ component, version, os, arch, url }) => ({
@@ -68,7 +71,7 @@ function makeLock(kubernetes: string): Lock {
       sha256: createHash('sha256').update(url).digest('hex'),
       trust: 'published' as const,
     }))
-  return inOrder({
+  return sortLock({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'Lock',
     kubernetes,
@@ -77,9 +80,9 @@ function makeLock(kubernetes: string): Lock {
   })
 }
 
-export const identity: PublicIdentity = {
+export const testIdentity: PublicIdentity = {
   id: '2f8f3a52-6f0e-4d0c-9f57-4c8a9f0d1e11',
-  authorities: {
+  cas: {
     kubernetes: '-----BEGIN CERTIFICATE-----\nkubernetes\n-----END CERTIFICATE-----\n',
     etcd: '-----BEGIN CERTIFICATE-----\netcd\n-----END CERTIFICATE-----\n',
     frontProxy: '-----BEGIN CERTIFICATE-----\nfront-proxy\n-----END CERTIFICATE-----\n',
@@ -89,15 +92,15 @@ export const identity: PublicIdentity = {
   tags: new Map(
     [
       'service-account-key',
-      'kubernetes-authority-key',
-      'etcd-authority-key',
-      'front-proxy-authority-key',
+      'kubernetes-ca-key',
+      'etcd-ca-key',
+      'front-proxy-ca-key',
       'encryption-configuration',
     ].map((name) => [name, createHash('sha256').update(name).digest('hex').slice(0, 32)]),
   ),
 }
 
-function factsOf(host: Host, { linux, windows }: Variation): Facts {
+function buildFacts(host: HostSpec, { linux, windows }: FactsVariation): Facts {
   const address = host.internalAddress ?? (/^[\d.]+$/.test(host.address) ? host.address : '192.0.2.1')
   const system: Facts['system'] =
     host.os === 'windows'
@@ -108,7 +111,7 @@ function factsOf(host: Host, { linux, windows }: Variation): Facts {
 
 const gibibyte = 2 ** 30
 
-function linuxSystem({ name }: Host, address: string): LinuxFacts {
+function linuxSystem({ name }: HostSpec, address: string): LinuxSystemFacts {
   return {
     os: 'linux',
     hostname: name,
@@ -149,7 +152,7 @@ function linuxSystem({ name }: Host, address: string): LinuxFacts {
   }
 }
 
-function windowsSystem({ name }: Host, address: string): WindowsFacts {
+function windowsSystem({ name }: HostSpec, address: string): WindowsSystemFacts {
   return {
     os: 'windows',
     hostname: name,

@@ -1,26 +1,26 @@
 import { win32 } from 'node:path'
 import type { PlannedArtifact } from '../../contract/component-plan.ts'
-import type { ScmService } from '../../contract/service.ts'
-import { placesOf, programDirectory } from './paths.ts'
-import { type RunnerScene, serviceWrapper } from './runner.ts'
-import { scmService } from './service.ts'
+import type { ScmServiceSpec } from '../../contract/service.ts'
+import { buildWindowsPlanPaths, windowsProgramDirectory } from './paths.ts'
+import { type RunnerContext, planServiceWrapper } from './runner.ts'
+import { buildScmService } from './service.ts'
 
-/** The service that an agent is, and what starts it: known before anything is known of the host. */
+/** The service of the agent and its wrapper. Both are known before any facts of the host are. */
 export interface AgentSetup {
   readonly artifact: PlannedArtifact
-  readonly service: ScmService
+  readonly service: ScmServiceSpec
 }
 
 const name = 'hyperkube-agent'
 
-export function agentSetup(scene: RunnerScene, version: string): AgentSetup {
-  const { base } = placesOf(scene)
-  const { artifact, runner } = serviceWrapper(scene, name)
-  const service = scmService({
+export function planAgentSetup(context: RunnerContext, version: string): AgentSetup {
+  const { base } = buildWindowsPlanPaths(context)
+  const { artifact, runner } = planServiceWrapper(context, name)
+  const service = buildScmService({
     name,
     description: 'hyperkube, which keeps this host as it was planned',
-    program: ownProgram(scene, version),
-    // It must find what it knows of the host before it has read a plan.
+    program: toHyperkubeProgram(context, version),
+    // The agent must find its state before it has read a plan.
     arguments: ['agent', `--base-directory=${base}`],
     native: false,
     runner,
@@ -28,19 +28,30 @@ export function agentSetup(scene: RunnerScene, version: string): AgentSetup {
   return { artifact, service }
 }
 
-/** Goes back to the former agent after a while, by the former program: the new one may be what is broken. */
-export function revertService(scene: RunnerScene, former: string, after: number): ScmService {
-  const own = 'hyperkube-revert'
-  return scmService({
-    name: own,
-    description: 'back to the former agent of hyperkube, as the new one did not answer',
-    program: ownProgram(scene, former),
-    arguments: ['agent-revert', `--base-directory=${placesOf(scene).base}`, `--after=${after}`],
+/**
+ * Rolls back to the previous agent after a timeout. It runs the previous program, because the new one may be
+ * broken.
+ */
+export function buildRevertService(
+  context: RunnerContext,
+  previousVersion: string,
+  after: number,
+): ScmServiceSpec {
+  const revertName = 'hyperkube-revert'
+  return buildScmService({
+    name: revertName,
+    description: 'rolls back to the previous hyperkube agent if the new one does not respond',
+    program: toHyperkubeProgram(context, previousVersion),
+    arguments: [
+      'agent-revert',
+      `--base-directory=${buildWindowsPlanPaths(context).base}`,
+      `--after=${after}`,
+    ],
     native: false,
-    runner: serviceWrapper(scene, own).runner,
+    runner: planServiceWrapper(context, revertName).runner,
   })
 }
 
-function ownProgram(scene: RunnerScene, version: string): string {
-  return win32.join(programDirectory(scene)('hyperkube', version), 'hyperkube.exe')
+function toHyperkubeProgram(context: RunnerContext, version: string): string {
+  return win32.join(windowsProgramDirectory(context)('hyperkube', version), 'hyperkube.exe')
 }

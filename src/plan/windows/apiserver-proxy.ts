@@ -1,52 +1,58 @@
 import { win32 } from 'node:path'
-import { apiserverProxyConfig, proxyHealthPort } from '../apiserver-proxy-config.ts'
-import { clientCertificate } from '../certificate.ts'
-import { component, type Planner } from '../component.ts'
-import { textFile } from '../files.ts'
-import type { WindowsScene } from '../context.ts'
-import { closedDirectory, owner, placesOf, programDirectory, settingsOf } from './paths.ts'
-import { serviceWrapper } from './runner.ts'
-import { scmService } from './service.ts'
+import { renderApiserverProxyConfig, apiserverProxyHealthPort } from '../apiserver-proxy-config.ts'
+import { planClientCertificate } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planTextFile } from '../files.ts'
+import type { WindowsPlanContext } from '../context.ts'
+import {
+  planPrivateDirectory,
+  systemAccount,
+  buildWindowsPlanPaths,
+  windowsProgramDirectory,
+  componentSettingsPath,
+} from './paths.ts'
+import { planServiceWrapper } from './runner.ts'
+import { buildScmService } from './service.ts'
 
 const name = 'apiserver-proxy'
 
-export const apiserverProxy: Planner<WindowsScene> = (scene) => {
-  const { identity, version, host } = scene
-  const at = settingsOf(scene, name)
-  const memory = win32.join(placesOf(scene).state, name)
-  const directory = programDirectory(scene)('hyperkube', version)
-  const { artifact, runner } = serviceWrapper(scene, name)
-  const config = apiserverProxyConfig(scene, {
-    authority: at('ca.crt'),
-    certificate: at('client.crt'),
-    privateKey: at('client.key'),
-    memory: win32.join(memory, 'servers.json'),
+export const planWindowsApiserverProxy: ComponentPlanner<WindowsPlanContext> = (context) => {
+  const { identity, version, host } = context
+  const settingsPath = componentSettingsPath(context, name)
+  const stateDirectory = win32.join(buildWindowsPlanPaths(context).state, name)
+  const directory = windowsProgramDirectory(context)('hyperkube', version)
+  const { artifact, runner } = planServiceWrapper(context, name)
+  const config = renderApiserverProxyConfig(context, {
+    caFile: settingsPath('ca.crt'),
+    certificate: settingsPath('client.crt'),
+    privateKey: settingsPath('client.key'),
+    stateFile: win32.join(stateDirectory, 'servers.json'),
   })
-  return component({
+  return buildComponentPlan({
     name,
     stage: 'node',
     version,
-    directories: [at(), memory].map(closedDirectory),
+    directories: [settingsPath(), stateDirectory].map(planPrivateDirectory),
     artifacts: [{ from: 'this-release', name: 'hyperkube', version, directory }, artifact],
     files: [
-      // It reads both again by itself: a control plane more or less, or another authority, must not cut connections.
-      textFile(at('ca.crt'), identity.authorities.kubernetes, { owner, restart: false }),
-      textFile(at('config.json'), config, { owner, restart: false }),
+      // The proxy reloads both files itself: a change of control planes or CAs must not cut connections.
+      planTextFile(settingsPath('ca.crt'), identity.cas.kubernetes, { owner: systemAccount, restart: false }),
+      planTextFile(settingsPath('config.json'), config, { owner: systemAccount, restart: false }),
     ],
     certificates: [
-      clientCertificate(scene, {
-        path: at('client'),
-        owner,
-        authority: 'kubernetes',
+      planClientCertificate(context, {
+        path: settingsPath('client'),
+        owner: systemAccount,
+        ca: 'kubernetes',
         commonName: `hyperkube:apiserver-proxy:${host.name}`,
         organizations: ['hyperkube:apiserver-proxies'],
       }),
     ],
-    service: scmService({
+    service: buildScmService({
       name,
       description: 'the way to whichever API server is well',
       program: win32.join(directory, 'hyperkube.exe'),
-      arguments: [name, `--config=${at('config.json')}`],
+      arguments: [name, `--config=${settingsPath('config.json')}`],
       native: false,
       runner,
     }),
@@ -54,10 +60,10 @@ export const apiserverProxy: Planner<WindowsScene> = (scene) => {
       {
         name: 'healthz',
         scope: 'local',
-        check: { kind: 'http', url: `http://127.0.0.1:${proxyHealthPort}/healthz` },
-        every: 5000,
-        timeout: 2000,
-        failures: 3,
+        check: { kind: 'http', url: `http://127.0.0.1:${apiserverProxyHealthPort}/healthz` },
+        intervalMs: 5000,
+        timeoutMs: 2000,
+        failureThreshold: 3,
       },
     ],
   })

@@ -1,23 +1,23 @@
-import type { Planner } from '../component.ts'
-import { extraFiles } from '../extra-files.ts'
-import type { WindowsScene } from '../context.ts'
-import { apiserverProxy } from './apiserver-proxy.ts'
-import { containerd } from './containerd.ts'
-import { flanneld } from './flanneld.ts'
-import { hostSettings } from './host-settings.ts'
-import { hyperkubeAgent } from './hyperkube-agent.ts'
-import { kubeProxy } from './kube-proxy.ts'
-import { kubelet } from './kubelet.ts'
-import { owner } from './paths.ts'
+import type { ComponentPlanner } from '../component.ts'
+import { planExtraFiles } from '../extra-files.ts'
+import type { WindowsPlanContext } from '../context.ts'
+import { planWindowsApiserverProxy } from './apiserver-proxy.ts'
+import { planWindowsContainerd } from './containerd.ts'
+import { planWindowsFlanneld } from './flanneld.ts'
+import { planWindowsHostSettings } from './host-settings.ts'
+import { planWindowsAgent } from './hyperkube-agent.ts'
+import { planWindowsKubeProxy } from './kube-proxy.ts'
+import { planWindowsKubelet } from './kubelet.ts'
+import { systemAccount } from './paths.ts'
 
-/** Everything a Windows host may run, in the order in which it is set up. It is always a worker. */
-export const windowsComponents: readonly Planner<WindowsScene>[] = [
-  hostSettings,
-  extraFiles(owner),
-  hyperkubeAgent,
-  containerd,
-  apiserverProxy,
-  kubelet,
-  flanneld,
-  kubeProxy,
+/** All components of a Windows host, in the order of installation. A Windows host is always a worker. */
+export const windowsComponents: readonly ComponentPlanner<WindowsPlanContext>[] = [
+  planWindowsHostSettings,
+  planExtraFiles(systemAccount),
+  planWindowsAgent,
+  planWindowsContainerd,
+  planWindowsApiserverProxy,
+  planWindowsKubelet,
+  planWindowsFlanneld,
+  planWindowsKubeProxy,
 ]

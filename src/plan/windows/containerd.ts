@@ -1,67 +1,72 @@
 import { win32 } from 'node:path'
-import { download } from '../download.ts'
-import { component, type Planner } from '../component.ts'
-import { containerdConfig, containerdFiles } from '../containerd-config.ts'
-import { textFile } from '../files.ts'
-import { sandboxImages } from '../sandbox-images.ts'
-import { proxyVariables } from '../proxy-variables.ts'
-import type { WindowsScene } from '../context.ts'
+import { planDownload } from '../download.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { renderContainerdConfig, planContainerdFiles } from '../containerd-config.ts'
+import { planTextFile } from '../files.ts'
+import { listSandboxImages } from '../sandbox-images.ts'
+import { buildProxyVariables } from '../proxy-variables.ts'
+import type { WindowsPlanContext } from '../context.ts'
 import {
-  closedDirectory,
-  cniConfiguration,
+  planPrivateDirectory,
+  windowsCniDirectory,
   containerdEndpoint,
   containerdPipe,
-  foreignPlugins,
-  owner,
-  placesOf,
-  programDirectory,
-  settingsOf,
+  foreignPluginDirectory,
+  systemAccount,
+  buildWindowsPlanPaths,
+  windowsProgramDirectory,
+  componentSettingsPath,
 } from './paths.ts'
-import { scmService } from './service.ts'
+import { buildScmService } from './service.ts'
 
 const name = 'containerd'
 
-export const containerd: Planner<WindowsScene> = (scene) => {
-  const { cluster } = scene
-  const { state, logs } = placesOf(scene)
-  const at = settingsOf(scene, name)
+export const planWindowsContainerd: ComponentPlanner<WindowsPlanContext> = (context) => {
+  const { cluster } = context
+  const { state, logs } = buildWindowsPlanPaths(context)
+  const at = componentSettingsPath(context, name)
   const data = win32.join(state, name)
-  const directoryOf = programDirectory(scene)
-  const program = download(scene, name, directoryOf, { kind: 'archive', strip: 1 })
-  const plugins = download(scene, 'cni-plugins', directoryOf, { kind: 'archive', strip: 0 })
-  const places = {
-    owner,
+  const toDirectory = windowsProgramDirectory(context)
+  const program = planDownload(context, name, toDirectory, { kind: 'archive', strip: 1 })
+  const plugins = planDownload(context, 'cni-plugins', toDirectory, { kind: 'archive', strip: 0 })
+  const paths = {
+    owner: systemAccount,
     at,
     address: containerdPipe,
-    plugins: [plugins.directory, foreignPlugins],
-    networks: cniConfiguration,
+    pluginDirectories: [plugins.directory, foreignPluginDirectory],
+    networkDirectory: windowsCniDirectory,
   }
-  const config = containerdConfig(scene, places, {
+  const config = renderContainerdConfig(context, paths, {
     settings: [
       `root = ${JSON.stringify(win32.join(data, 'root'))}`,
       `state = ${JSON.stringify(win32.join(data, 'state'))}`,
     ],
   })
-  return component({
+  return buildComponentPlan({
     name,
     stage: 'node',
     version: program.version,
-    directories: [at(), at('certs.d'), data, cniConfiguration, foreignPlugins].map(closedDirectory),
+    directories: [at(), at('certs.d'), data, windowsCniDirectory, foreignPluginDirectory].map(
+      planPrivateDirectory,
+    ),
     artifacts: [program, plugins],
-    images: sandboxImages(scene),
-    files: [textFile(at('config.toml'), config, { owner }), ...containerdFiles(scene, places)],
-    service: scmService({
+    images: listSandboxImages(context),
+    files: [
+      planTextFile(at('config.toml'), config, { owner: systemAccount }),
+      ...planContainerdFiles(context, paths),
+    ],
+    service: buildScmService({
       name,
       description: 'containerd, which runs containers',
       program: win32.join(program.directory, 'containerd.exe'),
       arguments: [
-        // As it registers itself, had we asked it to.
+        // The same argument that `containerd --register-service` uses.
         '--run-service',
         `--config=${at('config.toml')}`,
-        // As a service it says nothing anywhere else.
+        // As a Windows service containerd logs nowhere else.
         `--log-file=${win32.join(logs, 'containerd.log')}`,
       ],
-      environment: proxyVariables(cluster),
+      environment: buildProxyVariables(cluster),
       native: true,
     }),
     probes: [
@@ -69,9 +74,9 @@ export const containerd: Planner<WindowsScene> = (scene) => {
         name: 'cri',
         scope: 'local',
         check: { kind: 'cri', endpoint: containerdEndpoint },
-        every: 10_000,
-        timeout: 10_000,
-        failures: 6,
+        intervalMs: 10_000,
+        timeoutMs: 10_000,
+        failureThreshold: 6,
       },
     ],
   })

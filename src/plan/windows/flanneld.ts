@@ -1,46 +1,46 @@
 import { win32 } from 'node:path'
-import { flags, mergeArgs } from '../args.ts'
-import { download } from '../download.ts'
-import { clientCertificate } from '../certificate.ts'
-import { component, type Planner } from '../component.ts'
-import { textFile } from '../files.ts'
-import { flannelNetwork } from '../flannel-network.ts'
-import { nodeOf } from '../node.ts'
-import type { WindowsScene } from '../context.ts'
-import { overlayName } from './overlay.ts'
+import { toFlags, mergeArgs } from '../args.ts'
+import { planDownload } from '../download.ts'
+import { planClientCertificate } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planTextFile } from '../files.ts'
+import { renderFlannelNetwork } from '../flannel-network.ts'
+import { planNode } from '../node.ts'
+import type { WindowsPlanContext } from '../context.ts'
+import { formatOverlayName } from './overlay.ts'
 import {
-  closedDirectory,
-  cniConfiguration,
-  kubeconfigFile,
-  owner,
-  placesOf,
-  programDirectory,
-  settingsOf,
+  planPrivateDirectory,
+  windowsCniDirectory,
+  planWindowsKubeconfig,
+  systemAccount,
+  buildWindowsPlanPaths,
+  windowsProgramDirectory,
+  componentSettingsPath,
 } from './paths.ts'
-import { serviceWrapper } from './runner.ts'
-import { scmService } from './service.ts'
+import { planServiceWrapper } from './runner.ts'
+import { buildScmService } from './service.ts'
 
 const name = 'flanneld'
 const healthPort = 10_246
 
-export const flanneld: Planner<WindowsScene> = (scene) => {
-  const node = nodeOf(scene)
-  const { cluster, identity, address } = scene
+export const planWindowsFlanneld: ComponentPlanner<WindowsPlanContext> = (context) => {
+  const node = planNode(context)
+  const { cluster, identity, address } = context
   const { network, components } = cluster.spec
   if (node === undefined || network.plugin !== 'flannel') return undefined
-  const { addresses, flannelSubnet } = placesOf(scene)
-  const at = settingsOf(scene, name)
-  const { artifact, runner } = serviceWrapper(scene, name)
-  const program = download(scene, 'flannel', programDirectory(scene), {
+  const { addressDirectory, flannelSubnetFile } = buildWindowsPlanPaths(context)
+  const settingsPath = componentSettingsPath(context, name)
+  const { artifact, runner } = planServiceWrapper(context, name)
+  const program = planDownload(context, 'flannel', windowsProgramDirectory(context), {
     kind: 'program',
     as: 'flanneld.exe',
   })
   const args = mergeArgs(
     {
       'kube-subnet-mgr': 'true',
-      'kubeconfig-file': at('kubeconfig'),
-      'net-config-path': at('net-conf.json'),
-      'subnet-file': flannelSubnet,
+      'kubeconfig-file': settingsPath('kubeconfig'),
+      'net-config-path': settingsPath('net-conf.json'),
+      'subnet-file': flannelSubnetFile,
       iface: address,
       'ip-masq': 'true',
       'iptables-forward-rules': 'false',
@@ -49,40 +49,47 @@ export const flanneld: Planner<WindowsScene> = (scene) => {
     },
     components.flanneld.args,
   )
-  return component({
+  return buildComponentPlan({
     name,
     stage: 'network',
     version: program.version,
     needs: ['apiserver-proxy'],
-    directories: [at(), win32.dirname(flannelSubnet), addresses, cniConfiguration].map(closedDirectory),
+    directories: [
+      settingsPath(),
+      win32.dirname(flannelSubnetFile),
+      addressDirectory,
+      windowsCniDirectory,
+    ].map(planPrivateDirectory),
     artifacts: [program, artifact],
     files: [
-      textFile(at('ca.crt'), identity.authorities.kubernetes, { owner }),
-      textFile(at('net-conf.json'), flannelNetwork(scene, { nftables: false }), { owner }),
-      kubeconfigFile(scene, name),
+      planTextFile(settingsPath('ca.crt'), identity.cas.kubernetes, { owner: systemAccount }),
+      planTextFile(settingsPath('net-conf.json'), renderFlannelNetwork(context, { nftables: false }), {
+        owner: systemAccount,
+      }),
+      planWindowsKubeconfig(context, name),
     ],
     derivedFiles: [
       {
-        path: win32.join(cniConfiguration, '10-flannel.conflist'),
-        owner,
+        path: win32.join(windowsCniDirectory, '10-flannel.conflist'),
+        owner: systemAccount,
         mode: '0600',
-        from: flannelSubnet,
-        template: conflist(scene),
+        from: flannelSubnetFile,
+        template: renderConflistTemplate(context),
       },
     ],
     certificates: [
-      clientCertificate(scene, {
-        path: at('client'),
-        owner,
-        authority: 'kubernetes',
+      planClientCertificate(context, {
+        path: settingsPath('client'),
+        owner: systemAccount,
+        ca: 'kubernetes',
         commonName: 'hyperkube:flannel',
       }),
     ],
-    service: scmService({
+    service: buildScmService({
       name,
       description: 'flannel, the network of pods',
       program: win32.join(program.directory, 'flanneld.exe'),
-      arguments: flags(args),
+      arguments: toFlags(args),
       environment: { NODE_NAME: node.name },
       native: false,
       runner,
@@ -92,43 +99,46 @@ export const flanneld: Planner<WindowsScene> = (scene) => {
         name: 'healthz',
         scope: 'local',
         check: { kind: 'http', url: `http://127.0.0.1:${healthPort}/healthz` },
-        every: 5000,
-        timeout: 5000,
-        failures: 6,
+        intervalMs: 5000,
+        timeoutMs: 5000,
+        failureThreshold: 6,
       },
       {
         name: 'network',
         scope: 'local',
-        check: { kind: 'hns-network', name: overlayName(scene), type: 'overlay' },
-        every: 10_000,
-        timeout: 10_000,
-        // The host's adapter goes away when the network is made, and flannel waits most of a minute for it.
-        failures: 9,
+        check: { kind: 'hns-network', name: formatOverlayName(context), type: 'overlay' },
+        intervalMs: 10_000,
+        timeoutMs: 10_000,
+        // Creating the network interrupts the adapter, and flanneld waits almost a minute for it.
+        failureThreshold: 9,
       },
     ],
   })
 }
 
-/** How pods are joined to the network, in terms of what flannel writes when it has got its part of it. */
-function conflist({ cluster, address }: WindowsScene): string {
+/**
+ * Renders the template of the CNI configuration. Its variables come from the subnet file that flanneld
+ * writes.
+ */
+function renderConflistTemplate({ cluster, address }: WindowsPlanContext): string {
   const { pods, services } = cluster.spec.network
   const config = {
     cniVersion: '1.0.0',
-    name: overlayName({ cluster }),
+    name: formatOverlayName({ cluster }),
     plugins: [
       {
         type: 'win-overlay',
-        // The one that containerd's pods need.
+        // The HNS API version that containerd pods need.
         apiVersion: 2,
-        // Without a file for it, pods know their name server by their network alone.
+        // Without resolv.conf, pods get their name server only through the network plugin.
         capabilities: { dns: true },
         ipam: {
           type: 'host-local',
           ranges: [[{ subnet: '${FLANNEL_SUBNET|network}' }]],
-          dataDir: placesOf({ cluster }).addresses,
+          dataDir: buildWindowsPlanPaths({ cluster }).addressDirectory,
         },
         policies: [
-          // Who leaves the cluster does so in the host's name.
+          // Traffic that leaves the cluster uses the address of the host.
           endpointPolicy('OutBoundNAT', { Exceptions: [...pods, ...services] }),
           ...services.map((service) =>
             endpointPolicy('SDNRoute', { DestinationPrefix: service, NeedEncap: true }),

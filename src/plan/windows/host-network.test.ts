@@ -7,14 +7,14 @@ import {
   windowsNetworkFile,
   windowsNetworkFormat,
 } from '../../contract/windows-network.ts'
-import { overlap, rangeOf } from '../../spec/cidr.ts'
-import { inputs } from '../testing/arbitraries.ts'
-import { inputOf } from '../checks/testing/fixtures.ts'
+import { rangesOverlap, toRange } from '../../spec/cidr.ts'
+import { arbitraryInputs } from '../testing/arbitraries.ts'
+import { buildCheckedInput } from '../checks/testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 import type { PlanInput } from '../context.ts'
 
-/** As the agent finds it in its plan. */
-function networksIn(input: PlanInput): WindowsNetwork[] {
+/** Reads the networks from the plan as the agent does. */
+function readNetworks(input: PlanInput): WindowsNetwork[] {
   return planCluster(input).plans.flatMap(({ components }) =>
     components
       .flatMap(({ files }) => files)
@@ -27,22 +27,22 @@ function networksIn(input: PlanInput): WindowsNetwork[] {
   )
 }
 
-function networkOf(...spec: readonly string[]): WindowsNetwork | undefined {
-  return networksIn(inputOf({ spec }))[0]
+function planNetwork(...spec: readonly string[]): WindowsNetwork | undefined {
+  return readNetworks(buildCheckedInput({ spec }))[0]
 }
 
-test('a host is told which networks to keep', () => {
-  expect(networkOf()).toEqual({
+test('the plan lists the networks that a host keeps', () => {
+  expect(planNetwork()).toEqual({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'WindowsNetwork',
     address: '10.0.0.31',
     metadata: [],
     overlay: {
-      hold: { name: 'hyperkube-switch', subnet: '192.168.255.0/30', gateway: '192.168.255.1', vsid: 9999 },
+      anchor: { name: 'hyperkube-switch', subnet: '192.168.255.0/30', gateway: '192.168.255.1', vsid: 9999 },
       network: { name: 'flannel.4096', type: 'overlay' },
     },
   })
-  expect(networkOf('network: { plugin: none }')).not.toHaveProperty('overlay')
+  expect(planNetwork('network: { plugin: none }')).not.toHaveProperty('overlay')
 })
 
 test.each([
@@ -64,27 +64,27 @@ test.each([
     ['169.254.169.254/32', '169.254.42.42/32'],
   ],
 ])('windows: %s keeps routes to %j', (windows, expected) => {
-  expect(networkOf(`windows: ${windows}`)?.metadata).toEqual(expected)
+  expect(planNetwork(`windows: ${windows}`)?.metadata).toEqual(expected)
 })
 
 test('every destination that a cloud has is looked for on hosts', () => {
   for (const cloud of ['aws', 'azure', 'gcp']) {
-    const metadata = networkOf(`windows: { cloud: ${cloud} }`)?.metadata
+    const metadata = planNetwork(`windows: { cloud: ${cloud} }`)?.metadata
     expect(metadataDestinations).toEqual(expect.arrayContaining([...(metadata ?? ['none'])]))
   }
 })
 
 test('the network that keeps the switch is no part of the cluster’s own', () => {
   const hold = (pods: string): string | undefined =>
-    networkOf(`network: { pods: ${pods}, services: 10.96.0.0/16 }`)?.overlay?.hold.subnet
+    planNetwork(`network: { pods: ${pods}, services: 10.96.0.0/16 }`)?.overlay?.anchor.subnet
   expect(hold('192.168.0.0/16')).toBe('172.31.255.0/30')
   expect(hold('10.244.0.0/16')).toBe('192.168.255.0/30')
   assert(
-    property(inputs, (input) => {
+    property(arbitraryInputs, (input) => {
       const { pods, services } = input.cluster.spec.network
-      for (const { overlay } of networksIn(input)) {
-        const subnet = rangeOf(overlay?.hold.subnet ?? '192.0.2.0/30')
-        for (const own of [...pods, ...services]) expect(overlap(rangeOf(own), subnet)).toBe(false)
+      for (const { overlay } of readNetworks(input)) {
+        const subnet = toRange(overlay?.anchor.subnet ?? '192.0.2.0/30')
+        for (const own of [...pods, ...services]) expect(rangesOverlap(toRange(own), subnet)).toBe(false)
       }
     }),
     { numRuns: 20 },

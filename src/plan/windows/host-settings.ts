@@ -1,23 +1,23 @@
 import { win32 } from 'node:path'
 import { windowsNetworkFile } from '../../contract/windows-network.ts'
-import { component, type Planner } from '../component.ts'
-import { textFile } from '../files.ts'
-import type { WindowsScene } from '../context.ts'
-import { hostNetwork } from './host-network.ts'
-import { closedDirectory, owner, placesOf } from './paths.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planTextFile } from '../files.ts'
+import type { WindowsPlanContext } from '../context.ts'
+import { planHostNetwork } from './host-network.ts'
+import { planPrivateDirectory, systemAccount, buildWindowsPlanPaths } from './paths.ts'
 
-/** What the host itself needs before anything runs on it. */
-export const hostSettings: Planner<WindowsScene> = (scene) => {
-  const { base, programs, settings, state, logs } = placesOf(scene)
-  const { plugin, flannel, nodePorts } = scene.cluster.spec.network
+/** Settings of the host itself, applied before any component starts. */
+export const planWindowsHostSettings: ComponentPlanner<WindowsPlanContext> = (context) => {
+  const { base, programs, settings, state, logs } = buildWindowsPlanPaths(context)
+  const { plugin, flannel, nodePorts } = context.cluster.spec.network
   const network = win32.join(base, windowsNetworkFile)
-  return component({
+  return buildComponentPlan({
     name: 'host',
     stage: 'prepare',
-    // Windows lets nothing in that no rule names.
+    // Windows blocks incoming traffic without a rule.
     firewall: [
       { name: 'hyperkube-kubelet', protocol: 'tcp', ports: '10250' },
-      // Balancers in front of services ask here whether a node is fit for them.
+      // Load balancers check the health of a node for services here.
       { name: 'hyperkube-kube-proxy-health', protocol: 'tcp', ports: '10256' },
       { name: 'hyperkube-node-ports-tcp', protocol: 'tcp', ports: nodePorts },
       { name: 'hyperkube-node-ports-udp', protocol: 'udp', ports: nodePorts },
@@ -25,10 +25,13 @@ export const hostSettings: Planner<WindowsScene> = (scene) => {
         ? [{ name: 'hyperkube-flannel', protocol: 'udp' as const, ports: String(flannel.port) }]
         : []),
     ],
-    directories: [base, programs, settings, win32.dirname(network), state, logs].map(closedDirectory),
-    // The agent reads it in every round.
+    directories: [base, programs, settings, win32.dirname(network), state, logs].map(planPrivateDirectory),
+    // The agent reads this file on every tick.
     files: [
-      textFile(network, `${JSON.stringify(hostNetwork(scene), undefined, 2)}\n`, { owner, restart: false }),
+      planTextFile(network, `${JSON.stringify(planHostNetwork(context), undefined, 2)}\n`, {
+        owner: systemAccount,
+        restart: false,
+      }),
     ],
   })
 }

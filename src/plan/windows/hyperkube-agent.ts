@@ -1,21 +1,21 @@
 import { win32 } from 'node:path'
-import { component, type Planner } from '../component.ts'
-import type { WindowsScene } from '../context.ts'
-import { agentSetup } from './agent-setup.ts'
-import { closedDirectory, placesOf, programDirectory } from './paths.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import type { WindowsPlanContext } from '../context.ts'
+import { planAgentSetup } from './agent-setup.ts'
+import { planPrivateDirectory, buildWindowsPlanPaths, windowsProgramDirectory } from './paths.ts'
 
 const name = 'hyperkube-agent'
 
-export const hyperkubeAgent: Planner<WindowsScene> = (scene) => {
-  const { version } = scene
-  const { state } = placesOf(scene)
-  const directory = programDirectory(scene)('hyperkube', version)
-  const { artifact, service } = agentSetup(scene, version)
-  return component({
+export const planWindowsAgent: ComponentPlanner<WindowsPlanContext> = (context) => {
+  const { version } = context
+  const { state } = buildWindowsPlanPaths(context)
+  const directory = windowsProgramDirectory(context)('hyperkube', version)
+  const { artifact, service } = planAgentSetup(context, version)
+  return buildComponentPlan({
     name,
     stage: 'prepare',
     version,
-    directories: [closedDirectory(win32.join(state, 'agent'))],
+    directories: [planPrivateDirectory(win32.join(state, 'agent'))],
     artifacts: [{ from: 'this-release', name: 'hyperkube', version, directory }, artifact],
     service,
   })

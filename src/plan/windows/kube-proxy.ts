@@ -1,68 +1,80 @@
 import { win32 } from 'node:path'
-import { flags, mergeArgs } from '../args.ts'
-import { download } from '../download.ts'
-import { clientCertificate } from '../certificate.ts'
-import { component, type Planner } from '../component.ts'
-import { textFile } from '../files.ts'
+import { toFlags, mergeArgs } from '../args.ts'
+import { planDownload } from '../download.ts'
+import { planClientCertificate } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planTextFile } from '../files.ts'
 import { type JsonObject, mergeConfig } from '../merge-config.ts'
-import { nodeOf } from '../node.ts'
-import type { WindowsScene } from '../context.ts'
-import { overlayName } from './overlay.ts'
-import { closedDirectory, kubeconfigFile, owner, placesOf, programDirectory, settingsOf } from './paths.ts'
-import { logRunner } from './runner.ts'
-import { scmService } from './service.ts'
+import { planNode } from '../node.ts'
+import type { WindowsPlanContext } from '../context.ts'
+import { formatOverlayName } from './overlay.ts'
+import {
+  planPrivateDirectory,
+  planWindowsKubeconfig,
+  systemAccount,
+  buildWindowsPlanPaths,
+  windowsProgramDirectory,
+  componentSettingsPath,
+} from './paths.ts'
+import { planLogRunner } from './runner.ts'
+import { buildScmService } from './service.ts'
 
 const name = 'kube-proxy'
 
-export const kubeProxy: Planner<WindowsScene> = (scene) => {
-  const node = nodeOf(scene)
+export const planWindowsKubeProxy: ComponentPlanner<WindowsPlanContext> = (context) => {
+  const node = planNode(context)
   if (node === undefined) return undefined
-  const { cluster, host, identity } = scene
+  const { cluster, host, identity } = context
   const { network, components } = cluster.spec
-  const { sourceVip } = placesOf(scene)
-  const at = settingsOf(scene, name)
-  const { artifact, runner } = logRunner(scene, name)
-  const program = download(scene, name, programDirectory(scene), { kind: 'program', as: 'kube-proxy.exe' })
+  const { sourceVipFile } = buildWindowsPlanPaths(context)
+  const settingsPath = componentSettingsPath(context, name)
+  const { artifact, runner } = planLogRunner(context, name)
+  const program = planDownload(context, name, windowsProgramDirectory(context), {
+    kind: 'program',
+    as: 'kube-proxy.exe',
+  })
   const args = mergeArgs(
     {
-      config: at('config.yaml'),
+      config: settingsPath('config.yaml'),
       'hostname-override': node.name,
-      // It must know before it reads its configuration, where the same can be said too late.
+      // kube-proxy needs this before it reads its configuration, where the same setting would come too late.
       'windows-service': 'true',
     },
     components.kubeProxy.args,
     host.components?.kubeProxy?.args,
   )
-  const path = at('config.yaml')
-  const config = scene.yaml(configuration(scene))
+  const path = settingsPath('config.yaml')
+  const config = context.yaml(buildConfiguration(context))
   const flannel = network.plugin === 'flannel'
-  return component({
+  return buildComponentPlan({
     name,
     stage: 'network',
     version: program.version,
     needs: ['apiserver-proxy', ...(flannel ? ['flanneld'] : [])],
-    directories: [at(), win32.dirname(sourceVip)].map(closedDirectory),
+    directories: [settingsPath(), win32.dirname(sourceVipFile)].map(planPrivateDirectory),
     artifacts: [program, artifact],
     files: [
-      textFile(at('ca.crt'), identity.authorities.kubernetes, { owner }),
-      kubeconfigFile(scene, name),
-      ...(flannel ? [] : [textFile(path, config, { owner })]),
+      planTextFile(settingsPath('ca.crt'), identity.cas.kubernetes, { owner: systemAccount }),
+      planWindowsKubeconfig(context, name),
+      ...(flannel ? [] : [planTextFile(path, config, { owner: systemAccount })]),
     ],
-    // When this changes, kube-proxy ends by itself and is started again.
-    derivedFiles: flannel ? [{ path, owner, mode: '0600', from: sourceVip, template: config }] : [],
+    // kube-proxy exits if its configuration changes, and is started again.
+    derivedFiles: flannel
+      ? [{ path, owner: systemAccount, mode: '0600', from: sourceVipFile, template: config }]
+      : [],
     certificates: [
-      clientCertificate(scene, {
-        path: at('client'),
-        owner,
-        authority: 'kubernetes',
+      planClientCertificate(context, {
+        path: settingsPath('client'),
+        owner: systemAccount,
+        ca: 'kubernetes',
         commonName: 'system:kube-proxy',
       }),
     ],
-    service: scmService({
+    service: buildScmService({
       name,
       description: 'kube-proxy, which makes the addresses of services work',
       program: win32.join(program.directory, 'kube-proxy.exe'),
-      arguments: flags(args),
+      arguments: toFlags(args),
       native: true,
       runner,
     }),
@@ -71,34 +83,34 @@ export const kubeProxy: Planner<WindowsScene> = (scene) => {
         name: 'livez',
         scope: 'local',
         check: { kind: 'http', url: 'http://127.0.0.1:10256/livez' },
-        every: 5000,
-        timeout: 5000,
-        // It does not listen before it has found the network, which flannel may just be making.
-        failures: 18,
+        intervalMs: 5000,
+        timeoutMs: 5000,
+        // kube-proxy listens only once it has found the network, which flanneld may still be creating.
+        failureThreshold: 18,
       },
     ],
   })
 }
 
-/** With another network than ours, its name and the address to send from are the person's to say. */
-function configuration(scene: WindowsScene): JsonObject {
-  const { cluster, host } = scene
+/** With another network plugin cluster.yml sets the network name and the source VIP. */
+function buildConfiguration(context: WindowsPlanContext): JsonObject {
+  const { cluster, host } = context
   const { components, network } = cluster.spec
   const [pods = ''] = network.pods
-  const ours: JsonObject = {
+  const defaults: JsonObject = {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
     mode: 'kernelspace',
     clusterCIDR: pods,
-    clientConnection: { kubeconfig: settingsOf(scene, name)('kubeconfig') },
+    clientConnection: { kubeconfig: componentSettingsPath(context, name)('kubeconfig') },
     metricsBindAddress: '127.0.0.1:10249',
     healthzBindAddress: '0.0.0.0:10256',
     winkernel: {
       enableDSR: true,
       ...(network.plugin === 'flannel'
-        ? { networkName: overlayName(scene), sourceVip: '${SOURCE_VIP}' }
+        ? { networkName: formatOverlayName(context), sourceVip: '${SOURCE_VIP}' }
         : {}),
     },
   }
-  return mergeConfig(ours, components.kubeProxy.config, host.components?.kubeProxy?.config)
+  return mergeConfig(defaults, components.kubeProxy.config, host.components?.kubeProxy?.config)
 }

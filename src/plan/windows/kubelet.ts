@@ -1,82 +1,93 @@
 import { win32 } from 'node:path'
-import { flags } from '../args.ts'
-import { download } from '../download.ts'
-import { clientCertificate, serverCertificate } from '../certificate.ts'
-import { component, type Planner } from '../component.ts'
-import { textFile } from '../files.ts'
-import { kubeletArgs, kubeletConfiguration } from '../kubelet-settings.ts'
+import { toFlags } from '../args.ts'
+import { planDownload } from '../download.ts'
+import { planClientCertificate, planServerCertificate } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { planTextFile } from '../files.ts'
+import { buildKubeletArgs, buildKubeletConfiguration } from '../kubelet-settings.ts'
 import type { JsonObject } from '../merge-config.ts'
-import { alternativeNames } from '../alternative-names.ts'
-import { nodeOf } from '../node.ts'
-import { reserved } from '../reserved-resources.ts'
-import type { WindowsScene } from '../context.ts'
+import { splitAlternativeNames } from '../alternative-names.ts'
+import { planNode } from '../node.ts'
+import { computeReservedResources } from '../reserved-resources.ts'
+import type { WindowsPlanContext } from '../context.ts'
 import {
-  closedDirectory,
+  planPrivateDirectory,
   containerdEndpoint,
-  kubeconfigFile,
-  owner,
-  programDirectory,
-  settingsOf,
+  planWindowsKubeconfig,
+  systemAccount,
+  windowsProgramDirectory,
+  componentSettingsPath,
 } from './paths.ts'
-import { logRunner } from './runner.ts'
-import { scmService } from './service.ts'
+import { planLogRunner } from './runner.ts'
+import { buildScmService } from './service.ts'
 
-/** Also the service's name: under another one the kubelet does not find itself when the host shuts down. */
+/** Also the name of the service: the kubelet looks itself up by this name when the host shuts down. */
 const name = 'kubelet'
 
-export const kubelet: Planner<WindowsScene> = (scene) => {
-  const node = nodeOf(scene)
+export const planWindowsKubelet: ComponentPlanner<WindowsPlanContext> = (context) => {
+  const node = planNode(context)
   if (node === undefined) return undefined
-  const { identity, address } = scene
-  const at = settingsOf(scene, name)
-  const { artifact, runner } = logRunner(scene, name)
-  const program = download(scene, name, programDirectory(scene), { kind: 'program', as: 'kubelet.exe' })
-  const own = { owner, authority: 'kubernetes', commonName: `system:node:${node.name}` } as const
+  const { identity, address } = context
+  const settingsPath = componentSettingsPath(context, name)
+  const { artifact, runner } = planLogRunner(context, name)
+  const program = planDownload(context, name, windowsProgramDirectory(context), {
+    kind: 'program',
+    as: 'kubelet.exe',
+  })
+  const own = { owner: systemAccount, ca: 'kubernetes', commonName: `system:node:${node.name}` } as const
   const files = {
-    config: at('config.yaml'),
-    kubeconfig: at('kubeconfig'),
-    authority: at('ca.crt'),
-    certificate: at('server.crt'),
-    privateKey: at('server.key'),
+    config: settingsPath('config.yaml'),
+    kubeconfig: settingsPath('kubeconfig'),
+    caFile: settingsPath('ca.crt'),
+    certificate: settingsPath('server.crt'),
+    privateKey: settingsPath('server.key'),
   }
-  const args = kubeletArgs(scene, files, {
-    // Beside its data, its keys would be for every user of the host to read.
-    'cert-dir': at('pki'),
+  const args = buildKubeletArgs(context, files, {
+    // In the data directory every user of the host could read the keys.
+    'cert-dir': settingsPath('pki'),
     'windows-service': 'true',
     'windows-priorityclass': 'ABOVE_NORMAL_PRIORITY_CLASS',
   })
-  return component({
+  return buildComponentPlan({
     name,
     stage: 'node',
     version: program.version,
     needs: ['containerd', 'apiserver-proxy'],
     directories: [
-      ...[at(), at('pki')].map(closedDirectory),
-      // Pods read their volumes here, and most of them are no administrators.
-      { path: String.raw`C:\var\lib\kubelet`, owner, mode: '0755' },
+      ...[settingsPath(), settingsPath('pki')].map(planPrivateDirectory),
+      // Pods read their volumes here, and most of them do not run as administrators.
+      { path: String.raw`C:\var\lib\kubelet`, owner: systemAccount, mode: '0755' },
     ],
     artifacts: [program, artifact],
     files: [
-      textFile(files.authority, identity.authorities.kubernetes, { owner }),
-      textFile(files.config, scene.yaml(kubeletConfiguration(scene, files, settings(scene))), { owner }),
-      kubeconfigFile(scene, name),
+      planTextFile(files.caFile, identity.cas.kubernetes, { owner: systemAccount }),
+      planTextFile(
+        files.config,
+        context.yaml(buildKubeletConfiguration(context, files, buildPlatformSettings(context))),
+        { owner: systemAccount },
+      ),
+      planWindowsKubeconfig(context, name),
     ],
     certificates: [
-      clientCertificate(scene, { ...own, path: at('client'), organizations: ['system:nodes'] }),
-      serverCertificate(
-        scene,
-        { ...own, path: at('server'), organizations: ['system:nodes'] },
-        alternativeNames(node.name, address),
+      planClientCertificate(context, {
+        ...own,
+        path: settingsPath('client'),
+        organizations: ['system:nodes'],
+      }),
+      planServerCertificate(
+        context,
+        { ...own, path: settingsPath('server'), organizations: ['system:nodes'] },
+        splitAlternativeNames(node.name, address),
       ),
     ],
-    service: scmService({
+    service: buildScmService({
       name,
       description: 'kubelet, which runs pods',
       program: win32.join(program.directory, 'kubelet.exe'),
-      arguments: flags(args),
+      arguments: toFlags(args),
       native: true,
       runner,
-      // When the host shuts down it ends pods first, and what it depends on waits for it.
+      // On shutdown the kubelet ends pods first, and its dependencies wait for it.
       dependsOn: ['containerd'],
     }),
     probes: [
@@ -84,24 +95,24 @@ export const kubelet: Planner<WindowsScene> = (scene) => {
         name: 'healthz',
         scope: 'local',
         check: { kind: 'http', url: 'http://127.0.0.1:10248/healthz' },
-        every: 5000,
-        timeout: 5000,
-        failures: 6,
+        intervalMs: 5000,
+        timeoutMs: 5000,
+        failureThreshold: 6,
       },
     ],
   })
 }
 
-function settings(scene: WindowsScene): JsonObject {
+function buildPlatformSettings(context: WindowsPlanContext): JsonObject {
   return {
     containerRuntimeEndpoint: containerdEndpoint,
-    // There is no such file, and the default names one.
+    // Windows has no such file, but the default names one.
     resolvConf: '',
-    // There are no cgroups.
+    // Windows has no cgroups.
     cgroupsPerQOS: false,
     enforceNodeAllocatable: [],
     hairpinMode: 'promiscuous-bridge',
-    // Nothing ends a pod that takes too much; Windows itself then pages until it stands still.
-    systemReserved: { memory: '2Gi', ...reserved(scene).systemReserved },
+    // Windows does not evict a pod that uses too much memory; it pages until the host hangs.
+    systemReserved: { memory: '2Gi', ...computeReservedResources(context).systemReserved },
   }
 }

@@ -1,10 +1,10 @@
 import { win32 } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { clusterOf, planInput } from '../testing/fixtures.ts'
+import { parseTestCluster, buildPlanInput } from '../testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 
-/** What scripts of former years did wrong about settings; what they did wrong on a host is in src/agent/windows/recover. */
+/** Settings bugs of earlier scripts. Their bugs on hosts are tested in src/agent/windows. */
 
 const text = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -17,9 +17,9 @@ spec:
     - { name: nt1, address: 192.168.1.31, roles: [worker], os: windows }
 `
 
-const plan = planCluster(planInput(clusterOf(text), () => ({ windows: { build: 20_348 } }))).plans.find(
-  ({ os }) => os === 'windows',
-)
+const plan = planCluster(
+  buildPlanInput(parseTestCluster(text), () => ({ windows: { build: 20_348 } })),
+).plans.find(({ os }) => os === 'windows')
 const components = new Map(plan?.components.map((component) => [component.name, component]))
 
 function argumentsOf(name: string): readonly string[] {

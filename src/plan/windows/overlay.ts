@@ -1,6 +1,6 @@
-import type { WindowsScene } from '../context.ts'
+import type { WindowsPlanContext } from '../context.ts'
 
-/** The network of pods as Windows knows it: flannel makes it, pods join it and kube-proxy looks for it by this name. */
-export function overlayName({ cluster }: Pick<WindowsScene, 'cluster'>): string {
+/** HNS name of the pod network. flanneld creates it, pods join it and kube-proxy looks it up by this name. */
+export function formatOverlayName({ cluster }: Pick<WindowsPlanContext, 'cluster'>): string {
   return `flannel.${cluster.spec.network.flannel.vni}`
 }

@@ -1,45 +1,48 @@
 import { win32 } from 'node:path'
 import type { PlannedDirectory, PlannedFile } from '../../contract/component-plan.ts'
-import { kubeconfig } from '../../pki/kubeconfig.ts'
-import { proxyPort } from '../apiserver-proxy-config.ts'
-import { textFile } from '../files.ts'
-import type { WindowsScene } from '../context.ts'
+import { type CredentialFiles, buildKubeconfig } from '../../pki/kubeconfig.ts'
+import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
+import { planTextFile } from '../files.ts'
+import type { WindowsPlanContext } from '../context.ts'
 
-/** Our services run as the system itself, whatever a language calls it; files are its own and administrators'. */
-export const owner = 'SYSTEM'
+/**
+ * Our services run as the local system account, whatever its localized name. It and administrators own our
+ * files.
+ */
+export const systemAccount = 'SYSTEM'
 
-/** The pipe, as containerd names it and as those who call it do. */
+/** The pipe, as containerd names it and as its clients do. */
 export const containerdPipe = String.raw`\\.\pipe\containerd-containerd`
 export const containerdEndpoint = 'npipe:////./pipe/containerd-containerd'
 
-/** Where any network puts its files on Windows, whoever brings it. */
-export const cniConfiguration = String.raw`C:\etc\cni\net.d`
-export const foreignPlugins = String.raw`C:\opt\cni\bin`
+/** Where every network plugin on Windows puts its files. */
+export const windowsCniDirectory = String.raw`C:\etc\cni\net.d`
+export const foreignPluginDirectory = String.raw`C:\opt\cni\bin`
 
 /**
- * Where things are on a Windows host. All that is ours is below one directory, so that one list of who may enter keeps
- * others out: below C:\ anybody may else put files beside ours.
+ * Paths on a Windows host. All our files are below one directory, so that one ACL protects them. Directly
+ * below C:\ any user may create files.
  */
-export interface Places {
+export interface WindowsPlanPaths {
   readonly base: string
   readonly programs: string
   readonly settings: string
   readonly state: string
   readonly logs: string
-  /** What flannel writes when it has got its part of the network. */
-  readonly flannelSubnet: string
-  /** Which addresses of that part are taken, and by whom. */
-  readonly addresses: string
-  /** What the agent writes when it has taken one of them for kube-proxy. */
-  readonly sourceVip: string
+  /** Subnet file that flanneld writes. */
+  readonly flannelSubnetFile: string
+  /** Allocated addresses of the node subnet. */
+  readonly addressDirectory: string
+  /** File with the source VIP that the agent allocates for kube-proxy. */
+  readonly sourceVipFile: string
 }
 
-/** Of a cluster, all that paths depend on. */
-interface BaseScene {
-  readonly cluster: { readonly spec: Pick<WindowsScene['cluster']['spec'], 'windows'> }
+/** The part of a cluster that paths depend on. */
+interface BaseDirectoryContext {
+  readonly cluster: { readonly spec: Pick<WindowsPlanContext['cluster']['spec'], 'windows'> }
 }
 
-export function placesOf({ cluster }: BaseScene): Places {
+export function buildWindowsPlanPaths({ cluster }: BaseDirectoryContext): WindowsPlanPaths {
   const base = cluster.spec.windows.baseDirectory
   const state = win32.join(base, 'state')
   return {
@@ -48,37 +51,48 @@ export function placesOf({ cluster }: BaseScene): Places {
     settings: win32.join(base, 'settings'),
     state,
     logs: win32.join(base, 'logs'),
-    flannelSubnet: win32.join(state, 'flanneld', 'subnet.env'),
-    addresses: win32.join(state, 'addresses'),
-    sourceVip: win32.join(state, 'kube-proxy', 'source-vip.env'),
+    flannelSubnetFile: win32.join(state, 'flanneld', 'subnet.env'),
+    addressDirectory: win32.join(state, 'addresses'),
+    sourceVipFile: win32.join(state, 'kube-proxy', 'source-vip.env'),
   }
 }
 
-/** A directory of its version for each program, so that two can be there at once: one that runs cannot be replaced. */
-export function programDirectory(scene: BaseScene): (name: string, version: string) => string {
-  const { programs } = placesOf(scene)
+/** One directory per program version, so that two can coexist: a running program cannot be replaced. */
+export function windowsProgramDirectory(
+  context: BaseDirectoryContext,
+): (name: string, version: string) => string {
+  const { programs } = buildWindowsPlanPaths(context)
   return (name, version) => win32.join(programs, `${name}-${version}`)
 }
 
-/** Names files in the directory where a component finds all that it reads. */
-export function settingsOf(
-  scene: Pick<WindowsScene, 'cluster'>,
+/** Returns a function that names files in the settings directory of a component. */
+export function componentSettingsPath(
+  context: Pick<WindowsPlanContext, 'cluster'>,
   component: string,
 ): (...parts: readonly string[]) => string {
-  const { settings } = placesOf(scene)
+  const { settings } = buildWindowsPlanPaths(context)
   return (...parts) => win32.join(settings, component, ...parts)
 }
 
-/** For the system and administrators alone. */
-export function closedDirectory(path: string): PlannedDirectory {
-  return { path, owner, mode: '0700' }
+/** A directory for the system and administrators only. */
+export function planPrivateDirectory(path: string): PlannedDirectory {
+  return { path, owner: systemAccount, mode: '0700' }
 }
 
-/** How a component that runs here becomes known to the API. Its files are named, so a renewal changes no byte of it. */
-export function kubeconfigFile(scene: WindowsScene, component: string): PlannedFile {
-  const at = settingsOf(scene, component)
-  const server = `https://127.0.0.1:${proxyPort}`
-  const access = { cluster: scene.cluster.metadata.name, server, user: component }
-  const files = { authority: at('ca.crt'), certificate: at('client.crt'), privateKey: at('client.key') }
-  return textFile(at('kubeconfig'), scene.yaml(kubeconfig(access, files)), { owner })
+/**
+ * Plans the kubeconfig of a component. It refers to certificate files by path, so a renewal does not change
+ * it.
+ */
+export function planWindowsKubeconfig(context: WindowsPlanContext, component: string): PlannedFile {
+  const settingsPath = componentSettingsPath(context, component)
+  const server = `https://127.0.0.1:${apiserverProxyPort}`
+  const access = { cluster: context.cluster.metadata.name, server, user: component }
+  const files: CredentialFiles = {
+    ca: settingsPath('ca.crt'),
+    certificate: settingsPath('client.crt'),
+    privateKey: settingsPath('client.key'),
+  }
+  return planTextFile(settingsPath('kubeconfig'), context.yaml(buildKubeconfig(access, files)), {
+    owner: systemAccount,
+  })
 }

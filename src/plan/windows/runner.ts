@@ -1,27 +1,33 @@
 import { win32 } from 'node:path'
 import type { PlannedArtifact } from '../../contract/component-plan.ts'
 import type { Runner } from '../../contract/service.ts'
-import { download, type DownloadScene } from '../download.ts'
-import { placesOf, programDirectory } from './paths.ts'
+import { planDownload, type DownloadContext } from '../download.ts'
+import { buildWindowsPlanPaths, windowsProgramDirectory } from './paths.ts'
 
-export type RunnerScene = DownloadScene
+export type RunnerContext = DownloadContext
 
-/** What starts a program, and where that comes from. */
-export interface Starter {
+/** The program that starts a service, and its artifact. */
+export interface PlannedRunner {
   readonly artifact: PlannedArtifact
   readonly runner: Runner
 }
 
-/** For a program that is a service by itself, and says all that it has to say to nobody: it keeps that in files. */
-export function logRunner(scene: RunnerScene, name: string): Starter {
+/**
+ * For programs that are Windows services themselves but have no log: kube-log-runner writes their output to
+ * files.
+ */
+export function planLogRunner(context: RunnerContext, name: string): PlannedRunner {
   const as = 'kube-log-runner.exe'
-  const artifact = download(scene, 'kube-log-runner', programDirectory(scene), { kind: 'program', as })
+  const artifact = planDownload(context, 'kube-log-runner', windowsProgramDirectory(context), {
+    kind: 'program',
+    as,
+  })
   return {
     artifact,
     runner: {
       program: win32.join(artifact.directory, as),
       arguments: [
-        `-log-file=${win32.join(placesOf(scene).logs, `${name}.log`)}`,
+        `-log-file=${win32.join(buildWindowsPlanPaths(context).logs, `${name}.log`)}`,
         '-log-file-size=10Mi',
         '-log-file-age=168h',
         '-flush-interval=5s',
@@ -30,12 +36,18 @@ export function logRunner(scene: RunnerScene, name: string): Starter {
   }
 }
 
-/** Ended by Ctrl-C before it had begun to listen for that. */
-const interrupted = -1_073_741_510
+/** Exit status of a process that got Ctrl-C before it installed a handler. */
+const ctrlCStatus = -1_073_741_510
 
-/** For a program that knows nothing of services: it answers to the manager, and tells the program to stop by Ctrl-C. */
-export function serviceWrapper(scene: RunnerScene, name: string): Starter {
-  const artifact = download(scene, 'shawl', programDirectory(scene), { kind: 'archive', strip: 0 })
+/**
+ * For programs that are no Windows services: shawl talks to the service manager and stops the program with
+ * Ctrl-C.
+ */
+export function planServiceWrapper(context: RunnerContext, name: string): PlannedRunner {
+  const artifact = planDownload(context, 'shawl', windowsProgramDirectory(context), {
+    kind: 'archive',
+    strip: 0,
+  })
   return {
     artifact,
     runner: {
@@ -43,14 +55,16 @@ export function serviceWrapper(scene: RunnerScene, name: string): Starter {
       arguments: [
         'run',
         `--name=${name}`,
-        // Whatever it ends with: the manager itself does not restart what ends well.
+        // Restart after any exit status: the service manager does not restart a service that exits with
+        // success.
         '--restart',
         '--restart-delay=2000',
-        // Less than what the agent waits before it ends a process.
+        // Shorter than the time the agent waits before it kills a process.
         '--stop-timeout=30000',
-        // However it ends when it is told to, it has stopped: the manager would start what has failed.
-        `--pass=0,1,${interrupted}`,
-        `--log-dir=${placesOf(scene).logs}`,
+        // These exit statuses count as stopped. After any other one the service manager would start the
+        // service again.
+        `--pass=0,1,${ctrlCStatus}`,
+        `--log-dir=${buildWindowsPlanPaths(context).logs}`,
         `--log-as=${name}-service`,
         `--log-cmd-as=${name}`,
         '--log-rotate=bytes=10485760',

@@ -1,31 +1,31 @@
-import type { Runner, ScmService } from '../../contract/service.ts'
+import type { Runner, ScmServiceSpec } from '../../contract/service.ts'
 
-export interface ServiceWish {
+export interface ScmServiceOptions {
   readonly name: string
   readonly description: string
   readonly program: string
   readonly arguments: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** Whether the program knows how to be a service. */
+  /** True if the program implements the Windows service protocol. */
   readonly native: boolean
-  /** What starts it, unless the manager itself does. */
+  /** Program that starts the service, if the service manager does not start it directly. */
   readonly runner?: Runner
   /**
-   * Services without which it cannot be. None that it could wait for: the manager stops a service together with the one
-   * that it depends on.
+   * Hard dependencies only: the service manager stops a service together with its dependency. Soft ones must
+   * not be listed.
    */
   readonly dependsOn?: readonly string[]
 }
 
-/** A service that is started again for ever: giving up is for people, who are asleep. */
-export function scmService(wish: ServiceWish): ScmService {
-  const { name, description, program, native, runner, environment = {}, dependsOn = [] } = wish
+/** Builds a service that restarts forever: it must recover without an operator. */
+export function buildScmService(options: ScmServiceOptions): ScmServiceSpec {
+  const { name, description, program, native, runner, environment = {}, dependsOn = [] } = options
   return {
     supervisor: 'scm',
     name,
     description,
     program,
-    arguments: [...wish.arguments],
+    arguments: [...options.arguments],
     environment: { ...environment },
     native,
     ...(runner === undefined ? {} : { runner }),

@@ -4,8 +4,8 @@ import { parse } from 'yaml'
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { hasErrors } from '../../contract/finding.ts'
 import { type NodePlan, nodePlanFormat } from '../../contract/node-plan.ts'
-import { commandOf, type ScmService } from '../../contract/service.ts'
-import { clusterOf, planInput } from '../testing/fixtures.ts'
+import { buildServiceCommand, type ScmServiceSpec } from '../../contract/service.ts'
+import { parseTestCluster, buildPlanInput } from '../testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 
 const mixed = `apiVersion: hyperkube.dev/v1
@@ -30,7 +30,7 @@ const builds: Readonly<Record<string, number>> = { nt2022: 20_348, nt2025: 26_10
 const disks = ['C:\\', 'D:\\'].map((path) => ({ path, totalBytes: 2 ** 37, availableBytes: 2 ** 36 }))
 
 function windowsPlans(text: string): NodePlan[] {
-  const input = planInput(clusterOf(text), ({ name }) => ({
+  const input = buildPlanInput(parseTestCluster(text), ({ name }) => ({
     windows: { build: builds[name] ?? 20_348, disks },
   }))
   const tags = new Map([...input.identity.tags, ['registry-login/registry.example.com:5000', 'tag']])
@@ -51,7 +51,7 @@ function find(plan: NodePlan, name: string): ComponentPlan {
   return found
 }
 
-function serviceOf({ name, service }: ComponentPlan): ScmService {
+function serviceOf({ name, service }: ComponentPlan): ScmServiceSpec {
   if (service?.supervisor !== 'scm') throw new Error(`${name} is no service of Windows`)
   return service
 }
@@ -62,11 +62,11 @@ function fileText({ files }: ComponentPlan, name: string): string {
   return content.text
 }
 
-/** As the host does it. */
+/** Fills in a template as the host does. */
 function filledIn(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\$\{(\w+)(\|network)?\}/g, (_, name: string, network?: string) => {
     const value = values[name]
-    if (value === undefined) throw new Error(`nobody gives ${name}`)
+    if (value === undefined) throw new Error(`no value for ${name}`)
     return network === undefined ? value : value.replace(/\.\d+\//, '.0/')
   })
 }
@@ -139,7 +139,7 @@ describe('the plan of a Windows host', () => {
   test('has its services answer to their manager, and their words kept in files of limited size', () => {
     const commands = planOf(mixed).components.flatMap((component) => {
       if (component.service === undefined) return []
-      const { program, arguments: args } = commandOf(serviceOf(component))
+      const { program, arguments: args } = buildServiceCommand(serviceOf(component))
       const end = component.name === 'containerd' ? args.length : args.indexOf(serviceOf(component).program)
       return [[component.name, win32.basename(program), ...args.slice(0, end + 1)].join(' ')]
     })
@@ -218,7 +218,7 @@ describe('Windows’ kubelet', () => {
     expect(config).toMatchObject({ shutdownGracePeriod: '60s' })
   })
 
-  test('is told nothing that ends it, or that only Linux knows', () => {
+  test('gets no setting that it refuses or that only Linux supports', () => {
     expect(args.filter((arg) => arg.startsWith('--pod-infra-container-image'))).toEqual([])
     for (const setting of [
       'podPidsLimit',
@@ -422,7 +422,7 @@ function read(path: string, text: string): unknown {
   }
 }
 
-/** Files below our own directory that a component's settings speak of and that its plan does not make. */
+/** Files in our directory that settings of a component name and its plan does not create. */
 function missingFiles(component: ComponentPlan): string[] {
   const { files, certificates, derivedFiles, directories, artifacts, service } = component
   const made = new Set([
@@ -431,11 +431,11 @@ function missingFiles(component: ComponentPlan): string[] {
     ...certificates.flatMap(({ certificateFile, keyFile }) => [certificateFile, keyFile]),
     ...artifacts.map(({ directory }) => directory),
   ])
-  const told = [
+  const contents = [
     ...(service === undefined ? [] : serviceOf(component).arguments),
     ...texts(component).map(([, text]) => text.replaceAll('\\\\', '\\')),
   ]
-  const named = told.flatMap((text) =>
+  const named = contents.flatMap((text) =>
     [...text.matchAll(/C:\\hyperkube\\settings\\[\w.@\\-]+/g)].map(([path]) => path),
   )
   return [...new Set(named)].filter((path) => !made.has(path))

@@ -3,21 +3,24 @@ import { createServer, type Server } from 'node:https'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { parseAddress } from '../address.ts'
-import type { TestAuthority } from './openssl-test-ca.ts'
+import type { OpensslTestCa } from './openssl-test-ca.ts'
 
-/** `draining` and `unready`: it serves, and says it does not. `mute`: it takes connections, and says nothing. `strict`: it speaks only to those whom it knows. */
-export type Mood = 'ready' | 'draining' | 'unready' | 'mute' | 'strict'
+/**
+ * `draining`, `unready`: serves, but reports that it is not ready. `mute`: accepts connections without a
+ * response. `strict`: requires a client certificate.
+ */
+export type FakeServerMode = 'ready' | 'draining' | 'unready' | 'mute' | 'strict'
 
-/** As much of an API server as the proxy sees of one, with real TLS on a real port, for tests. */
+/** The part of an API server that the proxy uses, with real TLS on a real port, for tests. */
 export class FakeApiServer {
   readonly name: string
-  mood: Mood = 'ready'
-  /** What it tells those who want to learn. */
+  mode: FakeServerMode = 'ready'
+  /** Servers in its EndpointSlice. */
   servers: readonly string[] = []
-  /** How many have learned from it. */
-  learned = 0
+  /** Number of requests for the EndpointSlice. */
+  discoveryCount = 0
   readonly connections = new Set<Socket>()
-  /** Requests to /slow that wait for their answer. */
+  /** Pending requests to /slow. */
   readonly slow: ServerResponse[] = []
   readonly #server: Server
 
@@ -26,13 +29,13 @@ export class FakeApiServer {
     this.name = name
   }
 
-  /** `name` puts it where another one was. */
-  static async start({ certificate, server }: TestAuthority, name = '127.0.0.1:0'): Promise<FakeApiServer> {
+  /** `name` is the address to listen at, for example that of a previous server. */
+  static async start({ certificate, server }: OpensslTestCa, name = '127.0.0.1:0'): Promise<FakeApiServer> {
     const https = createServer({
       ca: certificate,
       cert: server.certificate,
       key: server.privateKey,
-      // In later versions the server says something more after the client's first question.
+      // In later versions the server sends more data after the first message of the client.
       maxVersion: 'TLSv1.2',
       requestCert: true,
       rejectUnauthorized: false,
@@ -41,7 +44,7 @@ export class FakeApiServer {
     const address = https.address()
     const port = address !== null && typeof address === 'object' ? address.port : 0
     const fake = new FakeApiServer(https, `127.0.0.1:${port}`)
-    https.on('request', (request, response) => fake.#answer(request, response))
+    https.on('request', (request, response) => fake.#respond(request, response))
     https.on('connection', (socket: Socket) => {
       fake.connections.add(socket)
       socket.on('close', () => fake.connections.delete(socket))
@@ -49,22 +52,22 @@ export class FakeApiServer {
     return fake
   }
 
-  /** As if it were killed. */
+  /** Closes abruptly, as if the process were killed. */
   async close(): Promise<void> {
     this.#server.closeAllConnections()
     for (const socket of this.connections) socket.destroy()
     if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
-    if (this.mood === 'mute') return
-    const known = request.socket instanceof TLSSocket && request.socket.authorized
+  #respond(request: IncomingMessage, response: ServerResponse): void {
+    if (this.mode === 'mute') return
+    const authenticated = request.socket instanceof TLSSocket && request.socket.authorized
     if (request.url === '/readyz') {
-      const [status, text] = readiness(this.mood, known)
+      const [status, text] = buildReadyz(this.mode, authenticated)
       response.writeHead(status).end(text)
     } else if (request.url?.endsWith('/endpointslices/kubernetes')) {
-      this.learned++
-      if (known) response.end(JSON.stringify(this.#slice()))
+      this.discoveryCount++
+      if (authenticated) response.end(JSON.stringify(this.#slice()))
       else response.writeHead(403).end()
     } else if (request.url === '/slow') {
       this.slow.push(response)
@@ -82,8 +85,8 @@ export class FakeApiServer {
   }
 }
 
-function readiness(mood: Mood, known: boolean): [status: number, text: string] {
-  if (mood === 'draining') return [500, '[-]shutdown failed: reason withheld\n']
-  if (mood === 'unready') return [500, '[-]etcd failed: reason withheld\n']
-  return mood === 'strict' && !known ? [401, ''] : [200, 'ok']
+function buildReadyz(mode: FakeServerMode, authenticated: boolean): [status: number, text: string] {
+  if (mode === 'draining') return [500, '[-]shutdown failed: reason withheld\n']
+  if (mode === 'unready') return [500, '[-]etcd failed: reason withheld\n']
+  return mode === 'strict' && !authenticated ? [401, ''] : [200, 'ok']
 }

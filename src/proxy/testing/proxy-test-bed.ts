@@ -1,46 +1,46 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { until } from '../../kit/poll-until.ts'
+import { pollUntil } from '../../kit/poll-until.ts'
 import { parseAddress } from '../address.ts'
 import { FakeApiServer } from './fake-api-server.ts'
-import { Proxy } from '../proxy.ts'
-import type { Settings } from '../settings.ts'
-import type { TestAuthority } from './openssl-test-ca.ts'
-import { TestClient } from './proxy-test-client.ts'
-import type { Timing } from '../timing.ts'
+import { ApiserverProxy } from '../proxy.ts'
+import type { ProxySettings } from '../settings.ts'
+import type { OpensslTestCa } from './openssl-test-ca.ts'
+import { ProxyTestClient } from './proxy-test-client.ts'
+import type { ProxyTiming } from '../timing.ts'
 
-/** Some ten times faster than usual; but a busy machine may take its time to answer. */
-export const quickTiming: Timing = {
+/** About ten times faster than the defaults, but with long timeouts for a busy machine. */
+export const fastTiming: ProxyTiming = {
   tick: 10,
-  askEvery: 100,
-  askWithin: 3000,
-  hurryEvery: 50,
-  hurryWithin: 3000,
-  settle: 300,
-  calm: 60,
-  spread: 100,
+  probeInterval: 100,
+  probeTimeout: 3000,
+  urgentProbeInterval: 50,
+  urgentProbeTimeout: 3000,
+  settleTime: 300,
+  idleAfter: 60,
+  drainSpread: 100,
   unreadyGrace: 30_000,
-  dialWithin: 3000,
-  doubtAfter: 100,
-  learnEvery: 100,
-  reloadEvery: 50,
-  stopWithin: 30_000,
-  stopCalm: 60,
+  dialTimeout: 3000,
+  slowAfter: 100,
+  discoveryInterval: 100,
+  reloadInterval: 50,
+  stopTimeout: 30_000,
+  stopIdleAfter: 60,
 }
 
-/** Servers, proxies and clients on this machine's own ports, and all of them gone in the end. For tests. */
-export class TestBed {
+/** Servers, proxies and clients on local ports, all closed at the end. For tests. */
+export class ProxyTestBed {
   readonly logged: string[] = []
-  readonly world = {
-    timing: quickTiming,
+  readonly deps = {
+    timing: fastTiming,
     random: () => 0,
     log: (line: string): void => void this.logged.push(line),
   }
-  readonly #authority: TestAuthority
-  readonly #clients: TestClient[] = []
+  readonly #ca: OpensslTestCa
+  readonly #clients: ProxyTestClient[] = []
   readonly #closers: (() => Promise<unknown>)[] = []
 
-  constructor(authority: TestAuthority) {
-    this.#authority = authority
+  constructor(ca: OpensslTestCa) {
+    this.#ca = ca
   }
 
   async close(): Promise<void> {
@@ -51,9 +51,9 @@ export class TestBed {
     this.#closers.push(close)
   }
 
-  /** With `name`, where another one was; with `authority`, of another cluster. */
-  async apiServer(name?: string, authority = this.#authority): Promise<FakeApiServer> {
-    const server = await FakeApiServer.start(authority, name)
+  /** `name` is the address of a previous server; `ca` is that of another cluster. */
+  async apiServer(name?: string, ca = this.#ca): Promise<FakeApiServer> {
+    const server = await FakeApiServer.start(ca, name)
     this.onClose(async () => server.close())
     return server
   }
@@ -66,15 +66,15 @@ export class TestBed {
       socket.on('error', () => socket.destroy())
       take(socket)
     })
-    const name = await listening(server)
+    const name = await listenLocally(server)
     this.onClose(async () => {
       for (const socket of open) socket.destroy()
-      await closed(server)
+      await closeServer(server)
     })
     return name
   }
 
-  settings(servers: readonly string[], more: Partial<Settings['configuration']> = {}): Settings {
+  settings(servers: readonly string[], more: Partial<ProxySettings['configuration']> = {}): ProxySettings {
     return {
       configuration: {
         apiVersion: 'hyperkube.dev/v1',
@@ -82,58 +82,61 @@ export class TestBed {
         listen: '127.0.0.1:0',
         health: '127.0.0.1:0',
         servers,
-        authority: 'ca.crt',
+        caFile: 'ca.crt',
         credentials: { certificate: 'client.crt', privateKey: 'client.key' },
-        memory: 'servers.json',
+        stateFile: 'servers.json',
         ...more,
       },
-      authority: this.#authority.certificate,
-      credentials: this.#authority.client,
+      caCertificate: this.#ca.certificate,
+      credentials: this.#ca.client,
     }
   }
 
-  async proxy(settings: Settings, timing: Partial<Timing> = {}): Promise<Proxy> {
-    const proxy = new Proxy(settings, [], { ...this.world, timing: { ...quickTiming, ...timing } })
+  async proxy(settings: ProxySettings, timing: Partial<ProxyTiming> = {}): Promise<ApiserverProxy> {
+    const proxy = new ApiserverProxy(settings, [], { ...this.deps, timing: { ...fastTiming, ...timing } })
     await proxy.start()
     this.onClose(async () => {
-      // What a test has left under way need not end.
+      // Requests that a test left in flight need not end.
       for (const client of this.#clients) client.close()
       await proxy.stop()
     })
     return proxy
   }
 
-  /** One that takes a new connection for each request, or with `reuse` always the same. */
-  client(port: number | undefined, reuse = false): TestClient {
-    const client = new TestClient(this.#authority, port ?? 0, reuse)
+  /** Opens a connection per request, or always the same one with `reuse`. */
+  client(port: number | undefined, reuse = false): ProxyTestClient {
+    const client = new ProxyTestClient(this.#ca, port ?? 0, reuse)
     this.#clients.push(client)
     return client
   }
 }
 
-/** Waits until the proxy thinks so of its servers. */
-export async function health(proxy: Proxy, expected: Readonly<Record<string, string>>): Promise<void> {
-  const seen = async (): Promise<boolean> => {
+/** Waits until the proxy reports this health for its servers. */
+export async function waitForHealth(
+  proxy: ApiserverProxy,
+  expected: Readonly<Record<string, string>>,
+): Promise<void> {
+  const isReached = async (): Promise<boolean> => {
     const now = new Map(proxy.status().servers.map((one) => [one.server, one.health as string]))
     return Object.entries(expected).every(([server, wanted]) => now.get(server) === wanted)
   }
-  await until(`health ${JSON.stringify(expected)}`, seen, { within: 20_000, every: 5 })
+  await pollUntil(`health ${JSON.stringify(expected)}`, isReached, { timeoutMs: 20_000, intervalMs: 5 })
 }
 
-/** A port that nobody has. */
-export async function freePort(): Promise<string> {
+/** A port without a listener. */
+export async function findFreePort(): Promise<string> {
   const server = createServer()
-  const name = await listening(server)
-  await closed(server)
+  const name = await listenLocally(server)
+  await closeServer(server)
   return name
 }
 
-async function listening(server: Server): Promise<string> {
+async function listenLocally(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(parseAddress('127.0.0.1:0'), resolve))
   const address = server.address()
   return `127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`
 }
 
-async function closed(server: Server): Promise<void> {
+async function closeServer(server: Server): Promise<void> {
   await new Promise((resolve) => server.close(resolve))
 }

@@ -1,18 +1,20 @@
 import { Agent, request } from 'node:https'
-import type { TestAuthority } from './openssl-test-ca.ts'
+import type { OpensslTestCa } from './openssl-test-ca.ts'
 
-/** Somebody who speaks with API servers through the proxy, for tests. */
-export class TestClient {
+/** A client of API servers through the proxy, for tests. */
+export class ProxyTestClient {
   readonly #agent: Agent
   readonly #port: number
 
-  /** With `reuse` it keeps its connection, as clients of Kubernetes do; otherwise each request gets a new one. */
-  constructor({ certificate }: TestAuthority, port: number, reuse: boolean) {
+  /**
+   * With `reuse` it keeps its connection, as Kubernetes clients do; otherwise each request opens a new one.
+   */
+  constructor({ certificate }: OpensslTestCa, port: number, reuse: boolean) {
     this.#agent = new Agent({ ca: certificate, servername: 'kubernetes', keepAlive: reuse, maxSockets: 1 })
     this.#port = port
   }
 
-  /** Answers with the name of the server that was reached. */
+  /** Returns the name of the server that responded. */
   async get(path = '/'): Promise<string> {
     return new Promise((resolve, reject) => {
       const outgoing = request(

@@ -1,26 +1,26 @@
-import { diff } from '../../diff/diff.ts'
-import { clusterOf, planInput } from '../../plan/testing/fixtures.ts'
+import { diffPlan } from '../../diff/diff.ts'
+import { parseTestCluster, buildPlanInput } from '../../plan/testing/fixtures.ts'
 import { planCluster } from '../../plan/plan.ts'
-import { nothing } from './fixtures.ts'
-import { rollout } from '../rollout.ts'
+import { noLiveHosts } from './fixtures.ts'
+import { planRollout } from '../rollout.ts'
 
-/** For tests, as a program of its own: how long a cluster of so many hosts takes, and how much memory. */
+/** Test program: measures the time and memory that a cluster with this number of hosts takes. */
 function measure(count: number): object {
-  const input = planInput(clusterOf(clusterText(count)))
+  const input = buildPlanInput(parseTestCluster(clusterText(count)))
   const begin = moment()
   const { plans } = planCluster(input)
   const planned = moment()
-  const ops = new Map(plans.map((plan) => [plan.host, diff(plan, [])]))
+  const ops = new Map(plans.map((plan) => [plan.host, diffPlan(plan, [])]))
   const compared = moment()
-  const { steps } = rollout({
+  const { steps } = planRollout({
     plans,
     ops,
-    live: nothing,
+    live: noLiveHosts,
     unreachable: [],
-    wished: new Map(),
-    leaving: [],
+    desiredRoles: new Map(),
+    removedHosts: [],
     maxUnavailable: '10%',
-    kubeletBefore: new Map(),
+    currentKubelets: new Map(),
   })
   const ended = moment()
   return {
@@ -28,18 +28,18 @@ function measure(count: number): object {
     steps: steps.length,
     planAndRollout: took(begin, planned) + took(compared, ended),
     diff: took(planned, compared),
-    // Kilobytes, as the system counts them.
+    // maxRSS is in kilobytes.
     megabytes: process.resourceUsage().maxRSS / 1024,
   }
 }
 
-/** In milliseconds: of the clock, and of the processor. */
+/** Wall clock and CPU time, in milliseconds. */
 function moment(): readonly [clock: number, processor: number] {
   const { user, system } = process.cpuUsage()
   return [performance.now(), (user + system) / 1000]
 }
 
-/** By the clock; on a machine that is busy with others, by the processor, which counts our own work alone. */
+/** Takes the smaller one of both: on a busy machine the CPU time counts only our own work. */
 function took(from: ReturnType<typeof moment>, to: ReturnType<typeof moment>): number {
   return Math.min(to[0] - from[0], to[1] - from[1])
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { isPassing, refusedBy, unreachable } from './errors.ts'
+import { isTransientBucketError, toBucketError, bucketUnreachable } from './errors.ts'
 
 export interface BucketOptions {
   /** https://s3.example, without a path. */
@@ -13,56 +13,59 @@ export interface BucketOptions {
   readonly secretKey: string
 }
 
-/** Waits before another try, for so many milliseconds. */
-export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>
+/** Waits so many milliseconds before a retry. */
+export type BucketPause = (milliseconds: number, signal: AbortSignal) => Promise<void>
 
-export interface Ask {
+export interface BucketRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
-  /** For people: what shall be done. */
-  readonly what: string
+  /** What the request does, for messages. */
+  readonly description: string
   readonly key?: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array<ArrayBuffer> | string
 }
 
-/** Before each further try, in milliseconds. */
-const pauses = [500, 2000, 5000] as const
-/** Longer than a part of an upload takes on a slow line, in milliseconds. */
-const patience = 300_000
+/** Delays before retries, in milliseconds. */
+const retryDelaysMs = [500, 2000, 5000] as const
+/** Longer than the upload of one part takes on a slow connection, in milliseconds. */
+const requestTimeoutMs = 300_000
 
-/** A bucket of a server that speaks as Amazon S3 does. Whatever goes there is signed with its own digest. */
+/** A bucket of an S3-compatible server. Every request is signed with the digest of its body. */
 export class Bucket {
   readonly #options: BucketOptions
-  readonly #pause: Pause
+  readonly #pause: BucketPause
   readonly title: string
 
-  constructor(options: BucketOptions, pause: Pause = realPause) {
+  constructor(options: BucketOptions, pause: BucketPause = sleepWithReason) {
     this.#options = options
     this.#pause = pause
     this.title = `s3://${options.bucket}`
   }
 
-  /** An answer that has been read whole: its text, and its headers. */
-  async ask(ask: Ask, signal: AbortSignal): Promise<{ readonly text: string; readonly headers: Headers }> {
+  /** Sends a request and reads the whole response. */
+  async request(
+    request: BucketRequest,
+    signal: AbortSignal,
+  ): Promise<{ readonly text: string; readonly headers: Headers }> {
     return this.#attempts(
       signal,
       async () => {
-        const either = AbortSignal.any([signal, AbortSignal.timeout(patience)])
-        const response = await this.#send(ask, either)
+        const combinedSignal = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)])
+        const response = await this.#send(request, combinedSignal)
         return { text: await response.text(), headers: response.headers }
       },
-      ask.what,
+      request.description,
     )
   }
 
-  /** An answer that has begun. */
-  async open(ask: Ask, signal: AbortSignal): Promise<Response> {
-    return this.#attempts(signal, async () => this.#send(ask, signal), ask.what)
+  /** Sends a request and returns the response before its body was read. */
+  async open(request: BucketRequest, signal: AbortSignal): Promise<Response> {
+    return this.#attempts(signal, async () => this.#send(request, signal), request.description)
   }
 
   async #send(
-    { method, what, key, query = {}, headers = {}, body }: Ask,
+    { method, description, key, query = {}, headers = {}, body }: BucketRequest,
     signal: AbortSignal,
   ): Promise<Response> {
     const { endpoint, region, bucket, accessKey, secretKey } = this.#options
@@ -81,7 +84,7 @@ export class Bucket {
       region,
     })
     const signed = await signer.sign()
-    // Followed by itself, a redirect would take the signature to somebody else.
+    // Following a redirect would send the signature to another server.
     const response = await fetch(signed.url, {
       method,
       headers: signed.headers,
@@ -90,17 +93,18 @@ export class Bucket {
       ...(body === undefined ? {} : { body }),
     })
     if (response.ok) return response
-    throw refusedBy(this.title, what, response.status, await response.text())
+    throw toBucketError(this.title, description, response.status, await response.text())
   }
 
-  async #attempts<T>(signal: AbortSignal, attempt: () => Promise<T>, what: string): Promise<T> {
-    for (const pause of [...pauses, undefined]) {
+  async #attempts<T>(signal: AbortSignal, attempt: () => Promise<T>, description: string): Promise<T> {
+    for (const pause of [...retryDelaysMs, undefined]) {
       try {
         return await attempt()
       } catch (error) {
         signal.throwIfAborted()
-        const known = error instanceof HyperkubeError ? error : unreachable(this.title, what, error)
-        if (pause === undefined || !isPassing(known)) throw known
+        const bucketError =
+          error instanceof HyperkubeError ? error : bucketUnreachable(this.title, description, error)
+        if (pause === undefined || !isTransientBucketError(bucketError)) throw bucketError
         await this.#pause(pause, signal)
       }
     }
@@ -108,9 +112,9 @@ export class Bucket {
   }
 }
 
-async function realPause(milliseconds: number, signal: AbortSignal): Promise<void> {
+async function sleepWithReason(milliseconds: number, signal: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal }).catch((error: unknown) => {
-    // Node's own error would hide the reason.
+    // The error of Node would hide the reason.
     signal.throwIfAborted()
     throw error
   })

@@ -1,28 +1,31 @@
 import type { Bucket } from './bucket.ts'
-import { unreachable } from './errors.ts'
+import { bucketUnreachable } from './errors.ts'
 
-/** So long without a byte is no connection any more, in milliseconds. */
-const stall = 60_000
-/** A connection that brings nothing is made anew so often. */
-const patience = 3
+/** A connection without a byte for this time counts as lost, in milliseconds. */
+const stallTimeoutMs = 60_000
+/** Reconnects without progress before the download fails. */
+const maxFailures = 3
 
-/** What is in an object. A connection that is cut is made anew, and goes on where it was. */
-export async function* download(
+/** Reads an object. A lost connection is replaced and continues at the same offset. */
+export async function* downloadObject(
   bucket: Bucket,
   key: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const what = `read ${key}`
+  const description = `read ${key}`
   let done = 0
   let etag: string | undefined
   for (let failures = 0; ;) {
-    const silence = new AbortController()
-    const timer = setTimeout(() => silence.abort(new Error(`no byte came for ${stall / 1000} s`)), stall)
+    const stalled = new AbortController()
+    const timer = setTimeout(
+      () => stalled.abort(new Error(`no byte came for ${stallTimeoutMs / 1000} s`)),
+      stallTimeoutMs,
+    )
     try {
-      // Of another object under the same name nothing is taken.
+      // `if-match` fails if another object has the same name by now.
       const headers = etag === undefined ? {} : { range: `bytes=${done}-`, 'if-match': etag }
-      const either = AbortSignal.any([signal, silence.signal])
-      const response = await bucket.open({ method: 'GET', what, key, headers }, either)
+      const combinedSignal = AbortSignal.any([signal, stalled.signal])
+      const response = await bucket.open({ method: 'GET', description, key, headers }, combinedSignal)
       etag ??= response.headers.get('etag') ?? ''
       for await (const chunk of response.body ?? []) {
         timer.refresh()
@@ -34,8 +37,8 @@ export async function* download(
     } catch (error) {
       signal.throwIfAborted()
       failures += 1
-      if (failures > patience || etag === undefined || etag === '')
-        throw unreachable(bucket.title, what, error)
+      if (failures > maxFailures || etag === undefined || etag === '')
+        throw bucketUnreachable(bucket.title, description, error)
     } finally {
       clearTimeout(timer)
     }

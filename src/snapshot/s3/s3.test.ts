@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
-import { temporaryDirectory } from '../testing/fixtures.ts'
-import { completion, objectPage, refusal } from './responses.ts'
+import { createSnapshotDirectory } from '../testing/fixtures.ts'
+import { buildCompletion, parseObjectPage, parseS3Error } from './responses.ts'
 import { Bucket } from './bucket.ts'
-import { bucketStore } from './store.ts'
+import { createBucketStore } from './store.ts'
 
 const { signal } = new AbortController()
 let stack = new AsyncDisposableStack()
@@ -15,14 +15,16 @@ afterEach(async () => {
   await used.disposeAsync()
 })
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type Responder = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A server of which each question is answered by the next one. */
-async function bucketOf(...answers: readonly Answer[]): Promise<{ bucket: Bucket; waits: number[] }> {
-  const left = [...answers]
+/** Starts a server that answers each request with the next responder. */
+async function startBucket(
+  ...responders: readonly Responder[]
+): Promise<{ bucket: Bucket; waits: number[] }> {
+  const remaining = [...responders]
   const server = createServer((request, response) => {
     request.resume()
-    request.on('end', () => (left.shift() ?? status(500))(request, response))
+    request.on('end', () => (remaining.shift() ?? status(500))(request, response))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   stack.defer(() => {
@@ -43,7 +45,7 @@ async function bucketOf(...answers: readonly Answer[]): Promise<{ bucket: Bucket
 }
 
 const status =
-  (code: number, body = ''): Answer =>
+  (code: number, body = ''): Responder =>
   (_, response) =>
     response.writeHead(code).end(body)
 const error = (code: string): string =>
@@ -52,28 +54,32 @@ const page = (names: readonly string[], next?: string): string =>
   `<ListBucketResult>${names.map((name) => `<Contents><Key>${name}</Key><LastModified>2026-11-15T12:00:00.000Z</LastModified><Size>7</Size></Contents>`).join('')}${next === undefined ? '' : `<NextContinuationToken>${next}</NextContinuationToken>`}</ListBucketResult>`
 
 test('all pages are listed, without what is no snapshot', async () => {
-  const asked: string[] = []
-  const answer =
-    (body: string): Answer =>
+  const requests: string[] = []
+  const respondWith =
+    (body: string): Responder =>
     (request, response) => {
-      asked.push(request.url ?? '')
+      requests.push(request.url ?? '')
       response.end(body)
     }
-  const { bucket } = await bucketOf(
-    answer(page(['shop/b.snapshot', 'shop/notes.txt'], 'a&amp;b')),
-    answer(page(['shop/a.snapshot', 'shop/../evil.snapshot'])),
+  const { bucket } = await startBucket(
+    respondWith(page(['shop/b.snapshot', 'shop/notes.txt'], 'a&amp;b')),
+    respondWith(page(['shop/a.snapshot', 'shop/../evil.snapshot'])),
   )
-  const stored = await bucketStore(bucket, 'shop').list(signal)
+  const stored = await createBucketStore(bucket, 'shop').list(signal)
   expect(stored.map(({ name }) => name)).toEqual(['a.snapshot', 'b.snapshot'])
-  expect(asked[1]).toContain('continuation-token=a%26b')
+  expect(requests[1]).toContain('continuation-token=a%26b')
 })
 
-test('what passes is asked again after a while, and what does not is not', async () => {
-  const busy = await bucketOf(status(503, error('SlowDown')), status(500), status(200, page(['a.snapshot'])))
-  expect(await bucketStore(busy.bucket).list(signal)).toHaveLength(1)
+test('temporary errors are retried, others are not', async () => {
+  const busy = await startBucket(
+    status(503, error('SlowDown')),
+    status(500),
+    status(200, page(['a.snapshot'])),
+  )
+  expect(await createBucketStore(busy.bucket).list(signal)).toHaveLength(1)
   expect(busy.waits).toEqual([500, 2000])
-  const denied = await bucketOf(status(403, error('SignatureDoesNotMatch')))
-  await expect(bucketStore(denied.bucket).list(signal)).rejects.toMatchObject({
+  const denied = await startBucket(status(403, error('SignatureDoesNotMatch')))
+  await expect(createBucketStore(denied.bucket).list(signal)).rejects.toMatchObject({
     code: 'SNAPSHOT_STORE_DENIED',
     message: 's3://backups: list: status 403 SignatureDoesNotMatch it <said> no',
   })
@@ -86,36 +92,38 @@ test.each([
   [301, 'PermanentRedirect', 'SNAPSHOT_STORE_FAILED'],
   [503, 'SlowDown', 'SNAPSHOT_STORE_UNREACHABLE'],
 ])('%i %s is %s', async (code, word, expected) => {
-  const { bucket } = await bucketOf(...Array.from({ length: 4 }, () => status(code, error(word))))
-  await expect(bucketStore(bucket).list(signal)).rejects.toMatchObject({ code: expected })
+  const { bucket } = await startBucket(...Array.from({ length: 4 }, () => status(code, error(word))))
+  await expect(createBucketStore(bucket).list(signal)).rejects.toMatchObject({ code: expected })
 })
 
-test('nobody listens', async () => {
-  const { bucket } = await bucketOf(
+test('no server listens', async () => {
+  const { bucket } = await startBucket(
     ...Array.from(
       { length: 4 },
-      (): Answer =>
+      (): Responder =>
         ({ socket }) =>
           socket.destroy(),
     ),
   )
-  await expect(bucketStore(bucket).list(signal)).rejects.toMatchObject({ code: 'SNAPSHOT_STORE_UNREACHABLE' })
+  await expect(createBucketStore(bucket).list(signal)).rejects.toMatchObject({
+    code: 'SNAPSHOT_STORE_UNREACHABLE',
+  })
 })
 
 test('no secret is in what is sent', async () => {
-  let seen = ''
-  const { bucket } = await bucketOf((request, response) => {
-    seen = JSON.stringify([request.url, request.headers])
+  let sent = ''
+  const { bucket } = await startBucket((request, response) => {
+    sent = JSON.stringify([request.url, request.headers])
     response.end(page([]))
   })
-  await bucketStore(bucket).list(signal)
-  expect(seen).toContain('Credential=access/')
-  expect(seen).not.toContain('secret')
+  await createBucketStore(bucket).list(signal)
+  expect(sent).toContain('Credential=access/')
+  expect(sent).not.toContain('secret')
 })
 
-test('a connection that is cut goes on where it was', async () => {
+test('a lost connection continues at the same offset', async () => {
   const ranges: (string | undefined)[] = []
-  const { bucket } = await bucketOf(
+  const { bucket } = await startBucket(
     (_, response) => {
       response.writeHead(200, { etag: '"x"', 'content-length': 10 })
       response.write('01234', () => response.destroy())
@@ -125,26 +133,26 @@ test('a connection that is cut goes on where it was', async () => {
       response.writeHead(206, { etag: '"x"', 'content-length': 5 }).end('56789')
     },
   )
-  const bytes = await Array.fromAsync(bucketStore(bucket).read('a.snapshot', signal))
+  const bytes = await Array.fromAsync(createBucketStore(bucket).read('a.snapshot', signal))
   expect(Buffer.concat(bytes).toString()).toBe('0123456789')
   expect(ranges).toEqual(['bytes=5-', '"x"'])
 })
 
 test('what is there afterwards is not as large as what was put', async () => {
-  await using directory = await temporaryDirectory()
+  await using directory = await createSnapshotDirectory()
   await writeFile(directory.at('file'), 'content')
-  const { bucket } = await bucketOf(status(200), (_, response) =>
+  const { bucket } = await startBucket(status(200), (_, response) =>
     response.writeHead(200, { 'content-length': 3 }).end(),
   )
-  const putting = bucketStore(bucket).put('a.snapshot', directory.at('file'), () => undefined, signal)
-  await expect(putting).rejects.toMatchObject({ code: 'SNAPSHOT_STORE_FAILED' })
+  const upload = createBucketStore(bucket).put('a.snapshot', directory.at('file'), () => undefined, signal)
+  await expect(upload).rejects.toMatchObject({ code: 'SNAPSHOT_STORE_FAILED' })
 })
 
-test('answers are read as they are written, and strange ones not at all', () => {
-  expect(objectPage('<html>hello</html>')).toEqual({ objects: [], next: undefined })
-  expect(objectPage(page(['a&amp;b&#99;&#x64;&what;'])).objects[0]?.name).toBe('a&bcd&what;')
-  expect(refusal('<html/>')).toBeUndefined()
-  expect(completion(['"a&b"', '"c"'])).toBe(
+test('responses are parsed, and unknown ones are ignored', () => {
+  expect(parseObjectPage('<html>hello</html>')).toEqual({ objects: [], next: undefined })
+  expect(parseObjectPage(page(['a&amp;b&#99;&#x64;&what;'])).objects[0]?.name).toBe('a&bcd&what;')
+  expect(parseS3Error('<html/>')).toBeUndefined()
+  expect(buildCompletion(['"a&b"', '"c"'])).toBe(
     '<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>"a&amp;b"</ETag></Part>' +
       '<Part><PartNumber>2</PartNumber><ETag>"c"</ETag></Part></CompleteMultipartUpload>',
   )

@@ -3,61 +3,61 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabasePiece } from '../../etcd/database-pieces.ts'
-import type { Observation } from '../../etcd/member.ts'
+import type { EtcdObservation } from '../../etcd/member.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { Trust } from '../open.ts'
-import type { SaveWish } from '../save.ts'
+import type { SnapshotTrust } from '../open.ts'
+import type { SnapshotSpec } from '../save.ts'
 
-/** For tests: the key of some cluster, and what opens its identity. */
-export const keys = generateKeyPairSync('ed25519')
-export const cluster = { name: 'shop', id: '2f4b6f6e-8d5c-4a4e-9b0a-1c2d3e4f5a6b' }
+/** For tests: the key of a cluster, and what opens its identity. */
+export const snapshotKeys = generateKeyPairSync('ed25519')
+export const snapshotCluster = { name: 'shop', id: '2f4b6f6e-8d5c-4a4e-9b0a-1c2d3e4f5a6b' }
 const sealed = '{"sealed": true}\n'
 
-export const trust: Trust = {
-  id: cluster.id,
+export const testTrust: SnapshotTrust = {
+  id: snapshotCluster.id,
   async open(text) {
-    if (text === sealed) return { id: cluster.id, publicKey: keys.publicKey }
+    if (text === sealed) return { id: snapshotCluster.id, publicKey: snapshotKeys.publicKey }
     throw new HyperkubeError('IDENTITY_DAMAGED', 'the sealed identity has been changed since it was written')
   },
 }
 
-export const wish: SaveWish = {
-  cluster,
+export const snapshotSpec: SnapshotSpec = {
+  cluster: snapshotCluster,
   versions: { hyperkube: '0.1.0', kubernetes: '1.37.1' },
   small: {
     'cluster.identity': Buffer.from(sealed),
     'cluster.yml': Buffer.from('kind: Cluster\n'),
     'cluster.lock': Buffer.from('kind: Lock\n'),
   },
-  privateKey: keys.privateKey,
+  privateKey: snapshotKeys.privateKey,
   created: new Date('2026-11-15T12:00:00Z'),
 }
 
-/** A database of so many blocks, with etcd's digest at its end. */
-export function databaseOf(blocks: number): Buffer {
+/** Builds a database with so many blocks and etcd's digest at its end. */
+export function buildDatabase(blocks: number): Buffer {
   const content = Buffer.alloc(blocks * 512, 'etcd')
   return Buffer.concat([content, createHash('sha256').update(content).digest()])
 }
 
-/** As etcd sends it, in pieces of some size. What remains is counted without the digest. */
-export async function* piecesOf(database: Buffer, size: number): AsyncGenerator<DatabasePiece> {
+/** Yields a database as etcd sends it, in pieces. `remaining` does not count the digest. */
+export async function* splitIntoPieces(database: Buffer, size: number): AsyncGenerator<DatabasePiece> {
   for (let at = 0; at < database.length; at += size) {
     const bytes = database.subarray(at, at + size)
     yield { bytes, remaining: Math.max(0, database.length - 32 - at - bytes.length) }
   }
 }
 
-export interface SeenMember {
+export interface ObservedMemberFixture {
   readonly id: string
-  readonly leads?: boolean
+  readonly isLeader?: boolean
   readonly ready?: boolean
   readonly live?: boolean
   readonly learner?: boolean
   readonly index?: number
 }
 
-export function observationOf(...members: readonly SeenMember[]): Observation {
-  const leader = members.find(({ leads }) => leads)?.id
+export function buildMemberObservation(...members: readonly ObservedMemberFixture[]): EtcdObservation {
+  const leader = members.find(({ isLeader }) => isLeader)?.id
   return {
     clusterId: '3',
     confirmed: true,
@@ -97,7 +97,7 @@ export function observationOf(...members: readonly SeenMember[]): Observation {
   }
 }
 
-export async function temporaryDirectory(): Promise<
+export async function createSnapshotDirectory(): Promise<
   AsyncDisposable & { readonly at: (name: string) => string }
 > {
   const directory = await mkdtemp(join(tmpdir(), 'snapshot-test-'))

@@ -2,112 +2,115 @@ import { z } from 'zod'
 import { ipAddress, labelValue, port } from '../scalars.ts'
 import { textAt } from './facts.ts'
 import {
-  dropped,
-  drop,
-  each,
-  parsed,
-  refuse,
-  type Rule,
+  dropRule,
+  dropKey,
+  forKeys,
+  parseValue,
+  refuseKey,
+  type KeyRule,
   secretNames,
-  type Table,
-  take,
-  unsupported,
+  type RuleTable,
+  mapKey,
+  unsupportedRule,
 } from './rule.ts'
-import { number, text } from './scalars.ts'
+import { looseNumber, looseText } from './scalars.ts'
 
 type Section = 'ingress' | 'dns' | 'monitoring'
 
 const settings: Readonly<Record<Section, string>> = { ingress: 'ingress', dns: 'dns', monitoring: 'metrics' }
 
-/** `known` is the provider that has the same here, and `replaced` those that something else takes the place of. */
-function provider(section: Section, known: string, replaced: Readonly<Record<string, string>>): Rule {
+/**
+ * `known` is the provider that hyperkube also has. `replaced` maps other providers to a note about their
+ * replacement.
+ */
+function provider(section: Section, known: string, replaced: Readonly<Record<string, string>>): KeyRule {
   const to = `spec.${settings[section]}`
   return ({ value }) => {
-    if (value === 'none') return take(['spec', settings[section]], 'none')
-    if (value === known) return { told: { verdict: 'mapped', to }, puts: [] }
+    if (value === 'none') return mapKey(['spec', settings[section]], 'none')
+    if (value === known) return { result: { verdict: 'mapped', to }, assignments: [] }
     const note = typeof value === 'string' && Object.hasOwn(replaced, value) ? replaced[value] : undefined
-    if (note === undefined) return refuse(`${to} is what hyperkube has; look whether it does the same`)
-    return { told: { verdict: 'mapped', to, note }, puts: [] }
+    if (note === undefined) return refuseKey(`${to} is what hyperkube has; look whether it does the same`)
+    return { result: { verdict: 'mapped', to, note }, assignments: [] }
   }
 }
 
-/** What is set for something that is switched off says nothing. */
-function whereOn(section: Section, rule: Rule): Rule {
-  return (seen) =>
-    textAt(seen.facts.root, [section, 'provider']) === 'none'
-      ? drop('only counts with a provider')
-      : rule(seen)
+/** Settings of a disabled section have no effect. */
+function ifEnabled(section: Section, rule: KeyRule): KeyRule {
+  return (input) =>
+    textAt(input.facts.root, [section, 'provider']) === 'none'
+      ? dropKey('only counts with a provider')
+      : rule(input)
 }
 
-function setting(section: Section, field: string, schema: z.ZodType): Rule {
-  return whereOn(section, ({ value }) =>
-    parsed(schema, value, (fit) => take(['spec', settings[section], field], fit)),
+function setting(section: Section, field: string, schema: z.ZodType): KeyRule {
+  return ifEnabled(section, ({ value }) =>
+    parseValue(schema, value, (parsedValue) => mapKey(['spec', settings[section], field], parsedValue)),
   )
 }
 
-function nodeSelector(section: Section): Table {
-  const rule = whereOn(section, ({ value, holes: [key = ''] }) => {
-    if (secretNames.has(String(key))) return refuse('looks like a secret; a label is no place for one')
-    return parsed(text.pipe(labelValue), value, (fit) =>
-      take(['spec', settings[section], 'nodeSelector', key], fit),
+function nodeSelector(section: Section): RuleTable {
+  const rule = ifEnabled(section, ({ value, captures: [key = ''] }) => {
+    if (secretNames.has(String(key))) return refuseKey('looks like a secret; a label is no place for one')
+    return parseValue(looseText.pipe(labelValue), value, (parsedValue) =>
+      mapKey(['spec', settings[section], 'nodeSelector', key], parsedValue),
     )
   })
   return { [`${section}.node_selector.*`]: rule }
 }
 
-const forward: Rule = whereOn('dns', ({ value, holes }) =>
-  parsed(text.pipe(ipAddress), value, (server) => ({
-    ...take(['spec', 'dns', 'forward', holes[0] ?? 0], server),
-    told: { verdict: 'mapped', to: 'spec.dns.forward' },
+const forward: KeyRule = ifEnabled('dns', ({ value, captures }) =>
+  parseValue(looseText.pipe(ipAddress), value, (server) => ({
+    ...mapKey(['spec', 'dns', 'forward', captures[0] ?? 0], server),
+    result: { verdict: 'mapped', to: 'spec.dns.forward' },
   })),
 )
 
-/** A Secret among the manifests is none that may be copied. */
+/** Manifests that contain a Secret must not be copied. */
 const holdsSecrets = /^[\s-]*["']?kind["']?\s*:\s*["']?Secret\b/m
 
-const inline: Rule = ({ value }) =>
-  parsed(text, value, (manifests) => {
+const inline: KeyRule = ({ value }) =>
+  parseValue(looseText, value, (manifests) => {
     if (holdsSecrets.test(manifests)) {
-      return refuse(
+      return refuseKey(
         'it holds Secrets, which are never copied; save it as a file, and name that in addons[].files',
       )
     }
     return {
-      told: { verdict: 'mapped', to: 'spec.addons' },
-      puts: [{ path: ['spec', 'addons', 0], value: { name: 'rke-addons', inline: manifests } }],
+      result: { verdict: 'mapped', to: 'spec.addons' },
+      assignments: [{ path: ['spec', 'addons', 0], value: { name: 'rke-addons', inline: manifests } }],
     }
   })
 
-const include: Rule = ({ value, holes }) =>
-  parsed(text, value, (name) => {
+const include: KeyRule = ({ value, captures }) =>
+  parseValue(looseText, value, (name) => {
     if (/^[a-z]+:\/\//i.test(name)) {
-      return refuse('an address needs its digest: addons: [{ name: …, urls: [{ url: …, sha256: … }] }]')
+      return refuseKey('an address needs its digest: addons: [{ name: …, urls: [{ url: …, sha256: … }] }]')
     }
     const path = ['spec', 'addons', 1]
     return {
-      told: { verdict: 'mapped', to: 'spec.addons', note: 'relative to the new cluster.yml' },
-      puts: [
+      result: { verdict: 'mapped', to: 'spec.addons', note: 'relative to the new cluster.yml' },
+      assignments: [
         { path: [...path, 'name'], value: 'rke-addons-include' },
-        { path: [...path, 'files', holes[0] ?? 0], value: name },
+        { path: [...path, 'files', captures[0] ?? 0], value: name },
       ],
     }
   })
 
 const tolerations = 'write it by hand, in the shape that Kubernetes has'
-const strategy = dropped('hyperkube decides how pods are replaced')
+const strategy = dropRule('hyperkube decides how pods are replaced')
 const patch = 'write a patch of the object that it is for'
 
-export const addons: Table = {
+export const rke1AddonRules: RuleTable = {
   'ingress.provider': provider('ingress', 'traefik', {
     nginx: 'Traefik takes the place of nginx: give Ingresses its class, and look at their annotations',
   }),
-  'ingress.http_port': setting('ingress', 'httpPort', number.pipe(port)),
-  'ingress.https_port': setting('ingress', 'httpsPort', number.pipe(port)),
+  'ingress.http_port': setting('ingress', 'httpPort', looseNumber.pipe(port)),
+  'ingress.https_port': setting('ingress', 'httpsPort', looseNumber.pipe(port)),
   'ingress.default_ingress_class': setting('ingress', 'defaultClass', z.boolean('must be true or false')),
   ...nodeSelector('ingress'),
-  'ingress.tolerations': unsupported(tolerations),
-  ...each('ingress.', ['update_strategy'], strategy),
-  ...each(
+  'ingress.tolerations': unsupportedRule(tolerations),
+  ...forKeys('ingress.', ['update_strategy'], strategy),
+  ...forKeys(
     'ingress.',
     [
       'options',
@@ -121,23 +124,23 @@ export const addons: Table = {
       'default_http_backend_priority_class_name',
       'nginx_ingress_controller_priority_class_name',
     ],
-    unsupported('is for nginx; look whether Traefik needs the like'),
+    unsupportedRule('is for nginx; look whether Traefik needs the like'),
   ),
   'dns.provider': provider('dns', 'coredns', { 'kube-dns': 'CoreDNS takes the place of kube-dns' }),
   'dns.upstreamnameservers[]': forward,
   ...nodeSelector('dns'),
-  'dns.tolerations': unsupported(tolerations),
+  'dns.tolerations': unsupportedRule(tolerations),
   'dns.update_strategy': strategy,
-  'dns.linear_autoscaler_params': dropped('the number of hosts decides; spec.dns.replicas sets one'),
-  ...each('dns.', ['reversecidrs', 'stubdomains', 'options'], unsupported(patch)),
-  'dns.nodelocal': unsupported('there is no cache on nodes'),
+  'dns.linear_autoscaler_params': dropRule('the number of hosts decides; spec.dns.replicas sets one'),
+  ...forKeys('dns.', ['reversecidrs', 'stubdomains', 'options'], unsupportedRule(patch)),
+  'dns.nodelocal': unsupportedRule('there is no cache on nodes'),
   'monitoring.provider': provider('monitoring', 'metrics-server', {}),
-  'monitoring.replicas': setting('monitoring', 'replicas', number.pipe(z.int().min(1).max(100))),
+  'monitoring.replicas': setting('monitoring', 'replicas', looseNumber.pipe(z.int().min(1).max(100))),
   ...nodeSelector('monitoring'),
-  'monitoring.tolerations': unsupported(tolerations),
+  'monitoring.tolerations': unsupportedRule(tolerations),
   'monitoring.update_strategy': strategy,
-  ...each('monitoring.', ['options', 'metrics_server_priority_class_name'], unsupported(patch)),
+  ...forKeys('monitoring.', ['options', 'metrics_server_priority_class_name'], unsupportedRule(patch)),
   addons: inline,
   'addons_include[]': include,
-  addon_job_timeout: dropped('hyperkube has no addon jobs'),
+  addon_job_timeout: dropRule('hyperkube has no addon jobs'),
 }

@@ -1,78 +1,91 @@
 import type { Position } from '../../contract/finding.ts'
-import { nearest } from '../../kit/suggest.ts'
-import type { Path, ReadDocument } from '../document.ts'
-import { pathText } from '../issue-messages.ts'
-import type { Facts } from './facts.ts'
-import { captures, fits, isHole, type Pattern } from './pattern.ts'
+import { suggestWord } from '../../kit/suggest.ts'
+import type { Path, LocatedDocument } from '../document.ts'
+import { formatPath } from '../issue-messages.ts'
+import type { Rke1Facts } from './facts.ts'
+import { captureWildcards, matchesSegment, isWildcard, type Pattern } from './pattern.ts'
 import type { KeyReport } from './report.ts'
-import { drop, type Outcome, type Put, refuse, type Rule } from './rule.ts'
+import { dropKey, type RuleResult, type Assignment, refuseKey, type KeyRule } from './rule.ts'
 
-export interface Row {
+export interface RuleRow {
   readonly pattern: Pattern
-  readonly rule: Rule
+  readonly rule: KeyRule
 }
 
-export interface Walked {
+export interface ApplyRulesResult {
   readonly report: readonly KeyReport[]
-  readonly puts: readonly Put[]
+  readonly assignments: readonly Assignment[]
 }
 
-/** Asks the first rule that fits about every key, from the outside in; what a rule answers for is not entered. */
-export function walk(document: ReadDocument, facts: Facts, rows: readonly Row[]): Walked {
-  const answers: { readonly path: Path; readonly outcome: Outcome }[] = []
-  const enter = (path: Path, value: unknown, open: readonly Row[]): void => {
+/**
+ * Applies the first matching rule to every key, from the outside in. Children of a key that a rule handled
+ * are not visited.
+ */
+export function applyRules(
+  document: LocatedDocument,
+  facts: Rke1Facts,
+  rows: readonly RuleRow[],
+): ApplyRulesResult {
+  const outcomes: { readonly path: Path; readonly outcome: RuleResult }[] = []
+  const visit = (path: Path, value: unknown, candidates: readonly RuleRow[]): void => {
     for (const [part, child] of children(value)) {
-      const inner = [...path, part]
-      const fitting = open.filter(({ pattern }) => fits(pattern[path.length] ?? '', part))
-      const row = mostExact(fitting, inner.length)
-      const outcome = answer(inner, child, fitting, row, open, facts)
-      if (outcome === undefined) enter(inner, child, fitting)
-      else answers.push({ path: inner, outcome })
+      const childPath = [...path, part]
+      const matching = candidates.filter(({ pattern }) => matchesSegment(pattern[path.length] ?? '', part))
+      const row = findMostSpecific(matching, childPath.length)
+      const outcome = evaluateKey(childPath, child, matching, row, candidates, facts)
+      if (outcome === undefined) visit(childPath, child, matching)
+      else outcomes.push({ path: childPath, outcome })
     }
   }
-  enter([], document.value, rows)
+  visit([], document.value, rows)
   return {
-    report: answers.map(({ path, outcome }) => ({
-      ...outcome.told,
-      path: pathText(path),
-      position: positionOf(document, path),
+    report: outcomes.map(({ path, outcome }) => ({
+      ...outcome.result,
+      path: formatPath(path),
+      position: findPosition(document, path),
     })),
-    puts: answers.flatMap(({ outcome }) => outcome.puts),
+    assignments: outcomes.flatMap(({ outcome }) => outcome.assignments),
   }
 }
 
-/** What is said about a key, or nothing when its own keys must be asked. */
-function answer(
+/** Returns the result for a key, or undefined if its children must be visited. */
+function evaluateKey(
   path: Path,
   value: unknown,
-  fitting: readonly Row[],
-  row: Row | undefined,
-  open: readonly Row[],
-  facts: Facts,
-): Outcome | undefined {
-  const [sample] = fitting
-  if (sample === undefined) return unheardOf(path, open)
-  if (isEmpty(value) && sample.pattern[path.length - 1] !== '*') return drop('is empty')
-  if (row !== undefined) return row.rule({ value, path, holes: captures(row.pattern, path), facts })
+  matching: readonly RuleRow[],
+  row: RuleRow | undefined,
+  candidates: readonly RuleRow[],
+  facts: Rke1Facts,
+): RuleResult | undefined {
+  const [sample] = matching
+  if (sample === undefined) return refuseUnknownKey(path, candidates)
+  if (isEmpty(value) && sample.pattern[path.length - 1] !== '*') return dropKey('is empty')
+  if (row !== undefined)
+    return row.rule({ value, path, captures: captureWildcards(row.pattern, path), facts })
   const list = sample.pattern[path.length] === '[]'
   if (list !== Array.isArray(value) || typeof value !== 'object') {
-    return refuse(`must be ${list ? 'a list' : 'a map'}, for RKE1 too; write it by hand`)
+    return refuseKey(`must be ${list ? 'a list' : 'a map'}, for RKE1 too; write it by hand`)
   }
   return undefined
 }
 
-function unheardOf(path: Path, open: readonly Row[]): Outcome {
+function refuseUnknownKey(path: Path, candidates: readonly RuleRow[]): RuleResult {
   const key = String(path.at(-1))
-  if (key === '<<') return refuse('YAML merges are not read; write out what it merges, and run this again')
-  const known = open.map(({ pattern }) => pattern[path.length - 1] ?? '').filter((name) => !isHole(name))
-  const meant = nearest(key, known)
-  const guess = meant === undefined ? '' : `; did you mean ${meant}?`
-  return { told: { verdict: 'unknown', note: `RKE1 has no such key and ignored it${guess}` }, puts: [] }
+  if (key === '<<') return refuseKey('YAML merges are not read; write out what it merges, and run this again')
+  const known = candidates
+    .map(({ pattern }) => pattern[path.length - 1] ?? '')
+    .filter((name) => !isWildcard(name))
+  const suggestion = suggestWord(key, known)
+  const guess = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
+  return {
+    result: { verdict: 'unknown', note: `RKE1 has no such key and ignored it${guess}` },
+    assignments: [],
+  }
 }
 
-function mostExact(fitting: readonly Row[], length: number): Row | undefined {
-  const whole = fitting.filter(({ pattern }) => pattern.length === length)
-  return whole.find(({ pattern }) => !isHole(pattern.at(-1) ?? '')) ?? whole[0]
+function findMostSpecific(matching: readonly RuleRow[], length: number): RuleRow | undefined {
+  const complete = matching.filter(({ pattern }) => pattern.length === length)
+  return complete.find(({ pattern }) => !isWildcard(pattern.at(-1) ?? '')) ?? complete[0]
 }
 
 function children(value: unknown): [string | number, unknown][] {
@@ -86,7 +99,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-function positionOf(document: ReadDocument, path: Path): Position {
+function findPosition(document: LocatedDocument, path: Path): Position {
   const last = path.at(-1)
   return typeof last === 'string'
     ? document.positionOfKey(path.slice(0, -1), last)

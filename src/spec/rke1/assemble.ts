@@ -1,14 +1,17 @@
-import type { Put } from './rule.ts'
+import type { Assignment } from './rule.ts'
 
-/** A cluster.yml before it is checked: maps, lists and scalars, ready to be written as YAML. */
+/** A cluster.yml before validation: maps, lists and scalars, ready to be written as YAML. */
 export type PlainCluster = Readonly<Record<string, unknown>>
 
 type Tree = Map<string | number, unknown>
 
-/** Joins values into one document. A later value replaces an earlier one, and keeps its place in the order. */
-export function assemble(puts: readonly Put[]): PlainCluster {
+/**
+ * Joins assignments into one document. A later value replaces an earlier one but keeps its position in the
+ * order.
+ */
+export function assemble(assignments: readonly Assignment[]): PlainCluster {
   const root: Tree = new Map()
-  for (const { path, value } of puts) {
+  for (const { path, value } of assignments) {
     const last = path.at(-1)
     if (last !== undefined) path.slice(0, -1).reduce(branch, root).set(last, value)
   }
@@ -18,9 +21,9 @@ export function assemble(puts: readonly Put[]): PlainCluster {
 function branch(tree: Tree, part: string | number): Tree {
   const found = tree.get(part)
   if (found instanceof Map) return found
-  const made: Tree = new Map()
-  tree.set(part, made)
-  return made
+  const created: Tree = new Map()
+  tree.set(part, created)
+  return created
 }
 
 function entries(tree: Tree): [string | number, unknown][] {
@@ -29,12 +32,12 @@ function entries(tree: Tree): [string | number, unknown][] {
     .filter(([, value]) => value !== undefined)
 }
 
-/** Lists lose their gaps, and what is empty goes. */
+/** Removes gaps from lists, and drops empty maps and lists. */
 function plain(value: unknown): unknown {
   if (!(value instanceof Map)) return value
-  const kept = entries(value)
-  if (kept.length === 0) return undefined
-  return kept.every(([key]) => typeof key === 'number')
-    ? kept.toSorted(([a], [b]) => Number(a) - Number(b)).map(([, item]) => item)
-    : Object.fromEntries(kept)
+  const items = entries(value)
+  if (items.length === 0) return undefined
+  return items.every(([key]) => typeof key === 'number')
+    ? items.toSorted(([a], [b]) => Number(a) - Number(b)).map(([, item]) => item)
+    : Object.fromEntries(items)
 }

@@ -1,20 +1,29 @@
-import { drop, dropped, each, refuse, type Rule, type Table, take, unsupported } from './rule.ts'
+import {
+  dropKey,
+  dropRule,
+  forKeys,
+  refuseKey,
+  type KeyRule,
+  type RuleTable,
+  mapKey,
+  unsupportedRule,
+} from './rule.ts'
 
-const name: Rule = ({ value }) => {
-  if (value === 'none') return drop('none is what hyperkube does')
+const name: KeyRule = ({ value }) => {
+  if (value === 'none') return dropKey('none is what hyperkube does')
   if (value !== 'external' && value !== 'external-aws') {
-    return refuse('Kubernetes has no cloud providers inside any more; install a controller of its own')
+    return refuseKey('Kubernetes has no cloud providers inside any more; install a controller of its own')
   }
-  return take(['spec', 'cloudProvider'], 'external', 'install its cloud controller manager yourself')
+  return mapKey(['spec', 'cloudProvider'], 'external', 'install its cloud controller manager yourself')
 }
 
-/** These maps hold credentials, and are therefore not looked into. */
-const settings = unsupported('give it to the cloud controller manager that you install')
+/** These maps hold credentials, so their content is never read. */
+const settings = unsupportedRule('give it to the cloud controller manager that you install')
 
-export const cloud: Table = {
+export const rke1CloudRules: RuleTable = {
   'cloud_provider.name': name,
-  'cloud_provider.useInstanceMetadataHostname': dropped('a host has the name that cluster.yml gives it'),
-  ...each(
+  'cloud_provider.useInstanceMetadataHostname': dropRule('a host has the name that cluster.yml gives it'),
+  ...forKeys(
     'cloud_provider.',
     [
       'awsCloudProvider',

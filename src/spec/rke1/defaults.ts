@@ -1,35 +1,36 @@
-import { apiVersion } from '../cluster.ts'
+import { clusterApiVersion } from '../cluster.ts'
 import { nodeName } from '../scalars.ts'
 import { newestKubernetes } from '../versions.ts'
-import { type Facts, rke1, textAt, valueAt } from './facts.ts'
-import type { Put } from './rule.ts'
+import { type Rke1Facts, rke1Defaults, textAt, valueAt } from './facts.ts'
+import type { Assignment } from './rule.ts'
 
-/** What the result has before a single key is read: the order of its keys, and what RKE1 does when not told. */
-export function defaults(facts: Facts): readonly Put[] {
+/** Assignments made before any key is read: the order of the keys in the result, and the defaults of RKE1. */
+export function defaultAssignments(facts: Rke1Facts): readonly Assignment[] {
   return [
-    { path: ['apiVersion'], value: apiVersion },
+    { path: ['apiVersion'], value: clusterApiVersion },
     { path: ['kind'], value: 'Cluster' },
-    { path: ['metadata', 'name'], value: rke1.name },
+    { path: ['metadata', 'name'], value: rke1Defaults.name },
     { path: ['spec', 'kubernetes'], value: newestKubernetes },
     ...facts.hosts.flatMap((_, index) => hostDefaults(facts, index)),
     { path: ['spec', 'ssh', 'key'], value: sshKey(facts) },
     ...networkDefaults(facts),
     ...['api', 'components'].map((section) => ({ path: ['spec', section], value: undefined })),
-    { path: ['spec', 'security', 'podSecurity'], value: rke1.podSecurity },
+    { path: ['spec', 'security', 'podSecurity'], value: rke1Defaults.podSecurity },
     ...['dns', 'metrics', 'ingress'].map((section) => ({ path: ['spec', section], value: undefined })),
-    // RKE1 came without any, and there must not be a second default class beside what a cluster has by now.
+    // RKE1 installed no storage class. A second default class must not appear beside one that the cluster has
+    // by now.
     { path: ['spec', 'storage'], value: 'none' },
     ...registryDefaults(facts),
   ]
 }
 
-function hostDefaults({ hosts, root }: Facts, index: number): Put[] {
+function hostDefaults({ hosts, root }: Rke1Facts, index: number): Assignment[] {
   const { name, windows } = hosts[index] ?? { name: undefined, windows: false }
   const fields = {
     name,
     address: undefined,
     internalAddress: undefined,
-    nodeName: nodeNameOf(root, index),
+    nodeName: readNodeName(root, index),
     os: windows ? 'windows' : undefined,
     roles: undefined,
     ssh: undefined,
@@ -39,23 +40,23 @@ function hostDefaults({ hosts, root }: Facts, index: number): Put[] {
   return Object.entries(fields).map(([field, value]) => ({ path: ['spec', 'hosts', index, field], value }))
 }
 
-/** Where RKE1 is not told a name for a node, the node is called by its address. */
-function nodeNameOf(root: unknown, index: number): string | undefined {
+/** RKE1 names a node by its address unless hostname_override is set. */
+function readNodeName(root: unknown, index: number): string | undefined {
   if (textAt(root, ['nodes', index, 'hostname_override']) !== undefined) return undefined
   return nodeName.safeParse(textAt(root, ['nodes', index, 'address'])?.toLowerCase()).data
 }
 
-function sshKey({ root }: Facts): string | undefined {
-  return valueAt(root, ['ssh_agent_auth']) === true ? undefined : rke1.sshKey
+function sshKey({ root }: Rke1Facts): string | undefined {
+  return valueAt(root, ['ssh_agent_auth']) === true ? undefined : rke1Defaults.sshKey
 }
 
-function networkDefaults({ plugin, windows }: Facts): Put[] {
+function networkDefaults({ plugin, windows }: Rke1Facts): Assignment[] {
   const overlay = plugin === 'canal' || plugin === 'flannel'
-  const vxlan = windows ? { vni: 4096, port: 4789 } : { vni: rke1.vni, port: rke1.port }
+  const vxlan = windows ? { vni: 4096, port: 4789 } : { vni: rke1Defaults.vni, port: rke1Defaults.port }
   return [
     { path: ['spec', 'network', 'plugin'], value: plugin === 'none' ? 'none' : 'flannel' },
-    { path: ['spec', 'network', 'pods'], value: rke1.pods },
-    { path: ['spec', 'network', 'services'], value: rke1.services },
+    { path: ['spec', 'network', 'pods'], value: rke1Defaults.pods },
+    { path: ['spec', 'network', 'services'], value: rke1Defaults.services },
     ...(overlay
       ? Object.entries(vxlan).map(([field, value]) => ({
           path: ['spec', 'network', 'flannel', field],
@@ -65,8 +66,8 @@ function networkDefaults({ plugin, windows }: Facts): Put[] {
   ]
 }
 
-/** A registry without an address is Docker's. */
-function registryDefaults({ root }: Facts): Put[] {
+/** A registry without an address is Docker Hub. */
+function registryDefaults({ root }: Rke1Facts): Assignment[] {
   const registries = valueAt(root, ['private_registries'])
   if (!Array.isArray(registries)) return []
   return registries.map((_, index) => ({

@@ -1,28 +1,28 @@
 import { isIPv4 } from 'node:net'
 import type { Path } from '../document.ts'
 import { cidr, dnsLabel } from '../scalars.ts'
-import { text } from './scalars.ts'
+import { looseText } from './scalars.ts'
 
-export interface HostFacts {
+export interface Rke1HostFacts {
   readonly name: string
   readonly windows: boolean
-  /** It says itself where the others find it. */
-  readonly addressed: boolean
+  /** True if the node has an internal_address. */
+  readonly hasInternalAddress: boolean
 }
 
-/** What rules must know of the rest of the file. */
-export interface Facts {
+/** Data from the whole file that single rules need. */
+export interface Rke1Facts {
   readonly root: unknown
-  readonly hosts: readonly HostFacts[]
+  readonly hosts: readonly Rke1HostFacts[]
   readonly plugin: string
-  /** Some host runs Windows, which decides how flannel must be set. */
+  /** True if some host runs Windows, which restricts the settings of flannel. */
   readonly windows: boolean
-  /** The API server's, which is the one that counts. */
+  /** Service network of the API server; other components must match it. */
   readonly services: string
 }
 
-/** What RKE1 does where its file is silent, and a running cluster therefore has. */
-export const rke1 = {
+/** Defaults of RKE1. A running cluster has these values where its file does not set them. */
+export const rke1Defaults = {
   name: 'local',
   plugin: 'canal',
   pods: '10.42.0.0/16',
@@ -33,20 +33,20 @@ export const rke1 = {
   sshKey: '~/.ssh/id_rsa',
 } as const
 
-export function factsOf(root: unknown): Facts {
+export function readRke1Facts(root: unknown): Rke1Facts {
   const nodes = valueAt(root, ['nodes'])
   const hosts = hostFacts(Array.isArray(nodes) ? nodes : [])
   const range = textAt(root, ['services', 'kube-api', 'service_cluster_ip_range'])
   return {
     root,
     hosts,
-    plugin: textAt(root, ['network', 'plugin']) ?? rke1.plugin,
+    plugin: textAt(root, ['network', 'plugin']) ?? rke1Defaults.plugin,
     windows: hosts.some(({ windows }) => windows),
-    services: ipv4Networks(range ?? '')[0] ?? rke1.services,
+    services: ipv4Networks(range ?? '')[0] ?? rke1Defaults.services,
   }
 }
 
-/** The value at a path, whatever the file holds on the way there. */
+/** Returns the value at a path, or undefined if the path does not exist. */
 export function valueAt(root: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (value, part) =>
@@ -57,13 +57,13 @@ export function valueAt(root: unknown, path: Path): unknown {
   )
 }
 
-/** Text at a path, if there is any. */
+/** Returns the text at a path, or undefined if it is missing or empty. */
 export function textAt(root: unknown, path: Path): string | undefined {
-  const found = text.safeParse(valueAt(root, path)).data
+  const found = looseText.safeParse(valueAt(root, path)).data
   return found === '' ? undefined : found
 }
 
-/** Of a list such as RKE1 wrote for two families, those that are IPv4. */
+/** Returns the IPv4 networks of a comma-separated list, such as RKE1 writes for dual-stack. */
 export function ipv4Networks(list: string): string[] {
   return list
     .split(',')
@@ -71,8 +71,8 @@ export function ipv4Networks(list: string): string[] {
     .filter((part) => cidr.safeParse(part).success && isIPv4(part.split('/')[0] ?? ''))
 }
 
-/** A host is named as its node is where that is a label, and else by what it is for: cp1, etcd1, w1. */
-function hostFacts(nodes: readonly unknown[]): HostFacts[] {
+/** Names a host after its node if that name is a DNS label, and otherwise by role: cp1, etcd1, w1. */
+function hostFacts(nodes: readonly unknown[]): Rke1HostFacts[] {
   const labels = nodes.map((node) => {
     const parsed = dnsLabel.safeParse(textAt(node, ['hostname_override'])?.toLowerCase())
     return parsed.success ? parsed.data : undefined
@@ -83,9 +83,9 @@ function hostFacts(nodes: readonly unknown[]): HostFacts[] {
     const label = labels[index]
     const own = label !== undefined && labels.indexOf(label) === index ? label : undefined
     return {
-      name: own ?? freeName(prefixOf(node), taken, counts),
-      windows: looksLikeWindows(node),
-      addressed: textAt(node, ['internal_address']) !== undefined,
+      name: own ?? freeName(namePrefix(node), taken, counts),
+      windows: isWindowsNode(node),
+      hasInternalAddress: textAt(node, ['internal_address']) !== undefined,
     }
   })
 }
@@ -101,7 +101,7 @@ function freeName(
   return taken.has(name) ? freeName(prefix, taken, counts) : name
 }
 
-function prefixOf(node: unknown): string {
+function namePrefix(node: unknown): string {
   const roles = valueAt(node, ['role'])
   if (!Array.isArray(roles)) return 'w'
   return roles.includes('controlplane') ? 'cp' : roles.includes('etcd') ? 'etcd' : 'w'
@@ -109,7 +109,7 @@ function prefixOf(node: unknown): string {
 
 export const osLabels = ['kubernetes.io/os', 'beta.kubernetes.io/os'] as const
 
-function looksLikeWindows(node: unknown): boolean {
+function isWindowsNode(node: unknown): boolean {
   const pipe = /^(npipe:|[\\/]{2}\.[\\/]pipe)/i.test(textAt(node, ['docker_socket']) ?? '')
   return pipe || osLabels.some((label) => textAt(node, ['labels', label]) === 'windows')
 }

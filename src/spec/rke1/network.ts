@@ -1,54 +1,67 @@
 import { z } from 'zod'
 import { port } from '../scalars.ts'
-import { drop, dropped, each, parsed, refuse, type Rule, type Seen, type Table, take } from './rule.ts'
-import { number, text } from './scalars.ts'
+import {
+  dropKey,
+  dropRule,
+  forKeys,
+  parseValue,
+  refuseKey,
+  type KeyRule,
+  type RuleInput,
+  type RuleTable,
+  mapKey,
+} from './rule.ts'
+import { looseNumber, looseText } from './scalars.ts'
 
 const noPolicies =
   'flannel is written, which enforces no NetworkPolicy; set network.plugin to none to bring a plugin of your own'
 
-const plugin: Rule = ({ value }) => {
+const plugin: KeyRule = ({ value }) => {
   const path = ['spec', 'network', 'plugin']
-  if (value === 'flannel' || value === 'none') return take(path, value)
-  return refuse(noPolicies, [{ path, value: 'flannel' }])
+  if (value === 'flannel' || value === 'none') return mapKey(path, value)
+  return refuseKey(noPolicies, [{ path, value: 'flannel' }])
 }
 
-/** Settings of a plugin that the cluster does not use say nothing about it. */
-function onlyFor(owner: 'canal' | 'flannel', rule: Rule): Rule {
-  return (seen) => (seen.facts.plugin === owner ? rule(seen) : drop(`only counts with the plugin ${owner}`))
+/** Settings of a plugin that the cluster does not use have no effect. */
+function onlyFor(owner: 'canal' | 'flannel', rule: KeyRule): KeyRule {
+  return (input) =>
+    input.facts.plugin === owner ? rule(input) : dropKey(`only counts with the plugin ${owner}`)
 }
 
-/** With Windows hosts flannel has no choice, and `needed` is what it must be. */
-function backend(field: string, schema: z.ZodType<string | number>, needed: string | number): Rule {
+/** With Windows hosts flannel only works with the value `needed`. */
+function backend(field: string, schema: z.ZodType<string | number>, needed: string | number): KeyRule {
   return ({ value, facts }) =>
-    parsed(schema, value, (fit) =>
-      facts.windows && fit !== needed
-        ? refuse(`with Windows hosts flannel needs ${needed}, and that is written`)
-        : take(['spec', 'network', 'flannel', field], fit),
+    parseValue(schema, value, (parsedValue) =>
+      facts.windows && parsedValue !== needed
+        ? refuseKey(`with Windows hosts flannel needs ${needed}, and that is written`)
+        : mapKey(['spec', 'network', 'flannel', field], parsedValue),
     )
 }
 
 const type = backend('backend', z.enum(['vxlan', 'host-gw']), 'vxlan')
-const vni = backend('vni', number.pipe(z.int('must be a whole number').min(1).max(16_777_215)), 4096)
-const vxlanPort = backend('port', number.pipe(port), 4789)
+const vni = backend('vni', looseNumber.pipe(z.int('must be a whole number').min(1).max(16_777_215)), 4096)
+const vxlanPort = backend('port', looseNumber.pipe(port), 4789)
 
-/** A host that says where the others find it has said by that which interface it is. */
-const iface: Rule = ({ value, facts }) =>
-  parsed(text, value, (name) => {
-    const puts = facts.hosts.flatMap(({ addressed }, index) =>
-      addressed ? [] : [{ path: ['spec', 'hosts', index, 'interface'], value: name }],
+/** Hosts with an internal address need no interface, because the address already selects it. */
+const iface: KeyRule = ({ value, facts }) =>
+  parseValue(looseText, value, (name) => {
+    const assignments = facts.hosts.flatMap(({ hasInternalAddress }, index) =>
+      hasInternalAddress ? [] : [{ path: ['spec', 'hosts', index, 'interface'], value: name }],
     )
-    if (puts.length === 0) return drop('every host has an internal address')
-    return { told: { verdict: 'mapped', to: 'spec.hosts[].interface' }, puts }
+    if (assignments.length === 0) return dropKey('every host has an internal address')
+    return { result: { verdict: 'mapped', to: 'spec.hosts[].interface' }, assignments }
   })
 
-const mtu: Rule = ({ value, facts }: Seen) => {
-  if (text.safeParse(value).data === '0') return drop('is left to flannel, as it is here')
-  if (facts.plugin === 'none') return drop('only counts with a plugin')
-  const schema = number.pipe(z.int('must be a whole number').min(576).max(65_535))
-  return parsed(schema, value, (fit) => take(['spec', 'network', 'flannel', 'mtu'], fit))
+const mtu: KeyRule = ({ value, facts }: RuleInput) => {
+  if (looseText.safeParse(value).data === '0') return dropKey('is left to flannel, as it is here')
+  if (facts.plugin === 'none') return dropKey('only counts with a plugin')
+  const schema = looseNumber.pipe(z.int('must be a whole number').min(576).max(65_535))
+  return parseValue(schema, value, (parsedValue) =>
+    mapKey(['spec', 'network', 'flannel', 'mtu'], parsedValue),
+  )
 }
 
-const options = (owner: 'canal' | 'flannel', prefix: string): Table => ({
+const options = (owner: 'canal' | 'flannel', prefix: string): RuleTable => ({
   [`network.options.${owner}_iface`]: onlyFor(owner, iface),
   [`network.options.${prefix}_backend_type`]: onlyFor(owner, type),
   [`network.options.${prefix}_backend_vni`]: onlyFor(owner, vni),
@@ -56,14 +69,14 @@ const options = (owner: 'canal' | 'flannel', prefix: string): Table => ({
   [`network.${owner}_network_provider.iface`]: onlyFor(owner, iface),
 })
 
-const gone = dropped('belongs to a plugin that hyperkube does not bring')
+const otherPlugin = dropRule('belongs to a plugin that hyperkube does not bring')
 
-export const network: Table = {
+export const rke1NetworkRules: RuleTable = {
   'network.plugin': plugin,
   'network.mtu': mtu,
   ...options('canal', 'canal_flannel'),
   ...options('flannel', 'flannel'),
-  ...each(
+  ...forKeys(
     'network.options.',
     [
       'canal_flex_volume_plugin_dir',
@@ -75,12 +88,16 @@ export const network: Table = {
       'kube_flannel_priority_class_name',
       'weave_net_priority_class_name',
     ],
-    gone,
+    otherPlugin,
   ),
-  ...each('network.', ['calico_network_provider', 'weave_network_provider', 'aci_network_provider'], gone),
-  ...each(
+  ...forKeys(
+    'network.',
+    ['calico_network_provider', 'weave_network_provider', 'aci_network_provider'],
+    otherPlugin,
+  ),
+  ...forKeys(
     'network.',
     ['node_selector', 'tolerations', 'update_strategy'],
-    dropped('flannel is a program on every host, not a set of pods'),
+    dropRule('flannel is a program on every host, not a set of pods'),
   ),
 }

@@ -12,18 +12,18 @@ import {
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { readRke1 } from './read-rke1.ts'
-import { reportLine } from './report.ts'
-import { rows } from './table.ts'
+import { formatKeyReport } from './report.ts'
+import { rke1Rules } from './table.ts'
 
-/** Files made of keys that RKE1 knows, of keys that it does not, and of any values. */
-const known = [...new Set(rows.flatMap(({ pattern }) => pattern))].filter((name) => !/[[*]/.test(name))
+/** Generates files with keys that RKE1 knows, keys that it does not know, and arbitrary values. */
+const known = [...new Set(rke1Rules.flatMap(({ pattern }) => pattern))].filter((name) => !/[[*]/.test(name))
 const key = oneof(constantFrom(...known), string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 8 }))
   .map((name) => name.replaceAll(/[.[\]]/g, '-'))
   .filter((name) => name !== '__proto__')
 const value = jsonValue({ maxDepth: 2 })
 const inner = dictionary(key, value, { maxKeys: 5 })
 const section = oneof(value, inner, dictionary(key, inner, { maxKeys: 4 }), array(inner, { maxLength: 3 }))
-const top = constantFrom(...new Set(rows.map(({ pattern }) => pattern[0] ?? '')))
+const top = constantFrom(...new Set(rke1Rules.map(({ pattern }) => pattern[0] ?? '')))
 const file = record({
   any: dictionary(oneof(top, key), section, { maxKeys: 8 }),
   services: dictionary(key, dictionary(key, oneof(value, inner), { maxKeys: 4 }), { maxKeys: 4 }),
@@ -51,7 +51,7 @@ const secret = 'q7Zx-hidden-Vw3'
 const secretKey = constantFrom('password', 'ssh_key', 'secret_key', 'access_key', 'aws_secret_access_key')
 
 test('no secret stands in the result or in the report, wherever it stood', () => {
-  const places = [
+  const paths = [
     ['nodes', 0],
     ['nodes', 0, 'labels'],
     ['nodes', 0, 'taints', 0],
@@ -65,16 +65,16 @@ test('no secret stands in the result or in the report, wherever it stood', () =>
     ['ingress', 'node_selector'],
     ['cloud_provider', 'awsCloudProvider'],
     [],
-    ...rows.map(({ pattern }) => pattern.map((part) => (part === '[]' ? 0 : part === '*' ? 'x' : part))),
+    ...rke1Rules.map(({ pattern }) => pattern.map((part) => (part === '[]' ? 0 : part === '*' ? 'x' : part))),
   ]
   assert(
-    property(constantFrom(...places), secretKey, oneof(value, constantFrom(secret)), (place, name, other) => {
+    property(constantFrom(...paths), secretKey, oneof(value, constantFrom(secret)), (path, name, other) => {
       const nodes = [{ address: '192.0.2.1', role: ['controlplane', 'etcd'], extra: other }]
-      const text = stringify({ nodes, ...nestedMap([...place, name], secret) })
+      const text = stringify({ nodes, ...nestedMap([...path, name], secret) })
       const { cluster, report, findings } = readRke1({ file: 'rke.yml', text })
       const shown = [
         stringify(cluster),
-        ...report.map(reportLine),
+        ...report.map(formatKeyReport),
         JSON.stringify({ cluster, report, findings }),
       ]
       expect(shown.join('\n')).not.toContain(secret)
@@ -83,7 +83,7 @@ test('no secret stands in the result or in the report, wherever it stood', () =>
   )
 })
 
-/** For each leaf the paths of itself and of all that it lies in. */
+/** Returns for each leaf its own path and the paths of all its ancestors. */
 function leaves(content: unknown, prefixes: readonly string[] = []): (readonly string[])[] {
   const entries = typeof content === 'object' && content !== null ? Object.entries(content) : []
   if (entries.length === 0) return [prefixes]

@@ -2,16 +2,16 @@ import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { readCluster } from '../read-cluster.ts'
 import { readRke1 } from './read-rke1.ts'
-import { reportLine } from './report.ts'
+import { formatKeyReport } from './report.ts'
 
-/** The report as lines, with what became of a key first. */
-function told(text: string): string[] {
+/** The report as lines, each starting with the verdict on the key. */
+function formatReport(text: string): string[] {
   return readRke1({ file: 'rke.yml', text }).report.map(
-    (key) => `${key.verdict}: ${reportLine(key).replace(/^rke\.yml:/, '')}`,
+    (key) => `${key.verdict}: ${formatKeyReport(key).replace(/^rke\.yml:/, '')}`,
   )
 }
 
-/** The resulting file, after hyperkube itself found nothing wrong with it. */
+/** The resulting file, after checking that hyperkube accepts it without findings. */
 function written(text: string): string {
   const { cluster } = readRke1({ file: 'rke.yml', text })
   const result = stringify(cluster)
@@ -26,7 +26,7 @@ const minimal = `nodes:
 `
 
 test('a minimal file becomes a cluster that says what RKE1 took for granted', () => {
-  expect(told(minimal)).toMatchInlineSnapshot(`
+  expect(formatReport(minimal)).toMatchInlineSnapshot(`
     [
       "mapped: 2:5 nodes[0].address -> spec.hosts[0].address",
       "mapped: 3:5 nodes[0].user -> spec.hosts[0].ssh.user",
@@ -183,7 +183,7 @@ colour: blue
 `
 
 test('every key of a large file is accounted for', () => {
-  expect(told(large)).toMatchInlineSnapshot(`
+  expect(formatReport(large)).toMatchInlineSnapshot(`
     [
       "mapped: 1:1 cluster_name -> metadata.name (made a DNS label)",
       "unsupported: 2:1 kubernetes_version -> hyperkube starts at 1.36: 1.37.1 is written; bring workloads up to it first",
@@ -411,7 +411,7 @@ network:
   plugin: flannel
   options: { flannel_backend_vni: 5000, flannel_backend_port: 4789 }
 `
-  expect(told(text).filter((line) => /\/os|vni|port/.test(line))).toMatchInlineSnapshot(`
+  expect(formatReport(text).filter((line) => /\/os|vni|port/.test(line))).toMatchInlineSnapshot(`
     [
       "mapped: 8:15 nodes[1].labels.kubernetes.io/os -> spec.hosts[1].os",
       "unsupported: 11:14 network.options.flannel_backend_vni -> with Windows hosts flannel needs 4096, and that is written",
@@ -436,7 +436,7 @@ test('of two families the IPv4 network is written', () => {
   kube-controller: { cluster_cidr: "10.9.0.0/16,fd00:9::/56" }
   kube-api: { service_cluster_ip_range: "fd00:8::/112" }
 `
-  expect(told(text).slice(3)).toMatchInlineSnapshot(`
+  expect(formatReport(text).slice(3)).toMatchInlineSnapshot(`
     [
       "unsupported: 6:22 services.kube-controller.cluster_cidr -> dual-stack is not supported yet: only the IPv4 network is written",
       "unsupported: 7:15 services.kube-api.service_cluster_ip_range -> an IPv4 network is needed; RKE1’s default is written",
@@ -456,7 +456,7 @@ test('anchors are followed, merges are not passed over in silence', () => {
     user: *user
     role: [worker]
 `
-  expect(told(text).slice(3)).toMatchInlineSnapshot(`
+  expect(formatReport(text).slice(3)).toMatchInlineSnapshot(`
     [
       "unsupported: 6:5 nodes[1].<< -> YAML merges are not read; write out what it merges, and run this again",
       "mapped: 7:5 nodes[1].address -> spec.hosts[1].address",
@@ -497,7 +497,7 @@ __proto__: { a: 1 }
 "": 1
 "two\\nlines": 1
 `
-  expect(told(text)).toMatchInlineSnapshot(`
+  expect(formatReport(text)).toMatchInlineSnapshot(`
     [
       "unsupported: 1:9 nodes[0] -> must be a map, for RKE1 too; write it by hand",
       "unsupported: 1:18 nodes[1].address -> must be text; write it by hand",
@@ -546,7 +546,8 @@ addons: |-
   metadata: { name: shop }
 addons_include: [https://shop.example/addon.yml, manifests/shop.yml]
 `
-  expect(told(text).filter((line) => /ingress|dns|monitoring|addons/.test(line))).toMatchInlineSnapshot(`
+  expect(formatReport(text).filter((line) => /ingress|dns|monitoring|addons/.test(line)))
+    .toMatchInlineSnapshot(`
     [
       "mapped: 7:3 ingress.provider -> spec.ingress (Traefik takes the place of nginx: give Ingresses its class, and look at their annotations)",
       "mapped: 8:3 ingress.http_port -> spec.ingress.httpPort",
@@ -598,5 +599,5 @@ addons: |
 `
   const { cluster, report } = readRke1({ file: 'rke.yml', text })
   expect(JSON.stringify({ cluster, report })).not.toContain('TOP-SECRET')
-  expect(told(text).at(-1)).toContain('unsupported')
+  expect(formatReport(text).at(-1)).toContain('unsupported')
 })

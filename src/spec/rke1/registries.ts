@@ -1,9 +1,19 @@
 import { textAt } from './facts.ts'
-import { drop, mapped, parsed, refuse, type Rule, type Seen, type Table, take, unsupported } from './rule.ts'
-import { text } from './scalars.ts'
+import {
+  dropKey,
+  mapRule,
+  parseValue,
+  refuseKey,
+  type KeyRule,
+  type RuleInput,
+  type RuleTable,
+  mapKey,
+  unsupportedRule,
+} from './rule.ts'
+import { looseText } from './scalars.ts'
 
-/** A registry as it stands in image names: without scheme, and without who logs in. */
-function hostOf(url: string): string {
+/** Host of a registry as used in image names: without scheme and credentials. */
+function parseRegistryHost(url: string): string {
   const host = url
     .replace(/^[a-z]+:\/\//i, '')
     .replace(/^.*@/, '')
@@ -11,13 +21,15 @@ function hostOf(url: string): string {
   return host === '' ? 'docker.io' : host
 }
 
-const url: Rule = ({ value, holes }) =>
-  parsed(text, value, (written) => take(['spec', 'registries', holes[0] ?? 0, 'host'], hostOf(written)))
+const url: KeyRule = ({ value, captures }) =>
+  parseValue(looseText, value, (written) =>
+    mapKey(['spec', 'registries', captures[0] ?? 0, 'host'], parseRegistryHost(written)),
+  )
 
-/** The name under which the password is to be kept. */
-function secretName({ facts, holes }: Seen): string {
-  const written = textAt(facts.root, ['private_registries', holes[0] ?? 0, 'url']) ?? ''
-  const label = hostOf(written)
+/** Name of the secret that will hold the password. */
+function secretName({ facts, captures }: RuleInput): string {
+  const written = textAt(facts.root, ['private_registries', captures[0] ?? 0, 'url']) ?? ''
+  const label = parseRegistryHost(written)
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 50)
@@ -25,23 +37,25 @@ function secretName({ facts, holes }: Seen): string {
   return label.startsWith('registry') ? label : `registry-${label}`.replace(/-$/, '')
 }
 
-const password: Rule = (seen) => {
-  const secret = secretName(seen)
+const password: KeyRule = (input) => {
+  const secret = secretName(input)
   const note = `a password is never copied; give it to hyperkube as the secret ${secret}, and change it: it stood in a file`
-  return refuse(note, [{ path: ['spec', 'registries', seen.holes[0] ?? 0, 'password'], value: { secret } }])
+  return refuseKey(note, [
+    { path: ['spec', 'registries', input.captures[0] ?? 0, 'password'], value: { secret } },
+  ])
 }
 
-const isDefault: Rule = ({ value }) =>
+const isDefault: KeyRule = ({ value }) =>
   value === true
-    ? refuse('programs of the engine come from spec.artifacts; set a mirror there')
-    : drop('is off, and so it is here')
+    ? refuseKey('programs of the engine come from spec.artifacts; set a mirror there')
+    : dropKey('is off, and so it is here')
 
-export const registries: Table = {
+export const rke1RegistryRules: RuleTable = {
   'private_registries[].url': url,
-  'private_registries[].user': mapped('spec.registries[].username', text),
+  'private_registries[].user': mapRule('spec.registries[].username', looseText),
   'private_registries[].password': password,
   'private_registries[].is_default': isDefault,
-  'private_registries[].ecr_credential_plugin': unsupported(
+  'private_registries[].ecr_credential_plugin': unsupportedRule(
     'no credential plugins yet; set one with components.kubelet.args, and keep its keys out of cluster.yml',
   ),
 }

@@ -1,29 +1,35 @@
 import type { Position } from '../../contract/finding.ts'
 
-/** What became of a key: it has a place with us, it needs none, a person must decide, or RKE1 had no such key. */
-export const verdicts = ['mapped', 'dropped', 'unsupported', 'unknown'] as const
-export type Verdict = (typeof verdicts)[number]
+/**
+ * What became of a key: mapped to a key of ours, not needed, left to a person to decide, or not a key of
+ * RKE1.
+ */
+export const keyVerdicts = ['mapped', 'dropped', 'unsupported', 'unknown'] as const
+export type KeyVerdict = (typeof keyVerdicts)[number]
 
-export type Told =
+export type KeyResult =
   | { readonly verdict: 'mapped'; readonly to: string; readonly note?: string }
-  | { readonly verdict: Exclude<Verdict, 'mapped'>; readonly note: string }
+  | { readonly verdict: Exclude<KeyVerdict, 'mapped'>; readonly note: string }
 
-/** One key of an RKE1 file, with all below it, and what became of it. It never holds the key's value. */
-export type KeyReport = Told & { readonly path: string; readonly position: Position }
+/** One key of an RKE1 file, including its children, and what became of it. Never contains the value. */
+export type KeyReport = KeyResult & { readonly path: string; readonly position: Position }
 
-/** One line for a terminal: file:line:column path -> what became of it. A key with line ends stays one line. */
-export function reportLine(key: KeyReport): string {
+/**
+ * One line for a terminal: file:line:column path -> result. Line breaks in a key are replaced, so the result
+ * is always one line.
+ */
+export function formatKeyReport(key: KeyReport): string {
   const { file, line, column } = key.position
-  return `${file}:${line}:${column} ${key.path} -> ${toldText(key)}`.replaceAll(/[\r\n]/g, '␤')
+  return `${file}:${line}:${column} ${key.path} -> ${formatKeyResult(key)}`.replaceAll(/[\r\n]/g, '␤')
 }
 
-function toldText(told: Told): string {
-  if (told.verdict !== 'mapped') return told.note
-  return told.note === undefined ? told.to : `${told.to} (${told.note})`
+function formatKeyResult(result: KeyResult): string {
+  if (result.verdict !== 'mapped') return result.note
+  return result.note === undefined ? result.to : `${result.to} (${result.note})`
 }
 
-export function countVerdicts(report: readonly KeyReport[]): Readonly<Record<Verdict, number>> {
-  const count = (verdict: Verdict) => report.filter((key) => key.verdict === verdict).length
+export function countVerdicts(report: readonly KeyReport[]): Readonly<Record<KeyVerdict, number>> {
+  const count = (verdict: KeyVerdict) => report.filter((key) => key.verdict === verdict).length
   return {
     mapped: count('mapped'),
     dropped: count('dropped'),

@@ -1,36 +1,36 @@
 import type { z } from 'zod'
 import type { Path } from '../document.ts'
-import { pathText, wordsFor } from '../issue-messages.ts'
-import type { Facts } from './facts.ts'
-import { filled, patternOf } from './pattern.ts'
-import type { Told } from './report.ts'
+import { formatPath, describeIssue } from '../issue-messages.ts'
+import type { Rke1Facts } from './facts.ts'
+import { fillWildcards, parsePattern } from './pattern.ts'
+import type { KeyResult } from './report.ts'
 
-/** A value for our cluster.yml, and its place there. */
-export interface Put {
+/** A value for our cluster.yml and the path to write it to. */
+export interface Assignment {
   readonly path: Path
   readonly value: unknown
 }
 
-/** A key of an RKE1 file as a rule sees it. */
-export interface Seen {
+/** Input of a rule: one key of an RKE1 file. */
+export interface RuleInput {
   readonly value: unknown
   readonly path: Path
-  /** What stands in the path where the pattern has holes. */
-  readonly holes: Path
-  readonly facts: Facts
+  /** Parts of the path that match the wildcards of the pattern. */
+  readonly captures: Path
+  readonly facts: Rke1Facts
 }
 
-export interface Outcome {
-  readonly told: Told
-  readonly puts: readonly Put[]
+export interface RuleResult {
+  readonly result: KeyResult
+  readonly assignments: readonly Assignment[]
 }
 
-export type Rule = (seen: Seen) => Outcome
+export type KeyRule = (input: RuleInput) => RuleResult
 
-/** Pattern of a path in the RKE1 file, and what becomes of what stands there. */
-export type Table = Readonly<Record<string, Rule>>
+/** Maps the pattern of a path in the RKE1 file to the rule for that path. */
+export type RuleTable = Readonly<Record<string, KeyRule>>
 
-/** Names of values that are written nowhere, wherever they stand. */
+/** Keys whose values are never copied, wherever they occur. */
 export const secretNames: ReadonlySet<string> = new Set([
   'password',
   'ssh_key',
@@ -41,44 +41,53 @@ export const secretNames: ReadonlySet<string> = new Set([
   'aws_session_token',
 ])
 
-export function drop(note: string): Outcome {
-  return { told: { verdict: 'dropped', note }, puts: [] }
+export function dropKey(note: string): RuleResult {
+  return { result: { verdict: 'dropped', note }, assignments: [] }
 }
 
-export function refuse(note: string, puts: readonly Put[] = []): Outcome {
-  return { told: { verdict: 'unsupported', note }, puts }
+export function refuseKey(note: string, assignments: readonly Assignment[] = []): RuleResult {
+  return { result: { verdict: 'unsupported', note }, assignments }
 }
 
-export function take(path: Path, value: unknown, note?: string): Outcome {
-  const told: Told = { verdict: 'mapped', to: pathText(path), ...(note === undefined ? {} : { note }) }
-  return { told, puts: [{ path, value }] }
+export function mapKey(path: Path, value: unknown, note?: string): RuleResult {
+  const keyResult: KeyResult = {
+    verdict: 'mapped',
+    to: formatPath(path),
+    ...(note === undefined ? {} : { note }),
+  }
+  return { result: keyResult, assignments: [{ path, value }] }
 }
 
-export function dropped(note: string): Rule {
-  return () => drop(note)
+export function dropRule(note: string): KeyRule {
+  return () => dropKey(note)
 }
 
-/** What is switched off needs no decision. */
-export function unsupported(note: string): Rule {
-  return ({ value }) => (value === false ? drop('is off, and so it is here') : refuse(note))
+/** A setting that is switched off needs no decision. */
+export function unsupportedRule(note: string): KeyRule {
+  return ({ value }) => (value === false ? dropKey('is off, and so it is here') : refuseKey(note))
 }
 
-/** To a place of ours, if the value is one that fits there. */
-export function mapped(to: string, schema: z.ZodType): Rule {
-  const pattern = patternOf(to)
-  return ({ value, holes }) => parsed(schema, value, (fit) => take(filled(pattern, holes), fit))
+/** Maps a value to a path of our cluster.yml if the schema of that path accepts it. */
+export function mapRule(to: string, schema: z.ZodType): KeyRule {
+  const pattern = parsePattern(to)
+  return ({ value, captures }) =>
+    parseValue(schema, value, (parsedValue) => mapKey(fillWildcards(pattern, captures), parsedValue))
 }
 
-/** Goes on with a value that fits, and says in a schema's own words why another does not. */
-export function parsed<T>(schema: z.ZodType<T>, value: unknown, then: (fit: T) => Outcome): Outcome {
+/** Calls `then` with the parsed value, or refuses the key with the message of the schema. */
+export function parseValue<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  then: (parsedValue: T) => RuleResult,
+): RuleResult {
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return then(result.data)
   const [issue] = result.error.issues
-  const message = issue === undefined ? 'is not a value that fits here' : wordsFor(issue).message
-  return refuse(`${message}; write it by hand`)
+  const message = issue === undefined ? 'is not a value that fits here' : describeIssue(issue).message
+  return refuseKey(`${message}; write it by hand`)
 }
 
-/** The same rule for many keys of one map. */
-export function each(prefix: string, names: readonly string[], rule: Rule): Table {
+/** Applies one rule to many keys of one map. */
+export function forKeys(prefix: string, names: readonly string[], rule: KeyRule): RuleTable {
   return Object.fromEntries(names.map((name) => [`${prefix}${name}`, rule]))
 }

@@ -1,39 +1,39 @@
 import { dnsLabel } from '../scalars.ts'
 import { newestKubernetes, oldestKubernetes } from '../versions.ts'
-import { rke1 } from './facts.ts'
-import { dropped, each, parsed, refuse, type Rule, type Table, take } from './rule.ts'
-import { text } from './scalars.ts'
+import { rke1Defaults } from './facts.ts'
+import { dropRule, forKeys, parseValue, refuseKey, type KeyRule, type RuleTable, mapKey } from './rule.ts'
+import { looseText } from './scalars.ts'
 
-const name: Rule = ({ value }) =>
-  parsed(text, value, (written) => {
+const name: KeyRule = ({ value }) =>
+  parseValue(looseText, value, (written) => {
     const path = ['metadata', 'name']
-    if (dnsLabel.safeParse(written).success) return take(path, written)
+    if (dnsLabel.safeParse(written).success) return mapKey(path, written)
     const label = written
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, '-')
       .slice(0, 63)
       .replace(/^-+|-+$/g, '')
-    return take(path, label === '' ? rke1.name : label, 'made a DNS label')
+    return mapKey(path, label === '' ? rke1Defaults.name : label, 'made a DNS label')
   })
 
-const version: Rule = ({ value }) => {
+const version: KeyRule = ({ value }) => {
   const path = ['spec', 'kubernetes']
-  if (value === newestKubernetes || value === `v${newestKubernetes}`) return take(path, newestKubernetes)
+  if (value === newestKubernetes || value === `v${newestKubernetes}`) return mapKey(path, newestKubernetes)
   const note = `hyperkube starts at ${oldestKubernetes}: ${newestKubernetes} is written; bring workloads up to it first`
-  return refuse(note, [{ path, value: newestKubernetes }])
+  return refuseKey(note, [{ path, value: newestKubernetes }])
 }
 
-const docker = dropped('hyperkube runs containerd, without Docker')
-const action = dropped('asks RKE1 to do something once; it is not a setting')
+const docker = dropRule('hyperkube runs containerd, without Docker')
+const action = dropRule('asks RKE1 to do something once; it is not a setting')
 
-/** What stands at the top of the file. */
-export const basics: Table = {
+/** Rules for the top-level keys of the file. */
+export const rke1TopLevelRules: RuleTable = {
   cluster_name: name,
   kubernetes_version: version,
-  system_images: dropped('the version of Kubernetes decides which programs and images are used'),
-  prefix_path: dropped('hyperkube has places of its own on a host'),
-  win_prefix_path: dropped('hyperkube has places of its own on a host'),
-  ...each(
+  system_images: dropRule('the version of Kubernetes decides which programs and images are used'),
+  prefix_path: dropRule('hyperkube has places of its own on a host'),
+  win_prefix_path: dropRule('hyperkube has places of its own on a host'),
+  ...forKeys(
     '',
     [
       'ignore_docker_version',
@@ -43,5 +43,5 @@ export const basics: Table = {
     ],
     docker,
   ),
-  ...each('', ['restore', 'rotate_certificates', 'rotate_encryption_key'], action),
+  ...forKeys('', ['restore', 'rotate_certificates', 'rotate_encryption_key'], action),
 }

@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { signal, type Subject } from './subject.ts'
+import { signal, type RemoteSubject } from './subject.ts'
 
 const here = '127.0.0.1'
 
-export function dialling({ remote, another, echo, silentRefusals }: Subject): void {
-  const speak = async (stream: Duplex, word: string): Promise<string> => {
+export function testDialling({ remote, connectAnother, echo, silentRefusals }: RemoteSubject): void {
+  const exchange = async (stream: Duplex, word: string): Promise<string> => {
     stream.write(word)
-    const [heard]: unknown[] = await once(stream, 'data')
-    return String(heard)
+    const [replies]: unknown[] = await once(stream, 'data')
+    return String(replies)
   }
 
   test('a connection carries much, both ways at once, and ends', async () => {
@@ -27,16 +27,16 @@ export function dialling({ remote, another, echo, silentRefusals }: Subject): vo
   test('several connections stand beside each other', async () => {
     const port = await echo()
     const words = ['one', 'two', 'three', 'four', 'five']
-    const heard = words.map(async (word) => {
+    const replies = words.map(async (word) => {
       const stream = await remote().dial(here, port, { signal })
-      const said = await speak(stream, word)
+      const reply = await exchange(stream, word)
       stream.destroy()
-      return said
+      return reply
     })
-    expect(await Promise.all(heard)).toEqual(words)
+    expect(await Promise.all(replies)).toEqual(words)
   })
 
-  test('where nobody listens, that is told at once', async () => {
+  test('a port without a listener fails at once', async () => {
     const started = performance.now()
     await expect(remote().dial(here, 2, { signal })).rejects.toMatchObject({
       code: 'SSH_DIAL_REFUSED',
@@ -54,7 +54,7 @@ export function dialling({ remote, another, echo, silentRefusals }: Subject): vo
   test('a connection is ended by an abort', async () => {
     const stop = new AbortController()
     const stream = await remote().dial(here, await echo(), { signal: stop.signal })
-    expect(await speak(stream, 'hello')).toBe('hello')
+    expect(await exchange(stream, 'hello')).toBe('hello')
     const reason = new Error('enough')
     const failed = once(stream, 'error')
     stop.abort(reason)
@@ -73,9 +73,9 @@ export function dialling({ remote, another, echo, silentRefusals }: Subject): vo
   })
 
   test('a connection ends with the way to the host', async () => {
-    const way = await another()
+    const way = await connectAnother()
     const stream = await way.dial(here, await echo(), { signal })
-    expect(await speak(stream, 'hello')).toBe('hello')
+    expect(await exchange(stream, 'hello')).toBe('hello')
     const failed = once(stream.resume(), 'error')
     await way.close()
     expect(await failed).toMatchObject([{ code: 'SSH_LOST' }])

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
 
-/** A server on this machine that sends back what it gets, as long as the suite runs. Answers with its port. */
-export function echoServer(): () => Promise<number> {
+/** A local echo server for the duration of the suite. Returns its port. */
+export function startEchoServer(): () => Promise<number> {
   let server: Server
   beforeAll(async () => {
     server = createServer({ allowHalfOpen: true }, (socket) => {
-      // Clients go as they like.
+      // Clients may disconnect at any time.
       socket.on('error', () => undefined)
       socket.pipe(socket)
     })

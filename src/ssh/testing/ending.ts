@@ -1,21 +1,22 @@
 import { expect, test } from 'vitest'
-import { until } from '../../kit/poll-until.ts'
-import { signal, type Subject } from './subject.ts'
+import { pollUntil } from '../../kit/poll-until.ts'
+import { signal, type RemoteSubject } from './subject.ts'
 
-export function ending({ remote, directory, endsPrograms, killed }: Subject): void {
+export function testEnding({ remote, directory, endsPrograms, killed }: RemoteSubject): void {
   const appears = async (file: string): Promise<string> => {
-    const look = async (): Promise<string> => (await remote().exec(['cat', file], { signal })).stdout.trim()
-    const pid = await until('the program to start', async () => (await look()) || undefined, {
-      within: 10_000,
+    const readPid = async (): Promise<string> =>
+      (await remote().exec(['cat', file], { signal })).stdout.trim()
+    const pid = await pollUntil('the program to start', async () => (await readPid()) || undefined, {
+      timeoutMs: 10_000,
     })
     await remote().exec(['rm', file], { signal })
     return pid
   }
   const isGone = async (pid: string): Promise<unknown> =>
-    until(
+    pollUntil(
       'the program to end',
       async () => (await remote().exec(['kill', '-0', pid], { signal })).code !== 0,
-      { within: 10_000 },
+      { timeoutMs: 10_000 },
     )
 
   test('an abort ends the wait, and the program', async () => {

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import { array, assert, asyncProperty, string } from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ExecResult } from '../remote.ts'
-import { signal, type Subject } from './subject.ts'
+import { signal, type RemoteSubject } from './subject.ts'
 
-export function executing({ remote, root }: Subject): void {
+export function testExecuting({ remote, root }: RemoteSubject): void {
   const script = async (text: string, input?: string): Promise<ExecResult> =>
     remote().exec(['sh', '-c', text], { signal, ...(input === undefined ? {} : { input }) })
 

@@ -1,18 +1,18 @@
 import { describe } from 'vitest'
-import { dialling } from './dialling.ts'
-import { ending } from './ending.ts'
-import { executing } from './executing.ts'
-import type { Subject } from './subject.ts'
-import { talking } from './talking.ts'
-import { uploading } from './uploading.ts'
+import { testDialling } from './dialling.ts'
+import { testEnding } from './ending.ts'
+import { testExecuting } from './executing.ts'
+import type { RemoteSubject } from './subject.ts'
+import { testRunningPrograms } from './talking.ts'
+import { testUploading } from './uploading.ts'
 
-/** What every Remote does alike, by whatever way: tests, for the suites to run against theirs. */
-export function remoteContract(name: string, subject: Subject): void {
+/** Tests of the behaviour that all Remotes share. Each suite runs them against its own transport. */
+export function testRemoteContract(name: string, subject: RemoteSubject): void {
   describe(`a remote: ${name}`, () => {
-    executing(subject)
-    ending(subject)
-    talking(subject)
-    uploading(subject)
-    dialling(subject)
+    testExecuting(subject)
+    testEnding(subject)
+    testRunningPrograms(subject)
+    testUploading(subject)
+    testDialling(subject)
   })
 }

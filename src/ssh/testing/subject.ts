@@ -1,25 +1,25 @@
 import type { Remote } from '../remote.ts'
 
-export interface Subject {
+export interface RemoteSubject {
   readonly remote: () => Remote
-  /** An empty directory of the host. */
+  /** An empty directory on the host. */
   readonly directory: () => string
-  /** An empty directory with room for a few megabytes; without it nothing is tested of full disks. */
+  /** An empty directory with room for a few megabytes; without it, full disks are not tested. */
   readonly smallDirectory?: () => string
-  /** An abort ends whatever program, not only the wait for it. */
+  /** An abort ends any program, not only the wait for it. */
   readonly endsPrograms: boolean
-  /** The code of a program that was killed. */
+  /** Exit code of a killed program. */
   readonly killed: number
-  /** We can be root there. */
+  /** Root is available on the host. */
   readonly root: boolean
   readonly megabytes: number
-  /** The port of a server on the host that sends back what it gets, and ends when it gets no more. */
+  /** Port of a server on the host that echoes its input and closes at its end. */
   readonly echo: () => Promise<number>
-  /** The host does not say why it makes no connection, as the sshd of our library. */
+  /** The host does not report why a connection failed, as the library's sshd. */
   readonly silentRefusals?: true
-  /** The same host once more, to be closed. */
-  readonly another: () => Promise<Remote>
+  /** A second connection to the same host, to be closed. */
+  readonly connectAnother: () => Promise<Remote>
 }
 
-/** For whom nothing is to be aborted. */
+/** A signal that is never aborted. */
 export const { signal } = new AbortController()

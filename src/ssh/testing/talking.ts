@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
-import { signal, type Subject } from './subject.ts'
+import { signal, type RemoteSubject } from './subject.ts'
 
-export function talking({ remote }: Subject): void {
+export function testRunningPrograms({ remote }: RemoteSubject): void {
   test('a conversation goes to and fro', async () => {
     const text = 'while read -r line; do echo "heard $line"; done; echo bye >&2; exit 5'
     const { stdin, stdout, ended } = await remote().open(['sh', '-c', text], { signal })
@@ -16,10 +16,10 @@ export function talking({ remote }: Subject): void {
   })
 
   test('a conversation is ended by its caller', async () => {
-    const conversation = await remote().open(['cat'], { signal })
-    conversation.stdout.resume()
-    conversation.kill()
-    await expect(conversation.ended).rejects.toThrow('ended by its caller')
+    const program = await remote().open(['cat'], { signal })
+    program.stdout.resume()
+    program.kill()
+    await expect(program.ended).rejects.toThrow('ended by its caller')
   })
 
   test('a conversation is ended by an abort', async () => {

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until } from '../../kit/poll-until.ts'
-import { signal, type Subject } from './subject.ts'
+import { pollUntil } from '../../kit/poll-until.ts'
+import { signal, type RemoteSubject } from './subject.ts'
 
-export function uploading({ remote, directory, smallDirectory, root, megabytes }: Subject): void {
+export function testUploading({ remote, directory, smallDirectory, root, megabytes }: RemoteSubject): void {
   const size = megabytes << 20
   const content = randomBytes(size)
   const sha256 = createHash('sha256').update(content).digest('hex')
@@ -25,12 +25,12 @@ export function uploading({ remote, directory, smallDirectory, root, megabytes }
 
   test(`a file of ${megabytes} MiB arrives whole, and nothing beside it`, async () => {
     const target = `${directory()}/it's a file`
-    const seen: number[] = []
-    const options = { signal, mode: 0o751, sha256, onProgress: (sent: number) => seen.push(sent) }
+    const progress: number[] = []
+    const options = { signal, mode: 0o751, sha256, onProgress: (sent: number) => progress.push(sent) }
     await remote().upload({ path: join(local, 'file') }, target, options)
     expect([await digest(target), await list()]).toEqual([sha256, `it's a file\n`])
     expect((await remote().exec(['stat', '-c', '%a', target], { signal })).stdout).toBe('751\n')
-    expect([seen.at(-1), seen.toSorted((a, b) => a - b)]).toEqual([size, seen])
+    expect([progress.at(-1), progress.toSorted((a, b) => a - b)]).toEqual([size, progress])
     await remote().exec(['rm', target], { signal })
   })
 
@@ -80,7 +80,7 @@ export function uploading({ remote, directory, smallDirectory, root, megabytes }
       onProgress,
     })
     await expect(running).rejects.toThrow('enough')
-    await until('nothing to be left', async () => (await list()) === '', { within: 10_000 })
+    await pollUntil('nothing to be left', async () => (await list()) === '', { timeoutMs: 10_000 })
   })
 
   test('a directory that is not there, and one in the file’s place', async () => {

@@ -1,89 +1,106 @@
 import { createInterface } from 'node:readline'
-import { type HostAnswer, hostAnswerFormat, type HostAsk, hostCallFormat } from '../../contract/host-call.ts'
-import { readTold } from '../../contract/versioned.ts'
-import { asciiJson } from '../../kit/ascii.ts'
+import {
+  type HostCallResponse,
+  hostCallResponseFormat,
+  type HostCallBody,
+  hostCallFormat,
+} from '../../contract/host-call.ts'
+import { readVersionedLenient } from '../../contract/versioned.ts'
+import { toAsciiJson } from '../../kit/ascii.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { printable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { Argv } from '../../kit/command.ts'
-import type { Conversation, OpenOptions } from '../remote.ts'
+import type { RunningProgram, OpenOptions } from '../remote.ts'
 
-export type Answer = HostAnswer['answer']
-export type AnswerTo<T extends Answer['type']> = Extract<Answer, { type: T }>
+export type HostCallResponseBody = HostCallResponse['body']
+export type HostCallResponseOf<T extends HostCallResponseBody['type']> = Extract<
+  HostCallResponseBody,
+  { type: T }
+>
 
-export interface Callee {
+export interface HostCallTarget {
   readonly host: string
   readonly base: string
-  /** Our own program there. */
+  /** The hyperkube program on the host. */
   readonly program: string
-  readonly open: (argv: Argv, options: OpenOptions) => Promise<Conversation>
+  readonly open: (argv: Argv, options: OpenOptions) => Promise<RunningProgram>
 }
 
-/** The words that our program is called with: what it shall do, it reads. */
-export const callWords = ['host-call'] as const
+/** Arguments of the hyperkube program; it reads the request from standard input. */
+export const hostCallArgs = ['host-call'] as const
 
-/** Asks our own program on a Windows host, and hears all that it has to say. It fails as the program does when it refuses. */
-export async function* hearHost(
-  { host, base, program, open }: Callee,
-  ask: HostAsk,
+/**
+ * Sends a request to the hyperkube program on a Windows host and yields its responses. Throws the program's
+ * error if it refuses.
+ */
+export async function* streamHostResponses(
+  { host, base, program, open }: HostCallTarget,
+  request: HostCallBody,
   signal: AbortSignal,
-): AsyncGenerator<Answer> {
-  const conversation = await open([program, ...callWords], { signal })
+): AsyncGenerator<HostCallResponseBody> {
+  const running = await open([program, ...hostCallArgs], { signal })
   const call = hostCallFormat.newest.schema.parse({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'HostCall',
     base,
-    ask,
+    body: request,
   })
-  conversation.stdin.on('error', () => undefined)
-  conversation.stdin.write(`${asciiJson(JSON.stringify(call))}\n`)
-  // Who has more to say as time goes by has to know whether anybody is still there.
-  if (ask.type !== 'logs' || !ask.follow) conversation.stdin.end()
+  running.stdin.on('error', () => undefined)
+  running.stdin.write(`${toAsciiJson(JSON.stringify(call))}\n`)
+  // An open standard input tells a following program that the caller is still there.
+  if (request.type !== 'logs' || !request.follow) running.stdin.end()
   try {
-    for await (const line of createInterface({ input: conversation.stdout, crlfDelay: Infinity })) {
-      const { answer } = readTold(hostAnswerFormat, parsed(line, host))
-      if (answer.type === 'refused') throw refusal(answer, host)
-      yield answer
-      if (answer.type !== 'line' && answer.type !== 'file') return
+    for await (const line of createInterface({ input: running.stdout, crlfDelay: Infinity })) {
+      const { body: response } = readVersionedLenient(hostCallResponseFormat, parseLine(line, host))
+      if (response.type === 'refused') throw toHostError(response, host)
+      yield response
+      if (response.type !== 'line' && response.type !== 'file') return
     }
-    // Only words count: a shell in between may make another code of the program's.
-    const { code, stderr } = await conversation.ended
-    throw wordless(host, `it ended with ${code}: ${printable(stderr.trim().split('\n').at(-1) ?? '')}`)
+    // Only the output counts: a shell in between may change the exit code.
+    const { code, stderr } = await running.ended
+    throw buildHostCallError(
+      host,
+      `it ended with ${code}: ${toPrintable(stderr.trim().split('\n').at(-1) ?? '')}`,
+    )
   } finally {
-    conversation.kill()
+    running.kill()
   }
 }
 
-/** The same where there is one answer. */
-export async function callHost<T extends Answer['type']>(
-  callee: Callee,
-  ask: HostAsk,
+/** Like `streamHostResponses` for a single response. */
+export async function callHost<T extends HostCallResponseBody['type']>(
+  target: HostCallTarget,
+  request: HostCallBody,
   expected: T,
   signal: AbortSignal,
-): Promise<AnswerTo<T>> {
-  for await (const answer of hearHost(callee, ask, signal)) {
-    if (isAnswer(answer, expected)) return answer
-    throw wordless(callee.host, `it answered with ${answer.type}, which was not asked`)
+): Promise<HostCallResponseOf<T>> {
+  for await (const response of streamHostResponses(target, request, signal)) {
+    if (isResponse(response, expected)) return response
+    throw buildHostCallError(target.host, `it answered with ${response.type}, which was not asked`)
   }
-  throw wordless(callee.host, 'it answered nothing')
+  throw buildHostCallError(target.host, 'it answered nothing')
 }
 
-function isAnswer<T extends Answer['type']>(answer: Answer, type: T): answer is AnswerTo<T> {
-  return answer.type === type
+function isResponse<T extends HostCallResponseBody['type']>(
+  response: HostCallResponseBody,
+  type: T,
+): response is HostCallResponseOf<T> {
+  return response.type === type
 }
 
-function parsed(line: string, host: string): unknown {
+function parseLine(line: string, host: string): unknown {
   try {
     return JSON.parse(line)
   } catch {
-    throw wordless(host, `it said: ${printable(line.slice(0, 200))}`)
+    throw buildHostCallError(host, `it said: ${toPrintable(line.slice(0, 200))}`)
   }
 }
 
-function refusal({ code, message, hint }: AnswerTo<'refused'>, host: string): HyperkubeError {
+function toHostError({ code, message, hint }: HostCallResponseOf<'refused'>, host: string): HyperkubeError {
   return new HyperkubeError(code, message, { host, ...(hint === undefined ? {} : { hint }) })
 }
 
-function wordless(host: string, why: string): HyperkubeError {
+function buildHostCallError(host: string, why: string): HyperkubeError {
   return new HyperkubeError(
     'HOST_CALL_FAILED',
     `hyperkube on the host did not do what it was asked: ${why}`,

@@ -1,16 +1,16 @@
 import { array, assert, constantFrom, property, string, stringMatching } from 'fast-check'
 import { expect, test } from 'vitest'
-import { sftpPath, windowsLine } from './command-line.ts'
+import { toSftpPath, buildWindowsCommandLine } from './command-line.ts'
 
-/** What means something to cmd.exe: operators, variables, escapes, quotes, and what it takes for a blank between words. */
+/** Characters with a meaning to cmd.exe: operators, variables, escapes, quotes and separators. */
 const cmdSpecial = /[&|<>^()%!"',;=@\s*?`]/
-/** What means something to PowerShell, wherever it stands in a word. */
+/** Characters with a meaning to PowerShell anywhere in a word. */
 const powershellSpecial = /[$`"'(){}[\],;&|<>@#%\s*?~]/
 
-/** A line as cmd.exe takes it apart; undefined where it might do anything else with it. */
+/** Splits a line as cmd.exe does; undefined if cmd.exe could interpret it differently. */
 function cmdWords(line: string): string[] | undefined {
   const words = line.split(' ')
-  // A slash would begin a switch, also in the middle of the program's name.
+  // A slash would start a switch, also within the program name.
   return words.some((word) => word === '' || cmdSpecial.test(word) || word.includes('/')) ? undefined : words
 }
 
@@ -18,14 +18,14 @@ function cmdWords(line: string): string[] | undefined {
 function powershellWords(line: string): string[] | undefined {
   const [program = '', ...words] = line.split(' ')
   const isPath = /^([A-Za-z]:\\|\.\\)/.test(program)
-  // A word with a dash in front may be one of its own parameters, and is split at dots and colons.
+  // A word with a leading dash may be a parameter, and is split at dots and colons.
   const plain = words.every((word) => word !== '' && !word.startsWith('-') && !/[.:]/.test(word))
   return isPath && plain && !powershellSpecial.test([program, ...words].join(''))
     ? [program, ...words]
     : undefined
 }
 
-/** What a program of Windows makes of a line without quotes: CommandLineToArgvW. */
+/** Splits a line without quotes as Windows programs do: CommandLineToArgvW. */
 function programWords(line: string): string[] {
   return line.split(/[ \t]+/)
 }
@@ -37,7 +37,7 @@ const word = stringMatching(/^[a-z0-9][a-z0-9-]{0,15}$/)
 test('what is taken means the same to cmd.exe, to PowerShell and to the program itself', () => {
   assert(
     property(path, array(word, { maxLength: 4 }), (program, words) => {
-      const line = windowsLine([program, ...words])
+      const line = buildWindowsCommandLine([program, ...words])
       expect([cmdWords(line), powershellWords(line), programWords(line)]).toEqual(
         Array.from({ length: 3 }, () => [program, ...words]),
       )
@@ -68,7 +68,7 @@ test('whatever else one thinks of is taken by all of them as it is, or refused',
     const [program = '', ...rest] = words
     let line
     try {
-      line = windowsLine([program, ...rest])
+      line = buildWindowsCommandLine([program, ...rest])
     } catch {
       return
     }
@@ -86,10 +86,10 @@ test.each([
   'C:\\x.',
   '\\\\host\\x',
 ])('%s is no program that can be run', (program) =>
-  expect(() => windowsLine([program])).toThrow('cannot be run over ssh'),
+  expect(() => buildWindowsCommandLine([program])).toThrow('cannot be run over ssh'),
 )
 
 test('a path of Windows is one of sftp', () => {
-  expect([sftpPath('C:\\hyperkube\\state'), sftpPath('d:')]).toEqual(['/C:/hyperkube/state', '/d:'])
-  expect(() => sftpPath('\\hyperkube')).toThrow('does not begin with a drive')
+  expect([toSftpPath('C:\\hyperkube\\state'), toSftpPath('d:')]).toEqual(['/C:/hyperkube/state', '/d:'])
+  expect(() => toSftpPath('\\hyperkube')).toThrow('does not begin with a drive')
 })

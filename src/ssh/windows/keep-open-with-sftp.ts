@@ -1,10 +1,13 @@
-import type { Vigil } from '../system-master.ts'
-import { packet, requests } from './packet.ts'
+import type { KeepOpenProgram } from '../system-master.ts'
+import { encodePacket, sftpRequests } from './packet.ts'
 
-/** On Windows no shell is sure to understand anything; its sftp server stays as long as its input does. */
-export const sftpVigil: Vigil = {
-  words: (name) => ['-s', name, 'sftp'],
-  greeting: packet(requests.init, 3),
-  // A version, whatever it is: the length, then its type.
-  ready: (said) => said.length >= 5,
+/**
+ * No Windows shell is certain to understand a command; the sftp server runs as long as its standard input is
+ * open.
+ */
+export const keepOpenWithSftp: KeepOpenProgram = {
+  args: (name) => ['-s', name, 'sftp'],
+  initialInput: encodePacket(sftpRequests.init, 3),
+  // Any version packet: the length, then the type.
+  isReady: (output) => output.length >= 5,
 }

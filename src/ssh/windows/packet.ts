@@ -1,5 +1,5 @@
-/** SFTP version 3, as OpenSSH speaks it everywhere: draft-ietf-secsh-filexfer-02. Only what we send and hear. */
-export const requests = {
+/** SFTP version 3, as OpenSSH implements it: draft-ietf-secsh-filexfer-02. Only the parts in use. */
+export const sftpRequests = {
   init: 1,
   open: 3,
   close: 4,
@@ -15,7 +15,7 @@ export const requests = {
   extended: 200,
 } as const
 
-export const replies = {
+export const sftpReplies = {
   version: 2,
   status: 101,
   handle: 102,
@@ -30,13 +30,13 @@ export const openFlags = { read: 0x01, write: 0x02, create: 0x08, truncate: 0x10
 
 type Field = number | bigint | string | Buffer
 
-/** Numbers have four bytes, big ones eight; texts and bytes have their length in front. */
-export function packet(type: number, ...fields: readonly Field[]): Buffer {
-  const body = Buffer.concat([Buffer.from([type]), ...fields.map(encoded)])
+/** Numbers have four bytes, bigints eight; strings and buffers are prefixed with their length. */
+export function encodePacket(type: number, ...fields: readonly Field[]): Buffer {
+  const body = Buffer.concat([Buffer.from([type]), ...fields.map(encodeField)])
   return Buffer.concat([uint32(body.length), body])
 }
 
-function encoded(field: Field): Buffer {
+function encodeField(field: Field): Buffer {
   if (typeof field === 'number') return uint32(field)
   if (typeof field === 'bigint') {
     const bytes = Buffer.alloc(8)
@@ -53,8 +53,8 @@ function uint32(value: number): Buffer {
   return bytes
 }
 
-/** What is in a packet, field by field. */
-export class Fields {
+/** Reads the fields of a packet in order. */
+export class PacketFields {
   readonly type: number
   #rest: Buffer
 
@@ -79,7 +79,7 @@ export class Fields {
     return this.bytes().toString('utf8')
   }
 
-  /** What a server says of a file beside its name. */
+  /** Skips the attributes of a file. */
   skipAttributes(): void {
     const flags = this.number()
     if ((flags & 0x01) !== 0) this.bigNumber()
@@ -101,21 +101,21 @@ export class Fields {
   }
 }
 
-/** No answer to what we ask is longer: 256 KiB of a file, and some. */
-const longest = 1 << 20
+/** Maximum packet length. The longest response is 256 KiB of a file, plus overhead. */
+const maxPacketLength = 1 << 20
 
-/** Puts together what arrives in pieces, and tells each packet. */
-export function packetReader(heard: (fields: Fields) => void): (chunk: Buffer) => void {
+/** Reassembles packets from chunks and passes on each of them. */
+export function createPacketReader(onPacket: (fields: PacketFields) => void): (chunk: Buffer) => void {
   let pending: Buffer = Buffer.alloc(0)
   return (chunk) => {
     pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
     while (pending.length >= 4) {
       const length = pending.readUInt32BE()
-      if (length === 0 || length > longest) throw new Error('what answers does not speak sftp')
+      if (length === 0 || length > maxPacketLength) throw new Error('what answers does not speak sftp')
       if (pending.length < 4 + length) return
       const body = pending.subarray(4, 4 + length)
       pending = pending.subarray(4 + length)
-      heard(new Fields(body))
+      onPacket(new PacketFields(body))
     }
   }
 }

@@ -1,48 +1,56 @@
 import { once } from 'node:events'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { printable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import type { Channel } from '../transport.ts'
-import { unlessAborted } from '../deadline.ts'
-import { type Fields, openFlags, packet, packetReader, replies, requests, statusCodes } from './packet.ts'
+import { waitUnlessAborted } from '../deadline.ts'
+import {
+  type PacketFields,
+  openFlags,
+  encodePacket,
+  createPacketReader,
+  sftpReplies,
+  sftpRequests,
+  statusCodes,
+} from './packet.ts'
 
-/** What every server takes at once. */
-const pieceSize = 32 << 10
-/** Writes that are on their way: enough for a line with a long delay, and never much memory. */
-const atOnce = 64
+/** Packet size that every server accepts. */
+const chunkSize = 32 << 10
+/** Maximum number of writes in flight: enough for high latency, with bounded memory. */
+const maxWritesInFlight = 64
 
-/** What the server said no to. */
-export class SftpRefusal extends Error {
+/** A status error of the server. */
+export class SftpStatusError extends Error {
   readonly status: number
 
   constructor(status: number, words: string) {
-    super(printable(words))
+    super(toPrintable(words))
     this.status = status
   }
 }
 
-interface Waiting {
-  readonly resolve: (fields: Fields) => void
+interface PendingRequest {
+  readonly resolve: (fields: PacketFields) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Files of a host by its sftp server, which every sshd has, also that of Windows, and which no shell stands before. */
-export class Sftp {
+/** SFTP client. Every sshd, also on Windows, has an sftp server, and no shell is involved. */
+export class SftpClient {
   readonly #host: string
   readonly #channel: Channel
-  readonly #waiting = new Map<number, Waiting>()
-  #last = 0
-  #gone: unknown
+  readonly #pending = new Map<number, PendingRequest>()
+  #lastId = 0
+  #closeReason: unknown
 
   private constructor(host: string, channel: Channel) {
     this.#host = host
     this.#channel = channel
   }
 
-  static async open(host: string, channel: Channel, signal: AbortSignal): Promise<Sftp> {
-    const sftp = new Sftp(host, channel)
-    const greeting = sftp.#expect(0)
-    greeting.catch(() => undefined)
-    const read = packetReader((fields) => sftp.#heard(fields))
+  static async open(host: string, channel: Channel, signal: AbortSignal): Promise<SftpClient> {
+    const sftp = new SftpClient(host, channel)
+    const versionReply = sftp.#expect(0)
+    versionReply.catch(() => undefined)
+    const read = createPacketReader((fields) => sftp.#receive(fields))
     channel.stdout.on('data', (chunk: Buffer) => {
       try {
         read(chunk)
@@ -56,10 +64,10 @@ export class Sftp {
       () => sftp.#end(new HyperkubeError('SSH_LOST', 'its sftp server has ended', { host })),
       (error: unknown) => sftp.#end(error),
     )
-    channel.stdin.write(packet(requests.init, 3))
+    channel.stdin.write(encodePacket(sftpRequests.init, 3))
     try {
-      await unlessAborted<Fields>([signal], ({ succeed, fail }) => {
-        greeting.then(succeed, fail)
+      await waitUnlessAborted<PacketFields>([signal], ({ succeed, fail }) => {
+        versionReply.then(succeed, fail)
       })
     } catch (error) {
       channel.kill(error)
@@ -73,36 +81,36 @@ export class Sftp {
     this.#channel.kill(new Error('sftp was closed'))
   }
 
-  /** Undefined where there is nothing. */
+  /** Returns undefined if the path does not exist. */
   async size(path: string): Promise<number | undefined> {
     try {
-      const fields = await this.#ask(replies.attributes, requests.stat, path)
+      const fields = await this.#request(sftpReplies.attributes, sftpRequests.stat, path)
       const flags = fields.number()
       return (flags & 1) === 0 ? 0 : Number(fields.bigNumber())
     } catch (error) {
-      if (error instanceof SftpRefusal && error.status === statusCodes.noSuchFile) return undefined
+      if (error instanceof SftpStatusError && error.status === statusCodes.noSuchFile) return undefined
       throw error
     }
   }
 
-  /** The path from the root on; of `.` the directory that a login begins in. */
+  /** Returns the absolute path; `.` is the login directory. */
   async realpath(path: string): Promise<string> {
-    const fields = await this.#ask(replies.name, requests.realpath, path)
-    if (fields.number() < 1) throw new SftpRefusal(0, `${path} leads nowhere`)
+    const fields = await this.#request(sftpReplies.name, sftpRequests.realpath, path)
+    if (fields.number() < 1) throw new SftpStatusError(0, `${path} leads nowhere`)
     return fields.text()
   }
 
-  /** One that is there already is no mistake. */
+  /** An existing directory is not an error. */
   async mkdir(path: string): Promise<void> {
     if ((await this.size(path)) !== undefined) return
-    await this.#ask(replies.status, requests.mkdir, path, 0)
+    await this.#request(sftpReplies.status, sftpRequests.mkdir, path, 0)
   }
 
   async remove(path: string): Promise<void> {
-    await this.#ask(replies.status, requests.remove, path)
+    await this.#request(sftpReplies.status, sftpRequests.remove, path)
   }
 
-  /** A directory with all that is in it; what is not there is no mistake. Fails where something of it is in use. */
+  /** Removes a directory recursively. A missing one is not an error. Fails if a file is in use. */
   async removeTree(path: string): Promise<void> {
     if ((await this.size(path)) === undefined) return
     for (const { name, isDirectory } of await this.#list(path)) {
@@ -112,134 +120,140 @@ export class Sftp {
     await this.removeDirectory(path)
   }
 
-  /** One that is empty. */
+  /** The directory must be empty. */
   async removeDirectory(path: string): Promise<void> {
-    await this.#ask(replies.status, requests.rmdir, path)
+    await this.#request(sftpReplies.status, sftpRequests.rmdir, path)
   }
 
   async #list(path: string): Promise<readonly { readonly name: string; readonly isDirectory: boolean }[]> {
-    const handle = (await this.#ask(replies.handle, requests.openDirectory, path)).bytes()
+    const handle = (await this.#request(sftpReplies.handle, sftpRequests.openDirectory, path)).bytes()
     const found: { name: string; isDirectory: boolean }[] = []
     try {
       for (;;) {
-        const fields = await this.#ask(replies.name, requests.readDirectory, handle)
+        const fields = await this.#request(sftpReplies.name, sftpRequests.readDirectory, handle)
         for (let left = fields.number(); left > 0; left--) {
           const [name, long] = [fields.text(), fields.text()]
           fields.skipAttributes()
-          // As `ls -l` writes it, which every server does.
+          // The long name has the format of `ls -l` on every server.
           if (name !== '.' && name !== '..') found.push({ name, isDirectory: long.startsWith('d') })
         }
       }
     } catch (error) {
-      if (error instanceof SftpRefusal && error.status === statusCodes.end) return found
+      if (error instanceof SftpStatusError && error.status === statusCodes.end) return found
       throw error
     } finally {
       await this.#close(handle)
     }
   }
 
-  /** In the place of what is there, at once. */
+  /** Replaces the target atomically. */
   async rename(from: string, to: string): Promise<void> {
-    await this.#ask(replies.status, requests.extended, 'posix-rename@openssh.com', from, to)
+    await this.#request(sftpReplies.status, sftpRequests.extended, 'posix-rename@openssh.com', from, to)
   }
 
-  /** A small file; undefined without one. */
+  /** Reads a small file; undefined if it does not exist. */
   async read(path: string): Promise<string | undefined> {
     let handle
     try {
       handle = await this.#open(path, openFlags.read)
     } catch (error) {
-      if (error instanceof SftpRefusal && error.status === statusCodes.noSuchFile) return undefined
+      if (error instanceof SftpStatusError && error.status === statusCodes.noSuchFile) return undefined
       throw error
     }
     try {
-      const fields = await this.#ask(replies.data, requests.read, handle, 0n, pieceSize)
+      const fields = await this.#request(sftpReplies.data, sftpRequests.read, handle, 0n, chunkSize)
       return fields.text()
     } catch (error) {
-      if (error instanceof SftpRefusal && error.status === statusCodes.end) return ''
+      if (error instanceof SftpStatusError && error.status === statusCodes.end) return ''
       throw error
     } finally {
       await this.#close(handle)
     }
   }
 
-  /** Fills a file with what comes, in the place of all that it had. */
-  async write(path: string, pieces: AsyncIterable<Buffer>): Promise<void> {
+  /** Writes a file and replaces its content. */
+  async write(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
     const handle = await this.#open(path, openFlags.write | openFlags.create | openFlags.truncate)
-    const flight = new Set<Promise<unknown>>()
+    const inFlight = new Set<Promise<unknown>>()
     const { stdin } = this.#channel
     let offset = 0n
     try {
-      for await (const bytes of pieces) {
-        for (let at = 0; at < bytes.length; at += pieceSize) {
-          const piece = bytes.subarray(at, at + pieceSize)
-          const written = this.#ask(replies.status, requests.write, handle, offset, Buffer.from(piece))
-          offset += BigInt(piece.length)
-          flight.add(written)
+      for await (const bytes of chunks) {
+        for (let at = 0; at < bytes.length; at += chunkSize) {
+          const part = bytes.subarray(at, at + chunkSize)
+          const written = this.#request(
+            sftpReplies.status,
+            sftpRequests.write,
+            handle,
+            offset,
+            Buffer.from(part),
+          )
+          offset += BigInt(part.length)
+          inFlight.add(written)
           written.then(
-            () => flight.delete(written),
+            () => inFlight.delete(written),
             () => undefined,
           )
-          if (flight.size >= atOnce) await Promise.race(flight)
-          if (stdin.writableNeedDrain) await Promise.race([once(stdin, 'drain'), ...flight])
+          if (inFlight.size >= maxWritesInFlight) await Promise.race(inFlight)
+          if (stdin.writableNeedDrain) await Promise.race([once(stdin, 'drain'), ...inFlight])
         }
       }
-      await Promise.all(flight)
+      await Promise.all(inFlight)
     } finally {
       await this.#close(handle)
     }
   }
 
   async #open(path: string, flags: number): Promise<Buffer> {
-    return (await this.#ask(replies.handle, requests.open, path, flags, 0)).bytes()
+    return (await this.#request(sftpReplies.handle, sftpRequests.open, path, flags, 0)).bytes()
   }
 
-  /** What could not be written is told when it is written, and a connection that is gone to whoever uses it. */
+  /** Errors are ignored: writes report their own errors, and a lost connection fails every later call. */
   async #close(handle: Buffer): Promise<void> {
-    await this.#ask(replies.status, requests.close, handle).catch(() => undefined)
+    await this.#request(sftpReplies.status, sftpRequests.close, handle).catch(() => undefined)
   }
 
-  async #ask(
+  async #request(
     expected: number,
     type: number,
-    ...fields: Parameters<typeof packet> extends [number, ...infer F] ? F : never
-  ): Promise<Fields> {
-    const id = ++this.#last
-    const answer = this.#expect(id)
-    this.#channel.stdin.write(packet(type, id, ...fields))
-    const heard = await answer
-    if (heard.type === replies.status) {
-      const status = heard.number()
-      if (status !== statusCodes.ok || expected !== replies.status)
-        throw new SftpRefusal(status, heard.text())
-    } else if (heard.type !== expected) {
-      throw this.#nonsense()
+    ...fields: Parameters<typeof encodePacket> extends [number, ...infer F] ? F : never
+  ): Promise<PacketFields> {
+    const id = ++this.#lastId
+    const pendingReply = this.#expect(id)
+    this.#channel.stdin.write(encodePacket(type, id, ...fields))
+    const reply = await pendingReply
+    if (reply.type === sftpReplies.status) {
+      const status = reply.number()
+      if (status !== statusCodes.ok || expected !== sftpReplies.status)
+        throw new SftpStatusError(status, reply.text())
+    } else if (reply.type !== expected) {
+      throw this.#protocolError()
     }
-    return heard
+    return reply
   }
 
-  async #expect(id: number): Promise<Fields> {
+  async #expect(id: number): Promise<PacketFields> {
     return new Promise((resolve, reject) => {
-      if (this.#gone === undefined) this.#waiting.set(id, { resolve, reject })
-      else reject(this.#gone)
+      if (this.#closeReason === undefined) this.#pending.set(id, { resolve, reject })
+      else reject(this.#closeReason)
     })
   }
 
-  #heard(fields: Fields): void {
-    const id = fields.type === replies.version ? 0 : fields.number()
-    const waiting = this.#waiting.get(id)
-    this.#waiting.delete(id)
-    if (waiting === undefined) throw this.#nonsense()
-    waiting.resolve(fields)
+  #receive(fields: PacketFields): void {
+    const id = fields.type === sftpReplies.version ? 0 : fields.number()
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    if (pending === undefined) throw this.#protocolError()
+    pending.resolve(fields)
   }
 
   #end(error: unknown): void {
-    this.#gone ??= error
-    for (const { reject } of this.#waiting.values()) reject(this.#gone)
-    this.#waiting.clear()
+    this.#closeReason ??= error
+    for (const { reject } of this.#pending.values()) reject(this.#closeReason)
+    this.#pending.clear()
   }
 
-  #nonsense(): HyperkubeError {
+  #protocolError(): HyperkubeError {
     return new HyperkubeError('SFTP_NOT_SPOKEN', 'what answers as its sftp server does not speak sftp', {
       host: this.#host,
       hint: 'a line in its sshd_config has to say: Subsystem sftp sftp-server.exe',

@@ -1,105 +1,106 @@
 import { createHash } from 'node:crypto'
 import { posix, win32 } from 'node:path'
 import type { Readable } from 'node:stream'
-import { setupDirectory, unfinishedUpload } from '../../contract/windows-paths.ts'
+import { setupDirectory, unfinishedUploadSuffix } from '../../contract/windows-paths.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { Brought, UploadOptions, UploadSource } from '../remote.ts'
-import { opened } from '../upload.ts'
-import { sourceChanged } from '../upload-errors.ts'
-import { type Callee, callHost } from './call-host.ts'
-import { sftpPath } from './command-line.ts'
-import { type Sftp, SftpRefusal } from './sftp.ts'
+import type { UploadedProgram, UploadOptions, UploadSource } from '../remote.ts'
+import { openUploadSource } from '../upload.ts'
+import { buildSourceChangedError } from '../upload-errors.ts'
+import { type HostCallTarget, callHost } from './call-host.ts'
+import { toSftpPath } from './command-line.ts'
+import { type SftpClient, SftpStatusError } from './sftp.ts'
 
-export interface Way {
+export interface SftpAccess {
   readonly host: string
-  readonly withSftp: <T>(signal: AbortSignal, use: (sftp: Sftp) => Promise<T>) => Promise<T>
+  readonly withSftp: <T>(signal: AbortSignal, use: (sftp: SftpClient) => Promise<T>) => Promise<T>
 }
 
-/** To take away what was left: it must be done also when whoever wanted it has had enough. */
-const tidyTime = 10_000
+/** Milliseconds for the cleanup, which also runs after the caller has aborted. */
+const cleanupTimeoutMs = 10_000
 
 /**
- * Writes a file beside its place, and has our own program on the host look whether it is what it should be: only that
- * gives it its name. A connection that is lost leaves an unfinished one behind, which the next one for the same place
- * writes over.
+ * Uploads to a temporary file beside the target; the hyperkube program on the host verifies and renames it. A
+ * lost connection leaves the temporary file, which the next upload to the same target overwrites.
  */
-export async function uploadTo(
-  way: Way & { readonly callee: (signal: AbortSignal) => Promise<Callee> },
+export async function uploadToWindows(
+  access: SftpAccess & { readonly callee: (signal: AbortSignal) => Promise<HostCallTarget> },
   source: UploadSource,
   target: string,
   options: UploadOptions,
 ): Promise<void> {
   const { signal } = options
-  const temporary = win32.join(win32.dirname(target), `.${win32.basename(target)}${unfinishedUpload}`)
-  const callee = await way.callee(signal)
-  const at = sftpPath(temporary)
-  const { sha256, size } = await send(way, source, { at, target, options })
+  const temporary = win32.join(win32.dirname(target), `.${win32.basename(target)}${unfinishedUploadSuffix}`)
+  const callee = await access.callee(signal)
+  const sftpTarget = toSftpPath(temporary)
+  const { sha256, size } = await send(access, source, { sftpTarget, target, options })
   try {
     await callHost(callee, { type: 'take', temporary, target, size, sha256 }, 'done', signal)
   } catch (error) {
-    await tidy(way, at)
+    await removeTemporary(access, sftpTarget)
     throw error
   }
 }
 
-/** The program that all the rest needs: it looks at itself when it is first run. */
-export async function bring(
-  way: Way,
+/** Uploads the hyperkube program itself, which verifies itself at its first run. */
+export async function uploadProgram(
+  access: SftpAccess,
   source: UploadSource,
   name: string,
   options: UploadOptions,
-): Promise<Brought> {
+): Promise<UploadedProgram> {
   const { signal } = options
-  const directory = await way.withSftp(signal, async (sftp) => {
+  const directory = await access.withSftp(signal, async (sftp) => {
     const path = posix.join(await sftp.realpath('.'), setupDirectory)
     await sftp.mkdir(path)
     return path
   })
   const target = `${directory}/${name}`
-  const at = `${target}${unfinishedUpload}`
-  await send(way, source, { at, target, options })
-  await way.withSftp(signal, async (sftp) => refused(way.host, target, async () => sftp.rename(at, target)))
+  const sftpTarget = `${target}${unfinishedUploadSuffix}`
+  await send(access, source, { sftpTarget, target, options })
+  await access.withSftp(signal, async (sftp) =>
+    withUploadError(access.host, target, async () => sftp.rename(sftpTarget, target)),
+  )
   return {
     program: `.\\${setupDirectory}\\${name}`,
     remove: async (until) =>
-      way.withSftp(until, async (sftp) => {
+      access.withSftp(until, async (sftp) => {
         await sftp.remove(target).catch(() => undefined)
-        // With the last file of it.
+        // Succeeds only when the directory is empty.
         await sftp.removeDirectory(directory).catch(() => undefined)
       }),
   }
 }
 
-interface Load {
-  /** Where sftp writes it. */
-  readonly at: string
-  /** What it shall be called, for people. */
+interface SftpUploadJob {
+  /** Path for sftp. */
+  readonly sftpTarget: string
+  /** Final path, for messages. */
   readonly target: string
   readonly options: UploadOptions
 }
 
-/** Sends all of it; answers with its size, and with the digest that it must have there. Leaves nothing when it fails. */
+/** Sends the whole file; returns its size and expected digest. Removes the temporary file on failure. */
 async function send(
-  way: Way,
+  access: SftpAccess,
   source: UploadSource,
-  { at, target, options }: Load,
+  { sftpTarget, target, options }: SftpUploadJob,
 ): Promise<{ readonly sha256: string; readonly size: number }> {
-  const { stream, size } = await opened(source, way.host)
+  const { stream, size } = await openUploadSource(source, access.host)
   const { signal } = options
   const abort = (): unknown =>
     stream.destroy(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
   signal.addEventListener('abort', abort, { once: true })
-  // Who does not listen to a stream is ended by its error.
+  // An error event without a listener would crash the process.
   stream.on('error', () => undefined)
   try {
-    const counted = count(stream, size, { host: way.host, options })
-    await way.withSftp(signal, async (sftp) =>
-      refused(way.host, target, async () => sftp.write(at, counted.pieces)),
+    const counting = countChunks(stream, size, { host: access.host, options })
+    await access.withSftp(signal, async (sftp) =>
+      withUploadError(access.host, target, async () => sftp.write(sftpTarget, counting.pieces)),
     )
     signal.throwIfAborted()
-    return { sha256: options.sha256?.toLowerCase() ?? counted.digest(), size }
+    return { sha256: options.sha256?.toLowerCase() ?? counting.digest(), size }
   } catch (error) {
-    await tidy(way, at)
+    await removeTemporary(access, sftpTarget)
     throw error
   } finally {
     signal.removeEventListener('abort', abort)
@@ -107,42 +108,44 @@ async function send(
   }
 }
 
-function count(
+function countChunks(
   stream: Readable,
   size: number,
   { host, options }: { readonly host: string; readonly options: UploadOptions },
 ): { readonly pieces: AsyncIterable<Buffer>; readonly digest: () => string } {
   const hash = createHash('sha256')
-  const pieces = async function* (): AsyncGenerator<Buffer> {
+  const chunks = async function* (): AsyncGenerator<Buffer> {
     let sent = 0
     for await (const chunk of stream) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- streams that are sent are of bytes
-      const piece = chunk as Buffer
-      // Where it is known there is no need to compute it for each host anew.
-      if (options.sha256 === undefined) hash.update(piece)
-      sent += piece.length
-      if (sent > size) throw sourceChanged(host, size)
-      yield piece
+      const bytes = chunk as Buffer
+      // A known digest need not be computed for each host.
+      if (options.sha256 === undefined) hash.update(bytes)
+      sent += bytes.length
+      if (sent > size) throw buildSourceChangedError(host, size)
+      yield bytes
       options.onProgress?.(sent, size)
     }
-    if (sent !== size) throw sourceChanged(host, size)
+    if (sent !== size) throw buildSourceChangedError(host, size)
   }
-  return { pieces: pieces(), digest: () => hash.digest('hex') }
+  return { pieces: chunks(), digest: () => hash.digest('hex') }
 }
 
-async function tidy({ withSftp }: Way, path: string): Promise<void> {
-  await withSftp(AbortSignal.timeout(tidyTime), async (sftp) => sftp.remove(path)).catch(() => undefined)
+async function removeTemporary({ withSftp }: SftpAccess, path: string): Promise<void> {
+  await withSftp(AbortSignal.timeout(cleanupTimeoutMs), async (sftp) => sftp.remove(path)).catch(
+    () => undefined,
+  )
 }
 
-async function refused<T>(host: string, target: string, act: () => Promise<T>): Promise<T> {
+async function withUploadError<T>(host: string, target: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {
-    if (!(error instanceof SftpRefusal)) throw error
+    if (!(error instanceof SftpStatusError)) throw error
     const drive = sftpDrive(target)
     throw new HyperkubeError('UPLOAD_FAILED', `${target} could not be written: ${error.message}`, {
       host,
-      // Its sftp server has one word for all that can be wrong.
+      // The sftp server of Windows reports all errors with the same message.
       hint: `on the host: dir ${win32.dirname(target)}, and fsutil volume diskfree ${drive}`,
     })
   }

@@ -6,21 +6,21 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hostCallFormat } from '../../contract/host-call.ts'
 import { readVersioned } from '../../contract/versioned.ts'
-import { dialling } from '../testing/dialling.ts'
-import { echoServer } from '../testing/echo-server.ts'
+import { testDialling } from '../testing/dialling.ts'
+import { startEchoServer } from '../testing/echo-server.ts'
 import type { Remote } from '../remote.ts'
 import { callHost } from './call-host.ts'
-import { type Program, testHost, type TestHost } from './testing/fake-windows-host.ts'
+import { type FakeProgram, startFakeWindowsHost, type FakeWindowsHost } from './testing/fake-windows-host.ts'
 
 const { signal } = new AbortController()
 const exe = String.raw`C:\hyperkube\programs\hyperkube-0.1.0\hyperkube.exe`
 const folder = String.raw`C:\hyperkube\files`
 
-let host: TestHost
+let host: FakeWindowsHost
 let remote: Remote
 
-/** What our own program does with a file that was brought, in a few lines. */
-const program: Program = async ([path = '', word], { stdin, stdout, stderr }) => {
+/** A minimal version of what the hyperkube program does with an uploaded file. */
+const program: FakeProgram = async ([path = '', word], { stdin, stdout, stderr }) => {
   if (path !== exe) {
     stderr.write(`'${path}' is not recognized as an internal or external command`)
     return 1
@@ -31,23 +31,25 @@ const program: Program = async ([path = '', word], { stdin, stdout, stderr }) =>
   }
   if (word !== 'host-call') return 3
   const [line = ''] = (await readLine(stdin)).split('\n')
-  const { ask } = readVersioned(hostCallFormat, JSON.parse(line))
-  const say = (answer: object): boolean =>
-    stdout.write(`${JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'HostAnswer', answer })}\r\n`)
-  if (ask.type !== 'take') {
-    say({ type: 'refused', code: 'TEST', message: `no answer to ${ask.type}` })
+  const { body } = readVersioned(hostCallFormat, JSON.parse(line))
+  const send = (response: object): boolean =>
+    stdout.write(
+      `${JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'HostCallResponse', body: response })}\r\n`,
+    )
+  if (body.type !== 'take') {
+    send({ type: 'refused', code: 'TEST', message: `no answer to ${body.type}` })
     return 0
   }
-  const [from, to] = [host.placed(ask.temporary), host.placed(ask.target)]
+  const [from, to] = [host.toLocalPath(body.temporary), host.toLocalPath(body.target)]
   const found = createHash('sha256')
     .update(await readFile(from))
     .digest('hex')
-  if (found === ask.sha256) {
+  if (found === body.sha256) {
     await rename(from, to)
-    say({ type: 'done' })
+    send({ type: 'done' })
   } else {
     await rm(from)
-    say({ type: 'refused', code: 'UPLOAD_NOT_WHOLE', message: `its SHA-256 is ${found}` })
+    send({ type: 'refused', code: 'UPLOAD_NOT_WHOLE', message: `its SHA-256 is ${found}` })
   }
   return 0
 }
@@ -58,10 +60,10 @@ async function readLine(stdin: Readable): Promise<string> {
 }
 
 beforeAll(async () => {
-  host = await testHost(program)
-  await mkdir(host.placed(folder), { recursive: true })
-  await mkdir(host.placed(String.raw`C:\hyperkube\state\agent`), { recursive: true })
-  await writeFile(host.placed(String.raw`C:\hyperkube\state\agent\current`), '0.1.0\n')
+  host = await startFakeWindowsHost(program)
+  await mkdir(host.toLocalPath(folder), { recursive: true })
+  await mkdir(host.toLocalPath(String.raw`C:\hyperkube\state\agent`), { recursive: true })
+  await writeFile(host.toLocalPath(String.raw`C:\hyperkube\state\agent\current`), '0.1.0\n')
   remote = await host.connect()
 })
 afterAll(async () => {
@@ -69,15 +71,15 @@ afterAll(async () => {
   await host[Symbol.asyncDispose]()
 })
 
-dialling({
+testDialling({
   remote: () => remote,
-  another: async () => host.connect(),
+  connectAnother: async () => host.connect(),
   directory: () => folder,
   endsPrograms: false,
   killed: 1,
   root: false,
   megabytes: 1,
-  echo: echoServer(),
+  echo: startEchoServer(),
   silentRefusals: true,
 })
 
@@ -106,18 +108,18 @@ test('a conversation goes to and fro', async () => {
 const content = randomBytes(1 << 20)
 const sha256 = createHash('sha256').update(content).digest('hex')
 const target = String.raw`C:\hyperkube\files\it`
-const there = async (): Promise<string[]> => readdir(host.placed(folder))
+const there = async (): Promise<string[]> => readdir(host.toLocalPath(folder))
 const options = { signal, mode: 0o600 }
 
 test('a file arrives whole, and nothing beside it', async () => {
-  const seen: number[] = []
-  const onProgress = (sent: number): unknown => seen.push(sent)
+  const progress: number[] = []
+  const onProgress = (sent: number): unknown => progress.push(sent)
   const pieces = Readable.from([content.subarray(0, 1000), content.subarray(1000)], { objectMode: false })
   await remote.upload({ stream: pieces, size: content.length }, target, { ...options, sha256, onProgress })
-  expect((await readFile(host.placed(target))).equals(content)).toBe(true)
-  expect([await there(), seen.at(-1)]).toEqual([['it'], content.length])
+  expect((await readFile(host.toLocalPath(target))).equals(content)).toBe(true)
+  expect([await there(), progress.at(-1)]).toEqual([['it'], content.length])
   await remote.upload({ bytes: Buffer.alloc(0) }, target, options)
-  expect(await readFile(host.placed(target), 'utf8')).toBe('')
+  expect(await readFile(host.toLocalPath(target), 'utf8')).toBe('')
 })
 
 function failing(): Readable {
@@ -139,7 +141,7 @@ test.each([
   await expect(remote.upload(source, target, { ...options, sha256: 'f'.repeat(64) })).rejects.toThrow(
     /its SHA-256 is|changed while it was read|broke off/,
   )
-  expect([await readFile(host.placed(target), 'utf8'), await there()]).toEqual(['old', ['it']])
+  expect([await readFile(host.toLocalPath(target), 'utf8'), await there()]).toEqual(['old', ['it']])
 })
 
 test('an abort leaves nothing', async () => {
@@ -176,7 +178,7 @@ test('what a connection that was lost has left is written over', async () => {
   )
   const lost = way.upload({ stream: endless, size: content.length }, target, options)
   await expect(lost).rejects.toMatchObject({ code: 'SSH_LOST' })
-  host.mend()
+  host.restore()
   await way.close()
   remote = await host.connect()
   await remote.upload({ bytes: content }, target, options)
@@ -184,12 +186,12 @@ test('what a connection that was lost has left is written over', async () => {
 })
 
 test('our program is brought into the directory of the login, to a host that has nothing of ours', async () => {
-  const brought = await remote.windows?.bring({ bytes: content }, 'hyperkube-0.2.0.exe', {
+  const brought = await remote.windows?.installProgram({ bytes: content }, 'hyperkube-0.2.0.exe', {
     ...options,
     sha256,
   })
   expect(brought?.program).toBe(String.raw`.\hyperkube-setup\hyperkube-0.2.0.exe`)
-  const file = host.placed(String.raw`C:\Users\Administrator\hyperkube-setup\hyperkube-0.2.0.exe`)
+  const file = host.toLocalPath(String.raw`C:\Users\Administrator\hyperkube-setup\hyperkube-0.2.0.exe`)
   expect((await readFile(file)).equals(content)).toBe(true)
   await brought?.remove(signal)
   expect(await readdir(join(file, '../..'))).not.toContain('hyperkube-setup')
@@ -211,11 +213,11 @@ test('what a program says instead of an answer is shown', async () => {
   )
 })
 
-test('our programs are taken away, and what somebody else has beside them stays', async () => {
-  const programs = host.placed(String.raw`C:\hyperkube\programs`)
+test('our programs are removed, and other files beside them stay', async () => {
+  const programs = host.toLocalPath(String.raw`C:\hyperkube\programs`)
   await mkdir(join(programs, 'hyperkube-0.1.0', 'deep'), { recursive: true })
   await writeFile(join(programs, 'hyperkube-0.1.0', 'hyperkube.exe'), 'x')
-  await remote.windows?.clear(signal)
+  await remote.windows?.removePrograms(signal)
   expect((await readdir(join(programs, '..'))).toSorted()).toEqual(['files', 'state'])
-  await remote.windows?.clear(signal)
+  await remote.windows?.removePrograms(signal)
 })

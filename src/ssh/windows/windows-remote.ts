@@ -1,32 +1,32 @@
-import { versionPattern, windowsPlaces } from '../../contract/windows-paths.ts'
+import { versionPattern, buildWindowsPaths } from '../../contract/windows-paths.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { converse } from '../running-program.ts'
+import { wrapProgram } from '../running-program.ts'
 import { runToEnd, withTimeout } from '../exec.ts'
 import type { Remote } from '../remote.ts'
 import type { Channel, SshTransport } from '../transport.ts'
-import type { Callee } from './call-host.ts'
-import { sftpPath, windowsLine } from './command-line.ts'
-import { Sftp } from './sftp.ts'
-import { bring, uploadTo } from './upload-windows.ts'
+import type { HostCallTarget } from './call-host.ts'
+import { toSftpPath, buildWindowsCommandLine } from './command-line.ts'
+import { SftpClient } from './sftp.ts'
+import { uploadProgram, uploadToWindows } from './upload-windows.ts'
 
 /**
- * A Windows host by OpenSSH. Programs are started with a few plain words, files go by sftp, and whatever else has to be
- * done is done by our own program there. Who logs in has to be an administrator: there is no other root to become.
+ * A Windows host over OpenSSH. Programs are started with plain arguments, files go over sftp, and the
+ * hyperkube program on the host does the rest. The login must be an administrator, because there is no sudo.
  */
-export function windowsRemote(transport: SshTransport, { base }: { readonly base: string }): Remote {
+export function createWindowsRemote(transport: SshTransport, { base }: { readonly base: string }): Remote {
   const { host } = transport
-  const places = windowsPlaces(base)
+  const paths = buildWindowsPaths(base)
 
   const start = async (argv: Parameters<Remote['exec']>[0], signal: AbortSignal): Promise<Channel> => {
     signal.throwIfAborted()
-    return transport.startLine(windowsLine(argv), signal)
+    return transport.startLine(buildWindowsCommandLine(argv), signal)
   }
 
-  const open: Remote['open'] = async (argv, { signal }) => converse(await start(argv, signal), signal)
+  const open: Remote['open'] = async (argv, { signal }) => wrapProgram(await start(argv, signal), signal)
 
-  const withSftp = async <T>(signal: AbortSignal, use: (sftp: Sftp) => Promise<T>): Promise<T> => {
+  const withSftp = async <T>(signal: AbortSignal, use: (sftp: SftpClient) => Promise<T>): Promise<T> => {
     signal.throwIfAborted()
-    const sftp = await Sftp.open(host, await transport.subsystem('sftp', signal), signal)
+    const sftp = await SftpClient.open(host, await transport.subsystem('sftp', signal), signal)
     try {
       return await use(sftp)
     } finally {
@@ -34,31 +34,32 @@ export function windowsRemote(transport: SshTransport, { base }: { readonly base
     }
   }
 
-  const current = async (signal: AbortSignal): Promise<string | undefined> => {
-    const text = await withSftp(signal, async (sftp) => sftp.read(sftpPath(places.current)))
+  const readCurrentVersion = async (signal: AbortSignal): Promise<string | undefined> => {
+    const text = await withSftp(signal, async (sftp) => sftp.read(toSftpPath(paths.currentVersionFile)))
     const version = text?.trim() ?? ''
     return versionPattern.test(version) ? version : undefined
   }
 
-  const callee = async (signal: AbortSignal): Promise<Callee> => {
-    const version = await current(signal)
-    if (version === undefined) throw nothingThere(host)
-    return { host, base, program: places.program(version), open }
+  const findCallTarget = async (signal: AbortSignal): Promise<HostCallTarget> => {
+    const version = await readCurrentVersion(signal)
+    if (version === undefined) throw buildNotInstalledError(host)
+    return { host, base, program: paths.program(version), open }
   }
 
   return {
     host,
     open,
     async exec(argv, options) {
-      const what = { host, argv }
-      const { signal, clear } = withTimeout(options, what)
+      const command = { host, argv }
+      const { signal, clear } = withTimeout(options, command)
       try {
-        return await runToEnd(await start(argv, signal), { ...options, signal }, what)
+        return await runToEnd(await start(argv, signal), { ...options, signal }, command)
       } finally {
         clear()
       }
     },
-    upload: async (source, target, options) => uploadTo({ host, withSftp, callee }, source, target, options),
+    upload: async (source, target, options) =>
+      uploadToWindows({ host, withSftp, callee: findCallTarget }, source, target, options),
     dial: async (address, port, { signal }) => {
       signal.throwIfAborted()
       return transport.dial({ address, port }, signal)
@@ -66,18 +67,19 @@ export function windowsRemote(transport: SshTransport, { base }: { readonly base
     close: async () => transport.close(),
     windows: {
       base,
-      current,
-      clear: async (signal) =>
+      readCurrentVersion,
+      removePrograms: async (signal) =>
         withSftp(signal, async (sftp) => {
-          await sftp.removeTree(sftpPath(places.programs))
-          // It may have been somebody's before us, or have become it since.
-          await sftp.removeDirectory(sftpPath(base)).catch(() => undefined)
+          await sftp.removeTree(toSftpPath(paths.programs))
+          // The directory may have existed before hyperkube, or may contain other files now.
+          await sftp.removeDirectory(toSftpPath(base)).catch(() => undefined)
         }),
-      bring: async (source, name, options) => bring({ host, withSftp }, source, name, options),
+      installProgram: async (source, name, options) =>
+        uploadProgram({ host, withSftp }, source, name, options),
     },
   }
 }
 
-function nothingThere(host: string): HyperkubeError {
+function buildNotInstalledError(host: string): HyperkubeError {
   return new HyperkubeError('AGENT_NOT_THERE', 'hyperkube is not on the host', { host, hint: 'hyperkube up' })
 }

@@ -10,97 +10,100 @@ import {
 } from 'node:fs'
 import { dirname, join, win32 } from 'node:path'
 import { epoch } from '../instant.ts'
-import { inherited, type SimulatedFile, type SimulatedFiles } from './simulated-files.ts'
+import { inheritedSddl, type SimulatedFile, type SimulatedFiles } from './simulated-files.ts'
 
-/** What a file system of this machine does not know of a file, by the id of the file. */
+/** File metadata that a local file system does not have, by file id. */
 export type Marks = Map<string, { access?: string | undefined; heldUntil?: number | undefined }>
 
-/** Where a path of the host is: C:\x is C:/x below the root. */
-export function windowsPlace(root: string): (path: string) => string {
+/** Maps host paths to local ones: C:\x is C:/x below the root. */
+export function createLocalPathMapper(root: string): (path: string) => string {
   return (path) => join(root, ...path.split(win32.sep))
 }
 
 /**
- * Files in a directory of this machine, where others may write as well. What only Windows knows of them is kept apart, by
- * the number that the file system gives a file: it goes with it wherever it is moved.
+ * Files in a local directory, where other processes may write too. Windows metadata is stored separately by
+ * inode, so it follows a file that is moved.
  */
 export function directoryFiles(root: string, marks: Marks): SimulatedFiles {
-  const place = windowsPlace(root)
+  const toLocalPath = createLocalPathMapper(root)
   const at = (path: string): SimulatedFile | undefined => {
-    const stats = lstatSync(place(path), { throwIfNoEntry: false })
-    return stats === undefined ? undefined : fileOf(path, stats)
+    const stats = lstatSync(toLocalPath(path), { throwIfNoEntry: false })
+    return stats === undefined ? undefined : toSimulatedFile(path, stats)
   }
-  /** As the nearest directory above has it that was given something of its own. */
-  const inheritedAt = (path: string): string => {
+  /** The access of the nearest parent directory with a list of its own. */
+  const findInherited = (path: string): string => {
     const parent = win32.dirname(path)
-    if (parent === path) return inherited.open
-    const stats = lstatSync(place(parent), { throwIfNoEntry: false })
-    const access = stats === undefined ? undefined : marks.get(idOf(stats))?.access
-    if (access === undefined || access.includes('D:AI')) return inheritedAt(parent)
-    return access.includes(';;;BU)') ? inherited.open : inherited.closed
+    if (parent === path) return inheritedSddl.open
+    const stats = lstatSync(toLocalPath(parent), { throwIfNoEntry: false })
+    const access = stats === undefined ? undefined : marks.get(toFileId(stats))?.access
+    if (access === undefined || access.includes('D:AI')) return findInherited(parent)
+    return access.includes(';;;BU)') ? inheritedSddl.open : inheritedSddl.closed
   }
-  const fileOf = (path: string, stats: Stats): SimulatedFile => {
-    const id = idOf(stats)
-    const mark = (more: { access?: string; heldUntil?: number }): void =>
+  const toSimulatedFile = (path: string, stats: Stats): SimulatedFile => {
+    const id = toFileId(stats)
+    const setMarks = (more: { access?: string; heldUntil?: number }): void =>
       void marks.set(id, { ...marks.get(id), ...more })
     return {
       id,
       path,
       directory: stats.isDirectory(),
       get content() {
-        return stats.isFile() ? readFileSync(place(path)) : Buffer.alloc(0)
+        return stats.isFile() ? readFileSync(toLocalPath(path)) : Buffer.alloc(0)
       },
       modified: stats.mtimeMs - epoch,
       get access() {
-        const own = marks.get(id)?.access
-        return own === undefined || own.endsWith('D:AI') ? inheritedAt(path) : own
+        const ownAccess = marks.get(id)?.access
+        return ownAccess === undefined || ownAccess.endsWith('D:AI') ? findInherited(path) : ownAccess
       },
       set access(access) {
-        mark({ access })
+        setMarks({ access })
       },
       get heldUntil() {
         return marks.get(id)?.heldUntil ?? 0
       },
       set heldUntil(heldUntil) {
-        mark({ heldUntil })
+        setMarks({ heldUntil })
       },
     }
   }
-  const below = (path: string): SimulatedFile[] =>
-    readdirSync(place(path), { withFileTypes: true }).flatMap((entry) => {
+  const listBelow = (path: string): SimulatedFile[] =>
+    readdirSync(toLocalPath(path), { withFileTypes: true }).flatMap((entry) => {
       const child = win32.join(path, entry.name)
-      const own = at(child)
-      return [...(own === undefined ? [] : [own]), ...(entry.isDirectory() ? below(child) : [])]
+      const ownAccess = at(child)
+      return [
+        ...(ownAccess === undefined ? [] : [ownAccess]),
+        ...(entry.isDirectory() ? listBelow(child) : []),
+      ]
     })
   return {
     at,
     put(path, content) {
-      const former = at(path)
-      if (former !== undefined) {
-        rmSync(place(path))
-        marks.delete(former.id)
+      const previous = at(path)
+      if (previous !== undefined) {
+        rmSync(toLocalPath(path))
+        marks.delete(previous.id)
       }
-      mkdirSync(dirname(place(path)), { recursive: true })
-      writeFileSync(place(path), content)
+      mkdirSync(dirname(toLocalPath(path)), { recursive: true })
+      writeFileSync(toLocalPath(path), content)
       const made = at(path)
       if (made === undefined) throw new Error(`${path} was taken away at once`)
-      // The number of one that is gone may be given again.
+      // The inode of a removed file may be reused.
       marks.delete(made.id)
       return made
     },
-    move: ({ path }, to) => renameSync(place(path), place(to)),
+    move: ({ path }, to) => renameSync(toLocalPath(path), toLocalPath(to)),
     remove({ path, id, directory }) {
-      rmSync(place(path), { recursive: directory })
+      rmSync(toLocalPath(path), { recursive: directory })
       marks.delete(id)
     },
     all: () =>
       readdirSync(root)
         .filter((name) => /^[A-Za-z]:$/.test(name))
-        .flatMap((drive) => below(`${drive}${win32.sep}`)),
+        .flatMap((drive) => listBelow(`${drive}${win32.sep}`)),
   }
 }
 
-/** A number that was given again is told apart by when its file was made. */
-function idOf({ ino, birthtimeMs }: Stats): string {
+/** The creation time distinguishes a reused inode. */
+function toFileId({ ino, birthtimeMs }: Stats): string {
   return `${ino}-${Math.round(birthtimeMs)}`
 }

@@ -1,7 +1,7 @@
-import { inherited, type SimulatedFile, type SimulatedFiles } from './simulated-files.ts'
+import { inheritedSddl, type SimulatedFile, type SimulatedFiles } from './simulated-files.ts'
 
-/** Files in memory. Windows does not tell names apart by the size of their letters. */
-export function memoryFiles(): SimulatedFiles {
+/** Files in memory. Windows paths are case-insensitive. */
+export function inMemoryFiles(): SimulatedFiles {
   const files = new Map<string, SimulatedFile & { path: string }>()
   let last = 0
   return {
@@ -13,7 +13,7 @@ export function memoryFiles(): SimulatedFiles {
         directory: false,
         content: Buffer.from(content),
         modified,
-        access: inherited.open,
+        access: inheritedSddl.open,
         heldUntil: 0,
       }
       files.set(path.toLowerCase(), file)

@@ -1,31 +1,31 @@
-/** One file or directory of a simulated host. */
+/** A file or directory of a simulated host. */
 export interface SimulatedFile {
-  /** Stays the same wherever it is moved, and is another one's when it was written anew. */
+  /** Unchanged when the file is moved, different when it is written again. */
   readonly id: string
   readonly path: string
   readonly directory: boolean
   readonly content: Buffer
-  /** Milliseconds since the machine was made. */
+  /** Milliseconds since the creation of the machine. */
   readonly modified: number
-  /** Who may enter, in the words of Windows. */
+  /** Access list in SDDL. */
   access: string
-  /** As long as somebody else, such as a virus scanner, has it open. */
+  /** Until when another process, such as a virus scanner, has the file open. */
   heldUntil: number
 }
 
-/** The files of a simulated host, wherever they are kept. Whether one may be touched is for whoever asks to know. */
+/** Storage of a simulated host's files. Callers check locks. */
 export interface SimulatedFiles {
   at(path: string): SimulatedFile | undefined
-  /** A new one in the place of any other. */
+  /** Writes a new file in place of any other. */
   put(path: string, content: string, modified: number): SimulatedFile
-  /** To where nothing is. */
+  /** The target must not exist. */
   move(file: SimulatedFile, to: string): void
   remove(file: SimulatedFile): void
   all(): readonly SimulatedFile[]
 }
 
-/** What a file has that nobody said anything about, below a directory that is open or one that is not. */
-export const inherited = {
+/** Inherited access lists below an open or a closed directory. */
+export const inheritedSddl = {
   open: 'O:BAG:SYD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU)',
   closed: 'O:BAG:SYD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)',
 } as const

@@ -3,11 +3,11 @@ import { HyperkubeError } from '../../../kit/errors.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import { isDown } from '../../host/systemd.ts'
 
-/** Nobody takes the data of an etcd that runs. */
-export async function refuseRunning({ systemd }: LinuxHost): Promise<void> {
+/** Throws while etcd runs: its data must not be replaced then. */
+export async function refuseRunningEtcd({ systemd }: LinuxHost): Promise<void> {
   if (isDown(await systemd.show(etcdUnit))) return
   throw new HyperkubeError('ETCD_RESTORE_RUNNING', 'etcd runs, and its data cannot be replaced', {
     component: 'etcd',
-    hint: 'somebody has started it: the same command again stops it first',
+    hint: 'it was started meanwhile: the same command again stops it first',
   })
 }

@@ -3,22 +3,28 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { deliveredFile, deliveries } from '../../../contract/uploads.ts'
-import { etcdData } from '../../../contract/etcd-restore.ts'
+import { uploadedFilePath, uploadDirectory } from '../../../contract/uploads.ts'
+import { etcdDataDirectory } from '../../../contract/etcd-restore.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import { type TemporaryHost, temporaryHost } from '../../host/testing/temporary-host.ts'
-import { applied, hostPlan, publish, running, someRun } from '../testing/fixtures.ts'
+import { type TemporaryHost, createTemporaryHost } from '../../host/testing/temporary-host.ts'
+import {
+  applyAndListOps,
+  buildPlanWithHost,
+  publishPrograms,
+  runningComponent,
+  someRunId,
+} from '../testing/fixtures.ts'
 import { readJournal } from '../journal.ts'
-import { Killed, mortal } from '../testing/crash-injection.ts'
-import { stopServices } from '../reset/stop-services.ts'
-import { endRestore, placeEtcd, restoring } from './restore-etcd-data.ts'
+import { Killed, withCrash } from '../testing/crash-injection.ts'
+import { stopComponentServices } from '../reset/stop-services.ts'
+import { endEtcdRestore, restoreEtcdData, findActiveRestore } from './restore-etcd-data.ts'
 
-const root = dirname(etcdData)
+const root = dirname(etcdDataDirectory)
 const first = '11111111-1111-4111-8111-111111111111'
 const second = '22222222-2222-4222-8222-222222222222'
 const { signal } = new AbortController()
-const plan = hostPlan(
-  running('etcd', '1', {
+const plan = buildPlanWithHost(
+  runningComponent('etcd', '1', {
     stage: 'etcd',
     directories: [
       { path: root, owner: 'etcd', mode: '0700' },
@@ -30,44 +36,44 @@ const plan = hostPlan(
 let host: TemporaryHost & AsyncDisposable
 
 beforeEach(async () => {
-  host = await temporaryHost()
-  publish(host, plan)
-  await applied(host, plan)
+  host = await createTemporaryHost()
+  publishPrograms(host, plan)
+  await applyAndListOps(host, plan)
   await haveData('of before')
 })
 afterEach(async () => host[Symbol.asyncDispose]())
 
 async function haveData(text: string): Promise<void> {
-  await mkdir(host.place(`${etcdData}/member/snap`), { recursive: true })
-  await writeFile(host.place(`${etcdData}/member/snap/db`), text)
+  await mkdir(host.toLocalPath(`${etcdDataDirectory}/member/snap`), { recursive: true })
+  await writeFile(host.toLocalPath(`${etcdDataDirectory}/member/snap/db`), text)
 }
 
-/** Brings an archive of a data directory to the host; answers with its digest. */
-async function bring(text: string): Promise<string> {
-  const made = host.place('/made')
+/** Uploads an archive of a data directory to the host and returns its digest. */
+async function upload(text: string): Promise<string> {
+  const made = host.toLocalPath('/made')
   await mkdir(`${made}/member/snap`, { recursive: true })
   await writeFile(`${made}/member/snap/db`, text)
   const bytes = execFileSync('tar', ['-czf', '-', '-C', made, 'member'])
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  const path = host.place(`${deliveries}/${deliveredFile(sha256)}`)
+  const path = host.toLocalPath(`${uploadDirectory}/${uploadedFilePath(sha256)}`)
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, bytes)
   return sha256
 }
 
-async function place(id: string, sha256: string, on: LinuxHost = host): Promise<string[]> {
-  const told: string[] = []
-  await placeEtcd(
+async function runRestore(id: string, sha256: string, on: LinuxHost = host): Promise<string[]> {
+  const outcomes: string[] = []
+  await restoreEtcdData(
     {
       host: on,
       name: 'cp1',
-      run: someRun,
-      emit: (what) => void (what.type === 'op-ended' && told.push(what.result.outcome)),
+      run: someRunId,
+      emit: (what) => void (what.type === 'op-ended' && outcomes.push(what.result.outcome)),
       signal,
     },
     { restore: restoreOf(id), sha256 },
   )
-  return told
+  return outcomes
 }
 
 function restoreOf(id: string) {
@@ -75,131 +81,137 @@ function restoreOf(id: string) {
 }
 
 async function stop(): Promise<void> {
-  await stopServices(
-    { host, name: 'cp1', run: someRun, emit: () => undefined, signal },
+  await stopComponentServices(
+    { host, name: 'cp1', run: someRunId, emit: () => undefined, signal },
     { components: ['etcd'] },
   )
 }
 
-async function dataNow(directory = etcdData): Promise<string> {
-  return readFile(host.place(`${directory}/member/snap/db`), 'utf8')
+async function dataNow(directory = etcdDataDirectory): Promise<string> {
+  return readFile(host.toLocalPath(`${directory}/member/snap/db`), 'utf8')
 }
 
-async function beside(): Promise<string[]> {
-  return (await readdir(host.place(root))).toSorted()
+async function listMoved(): Promise<string[]> {
+  return (await readdir(host.toLocalPath(root))).toSorted()
 }
 
 test('while etcd runs, nothing is done', async () => {
-  await expect(place(first, await bring('restored'))).rejects.toMatchObject({ code: 'ETCD_RESTORE_RUNNING' })
-  expect([await dataNow(), await beside(), await restoring(host)]).toEqual(['of before', ['data'], undefined])
+  await expect(runRestore(first, await upload('restored'))).rejects.toMatchObject({
+    code: 'ETCD_RESTORE_RUNNING',
+  })
+  expect([await dataNow(), await listMoved(), await findActiveRestore(host)]).toEqual([
+    'of before',
+    ['data'],
+    undefined,
+  ])
 })
 
-test('data comes into its place, what was there is kept, and it is for its user alone', async () => {
+test('data is replaced, the current data is kept, and only the etcd user can read it', async () => {
   await stop()
-  const sha256 = await bring('restored')
-  expect(await place(first, sha256)).toEqual(['done'])
-  expect([await dataNow(), await beside()]).toEqual([
+  const sha256 = await upload('restored')
+  expect(await runRestore(first, sha256)).toEqual(['done'])
+  expect([await dataNow(), await listMoved()]).toEqual([
     'restored',
     ['before-restore-2027-01-01T00-00-00.000Z', 'data'],
   ])
   expect(await dataNow(`${root}/before-restore-2027-01-01T00-00-00.000Z`)).toBe('of before')
   const owner = await host.users.find('etcd')
   for (const [path, mode] of [
-    [etcdData, 0o700],
-    [`${etcdData}/member/snap`, 0o700],
-    [`${etcdData}/member/snap/db`, 0o600],
+    [etcdDataDirectory, 0o700],
+    [`${etcdDataDirectory}/member/snap`, 0o700],
+    [`${etcdDataDirectory}/member/snap/db`, 0o600],
   ] as const) {
-    const facts = await stat(host.place(path))
+    const facts = await stat(host.toLocalPath(path))
     expect([facts.mode & 0o777, facts.uid], path).toEqual([mode, owner?.uid])
   }
-  expect(await host.files.stat(`${deliveries}/${deliveredFile(sha256)}`)).toBeUndefined()
-  expect((await readJournal(host)).at(-1)?.what).toEqual({ type: 'run-ended', outcome: 'done' })
+  expect(await host.files.stat(`${uploadDirectory}/${uploadedFilePath(sha256)}`)).toBeUndefined()
+  expect((await readJournal(host)).at(-1)?.body).toEqual({ type: 'run-ended', outcome: 'done' })
 })
 
-test('done twice it is done once, until somebody says that it is over', async () => {
+test('a restore is done once, until an operator ends it', async () => {
   await stop()
-  const sha256 = await bring('restored')
-  await place(first, sha256)
-  expect(await restoring(host)).toEqual({ ...restoreOf(first), state: 'placed' })
-  expect(await place(first, sha256)).toEqual(['unchanged'])
-  await endRestore(host, second)
-  expect(await restoring(host)).toBeDefined()
-  await endRestore(host, first)
-  expect(await restoring(host)).toBeUndefined()
+  const sha256 = await upload('restored')
+  await runRestore(first, sha256)
+  expect(await findActiveRestore(host)).toEqual({ ...restoreOf(first), state: 'data-restored' })
+  expect(await runRestore(first, sha256)).toEqual(['unchanged'])
+  await endEtcdRestore(host, second)
+  expect(await findActiveRestore(host)).toBeDefined()
+  await endEtcdRestore(host, first)
+  expect(await findActiveRestore(host)).toBeUndefined()
 })
 
-test('what was not brought, or is not what it should be, is refused, and all stays as it was', async () => {
+test('an archive that is missing or has a wrong digest is refused, and nothing changes', async () => {
   await stop()
-  await expect(place(first, 'b'.repeat(64))).rejects.toMatchObject({ code: 'ETCD_RESTORE_NOT_BROUGHT' })
-  const sha256 = await bring('restored')
-  await writeFile(host.place(`${deliveries}/${deliveredFile(sha256)}`), 'something else')
-  await expect(place(first, sha256)).rejects.toMatchObject({ code: 'ETCD_RESTORE_NOT_BROUGHT' })
-  expect([await dataNow(), await beside()]).toEqual(['of before', ['data']])
+  await expect(runRestore(first, 'b'.repeat(64))).rejects.toMatchObject({ code: 'ETCD_RESTORE_NOT_UPLOADED' })
+  const sha256 = await upload('restored')
+  await writeFile(host.toLocalPath(`${uploadDirectory}/${uploadedFilePath(sha256)}`), 'something else')
+  await expect(runRestore(first, sha256)).rejects.toMatchObject({ code: 'ETCD_RESTORE_NOT_UPLOADED' })
+  expect([await dataNow(), await listMoved()]).toEqual(['of before', ['data']])
 })
 
-test('another restore takes the place of one that never ended, and what was there before both is kept', async () => {
+test('another restore replaces an unfinished one, and the data from before both is kept', async () => {
   await stop()
-  await place(first, await bring('restored'))
+  await runRestore(first, await upload('restored'))
   host.clock.time += 1000
-  await place(second, await bring('of another'))
-  expect([await dataNow(), await beside()]).toEqual([
+  await runRestore(second, await upload('of another'))
+  expect([await dataNow(), await listMoved()]).toEqual([
     'of another',
     ['before-restore-2027-01-01T00-00-00.000Z', 'data'],
   ])
 })
 
-test('of many restores what was there before the last two is kept', async () => {
+test('of many restores the data from before the last two is kept', async () => {
   await stop()
   for (const text of ['one', 'two', 'three', 'four']) {
-    await place(first, await bring(text))
-    await endRestore(host, first)
+    await runRestore(first, await upload(text))
+    await endEtcdRestore(host, first)
     host.clock.time += 1000
   }
-  expect(await beside()).toEqual([
+  expect(await listMoved()).toEqual([
     'before-restore-2027-01-01T00-00-02.000Z',
     'before-restore-2027-01-01T00-00-03.000Z',
     'data',
   ])
 })
 
-test('wherever it is cut, whoever comes again goes on, and nothing of before is lost', async () => {
+test('wherever it is interrupted, the next run continues, and no earlier data is lost', async () => {
   await stop()
   for (let ends = 0, killed = true; killed; ends++) {
     await host.files.removeTree(root)
     await haveData('of before')
-    const sha256 = await bring('restored')
-    killed = await place(first, sha256, mortal(host, { calls: 0, ends })).then(
+    const sha256 = await upload('restored')
+    killed = await runRestore(first, sha256, withCrash(host, { calls: 0, ends })).then(
       () => false,
       (error: unknown) => error instanceof Killed,
     )
-    // As whoever brings it looks first whether it is there.
-    await bring('restored')
+    // An upload first checks whether the file is there, so it is repeated here.
+    await upload('restored')
     host.clock.time += 1000
-    await place(first, sha256)
-    const names = await beside()
+    await runRestore(first, sha256)
+    const names = await listMoved()
     expect(names, `cut at ${ends}`).toHaveLength(2)
     expect(await dataNow()).toBe('restored')
     expect(await dataNow(`${root}/${names[0]}`)).toBe('of before')
-    await endRestore(host, first)
+    await endEtcdRestore(host, first)
   }
 })
 
-test('wherever it is cut, another restore can take its place', async () => {
+test('wherever it is interrupted, another restore can replace it', async () => {
   await stop()
   for (let ends = 0, killed = true; killed; ends += 3) {
     await host.files.removeTree(root)
     await haveData('of before')
-    const sha256 = await bring('restored')
-    killed = await place(first, sha256, mortal(host, { calls: 0, ends })).then(
+    const sha256 = await upload('restored')
+    killed = await runRestore(first, sha256, withCrash(host, { calls: 0, ends })).then(
       () => false,
       (error: unknown) => error instanceof Killed,
     )
     host.clock.time += 1000
-    await place(second, await bring('of another'))
-    const names = await beside()
+    await runRestore(second, await upload('of another'))
+    const names = await listMoved()
     expect(names, `cut at ${ends}`).toHaveLength(2)
     expect(await dataNow()).toBe('of another')
     expect(await dataNow(`${root}/${names[0]}`)).toBe('of before')
-    await endRestore(host, second)
+    await endEtcdRestore(host, second)
   }
 })

@@ -1,34 +1,44 @@
 import { dirname, join } from 'node:path'
-import { deliveredFile } from '../../../contract/uploads.ts'
-import { etcdData, type EtcdRestore, type EtcdRestoreId, etcdUser } from '../../../contract/etcd-restore.ts'
+import { uploadedFilePath } from '../../../contract/uploads.ts'
+import {
+  etcdDataDirectory,
+  type EtcdRestoreProgress,
+  type EtcdRestoreId,
+  etcdUser,
+} from '../../../contract/etcd-restore.ts'
 import type { Op } from '../../../contract/op.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { unfinished } from '../../host/files.ts'
+import { unfinishedSuffix } from '../../host/files.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import { accessOf } from '../planned-access.ts'
+import { resolveAccess } from '../planned-access.ts'
 import { openJournal } from '../journal.ts'
 import type { ResetOptions } from '../reset/reset.ts'
-import { journalRun, type Outcome, runOp } from '../run-op.ts'
-import { refuseRunning } from './refuse-running-etcd.ts'
-import { forgetMemory, readMemory, type RestoreMemory, writeMemory } from './restore-memory.ts'
-import { setAside, tidyAside } from './move-data-aside.ts'
+import { journalRun, type OpOutcome, runOp } from '../run-op.ts'
+import { refuseRunningEtcd } from './refuse-running-etcd.ts'
+import {
+  deleteRestoreState,
+  readRestoreState,
+  type RestoreState,
+  writeRestoreState,
+} from './restore-memory.ts'
+import { moveDataAside, pruneMovedData } from './move-data-aside.ts'
 
-export interface PlaceWish {
+export interface EtcdDataSpec {
   readonly restore: EtcdRestoreId
-  /** Of an archive that was brought to the host. */
+  /** Digest of the uploaded archive. */
   readonly sha256: string
 }
 
-const formerPrefix = 'before-restore-'
-const root = dirname(etcdData)
-/** Beside the data, so that it comes into its place by a name. */
-const fresh = join(root, `.restored${unfinished}`)
+const previousPrefix = 'before-restore-'
+const dataRoot = dirname(etcdDataDirectory)
+/** In the same directory as the data, so that a rename moves it into place. */
+const restoredPath = join(dataRoot, `.restored${unfinishedSuffix}`)
 
 /**
- * Puts restored data in the place of a member's. What was there is moved aside. It may be cut at any moment: whoever comes
- * again goes on, and a member that has its data is left as it is.
+ * Replaces the data of an etcd member with restored data. The current data is moved aside. The run may be
+ * interrupted at any time: a second run continues, and a member that has its data is left unchanged.
  */
-export async function placeEtcd(options: ResetOptions<LinuxHost>, wish: PlaceWish): Promise<void> {
+export async function restoreEtcdData(options: ResetOptions<LinuxHost>, spec: EtcdDataSpec): Promise<void> {
   const { host, signal } = options
   const run = { ...options, journal: await openJournal(host, options.run) }
   const op: Op = {
@@ -36,103 +46,107 @@ export async function placeEtcd(options: ResetOptions<LinuxHost>, wish: PlaceWis
     stage: 'etcd',
     action: 'change',
     target: 'directory',
-    name: etcdData,
-    because: [`snapshot ${wish.restore.snapshot.slice(0, 12)}`],
+    name: etcdDataDirectory,
+    because: [`snapshot ${spec.restore.snapshot.slice(0, 12)}`],
   }
   await journalRun(run, { command: 'restore etcd' }, async () => {
-    await runOp(run, op, async () => place(host, wish, signal))
+    await runOp(run, op, async () => replaceData(host, spec, signal))
   })
 }
 
-/** A restore that was begun here, and of which nobody has said that it is over. */
-export async function restoring(host: LinuxHost): Promise<EtcdRestore | undefined> {
-  return (await readMemory(host))?.restore
+/** The restore that began on this host and was not ended yet. */
+export async function findActiveRestore(host: LinuxHost): Promise<EtcdRestoreProgress | undefined> {
+  return (await readRestoreState(host))?.restore
 }
 
-/** Of another restore nothing is forgotten. */
-export async function endRestore(host: LinuxHost, id: string): Promise<void> {
-  if ((await readMemory(host))?.restore.id === id) await forgetMemory(host)
+/** Does nothing if another restore is active. */
+export async function endEtcdRestore(host: LinuxHost, id: string): Promise<void> {
+  if ((await readRestoreState(host))?.restore.id === id) await deleteRestoreState(host)
 }
 
-async function place(host: LinuxHost, wish: PlaceWish, signal: AbortSignal): Promise<Outcome> {
-  await refuseRunning(host)
-  let memory = await begun(host, wish.restore)
-  if (memory.restore.state === 'placed') return 'unchanged'
-  if (!(await isAt(host, etcdData, memory.data))) {
-    if (!(await isAt(host, fresh, memory.data))) memory = await unpack(host, wish, memory, signal)
+async function replaceData(host: LinuxHost, spec: EtcdDataSpec, signal: AbortSignal): Promise<OpOutcome> {
+  await refuseRunningEtcd(host)
+  let state = await beginRestore(host, spec.restore)
+  if (state.restore.state === 'data-restored') return 'unchanged'
+  if (!(await hasInode(host, etcdDataDirectory, state.dataInode))) {
+    if (!(await hasInode(host, restoredPath, state.dataInode)))
+      state = await unpackRestored(host, spec, state, signal)
     signal.throwIfAborted()
-    await clear(host, memory)
-    await host.files.rename(fresh, etcdData)
+    await moveCurrentData(host, state)
+    await host.files.rename(restoredPath, etcdDataDirectory)
   }
-  await tidy(host, wish)
-  await writeMemory(host, { ...memory, restore: { ...memory.restore, state: 'placed' } })
+  await cleanUp(host, spec)
+  await writeRestoreState(host, { ...state, restore: { ...state.restore, state: 'data-restored' } })
   return 'done'
 }
 
-/** From the first moment on the host knows of it: what was placed by one that never ended is nothing to keep. */
-async function begun(host: LinuxHost, restore: EtcdRestoreId): Promise<RestoreMemory> {
-  const before = await readMemory(host)
-  if (before?.restore.id === restore.id) return before
-  const discarded = before?.data ?? before?.discarded
-  const memory: RestoreMemory = {
+/**
+ * Saves the restore before the first change. Data that an unfinished earlier restore placed is marked to be
+ * discarded.
+ */
+async function beginRestore(host: LinuxHost, restore: EtcdRestoreId): Promise<RestoreState> {
+  const previous = await readRestoreState(host)
+  if (previous?.restore.id === restore.id) return previous
+  const discarded = previous?.dataInode ?? previous?.discardedInode
+  const state: RestoreState = {
     restore: { ...restore, state: 'begun' },
-    ...(discarded === undefined ? {} : { discarded }),
+    ...(discarded === undefined ? {} : { discardedInode: discarded }),
   }
-  await writeMemory(host, memory)
-  return memory
+  await writeRestoreState(host, state)
+  return state
 }
 
-async function isAt({ files }: LinuxHost, path: string, inode: string | undefined): Promise<boolean> {
+async function hasInode({ files }: LinuxHost, path: string, inode: string | undefined): Promise<boolean> {
   return inode !== undefined && (await files.stat(path))?.inode === inode
 }
 
-/** Only once all of it is on the disk is it known by its inode. */
-async function unpack(
+/** The inode is saved only after all data is on disk, so a saved inode means complete data. */
+async function unpackRestored(
   host: LinuxHost,
-  { sha256 }: PlaceWish,
-  begunWith: RestoreMemory,
+  { sha256 }: EtcdDataSpec,
+  begunState: RestoreState,
   signal: AbortSignal,
-): Promise<RestoreMemory> {
+): Promise<RestoreState> {
   const { files, layout, tar } = host
-  const { data: _, ...memory } = begunWith
-  const archive = join(layout.delivered, deliveredFile(sha256))
+  const { dataInode: _, ...state } = begunState
+  const archive = join(layout.uploads, uploadedFilePath(sha256))
   if ((await files.stat(archive)) === undefined || (await files.digest(archive)) !== sha256) {
-    throw new HyperkubeError('ETCD_RESTORE_NOT_BROUGHT', 'the data that was to be brought is not there', {
+    throw new HyperkubeError('ETCD_RESTORE_NOT_UPLOADED', 'the data that was to be brought is not there', {
       component: 'etcd',
       hint: 'the same restore again brings it',
     })
   }
-  await writeMemory(host, memory)
-  await files.removeTree(fresh)
-  const access = await accessOf(host, { owner: etcdUser, mode: '0700' })
-  await files.makeDirectory(fresh, access)
-  await tar.unpack({ path: archive, into: fresh, strip: 0 }, signal)
-  await give(host, fresh)
-  await files.syncTree(fresh)
-  const facts = await files.stat(fresh)
-  if (facts === undefined) throw new Error(`${fresh} has gone while it was written`)
-  const whole = { ...memory, data: facts.inode }
-  await writeMemory(host, whole)
-  return whole
+  await writeRestoreState(host, state)
+  await files.removeTree(restoredPath)
+  const access = await resolveAccess(host, { owner: etcdUser, mode: '0700' })
+  await files.makeDirectory(restoredPath, access)
+  await tar.unpack({ path: archive, into: restoredPath, strip: 0 }, signal)
+  await setEtcdOwner(host, restoredPath)
+  await files.syncTree(restoredPath)
+  const facts = await files.stat(restoredPath)
+  if (facts === undefined) throw new Error(`${restoredPath} has gone while it was written`)
+  const completeState: RestoreState = { ...state, dataInode: facts.inode }
+  await writeRestoreState(host, completeState)
+  return completeState
 }
 
-/** All of it is its user's, and nobody else's. */
-async function give(host: LinuxHost, directory: string): Promise<void> {
+/** Makes everything below readable by the etcd user only. */
+async function setEtcdOwner(host: LinuxHost, directory: string): Promise<void> {
   for (const { name, kind } of (await host.files.list(directory)) ?? []) {
     const path = join(directory, name)
     const mode = kind === 'directory' ? '0700' : '0600'
-    await host.files.setAccess(path, await accessOf(host, { owner: etcdUser, mode }))
-    if (kind === 'directory') await give(host, path)
+    await host.files.setAccess(path, await resolveAccess(host, { owner: etcdUser, mode }))
+    if (kind === 'directory') await setEtcdOwner(host, path)
   }
 }
 
-/** Makes room for the new data. What a restore before this one has brought is of no use to anybody. */
-async function clear(host: LinuxHost, { discarded }: RestoreMemory): Promise<void> {
-  if (await isAt(host, etcdData, discarded)) await host.files.removeTree(etcdData)
-  else await setAside(host, formerPrefix)
+/** Moves the current data aside. Data of an earlier unfinished restore is deleted. */
+async function moveCurrentData(host: LinuxHost, { discardedInode }: RestoreState): Promise<void> {
+  if (await hasInode(host, etcdDataDirectory, discardedInode)) await host.files.removeTree(etcdDataDirectory)
+  else await moveDataAside(host, previousPrefix)
 }
 
-async function tidy(host: LinuxHost, { sha256 }: PlaceWish): Promise<void> {
-  await tidyAside(host, formerPrefix)
-  await host.files.remove(join(host.layout.delivered, deliveredFile(sha256)))
+async function cleanUp(host: LinuxHost, { sha256 }: EtcdDataSpec): Promise<void> {
+  await pruneMovedData(host, previousPrefix)
+  await host.files.remove(join(host.layout.uploads, uploadedFilePath(sha256)))
 }

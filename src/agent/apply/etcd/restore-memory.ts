@@ -1,30 +1,30 @@
-import { type EtcdRestoreMemory, etcdRestoreMemoryFormat } from '../../../contract/etcd-restore-state.ts'
+import { type EtcdRestoreState, etcdRestoreStateFormat } from '../../../contract/etcd-restore-state.ts'
 import { readVersioned } from '../../../contract/versioned.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import { statePath, writeState } from '../state-file.ts'
 
-const file = 'etcd-restore.json'
+const restoreStateFile = 'etcd-restore.json'
 
-export type RestoreMemory = Omit<EtcdRestoreMemory, 'apiVersion' | 'kind'>
+export type RestoreState = Omit<EtcdRestoreState, 'apiVersion' | 'kind'>
 
-/** One that cannot be read is no reason to think that nothing is being restored. */
-export async function readMemory(host: LinuxHost): Promise<RestoreMemory | undefined> {
-  const text = await host.files.read(statePath(host, file))
+/** Throws if the file is unreadable: that does not mean that no restore is active. */
+export async function readRestoreState(host: LinuxHost): Promise<RestoreState | undefined> {
+  const text = await host.files.read(statePath(host, restoreStateFile))
   if (text === undefined) return undefined
-  const document = readVersioned(etcdRestoreMemoryFormat, JSON.parse(text.toString('utf8')))
-  const { apiVersion: _, kind: __, ...known } = document
-  return known
+  const document = readVersioned(etcdRestoreStateFormat, JSON.parse(text.toString('utf8')))
+  const { apiVersion: _, kind: __, ...state } = document
+  return state
 }
 
-export async function writeMemory(host: LinuxHost, known: RestoreMemory): Promise<void> {
-  const document: EtcdRestoreMemory = {
+export async function writeRestoreState(host: LinuxHost, state: RestoreState): Promise<void> {
+  const document: EtcdRestoreState = {
     apiVersion: 'hyperkube.dev/v1',
-    kind: 'EtcdRestoreMemory',
-    ...known,
+    kind: 'EtcdRestoreState',
+    ...state,
   }
-  await writeState(host, file, document)
+  await writeState(host, restoreStateFile, document)
 }
 
-export async function forgetMemory(host: LinuxHost): Promise<void> {
-  await host.files.remove(statePath(host, file))
+export async function deleteRestoreState(host: LinuxHost): Promise<void> {
+  await host.files.remove(statePath(host, restoreStateFile))
 }

@@ -1,26 +1,29 @@
 import type { LinuxHost } from '../../host/host.ts'
 import { waitFor } from '../wait-for.ts'
-import type { Step } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
 
-/** Control groups of pods. */
-export const removeCgroups: Step = async (host, { cgroups }, signal) => {
+/** Removes the control groups of pods. */
+export const removePodCgroups: LinuxLeftoverStep = async (host, { cgroups }, signal) => {
   const removed: string[] = []
   for (const name of cgroups) {
-    if (name.endsWith('.slice')) await endSlice(host, name, signal)
+    if (name.endsWith('.slice')) await stopSlice(host, name, signal)
     removed.push(...(await host.cgroups.remove(name)))
   }
   return removed
 }
 
-/** Where systemd made them they are units, and would stay with it until the next boot. Those below go with it. */
-async function endSlice({ systemd, clock }: LinuxHost, name: string, signal: AbortSignal): Promise<void> {
-  const isThere = async (): Promise<boolean> =>
+/**
+ * Slices that systemd created would stay loaded until the next boot. Stopping one also stops the slices below
+ * it.
+ */
+async function stopSlice({ systemd, clock }: LinuxHost, name: string, signal: AbortSignal): Promise<void> {
+  const isLoaded = async (): Promise<boolean> =>
     ['active', 'deactivating'].includes((await systemd.show(name)).active)
-  if (!(await isThere())) return
+  if (!(await isLoaded())) return
   await systemd.stop(name)
-  await waitFor(async () => ((await isThere()) ? { for: `${name} to end` } : { found: true }), {
+  await waitFor(async () => ((await isLoaded()) ? { for: `${name} to end` } : { found: true }), {
     clock,
     signal,
-    tell: () => undefined,
+    emit: () => undefined,
   })
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { containersOf } from './containers.ts'
+import { findContainerProcesses } from './containers.ts'
 
-const ours = '/run/containerd/containerd.sock'
+const expected = '/run/containerd/containerd.sock'
 const shim = (pid: number, address: string) => ({
   pid,
   parent: 1,
@@ -14,16 +14,16 @@ const shim = (pid: number, address: string) => ({
   ],
 })
 
-test('shims of our runtime with all below them, and nobody else', () => {
+test('shims of our runtime with all descendants, and no other process', () => {
   const all = [
     { pid: 1, parent: 0, argv: ['/sbin/init'] },
-    shim(10, ours),
+    shim(10, expected),
     { pid: 11, parent: 10, argv: ['/pause'] },
     { pid: 12, parent: 11, argv: ['sh'] },
     shim(20, '/run/docker/containerd/containerd.sock'),
     { pid: 21, parent: 20, argv: ['nginx'] },
-    { pid: 30, parent: 1, argv: ['grep', 'containerd-shim', '-address', ours] },
+    { pid: 30, parent: 1, argv: ['grep', 'containerd-shim', '-address', expected] },
   ]
-  expect(containersOf(all, [ours]).map(({ pid }) => pid)).toEqual([10, 11, 12])
-  expect(containersOf(all, [])).toEqual([])
+  expect(findContainerProcesses(all, [expected]).map(({ pid }) => pid)).toEqual([10, 11, 12])
+  expect(findContainerProcesses(all, [])).toEqual([])
 })

@@ -1,29 +1,35 @@
 import { posix } from 'node:path'
 import type { HostProcess } from '../../host/processes.ts'
-import type { Step } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
 
-/** Between two looks, in milliseconds. */
-const pause = 100
+/** Milliseconds between two checks. */
+const checkIntervalMs = 100
 
-/** Containers outlive their runtime: each has a small program of its own above it. */
-export const endContainers: Step = async ({ processes, clock }, { runtimes }, signal) => {
-  const ended = new Set<number>()
+/** Kills all containers. They outlive their runtime, because each one has its own shim process. */
+export const killContainers: LinuxLeftoverStep = async ({ processes, clock }, { runtimes }, signal) => {
+  const killed = new Set<number>()
   for (;;) {
-    const left = containersOf(await processes.list(), runtimes)
-    if (left.length === 0) break
+    const remaining = findContainerProcesses(await processes.list(), runtimes)
+    if (remaining.length === 0) break
     signal.throwIfAborted()
-    for (const { pid } of left) await processes.kill(pid)
-    for (const { pid } of left) ended.add(pid)
-    await clock.pause(pause, signal)
+    for (const { pid } of remaining) await processes.kill(pid)
+    for (const { pid } of remaining) killed.add(pid)
+    await clock.pause(checkIntervalMs, signal)
   }
-  return ended.size === 0 ? [] : [`${ended.size} processes of containers`]
+  return killed.size === 0 ? [] : [`${killed.size} processes of containers`]
 }
 
-/** The shims of some runtimes, with everything that they have started. */
-export function containersOf(all: readonly HostProcess[], runtimes: readonly string[]): HostProcess[] {
+/** Finds the shims of some runtimes and all their descendants. */
+export function findContainerProcesses(
+  all: readonly HostProcess[],
+  runtimes: readonly string[],
+): HostProcess[] {
   const children = Map.groupBy(all, ({ parent }) => parent)
-  const below = (one: HostProcess): HostProcess[] => [one, ...(children.get(one.pid) ?? []).flatMap(below)]
-  return all.filter((one) => isShim(one, runtimes)).flatMap(below)
+  const withDescendants = (one: HostProcess): HostProcess[] => [
+    one,
+    ...(children.get(one.pid) ?? []).flatMap(withDescendants),
+  ]
+  return all.filter((one) => isShim(one, runtimes)).flatMap(withDescendants)
 }
 
 function isShim({ argv }: HostProcess, runtimes: readonly string[]): boolean {

@@ -1,30 +1,33 @@
 import { join } from '../../host/host-path.ts'
 import { hasCode } from '../../../kit/errors.ts'
 import type { Host } from '../../host/host.ts'
-import type { Step } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
 
-/** All that components have written. A directory that is a disk of its own, or in use, stays, empty. */
-export const removeData: Step = async (host, { directories, emptied, files, bare }) => {
+/** Removes all data of components. A directory that is a mount point or in use stays, empty. */
+export const removeComponentData: LinuxLeftoverStep = async (
+  host,
+  { directories, onlyEmptied, files, removedIfEmpty },
+) => {
   const removed: string[] = []
   for (const directory of directories) {
-    if (!(await empty(host, directory))) continue
+    if (!(await emptyDirectory(host, directory))) continue
     removed.push(directory)
-    if (!emptied.includes(directory)) await removeEmpty(host, directory)
+    if (!onlyEmptied.includes(directory)) await removeIfEmpty(host, directory)
   }
   for (const file of files) if (await host.files.remove(file)) removed.push(file)
-  for (const directory of bare) await removeEmpty(host, directory)
+  for (const directory of removedIfEmpty) await removeIfEmpty(host, directory)
   return removed
 }
 
-/** False when there is none. */
-async function empty({ files }: Host, directory: string): Promise<boolean> {
+/** Returns false if there is no such directory. */
+async function emptyDirectory({ files }: Host, directory: string): Promise<boolean> {
   const entries = await files.list(directory)
   if (entries === undefined) return false
   for (const { name } of entries) await files.removeTree(join(directory, name))
   return true
 }
 
-async function removeEmpty({ files }: Host, directory: string): Promise<void> {
+async function removeIfEmpty({ files }: Host, directory: string): Promise<void> {
   await files.remove(directory).catch((error: unknown) => {
     if (!hasCode(error, 'EBUSY') && !hasCode(error, 'ENOTEMPTY')) throw error
   })

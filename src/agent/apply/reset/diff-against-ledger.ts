@@ -1,10 +1,13 @@
 import type { Ledger } from '../../../contract/ledger.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { Op } from '../../../contract/op.ts'
-import { diff } from '../../../diff/diff.ts'
-import { presentItems } from '../inspect.ts'
+import { diffPlan } from '../../../diff/diff.ts'
+import { toPresentResources } from '../inspect.ts'
 
-/** As if everything were there that is written down. */
-export function opsAgainst(plan: NodePlan, { things }: Ledger): Op[] {
-  return diff(plan, presentItems(things.map((thing) => ({ thing, state: 'as-written' as const }))))
+/** Computes ops as if every resource of the ledger were present. */
+export function diffAgainstLedger(plan: NodePlan, { resources }: Ledger): Op[] {
+  return diffPlan(
+    plan,
+    toPresentResources(resources.map((resource) => ({ resource, state: 'as-written' as const }))),
+  )
 }

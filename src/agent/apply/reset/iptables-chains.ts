@@ -1,15 +1,15 @@
 import type { LinuxHost } from '../../host/host.ts'
-import type { Step } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
 
-/** Those that iptables makes in nftables as soon as somebody looks into them. */
-const own = new Set(['filter', 'nat', 'mangle', 'raw', 'security'])
+/** Tables that iptables creates in nftables as soon as it lists rules. */
+const iptablesTables = new Set(['filter', 'nat', 'mangle', 'raw', 'security'])
 
-/** Chains of iptables, with the rules that lead to them. */
-export const removeChains: Step = async ({ packets }, { chains }) => {
+/** Removes iptables chains and the rules that jump to them. */
+export const removeChains: LinuxLeftoverStep = async ({ packets }, { chains }) => {
   if (chains.length === 0) return []
   const removed: string[] = []
   for (const version of [4, 6] as const) {
-    const { text, names } = chainRemoval(await packets.rules(version), chains)
+    const { text, names } = buildChainRemoval(await packets.rules(version), chains)
     if (names.length > 0) await packets.changeRules(version, text)
     removed.push(...names)
   }
@@ -17,25 +17,28 @@ export const removeChains: Step = async ({ packets }, { chains }) => {
   return removed
 }
 
-/** A table without a rule does nothing to any packet, whoever made it. */
+/** An empty table has no effect, whichever program created it. */
 async function removeEmptyTables({ packets }: Pick<LinuxHost, 'packets'>): Promise<void> {
   for (const table of await packets.tables()) {
-    const isTheirs = own.has(table.name) && ['ip', 'ip6'].includes(table.family)
-    if (isTheirs && (await packets.isEmpty(table))) await packets.removeTable(table)
+    const isIptablesTable = iptablesTables.has(table.name) && ['ip', 'ip6'].includes(table.family)
+    if (isIptablesTable && (await packets.isEmpty(table))) await packets.removeTable(table)
   }
 }
 
-/** From what iptables-save says, what iptables-restore has to be told so that all chains of some beginnings are gone. */
-export function chainRemoval(
+/**
+ * Builds input for iptables-restore, from the output of iptables-save, that removes all chains with these
+ * prefixes.
+ */
+export function buildChainRemoval(
   saved: string,
-  beginnings: readonly string[],
+  prefixes: readonly string[],
 ): { readonly text: string; readonly names: readonly string[] } {
-  const isOurs = (name: string): boolean => beginnings.some((beginning) => name.startsWith(beginning))
-  const tables = saved.split(/^(?=\*)/m).map((table) => tableRemoval(table.split('\n'), isOurs))
+  const isOurs = (name: string): boolean => prefixes.some((prefix) => name.startsWith(prefix))
+  const tables = saved.split(/^(?=\*)/m).map((table) => buildTableRemoval(table.split('\n'), isOurs))
   return { text: tables.map(({ text }) => text).join(''), names: tables.flatMap(({ names }) => names) }
 }
 
-function tableRemoval(lines: readonly string[], isOurs: (name: string) => boolean) {
+function buildTableRemoval(lines: readonly string[], isOurs: (name: string) => boolean) {
   const table = lines.find((line) => line.startsWith('*'))
   const chains = lines.flatMap((line) => /^:(\S+) /.exec(line)?.[1] ?? []).filter(isOurs)
   const jumps = lines.filter((line) => {
@@ -45,7 +48,7 @@ function tableRemoval(lines: readonly string[], isOurs: (name: string) => boolea
   if (table === undefined || chains.length === 0) return { text: '', names: [] }
   const changes = [
     ...jumps.map((line) => line.replace(/^-A/, '-D')),
-    // All are emptied before any goes: they lead to each other.
+    // Flush all chains before deleting any: they refer to each other.
     ...chains.map((name) => `-F ${name}`),
     ...chains.map((name) => `-X ${name}`),
   ]

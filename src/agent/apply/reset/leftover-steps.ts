@@ -1,32 +1,32 @@
 import type { Ledger } from '../../../contract/ledger.ts'
 import type { Host } from '../../host/host.ts'
-import { removeCgroups } from './cgroups.ts'
+import { removePodCgroups } from './cgroups.ts'
 import { removeChains } from './iptables-chains.ts'
-import { endContainers } from './containers.ts'
-import { removeData } from './data.ts'
-import { leftoversOf } from './leftovers.ts'
+import { killContainers } from './containers.ts'
+import { removeComponentData } from './data.ts'
+import { listLeftovers } from './leftovers.ts'
 import { removeLinks } from './links.ts'
 import { unmountAll } from './mounts.ts'
-import type { Step } from './linux-leftover-step.ts'
-import { removeTables } from './nft-tables.ts'
-import { windowsSteps } from './windows-leftover-steps.ts'
+import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
+import { removeNftTables } from './nft-tables.ts'
+import { listWindowsLeftoverSteps } from './windows-leftover-steps.ts'
 
-const linuxSteps: readonly (readonly [name: string, step: Step])[] = [
-  ['containers', endContainers],
+const linuxSteps: readonly (readonly [name: string, step: LinuxLeftoverStep])[] = [
+  ['containers', killContainers],
   ['mounts', unmountAll],
   ['links', removeLinks],
-  ['tables of nftables', removeTables],
+  ['tables of nftables', removeNftTables],
   ['chains of iptables', removeChains],
-  ['control groups', removeCgroups],
-  ['data', removeData],
+  ['control groups', removePodCgroups],
+  ['data', removeComponentData],
 ]
 
-/** Takes one kind of leftover away, and answers with what was there of it. */
+/** Removes one kind of leftover and returns what was found. */
 export type LeftoverStep = readonly [name: string, take: (signal: AbortSignal) => Promise<readonly string[]>]
 
-/** All that the programs of a host have made and leave behind, one kind after the other. */
-export function leftoverSteps(host: Host, ledger: Ledger): readonly LeftoverStep[] {
-  if (host.os === 'windows') return windowsSteps(host, ledger)
-  const leftovers = leftoversOf(ledger)
+/** Lists the steps that remove everything the programs of a host created, in order. */
+export function listLeftoverSteps(host: Host, ledger: Ledger): readonly LeftoverStep[] {
+  if (host.os === 'windows') return listWindowsLeftoverSteps(host, ledger)
+  const leftovers = listLeftovers(ledger)
   return linuxSteps.map(([name, step]) => [name, async (signal) => step(host, leftovers, signal)])
 }

@@ -1,31 +1,34 @@
 import type { Ledger } from '../../../contract/ledger.ts'
 
-/** What programs make on a host beside what we put there, and leave when they end. */
+/** What programs create on a host beside our resources, and leave behind when they end. */
 export interface Leftovers {
-  /** With all that is in them. */
+  /** Removed with all their content. */
   readonly directories: readonly string[]
-  /** Those of them that are written down: they are only emptied, and go, or not, with all that is. */
-  readonly emptied: readonly string[]
+  /**
+   * Directories that the ledger contains: they are only emptied here and removed together with the other
+   * resources.
+   */
+  readonly onlyEmptied: readonly string[]
   readonly files: readonly string[]
-  /** Only where nothing is in them: what is, an administrator has put there. */
-  readonly bare: readonly string[]
-  /** Where a runtime listens: what it has started bears this address. */
+  /** Removed only if empty: any content was put there by an administrator. */
+  readonly removedIfEmpty: readonly string[]
+  /** Socket of a runtime; its shims carry this address. */
   readonly runtimes: readonly string[]
-  /** All that is mounted below. */
+  /** Everything mounted below these prefixes is unmounted. */
   readonly mounts: readonly string[]
   readonly links: readonly RegExp[]
-  /** Of nftables, by name. */
+  /** Names of nftables tables. */
   readonly tables: readonly string[]
-  /** Of iptables, by how their names begin. */
+  /** Name prefixes of iptables chains. */
   readonly chains: readonly string[]
   readonly cgroups: readonly string[]
 }
 
-const nothing: Leftovers = {
+const noLeftovers: Leftovers = {
   directories: [],
-  emptied: [],
+  onlyEmptied: [],
   files: [],
-  bare: [],
+  removedIfEmpty: [],
   runtimes: [],
   mounts: [],
   links: [],
@@ -34,7 +37,9 @@ const nothing: Leftovers = {
   cgroups: [],
 }
 
-/** By the service that makes it. Where that service was never ours, neither is any of this. */
+/**
+ * Keyed by the service that creates the leftovers. Without that service in the ledger none of them are ours.
+ */
 const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   'etcd.service': { directories: ['/var/lib/etcd'] },
   'containerd.service': {
@@ -48,7 +53,7 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   'kubelet.service': {
     directories: ['/var/lib/kubelet', '/var/log/pods', '/var/log/containers'],
     files: ['/etc/systemd/logind.conf.d/99-kubelet.conf'],
-    bare: [
+    removedIfEmpty: [
       '/etc/systemd/logind.conf.d',
       '/usr/libexec/kubernetes/kubelet-plugins/volume/exec',
       '/usr/libexec/kubernetes/kubelet-plugins/volume',
@@ -61,7 +66,7 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   },
   'flanneld.service': {
     directories: ['/run/flannel'],
-    // What a probe of its network has left that was killed over it.
+    // Mounts of a network probe that was killed.
     mounts: ['/run/hyperkube'],
     links: [/^flannel[.-]/],
     tables: ['flannel-ipv4', 'flannel-ipv6'],
@@ -70,20 +75,21 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   'kube-proxy.service': { tables: ['kube-proxy'], chains: ['KUBE-'] },
 }
 
-/** All of those that a host may have: its services, and those whose data it still has. */
-export function leftoversOf({ things, left }: Ledger): Leftovers {
-  const services = new Set(things.filter(({ target }) => target === 'service').map(({ name }) => name))
+/** Combines the leftovers of all services in the ledger and of those whose data is still on the host. */
+export function listLeftovers({ resources, retainedDirectories }: Ledger): Leftovers {
+  const services = new Set(resources.filter(({ target }) => target === 'service').map(({ name }) => name))
   const parts = Object.entries(byService)
     .filter(
-      ([name, { directories = [] }]) => services.has(name) || directories.some((path) => left.includes(path)),
+      ([name, { directories = [] }]) =>
+        services.has(name) || directories.some((path) => retainedDirectories.includes(path)),
     )
     .map(([, part]) => part)
   const all = parts.reduce<Leftovers>(
     (sum, part) => ({
       directories: [...sum.directories, ...(part.directories ?? [])],
-      emptied: [],
+      onlyEmptied: [],
       files: [...sum.files, ...(part.files ?? [])],
-      bare: [...sum.bare, ...(part.bare ?? [])],
+      removedIfEmpty: [...sum.removedIfEmpty, ...(part.removedIfEmpty ?? [])],
       runtimes: [...sum.runtimes, ...(part.runtimes ?? [])],
       mounts: [...sum.mounts, ...(part.mounts ?? [])],
       links: [...sum.links, ...(part.links ?? [])],
@@ -91,8 +97,8 @@ export function leftoversOf({ things, left }: Ledger): Leftovers {
       chains: [...new Set([...sum.chains, ...(part.chains ?? [])])],
       cgroups: [...sum.cgroups, ...(part.cgroups ?? [])],
     }),
-    nothing,
+    noLeftovers,
   )
-  const emptied = things.filter(({ target }) => target === 'directory').map(({ name }) => name)
-  return { ...all, directories: [...new Set([...all.directories, ...left])], emptied }
+  const onlyEmptied = resources.filter(({ target }) => target === 'directory').map(({ name }) => name)
+  return { ...all, directories: [...new Set([...all.directories, ...retainedDirectories])], onlyEmptied }
 }

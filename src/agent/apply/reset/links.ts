@@ -1,8 +1,8 @@
-import type { Step } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
 
-/** Network links of pods, with the routes through them. */
-export const removeLinks: Step = async ({ packets }, { links }) => {
-  const ours = (await packets.links()).filter((name) => links.some((pattern) => pattern.test(name)))
-  for (const name of ours) await packets.removeLink(name)
-  return ours
+/** Removes network links of pods and the routes through them. */
+export const removeLinks: LinuxLeftoverStep = async ({ packets }, { links }) => {
+  const podLinks = (await packets.links()).filter((name) => links.some((pattern) => pattern.test(name)))
+  for (const name of podLinks) await packets.removeLink(name)
+  return podLinks
 }

@@ -1,26 +1,31 @@
 import type { LinuxHost } from '../../host/host.ts'
-import type { Step } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
 
-const namespaces = '/run/netns'
+const namespaceDirectory = '/run/netns'
 
-export const unmountAll: Step = async ({ mounts, files }, { mounts: places }) => {
-  const mounted = (await mounts.list()).filter((path) => places.some((place) => isBelow(path, place)))
+export const unmountAll: LinuxLeftoverStep = async ({ mounts, files }, { mounts: prefixes }) => {
+  const mounted = (await mounts.list()).filter((path) => prefixes.some((prefix) => isBelow(path, prefix)))
   for (const path of mounted) await mounts.unmount(path)
-  const spaces = places.some((place) => place.startsWith(namespaces)) ? await removeNamespaces({ files }) : []
-  return [...mounted, ...spaces]
+  const removedNamespaces = prefixes.some((prefix) => prefix.startsWith(namespaceDirectory))
+    ? await removeNamespaces({ files })
+    : []
+  return [...mounted, ...removedNamespaces]
 }
 
-/** A place that ends with a dash is the beginning of a name; the mount of a place itself is the administrator's. */
-function isBelow(path: string, place: string): boolean {
-  return path.startsWith(place.endsWith('-') ? place : `${place}/`)
+/**
+ * A prefix that ends with a dash is the beginning of a name. A mount at the prefix itself belongs to the
+ * administrator.
+ */
+function isBelow(path: string, prefix: string): boolean {
+  return path.startsWith(prefix.endsWith('-') ? prefix : `${prefix}/`)
 }
 
-/** The networks of pods: files, once nothing is mounted on them any more. */
+/** Removes network namespaces of pods. They are plain files once nothing is mounted on them. */
 async function removeNamespaces({ files }: Pick<LinuxHost, 'files'>): Promise<string[]> {
-  const entries = (await files.list(namespaces)) ?? []
-  const ours = entries
+  const entries = (await files.list(namespaceDirectory)) ?? []
+  const podNamespaces = entries
     .filter(({ name }) => name.startsWith('cni-'))
-    .map(({ name }) => `${namespaces}/${name}`)
-  for (const path of ours) await files.remove(path)
-  return ours
+    .map(({ name }) => `${namespaceDirectory}/${name}`)
+  for (const path of podNamespaces) await files.remove(path)
+  return podNamespaces
 }

@@ -1,8 +1,8 @@
-import type { Step } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
 
-/** Tables of nftables. */
-export const removeTables: Step = async ({ packets }, { tables }) => {
-  const ours = (await packets.tables()).filter(({ name }) => tables.includes(name))
-  for (const table of ours) await packets.removeTable(table)
-  return ours.map(({ family, name }) => `${family} ${name}`)
+/** Removes nftables tables. */
+export const removeNftTables: LinuxLeftoverStep = async ({ packets }, { tables }) => {
+  const ownTables = (await packets.tables()).filter(({ name }) => tables.includes(name))
+  for (const table of ownTables) await packets.removeTable(table)
+  return ownTables.map(({ family, name }) => `${family} ${name}`)
 }

@@ -1,24 +1,30 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { componentOf } from '../../../diff/testing/fixtures.ts'
+import { buildComponent } from '../../../diff/testing/fixtures.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import { type TemporaryHost, temporaryHost } from '../../host/testing/temporary-host.ts'
-import { filesBelow } from '../artifact-files.ts'
-import { applied, hostPlan, publish, running, someRun } from '../testing/fixtures.ts'
-import { Killed, mortal } from '../testing/crash-injection.ts'
-import { type Reset, reset } from './reset.ts'
+import { type TemporaryHost, createTemporaryHost } from '../../host/testing/temporary-host.ts'
+import { listFilesBelow } from '../artifact-files.ts'
+import {
+  applyAndListOps,
+  buildPlanWithHost,
+  publishPrograms,
+  runningComponent,
+  someRunId,
+} from '../testing/fixtures.ts'
+import { Killed, withCrash } from '../testing/crash-injection.ts'
+import { type ResetResult, runReset } from './reset.ts'
 
 let host: TemporaryHost & AsyncDisposable
 
 beforeEach(async () => {
-  host = await temporaryHost()
-  await writeFile(host.place('/etc/crictl.yaml'), 'theirs')
-  await mkdir(host.place('/var/lib/etcd'), { mode: 0o755 })
+  host = await createTemporaryHost()
+  await writeFile(host.toLocalPath('/etc/crictl.yaml'), 'theirs')
+  await mkdir(host.toLocalPath('/var/lib/etcd'), { mode: 0o755 })
 })
 afterEach(async () => host[Symbol.asyncDispose]())
 
-const plan = hostPlan(
-  componentOf({
+const plan = buildPlanWithHost(
+  buildComponent({
     name: 'extra',
     stage: 'prepare',
     modules: ['overlay'],
@@ -40,20 +46,20 @@ const plan = hostPlan(
       },
     ],
   }),
-  running('etcd', '1', {
+  runningComponent('etcd', '1', {
     directories: [
       { path: '/var/lib/etcd', owner: 'etcd', mode: '0700' },
       { path: '/etc/hyperkube/etcd', owner: 'etcd', mode: '0700' },
     ],
   }),
-  running('kubelet', '1'),
+  runningComponent('kubelet', '1'),
 )
 
-async function resetHost(on: LinuxHost = host): Promise<Reset> {
-  return reset({
+async function resetHost(on: LinuxHost = host): Promise<ResetResult> {
+  return runReset({
     host: on,
     name: 'a',
-    run: someRun,
+    run: someRunId,
     emit: () => undefined,
     signal: new AbortController().signal,
   })
@@ -62,7 +68,7 @@ async function resetHost(on: LinuxHost = host): Promise<Reset> {
 async function everything(): Promise<unknown> {
   const facts = await host.files.stat('/var/lib/etcd')
   return {
-    files: await filesBelow(host.files, '/'),
+    files: await listFilesBelow(host.files, '/'),
     top: (await host.files.list('/'))?.map(({ name }) => name).toSorted(),
     lib: (await host.files.list('/var/lib'))?.map(({ name }) => name).toSorted(),
     etcd: { mode: facts?.mode, uid: facts?.uid },
@@ -73,12 +79,12 @@ async function everything(): Promise<unknown> {
 }
 
 async function setUp(): Promise<void> {
-  publish(host, plan)
-  await applied(host, plan)
-  // What programs write beside what they were given.
-  await writeFile(host.place('/var/lib/etcd/data'), '')
-  await mkdir(host.place('/var/lib/kubelet/pods'), { recursive: true })
-  await writeFile(host.place('/etc/hyperkube/etcd/stray'), '')
+  publishPrograms(host, plan)
+  await applyAndListOps(host, plan)
+  // Files that programs write beside their resources.
+  await writeFile(host.toLocalPath('/var/lib/etcd/data'), '')
+  await mkdir(host.toLocalPath('/var/lib/kubelet/pods'), { recursive: true })
+  await writeFile(host.toLocalPath('/etc/hyperkube/etcd/orphan'), '')
 }
 
 test('all of ours goes, and the host is as it was', async () => {
@@ -91,25 +97,25 @@ test('all of ours goes, and the host is as it was', async () => {
 
 test('a host that never had anything is left alone', async () => {
   const before = await everything()
-  expect(await resetHost()).toEqual({ report: [], farewell: undefined })
+  expect(await resetHost()).toEqual({ report: [], exitHook: undefined })
   expect(await everything()).toEqual(before)
 })
 
 test('data of others is left: a directory is only ours if its service is', async () => {
-  await mkdir(host.place('/var/lib/containerd/theirs'), { recursive: true })
+  await mkdir(host.toLocalPath('/var/lib/containerd/theirs'), { recursive: true })
   await setUp()
   await resetHost()
   expect(await host.files.list('/var/lib/containerd')).toHaveLength(1)
 })
 
-test('wherever it is cut, it can begin again', async () => {
+test('wherever it is interrupted, it can begin again', async () => {
   const before = await everything()
   for (let ends = 0; ; ends += 7) {
     await setUp()
-    const killed = await reset({
-      host: mortal(host, { calls: 0, ends }),
+    const killed = await runReset({
+      host: withCrash(host, { calls: 0, ends }),
       name: 'a',
-      run: someRun,
+      run: someRunId,
       emit: () => undefined,
       signal: new AbortController().signal,
     }).then(
@@ -130,16 +136,16 @@ test('an agent that never got a plan goes too, and ends itself last', async () =
     '/opt/hyperkube/hyperkube-0.1.0',
     '/var/lib/hyperkube/agent/runs',
   ])
-    await mkdir(host.place(directory), { recursive: true })
-  await writeFile(host.place(`/etc/systemd/system/${unit}`), '')
+    await mkdir(host.toLocalPath(directory), { recursive: true })
+  await writeFile(host.toLocalPath(`/etc/systemd/system/${unit}`), '')
   await host.systemd.reload()
   await host.systemd.enable([unit])
   await host.systemd.start(unit)
   const { pid } = await host.systemd.show(unit)
-  const { farewell } = await resetHost({ ...host, release: { ...host.release, pid } })
+  const { exitHook } = await resetHost({ ...host, release: { ...host.release, pid } })
   expect(host.systemd.calls).not.toContain(`stop ${unit}`)
   expect((await host.systemd.show(unit)).load).toBe('not-found')
-  await farewell?.()
+  await exitHook?.()
   expect(host.systemd.calls.at(-1)).toBe(`stop ${unit}`)
   await host.systemd.forget(unit)
   expect(await everything()).toEqual(before)

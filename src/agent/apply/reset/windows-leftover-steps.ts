@@ -1,57 +1,69 @@
 import type { Ledger } from '../../../contract/ledger.ts'
 import { firewallGroup, type WindowsNetwork, windowsNetworkFile } from '../../../contract/windows-network.ts'
 import type { WindowsHost } from '../../host/host.ts'
-import { isWithin, join } from '../../host/host-path.ts'
-import { networkFrom } from '../../windows/heal/build-worker-spec.ts'
-import { readWorkerMemory } from '../../windows/heal/reconcile-state.ts'
+import { isAtOrBelow, join } from '../../host/host-path.ts'
+import { parseWindowsNetwork } from '../../windows/heal/build-worker-spec.ts'
+import { readReconcileState } from '../../windows/heal/reconcile-state.ts'
 import type { LeftoverStep } from './leftover-steps.ts'
 
-/** Between two looks, in milliseconds. */
-const pause = 500
-/** How often a process is ended that does not go. */
+/** Milliseconds between two checks. */
+const checkIntervalMs = 500
+/** How often a process that does not end is killed. */
 const tries = 20
 
-/** What programs write outside of our own directory. Where their services were never ours, neither is any of this. */
-const dataOf: Readonly<Record<string, readonly string[]>> = {
+/**
+ * Data outside our own directory, by the service that writes it. Without that service in the ledger none of
+ * it is ours.
+ */
+const dataByService: Readonly<Record<string, readonly string[]>> = {
   kubelet: [String.raw`C:\var\lib\kubelet`, String.raw`C:\var\log\pods`, String.raw`C:\var\log\containers`],
 }
 
-/** All that is left of a worker once its services have stopped. Of networks, those of our two names and no others. */
-export function windowsSteps(host: WindowsHost, ledger: Ledger): readonly LeftoverStep[] {
+/**
+ * Steps that remove what a worker leaves after its services stopped. Only networks with our two names are
+ * removed.
+ */
+export function listWindowsLeftoverSteps(host: WindowsHost, ledger: Ledger): readonly LeftoverStep[] {
   return [
-    ['processes', async (signal) => endProcesses(host, signal)],
+    ['processes', async (signal) => killProcesses(host, signal)],
     ['networks', async (signal) => removeNetworks(host, signal)],
     ['rules', async () => removeRules(host)],
     ['data', async () => removeData(host, ledger)],
   ]
 }
 
-/** Containers outlive their runtime: each has a small program of its own above it, which lies beside the runtime. */
-async function endProcesses(host: WindowsHost, signal: AbortSignal): Promise<readonly string[]> {
+/**
+ * Kills all programs of ours. Containers outlive their runtime, because each one has its own shim beside the
+ * runtime.
+ */
+async function killProcesses(host: WindowsHost, signal: AbortSignal): Promise<readonly string[]> {
   const { operations, clock, layout, release } = host
-  const ended = new Set<string>()
+  const killed = new Set<string>()
   for (let left = tries; left > 0; left--) {
     const found = await operations.processes.list({ below: layout.base })
-    // Neither ourselves nor what has started us.
+    // Skips this process and its children.
     const others = found.filter(({ id, parent }) => id !== release.pid && parent !== release.pid)
     if (others.length === 0) break
     for (const { id, program, startedAt } of others) {
       await operations.processes.end({ id, program, startedAt })
-      ended.add(`${id} ${program}`)
+      killed.add(`${id} ${program}`)
     }
-    await clock.pause(pause, signal)
+    await clock.pause(checkIntervalMs, signal)
   }
-  return [...ended]
+  return [...killed]
 }
 
-/** With the endpoints of pods and with what kube-proxy has made of services. The one that holds the switch goes last. */
+/**
+ * Removes endpoints of pods and policies of kube-proxy with their networks. The network that holds the switch
+ * goes last.
+ */
 async function removeNetworks(host: WindowsHost, signal: AbortSignal): Promise<readonly string[]> {
   const { operations } = host
   const [hns] = await operations.services.list({ names: ['hns'] })
-  const network = await keptNetwork(host)
-  // Without it there are no networks.
+  const network = await readLastNetwork(host)
+  // Without the HNS service there are no networks.
   if (hns?.state !== 'Running' || network?.overlay === undefined) return []
-  const names = [network.overlay.network.name, network.overlay.hold.name]
+  const names = [network.overlay.network.name, network.overlay.anchor.name]
   const removed: string[] = []
   for (const name of names) {
     const own = (await operations.networks.list({})).filter((one) => one.name === name)
@@ -61,7 +73,7 @@ async function removeNetworks(host: WindowsHost, signal: AbortSignal): Promise<r
       removed.push(`${name}, with ${count} endpoints`)
     }
   }
-  if (removed.length > 0) removed.push(...(await giveBackRoutes(host, network, signal)))
+  if (removed.length > 0) removed.push(...(await restoreRoutes(host, network, signal)))
   return removed
 }
 
@@ -69,20 +81,23 @@ async function removeEndpoints({ operations }: WindowsHost, network: string): Pr
   const endpoints = (await operations.endpoints.list({})).filter((one) => one.network === network)
   const own = new Set(endpoints.map(({ id }) => id))
   const policies = await operations.policies.list({})
-  for (const { id, endpoints: led } of policies)
-    if (led.some((endpoint) => own.has(endpoint))) await operations.policies.remove({ id })
+  for (const { id, endpoints: policyEndpoints } of policies)
+    if (policyEndpoints.some((endpoint) => own.has(endpoint))) await operations.policies.remove({ id })
   for (const { id } of endpoints) await operations.endpoints.remove({ id })
   return endpoints.length
 }
 
-/** The switch that went has taken the routes to the cloud's metadata with it: those that the host had come back. */
-async function giveBackRoutes(
+/**
+ * Removing the switch also removed the routes to the cloud metadata service. Those that the host had before
+ * are added again.
+ */
+async function restoreRoutes(
   host: WindowsHost,
   { address, metadata }: WindowsNetwork,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const { operations, clock } = host
-  const { routesBefore = [] } = await readWorkerMemory(host)
+  const { routesBefore = [] } = await readReconcileState(host)
   const wanted = metadata.filter((destination) => routesBefore.includes(destination))
   if (wanted.length === 0) return []
   for (let left = tries; left > 0; left--) {
@@ -90,51 +105,54 @@ async function giveBackRoutes(
       ({ up, addresses }) => up && addresses.some((one) => one.address === address),
     )
     const routes = await operations.routes.list({ destinations: ['0.0.0.0/0', ...wanted] })
-    const out = routes.find(
+    const defaultRoute = routes.find(
       ({ destination, interfaceIndex }) => destination === '0.0.0.0/0' && interfaceIndex === adapter?.index,
     )
-    if (adapter !== undefined && out !== undefined) {
+    if (adapter !== undefined && defaultRoute !== undefined) {
       const missing = wanted.filter((one) => !routes.some(({ destination }) => destination === one))
       for (const destination of missing)
         await operations.routes.add({
           destination,
-          nextHop: out.nextHop,
+          nextHop: defaultRoute.nextHop,
           interfaceIndex: adapter.index,
           metric: 1,
         })
       return missing.map((destination) => `the route to ${destination} is given back`)
     }
-    await clock.pause(2 * pause, signal)
+    await clock.pause(2 * checkIntervalMs, signal)
   }
   return []
 }
 
-/** As the last plan had it. */
-async function keptNetwork({ files, layout }: WindowsHost): Promise<WindowsNetwork | undefined> {
+/** Network of the last plan. */
+async function readLastNetwork({ files, layout }: WindowsHost): Promise<WindowsNetwork | undefined> {
   const text = (await files.read(join(layout.base, windowsNetworkFile)))?.toString('utf8')
   try {
-    return text === undefined ? undefined : networkFrom(text)
+    return text === undefined ? undefined : parseWindowsNetwork(text)
   } catch {
     return undefined
   }
 }
 
-/** Whatever is in our group, also what the ledger has forgotten. */
+/** Removes all rules of our group, also those that the ledger does not contain. */
 async function removeRules({ operations }: WindowsHost): Promise<readonly string[]> {
   const rules = await operations.firewall.list({ group: firewallGroup })
   for (const { name, group } of rules) await operations.firewall.remove({ name, group })
   return rules.map(({ name }) => name)
 }
 
-/** All that components have written. What is written down as a directory is only emptied, and goes with all that is. */
+/**
+ * Removes all data of components. A directory in the ledger is only emptied here and removed together with
+ * the other resources.
+ */
 async function removeData({ files, layout }: WindowsHost, ledger: Ledger): Promise<readonly string[]> {
-  const { things, left } = ledger
-  const services = things.filter(({ target }) => target === 'service').map(({ name }) => name)
-  const known = services.flatMap((name) => dataOf[name] ?? [])
-  const planned = new Set(things.flatMap(({ target, name }) => (target === 'directory' ? [name] : [])))
+  const { resources, retainedDirectories } = ledger
+  const services = resources.filter(({ target }) => target === 'service').map(({ name }) => name)
+  const known = services.flatMap((name) => dataByService[name] ?? [])
+  const planned = new Set(resources.flatMap(({ target, name }) => (target === 'directory' ? [name] : [])))
   const removed: string[] = []
-  for (const directory of new Set([...known, ...left])) {
-    if (isWithin(directory, layout.own)) continue
+  for (const directory of new Set([...known, ...retainedDirectories])) {
+    if (isAtOrBelow(directory, layout.ownDirectories)) continue
     const entries = await files.list(directory)
     if (entries === undefined) continue
     for (const { name } of entries) await files.removeTree(join(directory, name))

@@ -3,147 +3,162 @@ import { basename, dirname, join } from '../../host/host-path.ts'
 import type { PlannedArtifact } from '../../../contract/component-plan.ts'
 import type { HashedFile } from '../../../contract/ledger.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { unfinished } from '../../host/files.ts'
+import { unfinishedSuffix } from '../../host/files.ts'
 import type { Host } from '../../host/host.ts'
 import { programName } from '../../host/program-name.ts'
-import { accessOf } from '../planned-access.ts'
+import { resolveAccess } from '../planned-access.ts'
 import {
-  filesBelow,
-  hashFile,
-  hashFiles,
-  inspectFiles,
-  manifestName,
-  manifestText,
-  wholeFiles,
+  listFilesBelow,
+  hashArtifactFile,
+  hashArtifactFiles,
+  inspectArtifactFiles,
+  artifactManifestName,
+  formatArtifactManifest,
+  findIntactFiles,
 } from '../artifact-files.ts'
-import { download, forgetDownload } from '../download.ts'
-import { besideOn, replaceFiles, takeTree } from '../replace-files.ts'
-import { notThere, type Target, type Work } from '../resource-handler.ts'
+import { downloadArtifact, deleteDownload } from '../download.ts'
+import { replacementFileCheck, replaceFiles, removeTreeUnlessInUse } from '../replace-files.ts'
+import { wasAbsent, type ResourceHandler, type MakeContext } from '../resource-handler.ts'
 
-export const artifact: Target<'artifact', PlannedArtifact> = {
+export const artifactHandler: ResourceHandler<'artifact', PlannedArtifact> = {
   target: 'artifact',
-  wish: ({ artifacts }, name) => artifacts.find((one) => `${one.name}-${one.version}` === name),
+  findSpec: ({ artifacts }, name) => artifacts.find((one) => `${one.name}-${one.version}` === name),
 
   async inspect({ directory, files, from }, { host }) {
-    const state = await inspectFiles(host.files, directory, files, besideOn(host))
+    const state = await inspectArtifactFiles(host.files, directory, files, replacementFileCheck(host))
     if (state !== 'as-written' || from === 'url') return state
-    return (await isCurrent(host, directory)) ? state : { drift: `${host.layout.current} leads elsewhere` }
+    return (await isCurrent(host, directory))
+      ? state
+      : { drift: `${host.layout.currentLink} leads elsewhere` }
   },
 
-  async make(wish, work) {
-    const { host, head } = work
-    const { directory, from } = wish
-    const sha256 = wish.from === 'url' ? wish.sha256 : await ownDigest(host, wish, work)
-    const whole = await wholeFiles(host.files, directory, sha256, besideOn(host))
-    const files = whole ?? (await adopt(wish, sha256, work)) ?? (await install(wish, sha256, work))
-    // Also where it is there already: whoever put it there may have been cut before this.
-    if (wish.from === 'url') await forgetDownload(host, wish)
+  async make(spec, context) {
+    const { host, head } = context
+    const { directory, from } = spec
+    const sha256 = spec.from === 'url' ? spec.sha256 : await readReleaseDigest(host, spec, context)
+    const intact = await findIntactFiles(host.files, directory, sha256, replacementFileCheck(host))
+    const files =
+      intact ?? (await adoptRelease(spec, sha256, context)) ?? (await installArtifact(spec, sha256, context))
+    // Also if the artifact is installed already: an earlier run may have been interrupted before this step.
+    if (spec.from === 'url') await deleteDownload(host, spec)
     const switched = from === 'this-release' && (await makeCurrent(host, directory))
     return {
-      changed: whole === undefined || switched,
-      thing: { ...head, target: 'artifact', from, directory, files },
+      changed: intact === undefined || switched,
+      resource: { ...head, target: 'artifact', from, directory, files },
     }
   },
 
   async remove({ directory }, { host }) {
     const { files, layout } = host
-    if (layout.current !== undefined && (await isCurrent(host, directory))) await files.remove(layout.current)
-    if ((await files.stat(directory)) === undefined) return notThere
-    return takeTree(host, directory)
+    if (layout.currentLink !== undefined && (await isCurrent(host, directory)))
+      await files.remove(layout.currentLink)
+    if ((await files.stat(directory)) === undefined) return wasAbsent
+    return removeTreeUnlessInUse(host, directory)
   },
 }
 
-/** Whoever brought us put us where we belong: nothing but what says so is missing. */
-async function adopt(
-  { from, name: title, directory }: PlannedArtifact,
+/** Adopts a release that the installer uploaded to its final directory: only the manifest is missing. */
+async function adoptRelease(
+  { from, name: artifactName, directory }: PlannedArtifact,
   sha256: string,
-  { host }: Work,
+  { host }: MakeContext,
 ): Promise<HashedFile[] | undefined> {
   const { files } = host
-  const name = programName(host, title)
-  if (from !== 'this-release' || (await filesBelow(files, directory)).join() !== name) return undefined
-  // The digest is that of what runs.
+  const name = programName(host, artifactName)
+  if (from !== 'this-release' || (await listFilesBelow(files, directory)).join() !== name) return undefined
+  // For the running program the digest is known already.
   const known = (await host.release.isAt(join(directory, name))) ? sha256 : undefined
-  const program = await hashFile(files, directory, name, known)
+  const program = await hashArtifactFile(files, directory, name, known)
   if (program.sha256 !== sha256 || program.mode !== 0o755) return undefined
-  const access = await accessOf(host, { owner: 'root', mode: '0644' })
-  await files.write(join(directory, manifestName), Buffer.from(manifestText(sha256, [program])), access)
+  const access = await resolveAccess(host, { owner: 'root', mode: '0644' })
+  await files.write(
+    join(directory, artifactManifestName),
+    Buffer.from(formatArtifactManifest(sha256, [program])),
+    access,
+  )
   await files.syncTree(directory)
-  return [await hashFile(files, directory, manifestName), program]
+  return [await hashArtifactFile(files, directory, artifactManifestName), program]
 }
 
-/** Made ready beside its place, so that it is there as a whole or not at all. */
-async function install(wish: PlannedArtifact, sha256: string, work: Work): Promise<HashedFile[]> {
-  const { host } = work
+/** Unpacks into a temporary directory, so that the artifact appears completely or not at all. */
+async function installArtifact(
+  spec: PlannedArtifact,
+  sha256: string,
+  context: MakeContext,
+): Promise<HashedFile[]> {
+  const { host } = context
   const { files } = host
-  const { directory } = wish
-  const root = await accessOf(host, { owner: 'root', mode: '0755' })
-  const unready = temporaryFor(directory)
-  await files.makeDirectory(unready, root)
-  await fill(unready, wish, work)
-  await normalize(host, unready)
-  const content = await hashFiles(files, unready, knownDigests(wish))
-  const manifest = Buffer.from(manifestText(sha256, content))
-  await files.write(join(unready, manifestName), manifest, { ...root, mode: 0o644 })
-  const all = [await hashFile(files, unready, manifestName), ...content]
-  await files.syncTree(unready)
-  await takePlace(host, unready, directory)
+  const { directory } = spec
+  const root = await resolveAccess(host, { owner: 'root', mode: '0755' })
+  const temporary = temporaryFor(directory)
+  await files.makeDirectory(temporary, root)
+  await fillDirectory(temporary, spec, context)
+  await normalize(host, temporary)
+  const content = await hashArtifactFiles(files, temporary, knownDigests(spec))
+  const manifest = Buffer.from(formatArtifactManifest(sha256, content))
+  await files.write(join(temporary, artifactManifestName), manifest, { ...root, mode: 0o644 })
+  const all = [await hashArtifactFile(files, temporary, artifactManifestName), ...content]
+  await files.syncTree(temporary)
+  await moveIntoPlace(host, temporary, directory)
   return all
 }
 
-/** What is wrong in its place stays open to those who run it. */
-async function takePlace(host: Host, unready: string, directory: string): Promise<void> {
+/** A faulty directory is renamed first: processes that run from it keep their open files. */
+async function moveIntoPlace(host: Host, temporary: string, directory: string): Promise<void> {
   const { files } = host
   if (host.os === 'windows' && (await files.stat(directory))?.kind === 'directory') {
-    await replaceFiles(host, unready, directory)
+    await replaceFiles(host, temporary, directory)
     return
   }
-  const former = temporaryFor(directory)
-  if ((await files.stat(directory)) !== undefined) await files.rename(directory, former)
-  await files.rename(unready, directory)
-  await files.removeTree(former)
+  const previous = temporaryFor(directory)
+  if ((await files.stat(directory)) !== undefined) await files.rename(directory, previous)
+  await files.rename(temporary, directory)
+  await files.removeTree(previous)
 }
 
-/** What was downloaded to be used as it is was hashed while it came. */
-function knownDigests(wish: PlannedArtifact): ReadonlyMap<string, string> {
-  if (wish.from !== 'url' || wish.unpack.kind === 'archive') return new Map()
-  return new Map([[wish.unpack.as, wish.sha256]])
+/** A downloaded file that is used as it is was already hashed during the download. */
+function knownDigests(spec: PlannedArtifact): ReadonlyMap<string, string> {
+  if (spec.from !== 'url' || spec.unpack.kind === 'archive') return new Map()
+  return new Map([[spec.unpack.as, spec.sha256]])
 }
 
-async function fill(into: string, wish: PlannedArtifact, work: Work): Promise<void> {
-  const { host, component, emit, signal } = work
-  if (wish.from === 'this-release') {
-    const access = await accessOf(host, { owner: 'root', mode: '0755' })
-    await host.files.copyIn(host.release.executable, join(into, programName(host, wish.name)), access)
+async function fillDirectory(into: string, spec: PlannedArtifact, context: MakeContext): Promise<void> {
+  const { host, component, emit, signal } = context
+  if (spec.from === 'this-release') {
+    const access = await resolveAccess(host, { owner: 'root', mode: '0755' })
+    await host.files.copyIn(host.release.executable, join(into, programName(host, spec.name)), access)
     return
   }
-  const fetched = await download(wish, { host, component: component.name, emit, signal })
-  const { unpack } = wish
+  const downloaded = await downloadArtifact(spec, { host, component: component.name, emit, signal })
+  const { unpack } = spec
   if (unpack.kind === 'archive') {
-    await host.tar.unpack({ path: fetched, into, strip: unpack.strip }, signal)
+    await host.tar.unpack({ path: downloaded, into, strip: unpack.strip }, signal)
     return
   }
-  await host.files.rename(fetched, join(into, unpack.as))
-  await host.files.setAccess(join(into, unpack.as), await accessOf(host, { owner: 'root', mode: '0755' }))
+  await host.files.rename(downloaded, join(into, unpack.as))
+  await host.files.setAccess(
+    join(into, unpack.as),
+    await resolveAccess(host, { owner: 'root', mode: '0755' }),
+  )
 }
 
-/** Owners and modes of whoever packed it mean nothing here. */
+/** Ignores owners and modes from the archive. */
 async function normalize(host: Host, directory: string): Promise<void> {
   const [program, plain] = await Promise.all(
-    ['0755', '0644'].map(async (mode) => accessOf(host, { owner: 'root', mode })),
+    ['0755', '0644'].map(async (mode) => resolveAccess(host, { owner: 'root', mode })),
   )
   if (program === undefined || plain === undefined) return
-  for (const path of await filesBelow(host.files, directory)) {
+  for (const path of await listFilesBelow(host.files, directory)) {
     const facts = await host.files.stat(join(directory, path))
     if (facts?.kind !== 'file') continue
     await host.files.setAccess(join(directory, path), (facts.mode & 0o111) === 0 ? plain : program)
   }
 }
 
-async function ownDigest(
+async function readReleaseDigest(
   { release }: Host,
   { name, version }: PlannedArtifact,
-  { component }: Work,
+  { component }: MakeContext,
 ): Promise<string> {
   if (release.version === version) return release.digest()
   const message = `the plan wants ${name} ${version}, and this is ${release.version}`
@@ -153,19 +168,19 @@ async function ownDigest(
   })
 }
 
-/** Where no link says which one it is, the service does. */
+/** Without a link, the service definition decides which release is current. */
 async function isCurrent({ files, layout }: Host, directory: string): Promise<boolean> {
-  return layout.current === undefined || (await files.readLink(layout.current)) === directory
+  return layout.currentLink === undefined || (await files.readLink(layout.currentLink)) === directory
 }
 
 async function makeCurrent(host: Host, directory: string): Promise<boolean> {
   const { files, layout } = host
-  if (layout.current === undefined || (await isCurrent(host, directory))) return false
-  await files.makeLink(layout.current, directory)
+  if (layout.currentLink === undefined || (await isCurrent(host, directory))) return false
+  await files.makeLink(layout.currentLink, directory)
   return true
 }
 
 function temporaryFor(directory: string): string {
-  const name = `.${basename(directory)}.${randomBytes(8).toString('hex')}${unfinished}`
+  const name = `.${basename(directory)}.${randomBytes(8).toString('hex')}${unfinishedSuffix}`
   return join(dirname(directory), name)
 }

@@ -2,94 +2,113 @@ import type { PlannedDirectory } from '../../../contract/component-plan.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import type { FileFacts } from '../../host/files.ts'
 import type { Host } from '../../host/host.ts'
-import { isBelow, isWithin, join } from '../../host/host-path.ts'
-import { accessDrift, accessOf } from '../planned-access.ts'
-import { isParent, parentsFor, takeParents } from '../parents.ts'
-import { pathsOf } from '../resource-paths.ts'
-import { takeTree } from '../replace-files.ts'
-import { notThere, type Removed, removed, type Target, type Thing, type Work } from '../resource-handler.ts'
+import { isBelow, isAtOrBelow, join } from '../../host/host-path.ts'
+import { findAccessDrift, resolveAccess } from '../planned-access.ts'
+import { isParentDirectory, listParents, removeEmptyParents } from '../parents.ts'
+import { listResourcePaths } from '../resource-paths.ts'
+import { removeTreeUnlessInUse } from '../replace-files.ts'
+import {
+  wasAbsent,
+  type RemoveResult,
+  wasRemoved,
+  type ResourceHandler,
+  type ManagedResource,
+  type MakeContext,
+} from '../resource-handler.ts'
 
-export const directory: Target<'directory', PlannedDirectory> = {
+export const directoryHandler: ResourceHandler<'directory', PlannedDirectory> = {
   target: 'directory',
-  wish: ({ directories }, name) => directories.find(({ path }) => path === name),
+  findSpec: ({ directories }, name) => directories.find(({ path }) => path === name),
 
   async inspect({ name, owner, mode }, { host }) {
     const facts = await host.files.stat(name)
     if (facts === undefined) return 'absent'
     if (facts.kind !== 'directory') return { drift: 'it is no directory' }
-    const drift = await accessDrift(host, facts, { owner, mode })
+    const drift = await findAccessDrift(host, facts, { owner, mode })
     return drift === undefined ? 'as-written' : { drift }
   },
 
-  async foresee({ path, owner, mode }, work) {
-    if (isWithin(path, work.host.layout.own)) return undefined
-    const [parents, before] = [await parentsFor(path, work), await beforeUs(path, work)]
-    return { ...work.head, target: 'directory', owner, mode, parents, before }
+  async recordBefore({ path, owner, mode }, context) {
+    if (isAtOrBelow(path, context.host.layout.ownDirectories)) return undefined
+    const [parents, before] = [await listParents(path, context), await readOriginalAccess(path, context)]
+    return { ...context.head, target: 'directory', owner, mode, parents, before }
   },
 
-  async make({ path, owner, mode }, work, former) {
-    const { host, head } = work
+  async make({ path, owner, mode }, context, previous) {
+    const { host, head } = context
     const facts = await host.files.stat(path)
     const access = { owner, mode }
-    const same = facts?.kind === 'directory' && (await accessDrift(host, facts, access)) === undefined
-    const parents = former?.parents ?? (await parentsFor(path, work))
-    if (!same) await lay(host, { path, owner, mode }, facts)
-    const thing = { ...head, target: 'directory' as const, owner, mode, parents, before: former?.before }
-    return { changed: !same, thing }
+    const same = facts?.kind === 'directory' && (await findAccessDrift(host, facts, access)) === undefined
+    const parents = previous?.parents ?? (await listParents(path, context))
+    if (!same) await makeDirectory(host, { path, owner, mode }, facts)
+    const resource = { ...head, target: 'directory' as const, owner, mode, parents, before: previous?.before }
+    return { changed: !same, resource }
   },
 
-  /** In our own directories with all that is in it. Elsewhere what is in it is data, and only a reset takes that. */
-  async remove(thing, scene) {
-    const { name, parents } = thing
-    const { host, ledger } = scene
+  /**
+   * Inside our own directories everything below is removed. Elsewhere the content is data, which only a reset
+   * removes.
+   */
+  async remove(resource, context) {
+    const { name, parents } = resource
+    const { host, ledger } = context
     const entries = await host.files.list(name)
-    // What is still there of ours needs it.
-    const isNeeded = ledger.things.some((other) => pathsOf(other).some((path) => isBelow(path, name)))
-    if (isNeeded && isWithin(name, host.layout.exclusive)) return notThere
-    const isData = !isWithin(name, host.layout.exclusive) && entries !== undefined && entries.length > 0
-    if (isData) return { changed: false, left: [name] }
-    const outcome = entries === undefined ? notThere : await giveBack(host, thing)
-    if (outcome.held === undefined) await takeParents(parents, scene)
+    // Other resources of ours are still in this directory.
+    const isNeeded = ledger.resources.some((other) =>
+      listResourcePaths(other).some((path) => isBelow(path, name)),
+    )
+    if (isNeeded && isAtOrBelow(name, host.layout.exclusiveDirectories)) return wasAbsent
+    const isData =
+      !isAtOrBelow(name, host.layout.exclusiveDirectories) && entries !== undefined && entries.length > 0
+    if (isData) return { changed: false, retained: [name] }
+    const outcome = entries === undefined ? wasAbsent : await restoreOrRemove(host, resource)
+    if (outcome.inUse === undefined) await removeEmptyParents(parents, context)
     return outcome
   },
 }
 
-async function lay(
+async function makeDirectory(
   host: Host,
   { path, owner, mode }: PlannedDirectory,
   facts: FileFacts | undefined,
 ): Promise<void> {
   if (facts !== undefined && facts.kind !== 'directory') {
-    if (!isWithin(path, host.layout.exclusive)) throw taken(path)
+    if (!isAtOrBelow(path, host.layout.exclusiveDirectories)) throw pathTaken(path)
     await host.files.remove(path)
   }
-  await host.files.makeDirectory(path, await accessOf(host, { owner, mode }))
+  await host.files.makeDirectory(path, await resolveAccess(host, { owner, mode }))
 }
 
-/** How a directory was that is not of our making. */
-async function beforeUs(path: string, { host, ledger }: Work): Promise<Thing<'directory'>['before']> {
+/** Access of a directory that existed before hyperkube. */
+async function readOriginalAccess(
+  path: string,
+  { host, ledger }: MakeContext,
+): Promise<ManagedResource<'directory'>['before']> {
   const facts = await host.files.stat(path)
-  if (facts?.kind !== 'directory' || isParent(ledger, path) || (await hasOnlyOurs(host, path)))
+  if (facts?.kind !== 'directory' || isParentDirectory(ledger, path) || (await containsOnlyOwn(host, path)))
     return undefined
   const { uid, gid, mode, sddl } = facts
   return { uid, gid, mode, ...(sddl === undefined ? {} : { sddl }) }
 }
 
-/** Whoever brought the agent has made the directory that all of ours is in. */
-async function hasOnlyOurs({ os, files, layout }: Host, path: string): Promise<boolean> {
-  if (os === 'linux' || !layout.own.every((own) => isBelow(own, path))) return false
+/** On Windows the installer of the agent created the directory that contains all of ours. */
+async function containsOnlyOwn({ os, files, layout }: Host, path: string): Promise<boolean> {
+  if (os === 'linux' || !layout.ownDirectories.every((own) => isBelow(own, path))) return false
   const entries = (await files.list(path)) ?? []
-  return entries.every(({ name }) => layout.own.includes(join(path, name)))
+  return entries.every(({ name }) => layout.ownDirectories.includes(join(path, name)))
 }
 
-async function giveBack(host: Host, { name, before }: Thing<'directory'>): Promise<Removed> {
-  if (before === undefined) return takeTree(host, name)
+async function restoreOrRemove(
+  host: Host,
+  { name, before }: ManagedResource<'directory'>,
+): Promise<RemoveResult> {
+  if (before === undefined) return removeTreeUnlessInUse(host, name)
   await host.files.setAccess(name, before)
-  return removed
+  return wasRemoved
 }
 
-function taken(path: string): HyperkubeError {
-  return new HyperkubeError('APPLY_PATH_TAKEN', `${path} shall be a directory, and is something else`, {
+function pathTaken(path: string): HyperkubeError {
+  return new HyperkubeError('APPLY_PATH_TAKEN', `${path} must be a directory, and is something else`, {
     hint: `look what it is, and move it away: mv ${path} ${path}.old`,
   })
 }

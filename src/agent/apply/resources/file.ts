@@ -2,42 +2,46 @@ import { basename, dirname } from '../../host/host-path.ts'
 import type { PlannedFile } from '../../../contract/component-plan.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import type { Host } from '../../host/host.ts'
-import { foreseeFile, inspectFile, putFile, takeFile } from '../planned-file.ts'
-import type { Target, Work } from '../resource-handler.ts'
+import { recordFileBefore, inspectFile, writePlannedFile, removePlannedFile } from '../planned-file.ts'
+import type { ResourceHandler, MakeContext } from '../resource-handler.ts'
 
-export const file: Target<'file', PlannedFile> = {
+export const fileHandler: ResourceHandler<'file', PlannedFile> = {
   target: 'file',
-  wish: ({ files }, name) => files.find(({ path }) => path === name),
+  findSpec: ({ files }, name) => files.find(({ path }) => path === name),
 
-  // Of a secret nothing but its digest is at hand, and that is enough.
+  // For a secret only the digest is available, which is sufficient.
   inspect: async ({ name, owner, mode, sha256 }, { host }) =>
     inspectFile(host, name, { owner, mode, sha256 }),
 
-  async foresee(wish, work) {
-    const record = await foreseeFile({ ...wish, content: contentOf(wish, work) }, work)
-    return record && { ...work.head, target: 'file', ...record }
+  async recordBefore(spec, context) {
+    const record = await recordFileBefore({ ...spec, content: resolveContent(spec, context) }, context)
+    return record && { ...context.head, target: 'file', ...record }
   },
 
-  async make(wish, work, former) {
-    const { host, head } = work
-    const { path } = wish
-    const { changed, record } = await putFile({ ...wish, content: contentOf(wish, work) }, work, former)
-    await noticeUnit(host, path)
-    return { changed, thing: { ...head, target: 'file', ...record } }
+  async make(spec, context, previous) {
+    const { host, head } = context
+    const { path } = spec
+    const { changed, record } = await writePlannedFile(
+      { ...spec, content: resolveContent(spec, context) },
+      context,
+      previous,
+    )
+    await reloadIfUnit(host, path)
+    return { changed, resource: { ...head, target: 'file', ...record } }
   },
 
-  async remove(thing, scene) {
-    const { host } = scene
-    const isUnit = host.os === 'linux' && dirname(thing.name) === host.layout.units
-    if (isUnit) await host.systemd.stop(basename(thing.name))
-    const outcome = await takeFile(thing.name, thing, scene)
-    await noticeUnit(host, thing.name)
-    if (isUnit) await host.systemd.forget(basename(thing.name))
+  async remove(resource, context) {
+    const { host } = context
+    const isUnit = host.os === 'linux' && dirname(resource.name) === host.layout.units
+    if (isUnit) await host.systemd.stop(basename(resource.name))
+    const outcome = await removePlannedFile(resource.name, resource, context)
+    await reloadIfUnit(host, resource.name)
+    if (isUnit) await host.systemd.forget(basename(resource.name))
     return outcome
   },
 }
 
-function contentOf({ content, path }: PlannedFile, { secrets, component }: Work): Uint8Array {
+function resolveContent({ content, path }: PlannedFile, { secrets, component }: MakeContext): Uint8Array {
   if (content.kind === 'text') return Buffer.from(content.text)
   const secret = secrets.get(content.secret)
   if (secret !== undefined) return secret.reveal()
@@ -48,10 +52,10 @@ function contentOf({ content, path }: PlannedFile, { secrets, component }: Work)
 }
 
 /**
- * A slice is a plain file to us and a unit to systemd, and so is what goes over a unit, in a directory of its name. Also when
- * nothing has changed: who was cut may have left it unread.
+ * Reloads systemd for slices and drop-ins, which are plain files in the plan. Also if nothing changed: an
+ * interrupted run may have left the file unread.
  */
-async function noticeUnit(host: Host, path: string): Promise<void> {
+async function reloadIfUnit(host: Host, path: string): Promise<void> {
   if (host.os !== 'linux') return
   const { systemd, layout } = host
   if ([dirname(path), dirname(dirname(path))].includes(layout.units)) await systemd.reload()

@@ -1,13 +1,16 @@
 import type { ComponentPlan } from '../../../contract/component-plan.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { notThere, type Target } from '../resource-handler.ts'
+import { wasAbsent, type ResourceHandler } from '../resource-handler.ts'
 
 type Rule = ComponentPlan['firewall'][number]
 
-/** On Linux a host's firewall is its administrator's: what must be opened is a finding. No plan for Linux has a rule. */
-export const firewallRule: Target<'firewall-rule', Rule> = {
+/**
+ * On Linux the administrator manages the firewall, and ports to open are findings. No plan for Linux contains
+ * a rule.
+ */
+export const linuxFirewallRuleHandler: ResourceHandler<'firewall-rule', Rule> = {
   target: 'firewall-rule',
-  wish: ({ firewall }, name) => firewall.find((rule) => rule.name === name),
+  findSpec: ({ firewall }, name) => firewall.find((rule) => rule.name === name),
   inspect: async () => 'absent',
 
   async make({ name }, { component }) {
@@ -17,5 +20,5 @@ export const firewallRule: Target<'firewall-rule', Rule> = {
     })
   },
 
-  remove: async () => notThere,
+  remove: async () => wasAbsent,
 }

@@ -1,71 +1,80 @@
-import { keptNames, parseImage } from '../../../contract/image-reference.ts'
+import { listRuntimeNames, parseImage } from '../../../contract/image-reference.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { deliveredArchive } from '../delivered.ts'
-import { findImages, type ImageTools, imageTools, wrongNames } from '../runtime-images.ts'
-import { notThere, removed, type Scene, type State, type Target, type Work } from '../resource-handler.ts'
+import { findDeliveredArchive } from '../delivered.ts'
+import { findImages, type ImageTools, findImageTools, findWrongNames } from '../runtime-images.ts'
+import {
+  wasAbsent,
+  wasRemoved,
+  type InspectContext,
+  type ResourceObservation,
+  type ResourceHandler,
+  type MakeContext,
+} from '../resource-handler.ts'
 
 /**
- * An image that shall be there before anybody asks for it, and be the one that the plan names. The kubelet does not
- * remove it to make room: it may come from nowhere again.
+ * An image that must be present before a pod needs it, with the digest of the plan. The kubelet does not
+ * delete it to free space, because it might not be available again.
  */
-export const image: Target<'image', string> = {
+export const imageHandler: ResourceHandler<'image', string> = {
   target: 'image',
-  wish: ({ images }, name) => images.find((one) => one === name),
+  findSpec: ({ images }, name) => images.find((one) => one === name),
 
-  async inspect({ name }, scene) {
-    const there = scene.images ?? (await lookedUp([name], scene))
-    return there === undefined ? 'as-written' : stateOf(name, there)
+  async inspect({ name }, context) {
+    const digests = context.images ?? (await queryImages([name], context))
+    return digests === undefined ? 'as-written' : compareImage(name, digests)
   },
 
-  async make(name, work) {
-    const { host, head, ledger, component } = work
-    const tools = imageTools(host, ledger)
-    const there = tools && (await findImages(host, tools, [name]))
-    if (tools === undefined || there === undefined) {
+  async make(name, context) {
+    const { host, head, ledger, component } = context
+    const tools = findImageTools(host, ledger)
+    const digests = tools && (await findImages(host, tools, [name]))
+    if (tools === undefined || digests === undefined) {
       throw new HyperkubeError('IMAGE_NO_RUNTIME', `${name} cannot be brought: containerd does not answer`, {
         component: component.name,
         hint: `on the host: ${host.os === 'linux' ? 'systemctl status' : 'sc.exe query'} containerd`,
       })
     }
-    const is = stateOf(name, there) === 'as-written'
-    if (!is) await bring(name, tools, work)
-    return { changed: !is, thing: { ...head, target: 'image' } }
+    const isPresent = compareImage(name, digests) === 'as-written'
+    if (!isPresent) await loadOrPull(name, tools, context)
+    return { changed: !isPresent, resource: { ...head, target: 'image' } }
   },
 
   async remove({ name }, { host, ledger }) {
-    const tools = imageTools(host, ledger)
-    const there = tools && (await findImages(host, tools, [name]))
-    if (tools === undefined || there === undefined) return notThere
-    const others = ledger.things.filter((thing) => thing.target === 'image' && thing.name !== name)
-    const needed = new Set(others.flatMap((thing) => keptNames(thing.name)))
-    // Pods may still run of it. Whoever makes room takes what nobody uses.
-    const free = keptNames(name).filter((one) => there.has(one) && !needed.has(one))
-    for (const one of free) await host.images.release(tools.ctr, one)
-    return free.length === 0 ? notThere : removed
+    const tools = findImageTools(host, ledger)
+    const digests = tools && (await findImages(host, tools, [name]))
+    if (tools === undefined || digests === undefined) return wasAbsent
+    const others = ledger.resources.filter(
+      (resource) => resource.target === 'image' && resource.name !== name,
+    )
+    const needed = new Set(others.flatMap((resource) => listRuntimeNames(resource.name)))
+    // Pods may still use the image, so it is only unpinned. Garbage collection deletes unused images.
+    const free = listRuntimeNames(name).filter((one) => digests.has(one) && !needed.has(one))
+    for (const one of free) await host.images.unpin(tools.ctr, one)
+    return free.length === 0 ? wasAbsent : wasRemoved
   },
 }
 
-async function lookedUp(
+async function queryImages(
   names: readonly string[],
-  { host, ledger }: Scene,
+  { host, ledger }: InspectContext,
 ): Promise<ReadonlyMap<string, string> | undefined> {
-  const tools = imageTools(host, ledger)
+  const tools = findImageTools(host, ledger)
   return tools && findImages(host, tools, names)
 }
 
-function stateOf(name: string, there: ReadonlyMap<string, string>): State {
-  const { missing, other } = wrongNames(name, there)
-  if (missing.length === keptNames(name).length) return 'absent'
+function compareImage(name: string, digests: ReadonlyMap<string, string>): ResourceObservation {
+  const { missing, other } = findWrongNames(name, digests)
+  if (missing.length === listRuntimeNames(name).length) return 'absent'
   if (other.length > 0) return { drift: `${other.join(' and ')} is another image` }
   return missing.length > 0 ? { drift: `${missing.join(' and ')} is not there` } : 'as-written'
 }
 
-/** From what was delivered, or from where the runtime was told that images come from. */
-async function bring(name: string, tools: ImageTools, work: Work): Promise<void> {
-  const { host, signal } = work
+/** Loads an uploaded archive, or pulls from the registries that the runtime is configured with. */
+async function loadOrPull(name: string, tools: ImageTools, context: MakeContext): Promise<void> {
+  const { host, signal } = context
   const { images } = host
-  const [own = name, ...others] = keptNames(name)
-  const archive = await deliveredArchive(host, name)
+  const [own = name, ...others] = listRuntimeNames(name)
+  const archive = await findDeliveredArchive(host, name)
   if (archive !== undefined) {
     await images.load(tools.ctr, archive, signal)
     return
@@ -74,7 +83,7 @@ async function bring(name: string, tools: ImageTools, work: Work): Promise<void>
     signal.throwIfAborted()
     throw notPulled(name, cause)
   })
-  await images.keep(tools.ctr, own)
+  await images.pin(tools.ctr, own)
   for (const other of others) await images.rename(tools.ctr, own, other)
 }
 

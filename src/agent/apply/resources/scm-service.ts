@@ -1,77 +1,98 @@
-import type { ScmService } from '../../../contract/service.ts'
+import type { ScmServiceSpec } from '../../../contract/service.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import type { WindowsHost } from '../../host/host.ts'
 import type { ServiceState } from '../../windows/operations/services.ts'
-import { programIn, serviceWish, settingsText } from '../../windows/scm/service-spec.ts'
-import { sha256Of } from '../planned-file.ts'
-import { notThere, removed, type Target } from '../resource-handler.ts'
+import {
+  parseProgramPath,
+  toWindowsServiceSpec,
+  formatServiceSettings,
+} from '../../windows/scm/service-spec.ts'
+import { sha256Hex } from '../planned-file.ts'
+import { wasAbsent, wasRemoved, type ResourceHandler } from '../resource-handler.ts'
 import { waitFor } from '../wait-for.ts'
 
-/** A service of Windows, as its manager keeps it. Whether it runs is looked at, and seen to, on its own. */
-export const scmService: Target<'service', ScmService, WindowsHost> = {
+/** The definition of a Windows service. Whether it runs is handled separately. */
+export const scmServiceHandler: ResourceHandler<'service', ScmServiceSpec, WindowsHost> = {
   target: 'service',
-  wish: ({ service }, name) => (service?.supervisor === 'scm' && service.name === name ? service : undefined),
+  findSpec: ({ service }, name) =>
+    service?.supervisor === 'scm' && service.name === name ? service : undefined,
 
   async inspect({ name, sha256 }, { host }) {
-    const there = await serviceOf(host, name)
-    if (there === undefined) return 'absent'
-    if (there.startMode !== 'Auto') return { drift: 'it would not start with the host' }
-    return sha256Of(settingsText(there)) === sha256 ? 'as-written' : { drift: 'its settings are others' }
+    const current = await findScmService(host, name)
+    if (current === undefined) return 'absent'
+    if (current.startMode !== 'Auto') return { drift: 'it would not start with the host' }
+    return sha256Hex(formatServiceSettings(current)) === sha256
+      ? 'as-written'
+      : { drift: 'its settings are others' }
   },
 
-  async foresee(wish, { host, head, component }) {
-    const there = await serviceOf(host, wish.name)
-    if (there !== undefined && !isOurs(host, there)) throw taken(there, component.name)
-    const sha256 = sha256Of(settingsText(serviceWish(wish)))
-    // One that we did not know may run already, as what it was before.
-    const isOther = there !== undefined && there.processId !== 0 && sha256Of(settingsText(there)) !== sha256
-    return { ...head, target: 'service', sha256, started: false, unseen: isOther ? [wish.name] : [] }
+  async recordBefore(spec, { host, head, component }) {
+    const current = await findScmService(host, spec.name)
+    if (current !== undefined && !isOwnService(host, current)) throw serviceTaken(current, component.name)
+    const sha256 = sha256Hex(formatServiceSettings(toWindowsServiceSpec(spec)))
+    // A service that the ledger did not know may already run with other settings.
+    const hasOtherSettings =
+      current !== undefined && current.processId !== 0 && sha256Hex(formatServiceSettings(current)) !== sha256
+    return {
+      ...head,
+      target: 'service',
+      sha256,
+      started: false,
+      pendingChanges: hasOtherSettings ? [spec.name] : [],
+    }
   },
 
-  async make(wish, { host, head }, former) {
-    const wanted = serviceWish(wish)
-    const text = settingsText(wanted)
-    const there = await serviceOf(host, wish.name)
-    const is = there?.startMode === 'Auto' && settingsText(there) === text
-    if (!is) await host.operations.services.put(wanted)
-    const { started = false, unseen = [] } = former ?? {}
-    return { changed: !is, thing: { ...head, target: 'service', sha256: sha256Of(text), started, unseen } }
+  async make(spec, { host, head }, previous) {
+    const desired = toWindowsServiceSpec(spec)
+    const text = formatServiceSettings(desired)
+    const current = await findScmService(host, spec.name)
+    const isCurrent = current?.startMode === 'Auto' && formatServiceSettings(current) === text
+    if (!isCurrent) await host.operations.services.put(desired)
+    const { started = false, pendingChanges = [] } = previous ?? {}
+    return {
+      changed: !isCurrent,
+      resource: { ...head, target: 'service', sha256: sha256Hex(text), started, pendingChanges },
+    }
   },
 
   async remove({ name }, { host }) {
-    return (await removeService(host, name)) ? removed : notThere
+    return (await removeScmService(host, name)) ? wasRemoved : wasAbsent
   },
 }
 
-/** One of ours, until its manager knows nothing of it any more. Its process, where it still has one, goes on. */
-export async function removeService(host: WindowsHost, name: string): Promise<boolean> {
-  const there = await serviceOf(host, name)
-  if (there === undefined || !isOurs(host, there)) return false
+/**
+ * Removes a service of ours and waits until the service manager has dropped it. A running process is left
+ * alone.
+ */
+export async function removeScmService(host: WindowsHost, name: string): Promise<boolean> {
+  const current = await findScmService(host, name)
+  if (current === undefined || !isOwnService(host, current)) return false
   await host.operations.services.remove({ name })
-  // It goes when the last one who looks at it has done so; one that is our own, only with us.
-  if (there.processId !== 0) return true
+  // The manager drops a service after its last handle is closed and its process has ended. If it is our own,
+  // that is after this process.
+  if (current.processId !== 0) return true
   const { signal } = new AbortController()
   await waitFor(
     async () =>
-      (await serviceOf(host, name)) === undefined ? { found: true } : { for: `${name} to be forgotten` },
-    { clock: host.clock, signal, tell: () => undefined },
+      (await findScmService(host, name)) === undefined ? { found: true } : { for: `${name} to be forgotten` },
+    { clock: host.clock, signal, emit: () => undefined },
   )
   return true
 }
 
-async function serviceOf({ operations }: WindowsHost, name: string): Promise<ServiceState | undefined> {
+async function findScmService({ operations }: WindowsHost, name: string): Promise<ServiceState | undefined> {
   return (await operations.services.list({ names: [name] }))[0]
 }
 
-/** By the program that it runs: names are anybody's. */
-function isOurs({ layout }: WindowsHost, service: ServiceState): boolean {
-  return programIn(service).toLowerCase().startsWith(`${layout.base.toLowerCase()}\\`)
+/** Identified by its program, because any software may use the same service name. */
+function isOwnService({ layout }: WindowsHost, service: ServiceState): boolean {
+  return parseProgramPath(service).toLowerCase().startsWith(`${layout.base.toLowerCase()}\\`)
 }
 
-function taken(there: ServiceState, component: string): HyperkubeError {
+function serviceTaken(current: ServiceState, component: string): HyperkubeError {
   return new HyperkubeError(
     'APPLY_SERVICE_TAKEN',
-    `the host has a service ${there.name} of somebody else already, which runs ${programIn(there)}`,
-    { component, hint: `if nobody needs it any more, on the host: sc.exe delete ${there.name}` },
+    `the host already has a foreign service ${current.name}, which runs ${parseProgramPath(current)}`,
+    { component, hint: `if it is not needed any more, on the host: sc.exe delete ${current.name}` },
   )
 }

@@ -1,35 +1,35 @@
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { settingText } from '../../host/kernel.ts'
+import { formatSetting } from '../../host/kernel.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import { hasSetting, keepSetting } from '../settings-file.ts'
-import { removed, type Target } from '../resource-handler.ts'
+import { hasSetting, persistSetting } from '../settings-file.ts'
+import { wasRemoved, type ResourceHandler } from '../resource-handler.ts'
 
-interface SysctlWish {
+interface SysctlSpec {
   readonly name: string
   readonly value: string
 }
 
-/** A setting of the kernel, now and after each boot. */
-export const sysctl: Target<'sysctl', SysctlWish, LinuxHost> = {
+/** A kernel setting, now and after each boot. */
+export const sysctlHandler: ResourceHandler<'sysctl', SysctlSpec, LinuxHost> = {
   target: 'sysctl',
 
-  wish({ sysctls }, name) {
+  findSpec({ sysctls }, name) {
     const value = sysctls[name]
-    return value === undefined ? undefined : { name, value: settingText(value) }
+    return value === undefined ? undefined : { name, value: formatSetting(value) }
   },
 
   async inspect({ name, value }, { host }) {
     const now = await host.kernel.readSetting(name)
     if (now !== value) return { drift: `it is ${now ?? 'not there'}, not ${value}` }
-    const kept = await hasSetting(host, host.layout.sysctls, name, value)
-    return kept ? 'as-written' : { drift: 'it would be another one after the next boot' }
+    const persisted = await hasSetting(host, host.layout.sysctls, name, value)
+    return persisted ? 'as-written' : { drift: 'it would be another one after the next boot' }
   },
 
-  async foresee({ name, value }, { host, head }) {
+  async recordBefore({ name, value }, { host, head }) {
     return { ...head, target: 'sysctl', value, before: await host.kernel.readSetting(name) }
   },
 
-  async make({ name, value }, { host, head, component }, former) {
+  async make({ name, value }, { host, head, component }, previous) {
     const now = await host.kernel.readSetting(name)
     if (now === undefined) {
       throw new HyperkubeError('APPLY_NO_SETTING', `the kernel has no setting ${name}`, {
@@ -37,20 +37,20 @@ export const sysctl: Target<'sysctl', SysctlWish, LinuxHost> = {
         hint: 'the facts that the plan was made from are old: plan again',
       })
     }
-    // Before the value: who is cut in between finds a wrong value, and looks again.
-    const kept = await hasSetting(host, host.layout.sysctls, name, value)
-    if (!kept) await keepSetting(host, host.layout.sysctls, name, value)
+    // Persisted before the value is set: an interrupted run then finds a wrong value and repeats both.
+    const persisted = await hasSetting(host, host.layout.sysctls, name, value)
+    if (!persisted) await persistSetting(host, host.layout.sysctls, name, value)
     if (now !== value) await host.kernel.writeSetting(name, value)
     return {
-      changed: now !== value || !kept,
-      thing: { ...head, target: 'sysctl', value, before: former?.before },
+      changed: now !== value || !persisted,
+      resource: { ...head, target: 'sysctl', value, before: previous?.before },
     }
   },
 
-  /** As it was before us. */
+  /** Restores the original value. */
   async remove({ name, before }, { host }) {
     if (before !== undefined) await host.kernel.writeSetting(name, before)
-    await keepSetting(host, host.layout.sysctls, name, undefined)
-    return removed
+    await persistSetting(host, host.layout.sysctls, name, undefined)
+    return wasRemoved
   },
 }

@@ -1,69 +1,69 @@
 import { join } from '../../host/host-path.ts'
-import type { Service } from '../../../contract/service.ts'
+import type { ServiceSpec } from '../../../contract/service.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import {
-  type FileRecord,
-  type FileWish,
-  foreseeFile,
+  type PlannedFileRecord,
+  type PlannedFileSpec,
+  recordFileBefore,
   inspectFile,
-  putFile,
-  takeFile,
+  writePlannedFile,
+  removePlannedFile,
 } from '../planned-file.ts'
-import { type Target, type Thing } from '../resource-handler.ts'
+import { type ResourceHandler, type ManagedResource } from '../resource-handler.ts'
 
-export type SystemdService = Extract<Service, { supervisor: 'systemd' }>
+export type SystemdService = Extract<ServiceSpec, { supervisor: 'systemd' }>
 
 const access = { owner: 'root', mode: '0644' } as const
 
-/** A unit of systemd, as a file. Whether it runs is looked at, and seen to, on its own. */
-export const service: Target<'service', SystemdService, LinuxHost> = {
+/** A systemd unit file. Whether the unit runs is handled separately. */
+export const systemdServiceHandler: ResourceHandler<'service', SystemdService, LinuxHost> = {
   target: 'service',
-  wish: ({ service: wished }, name) =>
-    wished?.supervisor === 'systemd' && wished.name === name ? wished : undefined,
+  findSpec: ({ service: planned }, name) =>
+    planned?.supervisor === 'systemd' && planned.name === name ? planned : undefined,
 
   inspect: async ({ name, sha256 }, { host }) =>
     inspectFile(host, unitFile(host, name), { ...access, sha256 }),
 
-  async foresee({ name, unit }, work) {
-    const { host, head } = work
-    const record = await foreseeFile(wishOf(host, name, unit), work)
-    // One that we did not know may run already, as what its file said before.
+  async recordBefore({ name, unit }, context) {
+    const { host, head } = context
+    const record = await recordFileBefore(buildUnitSpec(host, name, unit), context)
+    // A service that the ledger did not know may already run with another unit file.
     const runs = (await host.systemd.show(name)).pid !== 0
-    const isOther = (await host.files.read(unitFile(host, name)))?.toString('utf8') !== unit
+    const isOtherUnit = (await host.files.read(unitFile(host, name)))?.toString('utf8') !== unit
     return (
       record && {
         ...head,
         target: 'service',
-        ...recordOf(record),
+        ...toServiceRecord(record),
         started: false,
-        unseen: runs && isOther ? [name] : [],
+        pendingChanges: runs && isOtherUnit ? [name] : [],
       }
     )
   },
 
-  async make({ name, unit }, work, former) {
-    const { host, head } = work
-    const { changed, record } = await putFile(
-      wishOf(host, name, unit),
-      work,
-      former && { ...former, ...access, parents: [] },
+  async make({ name, unit }, context, previous) {
+    const { host, head } = context
+    const { changed, record } = await writePlannedFile(
+      buildUnitSpec(host, name, unit),
+      context,
+      previous && { ...previous, ...access, parents: [] },
     )
-    // systemd reads it at the next start, which comes in any case.
-    const { started = false, unseen = [] } = former ?? {}
+    // systemd reads the unit file at the next start, which follows in any case.
+    const { started = false, pendingChanges = [] } = previous ?? {}
     return {
       changed,
-      thing: { ...head, target: 'service', ...recordOf(record), started, unseen },
+      resource: { ...head, target: 'service', ...toServiceRecord(record), started, pendingChanges },
     }
   },
 
-  async remove(thing, scene) {
-    const { name } = thing
-    const { host } = scene
+  async remove(resource, context) {
+    const { name } = resource
+    const { host } = context
     const { enabled } = await host.systemd.show(name)
     if (enabled) await host.systemd.disable(name)
-    // Where the unit's file was missing, its link is not systemd's any more.
+    // If the unit file was missing, systemd did not remove its link.
     await host.files.remove(join(host.layout.units, 'multi-user.target.wants', name))
-    const outcome = await takeFile(unitFile(host, name), { ...thing, parents: [] }, scene)
+    const outcome = await removePlannedFile(unitFile(host, name), { ...resource, parents: [] }, context)
     await host.systemd.reload()
     await host.systemd.forget(name)
     return outcome
@@ -74,10 +74,13 @@ export function unitFile({ layout }: Pick<LinuxHost, 'layout'>, name: string): s
   return join(layout.units, name)
 }
 
-function wishOf(host: LinuxHost, name: string, unit: string): FileWish {
+function buildUnitSpec(host: LinuxHost, name: string, unit: string): PlannedFileSpec {
   return { path: unitFile(host, name), content: Buffer.from(unit), ...access }
 }
 
-function recordOf({ sha256, kept }: FileRecord): Pick<Thing<'service'>, 'sha256' | 'kept'> {
-  return { sha256, kept }
+function toServiceRecord({
+  sha256,
+  backup,
+}: PlannedFileRecord): Pick<ManagedResource<'service'>, 'sha256' | 'backup'> {
+  return { sha256, backup }
 }

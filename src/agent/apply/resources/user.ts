@@ -1,28 +1,28 @@
 import type { LinuxHost } from '../../host/host.ts'
-import { notThere, removed, type Target } from '../resource-handler.ts'
+import { wasAbsent, wasRemoved, type ResourceHandler } from '../resource-handler.ts'
 
-export const user: Target<'user', string, LinuxHost> = {
+export const userHandler: ResourceHandler<'user', string, LinuxHost> = {
   target: 'user',
-  wish: ({ users }, name) => users.find((one) => one === name),
+  findSpec: ({ users }, name) => users.find((one) => one === name),
 
   async inspect({ name }, { host }) {
     return (await host.users.find(name)) === undefined ? 'absent' : 'as-written'
   },
 
-  async foresee(name, { host, head }) {
-    // One that is there before us may be somebody's.
+  async recordBefore(name, { host, head }) {
+    // A user that existed before may belong to other software and is never deleted.
     return { ...head, target: 'user', existed: (await host.users.find(name)) !== undefined }
   },
 
-  async make(name, { host, head }, former) {
-    const there = (await host.users.find(name)) !== undefined
-    if (!there) await host.users.create(name)
-    return { changed: !there, thing: { ...head, target: 'user', existed: former?.existed ?? there } }
+  async make(name, { host, head }, previous) {
+    const exists = (await host.users.find(name)) !== undefined
+    if (!exists) await host.users.create(name)
+    return { changed: !exists, resource: { ...head, target: 'user', existed: previous?.existed ?? exists } }
   },
 
   async remove({ name, existed }, { host }) {
-    if (existed || (await host.users.find(name)) === undefined) return notThere
+    if (existed || (await host.users.find(name)) === undefined) return wasAbsent
     await host.users.remove(name)
-    return removed
+    return wasRemoved
   },
 }

@@ -1,40 +1,43 @@
 import type { ComponentPlan } from '../../../contract/component-plan.ts'
 import { firewallGroup } from '../../../contract/windows-network.ts'
-import { digestOf } from '../../../diff/digest.ts'
+import { computeDigest } from '../../../diff/digest.ts'
 import type { WindowsHost } from '../../host/host.ts'
 import type { FirewallRule } from '../../windows/operations/firewall.ts'
-import { notThere, removed, type State, type Target } from '../resource-handler.ts'
+import { wasAbsent, wasRemoved, type ResourceObservation, type ResourceHandler } from '../resource-handler.ts'
 
 type Rule = ComponentPlan['firewall'][number]
 
-/** What Windows lets in. Rules belong to a group of ours, and those of others are never touched. */
-export const windowsRule: Target<'firewall-rule', Rule, WindowsHost> = {
+/**
+ * Inbound rules of the Windows firewall. All are in our own rule group; rules of other groups are never
+ * touched.
+ */
+export const windowsFirewallRuleHandler: ResourceHandler<'firewall-rule', Rule, WindowsHost> = {
   target: 'firewall-rule',
-  wish: ({ firewall }, name) => firewall.find((rule) => rule.name === name),
+  findSpec: ({ firewall }, name) => firewall.find((rule) => rule.name === name),
 
-  inspect: async ({ name, digest }, { host }) => stateOf(await ruleOf(host, name), digest),
+  inspect: async ({ name, digest }, { host }) => compareRule(await findRule(host, name), digest),
 
   async make({ name, protocol, ports }, { host, head }) {
-    const is = stateOf(await ruleOf(host, name), head.digest) === 'as-written'
-    if (!is) await host.operations.firewall.put({ name, protocol, ports, group: firewallGroup })
-    return { changed: !is, thing: { ...head, target: 'firewall-rule' } }
+    const isCurrent = compareRule(await findRule(host, name), head.digest) === 'as-written'
+    if (!isCurrent) await host.operations.firewall.put({ name, protocol, ports, group: firewallGroup })
+    return { changed: !isCurrent, resource: { ...head, target: 'firewall-rule' } }
   },
 
   async remove({ name }, { host }) {
-    if ((await ruleOf(host, name)) === undefined) return notThere
+    if ((await findRule(host, name)) === undefined) return wasAbsent
     await host.operations.firewall.remove({ name, group: firewallGroup })
-    return removed
+    return wasRemoved
   },
 }
 
-async function ruleOf({ operations }: WindowsHost, name: string): Promise<FirewallRule | undefined> {
+async function findRule({ operations }: WindowsHost, name: string): Promise<FirewallRule | undefined> {
   return (await operations.firewall.list({ group: firewallGroup })).find((rule) => rule.name === name)
 }
 
-/** Against the digest of what the plan says of it. */
-function stateOf(rule: FirewallRule | undefined, digest: string): State {
+/** Compares with the digest of the planned rule. */
+function compareRule(rule: FirewallRule | undefined, digest: string): ResourceObservation {
   if (rule === undefined) return 'absent'
   const { protocol, ports, enabled, inbound, allows } = rule
   if (!enabled || !inbound || !allows) return { drift: 'it lets nothing in' }
-  return digestOf({ protocol, ports }) === digest ? 'as-written' : { drift: 'it is for other ports' }
+  return computeDigest({ protocol, ports }) === digest ? 'as-written' : { drift: 'it is for other ports' }
 }

@@ -1,63 +1,67 @@
 import type { Host, LinuxHost, WindowsHost } from '../../host/host.ts'
 
-/** Ends a test's process, as far as its host can tell: nothing is done any more after it. */
+/** Thrown by a host whose simulated process was killed: nothing is done after it. */
 export class Killed extends Error {
   constructor() {
     super('killed')
   }
 }
 
-/** Counts calls of a host's edges, and says after which one it is over. */
-export interface Life {
+/** Counts calls to the interfaces of a host and defines at which one the process is killed. */
+export interface CrashPoint {
   calls: number
-  /** Before the call when even, after it when odd: call 3 is at 6 and 7. */
+  /** Even numbers kill before a call, odd ones after it: call 3 is at 6 and 7. */
   readonly ends: number
 }
 
-/** The same host for a process that is killed at one of its calls. */
-export function mortal(host: LinuxHost, life: Life): LinuxHost {
+/** A host whose process is killed at one of its calls. */
+export function withCrash(host: LinuxHost, crash: CrashPoint): LinuxHost {
   return {
     ...host,
-    ...shared(host, life),
-    users: edge(host.users, life),
-    kernel: edge(host.kernel, life),
-    systemd: edge(host.systemd, life),
+    ...crashingShared(host, crash),
+    users: crashing(host.users, crash),
+    kernel: crashing(host.kernel, crash),
+    systemd: crashing(host.systemd, crash),
   }
 }
 
-/** The same of a Windows host. */
-export function mortalWindows(host: WindowsHost, life: Life): WindowsHost {
+/** The same for a Windows host. */
+export function withCrashOnWindows(host: WindowsHost, crash: CrashPoint): WindowsHost {
   const { operations } = host
   return {
     ...host,
-    ...shared(host, life),
-    services: edge(host.services, life),
-    images: edge(host.images, life),
+    ...crashingShared(host, crash),
+    services: crashing(host.services, crash),
+    images: crashing(host.images, crash),
     operations: {
       ...operations,
-      services: edge(operations.services, life),
-      firewall: edge(operations.firewall, life),
-      networks: edge(operations.networks, life),
-      routes: edge(operations.routes, life),
+      services: crashing(operations.services, crash),
+      firewall: crashing(operations.firewall, crash),
+      networks: crashing(operations.networks, crash),
+      routes: crashing(operations.routes, crash),
     },
   }
 }
 
-function shared(host: Host, life: Life): Pick<Host, 'files' | 'fetch' | 'tar'> {
-  return { files: edge(host.files, life), fetch: edge(host.fetch, life), tar: edge(host.tar, life) }
+function crashingShared(host: Host, crash: CrashPoint): Pick<Host, 'files' | 'fetch' | 'tar'> {
+  return {
+    files: crashing(host.files, crash),
+    fetch: crashing(host.fetch, crash),
+    tar: crashing(host.tar, crash),
+  }
 }
 
-function edge<T extends object>(real: T, life: Life): T {
+function crashing<T extends object>(real: T, crash: CrashPoint): T {
   return new Proxy(real, {
     get(target, property, receiver) {
       const value: unknown = Reflect.get(target, property, receiver)
       if (typeof value !== 'function') return value
       return async (...args: unknown[]) => {
-        const call = life.calls++
-        if (2 * call >= life.ends) throw new Killed()
-        const answer: unknown = await Reflect.apply(value, target, args)
-        if (2 * call + 1 >= life.ends) throw new Killed()
-        return answer
+        const call = crash.calls++
+        if (2 * call >= crash.ends) throw new Killed()
+        const result: unknown = await Reflect.apply(value, target, args)
+        if (2 * call + 1 >= crash.ends) throw new Killed()
+        return result
       }
     },
   })

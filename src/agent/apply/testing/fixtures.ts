@@ -2,26 +2,26 @@ import { createHash } from 'node:crypto'
 import type { ComponentPlan, PlannedArtifact } from '../../../contract/component-plan.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { Stage } from '../../../contract/stage.ts'
-import { componentOf, planOf } from '../../../diff/testing/fixtures.ts'
+import { buildComponent, buildPlan } from '../../../diff/testing/fixtures.ts'
 import { Secret } from '../../../pki/secret.ts'
 import type { Host } from '../../host/host.ts'
 import type { TemporaryHost } from '../../host/testing/temporary-host.ts'
-import { apply } from '../apply.ts'
-import type { Told } from '../emit-run-event.ts'
+import { applyPlan } from '../apply.ts'
+import type { RunEventBody } from '../emit-run-event.ts'
 
-/** For tests: a component as most are, with a program, a configuration and a service. */
-export function running(
+/** A typical component with a program, a configuration file and a service. */
+export function runningComponent(
   name: string,
   version: string,
   more: Partial<ComponentPlan> & { readonly text?: string } = {},
 ): ComponentPlan {
-  const { text = 'one', ...wish } = more
+  const { text = 'one', ...options } = more
   const directory = `/etc/hyperkube/${name}`
-  return componentOf({
+  return buildComponent({
     name,
     users: [name],
     directories: [{ path: directory, owner: name, mode: '0700' }],
-    artifacts: [programOf(name, version)],
+    artifacts: [buildProgram(name, version)],
     files: [
       {
         path: `${directory}/config`,
@@ -36,12 +36,12 @@ export function running(
       name: `${name}.service`,
       unit: `[Service]\nExecStart=/opt/hyperkube/${name}-${version}/${name}\n`,
     },
-    ...wish,
+    ...options,
   })
 }
 
-/** What the host itself has in every plan. */
-export const hostComponent: ComponentPlan = componentOf({
+/** The host component of every plan. */
+export const hostComponent: ComponentPlan = buildComponent({
   name: 'host',
   stage: 'prepare',
   directories: ['/etc/hyperkube', '/var/lib/hyperkube', '/var/log/hyperkube', '/opt/hyperkube'].map(
@@ -53,12 +53,12 @@ export const hostComponent: ComponentPlan = componentOf({
   ),
 })
 
-export function hostPlan(...components: readonly ComponentPlan[]): NodePlan {
-  return planOf(hostComponent, ...components)
+export function buildPlanWithHost(...components: readonly ComponentPlan[]): NodePlan {
+  return buildPlan(hostComponent, ...components)
 }
 
-/** Its bytes are its name and version. */
-export function programOf(name: string, version: string): PlannedArtifact {
+/** An artifact whose bytes are derived from its name and version. */
+export function buildProgram(name: string, version: string): PlannedArtifact {
   const bytes = programBytes(name, version)
   return {
     from: 'url',
@@ -75,44 +75,48 @@ export function programBytes(name: string, version: string): Uint8Array {
   return Buffer.from(`#!/bin/sh\necho ${name} ${version}\n`)
 }
 
-/** Puts the programs of a plan where its host finds them. */
-export function publish({ world }: TemporaryHost, plan: NodePlan): void {
+/** Serves the programs of a plan from the fake network of its host. */
+export function publishPrograms({ remoteFiles }: TemporaryHost, plan: NodePlan): void {
   for (const artifact of plan.components.flatMap(({ artifacts }) => artifacts)) {
     if (artifact.from === 'url' && artifact.unpack.kind === 'program') {
-      world.set(artifact.url, programBytes(artifact.name, artifact.version))
+      remoteFiles.set(artifact.url, programBytes(artifact.name, artifact.version))
     }
   }
 }
 
-export const someRun = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
-const never = new AbortController().signal
+export const someRunId = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
+const neverAborted = new AbortController().signal
 
-export interface ApplyWish {
+export interface ApplyTestOptions {
   readonly through?: Stage
   readonly secrets?: Readonly<Record<string, string>>
   readonly certificates?: ReadonlyMap<string, string>
   readonly signal?: AbortSignal
 }
 
-/** Applies a plan and answers with what was told. */
-export async function applied(host: Host, plan: NodePlan, wish: ApplyWish = {}): Promise<string[]> {
-  const told: string[] = []
-  await apply({
+/** Applies a plan and returns one line per op that ended. */
+export async function applyAndListOps(
+  host: Host,
+  plan: NodePlan,
+  options: ApplyTestOptions = {},
+): Promise<string[]> {
+  const lines: string[] = []
+  await applyPlan({
     host,
     plan,
-    through: wish.through ?? 'network',
+    through: options.through ?? 'network',
     secrets: new Map(
-      Object.entries(wish.secrets ?? {}).map(([name, text]) => [name, new Secret(name, text)]),
+      Object.entries(options.secrets ?? {}).map(([name, text]) => [name, new Secret(name, text)]),
     ),
-    certificates: wish.certificates ?? new Map(),
-    run: someRun,
-    emit: (what) => told.push(...lineOf(what)),
-    signal: wish.signal ?? never,
+    certificates: options.certificates ?? new Map(),
+    run: someRunId,
+    emit: (what) => lines.push(...formatOpEnd(what)),
+    signal: options.signal ?? neverAborted,
   })
-  return told
+  return lines
 }
 
-function lineOf(what: Told): string[] {
+function formatOpEnd(what: RunEventBody): string[] {
   if (what.type !== 'op-ended') return []
   const { action, target, name } = what.op
   const line = `${action} ${target} ${name}`

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { inMemory, type Said } from '../testing/fake-fact-source.ts'
-import { addresses, parseLinks } from './addresses.ts'
+import { createFakeFactSource, type FakeHostContent } from '../testing/fake-fact-source.ts'
+import { readAddresses, parseLinks } from './addresses.ts'
 
 const mac = '52:54:00:12:34:56'
 const eth0 = { netmask: '255.255.255.0', family: 'IPv4' as const, mac, internal: false }
 
-function host(said: Said): Said {
+function buildHost(content: FakeHostContent): FakeHostContent {
   return {
     interfaces: {
       eth0: [
@@ -21,13 +21,13 @@ function host(said: Said): Said {
       ],
       'eth0:1': [{ ...eth0, address: '10.0.0.12', cidr: '10.0.0.12/32' }],
     },
-    ...said,
+    ...content,
   }
 }
 
 test('addresses that others could use, each with the size of packets that its interface takes', async () => {
   const files = { '/sys/class/net/eth0/address': `${mac}\n`, '/sys/class/net/eth0/mtu': '9001\n' }
-  expect(await addresses(inMemory(host({ files })))).toEqual([
+  expect(await readAddresses(createFakeFactSource(buildHost({ files })))).toEqual([
     { interface: 'eth0', address: '10.0.0.11', prefix: 24, mtu: 9001 },
     { interface: 'eth0', address: '2001:db8::11', prefix: 64, mtu: 9001 },
     { interface: 'eth0:1', address: '10.0.0.12', prefix: 32, mtu: 9001 },
@@ -39,12 +39,12 @@ test('where /sys shows the eth0 of another, ip is asked', async () => {
   const commands = {
     'ip -o link': '2: eth0@if896: <BROADCAST,UP> mtu 1500 qdisc noqueue state UP \\    link/ether\n',
   }
-  const found = await addresses(inMemory(host({ files, commands })))
+  const found = await readAddresses(createFakeFactSource(buildHost({ files, commands })))
   expect(found.map(({ mtu }) => mtu)).toEqual([1500, 1500, 1500])
 })
 
-test('where nobody tells, nothing is said', async () => {
-  const [first] = await addresses(inMemory(host({})))
+test('without a source the MTU is omitted', async () => {
+  const [first] = await readAddresses(createFakeFactSource(buildHost({})))
   expect(first).toEqual({ interface: 'eth0', address: '10.0.0.11', prefix: 24 })
 })
 

@@ -1,17 +1,20 @@
-import { readNeeded } from '../source.ts'
+import { readRequiredFile } from '../source.ts'
 import type { Fact } from './fact.ts'
 
-/** The first process is asked, because services come from it: whoever takes the facts may have been given less. */
-export const missingCapabilities: Fact<'missingCapabilities'> = async (source) => {
+/**
+ * Reads the first process, because services inherit from it. The process that collects facts may have fewer
+ * capabilities.
+ */
+export const readMissingCapabilities: Fact<'missingCapabilities'> = async (source) => {
   const [status, last] = await Promise.all([
-    readNeeded(source, '/proc/1/status'),
-    readNeeded(source, '/proc/sys/kernel/cap_last_cap'),
+    readRequiredFile(source, '/proc/1/status'),
+    readRequiredFile(source, '/proc/sys/kernel/cap_last_cap'),
   ])
-  return lacking(status, last)
+  return findMissingCapabilities(status, last)
 }
 
-/** By the number that the kernel gives them. */
-const names = [
+/** Indexed by the kernel's number. */
+const capabilityNames = [
   'CAP_CHOWN',
   'CAP_DAC_OVERRIDE',
   'CAP_DAC_READ_SEARCH',
@@ -55,10 +58,13 @@ const names = [
   'CAP_CHECKPOINT_RESTORE',
 ]
 
-/** Those of the kernel that are not in the bounding set; from the texts of status and cap_last_cap. */
-export function lacking(status: string, last: string): string[] {
+/**
+ * Capabilities that the kernel knows and the bounding set lacks, from the contents of status and
+ * cap_last_cap.
+ */
+export function findMissingCapabilities(status: string, last: string): string[] {
   const bounding = BigInt(`0x${/^CapBnd:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)
-  return names
+  return capabilityNames
     .slice(0, Number(last) + 1)
     .filter((_, bit) => (bounding & (1n << BigInt(bit))) === 0n)
     .toSorted()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { inMemory } from '../testing/fake-fact-source.ts'
-import { cgroup } from './cgroup.ts'
+import { createFakeFactSource } from '../testing/fake-fact-source.ts'
+import { readCgroup } from './cgroup.ts'
 
 const known = `#subsys_name	hierarchy	num_cgroups	enabled
 cpuset	6	1	1
@@ -11,7 +11,9 @@ pids	2	74	1
 `
 
 async function found(mountinfo: string, more: Readonly<Record<string, string>> = {}) {
-  return cgroup(inMemory({ files: { '/proc/self/mountinfo': mountinfo, '/proc/cgroups': known, ...more } }))
+  return readCgroup(
+    createFakeFactSource({ files: { '/proc/self/mountinfo': mountinfo, '/proc/cgroups': known, ...more } }),
+  )
 }
 
 const unified =

@@ -1,18 +1,18 @@
-import { readNeeded } from '../source.ts'
+import { readRequiredFile } from '../source.ts'
 import type { Fact } from './fact.ts'
 
 const root = '/sys/fs/cgroup'
 
-/** Decided as the kubelet and runc do: by what is mounted at the root. Version 2 beside version 1 is not used. */
-export const cgroup: Fact<'cgroup'> = async (source) => {
+/** Decides as the kubelet and runc do: by the mount at the root. Version 2 beside version 1 is not used. */
+export const readCgroup: Fact<'cgroup'> = async (source) => {
   const [mounts, known, unified] = await Promise.all([
-    readNeeded(source, '/proc/self/mountinfo'),
+    readRequiredFile(source, '/proc/self/mountinfo'),
     source.readFile('/proc/cgroups'),
     source.readFile(`${root}/cgroup.controllers`),
   ])
   const found = parseMounts(mounts)
   const own = found.findLast(({ path, type }) => path === root && type === 'cgroup2')
-  if (own !== undefined) return { version: 2, controllers: own.writable ? words(unified ?? '') : [] }
+  if (own !== undefined) return { version: 2, controllers: own.writable ? sortWords(unified ?? '') : [] }
   const enabled = enabledControllers(known ?? '')
   const mounted = found.filter(({ type, writable }) => type === 'cgroup' && writable)
   const controllers = mounted.flatMap(({ options }) => options.filter((option) => enabled.has(option)))
@@ -23,28 +23,28 @@ interface Mount {
   readonly path: string
   readonly type: string
   readonly writable: boolean
-  /** Of the file system: its controllers are among them. */
+  /** Options of the file system, which include its controllers. */
   readonly options: readonly string[]
 }
 
-/** The cgroups in the text of /proc/self/mountinfo. */
+/** The cgroup mounts in /proc/self/mountinfo. */
 export function parseMounts(text: string): readonly Mount[] {
   return text.split('\n').flatMap((line) => {
-    const [place = '', source = ''] = line.split(' - ')
-    const [, , , , path = '', own = ''] = place.split(' ')
+    const [mountFields = '', source = ''] = line.split(' - ')
+    const [, , , , path = '', own = ''] = mountFields.split(' ')
     const [type = '', , options = ''] = source.split(' ')
     if (type !== 'cgroup' && type !== 'cgroup2') return []
     return [{ path, type, writable: own.split(',').includes('rw'), options: options.split(',') }]
   })
 }
 
-/** From the text of /proc/cgroups: on some boards the memory controller is there, and switched off. */
+/** Parses /proc/cgroups: on some boards the memory controller exists and is disabled. */
 export function enabledControllers(text: string): ReadonlySet<string> {
   const rows = text.split('\n').map((line) => line.split('\t'))
   return new Set(rows.flatMap(([name = '', , , enabled]) => (enabled === '1' ? [name] : [])))
 }
 
-function words(text: string): string[] {
+function sortWords(text: string): string[] {
   return text
     .split(/\s+/)
     .filter((word) => word !== '')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { inMemory } from '../testing/fake-fact-source.ts'
-import { container } from './container.ts'
+import { createFakeFactSource } from '../testing/fake-fact-source.ts'
+import { readContainer } from './container.ts'
 
 test.each([
   ['a machine', { '/proc/1/environ': 'HOME=/\0init=/sbin/init\0TERM=linux\0BOOT_IMAGE=/vmlinuz\0' }, false],
@@ -10,5 +10,5 @@ test.each([
   ['Docker', { '/.dockerenv': '' }, true],
   ['a machine that names something else', { '/proc/1/environ': 'mycontainer=x\0container=\0' }, false],
 ])('%s', async (_, files, expected) => {
-  expect(await container(inMemory({ files }))).toBe(expected)
+  expect(await readContainer(createFakeFactSource({ files }))).toBe(expected)
 })

@@ -1,17 +1,22 @@
 import type { Fact } from './fact.ts'
 
-/** Left by whoever made the container, or by the systemd in it. */
-const marks = ['/run/host/container-manager', '/run/systemd/container', '/run/.containerenv', '/.dockerenv']
+/** Files that container managers, or systemd inside the container, create. */
+const markerFiles = [
+  '/run/host/container-manager',
+  '/run/systemd/container',
+  '/run/.containerenv',
+  '/.dockerenv',
+]
 
-export const container: Fact<'container'> = async ({ exists, readFile }) => {
+export const readContainer: Fact<'container'> = async ({ exists, readFile }) => {
   const [found, environment] = await Promise.all([
-    Promise.all(marks.map(exists)),
+    Promise.all(markerFiles.map(exists)),
     readFile('/proc/1/environ'),
   ])
-  return found.includes(true) || namesContainer(environment ?? '')
+  return found.includes(true) || hasContainerVariable(environment ?? '')
 }
 
-/** Variables of the first process, each ended by a zero byte. */
-export function namesContainer(environment: string): boolean {
+/** Environment of the first process, separated by zero bytes. */
+export function hasContainerVariable(environment: string): boolean {
   return environment.split('\0').some((variable) => /^container=./.test(variable))
 }

@@ -1,12 +1,12 @@
 import type { Fact } from './fact.ts'
 
-export const defaultInterface: Fact<'defaultInterface'> = async ({ readFile }) =>
+export const readDefaultInterface: Fact<'defaultInterface'> = async ({ readFile }) =>
   parseRoutes((await readFile('/proc/net/route')) ?? '')
 
 const isUp = 0x1
 const isReject = 0x200
 
-/** The interface of the default route that the kernel would take: the one with the lowest metric. */
+/** The interface of the default route that the kernel uses: the one with the lowest metric. */
 export function parseRoutes(text: string): string | undefined {
   const routes = text
     .split('\n')

@@ -1,9 +1,9 @@
 import type { Fact, LinuxFacts } from './fact.ts'
 
-export const distribution: Fact<'distribution'> = async ({ readFile }) =>
+export const readDistribution: Fact<'distribution'> = async ({ readFile }) =>
   parseRelease((await readFile('/etc/os-release')) ?? (await readFile('/usr/lib/os-release')) ?? '')
 
-/** Values as a shell would assign them. Some have no version, as they are never released. */
+/** Values are quoted as in a shell. Rolling distributions have no version. */
 export function parseRelease(text: string): LinuxFacts['distribution'] {
   const lines = text.matchAll(/^([A-Z_]+)=(.*)$/gm)
   const values: Readonly<Record<string, string>> = Object.fromEntries(
@@ -14,6 +14,6 @@ export function parseRelease(text: string): LinuxFacts['distribution'] {
 }
 
 function unquote(value: string): string {
-  const inside = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value
-  return inside.replaceAll(/\\(["'$`\\])/g, '$1')
+  const unquoted = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value
+  return unquoted.replaceAll(/\\(["'$`\\])/g, '$1')
 }

@@ -3,5 +3,5 @@ import type { FactSource } from '../source.ts'
 
 export type LinuxFacts = Extract<Facts['system'], { os: 'linux' }>
 
-/** How one field of the facts is found. What a text means is decided by a pure function beside it. */
+/** Reads one field of the facts. Parsing is done by a pure function in the same file. */
 export type Fact<Field extends keyof LinuxFacts> = (source: FactSource) => Promise<LinuxFacts[Field]>

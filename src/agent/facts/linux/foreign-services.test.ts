@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { inMemory } from '../testing/fake-fact-source.ts'
-import { foreignServices } from './foreign-services.ts'
-import { startedProgram } from './unit-program.ts'
+import { createFakeFactSource } from '../testing/fake-fact-source.ts'
+import { readForeignServices } from './foreign-services.ts'
+import { findStartedProgram } from './unit-program.ts'
 
 const debian = `# Licensed under the Apache License, Version 2.0 (the "License");
 [Unit]
@@ -13,7 +13,7 @@ ExecStartPre=-/sbin/modprobe overlay
 ExecStart=/usr/bin/containerd
 Type=notify
 `
-const own = `[Service]
+const ownUnit = `[Service]
 Type=notify
 ExecStart=/opt/hyperkube/kubelet-1.37.1/kubelet \\
   --config=/etc/hyperkube/kubelet/config.yaml \\
@@ -25,52 +25,54 @@ ExecStart=
 ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS
 `
 
-async function foreign(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
-  return foreignServices(inMemory({ files }))
+async function listForeign(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  return readForeignServices(createFakeFactSource({ files }))
 }
 
 test('what a package brought is not ours', async () => {
-  expect(await foreign({ '/lib/systemd/system/containerd.service': debian })).toEqual(['containerd.service'])
-  expect(await foreign({ '/usr/lib/systemd/system/docker.service': debian })).toEqual([])
+  expect(await listForeign({ '/lib/systemd/system/containerd.service': debian })).toEqual([
+    'containerd.service',
+  ])
+  expect(await listForeign({ '/usr/lib/systemd/system/docker.service': debian })).toEqual([])
 })
 
 test('what we made is ours, also where it goes over that of a package', async () => {
   const files = {
-    '/etc/systemd/system/kubelet.service': own,
+    '/etc/systemd/system/kubelet.service': ownUnit,
     '/usr/lib/systemd/system/kubelet.service': '[Service]\nExecStart=/usr/bin/kubelet\n',
   }
-  expect(await foreign(files)).toEqual([])
+  expect(await listForeign(files)).toEqual([])
 })
 
 test('what goes over ours and starts something else makes it another’s', async () => {
-  const files = { '/etc/systemd/system/kubelet.service': own }
+  const files = { '/etc/systemd/system/kubelet.service': ownUnit }
   const directory = 'kubelet.service.d'
   expect(
-    await foreign({ ...files, [`/usr/lib/systemd/system/${directory}/10-kubeadm.conf`]: kubeadm }),
+    await listForeign({ ...files, [`/usr/lib/systemd/system/${directory}/10-kubeadm.conf`]: kubeadm }),
   ).toEqual(['kubelet.service'])
-  // It was overruled by an empty one of the same name, and it may not be a setting at all.
+  // An empty drop-in of the same name overrides it, and a file with another suffix is ignored.
   expect(
-    await foreign({
+    await listForeign({
       ...files,
       [`/usr/lib/systemd/system/${directory}/10-kubeadm.conf`]: kubeadm,
       [`/etc/systemd/system/${directory}/10-kubeadm.conf`]: '',
       [`/etc/systemd/system/${directory}/10-kubeadm.conf.old`]: kubeadm,
     }),
   ).toEqual([])
-  // A person may give it more memory.
+  // An administrator may change other settings.
   expect(
-    await foreign({ ...files, [`/etc/systemd/system/${directory}/me.conf`]: '[Service]\nNice=5\n' }),
+    await listForeign({ ...files, [`/etc/systemd/system/${directory}/me.conf`]: '[Service]\nNice=5\n' }),
   ).toEqual([])
 })
 
 test('pieces that were left behind count when they would start something', async () => {
   const directory = '/etc/systemd/system/kubelet.service.d'
-  expect(await foreign({ [`${directory}/10-kubeadm.conf`]: kubeadm })).toEqual(['kubelet.service'])
-  expect(await foreign({ [`${directory}/limits.conf`]: '[Service]\nNice=5\n' })).toEqual([])
+  expect(await listForeign({ [`${directory}/10-kubeadm.conf`]: kubeadm })).toEqual(['kubelet.service'])
+  expect(await listForeign({ [`${directory}/limits.conf`]: '[Service]\nNice=5\n' })).toEqual([])
 })
 
-test('a unit that somebody masked is theirs', async () => {
-  expect(await foreign({ '/etc/systemd/system/etcd.service': '' })).toEqual(['etcd.service'])
+test('a masked unit is foreign', async () => {
+  expect(await listForeign({ '/etc/systemd/system/etcd.service': '' })).toEqual(['etcd.service'])
 })
 
 test.each([
@@ -81,5 +83,5 @@ test.each([
   ['ExecStartPre=/bin/true', undefined],
   ['ExecStart=/a\nExecStart=', undefined],
 ])('%j starts %s', (text, program) => {
-  expect(startedProgram([`[Service]\n${text}\n`])).toBe(program)
+  expect(findStartedProgram([`[Service]\n${text}\n`])).toBe(program)
 })

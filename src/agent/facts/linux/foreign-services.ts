@@ -1,9 +1,9 @@
 import type { Fact } from './fact.ts'
-import { startedProgram } from './unit-program.ts'
-import { unitTexts } from './unit-files.ts'
+import { findStartedProgram } from './unit-program.ts'
+import { readUnitFiles } from './unit-files.ts'
 
-/** Services that we would make. */
-const ours = [
+/** Services that hyperkube creates. */
+const hyperkubeServices = [
   'apiserver-proxy',
   'containerd',
   'etcd',
@@ -17,21 +17,23 @@ const ours = [
   'kubelet',
 ].map((name) => `${name}.service`)
 
-/** All that we start is below here, so a service that starts something else is not of our making. */
-const programs = '/opt/hyperkube/'
+/**
+ * Every program of hyperkube is below this directory, so a service that starts another program is foreign.
+ */
+const programDirectory = '/opt/hyperkube/'
 
-export const foreignServices: Fact<'foreignServices'> = async (source) => {
-  const texts = await unitTexts(source, ours)
-  return ours.filter((name) => isForeign(texts.get(name)))
+export const readForeignServices: Fact<'foreignServices'> = async (source) => {
+  const unitFiles = await readUnitFiles(source, hyperkubeServices)
+  return hyperkubeServices.filter((name) => isForeign(unitFiles.get(name)))
 }
 
-/** Pieces without a unit are in nobody's way, unless they would start something. */
+/** Drop-ins without a unit do not matter, unless they would start something. */
 function isForeign(
-  found: { readonly unit?: string; readonly pieces: readonly string[] } | undefined,
+  found: { readonly unit?: string; readonly dropIns: readonly string[] } | undefined,
 ): boolean {
   if (found === undefined) return false
-  const { unit, pieces } = found
-  const program = startedProgram([unit ?? '', ...pieces])
+  const { unit, dropIns } = found
+  const program = findStartedProgram([unit ?? '', ...dropIns])
   if (program === undefined) return unit !== undefined
-  return !program.startsWith(programs)
+  return !program.startsWith(programDirectory)
 }

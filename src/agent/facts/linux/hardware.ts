@@ -1,5 +1,5 @@
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { readNeeded } from '../source.ts'
+import { readRequiredFile } from '../source.ts'
 import type { Fact, LinuxFacts } from './fact.ts'
 
 const architectures = new Map<string, LinuxFacts['arch']>([
@@ -7,7 +7,7 @@ const architectures = new Map<string, LinuxFacts['arch']>([
   ['arm64', 'arm64'],
 ])
 
-export const arch: Fact<'arch'> = async (source) => {
+export const readArch: Fact<'arch'> = async (source) => {
   const found = architectures.get(source.arch)
   if (found !== undefined) return found
   throw new HyperkubeError(
@@ -19,16 +19,16 @@ export const arch: Fact<'arch'> = async (source) => {
   )
 }
 
-/** All that are on, as the kubelet counts them, and not those that this very process may use. */
-export const cpus: Fact<'cpus'> = async (source) =>
-  countCpus(await readNeeded(source, '/sys/devices/system/cpu/online'))
+/** Counts all online CPUs, as the kubelet does, not only those that this process may use. */
+export const readCpus: Fact<'cpus'> = async (source) =>
+  countCpus(await readRequiredFile(source, '/sys/devices/system/cpu/online'))
 
-export const memoryBytes: Fact<'memoryBytes'> = async (source) =>
-  parseMemory(await readNeeded(source, '/proc/meminfo'))
+export const readMemoryBytes: Fact<'memoryBytes'> = async (source) =>
+  parseMemory(await readRequiredFile(source, '/proc/meminfo'))
 
-export const clock: Fact<'clock'> = async ({ now }) => now().getTime() / 1000
+export const readClock: Fact<'clock'> = async ({ now }) => now().getTime() / 1000
 
-/** Of a list of ranges: 0-3,5. */
+/** Parses a list of ranges, such as 0-3,5. */
 export function countCpus(text: string): number {
   return text
     .trim()

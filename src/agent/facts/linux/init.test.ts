@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { inMemory } from '../testing/fake-fact-source.ts'
-import { init, systemdVersion } from './init.ts'
+import { createFakeFactSource } from '../testing/fake-fact-source.ts'
+import { readInit, parseSystemdVersion } from './init.ts'
 
 test.each([
   ['Debian 12', '/usr/lib/x86_64-linux-gnu/systemd/libsystemd-shared-252.so', '252'],
@@ -9,12 +9,12 @@ test.each([
   ['after an upgrade', '/usr/lib/systemd/libsystemd-core-255.so (deleted)', '255'],
   ['another library', '/usr/lib/x86_64-linux-gnu/libsystemd.so.0.35.0', ''],
 ])('the version of systemd on %s', (_, library, version) => {
-  expect(systemdVersion(`7f2ac4a00000-7f2ac4c46000 r-xp 00000000 08:01 1835 ${library}\n`)).toBe(version)
+  expect(parseSystemdVersion(`7f2ac4a00000-7f2ac4c46000 r-xp 00000000 08:01 1835 ${library}\n`)).toBe(version)
 })
 
 test('who starts services', async () => {
   const files = { '/proc/1/comm': 'init\n' }
-  expect(await init(inMemory({ files }))).toEqual({ name: 'init', version: '' })
+  expect(await readInit(createFakeFactSource({ files }))).toEqual({ name: 'init', version: '' })
   const booted = { ...files, '/run/systemd/system/x': '' }
-  expect(await init(inMemory({ files: booted }))).toEqual({ name: 'systemd', version: '' })
+  expect(await readInit(createFakeFactSource({ files: booted }))).toEqual({ name: 'systemd', version: '' })
 })

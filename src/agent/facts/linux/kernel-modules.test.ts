@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { inMemory } from '../testing/fake-fact-source.ts'
-import { kernelModules, moduleNames, refusedModules } from './kernel-modules.ts'
+import { createFakeFactSource } from '../testing/fake-fact-source.ts'
+import { readKernelModules, parseModuleNames, parseRefusedModules } from './kernel-modules.ts'
 
 const debian = `kernel/fs/overlayfs/overlay.ko:
 kernel/drivers/net/vxlan/vxlan.ko: kernel/net/ipv4/udp_tunnel.ko kernel/net/ipv6/ip6_udp_tunnel.ko
@@ -14,10 +14,10 @@ const ubuntu = 'kernel/net/bridge/bridge.ko.zst: kernel/net/802/stp.ko.zst kerne
 const builtin = 'kernel/arch/x86/events/amd/amd-uncore.ko\nkernel/fs/ext4/ext4.ko\n'
 
 test('modules are the files, and not what the files need', () => {
-  expect([...moduleNames(debian)]).toEqual(['overlay', 'vxlan', 'br_netfilter'])
-  expect([...moduleNames(rhel)]).toEqual(['overlay', 'vxlan', 'dash_ed'])
-  expect([...moduleNames(ubuntu)]).toEqual(['bridge'])
-  expect([...moduleNames(builtin)]).toEqual(['amd_uncore', 'ext4'])
+  expect([...parseModuleNames(debian)]).toEqual(['overlay', 'vxlan', 'br_netfilter'])
+  expect([...parseModuleNames(rhel)]).toEqual(['overlay', 'vxlan', 'dash_ed'])
+  expect([...parseModuleNames(ubuntu)]).toEqual(['bridge'])
+  expect([...parseModuleNames(builtin)]).toEqual(['amd_uncore', 'ext4'])
 })
 
 test('a hardened host refuses some', () => {
@@ -28,7 +28,7 @@ install sctp /sbin/modprobe --ignore-install sctp
 #install vxlan /bin/false
 blacklist bridge
 `
-  expect([...refusedModules(text)]).toEqual(['overlay', 'usb_storage'])
+  expect([...parseRefusedModules(text)]).toEqual(['overlay', 'usb_storage'])
 })
 
 const machine = {
@@ -41,7 +41,7 @@ const machine = {
 }
 
 async function has(name: string, more: Readonly<Record<string, string>> = {}): Promise<[boolean, boolean]> {
-  const modules = await kernelModules(inMemory({ files: { ...machine, ...more } }), '6.1.0')
+  const modules = await readKernelModules(createFakeFactSource({ files: { ...machine, ...more } }), '6.1.0')
   return [modules.loadable, await modules.has(name)]
 }
 

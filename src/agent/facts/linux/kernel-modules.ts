@@ -1,41 +1,44 @@
 import type { FactSource } from '../source.ts'
-import { missingCapabilities } from './capabilities.ts'
+import { readMissingCapabilities } from './capabilities.ts'
 
-/** What the kernel has, or would fetch when asked. */
+/** Modules that the kernel has, or would load on demand. */
 export interface KernelModules {
-  /** Whether any can be loaded. */
+  /** Whether any module can be loaded. */
   readonly loadable: boolean
   readonly has: (name: string) => Promise<boolean>
 }
 
-export async function kernelModules(source: FactSource, release: string): Promise<KernelModules> {
+export async function readKernelModules(source: FactSource, release: string): Promise<KernelModules> {
   const { readFile, exists } = source
   const [builtin, onDisk, refused, supported, locked, missing] = await Promise.all([
     readFile(`/lib/modules/${release}/modules.builtin`),
     readFile(`/lib/modules/${release}/modules.dep`),
-    refusals(source),
+    readRefusedModules(source),
     exists('/proc/modules'),
     readFile('/proc/sys/kernel/modules_disabled'),
-    missingCapabilities(source),
+    readMissingCapabilities(source),
   ])
-  const inside = moduleNames(builtin ?? '')
-  const outside = moduleNames(onDisk ?? '')
+  const builtinNames = parseModuleNames(builtin ?? '')
+  const loadableNames = parseModuleNames(onDisk ?? '')
   const loadable =
-    supported && outside.size > 0 && locked?.trim() !== '1' && !missing.includes('CAP_SYS_MODULE')
+    supported && loadableNames.size > 0 && locked?.trim() !== '1' && !missing.includes('CAP_SYS_MODULE')
   return {
     loadable,
     has: async (name) =>
-      inside.has(name) ||
-      (loadable && outside.has(name) && !refused.has(name)) ||
-      // Those that are loaded, and of those inside the kernel the ones that have something to say.
+      builtinNames.has(name) ||
+      (loadable && loadableNames.has(name) && !refused.has(name)) ||
+      // Loaded modules, and built-in modules that have parameters.
       exists(`/sys/module/${name}`),
   }
 }
 
-/** Of modules.builtin and modules.dep: a path to a line, before the colon that its needs come after. */
-export function moduleNames(text: string): ReadonlySet<string> {
+/**
+ * Parses modules.builtin and modules.dep: one path per line, followed in modules.dep by a colon and the
+ * dependencies.
+ */
+export function parseModuleNames(text: string): ReadonlySet<string> {
   const names = text.matchAll(/^[^:\n]*?([^/:\n]+)\.ko(?:\.\w+)?(?=:|$)/gm)
-  return new Set([...names].map(([, name = '']) => underscored(name)))
+  return new Set([...names].map(([, name = '']) => normalizeModuleName(name)))
 }
 
 const directories = [
@@ -47,23 +50,23 @@ const directories = [
 ]
 
 /** Modules that hardened hosts refuse to load. */
-async function refusals({ listDirectory, readFile }: FactSource): Promise<ReadonlySet<string>> {
+async function readRefusedModules({ listDirectory, readFile }: FactSource): Promise<ReadonlySet<string>> {
   const names = await Promise.all(
     directories.map(async (path) =>
       (await listDirectory(path)).filter((name) => name.endsWith('.conf')).map((name) => `${path}/${name}`),
     ),
   )
   const texts = await Promise.all(names.flat().map(readFile))
-  return refusedModules(texts.map((text) => text ?? '').join('\n'))
+  return parseRefusedModules(texts.map((text) => text ?? '').join('\n'))
 }
 
-/** From settings of modprobe: a module that is to be installed by a program which does nothing. */
-export function refusedModules(text: string): ReadonlySet<string> {
+/** Parses modprobe settings for modules whose install command does nothing. */
+export function parseRefusedModules(text: string): ReadonlySet<string> {
   const lines = text.matchAll(/^\s*install\s+(\S+)\s+(?:\/usr)?\/bin\/(?:true|false)\b/gm)
-  return new Set([...lines].map(([, name = '']) => underscored(name)))
+  return new Set([...lines].map(([, name = '']) => normalizeModuleName(name)))
 }
 
-/** To the kernel both are one. */
-function underscored(name: string): string {
+/** The kernel treats dashes and underscores as equal. */
+function normalizeModuleName(name: string): string {
   return name.replaceAll('-', '_')
 }

@@ -2,13 +2,13 @@ import type { Argv } from '../../../kit/command.ts'
 import type { FactSource } from '../source.ts'
 
 /**
- * Whether a kernel can do something, where neither its modules nor its files tell: it is done, in a network of its own
- * that ends with the program. Nothing of the host's own network is touched.
+ * Tests a kernel feature by using it, where neither modules nor files show it. The commands run in their own
+ * network namespace, which ends with the program, so the host's network is not touched.
  */
-const trials = {
+const featureCommands = {
   bridge: ['ip', 'link', 'add', 'name', 'trial', 'type', 'bridge'],
   vxlan: ['ip', 'link', 'add', 'name', 'trial', 'type', 'vxlan', 'id', '1', 'dstport', '4789'],
-  // What rules of kube-proxy are made of.
+  // Statements that kube-proxy's rules consist of.
   nftables: [
     'nft',
     [
@@ -25,6 +25,9 @@ const trials = {
   ],
 } as const satisfies Readonly<Record<string, Argv>>
 
-export async function succeeds({ run }: FactSource, trial: keyof typeof trials): Promise<boolean> {
-  return (await run(['unshare', '--net', ...trials[trial]])).code === 0
+export async function canUseFeature(
+  { run }: FactSource,
+  feature: keyof typeof featureCommands,
+): Promise<boolean> {
+  return (await run(['unshare', '--net', ...featureCommands[feature]])).code === 0
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { labHost } from '../testing/lab-host.ts'
-import { inMemory, type Said } from '../testing/fake-fact-source.ts'
-import { hasFileSystem, kernel } from './kernel.ts'
+import { createFakeFactSource, type FakeHostContent } from '../testing/fake-fact-source.ts'
+import { hasFileSystem, readKernel } from './kernel.ts'
 
-/** A Debian 12 in the cloud, freshly started: nothing is loaded yet. */
+/** A freshly booted Debian 12 cloud image without loaded modules. */
 const dep = [
   'kernel/fs/overlayfs/overlay.ko',
   'kernel/drivers/net/vxlan/vxlan.ko',
@@ -17,7 +17,7 @@ const dep = [
   'kernel/net/bridge/bridge.ko',
   'kernel/net/bridge/br_netfilter.ko',
 ]
-const debian: Said = {
+const debian: FakeHostContent = {
   files: {
     '/proc/sys/kernel/osrelease': '6.1.0-54-cloud-amd64\n',
     '/proc/sys/kernel/modules_disabled': '0\n',
@@ -39,19 +39,30 @@ const all = {
 }
 
 test('what can be loaded is enough, and nothing has to be tried', async () => {
-  const source = inMemory(debian)
+  const source = createFakeFactSource(debian)
   const run = async () => {
     throw new Error('no program is needed')
   }
-  expect(await kernel({ ...source, run })).toEqual({ release: '6.1.0-54-cloud-amd64', modules: true, ...all })
+  expect(await readKernel({ ...source, run })).toEqual({
+    release: '6.1.0-54-cloud-amd64',
+    modules: true,
+    ...all,
+  })
 })
 
 test('without modules the files of the kernel tell, and what they leave open is tried', async () => {
-  expect(await kernel(inMemory(labHost))).toEqual({ release: '6.18.44', modules: false, ...all })
-  expect(await kernel(inMemory({ ...labHost, commands: {} }))).toMatchObject({ nftables: false, vxlan: true })
+  expect(await readKernel(createFakeFactSource(labHost))).toEqual({
+    release: '6.18.44',
+    modules: false,
+    ...all,
+  })
+  expect(await readKernel(createFakeFactSource({ ...labHost, commands: {} }))).toMatchObject({
+    nftables: false,
+    vxlan: true,
+  })
 })
 
-const bare: Said = {
+const bare: FakeHostContent = {
   files: {
     '/proc/sys/kernel/osrelease': '6.18.44\n',
     '/proc/sys/kernel/cap_last_cap': '40\n',
@@ -61,13 +72,17 @@ const bare: Said = {
 
 test('a kernel that says nothing is tried, in a network of its own', async () => {
   const none = Object.fromEntries(Object.keys(all).map((name) => [name, false]))
-  expect(await kernel(inMemory(bare))).toEqual({ release: '6.18.44', modules: false, ...none })
+  expect(await readKernel(createFakeFactSource(bare))).toEqual({
+    release: '6.18.44',
+    modules: false,
+    ...none,
+  })
   const commands = {
     'unshare --net ip link add name trial type bridge': '',
     'unshare --net ip link add name trial type vxlan id 1 dstport 4789': '',
     'unshare --net iptables -w 2 -t nat -A POSTROUTING -m comment --comment trial -j MASQUERADE': '',
   }
-  expect(await kernel(inMemory({ ...bare, commands }))).toMatchObject({
+  expect(await readKernel(createFakeFactSource({ ...bare, commands }))).toMatchObject({
     ...none,
     bridge: true,
     vxlan: true,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { inMemory } from '../testing/fake-fact-source.ts'
-import { listeners, parseSockets } from './listeners.ts'
-import { pidsOf, programName } from './socket-owners.ts'
+import { createFakeFactSource } from '../testing/fake-fact-source.ts'
+import { readListeners, parseSockets } from './listeners.ts'
+import { listPids, toProgramName } from './socket-owners.ts'
 
 const heading =
   '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'
@@ -10,7 +10,7 @@ function socket(local: string, state: string, inode: number): string {
   return `   0: ${local} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1 0000000000000000 100 0 0 10 0\n`
 }
 
-const host = inMemory({
+const host = createFakeFactSource({
   files: {
     '/proc/net/tcp': [
       heading,
@@ -37,9 +37,9 @@ const host = inMemory({
 })
 
 test('who listens, with the whole name of the program', async () => {
-  expect(await listeners(host)).toEqual([
+  expect(await readListeners(host)).toEqual([
     { port: 22, process: 'sshd' },
-    // Nobody that can be seen: the kernel itself, or a process in another view of the host.
+    // No visible owner: the kernel, or a process in another namespace.
     { port: 53 },
     { port: 2049 },
     { port: 6379, process: 'kube-controller-manager' },
@@ -52,10 +52,10 @@ test('ports of connections are not listened on', () => {
 })
 
 test('the first process hands its sockets to services, and is asked last', () => {
-  expect(pidsOf(['1', '10', '9', 'self', 'net'])).toEqual(['9', '10', '1'])
+  expect(listPids(['1', '10', '9', 'self', 'net'])).toEqual(['9', '10', '1'])
 })
 
 test('programs have their names without the way to them', () => {
-  expect(programName('/usr/bin/python3.11')).toBe('python3.11')
-  expect(programName('/opt/hyperkube/etcd-3.7.3/etcd (deleted)')).toBe('etcd')
+  expect(toProgramName('/usr/bin/python3.11')).toBe('python3.11')
+  expect(toProgramName('/opt/hyperkube/etcd-3.7.3/etcd (deleted)')).toBe('etcd')
 })

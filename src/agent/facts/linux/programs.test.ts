@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { inMemory } from '../testing/fake-fact-source.ts'
-import { programs } from './programs.ts'
+import { createFakeFactSource } from '../testing/fake-fact-source.ts'
+import { readPrograms } from './programs.ts'
 
 test('programs are where services look for them', async () => {
   const files = {
@@ -9,5 +9,5 @@ test('programs are where services look for them', async () => {
     '/usr/local/bin/socat': '',
     '/home/me/bin/iptables': '',
   }
-  expect(await programs(inMemory({ files }))).toEqual(['mount', 'nft', 'socat'])
+  expect(await readPrograms(createFakeFactSource({ files }))).toEqual(['mount', 'nft', 'socat'])
 })

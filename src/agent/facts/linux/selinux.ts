@@ -1,9 +1,9 @@
 import type { Fact, LinuxFacts } from './fact.ts'
 
-export const selinux: Fact<'selinux'> = async ({ readFile }) =>
+export const readSelinux: Fact<'selinux'> = async ({ readFile }) =>
   parseEnforce(await readFile('/sys/fs/selinux/enforce'))
 
-/** Where SELinux is off, there is no such file. */
+/** The file does not exist where SELinux is disabled. */
 export function parseEnforce(text: string | undefined): LinuxFacts['selinux'] {
   if (text === undefined) return 'disabled'
   return text.trim() === '1' ? 'enforcing' : 'permissive'

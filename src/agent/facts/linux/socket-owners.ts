@@ -1,23 +1,23 @@
 import { posix } from 'node:path'
 import type { FactSource } from '../source.ts'
 
-/** By the inode of a socket: the name of the program that has it open. */
-export async function socketOwners(
+/** Names of the programs that have sockets open, by inode. */
+export async function findSocketOwners(
   source: FactSource,
-  wanted: ReadonlySet<string>,
+  inodes: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, string>> {
   const pids = new Map<string, string>()
-  for (const pid of pidsOf(await source.listDirectory('/proc'))) {
-    if (pids.size === wanted.size) break
+  for (const pid of listPids(await source.listDirectory('/proc'))) {
+    if (pids.size === inodes.size) break
     for (const link of await source.readLinks(`/proc/${pid}/fd`)) {
-      const inode = socketInode(link)
-      if (inode !== undefined && wanted.has(inode) && !pids.has(inode)) pids.set(inode, pid)
+      const inode = parseSocketInode(link)
+      if (inode !== undefined && inodes.has(inode) && !pids.has(inode)) pids.set(inode, pid)
     }
   }
   const names = new Map(
     await Promise.all(
       [...new Set(pids.values())].map(
-        async (pid) => [pid, programName((await source.readLink(`/proc/${pid}/exe`)) ?? '')] as const,
+        async (pid) => [pid, toProgramName((await source.readLink(`/proc/${pid}/exe`)) ?? '')] as const,
       ),
     ),
   )
@@ -29,18 +29,18 @@ export async function socketOwners(
   )
 }
 
-/** The first process comes last: a socket that it hands to a service belongs to the service. */
-export function pidsOf(names: readonly string[]): string[] {
+/** The first process comes last: a socket that it passes to a service belongs to the service. */
+export function listPids(names: readonly string[]): string[] {
   const pids = names.filter((name) => /^\d+$/.test(name)).toSorted((a, b) => Number(a) - Number(b))
   return [...pids.filter((pid) => pid !== '1'), ...pids.filter((pid) => pid === '1')]
 }
 
-/** An open file that is a socket is a link to `socket:[12345]`. */
-function socketInode(link: string): string | undefined {
+/** An open socket is a link to `socket:[12345]`. */
+function parseSocketInode(link: string): string | undefined {
   return /^socket:\[(\d+)\]$/.exec(link)?.[1]
 }
 
-/** A program that was replaced while it runs is said to be deleted. */
-export function programName(executable: string): string {
+/** The kernel appends " (deleted)" if the file of a running program was replaced. */
+export function toProgramName(executable: string): string {
   return posix.basename(executable.replace(/ \(deleted\)$/, ''))
 }

@@ -1,8 +1,8 @@
 import type { Fact } from './fact.ts'
 
-export const swap: Fact<'swap'> = async ({ readFile }) => hasSwap((await readFile('/proc/swaps')) ?? '')
+export const readSwap: Fact<'swap'> = async ({ readFile }) => hasSwap((await readFile('/proc/swaps')) ?? '')
 
-/** Every line but the heading is a piece of it. */
+/** Every line after the heading is a swap area. */
 export function hasSwap(text: string): boolean {
   return text.trim().split('\n').length > 1
 }

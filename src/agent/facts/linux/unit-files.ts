@@ -1,6 +1,6 @@
 import type { FactSource } from '../source.ts'
 
-/** Where systemd looks for units: what is in the first goes over what is in the others. */
+/** systemd's unit directories, in order of precedence. */
 const directories = [
   '/run/systemd/transient',
   '/etc/systemd/system',
@@ -8,43 +8,43 @@ const directories = [
   '/usr/local/lib/systemd/system',
   '/usr/lib/systemd/system',
   '/lib/systemd/system',
-  // Made from the scripts of the time before systemd.
+  // Generated from SysV init scripts.
   '/run/systemd/generator.late',
 ]
 
-export interface UnitTexts {
+export interface UnitFiles {
   readonly unit?: string
-  /** What changes the unit, in the order in which it does. */
-  readonly pieces: readonly string[]
+  /** Contents of the drop-ins, in the order in which systemd applies them. */
+  readonly dropIns: readonly string[]
 }
 
-/** Those of the units that are there. One that is masked is there, and empty. */
-export async function unitTexts(
+/** Reads the units that exist. A masked unit exists and is empty. */
+export async function readUnitFiles(
   source: FactSource,
   names: readonly string[],
-): Promise<ReadonlyMap<string, UnitTexts>> {
+): Promise<ReadonlyMap<string, UnitFiles>> {
   const listings = await Promise.all(
     directories.map(async (path) => ({ path, names: new Set(await source.listDirectory(path)) })),
   )
   const found = await Promise.all(
-    names.map(async (name): Promise<readonly [string, UnitTexts]> => {
-      const holder = listings.find((listing) => listing.names.has(name))
-      const around = listings.filter((listing) => listing.names.has(`${name}.d`))
-      const [unit, pieces] = await Promise.all([
-        holder && source.readFile(`${holder.path}/${name}`),
-        piecesIn(
+    names.map(async (name): Promise<readonly [string, UnitFiles]> => {
+      const unitListing = listings.find((listing) => listing.names.has(name))
+      const dropInListings = listings.filter((listing) => listing.names.has(`${name}.d`))
+      const [unit, dropIns] = await Promise.all([
+        unitListing && source.readFile(`${unitListing.path}/${name}`),
+        readDropIns(
           source,
-          around.map(({ path }) => `${path}/${name}.d`),
+          dropInListings.map(({ path }) => `${path}/${name}.d`),
         ),
       ])
-      return [name, { ...(holder === undefined ? {} : { unit: unit ?? '' }), pieces }]
+      return [name, { ...(unitListing === undefined ? {} : { unit: unit ?? '' }), dropIns }]
     }),
   )
-  return new Map(found.filter(([, { unit, pieces }]) => unit !== undefined || pieces.length > 0))
+  return new Map(found.filter(([, { unit, dropIns }]) => unit !== undefined || dropIns.length > 0))
 }
 
-/** By their names, wherever they are; of the same name the first one. */
-async function piecesIn(source: FactSource, paths: readonly string[]): Promise<string[]> {
+/** Sorted by file name across all directories; for equal names the first directory wins. */
+async function readDropIns(source: FactSource, paths: readonly string[]): Promise<string[]> {
   const listings = await Promise.all(
     paths.map(async (path) => ({ path, names: await source.listDirectory(path) })),
   )

@@ -1,34 +1,34 @@
 import { dirname } from 'node:path'
-import type { FactSource, Space } from '../source.ts'
+import type { FactSource, FileSystemSpace } from '../source.ts'
 
-/** For tests: what a host would say. */
-export interface Said {
+/** For tests: the content of a fake host. */
+export interface FakeHostContent {
   readonly arch?: string
   readonly interfaces?: ReturnType<FactSource['interfaces']>
   /** By path. */
   readonly files?: Readonly<Record<string, string>>
-  /** By path, where each leads. */
+  /** Target by path. */
   readonly links?: Readonly<Record<string, string>>
   /** By path. */
-  readonly spaces?: Readonly<Record<string, Space>>
-  /** What a command line prints that succeeds. All others fail. */
+  readonly spaces?: Readonly<Record<string, FileSystemSpace>>
+  /** Output of the command lines that succeed. All others fail. */
   readonly commands?: Readonly<Record<string, string>>
 }
 
-export function inMemory(said: Said): FactSource {
-  const { arch = 'x64', interfaces = {}, files = {}, links = {}, spaces = {}, commands = {} } = said
+export function createFakeFactSource(content: FakeHostContent): FactSource {
+  const { arch = 'x64', interfaces = {}, files = {}, links = {}, spaces = {}, commands = {} } = content
   const paths = [...Object.keys(files), ...Object.keys(links)]
-  const childrenOf = (directory: string): string[] => {
-    const below = paths.filter((path) => path.startsWith(`${directory}/`))
-    return [...new Set(below.map((path) => path.slice(directory.length + 1).split('/')[0] ?? ''))]
+  const listChildren = (directory: string): string[] => {
+    const descendants = paths.filter((path) => path.startsWith(`${directory}/`))
+    return [...new Set(descendants.map((path) => path.slice(directory.length + 1).split('/')[0] ?? ''))]
   }
   return {
     arch,
     now: () => new Date('2026-11-15T12:00:00Z'),
     interfaces: () => interfaces,
     readFile: async (path) => files[path],
-    exists: async (path) => paths.includes(path) || childrenOf(path).length > 0,
-    listDirectory: async (path) => childrenOf(path).toSorted(),
+    exists: async (path) => paths.includes(path) || listChildren(path).length > 0,
+    listDirectory: async (path) => listChildren(path).toSorted(),
     readLink: async (path) => links[path],
     readLinks: async (directory) =>
       Object.entries(links).flatMap(([path, target]) => (dirname(path) === directory ? [target] : [])),

@@ -1,24 +1,30 @@
-import type { Said } from './fake-fact-source.ts'
+import type { FakeHostContent } from './fake-fact-source.ts'
 
-/** For tests: what a host of the lab says, a container of Debian 12 on a kernel without modules. */
+/** For tests: facts of a lab host, a Debian 12 container on a kernel without modules. */
 const mac = '02:00:0a:d2:00:0b'
 
-function info(address: string, netmask: string, prefix: number, hardware: string) {
-  const rest = { address, netmask, mac: hardware, internal: hardware !== mac, cidr: `${address}/${prefix}` }
+function buildInterface(address: string, netmask: string, prefix: number, macAddress: string) {
+  const rest = {
+    address,
+    netmask,
+    mac: macAddress,
+    internal: macAddress !== mac,
+    cidr: `${address}/${prefix}`,
+  }
   return address.includes(':')
     ? { ...rest, family: 'IPv6' as const, scopeid: 0 }
     : { ...rest, family: 'IPv4' as const }
 }
 
-const nothing = '00:00:00:00:00:00'
+const noMac = '00:00:00:00:00:00'
 const disk = { totalBytes: 270_553_174_016, availableBytes: 46_838_702_080 }
 
-export const labHost: Said = {
+export const labHost: FakeHostContent = {
   interfaces: {
-    lo: [info('127.0.0.1', '255.0.0.0', 8, nothing), info('::1', 'ffff::', 128, nothing)],
+    lo: [buildInterface('127.0.0.1', '255.0.0.0', 8, noMac), buildInterface('::1', 'ffff::', 128, noMac)],
     eth0: [
-      info('10.210.0.11', '255.255.255.0', 24, mac),
-      info('fe80::aff:fed2:b', 'ffff:ffff:ffff:ffff::', 64, mac),
+      buildInterface('10.210.0.11', '255.255.255.0', 24, mac),
+      buildInterface('fe80::aff:fed2:b', 'ffff:ffff:ffff:ffff::', 64, mac),
     ],
   },
   spaces: { '/': disk, '/var/lib': disk, '/var/lib/etcd': disk, '/var/lib/kubelet': disk },
@@ -47,7 +53,7 @@ export const labHost: Said = {
 MemFree:        17089540 kB
 MemAvailable:   23270172 kB
 `,
-    // The interface of the machine around it, which has the same name.
+    // The interface of the surrounding machine, which has the same name.
     '/sys/class/net/eth0/address': '06:fc:00:00:00:01\n',
     '/sys/class/net/eth0/mtu': '1400\n',
     '/proc/net/route': `Iface	Destination	Gateway 	Flags	RefCnt	Use	Metric	Mask		MTU	Window	IRTT

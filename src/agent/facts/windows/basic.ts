@@ -1,50 +1,55 @@
 import { win32 } from 'node:path'
-import { type BareFacts, bareFactsFormat } from '../../../contract/basic-facts.ts'
+import { type BasicFacts, basicFactsFormat } from '../../../contract/basic-facts.ts'
 import { watchedWindowsServices } from '../../../contract/windows-services.ts'
-import { programIn } from '../../windows/scm/service-spec.ts'
-import type { BareSource, WindowsFacts, WindowsSource } from './source.ts'
+import { parseProgramPath } from '../../windows/scm/service-spec.ts'
+import type { BasicWindowsFactSource, WindowsFacts, WindowsFactSource } from './source.ts'
 
-/** What needs no PowerShell: what Node knows, and what the manager of services says. */
-export async function bareWindowsFacts(source: BareSource, host: string): Promise<BareFacts> {
+/** Collects the facts that need no PowerShell: from Node and the service control manager. */
+export async function collectBasicWindowsFacts(
+  source: BasicWindowsFactSource,
+  host: string,
+): Promise<BasicFacts> {
   const { hostname, arch, cpus, memoryBytes, release, now } = source
-  return bareFactsFormat.newest.schema.parse({
+  return basicFactsFormat.newest.schema.parse({
     apiVersion: 'hyperkube.dev/v1',
-    kind: 'BareFacts',
+    kind: 'BasicFacts',
     host,
     system: {
       os: 'windows',
       hostname,
-      arch: archOf(arch),
+      arch: toArch(arch),
       cpus,
       memoryBytes,
-      addresses: addressesOf(source),
+      addresses: toAddresses(source),
       clock: now().getTime() / 1000,
-      disks: await disksOf(source),
+      disks: await readWindowsDisks(source),
       build: Number(release.split('.')[2] ?? 0),
-      foreignServices: await foreignServicesOf(source),
+      foreignServices: await findForeignWindowsServices(source),
     },
   })
 }
 
-export function archOf(arch: string): WindowsFacts['arch'] {
+export function toArch(arch: string): WindowsFacts['arch'] {
   return arch === 'arm64' ? 'arm64' : 'amd64'
 }
 
-/** The drive that all of ours is on. */
-export async function disksOf({ base, space }: WindowsSource): Promise<WindowsFacts['disks']> {
+/** The drive that contains the base directory. */
+export async function readWindowsDisks({ base, space }: WindowsFactSource): Promise<WindowsFacts['disks']> {
   const { root: path } = win32.parse(base)
   const found = await space(path)
   return found === undefined ? [] : [{ path, ...found }]
 }
 
-/** By their names, and not of our making. */
-export async function foreignServicesOf({ operations, base }: WindowsSource): Promise<string[]> {
-  const start = `${base.toLowerCase()}\\`
+/** Watched services whose program is outside the base directory. */
+export async function findForeignWindowsServices({ operations, base }: WindowsFactSource): Promise<string[]> {
+  const prefix = `${base.toLowerCase()}\\`
   const found = await operations.services.list({ names: [...watchedWindowsServices] })
-  return found.filter((one) => !programIn(one).toLowerCase().startsWith(start)).map(({ name }) => name)
+  return found
+    .filter((one) => !parseProgramPath(one).toLowerCase().startsWith(prefix))
+    .map(({ name }) => name)
 }
 
-function addressesOf({ interfaces }: BareSource): WindowsFacts['addresses'] {
+function toAddresses({ interfaces }: BasicWindowsFactSource): WindowsFacts['addresses'] {
   return Object.entries(interfaces()).flatMap(([name, all = []]) =>
     all
       .filter(({ internal }) => !internal)

@@ -1,31 +1,31 @@
 import type { Facts } from '../../../contract/facts.ts'
 import type { WindowsOperations } from '../../windows/operations/windows-operations.ts'
-import type { FactSource, Space } from '../source.ts'
+import type { FactSource, FileSystemSpace } from '../source.ts'
 
 export type WindowsFacts = Extract<Facts['system'], { os: 'windows' }>
 
-/** A Windows host as facts see it. */
-export interface WindowsSource {
+/** Read access to a Windows host for collecting facts. */
+export interface WindowsFactSource {
   readonly operations: Pick<
     WindowsOperations,
     'system' | 'adapters' | 'routes' | 'networks' | 'services' | 'processes' | 'ports'
   >
-  /** Where all of ours is. */
+  /** Directory that contains everything hyperkube installs. */
   readonly base: string
-  /** As Node calls it: x64, arm64. */
+  /** Node's name: x64, arm64. */
   readonly arch: string
   readonly cpus: number
   readonly memoryBytes: number
   readonly now: () => Date
-  /** Of the file system that a path is on. */
-  readonly space: (path: string) => Promise<Space | undefined>
+  /** Space on the file system that contains a path. */
+  readonly space: (path: string) => Promise<FileSystemSpace | undefined>
 }
 
-/** What Node knows beside that of a Windows whose PowerShell does not answer. */
-export interface BareSource extends WindowsSource {
-  /** As Node calls it: 10.0.20348. */
+/** Additional data that Node provides on a Windows host whose PowerShell does not respond. */
+export interface BasicWindowsFactSource extends WindowsFactSource {
+  /** Node's format: 10.0.20348. */
   readonly release: string
   readonly hostname: string
-  /** Of the interfaces that are up, by their names. */
+  /** Interfaces that are up, by name. */
   readonly interfaces: FactSource['interfaces']
 }

@@ -1,48 +1,49 @@
 import { join } from 'node:path'
-import { printable } from '../../../kit/printable.ts'
-import { accessOf } from '../../apply/planned-access.ts'
+import { toPrintable } from '../../../kit/printable.ts'
+import { resolveAccess } from '../../apply/planned-access.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import { processState } from './process-state.ts'
+import { readProcessState } from './process-state.ts'
 
-/** Beside other logs of ours. */
-export const captures = '/var/log/hyperkube/healing'
+/** Beside the other logs of hyperkube. */
+export const captureDirectory = '/var/log/hyperkube/healing'
 
-const linesKept = 500
-/** Told at once, and remembered with what was done. */
-const linesTold = 10
-const longest = 300
-/** Of each component. */
-const kept = 5
+const maxLines = 500
+/** Reported at once, and stored with the action. */
+const maxReportedLines = 10
+const maxLineLength = 300
+/** Captures kept per component. */
+const maxCaptures = 5
 
-/** Keeps what a service has written, before it is lost among what comes next. Answers with its end, and where the rest is. */
-export async function captureLogs(
+/** Saves the log of a service before newer lines replace it. Returns the path and the last lines. */
+export async function captureServiceLogs(
   host: LinuxHost,
   component: string,
   unit: string,
 ): Promise<readonly string[]> {
   const { systemd, clock } = host
-  const [state, lines] = [await systemd.show(unit), await systemd.lines(unit, linesKept)]
-  const process = await processState(host, state.pid)
+  const [state, lines] = [await systemd.show(unit), await systemd.lines(unit, maxLines)]
+  const process = await readProcessState(host, state.pid)
   const time = clock.now().toISOString()
   const heading = [`# ${unit} at ${time}`, `# ${JSON.stringify({ ...state, process })}`]
-  const text = [...heading, ...lines.map(printable), ''].join('\n')
-  // A disk that is full is mostly why there is something to capture.
-  const path = await keep(host, component, time, text).catch(() => undefined)
-  const end = lines.slice(-linesTold).map((line) => printable(line).slice(0, longest))
+  const text = [...heading, ...lines.map(toPrintable), ''].join('\n')
+  // A full disk is often the reason for the capture; do not fail on it.
+  const path = await saveCapture(host, component, time, text).catch(() => undefined)
+  const end = lines.slice(-maxReportedLines).map((line) => toPrintable(line).slice(0, maxLineLength))
   return [path === undefined ? 'the rest could not be kept' : `kept in ${path}`, ...end]
 }
 
-async function keep(host: LinuxHost, component: string, time: string, text: string): Promise<string> {
+async function saveCapture(host: LinuxHost, component: string, time: string, text: string): Promise<string> {
   const { files } = host
-  const access = await accessOf(host, { owner: 'root', mode: '0600' })
-  if ((await files.stat(captures)) === undefined) {
-    await files.makeDirectory(captures, { ...access, mode: 0o700 })
+  const access = await resolveAccess(host, { owner: 'root', mode: '0600' })
+  if ((await files.stat(captureDirectory)) === undefined) {
+    await files.makeDirectory(captureDirectory, { ...access, mode: 0o700 })
   }
-  const path = join(captures, `${component}.${time.replaceAll(':', '-')}.log`)
+  const path = join(captureDirectory, `${component}.${time.replaceAll(':', '-')}.log`)
   await files.write(path, Buffer.from(text), access)
-  const own = ((await files.list(captures)) ?? [])
+  const captureNames = ((await files.list(captureDirectory)) ?? [])
     .map(({ name }) => name)
     .filter((name) => name.startsWith(`${component}.`) && name.endsWith('.log'))
-  for (const name of own.toSorted().slice(0, -kept)) await files.remove(join(captures, name))
+  for (const name of captureNames.toSorted().slice(0, -maxCaptures))
+    await files.remove(join(captureDirectory, name))
   return path
 }

@@ -1,45 +1,50 @@
 import type { NodePlan } from '../../../contract/node-plan.ts'
-import { digestOf } from '../../../diff/digest.ts'
+import { computeDigest } from '../../../diff/digest.ts'
 import type { HyperkubeError } from '../../../kit/errors.ts'
-import { lastPlan } from '../../apply/applied-plan.ts'
-import { journalRun, type OpRun } from '../../apply/run-op.ts'
+import { readAppliedPlan } from '../../apply/applied-plan.ts'
+import { journalRun, type OpRunContext } from '../../apply/run-op.ts'
 import type { Host } from '../../host/host.ts'
-import { isTaken, type TakenScene } from '../../loop/is-locked-by-other.ts'
-import { ownRun } from '../../loop/start-own-run.ts'
+import { isLockedByOther, type LockedByOtherDeps } from '../../loop/is-locked-by-other.ts'
+import { startOwnRun } from '../../loop/start-own-run.ts'
 import type { Runs } from '../../runs/runs.ts'
-import { forgivingJournal } from './forgiving-journal.ts'
+import { openBestEffortJournal } from './forgiving-journal.ts'
 
-export interface HealingScene extends TakenScene {
+export interface HealingRunDeps extends LockedByOtherDeps {
   readonly host: Host
-  /** The last one that the host was taken through. */
+  /** The last plan that was applied to the host. */
   readonly plan: NodePlan
   readonly runs: Runs
 }
 
 /**
- * Heals in a run like any other, in the journal. Nothing is done when somebody else has come meanwhile who decides what is
- * done here, or another plan. Answers with how the run failed.
+ * Heals in a journaled run. Does nothing if an operator has claimed the host meanwhile, or another plan was
+ * applied. Returns the error if the run failed.
  */
-export async function healingRun(
-  scene: HealingScene,
+export async function runHealing(
+  deps: HealingRunDeps,
   command: string,
-  heal: (run: OpRun) => Promise<void>,
+  heal: (run: OpRunContext) => Promise<void>,
   signal: AbortSignal,
 ): Promise<HyperkubeError | undefined> {
-  const { host, plan, runs } = scene
-  return ownRun(
+  const { host, plan, runs } = deps
+  return startOwnRun(
     runs,
     command,
     async (run, emit, stop) => {
-      const now = await lastPlan(host)
-      if ((await isTaken(scene)) || now === undefined || digestOf(now) !== digestOf(plan)) return
-      const opRun: OpRun = {
+      const currentPlan = await readAppliedPlan(host)
+      if (
+        (await isLockedByOther(deps)) ||
+        currentPlan === undefined ||
+        computeDigest(currentPlan) !== computeDigest(plan)
+      )
+        return
+      const opRun: OpRunContext = {
         name: plan.host,
-        journal: await forgivingJournal(host, run),
+        journal: await openBestEffortJournal(host, run),
         emit,
         signal: AbortSignal.any([signal, stop]),
       }
-      await journalRun(opRun, { command, plan: digestOf(plan) }, async () => heal(opRun))
+      await journalRun(opRun, { command, plan: computeDigest(plan) }, async () => heal(opRun))
     },
     signal,
   )

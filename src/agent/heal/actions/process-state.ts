@@ -1,14 +1,14 @@
 import type { LinuxHost } from '../../host/host.ts'
 
-/** What the kernel says of a process. */
+/** State of a process, from /proc. */
 export interface ProcessState {
   /** T (stopped), D (disk sleep), S (sleeping), … */
   readonly state: string
-  /** What it waits for in the kernel; empty where nobody tells. */
-  readonly waitsIn: string
+  /** The kernel function that it waits in; empty if the kernel does not tell. */
+  readonly waitChannel: string
 }
 
-export async function processState(
+export async function readProcessState(
   { files }: Pick<LinuxHost, 'files'>,
   pid: number,
 ): Promise<ProcessState | undefined> {
@@ -18,20 +18,20 @@ export async function processState(
   )
   const [, state] = /^State:\s*(.+)$/m.exec(status?.toString('utf8') ?? '') ?? []
   if (state === undefined) return undefined
-  const place = wchan?.toString('utf8').trim() ?? ''
-  return { state, waitsIn: place === '0' ? '' : place }
+  const channel = wchan?.toString('utf8').trim() ?? ''
+  return { state, waitChannel: channel === '0' ? '' : channel }
 }
 
-/** Whether it takes no signal but the one that nobody can refuse. */
+/** Whether the process is stopped and handles no signal except SIGKILL. */
 export function isStopped({ state }: ProcessState): boolean {
   return /^[Tt]\b/.test(state)
 }
 
 /**
- * Whether a process was there before a moment, in nanoseconds. The kernel tells when it has first been looked at, which may
- * be later: that it was there is certain, that it was not is no more than possible.
+ * Whether a process existed before a moment, in nanoseconds. The kernel stamps /proc/PID when it is first
+ * read, which may be later: true is certain, false only possible.
  */
-export async function wasThereBefore(
+export async function existedBefore(
   { files }: Pick<LinuxHost, 'files'>,
   pid: number,
   moment: bigint,

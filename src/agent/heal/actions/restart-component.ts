@@ -2,57 +2,66 @@ import type { Ledger } from '../../../contract/ledger.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { Op } from '../../../contract/op.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { findThing, withStarted } from '../../apply/ledger.ts'
-import { LedgerBook, readLedger } from '../../apply/ledger-store.ts'
-import { type OpRun, runOp } from '../../apply/run-op.ts'
-import type { Thing } from '../../apply/resource-handler.ts'
+import { findResource, withStarted } from '../../apply/ledger.ts'
+import { LedgerStore, readLedger } from '../../apply/ledger-store.ts'
+import { type OpRunContext, runOp } from '../../apply/run-op.ts'
+import type { ManagedResource } from '../../apply/resource-handler.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import type { HealStep } from '../decision/heal-step.ts'
 import { restartService } from './restart-service.ts'
 
-/** What the probe of a process that is alive and silent says. */
-const silent = 'HEALTH_NO_ANSWER'
+/** The code of a probe whose process runs but does not respond. */
+const unresponsiveCode = 'HEALTH_NO_RESPONSE'
 
-/** As an op of the journal. What an operator has stopped through us stays so. */
+/**
+ * Restarts the service of a component as a journaled op. A service that an operator stopped through hyperkube
+ * stays stopped.
+ */
 export async function restartComponent(
   host: LinuxHost,
   plan: NodePlan,
   { component, because, code }: HealStep,
-  run: OpRun,
+  run: OpRunContext,
 ): Promise<readonly string[]> {
-  const unit = unitOf(plan, component)
+  const unit = findUnit(plan, component)
   if (unit === undefined) return [`${component} has no service`]
   const op: Op = { ...unit, component, action: 'restart', target: 'service', because: [because] }
   let details: readonly string[] = []
   await runOp(run, op, async () => {
-    // One that cannot be read keeps nobody from being healed.
+    // An unreadable ledger must not prevent healing.
     const ledger = await readLedger(host).catch(() => undefined)
-    if (serviceIn(ledger, unit.name)?.started === false) throw stopped(unit.name, component)
-    const isHung = code === silent
+    if (findService(ledger, unit.name)?.started === false) throw stoppedError(unit.name, component)
+    const isHung = code === unresponsiveCode
     details = await restartService(host, { unit: unit.name, component, isHung }, run.signal)
-    if (ledger !== undefined) await noteStart(host, ledger, unit.name)
+    if (ledger !== undefined) await recordStart(host, ledger, unit.name)
     return 'done'
   })
   return details
 }
 
-export function unitOf({ components }: NodePlan, component: string): Pick<Op, 'name' | 'stage'> | undefined {
+export function findUnit(
+  { components }: NodePlan,
+  component: string,
+): Pick<Op, 'name' | 'stage'> | undefined {
   const one = components.find(({ name }) => name === component)
   return one?.service?.supervisor === 'systemd' ? { name: one.service.name, stage: one.stage } : undefined
 }
 
-/** It has read all there is. Where that cannot be written down, it starts once more with the next plan. */
-async function noteStart(host: LinuxHost, ledger: Ledger, unit: string): Promise<void> {
-  if ((serviceIn(ledger, unit)?.unseen ?? []).length === 0) return
-  await new LedgerBook(host, ledger).keep(withStarted(ledger, unit)).catch(() => undefined)
+/**
+ * Records that the service has read all pending changes. If that fails, the next plan restarts the service
+ * once more.
+ */
+async function recordStart(host: LinuxHost, ledger: Ledger, unit: string): Promise<void> {
+  if ((findService(ledger, unit)?.pendingChanges ?? []).length === 0) return
+  await new LedgerStore(host, ledger).save(withStarted(ledger, unit)).catch(() => undefined)
 }
 
-function serviceIn(ledger: Ledger | undefined, name: string): Thing<'service'> | undefined {
-  const thing = ledger && findThing(ledger, { target: 'service', name })
-  return thing?.target === 'service' ? thing : undefined
+function findService(ledger: Ledger | undefined, name: string): ManagedResource<'service'> | undefined {
+  const resource = ledger && findResource(ledger, { target: 'service', name })
+  return resource?.target === 'service' ? resource : undefined
 }
 
-function stopped(unit: string, component: string): HyperkubeError {
+function stoppedError(unit: string, component: string): HyperkubeError {
   return new HyperkubeError(
     'SERVICE_FAILED',
     `${unit} was stopped by an operator, and waits for the next plan`,

@@ -1,101 +1,105 @@
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { printable } from '../../../kit/printable.ts'
+import { toPrintable } from '../../../kit/printable.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import { isDown, type UnitState } from '../../host/systemd.ts'
-import { isStopped, processState } from './process-state.ts'
+import { isStopped, readProcessState } from './process-state.ts'
 
 /** In milliseconds. */
-interface Patience {
-  /** Until one that was asked to end is ended. */
-  readonly toEnd: number
-  /** Until the new one has been started: its supervisor has nothing to wait for. */
-  readonly toStart: number
+interface RestartTimeouts {
+  /** Until a stopping process has exited. */
+  readonly stopMs: number
+  /** Until the new process has been started. */
+  readonly startMs: number
 }
 
-/** An API server that says goodbye to its clients takes half a minute; one that is unwell gets no more than that. */
-export const usualPatience: Patience = { toEnd: 30_000, toStart: 15_000 }
+/** An API server takes half a minute to drain its clients; an unhealthy one gets no more than that. */
+export const defaultRestartTimeouts: RestartTimeouts = { stopMs: 30_000, startMs: 15_000 }
 
-const every = 200
+const pollIntervalMs = 200
 const lastLines = 5
 
-export interface RestartWish {
+export interface RestartOptions {
   readonly unit: string
   readonly component: string
-  /** It is alive and does not answer: it would not hear either that it shall end. */
+  /** It runs and does not respond, so it would not handle SIGTERM either. */
   readonly isHung: boolean
 }
 
 /**
- * Starts a service anew, and waits until its supervisor has done so; whether it is well then is for its probes to say.
- * Answers with what it was before, for people.
+ * Restarts a service and waits until its supervisor has started it. Probes decide afterwards whether it is
+ * healthy. Returns the state before, for people.
  */
 export async function restartService(
   host: LinuxHost,
-  { unit, component, isHung }: RestartWish,
+  { unit, component, isHung }: RestartOptions,
   signal: AbortSignal,
-  patience = usualPatience,
+  timeouts = defaultRestartTimeouts,
 ): Promise<readonly string[]> {
   const { systemd, release } = host
   const before = await systemd.show(unit)
-  // Whoever looks after us is our supervisor.
+  // The agent cannot restart itself; its supervisor does.
   if (before.pid !== 0 && before.pid === release.pid)
-    throw failed(unit, component, 'it is what would restart it')
-  const was = await processState(host, before.pid)
-  const mustKill = before.pid !== 0 && (isHung || (was !== undefined && isStopped(was)))
-  const details = [described(before, was)]
+    throw restartError(unit, component, 'it is what would restart it')
+  const processBefore = await readProcessState(host, before.pid)
+  const mustKill = before.pid !== 0 && (isHung || (processBefore !== undefined && isStopped(processBefore)))
+  const details = [describeUnit(before, processBefore)]
   if (before.active === 'failed') await systemd.forget(unit)
   if (mustKill) {
     details.push(`killed its process ${before.pid}`)
     await systemd.killMain(unit)
   }
   await systemd.restart(unit)
-  let now = await started(host, unit, before, mustKill ? patience.toStart : patience.toEnd, signal)
-  if (isWaitedFor(now, before) && now.pid === before.pid && now.pid !== 0) {
-    details.push(`killed its process ${now.pid}, which had not ended after ${patience.toEnd / 1000} s`)
+  let now = await waitForStart(host, unit, before, mustKill ? timeouts.startMs : timeouts.stopMs, signal)
+  if (isStartPending(now, before) && now.pid === before.pid && now.pid !== 0) {
+    details.push(`killed its process ${now.pid}, which had not ended after ${timeouts.stopMs / 1000} s`)
     await systemd.killMain(unit)
-    now = await started(host, unit, before, patience.toStart, signal)
+    now = await waitForStart(host, unit, before, timeouts.startMs, signal)
   }
-  if (!isWaitedFor(now, before) && now.pid !== 0) return [...details, `its process is ${now.pid} now`]
-  const lines = (await systemd.lines(unit, lastLines)).map(printable)
-  throw failed(unit, component, [...details, `now ${now.active}, ${now.sub}`, ...lines].join('; '))
+  if (!isStartPending(now, before) && now.pid !== 0) return [...details, `its process is ${now.pid} now`]
+  const lines = (await systemd.lines(unit, lastLines)).map(toPrintable)
+  throw restartError(unit, component, [...details, `now ${now.active}, ${now.sub}`, ...lines].join('; '))
 }
 
-/** Until it has been started, or nobody starts it any more, or the time is over. In milliseconds. */
-export async function started(
+/** Waits until the unit has been started, is down for good, or the timeout (milliseconds) is over. */
+export async function waitForStart(
   { systemd, clock }: LinuxHost,
   unit: string,
   before: UnitState,
-  within: number,
+  timeoutMs: number,
   signal: AbortSignal,
 ): Promise<UnitState> {
-  const deadline = clock.now().getTime() + within
+  const deadline = clock.now().getTime() + timeoutMs
   for (;;) {
     const now = await systemd.show(unit)
-    const isOver = !isWaitedFor(now, before) && (now.pid !== 0 || isDown(now))
-    if (isOver || clock.now().getTime() >= deadline) return now
-    await clock.pause(every, signal)
+    const isDone = !isStartPending(now, before) && (now.pid !== 0 || isDown(now))
+    if (isDone || clock.now().getTime() >= deadline) return now
+    await clock.pause(pollIntervalMs, signal)
   }
 }
 
-/** Whether it is still the start of before. */
-function isWaitedFor({ invocation, active, busy }: UnitState, before: UnitState): boolean {
-  // A start that a condition of the unit forbids leaves nothing of its own.
+/** Whether the unit is still at its previous invocation. */
+function isStartPending({ invocation, active, busy }: UnitState, before: UnitState): boolean {
+  // A start that a unit condition forbids creates no new invocation.
   const skipped = isDown({ active, busy }) && isDown(before)
   return invocation === before.invocation && !skipped
 }
 
-function described(
+function describeUnit(
   { active, sub, result, status, pid }: UnitState,
-  was: Awaited<ReturnType<typeof processState>>,
+  processBefore: Awaited<ReturnType<typeof readProcessState>>,
 ): string {
   const end = result === '' || result === 'success' ? '' : `, ended with ${result} ${status}`
-  const inside = was === undefined || was.waitsIn === '' ? '' : ` in ${was.waitsIn}`
-  const process = pid === 0 ? '' : `, process ${pid}${was === undefined ? '' : ` ${was.state}${inside}`}`
-  return printable(`it was ${active}, ${sub}${end}${process}`)
+  const location =
+    processBefore === undefined || processBefore.waitChannel === '' ? '' : ` in ${processBefore.waitChannel}`
+  const process =
+    pid === 0
+      ? ''
+      : `, process ${pid}${processBefore === undefined ? '' : ` ${processBefore.state}${location}`}`
+  return toPrintable(`it was ${active}, ${sub}${end}${process}`)
 }
 
-function failed(unit: string, component: string, how: string): HyperkubeError {
-  return new HyperkubeError('SERVICE_FAILED', `${unit} was not started: ${how}`, {
+function restartError(unit: string, component: string, reason: string): HyperkubeError {
+  return new HyperkubeError('SERVICE_FAILED', `${unit} was not started: ${reason}`, {
     component,
     hint: `on the host: journalctl -u ${unit} -e`,
   })

@@ -1,31 +1,31 @@
-import type { HealMemory } from '../../../contract/heal-state.ts'
+import type { HealState } from '../../../contract/heal-state.ts'
 import type { HealAction } from '../../../contract/health.ts'
 import { elapsed } from './elapsed.ts'
 
-/** How many actions are remembered. */
-const kept = 100
+/** How many actions are kept. */
+const maxActions = 100
 
-/** Not more often than this, as long as it lasts; in milliseconds. */
-const remindsAfter = 24 * 3_600_000
+/** How often a refusal that lasts is reported again, in milliseconds. */
+const reminderIntervalMs = 24 * 3_600_000
 
-/** Whether it was said of a component that this is refused, and it has not been well since. */
-export function isTold(
-  { actions }: Pick<HealMemory, 'actions'>,
+/** Whether this refusal was already reported for the component, and the component has not recovered since. */
+export function isReported(
+  { actions }: Pick<HealState, 'actions'>,
   component: string,
   code: string,
   now: number,
-  within: number = remindsAfter,
+  maxAgeMs: number = reminderIntervalMs,
 ): boolean {
   const own = actions.filter((action) => action.component === component)
-  const wellAgain = own.findIndex(({ action }) => action === 'recovered')
+  const recoveredIndex = own.findIndex(({ action }) => action === 'recovered')
   return own
-    .slice(0, wellAgain === -1 ? undefined : wellAgain)
-    .some((one) => one.action === 'refuse' && one.code === code && elapsed(one.at, now) < within)
+    .slice(0, recoveredIndex === -1 ? undefined : recoveredIndex)
+    .some((one) => one.action === 'refuse' && one.code === code && elapsed(one.at, now) < maxAgeMs)
 }
 
-/** With something that was done, or said, since. */
-export function remembered(memory: HealMemory, actions: readonly HealAction[]): HealMemory {
+/** Returns the heal state with more actions, the newest first. */
+export function recordActions(healState: HealState, actions: readonly HealAction[]): HealState {
   return actions.length === 0
-    ? memory
-    : { ...memory, actions: [...actions.toReversed(), ...memory.actions].slice(0, kept) }
+    ? healState
+    : { ...healState, actions: [...actions.toReversed(), ...healState.actions].slice(0, maxActions) }
 }

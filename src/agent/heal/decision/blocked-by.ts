@@ -1,41 +1,53 @@
 import type { ProbeCheck } from '../../../contract/probe.ts'
-import { type ComponentSeen, localProbes, type ProbeSeen } from './component-observation.ts'
-import { conditionOf } from './component-condition.ts'
+import { type ComponentObservation, listLocalProbes, type ProbeObservation } from './component-observation.ts'
+import { assessComponent } from './component-condition.ts'
 import { elapsed } from './elapsed.ts'
-import { endsByItself } from './unit-observation.ts'
-
-/** Remote probes of these kinds ask whether others can be served: they never cause a restart, but hold one back. */
-const holding: ReadonlySet<ProbeCheck['kind']> = new Set(['http', 'grpc'])
-
-/** It says nothing at all. Who says that something is missing may be right. */
-const silent: ReadonlySet<string | undefined> = new Set(['HEALTH_NO_ANSWER', 'HEALTH_NOT_RUNNING'])
+import { isCrashLooping } from './unit-observation.ts'
 
 /**
- * Why nothing is done to a component though it is not well: it may not be its fault. What it needs is healed first, and
- * has to be well for a while before anybody else is blamed. One that was well in this life and is silent now hangs, whatever
- * others are able to do; but one that ends, or never got so far, may do so because nobody serves it.
+ * Remote probes of these kinds check whether a component can serve others. They never cause a restart, but
+ * can block one.
  */
-export function heldBy(
-  seen: ComponentSeen,
+const blockingKinds: ReadonlySet<ProbeCheck['kind']> = new Set(['http', 'grpc'])
+
+/**
+ * Codes of a component that does not respond at all. A component that reports a missing dependency may be
+ * right.
+ */
+const unresponsiveCodes: ReadonlySet<string | undefined> = new Set([
+  'HEALTH_NO_RESPONSE',
+  'HEALTH_NOT_RUNNING',
+])
+
+/**
+ * Returns why an unhealthy component must not be healed now, because a dependency may be at fault.
+ * Dependencies are healed first, and must be healthy for `grace` milliseconds. A component that was healthy
+ * since its start and stopped responding hangs: remote probes of its dependencies do not block its restart. A
+ * component that exits, or never became healthy, may do so because a dependency does not serve it.
+ */
+export function findBlocker(
+  observed: ComponentObservation,
   code: string | undefined,
-  needs: readonly ComponentSeen[],
+  needs: readonly ComponentObservation[],
   grace: number,
   now: number,
 ): string | undefined {
-  const { unit } = seen
-  const hangs = unit !== undefined && unit.wasWell && silent.has(code) && !endsByItself(unit, grace, now)
+  const { unit } = observed
+  const hangs =
+    unit !== undefined && unit.wasHealthy && unresponsiveCodes.has(code) && !isCrashLooping(unit, grace, now)
   for (const need of needs) {
-    const condition = conditionOf(need, now)
-    if (condition.state === 'unwell') return `waits for ${need.component}: ${condition.because}`
-    const counts = [...localProbes(need), ...(hangs ? [] : need.probes.filter(mayHold))]
-    const bad = counts.find(({ state }) => state === 'failing' || state === 'shaky')
-    if (bad !== undefined) return `waits for ${need.component}: ${bad.seen ?? `${bad.probe} fails`}`
-    const fresh = counts.some(({ state, since }) => state === 'well' && elapsed(since, now) < grace)
-    if (fresh) return `gets time: ${need.component}, which it needs, is well since a moment ago`
+    const condition = assessComponent(need, now)
+    if (condition.state === 'unhealthy') return `waits for ${need.component}: ${condition.because}`
+    const counts = [...listLocalProbes(need), ...(hangs ? [] : need.probes.filter(canBlock))]
+    const failing = counts.find(({ state }) => state === 'unhealthy' || state === 'degraded')
+    if (failing !== undefined)
+      return `waits for ${need.component}: ${failing.message ?? `${failing.probe} fails`}`
+    const isRecent = counts.some(({ state, since }) => state === 'healthy' && elapsed(since, now) < grace)
+    if (isRecent) return `gets time: ${need.component}, which it needs, is well since a moment ago`
   }
   return undefined
 }
 
-function mayHold({ scope, kind }: ProbeSeen): boolean {
-  return scope === 'remote' && holding.has(kind)
+function canBlock({ scope, kind }: ProbeObservation): boolean {
+  return scope === 'remote' && blockingKinds.has(kind)
 }

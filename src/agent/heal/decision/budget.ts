@@ -1,14 +1,18 @@
 import { elapsed } from './elapsed.ts'
 
-/** How often a host is disturbed: at most so many times in so many milliseconds. */
-export interface Budget {
-  readonly most: number
-  readonly within: number
+/** Limits disruptions of a host: at most `max` in `windowMs` milliseconds. */
+export interface HealBudget {
+  readonly max: number
+  readonly windowMs: number
 }
 
-export const usualBudget: Budget = { most: 10, within: 600_000 }
+export const defaultHealBudget: HealBudget = { max: 10, windowMs: 600_000 }
 
-/** Of the times something was spent those that still count. */
-export function spentOf(spent: readonly string[], { within }: Budget, now: number): string[] {
-  return spent.filter((at) => elapsed(at, now) < within)
+/** Returns the disruptions that still count against the budget. */
+export function filterRecentDisruptions(
+  disruptions: readonly string[],
+  { windowMs }: HealBudget,
+  now: number,
+): string[] {
+  return disruptions.filter((at) => elapsed(at, now) < windowMs)
 }

@@ -1,35 +1,45 @@
-import type { Case } from './decision-input.ts'
-import type { Rung } from './escalation-policy.ts'
-import { mayPutBack } from './put-back.ts'
+import type { ComponentDecisionInput } from './decision-input.ts'
+import type { EscalationStep } from './escalation-policy.ts'
+import { canRepair } from './put-back.ts'
 import type { HealStep } from './heal-step.ts'
-import { endsByItself } from './unit-observation.ts'
+import { isCrashLooping } from './unit-observation.ts'
 
-/** A rung as it is for this component: put back what has drifted, and leave out what would not help. */
-export function stepsOf(
-  { seen, now }: Case,
-  rung: Rung,
-  why: Pick<HealStep, 'because' | 'code'>,
-  patience: number,
+/**
+ * Adapts an escalation step to the component: adds the repair of drift, and removes actions that would not
+ * help.
+ */
+export function buildSteps(
+  { observed, now }: ComponentDecisionInput,
+  escalationStep: EscalationStep,
+  reason: Pick<HealStep, 'because' | 'code'>,
+  graceMs: number,
 ): HealStep[] {
-  const { component, unit, drifted } = seen
-  const restarts = unit !== undefined && !endsByItself(unit, patience, now)
-  const actions = rung.do.filter((action) => {
+  const { component, unit, drifted } = observed
+  const restarts = unit !== undefined && !isCrashLooping(unit, graceMs, now)
+  const actions = escalationStep.actions.filter((action) => {
     if (action === 'restart') return restarts
-    return action !== 'put-back' && action !== 'give-up'
+    return action !== 'repair' && action !== 'give-up'
   })
-  const own: HealStep = {
+  const ownStep: HealStep = {
     component,
-    actions: drifted.length === 0 ? actions : ['put-back', ...actions],
-    ...why,
+    actions: drifted.length === 0 ? actions : ['repair', ...actions],
+    ...reason,
   }
-  if (own.actions.length === 0) return []
-  if (rung.first === undefined || !restarts) return [own]
-  return [{ component: rung.first, actions: ['restart'], because: `for ${component}, ${why.because}` }, own]
+  if (ownStep.actions.length === 0) return []
+  if (escalationStep.restartFirst === undefined || !restarts) return [ownStep]
+  return [
+    {
+      component: escalationStep.restartFirst,
+      actions: ['restart'],
+      because: `for ${component}, ${reason.because}`,
+    },
+    ownStep,
+  ]
 }
 
-/** Leaves alone what runs, and so is done to what is well, too. */
-export function putBackAlone({ seen, memory, idle, now }: Case): HealStep[] {
-  const { component, drifted } = seen
-  if (drifted.length === 0 || idle !== undefined || !mayPutBack(memory, component, now)) return []
-  return [{ component, actions: ['put-back'], because: `not as it was put there: ${drifted.join(', ')}` }]
+/** Repairs drift only. It disrupts nothing that runs, so healthy components are repaired too. */
+export function buildRepairStep({ observed, healState, suspended, now }: ComponentDecisionInput): HealStep[] {
+  const { component, drifted } = observed
+  if (drifted.length === 0 || suspended !== undefined || !canRepair(healState, component, now)) return []
+  return [{ component, actions: ['repair'], because: `not as it was put there: ${drifted.join(', ')}` }]
 }

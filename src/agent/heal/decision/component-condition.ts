@@ -1,48 +1,53 @@
-import { type ComponentSeen, localProbes } from './component-observation.ts'
-import { downFor } from './unit-observation.ts'
+import { type ComponentObservation, listLocalProbes } from './component-observation.ts'
+import { measureDowntime } from './unit-observation.ts'
 
-/** How a component is, by what itself says. What others say of the world is not asked. */
-export type Condition =
-  | { readonly state: 'well' }
-  /** Nobody knows, or not yet. */
-  | { readonly state: 'unsure' }
-  | { readonly state: 'unwell'; readonly because: string; readonly code?: string; readonly since: number }
+/** Health of a component from its own local probes and unit. Remote probes are ignored. */
+export type ComponentCondition =
+  | { readonly state: 'healthy' }
+  /** Not known, or not yet. */
+  | { readonly state: 'unknown' }
+  | { readonly state: 'unhealthy'; readonly because: string; readonly code?: string; readonly since: number }
 
-/** How long a service may be down, in milliseconds: whoever restarts one stops it first. */
-const downAtMost = 10_000
+/** How long a service may be down, in milliseconds: a restart stops the service first. */
+const maxDownMs = 10_000
 
-export function conditionOf(seen: ComponentSeen, now: number): Condition {
-  const { unit } = seen
-  const local = localProbes(seen)
-  const areWell = local.length > 0 && local.every(({ state }) => state === 'well')
-  // What answers in its place was started by a person, who will know why.
-  if (unit !== undefined && !areWell && local.length > 0 && downFor(unit, now) >= downAtMost) {
+export function assessComponent(observed: ComponentObservation, now: number): ComponentCondition {
+  const { unit } = observed
+  const localProbes = listLocalProbes(observed)
+  const areHealthy = localProbes.length > 0 && localProbes.every(({ state }) => state === 'healthy')
+  // If the probes succeed while the unit is down, a person runs the program by hand; leave it alone.
+  if (
+    unit !== undefined &&
+    !areHealthy &&
+    localProbes.length > 0 &&
+    measureDowntime(unit, now) >= maxDownMs
+  ) {
     const because = `its service is ${unit.state.active}${unit.state.result === 'success' ? '' : `, ${unit.state.result}`}`
-    return { state: 'unwell', because, code: 'HEALTH_NOT_RUNNING', since: unit.changed }
+    return { state: 'unhealthy', because, code: 'HEALTH_NOT_RUNNING', since: unit.changed }
   }
-  const failing = local.find(({ state }) => state === 'failing')
+  const failing = localProbes.find(({ state }) => state === 'unhealthy')
   if (failing !== undefined) {
-    const { probe, seen: what, code, since } = failing
+    const { probe, message, code, since } = failing
     return {
-      state: 'unwell',
-      because: what === undefined ? `${probe} fails` : `${probe}: ${what}`,
+      state: 'unhealthy',
+      because: message === undefined ? `${probe} fails` : `${probe}: ${message}`,
       ...(code === undefined ? {} : { code }),
       since: Date.parse(since),
     }
   }
-  // A service that says itself that it is well need not have told the supervisor: etcd waits for the others with that.
-  if (areWell) return { state: 'well' }
+  // Healthy probes win over the unit state: etcd reports readiness to systemd only when its peers are up.
+  if (areHealthy) return { state: 'healthy' }
   const runs = unit === undefined || unit.state.active === 'active'
-  return { state: local.length === 0 && runs ? 'well' : 'unsure' }
+  return { state: localProbes.length === 0 && runs ? 'healthy' : 'unknown' }
 }
 
-/** Whether it has said that it is well since its service was started. */
-export function isWellInThisLife(seen: ComponentSeen): boolean {
-  const { unit } = seen
-  const local = localProbes(seen)
+/** Whether all local probes succeeded since the service was started. */
+export function isHealthySinceStart(observed: ComponentObservation): boolean {
+  const { unit } = observed
+  const localProbes = listLocalProbes(observed)
   return (
     unit !== undefined &&
-    local.length > 0 &&
-    local.every(({ state, asked = 0 }) => state === 'well' && asked > unit.started)
+    localProbes.length > 0 &&
+    localProbes.every(({ state, observedAt = 0 }) => state === 'healthy' && observedAt > unit.started)
   )
 }

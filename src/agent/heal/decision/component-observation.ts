@@ -1,40 +1,45 @@
-import type { Drift, ProbeHealth } from '../../../contract/health.ts'
+import type { ResourceDrift, ProbeHealth } from '../../../contract/health.ts'
 import type { ProbeCheck } from '../../../contract/probe.ts'
-import type { UnitSeen } from './unit-observation.ts'
+import type { UnitObservation } from './unit-observation.ts'
 
-/** Why a component is not to be touched: whoever started it would risk data. */
-export interface Danger {
+/** Why a component must not be touched: starting it would risk data. */
+export interface DataRisk {
   readonly code: string
   readonly because: string
-  /** What a person types. */
+  /** The command that an operator types. */
   readonly hint: string
 }
 
-export interface ProbeSeen extends ProbeHealth {
+export interface ProbeObservation extends ProbeHealth {
   readonly kind: ProbeCheck['kind']
-  /** When there was an answer last: milliseconds since 1970. */
-  readonly asked?: number
+  /** When the probe last returned a result: milliseconds since 1970. */
+  readonly observedAt?: number
 }
 
-/** All that is known of one component, at one time. */
-export interface ComponentSeen {
+/** Everything known about one component at one time. */
+export interface ComponentObservation {
   readonly component: string
   readonly needs: readonly string[]
-  /** None where it has no service. */
-  readonly unit?: UnitSeen
-  readonly probes: readonly ProbeSeen[]
+  /** Undefined if the component has no service. */
+  readonly unit?: UnitObservation
+  readonly probes: readonly ProbeObservation[]
   /** How long its slowest local probe takes to count as failing, in milliseconds. */
-  readonly slowest: number
-  /** Names of what is not as it was put there, and can be put back. */
+  readonly slowestProbeMs: number
+  /** Names of drifted resources that can be repaired. */
   readonly drifted: readonly string[]
-  /** What cannot. */
-  readonly beyond: readonly Drift[]
-  readonly danger?: Danger
-  /** Its service was stopped by an operator, through us: who wants it to run says so with a plan. */
-  readonly stopped?: boolean
+  /** Drifted resources that cannot be repaired. */
+  readonly unrepairable: readonly ResourceDrift[]
+  readonly dataRisk?: DataRisk
+  /** An operator stopped its service through hyperkube; only a new plan starts it again. */
+  readonly stoppedByOperator?: boolean
 }
 
-/** Those that ask the component itself. What its supervisor says is seen with the unit, where it means more than yes or no. */
-export function localProbes({ probes }: Pick<ComponentSeen, 'probes'>): readonly ProbeSeen[] {
+/**
+ * Returns the probes that query the component itself. The supervisor's `service` probe is excluded: the unit
+ * observation says more.
+ */
+export function listLocalProbes({
+  probes,
+}: Pick<ComponentObservation, 'probes'>): readonly ProbeObservation[] {
   return probes.filter(({ scope, kind }) => scope === 'local' && kind !== 'service')
 }

@@ -1,91 +1,121 @@
-import { duration } from '../../../kit/duration.ts'
+import { formatDuration } from '../../../kit/duration.ts'
 import { isDown } from '../../host/systemd.ts'
-import type { Case, Verdict } from './decision-input.ts'
-import { beginClimb, calmed, type Climb, climbed, dueRung, resumed } from './escalation.ts'
-import type { ComponentSeen, Danger } from './component-observation.ts'
-import { type Condition, conditionOf } from './component-condition.ts'
+import type { ComponentDecisionInput, ComponentDecision } from './decision-input.ts'
+import {
+  startEscalation,
+  recoverEscalation,
+  type Escalation,
+  advanceEscalation,
+  findDueStep,
+  resumeEscalation,
+} from './escalation.ts'
+import type { ComponentObservation, DataRisk } from './component-observation.ts'
+import { type ComponentCondition, assessComponent } from './component-condition.ts'
 import { elapsed } from './elapsed.ts'
-import { heldBy } from './blocked-by.ts'
-import { patienceWith } from './escalation-policy.ts'
-import { allNeeds } from './dependency-order.ts'
-import { isDisturbing } from './heal-step.ts'
-import { putBackAlone, stepsOf } from './build-steps.ts'
-import { givesUp, needsOperator, recovered, refuses } from './notices.ts'
+import { findBlocker } from './blocked-by.ts'
+import { selectStartGrace } from './escalation-policy.ts'
+import { listDependencies } from './dependency-order.ts'
+import { isDisruptive } from './heal-step.ts'
+import { buildRepairStep, buildSteps } from './build-steps.ts'
+import { reportExhausted, reportUnrepairable, reportRecovery, reportRefusal } from './notices.ts'
 
-type Unwell = Extract<Condition, { state: 'unwell' }>
+type UnhealthyCondition = Extract<ComponentCondition, { state: 'unhealthy' }>
 
-export function verdictOf(one: Case): Verdict {
-  const { seen, memory, now } = one
-  const condition = conditionOf(seen, now)
-  const climb = memory.climbs[seen.component]
-  if (seen.danger !== undefined) return inDanger(one, seen.danger, climb)
-  const verdict =
-    condition.state === 'unwell'
-      ? unwell(
-          one,
+export function decideComponent(input: ComponentDecisionInput): ComponentDecision {
+  const { observed, healState, now } = input
+  const condition = assessComponent(observed, now)
+  const escalation = healState.escalations[observed.component]
+  if (observed.dataRisk !== undefined) return refuseDataRisk(input, observed.dataRisk, escalation)
+  const decision =
+    condition.state === 'unhealthy'
+      ? decideUnhealthy(
+          input,
           condition,
-          climb === undefined ? beginClimb(condition.since) : resumed(climb, condition.since),
+          escalation === undefined
+            ? startEscalation(condition.since)
+            : resumeEscalation(escalation, condition.since),
         )
-      : notUnwell(one, condition, climb)
-  const { steps = [], words = [] } = verdict
+      : decideNotUnhealthy(input, condition, escalation)
+  const { steps = [], notices = [] } = decision
   return {
-    ...verdict,
-    steps: steps.length === 0 ? putBackAlone(one) : steps,
-    words: [...words, ...needsOperator(one)],
+    ...decision,
+    steps: steps.length === 0 ? buildRepairStep(input) : steps,
+    notices: [...notices, ...reportUnrepairable(input)],
   }
 }
 
-function unwell(one: Case, { because, code, since: _since }: Unwell, climb: Climb): Verdict {
-  const { seen, all, idle, now, ladder, left, waits } = one
-  const why = { because, ...(code === undefined ? {} : { code }) }
-  if (seen.stopped === true) return { state: 'held', because: 'an operator has stopped its service', climb }
-  if (idle !== undefined) return { state: 'held', ...why, ...idle, climb }
-  const grace = ladder.startup + seen.slowest
-  const held = heldBy(seen, code, allNeeds(seen, all), grace, now)
-  if (held !== undefined) return { state: 'held', ...why, because: held, climb }
-  const patience = patienceWith(ladder, seen.component, grace)
-  const rung = isStarting(seen, patience, now)
+function decideUnhealthy(
+  input: ComponentDecisionInput,
+  { because, code, since: _since }: UnhealthyCondition,
+  escalation: Escalation,
+): ComponentDecision {
+  const { observed, byName, suspended, now, policy, budgetLeft, hasDisruption } = input
+  const reason = { because, ...(code === undefined ? {} : { code }) }
+  if (observed.stoppedByOperator === true)
+    return { state: 'blocked', because: 'an operator has stopped its service', escalation }
+  if (suspended !== undefined) return { state: 'blocked', ...reason, ...suspended, escalation }
+  const grace = policy.startupMs + observed.slowestProbeMs
+  const blocker = findBlocker(observed, code, listDependencies(observed, byName), grace, now)
+  if (blocker !== undefined) return { state: 'blocked', ...reason, because: blocker, escalation }
+  const startGrace = selectStartGrace(policy, observed.component, grace)
+  const step = isStarting(observed, startGrace, now)
     ? undefined
-    : dueRung(ladder, seen.component, climb, patience, now)
-  if (rung === undefined) return { ...stateOf(climb, why), climb }
-  const steps = stepsOf(one, rung, why, patience)
-  const cost = steps.filter(isDisturbing).length
-  if (cost > 0 && waits) return { ...stateOf(climb, why), climb }
-  if (cost > left) return overBudget(one, climb)
-  const next = climbed(climb, rung, now)
-  const words = rung.do.includes('give-up') ? [givesUp(one, because)] : []
-  return { ...stateOf(next, why), steps, words, climb: next }
+    : findDueStep(policy, observed.component, escalation, startGrace, now)
+  if (step === undefined) return { ...toDecisionState(escalation, reason), escalation }
+  const steps = buildSteps(input, step, reason, startGrace)
+  const disruptions = steps.filter(isDisruptive).length
+  if (disruptions > 0 && hasDisruption) return { ...toDecisionState(escalation, reason), escalation }
+  if (disruptions > budgetLeft) return refuseOverBudget(input, escalation)
+  const next = advanceEscalation(escalation, step, now)
+  const notices = step.actions.includes('give-up') ? [reportExhausted(input, because)] : []
+  return { ...toDecisionState(next, reason), steps, notices, escalation: next }
 }
 
-/** What systemd is about to do itself is given time. */
-function isStarting({ unit }: ComponentSeen, patience: number, now: number): boolean {
+/** Gives systemd time for its own start or stop. */
+function isStarting({ unit }: ComponentObservation, startGrace: number, now: number): boolean {
   if (unit === undefined || isDown(unit.state)) return false
-  const since = unit.state.active === 'deactivating' ? unit.changed : unit.row
-  return elapsed(since, now) < patience
+  const since = unit.state.active === 'deactivating' ? unit.changed : unit.neverHealthySince
+  return elapsed(since, now) < startGrace
 }
 
-function stateOf(climb: Climb, why: Pick<Verdict, 'because' | 'code'>): Omit<Verdict, 'climb'> {
-  if (climb.givenUp) return { state: 'given-up', ...why, code: 'HEAL_GAVE_UP' }
-  return { state: climb.acted === undefined ? 'unwell' : 'healing', ...why }
+function toDecisionState(
+  escalation: Escalation,
+  reason: Pick<ComponentDecision, 'because' | 'code'>,
+): Omit<ComponentDecision, 'escalation'> {
+  if (escalation.exhausted) return { state: 'exhausted', ...reason, code: 'HEAL_EXHAUSTED' }
+  return { state: escalation.lastStepAt === undefined ? 'unhealthy' : 'healing', ...reason }
 }
 
-function overBudget(one: Case, climb: Climb): Verdict {
-  const { most, within } = one.budget
-  const because = `this host was disturbed ${most} times within ${duration(within)}, which is enough`
+function refuseOverBudget(input: ComponentDecisionInput, escalation: Escalation): ComponentDecision {
+  const { max, windowMs } = input.budget
+  const because = `this host was disturbed ${max} times within ${formatDuration(windowMs)}, which is enough`
   const refusal = { code: 'HEAL_BUDGET_SPENT', because }
-  return { state: 'held', ...refusal, words: refuses(one, refusal, within), climb }
+  return { state: 'blocked', ...refusal, notices: reportRefusal(input, refusal, windowMs), escalation }
 }
 
-function notUnwell(one: Case, { state }: Condition, climb: Climb | undefined): Verdict {
-  if (climb === undefined) return { state: 'well', climb }
-  if (state === 'well') return { state, words: recovered(one, climb), climb: calmed(climb, one.now) }
-  if (climb.recovered !== undefined || (climb.acted === undefined && !climb.givenUp))
-    return { state: 'well', climb }
-  return { ...stateOf(climb, {}), climb }
+function decideNotUnhealthy(
+  input: ComponentDecisionInput,
+  { state }: ComponentCondition,
+  escalation: Escalation | undefined,
+): ComponentDecision {
+  if (escalation === undefined) return { state: 'healthy', escalation }
+  if (state === 'healthy')
+    return {
+      state,
+      notices: reportRecovery(input, escalation),
+      escalation: recoverEscalation(escalation, input.now),
+    }
+  if (escalation.recoveredAt !== undefined || (escalation.lastStepAt === undefined && !escalation.exhausted))
+    return { state: 'healthy', escalation }
+  return { ...toDecisionState(escalation, {}), escalation }
 }
 
-/** What would risk data is left as it is. */
-function inDanger(one: Case, danger: Danger, climb: Climb = beginClimb(one.now)): Verdict {
-  const { code, because } = danger
-  return { state: 'held', code, because, words: refuses(one, danger), climb }
+/** Leaves the component untouched, because any action would risk data. */
+function refuseDataRisk(
+  input: ComponentDecisionInput,
+  risk: DataRisk,
+  escalation: Escalation = startEscalation(input.now),
+): ComponentDecision {
+  const { code, because } = risk
+  return { state: 'blocked', code, because, notices: reportRefusal(input, risk), escalation }
 }

@@ -1,89 +1,97 @@
 import { array, assert, constant, constantFrom, nat, oneof, property, record } from 'fast-check'
 import { expect, test } from 'vitest'
-import type { HealMemory } from '../../../contract/heal-state.ts'
+import type { HealState } from '../../../contract/heal-state.ts'
 import type { HealAction } from '../../../contract/health.ts'
-import { usualBudget } from './budget.ts'
-import { type Decision, decide } from './decide.ts'
-import { type Ladder, seed, usual } from './escalation-policy.ts'
-import { type HealStep, isDisturbing } from './heal-step.ts'
-import { ModelHost, names, nothingRemembered, type Service, services, tick } from './testing/model-host.ts'
-import { remembered } from './action-history.ts'
+import { defaultHealBudget } from './budget.ts'
+import { type HealDecision, decideHealing } from './decide.ts'
+import { type EscalationPolicy, legacyScriptPolicy, defaultPolicy } from './escalation-policy.ts'
+import { type HealStep, isDisruptive } from './heal-step.ts'
+import {
+  ModelHost,
+  modelServiceNames,
+  emptyHealState,
+  type ModelService,
+  modelServices,
+  tickMs,
+} from './testing/model-host.ts'
+import { recordActions } from './action-history.ts'
 
-const service = constantFrom(...names)
-/** For how many looks it lasts. */
-const lasts = nat(120)
+const service = constantFrom(...modelServiceNames)
+/** For how many rounds it lasts. */
+const duration = nat(120)
 
-/** What can happen to a host, one after the other. */
-const happening = oneof(
+/** Events that can happen to a host, one after the other. */
+const hostEvent = oneof(
   record({ what: constantFrom('kill' as const, 'hang' as const, 'stop' as const), service }),
-  /** Its files are spoilt, now or also so that it notices. */
+  /** Its files are corrupted, at once or with a crash that makes it notice. */
   record({ what: constantFrom('spoil' as const, 'spoil-and-kill' as const), service }),
   record({ what: constant('curse' as const), service, lasts: nat(400) }),
   record({
     what: constantFrom('no-quorum' as const, 'no-api' as const, 'pause' as const, 'taken' as const),
-    lasts,
+    lasts: duration,
   }),
   record({ what: constant('lose-data' as const), lasts: nat(30) }),
   record({ what: constant('agent-dies' as const) }),
   record({ what: constant('wait' as const), lasts: nat(60) }),
 )
-type Happening = typeof happening extends { generate(...args: never[]): { value: infer T } } ? T : never
+type HostEvent = typeof hostEvent extends { generate(...args: never[]): { value: infer T } } ? T : never
 
-/** Said in place of `expect`, which takes longer than all that it looks at here. */
-function must(isSo: boolean, what: string): void {
-  if (!isSo) throw new Error(what)
+/** Faster than `expect`, which would take longer than everything it checks here. */
+function ensure(condition: boolean, what: string): void {
+  if (!condition) throw new Error(what)
 }
 
-function needsOf(name: Service): Service[] {
-  return services[name].flatMap((need) => [need, ...needsOf(need)])
+function listNeeds(name: ModelService): ModelService[] {
+  return modelServices[name].flatMap((need) => [need, ...listNeeds(need)])
 }
 
-/** A host, the agent that looks after it, and whoever makes sure that it keeps its promises. */
-class Scene {
+/** A host, its healing agent, and the invariants that the agent must keep. */
+class Simulation {
   readonly host = new ModelHost()
-  readonly ladder: Ladder
-  memory: HealMemory = nothingRemembered
-  idle: 'paused' | 'taken' | undefined
+  readonly policy: EscalationPolicy
+  healState: HealState = emptyHealState
+  suspended: 'paused' | 'taken' | undefined
   readonly restarts: number[] = []
-  readonly said: HealAction[] = []
+  readonly notices: HealAction[] = []
 
-  constructor(ladder: Ladder) {
-    this.ladder = ladder
+  constructor(policy: EscalationPolicy) {
+    this.policy = policy
   }
 
-  /** What a look comes to; also how many things were done. */
-  look(): Decision {
-    const { host, ladder, memory, idle } = this
-    host.pass()
-    const components = host.look()
-    const decision = decide({
+  /** Runs one healing round and returns its decision. */
+  step(): HealDecision {
+    const { host, policy, healState, suspended } = this
+    host.advance()
+    const components = host.observe()
+    const decision = decideHealing({
       now: host.now,
-      began: 0,
+      observedSince: 0,
       components,
-      memory,
-      ladder,
-      budget: usualBudget,
-      idle: idle === undefined ? undefined : { because: idle },
+      healState,
+      policy,
+      budget: defaultHealBudget,
+      suspended: suspended === undefined ? undefined : { because: suspended },
     })
-    this.memory = decision.memory
-    this.said.push(...decision.words)
-    must(idle === undefined || decision.steps.length === 0, 'somebody else is at work')
+    this.healState = decision.healState
+    this.notices.push(...decision.notices)
+    ensure(suspended === undefined || decision.steps.length === 0, 'no step while suspended')
     decision.steps.forEach((step, index) => this.#perform(step, decision.steps[index + 1]))
     return decision
   }
 
   #perform(step: HealStep, next: HealStep | undefined): void {
     const { host } = this
-    const name = names.find((one) => one === step.component)
-    if (name === undefined) throw new Error(`nobody may touch ${step.component}`)
-    must(name !== 'etcd' || !host.dataLost, 'what risks data is refused')
-    if (isDisturbing(step)) {
-      // The seed restarts the proxy on the way, whether it is well or not.
-      const byTheBook = this.ladder === seed && name === 'apiserver-proxy' && next?.because !== undefined
-      if (!byTheBook) this.#mayRestart(name)
+    const name = modelServiceNames.find((one) => one === step.component)
+    if (name === undefined) throw new Error(`unexpected component ${step.component}`)
+    ensure(name !== 'etcd' || !host.dataLost, 'what risks data is refused')
+    if (isDisruptive(step)) {
+      // The legacy script policy restarts the proxy on the way, whether it is healthy or not.
+      const isLegacyProxyRestart =
+        this.policy === legacyScriptPolicy && name === 'apiserver-proxy' && next?.because !== undefined
+      if (!isLegacyProxyRestart) this.#mayRestart(name)
       this.restarts.push(host.now)
-      const lately = this.restarts.filter((at) => host.now - at < usualBudget.within)
-      must(lately.length <= usualBudget.most, 'the budget')
+      const recent = this.restarts.filter((at) => host.now - at < defaultHealBudget.windowMs)
+      ensure(recent.length <= defaultHealBudget.max, 'the budget')
     }
     host.perform(step)
     const at = new Date(host.now).toISOString()
@@ -91,77 +99,77 @@ class Scene {
     const done = step.actions.map(
       (action) => ({ at, component, action, because, outcome: 'done', details: [] }) as const,
     )
-    this.memory = remembered(
-      this.memory,
+    this.healState = recordActions(
+      this.healState,
       done.map((one) => ({ ...one, details: [] })),
     )
   }
 
-  #mayRestart(name: Service): void {
-    const { host, ladder } = this
-    must(!host.isWell(name), `${name} is well`)
-    const { state } = host.of(name)
-    // To the letter, the seed does not wait for what was just started.
-    if (ladder.own.has(name)) return
-    must(state === 'hangs' || state === 'stopped', `${name} is not to blame: it ${state}`)
-    for (const need of needsOf(name)) must(host.isWell(need), `${need} comes before ${name}`)
+  #mayRestart(name: ModelService): void {
+    const { host, policy } = this
+    ensure(!host.isHealthy(name), `${name} is well`)
+    const { state } = host.process(name)
+    // The legacy script policy does not wait for a component that was just started.
+    if (policy.componentSteps.has(name)) return
+    ensure(state === 'hangs' || state === 'stopped', `${name} is not to blame: it ${state}`)
+    for (const need of listNeeds(name)) ensure(host.isHealthy(need), `${need} comes before ${name}`)
   }
 
-  happen(event: Happening): void {
+  apply(event: HostEvent): void {
     const { host } = this
     const during = (count: number, begin: () => void, end: () => void): void => {
       begin()
-      for (let i = 0; i < count; i++) this.look()
+      for (let i = 0; i < count; i++) this.step()
       end()
     }
     switch (event.what) {
       case 'kill':
-        host.of(event.service).state = 'ended'
+        host.process(event.service).state = 'ended'
         break
       case 'hang':
-        host.of(event.service).state = 'hangs'
+        host.process(event.service).state = 'hangs'
         break
       case 'stop':
-        host.of(event.service).state = 'stopped'
+        host.process(event.service).state = 'stopped'
         break
       case 'spoil':
-        host.of(event.service).spoilt = true
+        host.process(event.service).isCorrupted = true
         break
       case 'spoil-and-kill':
-        host.of(event.service).spoilt = true
-        host.of(event.service).state = 'ended'
+        host.process(event.service).isCorrupted = true
+        host.process(event.service).state = 'ended'
         break
       case 'curse':
         during(
           event.lasts,
-          () => (host.of(event.service).cursed = true),
-          () => (host.of(event.service).cursed = false),
+          () => (host.process(event.service).alwaysHangs = true),
+          () => (host.process(event.service).alwaysHangs = false),
         )
         break
       case 'no-quorum':
         during(
           event.lasts,
-          () => (host.quorum = false),
-          () => (host.quorum = true),
+          () => (host.hasQuorum = false),
+          () => (host.hasQuorum = true),
         )
         break
       case 'no-api':
         during(
           event.lasts,
-          () => (host.api = false),
-          () => (host.api = true),
+          () => (host.isApiReachable = false),
+          () => (host.isApiReachable = true),
         )
         break
       case 'pause':
       case 'taken':
         during(
           event.lasts,
-          () => (this.idle = event.what === 'pause' ? 'paused' : 'taken'),
-          () => (this.idle = undefined),
+          () => (this.suspended = event.what === 'pause' ? 'paused' : 'taken'),
+          () => (this.suspended = undefined),
         )
         break
       case 'lose-data': {
-        const etcd = host.of('etcd')
+        const etcd = host.process('etcd')
         during(
           event.lasts,
           () => ((host.dataLost = true), (etcd.state = 'ended')),
@@ -170,7 +178,7 @@ class Scene {
         break
       }
       case 'agent-dies':
-        host.forgetSeen()
+        host.forgetObservations()
         break
       case 'wait':
         during(
@@ -179,38 +187,40 @@ class Scene {
           () => undefined,
         )
     }
-    this.look()
+    this.step()
   }
 }
 
-/** At every change, and by `npm run test:full` as many as it asks for. */
+/** At least 1000 runs; `npm run test:full` sets more. */
 const numRuns = Math.max(1000, Number(process.env['PROPERTY_RUNS'] ?? 0))
 
-test.each([['usual', usual, 1] as const, ['seed', seed, 10] as const])(
-  'by the %s ladder: whatever happens, it is well once that stops; nobody was restarted without need',
-  (_name, ladder, share) => {
+test.each([['usual', defaultPolicy, 1] as const, ['seed', legacyScriptPolicy, 10] as const])(
+  'policy %s: after any events the host becomes healthy, and no component is restarted without need',
+  (_name, policy, share) => {
     assert(
-      property(array(happening, { maxLength: 6 }), (course) => {
-        const scene = new Scene(ladder)
-        // All is known to be well before.
-        for (let i = 0; i < 20; i++) must(scene.look().steps.length === 0, 'nothing has happened yet')
-        course.forEach((event) => scene.happen(event))
-        const isWell = (): boolean =>
-          names.every((name) => scene.host.isWell(name) && !scene.host.of(name).spoilt)
-        // Who was given up gets another chance within the hour, one after the other.
-        const patience = (2 * 3_600_000) / tick
-        for (let i = 0; i < patience && !isWell(); i++) scene.look()
-        expect(isWell(), 'in the end').toBe(true)
-        for (let i = 0; i < 5; i++) scene.look()
+      property(array(hostEvent, { maxLength: 6 }), (events) => {
+        const simulation = new Simulation(policy)
+        // Everything is known to be healthy before the first event.
+        for (let i = 0; i < 20; i++) ensure(simulation.step().steps.length === 0, 'nothing has happened yet')
+        events.forEach((event) => simulation.apply(event))
+        const isHealthy = (): boolean =>
+          modelServiceNames.every(
+            (name) => simulation.host.isHealthy(name) && !simulation.host.process(name).isCorrupted,
+          )
+        // An exhausted component is tried again every hour, one component after the other.
+        const maxSteps = (2 * 3_600_000) / tickMs
+        for (let i = 0; i < maxSteps && !isHealthy(); i++) simulation.step()
+        expect(isHealthy(), 'in the end').toBe(true)
+        for (let i = 0; i < 5; i++) simulation.step()
         for (let i = 0; i < 60; i++) {
-          const { steps, components } = scene.look()
-          must(steps.length === 0, 'a healthy host is left alone')
-          must(
-            components.every(({ state }) => state === 'well'),
+          const { steps, components } = simulation.step()
+          ensure(steps.length === 0, 'a healthy host is left alone')
+          ensure(
+            components.every(({ state }) => state === 'healthy'),
             'it is known to be well',
           )
         }
-        expect(scene.memory.climbs).toEqual({})
+        expect(simulation.healState.escalations).toEqual({})
       }),
       { numRuns: Math.ceil(numRuns / share) },
     )

@@ -1,71 +1,102 @@
 import { expect, test } from 'vitest'
 import { idleUnit } from '../../host/testing/idle-unit.ts'
-import type { HealMemory } from '../../../contract/heal-state.ts'
+import type { HealState } from '../../../contract/heal-state.ts'
 import type { UnitState } from '../../host/systemd.ts'
-import { usualBudget } from './budget.ts'
-import type { Look } from './decision-input.ts'
-import type { ComponentSeen, ProbeSeen } from './component-observation.ts'
-import { decide } from './decide.ts'
-import { type Ladder, seed, usual } from './escalation-policy.ts'
-import { nothingRemembered } from './testing/model-host.ts'
-import { remembered } from './action-history.ts'
-import type { UnitSeen } from './unit-observation.ts'
+import { defaultHealBudget } from './budget.ts'
+import type { DecisionInput } from './decision-input.ts'
+import type { ComponentObservation, ProbeObservation } from './component-observation.ts'
+import { decideHealing } from './decide.ts'
+import { type EscalationPolicy, legacyScriptPolicy, defaultPolicy } from './escalation-policy.ts'
+import { emptyHealState } from './testing/model-host.ts'
+import { recordActions } from './action-history.ts'
+import type { UnitObservation } from './unit-observation.ts'
 
 const [start, second, minute] = [Date.UTC(2027, 0, 1), 1000, 60_000]
 const at = (time: number): string => new Date(time).toISOString()
 
-function probeOf(component: string, state: ProbeSeen['state'], more: Partial<ProbeSeen> = {}): ProbeSeen {
-  const failed = state === 'failing' ? { seen: 'no answer within 5.0 s', code: 'HEALTH_NO_ANSWER' } : {}
-  const rest = { probe: 'healthz', scope: 'local', kind: 'http', since: at(start), asked: start } as const
+function observeProbe(
+  component: string,
+  state: ProbeObservation['state'],
+  more: Partial<ProbeObservation> = {},
+): ProbeObservation {
+  const failed =
+    state === 'unhealthy' ? { message: 'no answer within 5.0 s', code: 'HEALTH_NO_RESPONSE' } : {}
+  const rest = {
+    probe: 'healthz',
+    scope: 'local',
+    kind: 'http',
+    since: at(start),
+    observedAt: start,
+  } as const
   return { component, ...rest, ...failed, state, ...more }
 }
 
-function unitOf(component: string, state: Partial<UnitState> = {}, more: Partial<UnitSeen> = {}): UnitSeen {
+function observeUnit(
+  component: string,
+  state: Partial<UnitState> = {},
+  more: Partial<UnitObservation> = {},
+): UnitObservation {
   return {
     name: `${component}.service`,
     state: {
       ...{ ...idleUnit, active: 'active', sub: 'running', pid: 7, invocation: 'a', type: 'notify' },
       ...state,
     },
-    ...{ started: 0, row: 0, changed: 0, wasWell: true },
+    ...{ started: 0, neverHealthySince: 0, changed: 0, wasHealthy: true },
     ...more,
   }
 }
 
-function seenOf(component: string, more: Partial<ComponentSeen> = {}): ComponentSeen {
+function observeComponent(component: string, more: Partial<ComponentObservation> = {}): ComponentObservation {
   return {
     component,
     needs: [],
-    unit: unitOf(component),
-    probes: [probeOf(component, 'well')],
-    slowest: 30 * second,
+    unit: observeUnit(component),
+    probes: [observeProbe(component, 'healthy')],
+    slowestProbeMs: 30 * second,
     drifted: [],
-    beyond: [],
+    unrepairable: [],
     ...more,
   }
 }
 
-const hung = (component: string, more: Partial<ComponentSeen> = {}): ComponentSeen =>
-  seenOf(component, { probes: [probeOf(component, 'failing')], ...more })
+const observeHung = (component: string, more: Partial<ComponentObservation> = {}): ComponentObservation =>
+  observeComponent(component, { probes: [observeProbe(component, 'unhealthy')], ...more })
 
-function lookAt(components: readonly ComponentSeen[], more: Partial<Look> = {}) {
-  return decide({
-    ...{ now: start + 10 * minute, began: 0, memory: nothingRemembered, ladder: usual, budget: usualBudget },
+function decideFor(components: readonly ComponentObservation[], more: Partial<DecisionInput> = {}) {
+  return decideHealing({
+    ...{
+      now: start + 10 * minute,
+      observedSince: 0,
+      healState: emptyHealState,
+      policy: defaultPolicy,
+      budget: defaultHealBudget,
+    },
     components,
     ...more,
   })
 }
 
-/** What is done and said of one that stays as it is, with how many seconds after the look before at which there was something. */
-function course(seen: ComponentSeen, ladder: Ladder, until: number): string[] {
-  const told: string[] = []
-  let memory: HealMemory = nothingRemembered
+/**
+ * Simulates a component that stays as it is. Returns each step or notice with the seconds since the previous
+ * one.
+ */
+function simulate(observed: ComponentObservation, policy: EscalationPolicy, until: number): string[] {
+  const entries: string[] = []
+  let healState: HealState = emptyHealState
   let [last, now] = [start, start]
   for (; now <= start + until; now += 5 * second) {
-    const decision = decide({ now, began: 0, components: [seen], memory, ladder, budget: usualBudget })
+    const decision = decideHealing({
+      now,
+      observedSince: 0,
+      components: [observed],
+      healState,
+      policy,
+      budget: defaultHealBudget,
+    })
     const all = [...decision.steps.map(({ component, actions }) => `${component} ${actions.join(' ')}`)]
-    all.push(...decision.words.map(({ component, action }) => `${component} ${action}`))
-    for (const one of all) told.push(`${(now - last) / second} ${one}`)
+    all.push(...decision.notices.map(({ component, action }) => `${component} ${action}`))
+    for (const one of all) entries.push(`${(now - last) / second} ${one}`)
     if (all.length > 0) last = now
     const done = decision.steps.flatMap(({ component, because, actions }) =>
       actions.map((action) => ({
@@ -77,15 +108,15 @@ function course(seen: ComponentSeen, ladder: Ladder, until: number): string[] {
         details: [],
       })),
     )
-    memory = remembered(decision.memory, done)
+    healState = recordActions(decision.healState, done)
   }
-  return told
+  return entries
 }
 
-test('the usual ladder: restart, rebuild, keep the logs, try with growing pauses, and give up, but not for ever', () => {
-  expect(course(hung('kubelet'), usual, 100 * minute)).toEqual([
+test('the default policy: restart, regenerate, capture logs, retry with growing pauses, give up, and try again every hour', () => {
+  expect(simulate(observeHung('kubelet'), defaultPolicy, 100 * minute)).toEqual([
     '0 kubelet restart',
-    '60 kubelet rebuild restart',
+    '60 kubelet regenerate restart',
     '60 kubelet capture-logs restart',
     '60 kubelet restart',
     '60 kubelet restart',
@@ -93,12 +124,12 @@ test('the usual ladder: restart, rebuild, keep the logs, try with growing pauses
     '300 kubelet restart',
     '600 kubelet restart',
     '60 kubelet give-up',
-    '3600 kubelet rebuild restart',
+    '3600 kubelet regenerate restart',
   ])
 })
 
-test('the ladder of the seed, to the letter', () => {
-  expect(course(hung('flanneld'), seed, 4 * minute)).toEqual([
+test('the legacy script policy has exact intervals', () => {
+  expect(simulate(observeHung('flanneld'), legacyScriptPolicy, 4 * minute)).toEqual([
     '0 flanneld restart',
     '20 flanneld restart',
     '20 flanneld restart',
@@ -108,186 +139,226 @@ test('the ladder of the seed, to the letter', () => {
     '20 flanneld capture-logs restart',
     '20 flanneld give-up',
   ])
-  expect(course(hung('kubelet'), seed, minute).slice(0, 2)).toEqual([
+  expect(simulate(observeHung('kubelet'), legacyScriptPolicy, minute).slice(0, 2)).toEqual([
     '0 kubelet restart',
     '15 kubelet restart',
   ])
-  expect(course(hung('kube-proxy'), seed, minute).slice(0, 2)).toEqual([
+  expect(simulate(observeHung('kube-proxy'), legacyScriptPolicy, minute).slice(0, 2)).toEqual([
     '0 kube-proxy restart',
     '10 kube-proxy restart',
   ])
-  expect(course(hung('etcd'), seed, 2 * minute).slice(0, 2)).toEqual([
+  expect(simulate(observeHung('etcd'), legacyScriptPolicy, 2 * minute).slice(0, 2)).toEqual([
     '0 etcd restart',
-    '60 etcd rebuild restart',
+    '60 etcd regenerate restart',
   ])
 })
 
 test('what ends by itself is left to its supervisor: its things are put back, its logs kept, and in the end that is said', () => {
-  const looping = hung('kubelet', {
-    unit: unitOf('kubelet', { active: 'activating', sub: 'auto-restart' }, { wasWell: false }),
+  const looping = observeHung('kubelet', {
+    unit: observeUnit('kubelet', { active: 'activating', sub: 'auto-restart' }, { wasHealthy: false }),
   })
-  expect(course(looping, usual, 40 * minute)).toEqual([
-    '60 kubelet rebuild',
+  expect(simulate(looping, defaultPolicy, 40 * minute)).toEqual([
+    '60 kubelet regenerate',
     '60 kubelet capture-logs',
     '1200 kubelet give-up',
   ])
-  const { steps } = lookAt([{ ...looping, drifted: ['/etc/kubelet'] }])
-  expect(steps.map(({ actions }) => actions)).toEqual([['put-back']])
+  const { steps } = decideFor([{ ...looping, drifted: ['/etc/kubelet'] }])
+  expect(steps.map(({ actions }) => actions)).toEqual([['repair']])
 })
 
 test('what runs and is spoilt is put back before it is restarted, and not restarted at all when it is well', () => {
   const drifted = ['/etc/kubelet']
-  const actions = (seen: ComponentSeen): unknown => lookAt([seen]).steps.map((step) => step.actions)
-  expect(actions(hung('kubelet', { drifted }))).toEqual([['put-back', 'restart']])
-  expect(actions(seenOf('kubelet', { drifted }))).toEqual([['put-back']])
+  const actions = (observed: ComponentObservation): unknown =>
+    decideFor([observed]).steps.map((step) => step.actions)
+  expect(actions(observeHung('kubelet', { drifted }))).toEqual([['repair', 'restart']])
+  expect(actions(observeComponent('kubelet', { drifted }))).toEqual([['repair']])
 })
 
 test('who fights over a file gets it back now and then, and seldom after an hour of that', () => {
-  const told = course(seenOf('kubelet', { drifted: ['/etc/kubelet'] }), usual, 30 * minute)
-  expect(told.slice(0, 12)).toEqual(
-    ['0', ...Array<string>(9).fill('60'), '600', '600'].map((one) => `${one} kubelet put-back`),
+  const entries = simulate(
+    observeComponent('kubelet', { drifted: ['/etc/kubelet'] }),
+    defaultPolicy,
+    30 * minute,
+  )
+  expect(entries.slice(0, 12)).toEqual(
+    ['0', ...Array<string>(9).fill('60'), '600', '600'].map((one) => `${one} kubelet repair`),
   )
 })
 
 test('one that waits for others with its start and says that it is well, is well', () => {
-  const unit = unitOf('etcd', { active: 'activating', sub: 'start' })
-  const quorum = probeOf('etcd', 'failing', { scope: 'remote' })
-  const { steps, components } = lookAt([seenOf('etcd', { unit, probes: [probeOf('etcd', 'well'), quorum] })])
+  const unit = observeUnit('etcd', { active: 'activating', sub: 'start' })
+  const quorum = observeProbe('etcd', 'unhealthy', { scope: 'remote' })
+  const { steps, components } = decideFor([
+    observeComponent('etcd', { unit, probes: [observeProbe('etcd', 'healthy'), quorum] }),
+  ])
   expect(steps).toEqual([])
-  expect(components).toMatchObject([{ component: 'etcd', state: 'well' }])
+  expect(components).toMatchObject([{ component: 'etcd', state: 'healthy' }])
 })
 
-test('one that somebody has stopped is started, after a while', () => {
-  const stopped = (since: number): ComponentSeen =>
-    seenOf('kubelet', {
-      unit: unitOf('kubelet', { active: 'inactive', sub: 'dead' }, { changed: since }),
-      probes: [probeOf('kubelet', 'shaky')],
+test('a stopped service is started after a while', () => {
+  const stopped = (since: number): ComponentObservation =>
+    observeComponent('kubelet', {
+      unit: observeUnit('kubelet', { active: 'inactive', sub: 'dead' }, { changed: since }),
+      probes: [observeProbe('kubelet', 'degraded')],
     })
   const now = start + 10 * minute
-  expect(lookAt([stopped(now - 5 * second)]).steps).toEqual([])
-  expect(lookAt([stopped(now - 10 * second)]).steps).toMatchObject([
+  expect(decideFor([stopped(now - 5 * second)]).steps).toEqual([])
+  expect(decideFor([stopped(now - 10 * second)]).steps).toMatchObject([
     { component: 'kubelet', actions: ['restart'], code: 'HEALTH_NOT_RUNNING' },
   ])
-  expect(lookAt([{ ...stopped(0), stopped: true }])).toMatchObject({
+  expect(decideFor([{ ...stopped(0), stoppedByOperator: true }])).toMatchObject({
     steps: [],
-    components: [{ state: 'held', because: 'an operator has stopped its service' }],
+    components: [{ state: 'blocked', because: 'an operator has stopped its service' }],
   })
 })
 
 test('what was just started gets time', () => {
   const now = start + 10 * minute
-  const young = unitOf('kubelet', {}, { started: now - 59 * second, row: now - 59 * second })
-  expect(lookAt([hung('kubelet', { unit: young })]).steps).toEqual([])
-  expect(lookAt([hung('kubelet', { unit: young })], { now: now + second }).steps).toHaveLength(1)
+  const young = observeUnit(
+    'kubelet',
+    {},
+    { started: now - 59 * second, neverHealthySince: now - 59 * second },
+  )
+  expect(decideFor([observeHung('kubelet', { unit: young })]).steps).toEqual([])
+  expect(decideFor([observeHung('kubelet', { unit: young })], { now: now + second }).steps).toHaveLength(1)
 })
 
-test.each(['failing', 'shaky'] as const)('whose need is %s itself waits for it', (state) => {
-  const need = seenOf('containerd', { probes: [probeOf('containerd', state)] })
-  const { steps, components } = lookAt([hung('kubelet', { needs: ['containerd'] }), need])
-  expect(steps.map(({ component }) => component)).toEqual(state === 'failing' ? ['containerd'] : [])
-  expect(components).toMatchObject([{ component: 'containerd' }, { component: 'kubelet', state: 'held' }])
+test.each(['unhealthy', 'degraded'] as const)('whose need is %s itself waits for it', (state) => {
+  const need = observeComponent('containerd', { probes: [observeProbe('containerd', state)] })
+  const { steps, components } = decideFor([observeHung('kubelet', { needs: ['containerd'] }), need])
+  expect(steps.map(({ component }) => component)).toEqual(state === 'unhealthy' ? ['containerd'] : [])
+  expect(components).toMatchObject([{ component: 'containerd' }, { component: 'kubelet', state: 'blocked' }])
 })
 
 test('a need that is well again only since a moment is given the time to be of use', () => {
   const now = start + 10 * minute
-  const need = seenOf('containerd', {
-    probes: [probeOf('containerd', 'well', { since: at(now - 59 * second) })],
+  const need = observeComponent('containerd', {
+    probes: [observeProbe('containerd', 'healthy', { since: at(now - 59 * second) })],
   })
-  const components = [hung('kubelet', { needs: ['containerd'] }), need]
-  expect(lookAt(components).steps).toEqual([])
-  expect(lookAt(components, { now: now + second }).steps).toHaveLength(1)
+  const components = [observeHung('kubelet', { needs: ['containerd'] }), need]
+  expect(decideFor(components).steps).toEqual([])
+  expect(decideFor(components, { now: now + second }).steps).toHaveLength(1)
 })
 
-test('nobody is blamed for ending, or saying so, while nobody serves it; who hangs is restarted all the same', () => {
-  const away = probeOf('apiserver-proxy', 'failing', { probe: 'api', scope: 'remote' })
-  const proxy = seenOf('apiserver-proxy', { probes: [probeOf('apiserver-proxy', 'well'), away] })
-  const stepsFor = (more: Partial<ComponentSeen>): number =>
-    lookAt([proxy, hung('kubelet', { needs: ['apiserver-proxy'], ...more })]).steps.length
-  const looping = unitOf('kubelet', { active: 'activating', sub: 'auto-restart' })
+test('a component that exits or reports a failure waits while its dependency does not serve it; a hanging one is restarted', () => {
+  const unreachable = observeProbe('apiserver-proxy', 'unhealthy', { probe: 'api', scope: 'remote' })
+  const proxy = observeComponent('apiserver-proxy', {
+    probes: [observeProbe('apiserver-proxy', 'healthy'), unreachable],
+  })
+  const stepsFor = (more: Partial<ComponentObservation>): number =>
+    decideFor([proxy, observeHung('kubelet', { needs: ['apiserver-proxy'], ...more })]).steps.length
+  const looping = observeUnit('kubelet', { active: 'activating', sub: 'auto-restart' })
   expect(stepsFor({})).toBe(1)
   expect(stepsFor({ unit: looping })).toBe(0)
-  expect(stepsFor({ unit: unitOf('kubelet', {}, { wasWell: false }) })).toBe(0)
-  expect(stepsFor({ probes: [probeOf('kubelet', 'failing', { code: 'HEALTH_UNWELL' })] })).toBe(0)
-  // Of the world only what says whether it can serve holds anybody back.
-  const due: ProbeSeen = { ...away, kind: 'certificate' }
-  const other = { ...proxy, probes: [probeOf('apiserver-proxy', 'well'), due] }
-  const never = hung('kubelet', {
+  expect(stepsFor({ unit: observeUnit('kubelet', {}, { wasHealthy: false }) })).toBe(0)
+  expect(stepsFor({ probes: [observeProbe('kubelet', 'unhealthy', { code: 'HEALTH_CHECK_FAILED' })] })).toBe(
+    0,
+  )
+  // Only remote probes that check whether the dependency serves others block a restart.
+  const certificateProbe: ProbeObservation = { ...unreachable, kind: 'certificate' }
+  const other = { ...proxy, probes: [observeProbe('apiserver-proxy', 'healthy'), certificateProbe] }
+  const never = observeHung('kubelet', {
     needs: ['apiserver-proxy'],
-    unit: unitOf('kubelet', {}, { wasWell: false }),
+    unit: observeUnit('kubelet', {}, { wasHealthy: false }),
   })
-  expect(lookAt([other, never]).steps).toHaveLength(1)
+  expect(decideFor([other, never]).steps).toHaveLength(1)
 })
 
-test('remote probes, and what nobody knows, lead to nothing', () => {
-  const probes = [probeOf('kubelet', 'unknown'), probeOf('kubelet', 'failing', { scope: 'remote' })]
-  expect(lookAt([seenOf('kubelet', { probes })])).toMatchObject({
+test('failing remote probes and unknown probes cause no step', () => {
+  const probes = [
+    observeProbe('kubelet', 'unknown'),
+    observeProbe('kubelet', 'unhealthy', { scope: 'remote' }),
+  ]
+  expect(decideFor([observeComponent('kubelet', { probes })])).toMatchObject({
     steps: [],
-    words: [],
-    memory: { climbs: {} },
+    notices: [],
+    healState: { escalations: {} },
   })
 })
 
 test('data is not risked: that is said once, with what to type, and it is over once it is well', () => {
-  const danger = { code: 'ETCD_DATA_LOST', because: 'its data is gone', hint: 'hyperkube node remove cp1' }
-  const lost = hung('etcd', { danger, drifted: ['/var/lib/etcd'] })
-  const first = lookAt([lost])
+  const dataRisk = { code: 'ETCD_DATA_LOST', because: 'its data is gone', hint: 'hyperkube node remove cp1' }
+  const lost = observeHung('etcd', { dataRisk, drifted: ['/var/lib/etcd'] })
+  const first = decideFor([lost])
   expect(first).toMatchObject({
     steps: [],
-    words: [{ component: 'etcd', action: 'refuse', code: danger.code, details: [danger.hint] }],
-    components: [{ state: 'held', code: danger.code, because: danger.because }],
+    notices: [{ component: 'etcd', action: 'refuse', code: dataRisk.code, details: [dataRisk.hint] }],
+    components: [{ state: 'blocked', code: dataRisk.code, because: dataRisk.because }],
   })
-  const again = lookAt([lost], { memory: first.memory, now: start + 11 * minute })
-  expect([again.steps, again.words]).toEqual([[], []])
-  const well = lookAt([seenOf('etcd')], { memory: again.memory, now: start + 12 * minute })
-  expect(well.words).toMatchObject([{ component: 'etcd', action: 'recovered' }])
-  expect(well.memory.climbs).toEqual({})
-  expect(lookAt([lost], { memory: well.memory, now: start + 13 * minute }).words).toHaveLength(1)
+  const again = decideFor([lost], { healState: first.healState, now: start + 11 * minute })
+  expect([again.steps, again.notices]).toEqual([[], []])
+  const healthy = decideFor([observeComponent('etcd')], {
+    healState: again.healState,
+    now: start + 12 * minute,
+  })
+  expect(healthy.notices).toMatchObject([{ component: 'etcd', action: 'recovered' }])
+  expect(healthy.healState.escalations).toEqual({})
+  expect(decideFor([lost], { healState: healthy.healState, now: start + 13 * minute }).notices).toHaveLength(
+    1,
+  )
 })
 
 test('what only an operator can bring is said once, and the component left alone', () => {
-  const beyond = [{ target: 'certificate', name: '/etc/kubelet.crt', what: 'it is gone' } as const]
-  const first = lookAt([seenOf('kubelet', { beyond })])
-  expect(first.words).toMatchObject([{ action: 'refuse', code: 'HEAL_NEEDS_OPERATOR' }])
-  expect(first.components).toMatchObject([{ state: 'well', drift: beyond }])
-  expect(lookAt([seenOf('kubelet', { beyond })], { memory: first.memory }).words).toEqual([])
+  const unrepairable = [
+    { target: 'certificate', name: '/etc/kubelet.crt', difference: 'it is gone' } as const,
+  ]
+  const first = decideFor([observeComponent('kubelet', { unrepairable })])
+  expect(first.notices).toMatchObject([{ action: 'refuse', code: 'HEAL_NEEDS_OPERATOR' }])
+  expect(first.components).toMatchObject([{ state: 'healthy', drift: unrepairable }])
+  expect(
+    decideFor([observeComponent('kubelet', { unrepairable })], { healState: first.healState }).notices,
+  ).toEqual([])
 })
 
-test('over its budget a host is left alone, and that is said; so it is while somebody else is at work', () => {
+test('a host over its budget is left alone, which is reported; healing is also suspended while paused', () => {
   const now = start + 10 * minute
-  const spent = Array<string>(10).fill(at(now - minute))
-  const over = lookAt([hung('kubelet')], { memory: { ...nothingRemembered, spent } })
+  const disruptions = Array<string>(10).fill(at(now - minute))
+  const over = decideFor([observeHung('kubelet')], { healState: { ...emptyHealState, disruptions } })
   expect(over).toMatchObject({
     steps: [],
-    words: [{ action: 'refuse', code: 'HEAL_BUDGET_SPENT' }],
-    components: [{ state: 'held', code: 'HEAL_BUDGET_SPENT' }],
+    notices: [{ action: 'refuse', code: 'HEAL_BUDGET_SPENT' }],
+    components: [{ state: 'blocked', code: 'HEAL_BUDGET_SPENT' }],
   })
-  expect(lookAt([hung('kubelet')], { memory: over.memory, now: now + second }).words).toEqual([])
-  // Set back, the clock forgives: nobody waits until it has come so far again.
-  expect(lookAt([hung('kubelet')], { memory: over.memory, now: now - 2 * minute }).steps).toHaveLength(1)
-  const idle = { because: 'paused', code: 'HEAL_PAUSED' }
-  expect(lookAt([hung('kubelet', { drifted: ['x'] })], { idle })).toMatchObject({
+  expect(
+    decideFor([observeHung('kubelet')], { healState: over.healState, now: now + second }).notices,
+  ).toEqual([])
+  // After the clock was set back, healing does not wait until it catches up.
+  expect(
+    decideFor([observeHung('kubelet')], { healState: over.healState, now: now - 2 * minute }).steps,
+  ).toHaveLength(1)
+  const suspended = { because: 'paused', code: 'HEAL_PAUSED' }
+  expect(decideFor([observeHung('kubelet', { drifted: ['x'] })], { suspended })).toMatchObject({
     steps: [],
-    components: [{ state: 'held', ...idle }],
+    components: [{ state: 'blocked', ...suspended }],
   })
 })
 
 test('no more than one is disturbed in one look', () => {
-  const { steps, memory } = lookAt([hung('containerd'), hung('etcd'), seenOf('kubelet', { drifted: ['x'] })])
+  const { steps, healState } = decideFor([
+    observeHung('containerd'),
+    observeHung('etcd'),
+    observeComponent('kubelet', { drifted: ['x'] }),
+  ])
   expect(steps.map(({ component, actions }) => [component, ...actions])).toEqual([
     ['containerd', 'restart'],
-    ['kubelet', 'put-back'],
+    ['kubelet', 'repair'],
   ])
-  expect(memory.spent).toHaveLength(1)
-  expect(Object.keys(memory.climbs)).toEqual(['containerd', 'etcd'])
+  expect(healState.disruptions).toHaveLength(1)
+  expect(Object.keys(healState.escalations)).toEqual(['containerd', 'etcd'])
 })
 
-test('who falls again soon goes on where they were; after a calm while they begin anew', () => {
+test('a relapse resumes the escalation; after a healthy minute it starts again', () => {
   const now = start + 10 * minute
-  const climbs = { kubelet: { since: at(start), rung: 2, acted: at(now - minute), givenUp: false } }
-  const well = lookAt([seenOf('kubelet')], { memory: { ...nothingRemembered, climbs } })
-  expect(well.words).toMatchObject([{ action: 'recovered' }])
-  const soon = lookAt([hung('kubelet')], { memory: well.memory, now: now + 30 * second })
+  const escalations = {
+    kubelet: { since: at(start), step: 2, lastStepAt: at(now - minute), exhausted: false },
+  }
+  const healthy = decideFor([observeComponent('kubelet')], { healState: { ...emptyHealState, escalations } })
+  expect(healthy.notices).toMatchObject([{ action: 'recovered' }])
+  const soon = decideFor([observeHung('kubelet')], { healState: healthy.healState, now: now + 30 * second })
   expect(soon.steps).toMatchObject([{ actions: ['capture-logs', 'restart'] }])
-  const calm = lookAt([seenOf('kubelet')], { memory: well.memory, now: now + minute })
-  expect([calm.words, calm.memory.climbs]).toEqual([[], {}])
+  const settled = decideFor([observeComponent('kubelet')], {
+    healState: healthy.healState,
+    now: now + minute,
+  })
+  expect([settled.notices, settled.healState.escalations]).toEqual([[], {}])
 })

@@ -1,76 +1,87 @@
-import type { HealMemory } from '../../../contract/heal-state.ts'
+import type { HealState } from '../../../contract/heal-state.ts'
 import type { ComponentHealth, HealAction } from '../../../contract/health.ts'
-import { spentOf } from './budget.ts'
-import type { Look, Verdict } from './decision-input.ts'
-import type { Climb } from './escalation.ts'
-import { type ComponentSeen, localProbes } from './component-observation.ts'
-import { inOrder } from './dependency-order.ts'
-import { type HealStep, isDisturbing } from './heal-step.ts'
-import { remembered } from './action-history.ts'
-import type { UnitSeen } from './unit-observation.ts'
-import { verdictOf } from './decide-component.ts'
+import { filterRecentDisruptions } from './budget.ts'
+import type { DecisionInput, ComponentDecision } from './decision-input.ts'
+import type { Escalation } from './escalation.ts'
+import { type ComponentObservation, listLocalProbes } from './component-observation.ts'
+import { sortByDependencies } from './dependency-order.ts'
+import { type HealStep, isDisruptive } from './heal-step.ts'
+import { recordActions } from './action-history.ts'
+import type { UnitObservation } from './unit-observation.ts'
+import { decideComponent } from './decide-component.ts'
 
-export interface Decision {
-  /** To be done now, in this order: no more than one component is disturbed in one look. */
+export interface HealDecision {
+  /** Steps to perform now, in this order. At most one component is disrupted per round. */
   readonly steps: readonly HealStep[]
-  /** What is only said. It is in the memory already. */
-  readonly words: readonly HealAction[]
-  /** To be written before anything is done. */
-  readonly memory: HealMemory
+  /** Actions that are only reported. `healState` already contains them. */
+  readonly notices: readonly HealAction[]
+  /** Must be written before any step is performed. */
+  readonly healState: HealState
   readonly components: readonly ComponentHealth[]
 }
 
-/** Decides what to do: a function of what is seen and remembered, and of nothing else. */
-export function decide(look: Look): Decision {
-  const { now, budget, memory } = look
-  const all = new Map(look.components.map((one) => [one.component, one]))
-  const spent = spentOf(memory.spent, budget, now)
-  const [steps, words, components]: [HealStep[], HealAction[], ComponentHealth[]] = [[], [], []]
-  const climbs: Record<string, Climb> = {}
-  for (const seen of inOrder(look.components)) {
-    const verdict = verdictOf({
-      ...look,
-      seen,
-      all,
-      left: budget.most - spent.length,
-      waits: steps.some(isDisturbing),
+/** Decides which components to heal and how. Pure: depends only on its input. */
+export function decideHealing(input: DecisionInput): HealDecision {
+  const { now, budget, healState } = input
+  const byName = new Map(input.components.map((one) => [one.component, one]))
+  const recentDisruptions = filterRecentDisruptions(healState.disruptions, budget, now)
+  const [steps, notices, components]: [HealStep[], HealAction[], ComponentHealth[]] = [[], [], []]
+  const escalations: Record<string, Escalation> = {}
+  for (const observed of sortByDependencies(input.components)) {
+    const decision = decideComponent({
+      ...input,
+      observed,
+      byName,
+      budgetLeft: budget.max - recentDisruptions.length,
+      hasDisruption: steps.some(isDisruptive),
     })
-    steps.push(...(verdict.steps ?? []))
-    words.push(...(verdict.words ?? []))
-    if (verdict.climb !== undefined) climbs[seen.component] = verdict.climb
-    components.push(healthOf(seen, verdict, look))
+    steps.push(...(decision.steps ?? []))
+    notices.push(...(decision.notices ?? []))
+    if (decision.escalation !== undefined) escalations[observed.component] = decision.escalation
+    components.push(toComponentHealth(observed, decision, input))
   }
   const at = new Date(now).toISOString()
-  const disturbs = steps.filter(isDisturbing).map(() => at)
+  const disruptions = steps.filter(isDisruptive).map(() => at)
   return {
     steps,
-    words,
+    notices,
     components,
-    memory: { ...remembered(memory, words), climbs, spent: [...spent, ...disturbs] },
+    healState: {
+      ...recordActions(healState, notices),
+      escalations,
+      disruptions: [...recentDisruptions, ...disruptions],
+    },
   }
 }
 
-function healthOf(seen: ComponentSeen, verdict: Verdict, { began }: Look): ComponentHealth {
-  const { state, because, code, climb } = verdict
-  const { component, unit, beyond } = seen
+function toComponentHealth(
+  observed: ComponentObservation,
+  decision: ComponentDecision,
+  { observedSince }: DecisionInput,
+): ComponentHealth {
+  const { state, because, code, escalation } = decision
+  const { component, unit, unrepairable } = observed
   return {
     component,
     state,
-    since: state === 'well' || climb === undefined ? wellSince(seen, began) : climb.since,
+    since:
+      state === 'healthy' || escalation === undefined
+        ? findHealthySince(observed, observedSince)
+        : escalation.since,
     ...(because === undefined ? {} : { because }),
     ...(code === undefined ? {} : { code }),
-    ...(unit === undefined ? {} : { service: serviceOf(unit) }),
-    drift: [...beyond],
+    ...(unit === undefined ? {} : { service: toServiceHealth(unit) }),
+    drift: [...unrepairable],
   }
 }
 
-function wellSince(seen: ComponentSeen, began: number): string {
-  const times = localProbes(seen).map(({ since }) => since)
-  // Of the same form, they are in the order of time.
-  return times.toSorted().at(-1) ?? new Date(seen.unit?.changed ?? began).toISOString()
+function findHealthySince(observed: ComponentObservation, observedSince: number): string {
+  const times = listLocalProbes(observed).map(({ since }) => since)
+  // ISO timestamps of the same form sort by time.
+  return times.toSorted().at(-1) ?? new Date(observed.unit?.changed ?? observedSince).toISOString()
 }
 
-function serviceOf({ name, state }: UnitSeen): NonNullable<ComponentHealth['service']> {
+function toServiceHealth({ name, state }: UnitObservation): NonNullable<ComponentHealth['service']> {
   const { active, sub, restarts, enabled } = state
   return { name, active, sub, restarts, enabled }
 }

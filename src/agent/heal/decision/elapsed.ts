@@ -1,6 +1,6 @@
 /**
- * How long ago something was, in milliseconds. What lies ahead was long ago: the clock was set back since, and nobody is to
- * wait until it has come so far again.
+ * Returns how long ago a time was, in milliseconds. Future times (the clock was set back) count as infinitely
+ * long ago, so that healing does not wait until the clock catches up.
  */
 export function elapsed(at: string | number, now: number): number {
   const then = typeof at === 'number' ? at : Date.parse(at)

@@ -2,73 +2,88 @@ import type { HealAction } from '../../../contract/health.ts'
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000]
 
-/** One try. What has drifted is put back with each of them, whether it says so or not. */
-export interface Rung {
-  /** How long after the one before it, in milliseconds. */
-  readonly after: number
-  readonly do: readonly HealAction['action'][]
-  /** Restarted first, though it may be well. */
-  readonly first?: string
+/** One attempt. Every attempt also repairs drift, whether `actions` lists repair or not. */
+export interface EscalationStep {
+  /** Milliseconds after the previous step. */
+  readonly afterMs: number
+  readonly actions: readonly HealAction['action'][]
+  /** A component to restart first, although it may be healthy. */
+  readonly restartFirst?: string
 }
 
-/** What is tried for a component that is not well, and in which order. */
-export interface Ladder {
+/** Which steps are tried for an unhealthy component, and in which order. */
+export interface EscalationPolicy {
   readonly name: 'usual' | 'seed'
-  readonly rungs: readonly Rung[]
-  /** For some components, by name, instead of those. They are followed to the letter, whatever a start takes. */
-  readonly own: ReadonlyMap<string, readonly Rung[]>
-  /** Again and again, once all was tried. */
-  readonly again: Rung
-  /** How long a start may take before probes can be asked, in milliseconds. */
-  readonly startup: number
+  readonly steps: readonly EscalationStep[]
+  /**
+   * Steps for some components, by name, instead of `steps`. Their waits are exact: no start grace is added.
+   */
+  readonly componentSteps: ReadonlyMap<string, readonly EscalationStep[]>
+  /** Repeated after all steps were tried. */
+  readonly repeat: EscalationStep
+  /** How long a start may take before probes can succeed, in milliseconds. */
+  readonly startupMs: number
 }
 
-export const usual: Ladder = {
+export const defaultPolicy: EscalationPolicy = {
   name: 'usual',
-  rungs: [
-    { after: 0, do: ['restart'] },
-    { after: 30 * second, do: ['rebuild', 'put-back', 'restart'] },
-    { after: 30 * second, do: ['capture-logs', 'restart'] },
-    ...[0.5, 1, 2, 5, 10].map((pause): Rung => ({ after: pause * minute, do: ['restart'] })),
-    { after: minute, do: ['give-up'] },
+  steps: [
+    { afterMs: 0, actions: ['restart'] },
+    { afterMs: 30 * second, actions: ['regenerate', 'repair', 'restart'] },
+    { afterMs: 30 * second, actions: ['capture-logs', 'restart'] },
+    ...[0.5, 1, 2, 5, 10].map((pause): EscalationStep => ({ afterMs: pause * minute, actions: ['restart'] })),
+    { afterMs: minute, actions: ['give-up'] },
   ],
-  own: new Map(),
-  again: { after: hour, do: ['rebuild', 'put-back', 'restart'] },
-  startup: 30 * second,
+  componentSteps: new Map(),
+  repeat: { afterMs: hour, actions: ['regenerate', 'repair', 'restart'] },
+  startupMs: 30 * second,
 }
 
-/** Six tries; at 3 left the way to the API is opened anew, at 1 left the logs are kept, at 0 that is said. */
-function sixTries(apart: number): readonly Rung[] {
-  const after = apart * second
+/**
+ * Six tries: the fourth restarts the API proxy first, the last captures the logs, and then healing is
+ * exhausted.
+ */
+function buildSixTries(seconds: number): readonly EscalationStep[] {
+  const afterMs = seconds * second
   return [
-    { after: 0, do: ['restart'] },
-    { after, do: ['restart'] },
-    { after, do: ['restart'] },
-    { after, do: ['restart'], first: 'apiserver-proxy' },
-    { after, do: ['restart'] },
-    { after, do: ['capture-logs', 'restart'] },
-    { after, do: ['give-up'] },
+    { afterMs: 0, actions: ['restart'] },
+    { afterMs, actions: ['restart'] },
+    { afterMs, actions: ['restart'] },
+    { afterMs, actions: ['restart'], restartFirst: 'apiserver-proxy' },
+    { afterMs, actions: ['restart'] },
+    { afterMs, actions: ['capture-logs', 'restart'] },
+    { afterMs, actions: ['give-up'] },
   ]
 }
 
-/** As the script that this all began with had it. It knew three components. */
-export const seed: Ladder = {
-  ...usual,
+/** Reproduces the shell script that hyperkube replaced. The script knew three components. */
+export const legacyScriptPolicy: EscalationPolicy = {
+  ...defaultPolicy,
   name: 'seed',
-  own: new Map([
-    ['flanneld', sixTries(20)],
-    ['kubelet', sixTries(15)],
-    ['kube-proxy', sixTries(10)],
+  componentSteps: new Map([
+    ['flanneld', buildSixTries(20)],
+    ['kubelet', buildSixTries(15)],
+    ['kube-proxy', buildSixTries(10)],
   ]),
 }
 
-export const ladders = { usual, seed } as const satisfies Record<Ladder['name'], Ladder>
+export const escalationPolicies = {
+  usual: defaultPolicy,
+  seed: legacyScriptPolicy,
+} as const satisfies Record<EscalationPolicy['name'], EscalationPolicy>
 
-export function rungsFor({ rungs, own }: Ladder, component: string): readonly Rung[] {
-  return own.get(component) ?? rungs
+export function selectSteps(
+  { steps, componentSteps }: EscalationPolicy,
+  component: string,
+): readonly EscalationStep[] {
+  return componentSteps.get(component) ?? steps
 }
 
-/** How long a component gets after a start before anybody finds fault with it, in milliseconds. */
-export function patienceWith({ own }: Ladder, component: string, grace: number): number {
-  return own.has(component) ? 0 : grace
+/** Returns how long a component may take after a start before it counts as unhealthy, in milliseconds. */
+export function selectStartGrace(
+  { componentSteps }: EscalationPolicy,
+  component: string,
+  grace: number,
+): number {
+  return componentSteps.has(component) ? 0 : grace
 }

@@ -1,46 +1,51 @@
-import type { HealMemory } from '../../../contract/heal-state.ts'
+import type { HealState } from '../../../contract/heal-state.ts'
 import { elapsed } from './elapsed.ts'
-import { type Ladder, type Rung, rungsFor } from './escalation-policy.ts'
+import { type EscalationPolicy, type EscalationStep, selectSteps } from './escalation-policy.ts'
 
-export type Climb = HealMemory['climbs'][string]
+export type Escalation = HealState['escalations'][string]
 
-/** Whoever falls again within this time goes on where they were, in milliseconds: otherwise a flapping one began anew for ever. */
-const calm = 60_000
+/**
+ * A relapse within this time (milliseconds) resumes the escalation; otherwise a flapping component would
+ * restart at step 0 for ever.
+ */
+const relapseMs = 60_000
 
-export function beginClimb(since: number): Climb {
-  return { since: new Date(since).toISOString(), rung: 0, givenUp: false }
+export function startEscalation(since: number): Escalation {
+  return { since: new Date(since).toISOString(), step: 0, exhausted: false }
 }
 
-/** The rung that is due; undefined while it has to be waited for. */
-export function dueRung(
-  ladder: Ladder,
+/** Returns the step that is due; undefined while its wait is not over. */
+export function findDueStep(
+  policy: EscalationPolicy,
   component: string,
-  climb: Climb,
-  patience: number,
+  escalation: Escalation,
+  graceMs: number,
   now: number,
-): Rung | undefined {
-  const rung = climb.givenUp ? ladder.again : (rungsFor(ladder, component)[climb.rung] ?? ladder.again)
-  if (climb.acted === undefined) return rung
-  return elapsed(climb.acted, now) >= Math.max(rung.after, patience) ? rung : undefined
+): EscalationStep | undefined {
+  const step = escalation.exhausted
+    ? policy.repeat
+    : (selectSteps(policy, component)[escalation.step] ?? policy.repeat)
+  if (escalation.lastStepAt === undefined) return step
+  return elapsed(escalation.lastStepAt, now) >= Math.max(step.afterMs, graceMs) ? step : undefined
 }
 
-export function climbed(climb: Climb, rung: Rung, now: number): Climb {
+export function advanceEscalation(escalation: Escalation, step: EscalationStep, now: number): Escalation {
   return {
-    ...climb,
-    rung: climb.givenUp ? climb.rung : climb.rung + 1,
-    acted: new Date(now).toISOString(),
-    givenUp: climb.givenUp || rung.do.includes('give-up'),
+    ...escalation,
+    step: escalation.exhausted ? escalation.step : escalation.step + 1,
+    lastStepAt: new Date(now).toISOString(),
+    exhausted: escalation.exhausted || step.actions.includes('give-up'),
   }
 }
 
-/** Of a component that is well: nothing, once it has been so for a while. */
-export function calmed(climb: Climb, now: number): Climb | undefined {
-  if (climb.acted === undefined) return undefined
-  if (climb.recovered === undefined) return { ...climb, recovered: new Date(now).toISOString() }
-  return elapsed(climb.recovered, now) < calm ? climb : undefined
+/** For a healthy component: returns undefined once it has been healthy for `relapseMs`. */
+export function recoverEscalation(escalation: Escalation, now: number): Escalation | undefined {
+  if (escalation.lastStepAt === undefined) return undefined
+  if (escalation.recoveredAt === undefined) return { ...escalation, recoveredAt: new Date(now).toISOString() }
+  return elapsed(escalation.recoveredAt, now) < relapseMs ? escalation : undefined
 }
 
-/** Of one that is not well, or not any more. */
-export function resumed({ recovered, ...climb }: Climb, since: number): Climb {
-  return recovered === undefined ? climb : { ...climb, since: new Date(since).toISOString() }
+/** For a component that is unhealthy, or unhealthy again. */
+export function resumeEscalation({ recoveredAt, ...escalation }: Escalation, since: number): Escalation {
+  return recoveredAt === undefined ? escalation : { ...escalation, since: new Date(since).toISOString() }
 }

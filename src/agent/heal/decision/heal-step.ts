@@ -1,15 +1,15 @@
 import type { HealAction } from '../../../contract/health.ts'
 
-/** What is to be done to one component now, in this order. */
+/** Actions to perform on one component now, in this order. */
 export interface HealStep {
   readonly component: string
   readonly actions: readonly HealAction['action'][]
-  /** For people: what was seen. */
+  /** For people: what was observed. */
   readonly because: string
   readonly code?: string
 }
 
-/** Whether it interrupts what runs, and so counts against the host's budget. */
-export function isDisturbing({ actions }: HealStep): boolean {
+/** Whether the step interrupts a running service, and so counts against the host's budget. */
+export function isDisruptive({ actions }: HealStep): boolean {
   return actions.includes('restart')
 }

@@ -1,50 +1,59 @@
 import type { HealAction } from '../../../contract/health.ts'
-import { duration } from '../../../kit/duration.ts'
-import type { Case } from './decision-input.ts'
-import type { Climb } from './escalation.ts'
+import { formatDuration } from '../../../kit/duration.ts'
+import type { ComponentDecisionInput } from './decision-input.ts'
+import type { Escalation } from './escalation.ts'
 import { elapsed } from './elapsed.ts'
-import { isTold } from './action-history.ts'
+import { isReported } from './action-history.ts'
 
-/** Why, and what a person can do about it. */
+/** Why healing refuses to act, and what a person can do about it. */
 interface Refusal {
   readonly code: string
   readonly because: string
   readonly hint?: string
 }
 
-export function givesUp(one: Case, because: string): HealAction {
-  return { ...said(one, 'give-up', because), code: 'HEAL_GAVE_UP' }
+export function reportExhausted(input: ComponentDecisionInput, because: string): HealAction {
+  return { ...buildNotice(input, 'give-up', because), code: 'HEAL_EXHAUSTED' }
 }
 
-/** What was done to it, or was refused, has to have an end; what nobody has heard of needs none. */
-export function recovered(one: Case, climb: Climb): HealAction[] {
-  const { seen, memory, now } = one
-  if (climb.recovered !== undefined) return []
-  const last = memory.actions.find(({ component }) => component === seen.component)
-  const isOpen = last !== undefined && last.action !== 'recovered' && last.at >= climb.since
-  if (climb.acted === undefined && !isOpen) return []
-  return [said(one, 'recovered', `it took ${duration(elapsed(climb.since, now))}`)]
+/** Closes a problem that was acted on or refused. Problems that were never reported need no recovery. */
+export function reportRecovery(input: ComponentDecisionInput, escalation: Escalation): HealAction[] {
+  const { observed, healState, now } = input
+  if (escalation.recoveredAt !== undefined) return []
+  const lastAction = healState.actions.find(({ component }) => component === observed.component)
+  const isOpen =
+    lastAction !== undefined && lastAction.action !== 'recovered' && lastAction.at >= escalation.since
+  if (escalation.lastStepAt === undefined && !isOpen) return []
+  return [buildNotice(input, 'recovered', `it took ${formatDuration(elapsed(escalation.since, now))}`)]
 }
 
-/** Said once, as long as it lasts. */
-export function refuses(one: Case, { code, because, hint }: Refusal, within?: number): HealAction[] {
-  if (isTold(one.memory, one.seen.component, code, one.now, within)) return []
-  return [{ ...said(one, 'refuse', because), code, details: hint === undefined ? [] : [hint] }]
+/** Reported once, as long as the refusal lasts. */
+export function reportRefusal(
+  input: ComponentDecisionInput,
+  { code, because, hint }: Refusal,
+  maxAgeMs?: number,
+): HealAction[] {
+  if (isReported(input.healState, input.observed.component, code, input.now, maxAgeMs)) return []
+  return [{ ...buildNotice(input, 'refuse', because), code, details: hint === undefined ? [] : [hint] }]
 }
 
-/** A secret, or a certificate: only who has the keys of the cluster can bring it. */
-export function needsOperator(one: Case): HealAction[] {
-  const { beyond } = one.seen
-  if (beyond.length === 0) return []
-  const isCertificate = beyond.some(({ target }) => target === 'certificate')
-  return refuses(one, {
+/** A secret or a certificate is missing: only an operator with the cluster identity can restore it. */
+export function reportUnrepairable(input: ComponentDecisionInput): HealAction[] {
+  const { unrepairable } = input.observed
+  if (unrepairable.length === 0) return []
+  const isCertificate = unrepairable.some(({ target }) => target === 'certificate')
+  return reportRefusal(input, {
     code: 'HEAL_NEEDS_OPERATOR',
-    because: beyond.map(({ name, what }) => `${name}: ${what}`).join(', '),
+    because: unrepairable.map(({ name, difference }) => `${name}: ${difference}`).join(', '),
     hint: `where cluster.yml is: hyperkube ${isCertificate ? 'certs renew HOST' : 'up'}`,
   })
 }
 
-function said({ seen, now }: Case, action: HealAction['action'], because: string): HealAction {
+function buildNotice(
+  { observed, now }: ComponentDecisionInput,
+  action: HealAction['action'],
+  because: string,
+): HealAction {
   const at = new Date(now).toISOString()
-  return { at, component: seen.component, action, because, outcome: 'done', details: [] }
+  return { at, component: observed.component, action, because, outcome: 'done', details: [] }
 }

@@ -1,15 +1,15 @@
 import type { ProbeHealth } from '../../../contract/health.ts'
 import type { Probe } from '../../../contract/probe.ts'
-import type { Seen } from '../probe-result.ts'
-import type { ProbeSeen } from './component-observation.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import type { ProbeObservation } from './component-observation.ts'
 
-/** What came of a probe the last times. */
-export interface Counted extends ProbeSeen {
+/** Latest results of one probe. */
+export interface ProbeRecord extends ProbeObservation {
   /** How often it has failed in a row. */
   readonly failures: number
 }
 
-export function neverAsked(component: string, probe: Probe, now: number): Counted {
+export function createProbeRecord(component: string, probe: Probe, now: number): ProbeRecord {
   return {
     component,
     probe: probe.name,
@@ -21,11 +21,16 @@ export function neverAsked(component: string, probe: Probe, now: number): Counte
   }
 }
 
-/** With one more answer. */
-export function counted(before: Counted, probe: Probe, answer: Seen, now: number): Counted {
+/** Returns the record with one more result. */
+export function recordProbeResult(
+  before: ProbeRecord,
+  probe: Probe,
+  result: ProbeResult,
+  now: number,
+): ProbeRecord {
   const { component, probe: name, scope, kind } = before
-  const failures = answer.state === 'failed' ? before.failures + 1 : 0
-  const state = stateOf(answer, failures >= probe.failures)
+  const failures = result.state === 'unhealthy' ? before.failures + 1 : 0
+  const state = toProbeState(result, failures >= probe.failureThreshold)
   return {
     component,
     probe: name,
@@ -33,19 +38,24 @@ export function counted(before: Counted, probe: Probe, answer: Seen, now: number
     kind,
     state,
     since: state === before.state ? before.since : new Date(now).toISOString(),
-    ...(answer.state === 'well' ? {} : { seen: answer.seen }),
-    ...(answer.state === 'failed' && answer.code !== undefined ? { code: answer.code } : {}),
+    ...(result.state === 'healthy' ? {} : { message: result.message }),
+    ...(result.state === 'unhealthy' && result.code !== undefined ? { code: result.code } : {}),
     failures,
-    asked: now,
+    observedAt: now,
   }
 }
 
-function stateOf({ state }: Seen, often: boolean): ProbeHealth['state'] {
-  if (state !== 'failed') return state
-  return often ? 'failing' : 'shaky'
+function toProbeState({ state }: ProbeResult, hasReachedLimit: boolean): ProbeHealth['state'] {
+  if (state !== 'unhealthy') return state
+  return hasReachedLimit ? 'unhealthy' : 'degraded'
 }
 
-/** As others are told of it. */
-export function toldOf({ kind: _kind, asked: _asked, failures: _failures, ...health }: Counted): ProbeHealth {
+/** Returns the part of the record that is reported to others. */
+export function toProbeHealth({
+  kind: _kind,
+  observedAt: _observedAt,
+  failures: _failures,
+  ...health
+}: ProbeRecord): ProbeHealth {
   return health
 }

@@ -1,19 +1,18 @@
-import type { HealMemory } from '../../../contract/heal-state.ts'
+import type { HealState } from '../../../contract/heal-state.ts'
 import { elapsed } from './elapsed.ts'
 
 const [minute, hour] = [60_000, 3_600_000]
 
-/** How often things are put back: now and then; more seldom where somebody seems to be at it. In milliseconds. */
-const pace = { every: minute, most: 10, within: hour, later: 10 * minute } as const
+/**
+ * Limits how often drift is repaired, in milliseconds. The interval grows if something else keeps changing
+ * the resource.
+ */
+const repairLimits = { intervalMs: minute, max: 10, windowMs: hour, slowIntervalMs: 10 * minute } as const
 
-export function mayPutBack(
-  { actions }: Pick<HealMemory, 'actions'>,
-  component: string,
-  now: number,
-): boolean {
-  const ago = actions
-    .filter((one) => one.component === component && one.action === 'put-back')
+export function canRepair({ actions }: Pick<HealState, 'actions'>, component: string, now: number): boolean {
+  const ages = actions
+    .filter((one) => one.component === component && one.action === 'repair')
     .map(({ at }) => elapsed(at, now))
-  const often = ago.filter((one) => one < pace.within).length >= pace.most
-  return ago.every((one) => one >= (often ? pace.later : pace.every))
+  const isFrequent = ages.filter((one) => one < repairLimits.windowMs).length >= repairLimits.max
+  return ages.every((one) => one >= (isFrequent ? repairLimits.slowIntervalMs : repairLimits.intervalMs))
 }

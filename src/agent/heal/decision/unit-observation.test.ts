@@ -1,40 +1,48 @@
 import { expect, test } from 'vitest'
 import type { UnitState } from '../../host/systemd.ts'
 import { idleUnit } from '../../host/testing/idle-unit.ts'
-import { downFor, endsByItself, nextUnit, type UnitSeen } from './unit-observation.ts'
+import {
+  measureDowntime,
+  isCrashLooping,
+  updateUnitObservation,
+  type UnitObservation,
+} from './unit-observation.ts'
 
 const runs: UnitState = {
   ...idleUnit,
   ...{ active: 'active', sub: 'running', pid: 7, invocation: 'a', type: 'notify' },
 }
-const [grace, first] = [60_000, nextUnit('x.service', undefined, runs, 1000)]
-const then = (before: UnitSeen, state: Partial<UnitState>, now: number): UnitSeen =>
-  nextUnit('x.service', before, { ...before.state, ...state }, now)
+const [grace, first] = [60_000, updateUnitObservation('x.service', undefined, runs, 1000)]
+const then = (before: UnitObservation, state: Partial<UnitState>, now: number): UnitObservation =>
+  updateUnitObservation('x.service', before, { ...before.state, ...state }, now)
 
 test('another life begins with each start, and a row of them with the first that came to nothing', () => {
-  const crashed = then({ ...first, wasWell: true }, { invocation: 'b', restarts: 1 }, 50_000)
-  expect(crashed).toMatchObject({ started: 50_000, row: 50_000, wasWell: false })
+  const crashed = then({ ...first, wasHealthy: true }, { invocation: 'b', restarts: 1 }, 50_000)
+  expect(crashed).toMatchObject({ started: 50_000, neverHealthySince: 50_000, wasHealthy: false })
   const again = then(
     then(crashed, { invocation: 'c', restarts: 2 }, 60_000),
     { invocation: 'd', restarts: 3 },
     70_000,
   )
-  expect(again).toMatchObject({ started: 70_000, row: 50_000 })
+  expect(again).toMatchObject({ started: 70_000, neverHealthySince: 50_000 })
   // A person has started it.
   expect(then(again, { invocation: 'e', restarts: 0 }, 80_000)).toMatchObject({
     started: 80_000,
-    row: 80_000,
+    neverHealthySince: 80_000,
   })
 })
 
 test('one that is started again and again ends by itself; one that lives, or lies still, does not', () => {
-  expect(endsByItself(first, grace, 200_000)).toBe(false)
+  expect(isCrashLooping(first, grace, 200_000)).toBe(false)
   const waits = then(first, { active: 'activating', sub: 'auto-restart' }, 100_000)
-  expect(endsByItself(waits, grace, 200_000)).toBe(true)
+  expect(isCrashLooping(waits, grace, 200_000)).toBe(true)
   const young = then(first, { invocation: 'b', restarts: 1 }, 190_000)
-  expect([endsByItself(young, grace, 200_000), endsByItself(young, grace, 250_000)]).toEqual([true, false])
+  expect([isCrashLooping(young, grace, 200_000), isCrashLooping(young, grace, 250_000)]).toEqual([
+    true,
+    false,
+  ])
   const down = then(young, { active: 'failed', sub: 'failed' }, 195_000)
-  expect(endsByItself(down, grace, 200_000)).toBe(false)
-  expect([downFor(down, 200_000), downFor(young, 200_000)]).toEqual([5000, 0])
-  expect(downFor(then(down, { busy: true }, 196_000), 200_000)).toBe(0)
+  expect(isCrashLooping(down, grace, 200_000)).toBe(false)
+  expect([measureDowntime(down, 200_000), measureDowntime(young, 200_000)]).toEqual([5000, 0])
+  expect(measureDowntime(then(down, { busy: true }, 196_000), 200_000)).toBe(0)
 })

@@ -1,44 +1,52 @@
 import { isDown, type UnitState } from '../../host/systemd.ts'
 import { elapsed } from './elapsed.ts'
 
-/** A unit, with what only those know who have looked before. Times are milliseconds since 1970. */
-export interface UnitSeen {
+/** The state of a unit, with what only earlier observations show. Times are milliseconds since 1970. */
+export interface UnitObservation {
   readonly name: string
   readonly state: UnitState
-  /** Since when it is in its present life. */
+  /** When the current invocation started. */
   readonly started: number
-  /** Since when its lives are such that it was never well in one: systemd starts again and again what ends at once. */
-  readonly row: number
-  /** Since when `state.active` is what it is. */
+  /** Since when no invocation was healthy: systemd restarts a crashing service again and again. */
+  readonly neverHealthySince: number
+  /** Since when `state.active` has its current value. */
   readonly changed: number
-  /** Whether it was well in this life. */
-  readonly wasWell: boolean
+  /** Whether the current invocation was healthy. */
+  readonly wasHealthy: boolean
 }
 
-export function nextUnit(
+export function updateUnitObservation(
   name: string,
-  before: UnitSeen | undefined,
+  before: UnitObservation | undefined,
   state: UnitState,
   now: number,
-): UnitSeen {
-  if (before === undefined) return { name, state, started: now, row: now, changed: now, wasWell: false }
+): UnitObservation {
+  if (before === undefined)
+    return { name, state, started: now, neverHealthySince: now, changed: now, wasHealthy: false }
   const changed = before.state.active === state.active ? before.changed : now
   if (before.state.invocation === state.invocation) return { ...before, state, changed }
-  // Whoever starts it on purpose begins anew, and the count of systemd does too.
-  const again = state.restarts > before.state.restarts && !before.wasWell
-  return { name, state, started: now, row: again ? before.row : now, changed, wasWell: false }
+  // A deliberate start begins a new series; systemd resets its restart count then too.
+  const isRetry = state.restarts > before.state.restarts && !before.wasHealthy
+  return {
+    name,
+    state,
+    started: now,
+    neverHealthySince: isRetry ? before.neverHealthySince : now,
+    changed,
+    wasHealthy: false,
+  }
 }
 
-/** How long it is down: nothing of it runs, and nobody is about to start it. */
-export function downFor({ state, changed }: UnitSeen, now: number): number {
+/** How long the unit is down, in milliseconds. 0 while it runs or is about to start. */
+export function measureDowntime({ state, changed }: UnitObservation, now: number): number {
   return isDown(state) ? elapsed(changed, now) : 0
 }
 
 /**
- * Whether it ends by itself, again and again. systemd starts it anyway, and soon: to restart it would add nothing. One
- * that lives and says nothing does not.
+ * Whether the service exits again and again. systemd restarts it soon, so a restart would add nothing. A
+ * process that runs and does not respond is no crash loop.
  */
-export function endsByItself({ state, started }: UnitSeen, grace: number, now: number): boolean {
+export function isCrashLooping({ state, started }: UnitObservation, grace: number, now: number): boolean {
   if (isDown(state)) return false
   return state.sub.startsWith('auto-restart') || elapsed(started, now) < grace
 }

@@ -1,27 +1,30 @@
 import type { ComponentPlan } from '../../../contract/component-plan.ts'
-import type { Drift } from '../../../contract/health.ts'
+import type { ResourceDrift } from '../../../contract/health.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { Op, OpTarget } from '../../../contract/op.ts'
-import { type Item, thingOf } from '../../../diff/resource.ts'
-import { items } from '../../../diff/plan-resources.ts'
-import { ledgerFor } from '../../apply/diff-host.ts'
-import { type Found, inspectAll } from '../../apply/inspect.ts'
-import type { State } from '../../apply/resource-handler.ts'
+import { type PlanResource, resourceKey } from '../../../diff/resource.ts'
+import { listResources } from '../../../diff/plan-resources.ts'
+import { readLedgerFor } from '../../apply/diff-host.ts'
+import { type InspectedResource, inspectLedger } from '../../apply/inspect.ts'
+import type { ResourceObservation } from '../../apply/resource-handler.ts'
 import type { Host } from '../../host/host.ts'
-import { isPremature } from './premature.ts'
+import { isSourceSettling } from './premature.ts'
 
-/** What is not as it was put there, by component. */
-export interface DriftFound {
-  /** What can be made as it was with what the host has, or can fetch; nothing that runs is disturbed by it. */
-  readonly putBack: ReadonlyMap<string, readonly Op[]>
-  /** What only an operator can bring. */
-  readonly beyond: ReadonlyMap<string, readonly Drift[]>
-  /** Those whose services somebody has stopped through us: who wants them to run says so with a plan. */
+/** Resources that differ from the applied plan, by component. */
+export interface DetectedDrift {
+  /** Ops that repair drift with what the host has or can fetch. They disrupt no running service. */
+  readonly repairable: ReadonlyMap<string, readonly Op[]>
+  /** Drift that only an operator can repair. */
+  readonly unrepairable: ReadonlyMap<string, readonly ResourceDrift[]>
+  /** Components whose services were stopped through hyperkube; only a new plan starts them again. */
   readonly stopped: ReadonlySet<string>
 }
 
-/** An image is the runtime's to bring, and a certificate somebody else's. */
-const looked: ReadonlySet<OpTarget> = new Set([
+/**
+ * Images are not checked: the container runtime restores them. Certificates are checked, but not repaired
+ * here.
+ */
+const checkedTargets: ReadonlySet<OpTarget> = new Set([
   'user',
   'module',
   'sysctl',
@@ -34,74 +37,79 @@ const looked: ReadonlySet<OpTarget> = new Set([
 ])
 
 /**
- * Looks at what was put on the host and is as the plan says; changes nothing. What a run that was cut has left half done is
- * not looked at: an operator goes on with it, and must not be worked against.
+ * Compares the host with the applied plan; changes nothing. Resources of an interrupted run are skipped: an
+ * operator resumes that run, and healing must not work against it.
  */
-export async function lookAtDrift(host: Host, plan: NodePlan): Promise<DriftFound> {
-  const ledger = await ledgerFor(host, plan)
-  const things = ledger.things.filter(({ target }) => looked.has(target))
-  const found = await inspectAll({ host, ledger: { ...ledger, things }, plan })
-  const makers = new Map(
-    items(plan)
+export async function detectDrift(host: Host, plan: NodePlan): Promise<DetectedDrift> {
+  const ledger = await readLedgerFor(host, plan)
+  const things = ledger.resources.filter(({ target }) => checkedTargets.has(target))
+  const found = await inspectLedger({ host, ledger: { ...ledger, resources: things }, plan })
+  const itemsByKey = new Map(
+    listResources(plan)
       .toReversed()
-      .map((item) => [thingOf(item), item]),
+      .map((item) => [resourceKey(item), item]),
   )
-  const [ops, drifts]: [Op[], (Drift & { component: string })[]] = [[], []]
+  const [ops, drifts]: [Op[], (ResourceDrift & { component: string })[]] = [[], []]
   for (const one of found) {
-    const item = makers.get(thingOf(one.thing))
-    if (item?.digest !== one.thing.digest || item.target !== one.thing.target) continue
-    const what = whatIsWrong(one)
-    if (what === undefined || (await isPremature(host, one.thing))) continue
+    const item = itemsByKey.get(resourceKey(one.resource))
+    if (item?.digest !== one.resource.digest || item.target !== one.resource.target) continue
+    const difference = describeDrift(one)
+    if (difference === undefined || (await isSourceSettling(host, one.resource))) continue
     const { component, target, name } = item
-    if (canBePutBack(plan, item)) ops.push(opFor(item, one.state, what))
-    else drifts.push({ component, target, name, what })
+    if (isRepairable(plan, item)) ops.push(buildOp(item, one.state, difference))
+    else drifts.push({ component, target, name, difference })
   }
   return {
-    putBack: Map.groupBy(inOrder(ops, [...makers.values()]), ({ component }) => component),
-    beyond: new Map(
+    repairable: Map.groupBy(sortByCreation(ops, [...itemsByKey.values()]), ({ component }) => component),
+    unrepairable: new Map(
       [...Map.groupBy(drifts, ({ component }) => component)].map(([component, all]) => [
         component,
-        all.map(({ target, name, what }) => ({ target, name, what })),
+        all.map(({ target, name, difference }) => ({ target, name, difference })),
       ]),
     ),
     stopped: new Set(
       things.flatMap((thing) =>
-        thing.target === 'service' && !thing.started ? thing.of.map(({ component }) => component) : [],
+        thing.target === 'service' && !thing.started ? thing.owners.map(({ component }) => component) : [],
       ),
     ),
   }
 }
 
-/** A certificate whose time has come has not been changed by anybody. */
-function whatIsWrong({ thing, state, unit }: Found): string | undefined {
+/** A certificate that is due for renewal has not drifted. */
+function describeDrift({ resource, state, unit }: InspectedResource): string | undefined {
   if (state === 'absent') return 'it is gone'
   if (state !== 'as-written') return state.due === true ? undefined : state.drift
-  const forgotten = thing.target === 'service' && thing.started && unit?.enabled === false
-  return forgotten ? 'it would not start at the next boot' : undefined
+  const isDisabled = resource.target === 'service' && resource.started && unit?.enabled === false
+  return isDisabled ? 'it would not start at the next boot' : undefined
 }
 
-function canBePutBack({ components }: NodePlan, { component, target, name }: Item): boolean {
+function isRepairable({ components }: NodePlan, { component, target, name }: PlanResource): boolean {
   if (target === 'certificate') return false
   if (target !== 'file') return true
-  // What matters at a birth alone says how it was then: whoever takes it away means to have another one.
-  const isIt = ({ path, content, once }: ComponentPlan['files'][number]): boolean =>
+  // A file that matters only at bootstrap records the initial state. Deleting it is how an operator asks for
+  // a new one.
+  const isRepairableText = ({ path, content, once }: ComponentPlan['files'][number]): boolean =>
     path === name && content.kind === 'text' && once === undefined
-  return components.some((one) => one.name === component && one.files.some(isIt))
+  return components.some((one) => one.name === component && one.files.some(isRepairableText))
 }
 
-function opFor({ component, stage, target, name }: Item, state: State, what: string): Op {
+function buildOp(
+  { component, stage, target, name }: PlanResource,
+  state: ResourceObservation,
+  difference: string,
+): Op {
   return {
     component,
     stage,
     action: state === 'absent' ? 'create' : 'change',
     target,
     name,
-    because: [what],
+    because: [difference],
   }
 }
 
-/** As things come into being: a directory before what is in it. */
-function inOrder(ops: readonly Op[], all: readonly Item[]): Op[] {
-  const order = new Map(all.toReversed().map((item, index) => [thingOf(item), index]))
-  return ops.toSorted((a, b) => (order.get(thingOf(a)) ?? 0) - (order.get(thingOf(b)) ?? 0))
+/** In creation order: a directory before its contents. */
+function sortByCreation(ops: readonly Op[], all: readonly PlanResource[]): Op[] {
+  const order = new Map(all.toReversed().map((item, index) => [resourceKey(item), index]))
+  return ops.toSorted((a, b) => (order.get(resourceKey(a)) ?? 0) - (order.get(resourceKey(b)) ?? 0))
 }

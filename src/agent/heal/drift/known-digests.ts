@@ -1,31 +1,31 @@
-import type { FileFacts, Files } from '../../host/files.ts'
+import type { FileFacts, HostFiles } from '../../host/files.ts'
 import type { Host } from '../../host/host.ts'
 
-interface Known {
+interface CachedDigest {
   readonly facts: FileFacts
   readonly digest: string
 }
 
 /**
- * The same host to somebody who looks at it every minute: no file is read again as long as the file system says that it
- * is the same one.
+ * Returns the host with cached file digests: a file is read again only if its metadata changed. For callers
+ * that check every minute.
  */
 export function withKnownDigests(host: Host): Host {
   return { ...host, files: knownDigests(host.files) }
 }
 
-export function knownDigests(files: Files): Files {
-  const known = new Map<string, Known>()
+export function knownDigests(files: HostFiles): HostFiles {
+  const cache = new Map<string, CachedDigest>()
   return {
     ...files,
     async digest(path) {
       const facts = await files.stat(path)
-      const before = known.get(path)
+      const before = cache.get(path)
       if (facts !== undefined && before !== undefined && isSame(facts, before.facts)) return before.digest
-      known.delete(path)
+      cache.delete(path)
       const digest = await files.digest(path)
-      // The facts of before: whoever wrote meanwhile is found by the next one who asks.
-      if (facts !== undefined) known.set(path, { facts, digest })
+      // Metadata from before the read: a write during the read is found by the next call.
+      if (facts !== undefined) cache.set(path, { facts, digest })
       return digest
     },
   }

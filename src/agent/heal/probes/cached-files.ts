@@ -1,34 +1,34 @@
-import type { FileFacts, Files } from '../../host/files.ts'
+import type { FileFacts, HostFiles } from '../../host/files.ts'
 
-/** Texts that are read again only when they have changed: to look at a file costs next to nothing. */
-export class FreshFiles {
-  readonly #files: Pick<Files, 'stat' | 'read'>
-  readonly #known = new Map<string, { readonly stamp: string; readonly text: string }>()
+/** Caches file contents. A file is read again only if its metadata changed, because a stat is cheap. */
+export class CachedFiles {
+  readonly #files: Pick<HostFiles, 'stat' | 'read'>
+  readonly #known = new Map<string, { readonly stamp: string; readonly read: string }>()
 
-  constructor(files: Pick<Files, 'stat' | 'read'>) {
+  constructor(files: Pick<HostFiles, 'stat' | 'read'>) {
     this.#files = files
   }
 
-  /** Nothing when there is no file. */
-  async text(path: string): Promise<string | undefined> {
+  /** Undefined if there is no file. */
+  async read(path: string): Promise<string | undefined> {
     const facts = await this.#files.stat(path)
-    const stamp = facts === undefined ? undefined : stampOf(facts)
+    const stamp = facts === undefined ? undefined : formatStamp(facts)
     const known = this.#known.get(path)
-    if (known !== undefined && known.stamp === stamp) return known.text
+    if (known !== undefined && known.stamp === stamp) return known.read
     this.#known.delete(path)
     const text = (await this.#files.read(path))?.toString('utf8')
-    if (stamp !== undefined && text !== undefined) this.#known.set(path, { stamp, text })
+    if (stamp !== undefined && text !== undefined) this.#known.set(path, { stamp, read: text })
     return text
   }
 
-  /** The same of one without which nothing can be asked. */
-  async needed(path: string): Promise<string> {
-    const text = await this.text(path)
+  /** Throws if there is no file. */
+  async readRequired(path: string): Promise<string> {
+    const text = await this.read(path)
     if (text === undefined) throw new Error(`there is no ${path}`)
     return text
   }
 }
 
-function stampOf({ inode, modified, changed, size }: FileFacts): string {
+function formatStamp({ inode, modified, changed, size }: FileFacts): string {
   return `${inode} ${modified} ${changed} ${size}`
 }

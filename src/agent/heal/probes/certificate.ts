@@ -1,19 +1,23 @@
 import { X509Certificate } from 'node:crypto'
-import { type Ask, failed, unknown, well } from './probe-runner.ts'
-import type { ProbeEdges } from './probe-deps.ts'
-import type { FreshFiles } from './cached-files.ts'
+import { type ProbeRunner, failedResult, unknownResult, healthyResult } from './probe-runner.ts'
+import type { ProbeDeps } from './probe-deps.ts'
+import type { CachedFiles } from './cached-files.ts'
 
-/** How long a certificate is good for. One that is not there is somebody else's finding. */
-export function askCertificate(files: FreshFiles, clock: ProbeEdges['clock']): Ask<'certificate'> {
-  return async ({ file, left }) => {
-    const text = await files.text(file)
-    if (text === undefined) return unknown(`there is no ${file}`)
+/** Checks how long a certificate is valid. A missing certificate is reported as drift, not here. */
+export function createCertificateProbe(
+  files: CachedFiles,
+  clock: ProbeDeps['clock'],
+): ProbeRunner<'certificate'> {
+  return async ({ file, minRemaining }) => {
+    const text = await files.read(file)
+    if (text === undefined) return unknownResult(`there is no ${file}`)
     const { validFromDate, validToDate } = new X509Certificate(text)
     const [now, from, to] = [clock.now().getTime(), validFromDate.getTime(), validToDate.getTime()]
-    if (now >= to) return failed('CERTIFICATE_EXPIRED', `${file} was valid until ${iso(validToDate)}`)
-    if (now < from) return failed('CERTIFICATE_EXPIRED', `${file} is not valid before ${iso(validFromDate)}`)
-    if ((to - now) / (to - from) >= left) return well
-    return failed('CERTIFICATE_DUE', `${file} is valid until ${iso(validToDate)}, and was not renewed`)
+    if (now >= to) return failedResult('CERTIFICATE_EXPIRED', `${file} was valid until ${iso(validToDate)}`)
+    if (now < from)
+      return failedResult('CERTIFICATE_EXPIRED', `${file} is not valid before ${iso(validFromDate)}`)
+    if ((to - now) / (to - from) >= minRemaining) return healthyResult
+    return failedResult('CERTIFICATE_DUE', `${file} is valid until ${iso(validToDate)}, and was not renewed`)
   }
 }
 

@@ -1,50 +1,56 @@
-import { duration } from '../../../kit/duration.ts'
-import { firstFew } from '../../../kit/truncate-list.ts'
-import { type Ask, failed, unknown, well } from './probe-runner.ts'
-import type { ProbeEdges } from './probe-deps.ts'
-import type { FreshFiles } from './cached-files.ts'
-import type { Web } from './http-client.ts'
+import { formatDuration } from '../../../kit/duration.ts'
+import { truncateList } from '../../../kit/truncate-list.ts'
+import { type ProbeRunner, failedResult, unknownResult, healthyResult } from './probe-runner.ts'
+import type { ProbeDeps } from './probe-deps.ts'
+import type { CachedFiles } from './cached-files.ts'
+import type { ProbeHttpClient } from './http-client.ts'
 
-interface Difference {
+interface ClockOffset {
   readonly server: string
-  /** Milliseconds by which our clock is ahead at least, or below 0 behind; 0 where it may be right. */
+  /** Milliseconds by which our clock is at least ahead, or behind if negative; 0 if it may be right. */
   readonly ahead: number
 }
 
-/** Servers say what time it is to the second. */
-const resolution = 1000
+/** Servers report the time in seconds. */
+const resolutionMs = 1000
 
 /**
- * Whether the clock agrees with those of others, as they say in whatever they answer. Of two that differ one is wrong, and
- * most likely the one that differs from most: where half of them agree with us, it is for the others to say.
+ * Compares the clock with the Date headers of other servers. If two clocks differ, the one that differs from
+ * most is probably wrong: our clock passes if at least half of the servers agree.
  */
-export function askClock(web: Web, files: FreshFiles, clock: ProbeEdges['clock']): Ask<'clock'> {
-  const compare = async (server: string, ca: string, signal: AbortSignal): Promise<Difference[]> => {
+export function createClockProbe(
+  web: ProbeHttpClient,
+  files: CachedFiles,
+  clock: ProbeDeps['clock'],
+): ProbeRunner<'clock'> {
+  const compare = async (server: string, ca: string, signal: AbortSignal): Promise<ClockOffset[]> => {
     const before = clock.now().getTime()
     const { date } = await web.get(server, { ca }, signal)
-    const theirs = Date.parse(date ?? '')
-    return Number.isNaN(theirs) ? [] : [{ server, ahead: aheadOf(theirs, before, clock.now().getTime()) }]
+    const serverTime = Date.parse(date ?? '')
+    return Number.isNaN(serverTime)
+      ? []
+      : [{ server, ahead: computeOffset(serverTime, before, clock.now().getTime()) }]
   }
-  return async ({ servers, authority, within }, signal) => {
-    const ca = await files.needed(authority)
-    const answers = await Promise.all(
-      servers.map(async (server) => compare(server, ca, signal).catch((): Difference[] => [])),
+  return async ({ servers, caFile, maxMs }, signal) => {
+    const ca = await files.readRequired(caFile)
+    const results = await Promise.all(
+      servers.map(async (server) => compare(server, ca, signal).catch((): ClockOffset[] => [])),
     )
-    const heard = answers.flat()
-    if (heard.length === 0) return unknown('none of the servers that know the time answers')
-    const off = heard.filter(({ ahead }) => Math.abs(ahead) > within)
-    if (off.length * 2 <= heard.length) return well
-    return failed('CLOCK_OFF', `this clock is ${firstFew(off.map(words), 3)}`)
+    const offsets = results.flat()
+    if (offsets.length === 0) return unknownResult('none of the servers that know the time answers')
+    const outOfRange = offsets.filter(({ ahead }) => Math.abs(ahead) > maxMs)
+    if (outOfRange.length * 2 <= offsets.length) return healthyResult
+    return failedResult('CLOCK_OFF', `this clock is ${truncateList(outOfRange.map(formatOffset), 3)}`)
   }
 }
 
-/** They answered at some time between the two, and cut what was left of their second. */
-function aheadOf(theirs: number, before: number, after: number): number {
-  if (before > theirs + resolution) return before - theirs - resolution
-  return after < theirs ? after - theirs : 0
+/** The server answered between `before` and `after`, and rounded its time down to the second. */
+function computeOffset(serverTime: number, before: number, after: number): number {
+  if (before > serverTime + resolutionMs) return before - serverTime - resolutionMs
+  return after < serverTime ? after - serverTime : 0
 }
 
-function words({ server, ahead }: Difference): string {
+function formatOffset({ server, ahead }: ClockOffset): string {
   const { host } = new URL(server)
-  return `${duration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} that of ${host}`
+  return `${formatDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} that of ${host}`
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Command } from '../../host/command.ts'
+import type { RunCommand } from '../../host/command.ts'
 
 const network = z.looseObject({
   cniVersion: z.string(),
@@ -9,18 +9,18 @@ const network = z.looseObject({
 })
 export type CniNetwork = z.infer<typeof network>
 
-const complaint = z.looseObject({ msg: z.string(), details: z.string().default('') })
+const cniError = z.looseObject({ msg: z.string(), details: z.string().default('') })
 
-/** Who is joined to the network, and by the programs of which directory. */
-export interface CniGuest {
+/** A container to attach to the network, and the directory of the plugins. */
+export interface CniAttachment {
   readonly container: string
   /** A path. */
   readonly namespace: string
   readonly plugins: string
 }
 
-/** A configuration list. Undefined when it is none. */
-export function cniNetworkIn(text: string): CniNetwork | undefined {
+/** Parses a CNI configuration list. Undefined if the text is none. */
+export function parseCniNetwork(text: string): CniNetwork | undefined {
   try {
     return network.parse(JSON.parse(text))
   } catch {
@@ -28,39 +28,49 @@ export function cniNetworkIn(text: string): CniNetwork | undefined {
   }
 }
 
-/** Each plugin in turn, with what came of the one before it; answers with what came of the last. */
-export async function joinNetwork(
-  command: Command,
+/** Runs ADD of each plugin in order, with the result of the previous one. Returns the last result. */
+export async function addToNetwork(
+  command: RunCommand,
   { plugins, ...all }: CniNetwork,
-  guest: CniGuest,
+  attachment: CniAttachment,
   signal: AbortSignal,
 ): Promise<unknown> {
   let result: unknown
   for (const plugin of plugins) {
-    const text = await callPlugin(command, 'ADD', guest, inputOf(all, plugin, result), plugin.type, signal)
+    const text = await callPlugin(
+      command,
+      'ADD',
+      attachment,
+      buildInput(all, plugin, result),
+      plugin.type,
+      signal,
+    )
     result = JSON.parse(text)
   }
   return result
 }
 
-/** The other way round. All are asked, whatever each of them says, and the first complaint is thrown in the end. */
-export async function leaveNetwork(
-  command: Command,
+/**
+ * Runs DEL of each plugin in reverse order. All plugins run even if one fails; the first error is thrown at
+ * the end.
+ */
+export async function deleteFromNetwork(
+  command: RunCommand,
   { plugins, ...all }: CniNetwork,
-  guest: CniGuest,
+  attachment: CniAttachment,
   result: unknown,
   signal: AbortSignal,
 ): Promise<void> {
-  const complaints: unknown[] = []
+  const errors: unknown[] = []
   for (const plugin of plugins.toReversed()) {
-    await callPlugin(command, 'DEL', guest, inputOf(all, plugin, result), plugin.type, signal).catch(
-      (error: unknown) => complaints.push(error),
+    await callPlugin(command, 'DEL', attachment, buildInput(all, plugin, result), plugin.type, signal).catch(
+      (error: unknown) => errors.push(error),
     )
   }
-  if (complaints.length > 0) throw complaints[0]
+  if (errors.length > 0) throw errors[0]
 }
 
-function inputOf(
+function buildInput(
   { cniVersion, name }: Pick<CniNetwork, 'cniVersion' | 'name'>,
   plugin: CniNetwork['plugins'][number],
   prevResult: unknown,
@@ -68,11 +78,11 @@ function inputOf(
   return JSON.stringify({ ...plugin, cniVersion, name, ...(prevResult === undefined ? {} : { prevResult }) })
 }
 
-/** Plugins are told by their environment what to do, and say what is wrong where the answer would be. */
+/** A CNI plugin reads its command from the environment, and writes errors to stdout. */
 async function callPlugin(
-  command: Command,
+  command: RunCommand,
   verb: 'ADD' | 'DEL',
-  { container, namespace, plugins }: CniGuest,
+  { container, namespace, plugins }: CniAttachment,
   input: string,
   type: string,
   signal: AbortSignal,
@@ -87,14 +97,14 @@ async function callPlugin(
   const argv = ['env', ...environment, join(plugins, type)] as const
   const { code, stdout, stderr } = await command(argv, { input, signal, codes: anyCode })
   if (code === 0) return stdout
-  throw new Error(`${type}: ${wordsIn(stdout) ?? (stderr.trim() || `it ended with ${code}`)}`)
+  throw new Error(`${type}: ${parseCniError(stdout) ?? (stderr.trim() || `it ended with ${code}`)}`)
 }
 
 const anyCode = Array.from({ length: 256 }, (_, code) => code)
 
-function wordsIn(stdout: string): string | undefined {
+function parseCniError(stdout: string): string | undefined {
   try {
-    const { msg, details } = complaint.parse(JSON.parse(stdout))
+    const { msg, details } = cniError.parse(JSON.parse(stdout))
     return details === '' ? msg : `${msg}; ${details}`
   } catch {
     return undefined

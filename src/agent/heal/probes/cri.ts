@@ -1,38 +1,40 @@
-import type { Seen } from '../probe-result.ts'
-import { type Ask, failed, well } from './probe-runner.ts'
-import { called } from './grpc.ts'
-import type { GrpcLines } from './grpc-connections.ts'
-import { numberOf, partsOf, textOf } from './protobuf.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { type ProbeRunner, failedResult, healthyResult } from './probe-runner.ts'
+import { callGrpc } from './grpc.ts'
+import type { GrpcConnections } from './grpc-connections.ts'
+import { readNumberField, readBytesFields, readTextField } from './protobuf.ts'
 
-interface Condition {
+interface RuntimeCondition {
   readonly type: string
   readonly status: boolean
-  readonly words: string
+  readonly message: string
 }
 
-/** Whether the container runtime says that it is ready; where the network is asked for, that alone. */
-export function askCri(lines: GrpcLines): Ask<'cri'> {
+/** Checks whether the container runtime reports RuntimeReady, or NetworkReady if `network` is set. */
+export function createCriProbe(connections: GrpcConnections): ProbeRunner<'cri'> {
   return async ({ endpoint, network = false }, signal) =>
-    called(lines, endpoint, '/runtime.v1.RuntimeService/Status', signal, (answer) => {
-      const conditions = conditionsIn(answer)
+    callGrpc(connections, endpoint, '/runtime.v1.RuntimeService/Status', signal, (response) => {
+      const conditions = parseConditions(response)
       return network
-        ? verdict(conditions, 'NetworkReady', 'RUNTIME_NO_NETWORK')
-        : verdict(conditions, 'RuntimeReady', 'RUNTIME_NOT_READY')
+        ? toResult(conditions, 'NetworkReady', 'RUNTIME_NO_NETWORK')
+        : toResult(conditions, 'RuntimeReady', 'RUNTIME_NOT_READY')
     })
 }
 
-/** Of a StatusResponse: its status, the conditions of that. */
-function conditionsIn(answer: Uint8Array): Condition[] {
-  const [status = new Uint8Array()] = partsOf(answer, 1)
-  return partsOf(status, 1).map((condition) => ({
-    type: textOf(condition, 1),
-    status: numberOf(condition, 2) !== 0,
-    words: [textOf(condition, 3), textOf(condition, 4)].filter((text) => text !== '').join(': '),
+/** Reads the conditions from the status of a StatusResponse. */
+function parseConditions(response: Uint8Array): RuntimeCondition[] {
+  const [status = new Uint8Array()] = readBytesFields(response, 1)
+  return readBytesFields(status, 1).map((condition) => ({
+    type: readTextField(condition, 1),
+    status: readNumberField(condition, 2) !== 0,
+    message: [readTextField(condition, 3), readTextField(condition, 4)]
+      .filter((text) => text !== '')
+      .join(': '),
   }))
 }
 
-function verdict(conditions: readonly Condition[], type: string, code: string): Seen {
+function toResult(conditions: readonly RuntimeCondition[], type: string, code: string): ProbeResult {
   const found = conditions.find((condition) => condition.type === type)
-  if (found?.status === true) return well
-  return failed(code, found?.words || `it does not say ${type}`)
+  if (found?.status === true) return healthyResult
+  return failedResult(code, found?.message || `it does not say ${type}`)
 }

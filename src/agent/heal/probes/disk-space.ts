@@ -1,20 +1,21 @@
-import { type Ask, failed, well } from './probe-runner.ts'
+import { type ProbeRunner, failedResult, healthyResult } from './probe-runner.ts'
 import type { Disks } from './probe-deps.ts'
 
-/** Whether there is room, for bytes and for files. */
-export function askDiskSpace(disks: Disks): Ask<'disk-space'> {
-  return async ({ directory, free: least }) => {
+/** Checks free bytes and free inodes. */
+export function createDiskSpaceProbe(disks: Disks): ProbeRunner<'disk-space'> {
+  return async ({ directory, minFree }) => {
     const { free, freeFiles } = await disks.space(directory)
-    if (free < least) return failed('DISK_FULL', `${percent(free)} of the disk of ${directory} is free`)
-    if (freeFiles >= least) return well
-    return failed(
+    if (free < minFree)
+      return failedResult('DISK_FULL', `${formatPercent(free)} of the disk of ${directory} is free`)
+    if (freeFiles >= minFree) return healthyResult
+    return failedResult(
       'DISK_FULL',
-      `there is room for ${percent(freeFiles)} of the files that ${directory} can hold`,
+      `there is room for ${formatPercent(freeFiles)} of the files that ${directory} can hold`,
     )
   }
 }
 
-/** Rounded down: nothing but 0 is to look like it is enough. */
-function percent(part: number): string {
+/** Rounds down, so that a value below the limit never looks like the limit. */
+function formatPercent(part: number): string {
   return `${(Math.floor(part * 1000) / 10).toFixed(1)} %`
 }

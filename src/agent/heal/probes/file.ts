@@ -1,11 +1,11 @@
-import { type Ask, failed, well } from './probe-runner.ts'
-import type { ProbeEdges } from './probe-deps.ts'
+import { type ProbeRunner, failedResult, healthyResult } from './probe-runner.ts'
+import type { ProbeDeps } from './probe-deps.ts'
 
-/** Whether there is a file, and something in it. */
-export function askFile({ files }: Pick<ProbeEdges, 'files'>): Ask<'file'> {
+/** Checks whether a file exists and is not empty. */
+export function createFileProbe({ files }: Pick<ProbeDeps, 'files'>): ProbeRunner<'file'> {
   return async ({ path }) => {
     const facts = await files.stat(path)
-    if (facts === undefined) return failed('HEALTH_UNWELL', `there is no ${path}`)
-    return facts.size === 0 ? failed('HEALTH_UNWELL', `${path} is empty`) : well
+    if (facts === undefined) return failedResult('HEALTH_CHECK_FAILED', `there is no ${path}`)
+    return facts.size === 0 ? failedResult('HEALTH_CHECK_FAILED', `${path} is empty`) : healthyResult
   }
 }

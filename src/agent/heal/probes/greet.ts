@@ -1,24 +1,24 @@
 import { connect } from 'node:tls'
-import { outcomeOf } from '../../network-probe/probe-outcome.ts'
+import { toProbeOutcome } from '../../network-probe/probe-outcome.ts'
 
 /**
- * Whether anybody is at a port, by a whole handshake: a kubelet writes a line into its log about everybody who only knocks.
- * Who it is does not matter to whoever asks for the way, so that no certificate is looked at, and nothing is said.
+ * Checks whether a port is reachable, with a complete TLS handshake: a kubelet logs a line about every
+ * connection without one. Only the path matters, so no certificate is verified and nothing is sent.
  */
-export async function isThere(
+export async function canConnect(
   { address, port }: { readonly address: string; readonly port: number },
-  within: number,
+  timeoutMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect({ host: address, port, rejectUnauthorized: false })
-  // Once there is a connection the way is open, and whatever goes wrong is a matter of who is at its end.
+  // Once connected, the path is open; later errors concern only the program at the other end.
   let connected = false
   socket.on('connect', () => (connected = true))
   socket.on('secureConnect', () => resolve(true))
-  socket.on('error', (error) => resolve(connected || outcomeOf(error) === 'refused'))
+  socket.on('error', (error) => resolve(connected || toProbeOutcome(error) === 'refused'))
   const giveUp = (): void => resolve(connected)
-  const timer = setTimeout(giveUp, within)
+  const timer = setTimeout(giveUp, timeoutMs)
   signal.addEventListener('abort', giveUp, { once: true })
   try {
     return await promise

@@ -1,8 +1,8 @@
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2'
 import { connect as dial } from 'node:net'
 
-/** The server has answered, and that it would not. */
-export class GrpcRefusal extends Error {
+/** The server has responded with an error status. */
+export class GrpcStatusError extends Error {
   readonly status: string
 
   constructor(status: string, message: string) {
@@ -11,24 +11,27 @@ export class GrpcRefusal extends Error {
   }
 }
 
-/** Such a message is the whole question: what is asked for is all in the name of the method. */
+/** An empty message is the whole request: the method needs no arguments. */
 const emptyMessage = Buffer.alloc(5)
 
-/** Nobody who says how they are needs more. */
-const most = 2 ** 20
+/** No health response is larger. */
+const maxResponseBytes = 2 ** 20
 
-/** Calls over sockets of this host. One connection each stays; whichever is silent is not asked again. */
-export class GrpcLines implements Disposable {
+/**
+ * Makes gRPC calls over local sockets. Keeps one connection per endpoint; a connection that failed or timed
+ * out is replaced.
+ */
+export class GrpcConnections implements Disposable {
   readonly #sessions = new Map<string, ClientHttp2Session>()
 
-  /** The answer's message. `method` is /package.Service/Method. */
+  /** Returns the response message. `method` is /package.Service/Method. */
   async call(endpoint: string, method: string, signal: AbortSignal): Promise<Uint8Array> {
     signal.throwIfAborted()
     const session = this.#session(endpoint)
     try {
-      return await answered(session, method, signal)
+      return await sendRequest(session, method, signal)
     } catch (error) {
-      if (!(error instanceof GrpcRefusal)) this.#drop(endpoint, session)
+      if (!(error instanceof GrpcStatusError)) this.#drop(endpoint, session)
       signal.throwIfAborted()
       throw error
     }
@@ -37,9 +40,9 @@ export class GrpcLines implements Disposable {
   #session(endpoint: string): ClientHttp2Session {
     const known = this.#sessions.get(endpoint)
     if (known !== undefined && !known.closed && !known.destroyed) return known
-    const path = pathOf(endpoint)
+    const path = toSocketPath(endpoint)
     const session = connect('http://localhost', { createConnection: () => dial(path) })
-    // Whoever waits for an answer hears of it; nobody else has to.
+    // The pending call gets the error; this listener only prevents an uncaught one.
     session.on('error', () => undefined)
     this.#sessions.set(endpoint, session)
     return session
@@ -56,13 +59,13 @@ export class GrpcLines implements Disposable {
   }
 }
 
-/** unix:///run/x.sock, or npipe:////./pipe/x as those who call pipes of Windows write them. */
-export function pathOf(endpoint: string): string {
+/** Accepts unix:///run/x.sock, and npipe:////./pipe/x for Windows pipes. */
+export function toSocketPath(endpoint: string): string {
   const pipe = /^npipe:\/\/\/\/\.\/pipe\/(.+)$/.exec(endpoint)?.[1]
   return pipe === undefined ? endpoint.replace(/^unix:\/\//, '') : `\\\\.\\pipe\\${pipe}`
 }
 
-async function answered(
+async function sendRequest(
   session: ClientHttp2Session,
   method: string,
   signal: AbortSignal,
@@ -74,41 +77,41 @@ async function answered(
   )
   const chunks: Buffer[] = []
   let size = 0
-  let refusal: GrpcRefusal | undefined
-  const note = (headers: IncomingHttpHeaders): void => {
-    refusal ??= refusalIn(headers)
+  let statusError: GrpcStatusError | undefined
+  const recordStatus = (headers: IncomingHttpHeaders): void => {
+    statusError ??= readStatusError(headers)
   }
-  // One that refuses at once says so where an answer would begin.
-  stream.on('response', note)
-  stream.on('trailers', note)
+  // A server that rejects at once sends the status in the headers.
+  stream.on('response', recordStatus)
+  stream.on('trailers', recordStatus)
   stream.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size > most) reject(new Error(`the answer is longer than ${most} bytes`))
+    if (size > maxResponseBytes) reject(new Error(`the answer is longer than ${maxResponseBytes} bytes`))
     else chunks.push(chunk)
   })
-  // The session says why there is no connection; its streams only that they were cut.
+  // The session error says why there is no connection; stream errors say only that they were closed.
   session.once('error', reject)
   stream.on('error', reject)
-  // By then all of it was heard, the trailers too.
-  stream.on('close', () => (refusal === undefined ? resolve(Buffer.concat(chunks)) : reject(refusal)))
+  // At close all data and trailers have arrived.
+  stream.on('close', () => (statusError === undefined ? resolve(Buffer.concat(chunks)) : reject(statusError)))
   stream.end(emptyMessage)
   try {
-    return messageIn(Buffer.from(await promise))
+    return parseFrame(Buffer.from(await promise))
   } finally {
     session.off('error', reject)
     stream.destroy()
   }
 }
 
-function refusalIn(headers: IncomingHttpHeaders): GrpcRefusal | undefined {
+function readStatusError(headers: IncomingHttpHeaders): GrpcStatusError | undefined {
   const status = headers['grpc-status'] ?? '0'
   if (status === '0') return undefined
-  const said = decodeURIComponent(String(headers['grpc-message'] ?? ''))
-  return new GrpcRefusal(String(status), said || `it answers with status ${String(status)} of gRPC`)
+  const message = decodeURIComponent(String(headers['grpc-message'] ?? ''))
+  return new GrpcStatusError(String(status), message || `it answers with status ${String(status)} of gRPC`)
 }
 
-/** Behind a byte that says whether it is compressed, and four that say how long it is. */
-function messageIn(frame: Buffer): Uint8Array {
+/** A gRPC frame is one byte for compression, four for the length, then the message. */
+function parseFrame(frame: Buffer): Uint8Array {
   if (frame.length < 5 || frame[0] !== 0 || frame.length !== 5 + frame.readUInt32BE(1)) {
     throw new Error('the answer is no message of gRPC')
   }

@@ -5,23 +5,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ProbeCheck } from '../../../contract/probe.ts'
-import type { Seen } from '../probe-result.ts'
-import { pathOf } from './grpc-connections.ts'
-import { prober } from './prober.ts'
-import { testComponent, testEdges, testProbe } from './testing/fake-probe-deps.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { toSocketPath } from './grpc-connections.ts'
+import { createProber } from './prober.ts'
+import { testComponent, createFakeProbeDeps, testProbe } from './testing/fake-probe-deps.ts'
 
-type Answer = { readonly message: string } | { readonly status: string } | 'silent' | 'cut'
+type FakeResponse = { readonly message: string } | { readonly status: string } | 'silent' | 'cut'
 
-interface Runtime extends AsyncDisposable {
+interface FakeRuntime extends AsyncDisposable {
   readonly endpoint: string
   readonly paths: readonly string[]
   /** How many connections there were. */
   connections: number
-  answer: Answer
+  response: FakeResponse
 }
 
-/** Speaks as containerd does, and answers what a test says, in hex. */
-async function runtime(answer: Answer): Promise<Runtime> {
+/** Responds as containerd does, with a message that the test gives in hex. */
+async function startRuntime(response: FakeResponse): Promise<FakeRuntime> {
   const directory = await mkdtemp(join(tmpdir(), 'runtime-'))
   const path = join(directory, 'socket')
   const paths: string[] = []
@@ -34,15 +34,15 @@ async function runtime(answer: Answer): Promise<Runtime> {
   server.on('stream', (stream, headers) => {
     stream.on('error', () => undefined)
     paths.push(String(headers[':path']))
-    send(stream, made.answer)
+    send(stream, made.response)
   })
   server.listen(path)
   await once(server, 'listening')
-  const made: Runtime = {
+  const made: FakeRuntime = {
     endpoint: `unix://${path}`,
     paths,
     connections: 0,
-    answer,
+    response,
     async [Symbol.asyncDispose]() {
       for (const session of sessions) session.destroy()
       server.close()
@@ -52,14 +52,14 @@ async function runtime(answer: Answer): Promise<Runtime> {
   return made
 }
 
-function send(stream: ServerHttp2Stream, answer: Answer): void {
-  if (answer === 'silent') return
-  if (answer === 'cut') return stream.session?.destroy()
-  if ('status' in answer) {
-    stream.respond({ 'grpc-status': answer.status, 'grpc-message': 'it%20is%20late' }, { endStream: true })
+function send(stream: ServerHttp2Stream, response: FakeResponse): void {
+  if (response === 'silent') return
+  if (response === 'cut') return stream.session?.destroy()
+  if ('status' in response) {
+    stream.respond({ 'grpc-status': response.status, 'grpc-message': 'it%20is%20late' }, { endStream: true })
     return
   }
-  const message = Buffer.from(answer.message, 'hex')
+  const message = Buffer.from(response.message, 'hex')
   const head = Buffer.alloc(5)
   head.writeUInt32BE(message.length, 1)
   stream.respond({ 'content-type': 'application/grpc' }, { waitForTrailers: true })
@@ -67,7 +67,7 @@ function send(stream: ServerHttp2Stream, answer: Answer): void {
   stream.end(Buffer.concat([head, message]))
 }
 
-/** As in runtime.v1: types, states, and why. */
+/** Encodes conditions of runtime.v1: type, status and reason. */
 function status(...conditions: readonly (readonly [type: string, ready: boolean, reason: string])[]): string {
   const text = (field: number, value: string): string =>
     `${hex(field * 8 + 2)}${hex(value.length)}${Buffer.from(value).toString('hex')}`
@@ -83,53 +83,68 @@ function hex(byte: number): string {
   return byte.toString(16).padStart(2, '0')
 }
 
-async function ask(check: ProbeCheck, timeout = 2000): Promise<Seen> {
-  using one = prober(testEdges())
+async function runProbe(check: ProbeCheck, timeout = 2000): Promise<ProbeResult> {
+  using probes = createProber(createFakeProbeDeps())
   const { signal } = new AbortController()
-  const seen = await one.ask(testProbe(check, { timeout }), testComponent('containerd'), signal)
-  return seen
+  const result = await probes.run(
+    testProbe(check, { timeoutMs: timeout }),
+    testComponent('containerd'),
+    signal,
+  )
+  return result
 }
 
 test('a server that serves is well, over one connection', async () => {
-  await using server = await runtime({ message: '0801' })
-  using one = prober(testEdges())
+  await using server = await startRuntime({ message: '0801' })
+  using probes = createProber(createFakeProbeDeps())
   const probe = testProbe({ kind: 'grpc', endpoint: server.endpoint })
   const { signal } = new AbortController()
   for (const _ of [1, 2, 3])
-    expect(await one.ask(probe, testComponent('x'), signal)).toEqual({ state: 'well' })
+    expect(await probes.run(probe, testComponent('x'), signal)).toEqual({ state: 'healthy' })
   expect(server.paths[0]).toBe('/grpc.health.v1.Health/Check')
   expect(server.connections).toBe(1)
 })
 
 test('a server that does not serve says so, and one that refuses is not well', async () => {
-  await using server = await runtime({ message: '0802' })
+  await using server = await startRuntime({ message: '0802' })
   const check = { kind: 'grpc', endpoint: server.endpoint } as const
-  expect(await ask(check)).toMatchObject({ state: 'failed', code: 'HEALTH_UNWELL' })
-  server.answer = { status: '12' }
-  expect(await ask(check)).toEqual({ state: 'failed', code: 'HEALTH_UNWELL', seen: 'it is late' })
+  expect(await runProbe(check)).toMatchObject({ state: 'unhealthy', code: 'HEALTH_CHECK_FAILED' })
+  server.response = { status: '12' }
+  expect(await runProbe(check)).toEqual({
+    state: 'unhealthy',
+    code: 'HEALTH_CHECK_FAILED',
+    message: 'it is late',
+  })
 })
 
-test('who takes connections and says nothing is found by the time, and asked anew by another connection', async () => {
-  await using server = await runtime('silent')
-  using one = prober(testEdges())
-  const probe = testProbe({ kind: 'grpc', endpoint: server.endpoint }, { timeout: 100 })
+test('a server that does not respond fails at the timeout, and the next probe opens another connection', async () => {
+  await using server = await startRuntime('silent')
+  using probes = createProber(createFakeProbeDeps())
+  const probe = testProbe({ kind: 'grpc', endpoint: server.endpoint }, { timeoutMs: 100 })
   const { signal } = new AbortController()
-  expect(await one.ask(probe, testComponent('x'), signal)).toEqual({
-    state: 'failed',
-    code: 'HEALTH_NO_ANSWER',
-    seen: 'no answer within 100 ms',
+  expect(await probes.run(probe, testComponent('x'), signal)).toEqual({
+    state: 'unhealthy',
+    code: 'HEALTH_NO_RESPONSE',
+    message: 'no answer within 100 ms',
   })
-  server.answer = { message: '0801' }
-  expect(await one.ask({ ...probe, timeout: 2000 }, testComponent('x'), signal)).toEqual({ state: 'well' })
+  server.response = { message: '0801' }
+  expect(await probes.run({ ...probe, timeoutMs: 2000 }, testComponent('x'), signal)).toEqual({
+    state: 'healthy',
+  })
   expect(server.connections).toBe(2)
 })
 
-test('nobody there, and one that cuts, are no answer', async () => {
-  const nobody = await ask({ kind: 'grpc', endpoint: 'unix:///nowhere/socket' })
-  expect(nobody).toMatchObject({ state: 'failed', code: 'HEALTH_NO_ANSWER' })
-  expect(nobody).toHaveProperty('seen', expect.stringContaining('ENOENT'))
-  await using server = await runtime('cut')
-  expect(await ask({ kind: 'grpc', endpoint: server.endpoint })).toMatchObject({ code: 'HEALTH_NO_ANSWER' })
+test('a missing socket and a closed connection are no response', async () => {
+  const absent = await runProbe({ kind: 'grpc', endpoint: 'unix:///nowhere/socket' })
+  expect(absent).toMatchObject({
+    state: 'unhealthy',
+    code: 'HEALTH_NO_RESPONSE',
+    message: expect.stringContaining('ENOENT'),
+  })
+  await using server = await startRuntime('cut')
+  expect(await runProbe({ kind: 'grpc', endpoint: server.endpoint })).toMatchObject({
+    code: 'HEALTH_NO_RESPONSE',
+  })
 })
 
 test('a runtime is asked about itself, or about the network of pods', async () => {
@@ -137,23 +152,28 @@ test('a runtime is asked about itself, or about the network of pods', async () =
     ['RuntimeReady', true, ''],
     ['NetworkReady', false, 'NetworkPluginNotReady'],
   ] as const
-  await using server = await runtime({ message: status(...conditions) })
+  await using server = await startRuntime({ message: status(...conditions) })
   const { endpoint } = server
-  expect(await ask({ kind: 'cri', endpoint })).toEqual({ state: 'well' })
+  expect(await runProbe({ kind: 'cri', endpoint })).toEqual({ state: 'healthy' })
   expect(server.paths).toEqual(['/runtime.v1.RuntimeService/Status'])
-  expect(await ask({ kind: 'cri', endpoint, network: true })).toEqual({
-    state: 'failed',
+  expect(await runProbe({ kind: 'cri', endpoint, network: true })).toEqual({
+    state: 'unhealthy',
     code: 'RUNTIME_NO_NETWORK',
-    seen: 'NetworkPluginNotReady',
+    message: 'NetworkPluginNotReady',
   })
-  server.answer = { message: status(['RuntimeReady', false, 'starting'], ['NetworkReady', true, '']) }
-  expect(await ask({ kind: 'cri', endpoint })).toMatchObject({ code: 'RUNTIME_NOT_READY', seen: 'starting' })
-  expect(await ask({ kind: 'cri', endpoint, network: true })).toEqual({ state: 'well' })
-  server.answer = { message: '' }
-  expect(await ask({ kind: 'cri', endpoint })).toMatchObject({ seen: 'it does not say RuntimeReady' })
+  server.response = { message: status(['RuntimeReady', false, 'starting'], ['NetworkReady', true, '']) }
+  expect(await runProbe({ kind: 'cri', endpoint })).toMatchObject({
+    code: 'RUNTIME_NOT_READY',
+    message: 'starting',
+  })
+  expect(await runProbe({ kind: 'cri', endpoint, network: true })).toEqual({ state: 'healthy' })
+  server.response = { message: '' }
+  expect(await runProbe({ kind: 'cri', endpoint })).toMatchObject({ message: 'it does not say RuntimeReady' })
 })
 
 test('sockets and pipes are called by the names under which they are opened', () => {
-  expect(pathOf('unix:///run/containerd/containerd.sock')).toBe('/run/containerd/containerd.sock')
-  expect(pathOf('npipe:////./pipe/containerd-containerd')).toBe(String.raw`\\.\pipe\containerd-containerd`)
+  expect(toSocketPath('unix:///run/containerd/containerd.sock')).toBe('/run/containerd/containerd.sock')
+  expect(toSocketPath('npipe:////./pipe/containerd-containerd')).toBe(
+    String.raw`\\.\pipe\containerd-containerd`,
+  )
 })

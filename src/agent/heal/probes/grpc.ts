@@ -1,33 +1,38 @@
-import { describe } from '../../../kit/errors.ts'
-import type { Seen } from '../probe-result.ts'
-import { type Ask, failed, well } from './probe-runner.ts'
-import { GrpcRefusal, type GrpcLines } from './grpc-connections.ts'
-import { numberOf } from './protobuf.ts'
+import { formatError } from '../../../kit/errors.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { type ProbeRunner, failedResult, healthyResult } from './probe-runner.ts'
+import { GrpcStatusError, type GrpcConnections } from './grpc-connections.ts'
+import { readNumberField } from './protobuf.ts'
 
 /** SERVING of grpc.health.v1. */
 const serving = 1
 
-/** Whether a server says by gRPC's own health service that it serves. */
-export function askGrpc(lines: GrpcLines): Ask<'grpc'> {
+/** Checks whether a server reports SERVING by the gRPC health service. */
+export function createGrpcProbe(connections: GrpcConnections): ProbeRunner<'grpc'> {
   return async ({ endpoint }, signal) =>
-    called(lines, endpoint, '/grpc.health.v1.Health/Check', signal, (answer) => {
-      const status = numberOf(answer, 1)
-      return status === serving ? well : failed('HEALTH_UNWELL', `it says that it does not serve: ${status}`)
+    callGrpc(connections, endpoint, '/grpc.health.v1.Health/Check', signal, (response) => {
+      const status = readNumberField(response, 1)
+      return status === serving
+        ? healthyResult
+        : failedResult('HEALTH_CHECK_FAILED', `it says that it does not serve: ${status}`)
     })
 }
 
-/** One call, and what no answer to it means. */
-export async function called(
-  lines: GrpcLines,
+/** Makes one call, and maps a missing response or an error status to a failed result. */
+export async function callGrpc(
+  connections: GrpcConnections,
   endpoint: string,
   method: string,
   signal: AbortSignal,
-  judge: (answer: Uint8Array) => Seen,
-): Promise<Seen> {
+  toResult: (response: Uint8Array) => ProbeResult,
+): Promise<ProbeResult> {
   try {
-    return judge(await lines.call(endpoint, method, signal))
+    return toResult(await connections.call(endpoint, method, signal))
   } catch (error) {
     signal.throwIfAborted()
-    return failed(error instanceof GrpcRefusal ? 'HEALTH_UNWELL' : 'HEALTH_NO_ANSWER', describe(error))
+    return failedResult(
+      error instanceof GrpcStatusError ? 'HEALTH_CHECK_FAILED' : 'HEALTH_NO_RESPONSE',
+      formatError(error),
+    )
   }
 }

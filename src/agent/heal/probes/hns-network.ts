@@ -1,14 +1,16 @@
-import { type Ask, failed, unknown, well } from './probe-runner.ts'
-import type { ProbeEdges } from './probe-deps.ts'
+import { type ProbeRunner, failedResult, unknownResult, healthyResult } from './probe-runner.ts'
+import type { ProbeDeps } from './probe-deps.ts'
 
-/** Whether a network of Windows is there, and of the right kind. */
-export function askHnsNetwork({ networks }: Pick<ProbeEdges, 'networks'>): Ask<'hns-network'> {
+/** Checks whether a Windows host network exists and has the expected type. */
+export function createHnsNetworkProbe({ networks }: Pick<ProbeDeps, 'networks'>): ProbeRunner<'hns-network'> {
   return async ({ name, type }) => {
-    if (networks === undefined) return unknown('only Windows has such networks')
+    if (networks === undefined) return unknownResult('only Windows has such networks')
     const found = await networks()
-    if (found === undefined) return failed('OVERLAY_NETWORK', 'HNS does not answer')
-    const there = found.find((network) => network.name === name)
-    if (there === undefined) return failed('OVERLAY_NETWORK', `there is no network ${name}`)
-    return there.type === type ? well : failed('OVERLAY_NETWORK', `${name} is ${there.type}, and not ${type}`)
+    if (found === undefined) return failedResult('OVERLAY_NETWORK', 'HNS does not answer')
+    const match = found.find((network) => network.name === name)
+    if (match === undefined) return failedResult('OVERLAY_NETWORK', `there is no network ${name}`)
+    return match.type === type
+      ? healthyResult
+      : failedResult('OVERLAY_NETWORK', `${name} is ${match.type}, and not ${type}`)
   }
 }

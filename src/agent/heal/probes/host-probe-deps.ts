@@ -1,30 +1,33 @@
 import { open, rm, statfs } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { hostCommand } from '../../host/command.ts'
+import { runHostCommand } from '../../host/command.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import type { Disks, ProbeEdges } from './probe-deps.ts'
+import type { Disks, ProbeDeps } from './probe-deps.ts'
 
-/** The same on each host, so that one which a power cut left is taken away by the next. */
-const trace = '.hyperkube-probe'
+/** A fixed name, so that the next probe removes a file that a power failure left. */
+const probeFileName = '.hyperkube-probe'
 
-export function hostEdges({
+export function createProbeDeps({
   files,
   systemd,
   clock,
-}: Pick<LinuxHost, 'files' | 'systemd' | 'clock'>): ProbeEdges {
+}: Pick<LinuxHost, 'files' | 'systemd' | 'clock'>): ProbeDeps {
   return {
     files,
     systemd,
     clock,
     monotonic: () => performance.now(),
-    command: hostCommand,
+    command: runHostCommand,
     disks: hostDisks,
     addresses,
   }
 }
 
-/** Asked of the kernel by this process itself: to start a program every few seconds would cost more than all else. */
+/**
+ * Read from the kernel by this process: starting a program every few seconds would cost more than all other
+ * probes.
+ */
 function addresses(name: string): readonly string[] {
   return (networkInterfaces()[name] ?? []).flatMap(({ family, address }) =>
     family === 'IPv4' ? [address] : [],
@@ -33,7 +36,7 @@ function addresses(name: string): readonly string[] {
 
 export const hostDisks: Disks = {
   async write(directory) {
-    const path = join(directory, trace)
+    const path = join(directory, probeFileName)
     try {
       const began = performance.now()
       const file = await open(path, 'w', 0o600)

@@ -3,44 +3,44 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import { hasCode } from '../../../kit/errors.ts'
 
-export interface WebAnswer {
+export interface ProbeHttpResponse {
   readonly status: number
-  /** By the server's clock, when it answered. */
+  /** Date header of the server. */
   readonly date: string | undefined
-  /** Its beginning. */
+  /** The beginning of the body. */
   readonly body: string
 }
 
 /** PEM. */
-export interface WebTrust {
+export interface ProbeTlsOptions {
   readonly ca?: string
   readonly cert?: string
   readonly key?: string
 }
 
-/** It answers, and presents a certificate that we do not trust. */
-export class Untrusted extends Error {}
+/** The server responds with a certificate that we do not trust. */
+export class UntrustedCertificateError extends Error {}
 
-/** Says more than this only to fill our memory. */
-const most = 16_384
+/** Limits the memory that a response can use. */
+const maxBodyLength = 16_384
 
-/** Before servers let go of them. */
-const idle = 60_000
+/** Shorter than the idle timeout of the servers. */
+const idleTimeoutMs = 60_000
 
-/** Connections that stay: a handshake every five seconds would be most of what probes cost. */
-export class Web implements Disposable {
-  readonly #plain = new PlainAgent({ keepAlive: true, maxFreeSockets: 1, timeout: idle })
-  readonly #tls = new TlsAgent({ keepAlive: true, maxFreeSockets: 1, timeout: idle })
+/** Keeps connections open: a TLS handshake every five seconds would be most of the cost of probes. */
+export class ProbeHttpClient implements Disposable {
+  readonly #plain = new PlainAgent({ keepAlive: true, maxFreeSockets: 1, timeout: idleTimeoutMs })
+  readonly #tls = new TlsAgent({ keepAlive: true, maxFreeSockets: 1, timeout: idleTimeoutMs })
 
-  async get(url: string, trust: WebTrust, signal: AbortSignal): Promise<WebAnswer> {
+  async get(url: string, tls: ProbeTlsOptions, signal: AbortSignal): Promise<ProbeHttpResponse> {
     const open = (): ClientRequest =>
       url.startsWith('https:')
-        ? tlsRequest(url, { ...trust, agent: this.#tls, signal })
+        ? tlsRequest(url, { ...tls, agent: this.#tls, signal })
         : request(url, { agent: this.#plain, signal })
     const first = open()
-    return answerTo(first).catch(async (error: unknown) => {
-      // It had let go of the connection before it got the question: that is no answer to it.
-      if (first.reusedSocket && hasCode(error, 'ECONNRESET')) return answerTo(open())
+    return readResponse(first).catch(async (error: unknown) => {
+      // The server had closed the idle connection before it read the request: try once more.
+      if (first.reusedSocket && hasCode(error, 'ECONNRESET')) return readResponse(open())
       throw error
     })
   }
@@ -51,9 +51,9 @@ export class Web implements Disposable {
   }
 }
 
-async function answerTo(outgoing: ClientRequest): Promise<WebAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<WebAnswer>()
-  outgoing.on('error', (error) => reject(doubtOf(outgoing) ?? error))
+async function readResponse(outgoing: ClientRequest): Promise<ProbeHttpResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<ProbeHttpResponse>()
+  outgoing.on('error', (error) => reject(findTrustError(outgoing) ?? error))
   outgoing.on('response', (response) => {
     readBeginning(response).then(
       (body) => resolve({ status: response.statusCode ?? 0, date: response.headers.date, body }),
@@ -64,19 +64,21 @@ async function answerTo(outgoing: ClientRequest): Promise<WebAnswer> {
   return promise
 }
 
-/** All of it is heard, so that the connection can be used again, and the beginning of it kept. */
+/** Reads the whole body, so that the connection can be reused, but keeps only the beginning. */
 async function readBeginning(response: IncomingMessage): Promise<string> {
   let text = ''
   response.setEncoding('utf8')
-  for await (const chunk of response) if (text.length < most) text += String(chunk)
-  return text.slice(0, most)
+  for await (const chunk of response) if (text.length < maxBodyLength) text += String(chunk)
+  return text.slice(0, maxBodyLength)
 }
 
-function doubtOf({ socket }: ClientRequest): Untrusted | undefined {
-  const doubt = socket instanceof TLSSocket ? socket.authorizationError : undefined
-  return doubt === undefined || doubt === null ? undefined : new Untrusted(wordsOf(doubt))
+function findTrustError({ socket }: ClientRequest): UntrustedCertificateError | undefined {
+  const trustError = socket instanceof TLSSocket ? socket.authorizationError : undefined
+  return trustError === undefined || trustError === null
+    ? undefined
+    : new UntrustedCertificateError(formatTrustError(trustError))
 }
 
-function wordsOf(doubt: unknown): string {
-  return doubt instanceof Error ? doubt.message : String(doubt)
+function formatTrustError(trustError: unknown): string {
+  return trustError instanceof Error ? trustError.message : String(trustError)
 }

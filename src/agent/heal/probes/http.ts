@@ -1,37 +1,49 @@
-import { describe } from '../../../kit/errors.ts'
-import type { Seen } from '../probe-result.ts'
-import { type Ask, failed, unknown, well } from './probe-runner.ts'
-import type { FreshFiles } from './cached-files.ts'
-import { Untrusted, type Web, type WebAnswer, type WebTrust } from './http-client.ts'
+import { formatError } from '../../../kit/errors.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { type ProbeRunner, failedResult, unknownResult, healthyResult } from './probe-runner.ts'
+import type { CachedFiles } from './cached-files.ts'
+import {
+  UntrustedCertificateError,
+  type ProbeHttpClient,
+  type ProbeHttpResponse,
+  type ProbeTlsOptions,
+} from './http-client.ts'
 
-/** Whether a server says of itself that it is well. One that is stopped takes connections and says nothing. */
-export function askHttp(web: Web, files: FreshFiles): Ask<'http'> {
-  return async ({ url, authority, credentials }, signal, { probe }) => {
-    const trust: WebTrust = {
-      ...(authority === undefined ? {} : { ca: await files.needed(authority) }),
+/**
+ * Checks whether a server reports itself healthy. A stopped process still accepts connections but never
+ * responds.
+ */
+export function createHttpProbe(web: ProbeHttpClient, files: CachedFiles): ProbeRunner<'http'> {
+  return async ({ url, caFile, credentials }, signal, { probe }) => {
+    const tls: ProbeTlsOptions = {
+      ...(caFile === undefined ? {} : { ca: await files.readRequired(caFile) }),
       ...(credentials === undefined
         ? {}
         : {
-            cert: await files.needed(credentials.certificate),
-            key: await files.needed(credentials.privateKey),
+            cert: await files.readRequired(credentials.certificate),
+            key: await files.readRequired(credentials.privateKey),
           }),
     }
     try {
-      return verdict(await web.get(url, trust, signal))
+      return toResult(await web.get(url, tls, signal))
     } catch (error) {
       signal.throwIfAborted()
-      if (!(error instanceof Untrusted)) return failed('HEALTH_NO_ANSWER', describe(error))
-      const seen = `its certificate is not trusted: ${error.message}`
-      // It answers, so it lives; and no start anew gives it another certificate.
-      return probe.scope === 'local' ? unknown(seen) : failed('HEALTH_UNWELL', seen)
+      if (!(error instanceof UntrustedCertificateError))
+        return failedResult('HEALTH_NO_RESPONSE', formatError(error))
+      const message = `its certificate is not trusted: ${error.message}`
+      // The server responds, so it runs; a restart would not give it another certificate.
+      return probe.scope === 'local' ? unknownResult(message) : failedResult('HEALTH_CHECK_FAILED', message)
     }
   }
 }
 
-function verdict({ status, body }: WebAnswer): Seen {
-  if (status >= 200 && status < 300) return well
+function toResult({ status, body }: ProbeHttpResponse): ProbeResult {
+  if (status >= 200 && status < 300) return healthyResult
   const lines = body.split('\n').filter((line) => line.trim() !== '')
-  // etcd and Kubernetes list all they have looked at, one in a line, what is well among it.
-  const words = lines.find((line) => line.startsWith('[-]')) ?? lines[0]
-  return failed('HEALTH_UNWELL', words === undefined ? `status ${status}` : `status ${status}: ${words}`)
+  // etcd and Kubernetes list every check in a line of its own; failed checks start with `[-]`.
+  const reason = lines.find((line) => line.startsWith('[-]')) ?? lines[0]
+  return failedResult(
+    'HEALTH_CHECK_FAILED',
+    reason === undefined ? `status ${status}` : `status ${status}: ${reason}`,
+  )
 }

@@ -1,19 +1,22 @@
-import type { Seen } from '../probe-result.ts'
-import { type Ask, failed, well } from './probe-runner.ts'
-import type { ProbeEdges } from './probe-deps.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { type ProbeRunner, failedResult, healthyResult } from './probe-runner.ts'
+import type { ProbeDeps } from './probe-deps.ts'
 
-type Network = Pick<ProbeEdges, 'files' | 'addresses'>
+type InterfaceDeps = Pick<ProbeDeps, 'files' | 'addresses'>
 
-/** Whether a network interface is there and up. */
-export function askInterface(network: Network): Ask<'interface'> {
-  return async ({ name }) => lookAtInterface(network, name)
+/** Checks whether a network interface exists and is up. */
+export function createInterfaceProbe(network: InterfaceDeps): ProbeRunner<'interface'> {
+  return async ({ name }) => checkInterface(network, name)
 }
 
-/** Not by /sys, which in a container may be that of another network. */
-export async function lookAtInterface({ files, addresses }: Network, name: string): Promise<Seen> {
-  if (addresses(name).length > 0) return well
+/** Does not use /sys, which may show another network namespace in a container. */
+export async function checkInterface(
+  { files, addresses }: InterfaceDeps,
+  name: string,
+): Promise<ProbeResult> {
+  if (addresses(name).length > 0) return healthyResult
   const lines = (await files.read('/proc/net/dev'))?.toString('utf8').split('\n') ?? []
   return lines.some((line) => line.trimStart().startsWith(`${name}:`))
-    ? failed('OVERLAY_INTERFACE', `the interface ${name} is down, or has no address`)
-    : failed('OVERLAY_INTERFACE', `there is no interface ${name}`)
+    ? failedResult('OVERLAY_INTERFACE', `the interface ${name} is down, or has no address`)
+    : failedResult('OVERLAY_INTERFACE', `there is no interface ${name}`)
 }

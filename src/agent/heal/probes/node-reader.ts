@@ -1,26 +1,25 @@
 import { z } from 'zod'
 import { isKubeError } from '../../../kube/kube-error.ts'
 import type { ProbeApi } from './probe-api.ts'
-import { Kept } from './rate-limited-cache.ts'
+import { RateLimitedCache } from './rate-limited-cache.ts'
 
-/** A node of the cluster, as far as its neighbours care. */
-export interface NodeSeen {
+/** A node of the cluster, with the fields that its peers need. */
+export interface NodeObservation {
   readonly name: string
   readonly ready: boolean
-  /** Milliseconds since 1970. */
   readonly created: number
-  /** The network of its pods. */
+  /** The pod network of the node. */
   readonly pods: string | undefined
-  /** Whether flannel there has told the others of it. */
+  /** Whether flannel on that node has published its subnet. */
   readonly overlay: boolean
   readonly address: string | undefined
-  /** Of its kubelet. */
+  /** Port of its kubelet. */
   readonly port: number
 }
 
-/** As kubectl gets it: a line for each node, of which a whole one would be forty times as long. */
-const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
-const tableAnswer = z.object({
+/** The table format of kubectl: one line per node, a fortieth of a full object. */
+const tableMediaType = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+const tableResponse = z.object({
   columnDefinitions: z.array(z.object({ name: z.string() })),
   rows: z.array(z.object({ cells: z.array(z.unknown()) })).nullish(),
 })
@@ -42,49 +41,53 @@ const node = z.object({
 })
 
 /**
- * The nodes of the cluster, at a price that does not grow with its square: names from a table that is kept, and of the few
- * that somebody wants to know more about, more, once.
+ * Reads nodes at a cost that does not grow with the square of the cluster: names come from a cached table,
+ * and only selected nodes are read in full.
  */
-export class Nodes {
+export class NodeReader {
   readonly #api: ProbeApi
   readonly #now: () => number
-  readonly #names: Kept<readonly string[]>
-  readonly #known = new Map<string, { readonly at: number; readonly node: NodeSeen }>()
+  readonly #names: RateLimitedCache<readonly string[]>
+  readonly #known = new Map<string, { readonly at: number; readonly node: NodeObservation }>()
 
-  /** `now` in milliseconds, by a clock that nobody sets. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(api: ProbeApi, now: () => number) {
     this.#api = api
     this.#now = now
-    this.#names = new Kept(now)
+    this.#names = new RateLimitedCache(now)
   }
 
-  /** Of those that are ready, in their order; may be some minutes old. */
-  async names(kubeconfig: string, signal: AbortSignal): Promise<readonly string[]> {
-    const question = { kubeconfig, path: '/api/v1/nodes', accept: table }
+  /** Names of ready nodes, in the order of the API; may be some minutes old. */
+  async listReadyNames(kubeconfig: string, signal: AbortSignal): Promise<readonly string[]> {
+    const request = { kubeconfig, path: '/api/v1/nodes', accept: tableMediaType }
     const query = { resourceVersion: '0', includeObject: 'None' }
-    return this.#names.get(kubeconfig, async () => this.#api.text({ ...question, query }, signal), readyNames)
+    return this.#names.get(
+      kubeconfig,
+      async () => this.#api.text({ ...request, query }, signal),
+      parseReadyNames,
+    )
   }
 
-  /** One of them, as it was less than so many milliseconds ago; undefined when there is none. */
-  async one(
+  /** Returns a node that was read less than `age` milliseconds ago; undefined if there is none. */
+  async get(
     kubeconfig: string,
     name: string,
     age: number,
     signal: AbortSignal,
-  ): Promise<NodeSeen | undefined> {
+  ): Promise<NodeObservation | undefined> {
     const key = `${kubeconfig} ${name}`
     const known = this.#known.get(key)
     if (known !== undefined && this.#now() - known.at < age) return known.node
-    const found = await this.#ask(kubeconfig, name, signal)
+    const found = await this.#fetch(kubeconfig, name, signal)
     if (found === undefined) this.#known.delete(key)
     else this.#known.set(key, { at: this.#now(), node: found })
     return found
   }
 
-  async #ask(kubeconfig: string, name: string, signal: AbortSignal): Promise<NodeSeen | undefined> {
+  async #fetch(kubeconfig: string, name: string, signal: AbortSignal): Promise<NodeObservation | undefined> {
     const path = `/api/v1/nodes/${encodeURIComponent(name)}`
     try {
-      return nodeIn(await this.#api.text({ kubeconfig, path }, signal))
+      return parseNode(await this.#api.text({ kubeconfig, path }, signal))
     } catch (error) {
       if (isKubeError(error, 'KUBE_NOT_FOUND')) return undefined
       throw error
@@ -92,25 +95,28 @@ export class Nodes {
   }
 }
 
-/** Those that come after one by name; after the last comes the first. So all together ask about all. */
-export function following(names: readonly string[], own: string, count: number): readonly string[] {
+/**
+ * Returns the names that follow `own` in sorted order, wrapping around. So all nodes together check every
+ * node.
+ */
+export function selectFollowing(names: readonly string[], own: string, count: number): readonly string[] {
   const others = names.filter((name) => name !== own).toSorted()
   const first = others.findIndex((name) => name > own)
-  const turn = first < 0 ? others : [...others.slice(first), ...others.slice(0, first)]
-  return turn.slice(0, count)
+  const rotated = first < 0 ? others : [...others.slice(first), ...others.slice(0, first)]
+  return rotated.slice(0, count)
 }
 
-function readyNames(text: string): readonly string[] {
-  const { columnDefinitions, rows } = tableAnswer.parse(JSON.parse(text))
+function parseReadyNames(text: string): readonly string[] {
+  const { columnDefinitions, rows } = tableResponse.parse(JSON.parse(text))
   const column = (name: string): number => columnDefinitions.findIndex((one) => one.name === name)
   const [name, status] = [column('Name'), column('Status')]
   return (rows ?? []).flatMap(({ cells }) =>
-    // With `SchedulingDisabled` behind it, it is ready all the same.
+    // A cordoned node (`Ready,SchedulingDisabled`) is ready too.
     String(cells[status]).split(',').includes('Ready') ? [String(cells[name])] : [],
   )
 }
 
-function nodeIn(text: string): NodeSeen {
+function parseNode(text: string): NodeObservation {
   const { metadata, spec, status } = node.parse(JSON.parse(text))
   return {
     name: metadata.name,

@@ -1,94 +1,100 @@
-import { firstFew } from '../../../kit/truncate-list.ts'
-import { networkOf, valuesIn } from '../../apply/render-derived.ts'
-import type { Seen } from '../probe-result.ts'
-import { type Ask, type Checks, failed, well } from './probe-runner.ts'
-import type { ProbeEdges } from './probe-deps.ts'
-import { lookAtInterface } from './interface.ts'
-import { following, type NodeSeen, type Nodes } from './node-reader.ts'
-import { routedNetworks } from './routes.ts'
+import { truncateList } from '../../../kit/truncate-list.ts'
+import { toNetworkAddress, parseValues } from '../../apply/render-derived.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { type ProbeRunner, type ChecksByKind, failedResult, healthyResult } from './probe-runner.ts'
+import type { ProbeDeps } from './probe-deps.ts'
+import { checkInterface } from './interface.ts'
+import { selectFollowing, type NodeObservation, type NodeReader } from './node-reader.ts'
+import { listRoutedNetworks } from './routes.ts'
 
-/** What a node was given does not change, but for one that is made anew. */
-const ownAge = 60_000
+/** In milliseconds. The subnet of a node changes only if the node is recreated. */
+const ownNodeMaxAgeMs = 60_000
 
-/** Flannel everywhere needs its time to hear of a node, in milliseconds. */
-const youth = 60_000
+/** Milliseconds until flannel on every host has learned of a new node. */
+const settleMs = 60_000
 
 /**
- * How many nodes are looked for: in most clusters all of them, in a large one those that follow by name. Where routes are
- * lost, they are lost by the interface, all at once.
+ * How many nodes are checked: all in most clusters, the next ones by name in a large one. Lost routes are
+ * usually all routes of the interface at once.
  */
-const most = 32
+const maxNodes = 32
 
-/** Nothing of the network of pods lives in flanneld itself: it is what the kernel and a file say, held against the API. */
-export function askOverlay(
-  { files, addresses, clock }: Pick<ProbeEdges, 'files' | 'addresses' | 'clock'>,
-  nodes: Nodes,
-): Ask<'overlay'> {
+/**
+ * Compares the pod network in the kernel and in the subnet file with the API. flanneld itself has no state to
+ * query.
+ */
+export function createOverlayProbe(
+  { files, addresses, clock }: Pick<ProbeDeps, 'files' | 'addresses' | 'clock'>,
+  nodes: NodeReader,
+): ProbeRunner<'overlay'> {
   return async (check, signal) => {
-    const link = await lookAtInterface({ files, addresses }, check.interface)
-    if (link.state !== 'well') return link
-    const subnet = subnetIn((await files.read(check.subnetFile))?.toString('utf8') ?? '')
-    const local = lookAtSubnet(check, subnet, addresses(check.interface))
-    if (local.state !== 'well') return local
-    // From here on others are asked: what they do not answer is not known.
-    const own = await nodes.one(check.kubeconfig, check.node, ownAge, signal)
+    const link = await checkInterface({ files, addresses }, check.interface)
+    if (link.state !== 'healthy') return link
+    const subnet = parseSubnet((await files.read(check.subnetFile))?.toString('utf8') ?? '')
+    const local = checkSubnet(check, subnet, addresses(check.interface))
+    if (local.state !== 'healthy') return local
+    // From here on the API is queried; without a response the result is unknown.
+    const own = await nodes.get(check.kubeconfig, check.node, ownNodeMaxAgeMs, signal)
     if (own?.pods !== undefined && own.pods !== subnet) {
-      // The node may have been made anew since it was asked about.
-      const now = await nodes.one(check.kubeconfig, check.node, 0, signal)
+      // The node may have been recreated since it was read.
+      const now = await nodes.get(check.kubeconfig, check.node, 0, signal)
       if (now?.pods !== undefined && now.pods !== subnet) {
-        return failed(
+        return failedResult(
           'OVERLAY_SUBNET',
           `${check.subnetFile} says ${subnet}, and the node was given ${now.pods}`,
         )
       }
     }
-    const routes = routedNetworks((await files.read('/proc/net/route'))?.toString('utf8') ?? '')
-    const isMissing = (node: NodeSeen | undefined): boolean =>
-      node !== undefined && isDue(node, clock.now()) && !routes.has(node.pods ?? '')
-    const missing = await lookForRoutes(nodes, check, isMissing, signal)
-    if (missing.length === 0) return well
-    return failed('OVERLAY_ROUTES', `there is no route to the pods of ${firstFew(missing, 3)}`)
+    const routes = listRoutedNetworks((await files.read('/proc/net/route'))?.toString('utf8') ?? '')
+    const isMissing = (node: NodeObservation | undefined): boolean =>
+      node !== undefined && mustBeRouted(node, clock.now()) && !routes.has(node.pods ?? '')
+    const missing = await findMissingRoutes(nodes, check, isMissing, signal)
+    if (missing.length === 0) return healthyResult
+    return failedResult('OVERLAY_ROUTES', `there is no route to the pods of ${truncateList(missing, 3)}`)
   }
 }
 
-/** The network that this host's pods have, as flannel has written it down. */
-function subnetIn(text: string): string | undefined {
-  return networkOf(valuesIn(text).get('FLANNEL_SUBNET') ?? '')
+/** The pod network of this host, as flannel has written it. */
+function parseSubnet(text: string): string | undefined {
+  return toNetworkAddress(parseValues(text).get('FLANNEL_SUBNET') ?? '')
 }
 
-/** The interface has the first address of it. */
-function lookAtSubnet(
-  { subnetFile, interface: name }: Checks['overlay'],
+/** The interface must have the first address of the subnet. */
+function checkSubnet(
+  { subnetFile, interface: name }: ChecksByKind['overlay'],
   subnet: string | undefined,
   addresses: readonly string[],
-): Seen {
-  if (subnet === undefined) return failed('OVERLAY_SUBNET', `${subnetFile} names no network`)
+): ProbeResult {
+  if (subnet === undefined) return failedResult('OVERLAY_SUBNET', `${subnetFile} names no network`)
   const [first = ''] = subnet.split('/')
-  if (addresses.includes(first)) return well
-  return failed('OVERLAY_SUBNET', `${subnetFile} says ${subnet}, and ${name} has ${addresses.join(', ')}`)
+  if (addresses.includes(first)) return healthyResult
+  return failedResult(
+    'OVERLAY_SUBNET',
+    `${subnetFile} says ${subnet}, and ${name} has ${addresses.join(', ')}`,
+  )
 }
 
-/** Whether others must know of the way to its pods by now. */
-function isDue({ ready, overlay, pods, created }: NodeSeen, now: Date): boolean {
-  return ready && overlay && pods !== undefined && now.getTime() - created > youth
+/** Whether other hosts must have a route to its pods by now. */
+function mustBeRouted({ ready, overlay, pods, created }: NodeObservation, now: Date): boolean {
+  return ready && overlay && pods !== undefined && now.getTime() - created > settleMs
 }
 
-/** Names of nodes without a route, of which the API says at this moment that they are there. */
-async function lookForRoutes(
-  nodes: Nodes,
-  { kubeconfig, node: own }: Checks['overlay'],
-  isMissing: (node: NodeSeen | undefined) => boolean,
+/** Names of nodes without a route that exist in the API at this moment. */
+async function findMissingRoutes(
+  nodes: NodeReader,
+  { kubeconfig, node: own }: ChecksByKind['overlay'],
+  isMissing: (node: NodeObservation | undefined) => boolean,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const missing: string[] = []
-  for (const name of following(await nodes.names(kubeconfig, signal), own, most)) {
-    if (!isMissing(await nodes.one(kubeconfig, name, Number.POSITIVE_INFINITY, signal))) continue
-    // What is kept of it may be old, and the node gone or made anew: nobody is accused by hearsay.
-    if (isMissing(await nodes.one(kubeconfig, name, 0, signal))) missing.push(name)
-    if (missing.length === enough) break
+  for (const name of selectFollowing(await nodes.listReadyNames(kubeconfig, signal), own, maxNodes)) {
+    if (!isMissing(await nodes.get(kubeconfig, name, Number.POSITIVE_INFINITY, signal))) continue
+    // The cached node may be outdated, gone or recreated: confirm with the API before reporting it.
+    if (isMissing(await nodes.get(kubeconfig, name, 0, signal))) missing.push(name)
+    if (missing.length === maxReported) break
   }
   return missing
 }
 
-/** More would be asked about in vain. */
-const enough = 3
+/** More names would not be shown. */
+const maxReported = 3

@@ -1,18 +1,18 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
-import type { Seen } from '../probe-result.ts'
-import { prober } from './prober.ts'
-import { answerNodes, notFound, testApi, type TestNode } from './testing/fake-probe-api.ts'
-import { testComponent, testEdges, testProbe } from './testing/fake-probe-deps.ts'
+import { type TestCa, createTestCa } from '../../../kit/testing/test-ca.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { createProber } from './prober.ts'
+import { respondWithNodes, notFound, startFakeProbeApi, type FakeNode } from './testing/fake-probe-api.ts'
+import { testComponent, createFakeProbeDeps, testProbe } from './testing/fake-probe-deps.ts'
 
-let authority: TestAuthority
+let ca: TestCa
 const kubelet = createServer((socket) => socket.destroy())
 let port = 0
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
   kubelet.listen(0, '127.0.0.1')
   await once(kubelet, 'listening')
   const address = kubelet.address()
@@ -20,76 +20,81 @@ beforeAll(async () => {
 })
 afterAll(() => kubelet.close())
 
-/** A port of an address that nobody has: 192.0.2.0/24 is for documents. */
+/** An address that no host has. */
 const nowhere = '255.255.255.255'
 
-async function ask(nodes: readonly TestNode[], listed: readonly TestNode[] = nodes): Promise<Seen> {
-  await using api = await testApi(authority, (asked) =>
-    asked.path === '/api/v1/nodes' ? answerNodes(listed)(asked) : answerNodes(nodes)(asked),
+async function runProbe(
+  nodes: readonly FakeNode[],
+  listed: readonly FakeNode[] = nodes,
+): Promise<ProbeResult> {
+  await using api = await startFakeProbeApi(ca, (request) =>
+    request.path === '/api/v1/nodes' ? respondWithNodes(listed)(request) : respondWithNodes(nodes)(request),
   )
-  const edges = testEdges()
-  edges.texts.set('/kubeconfig', api.kubeconfig)
-  using one = prober(edges)
-  const check = { kind: 'neighbours', node: 'a', kubeconfig: '/kubeconfig', count: 2 } as const
+  const deps = createFakeProbeDeps()
+  deps.texts.set('/kubeconfig', api.kubeconfig)
+  using probes = createProber(deps)
+  const check = { kind: 'peer-nodes', node: 'a', kubeconfig: '/kubeconfig', count: 2 } as const
   const { signal } = new AbortController()
-  const seen = await one.ask(testProbe(check, { timeout: 10_000 }), testComponent('kubelet'), signal)
-  return seen
+  const result = await probes.run(testProbe(check, { timeoutMs: 10_000 }), testComponent('kubelet'), signal)
+  return result
 }
 
-test('neighbours that take connections, or refuse them, are there', async () => {
+test('peers that accept or refuse connections are reachable', async () => {
   const nodes = [
     { name: 'a' },
     { name: 'b', address: '127.0.0.1', port },
     { name: 'c', address: '127.0.0.1', port: 1 },
     { name: 'd', address: nowhere, port },
   ]
-  expect(await ask(nodes)).toEqual({ state: 'well' })
+  expect(await runProbe(nodes)).toEqual({ state: 'healthy' })
 })
 
 test('one that is said to be ready and cannot be reached', async () => {
   const nodes = [{ name: 'a' }, { name: 'b', address: nowhere, port }]
-  expect(await ask(nodes)).toEqual({
-    state: 'failed',
-    code: 'NEIGHBOURS_SILENT',
-    seen: `no way from here to b (${nowhere})`,
+  expect(await runProbe(nodes)).toEqual({
+    state: 'unhealthy',
+    code: 'PEERS_UNREACHABLE',
+    message: `no way from here to b (${nowhere})`,
   })
 })
 
 test('one that is not ready, or gone since the table was made, is not asked for', async () => {
-  expect(await ask([{ name: 'a' }, { name: 'b', address: nowhere, ready: false }])).toEqual({ state: 'well' })
+  expect(await runProbe([{ name: 'a' }, { name: 'b', address: nowhere, ready: false }])).toEqual({
+    state: 'healthy',
+  })
   const nodes = [{ name: 'a' }, { name: 'b', address: nowhere, ready: false }]
-  expect(await ask(nodes, [{ name: 'a' }, { name: 'b' }])).toEqual({ state: 'well' })
-  expect(await ask([{ name: 'a' }], [{ name: 'a' }, { name: 'b' }])).toEqual({ state: 'well' })
+  expect(await runProbe(nodes, [{ name: 'a' }, { name: 'b' }])).toEqual({ state: 'healthy' })
+  expect(await runProbe([{ name: 'a' }], [{ name: 'a' }, { name: 'b' }])).toEqual({ state: 'healthy' })
 })
 
 test('the lease of a node is as old as it may be, or older, or not there', async () => {
-  const edges = testEdges()
-  const lease = { renewTime: new Date(edges.time - 30_000).toISOString() }
-  await using api = await testApi(authority, ({ path }) =>
+  const deps = createFakeProbeDeps()
+  const lease = { renewTime: new Date(deps.time - 30_000).toISOString() }
+  await using api = await startFakeProbeApi(ca, ({ path }) =>
     path.endsWith('/leases/a') ? { json: { spec: lease } } : { status: 404, json: notFound },
   )
-  edges.texts.set('/kubeconfig', api.kubeconfig)
-  using one = prober(edges)
-  const look = async (node: string): Promise<Seen> =>
-    one.ask(
-      testProbe({ kind: 'node-lease', node, kubeconfig: '/kubeconfig', within: 40_000 }),
+  deps.texts.set('/kubeconfig', api.kubeconfig)
+  using probes = createProber(deps)
+  const runLeaseProbe = async (node: string): Promise<ProbeResult> =>
+    probes.run(
+      testProbe({ kind: 'node-lease', node, kubeconfig: '/kubeconfig', maxMs: 40_000 }),
       testComponent('kubelet'),
       new AbortController().signal,
     )
-  expect(await look('a')).toEqual({ state: 'well' })
-  expect(api.asked.at(-1)?.path).toBe('/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/a')
-  edges.time += 30_000
-  expect(await look('a')).toEqual({
-    state: 'failed',
+  expect(await runLeaseProbe('a')).toEqual({ state: 'healthy' })
+  expect(api.requests.at(-1)?.path).toBe('/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/a')
+  deps.time += 30_000
+  expect(await runLeaseProbe('a')).toEqual({
+    state: 'unhealthy',
     code: 'NODE_LEASE_OLD',
-    seen: 'the node was heard of last 1 min 00 s ago',
+    message: 'the node was heard of last 1 min 00 s ago',
   })
-  expect(await look('b')).toMatchObject({ code: 'NODE_LEASE_OLD' })
-  edges.texts.delete('/kubeconfig')
-  using other = prober(edges)
-  const probe = testProbe({ kind: 'node-lease', node: 'a', kubeconfig: '/kubeconfig', within: 1 })
-  expect(await other.ask(probe, testComponent('kubelet'), new AbortController().signal)).toEqual({
+  expect(await runLeaseProbe('b')).toMatchObject({ code: 'NODE_LEASE_OLD' })
+  deps.texts.delete('/kubeconfig')
+  using other = createProber(deps)
+  const probe = testProbe({ kind: 'node-lease', node: 'a', kubeconfig: '/kubeconfig', maxMs: 1 })
+  expect(await other.run(probe, testComponent('kubelet'), new AbortController().signal)).toEqual({
     state: 'unknown',
-    seen: 'there is no /kubeconfig',
+    message: 'there is no /kubeconfig',
   })
 })

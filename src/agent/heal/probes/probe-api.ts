@@ -1,8 +1,8 @@
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { KubeClient } from '../../../kube/client.ts'
-import type { Query } from '../../../kube/request.ts'
-import type { ProbeEdges } from './probe-deps.ts'
+import type { KubeQuery } from '../../../kube/request.ts'
+import type { ProbeDeps } from './probe-deps.ts'
 
 const kubeconfig = z.looseObject({
   clusters: z.tuple([
@@ -15,28 +15,31 @@ const kubeconfig = z.looseObject({
   ]),
 })
 
-export interface ApiQuestion {
-  /** On the host: whose eyes are used. */
+export interface ProbeApiRequest {
+  /** Path on the host. Its credentials decide what the probe may read. */
   readonly kubeconfig: string
   readonly path: string
-  readonly query?: Query
+  readonly query?: KubeQuery
   readonly accept?: string
 }
 
-/** The API as components of this host see it. Each is asked once: who asks again and again need not insist. */
+/**
+ * Reads the Kubernetes API with the credentials of this host's components. Requests are not retried, because
+ * probes run again anyway.
+ */
 export class ProbeApi implements Disposable {
-  readonly #files: ProbeEdges['files']
+  readonly #files: ProbeDeps['files']
   readonly #over = new AbortController()
   readonly #clients = new Map<string, KubeClient>()
 
-  constructor(files: ProbeEdges['files']) {
+  constructor(files: ProbeDeps['files']) {
     this.#files = files
   }
 
-  /** The answer as it is. */
-  async text({ kubeconfig: file, ...question }: ApiQuestion, signal: AbortSignal): Promise<string> {
+  /** Returns the body as it is. */
+  async text({ kubeconfig: file, ...request }: ProbeApiRequest, signal: AbortSignal): Promise<string> {
     const client = this.#clients.get(file) ?? (await this.#open(file))
-    return client.text({ method: 'GET', ...question, once: true, signal })
+    return client.text({ method: 'GET', ...request, once: true, signal })
   }
 
   async #open(file: string): Promise<KubeClient> {
@@ -48,14 +51,14 @@ export class ProbeApi implements Disposable {
     } = kubeconfig.parse(parse(text.toString('utf8')))
     const client = new KubeClient({
       servers: [cluster.server],
-      authority: { file: cluster['certificate-authority'] },
+      ca: { file: cluster['certificate-authority'] },
       credentials: {
         certificate: { file: user['client-certificate'] },
         privateKey: { file: user['client-key'] },
       },
       signal: this.#over.signal,
     })
-    // Two probes may have begun with the same file at once.
+    // Two probes may have opened the same file at once.
     this.#clients.get(file)?.close()
     this.#clients.set(file, client)
     return client

@@ -1,32 +1,32 @@
 import type { Clock } from '../../host/clock.ts'
-import type { Command } from '../../host/command.ts'
-import type { Files } from '../../host/files.ts'
+import type { RunCommand } from '../../host/command.ts'
+import type { HostFiles } from '../../host/files.ts'
 import type { Systemd } from '../../host/systemd.ts'
 
-/** How full a file system is. */
-export interface Space {
-  /** From 0 to 1, of what a user who is not root may have. */
+/** Free space of a file system. */
+export interface DiskSpace {
+  /** From 0 to 1, of what a user other than root may use. */
   readonly free: number
-  /** The same of how many files there may be; 1 where there is no limit. */
+  /** Free inodes from 0 to 1; 1 if there is no limit. */
   readonly freeFiles: number
 }
 
 export interface Disks {
-  /** Writes a little, has it on the disk, and takes it away again; answers with how many milliseconds that took. */
+  /** Writes a small file, syncs it and removes it. Returns the duration in milliseconds. */
   write(directory: string): Promise<number>
-  space(directory: string): Promise<Space>
+  space(directory: string): Promise<DiskSpace>
 }
 
-/** All that probes touch of a host. */
-export interface ProbeEdges {
-  readonly files: Pick<Files, 'read' | 'stat'>
+/** Everything that probes use of a host. */
+export interface ProbeDeps {
+  readonly files: Pick<HostFiles, 'read' | 'stat'>
   readonly systemd: Pick<Systemd, 'show'>
-  readonly command: Command
+  readonly command: RunCommand
   readonly clock: Pick<Clock, 'now'>
-  /** Milliseconds, by a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number
   readonly disks: Disks
-  /** Networks of a Windows host; nothing while nobody answers, or where there are none. */
+  /** Networks of a Windows host; undefined while HNS does not respond. */
   readonly networks?: () => Promise<readonly { readonly name: string; readonly type: string }[] | undefined>
   /** The IPv4 addresses of an interface that is up. */
   readonly addresses: (name: string) => readonly string[]

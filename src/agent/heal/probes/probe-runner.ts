@@ -1,31 +1,38 @@
 import type { ComponentPlan } from '../../../contract/component-plan.ts'
 import type { Probe, ProbeCheck } from '../../../contract/probe.ts'
-import { printable } from '../../../kit/printable.ts'
-import type { Seen } from '../probe-result.ts'
+import { toPrintable } from '../../../kit/printable.ts'
+import type { ProbeResult } from '../probe-result.ts'
 
 export type CheckKind = ProbeCheck['kind']
-export type Checks = { readonly [K in CheckKind]: Extract<ProbeCheck, { kind: K }> }
+export type ChecksByKind = { readonly [K in CheckKind]: Extract<ProbeCheck, { kind: K }> }
 
-/** Whose question it is. */
-export interface About {
+/** The probe that runs, and its component. */
+export interface ProbeTarget {
   readonly probe: Probe
   readonly component: ComponentPlan
 }
 
-/** Asks a question of one kind. What it throws means that nobody could be asked; the signal ends it at its time. */
-export type Ask<K extends CheckKind> = (check: Checks[K], signal: AbortSignal, about: About) => Promise<Seen>
+/**
+ * Runs a check of one kind. A thrown error means that the check could not run; the signal aborts at the
+ * timeout.
+ */
+export type ProbeRunner<K extends CheckKind> = (
+  check: ChecksByKind[K],
+  signal: AbortSignal,
+  target: ProbeTarget,
+) => Promise<ProbeResult>
 
-export const well: Seen = { state: 'well' }
+export const healthyResult: ProbeResult = { state: 'healthy' }
 
-export function failed(code: string, seen: string): Seen {
-  return { state: 'failed', code, seen: short(seen) }
+export function failedResult(code: string, message: string): ProbeResult {
+  return { state: 'unhealthy', code, message: shorten(message) }
 }
 
-export function unknown(seen: string): Seen {
-  return { state: 'unknown', seen: short(seen) }
+export function unknownResult(message: string): ProbeResult {
+  return { state: 'unknown', message: shorten(message) }
 }
 
-/** For people, who read it in a table; and of a stranger's words no more than they can bear. */
-function short(text: string): string {
-  return printable(text.trim().replaceAll(/\s*\n\s*/g, '; ')).slice(0, 300)
+/** Shortens text for tables, and limits what a foreign program can make us store. */
+function shorten(text: string): string {
+  return toPrintable(text.trim().replaceAll(/\s*\n\s*/g, '; ')).slice(0, 300)
 }

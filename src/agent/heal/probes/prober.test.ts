@@ -7,109 +7,120 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { ProbeCheck } from '../../../contract/probe.ts'
-import { testAuthority } from '../../../kit/testing/test-ca.ts'
-import type { Seen } from '../probe-result.ts'
+import { createTestCa } from '../../../kit/testing/test-ca.ts'
+import type { ProbeResult } from '../probe-result.ts'
 import { hostDisks } from './host-probe-deps.ts'
-import { prober } from './prober.ts'
-import { type TestEdges, testComponent, testEdges, testProbe } from './testing/fake-probe-deps.ts'
+import { createProber } from './prober.ts'
+import {
+  type FakeProbeDeps,
+  testComponent,
+  createFakeProbeDeps,
+  testProbe,
+} from './testing/fake-probe-deps.ts'
 
-async function ask(edges: TestEdges, check: ProbeCheck, timeout = 2000): Promise<Seen> {
-  using one = prober(edges)
+async function runProbe(deps: FakeProbeDeps, check: ProbeCheck, timeout = 2000): Promise<ProbeResult> {
+  using probes = createProber(deps)
   const { signal } = new AbortController()
-  const seen = await one.ask(testProbe(check, { timeout }), testComponent('etcd'), signal)
-  return seen
+  const result = await probes.run(testProbe(check, { timeoutMs: timeout }), testComponent('etcd'), signal)
+  return result
 }
 
 test('a service runs, or does not', async () => {
-  const edges = testEdges()
-  expect(await ask(edges, { kind: 'service' })).toEqual({
-    state: 'failed',
+  const deps = createFakeProbeDeps()
+  expect(await runProbe(deps, { kind: 'service' })).toEqual({
+    state: 'unhealthy',
     code: 'HEALTH_NOT_RUNNING',
-    seen: 'etcd.service is inactive (dead)',
+    message: 'etcd.service is inactive (dead)',
   })
-  edges.units.set('etcd.service', { active: 'active', sub: 'running' })
-  expect(await ask(edges, { kind: 'service' })).toEqual({ state: 'well' })
+  deps.units.set('etcd.service', { active: 'active', sub: 'running' })
+  expect(await runProbe(deps, { kind: 'service' })).toEqual({ state: 'healthy' })
 })
 
 test('a file is there, empty or not there', async () => {
-  const edges = testEdges()
-  edges.texts.set('/full', 'x').set('/empty', '')
-  expect(await ask(edges, { kind: 'file', path: '/full' })).toEqual({ state: 'well' })
-  expect(await ask(edges, { kind: 'file', path: '/empty' })).toMatchObject({ seen: '/empty is empty' })
-  expect(await ask(edges, { kind: 'file', path: '/none' })).toMatchObject({ seen: 'there is no /none' })
+  const deps = createFakeProbeDeps()
+  deps.texts.set('/full', 'x').set('/empty', '')
+  expect(await runProbe(deps, { kind: 'file', path: '/full' })).toEqual({ state: 'healthy' })
+  expect(await runProbe(deps, { kind: 'file', path: '/empty' })).toMatchObject({ message: '/empty is empty' })
+  expect(await runProbe(deps, { kind: 'file', path: '/none' })).toMatchObject({
+    message: 'there is no /none',
+  })
 })
 
 test('an interface is up, or not', async () => {
-  const edges = testEdges()
-  edges.links.set('flannel.1', ['10.244.1.0'])
-  expect(await ask(edges, { kind: 'interface', name: 'flannel.1' })).toEqual({ state: 'well' })
-  expect(await ask(edges, { kind: 'interface', name: 'flannel.2' })).toMatchObject({
+  const deps = createFakeProbeDeps()
+  deps.links.set('flannel.1', ['10.244.1.0'])
+  expect(await runProbe(deps, { kind: 'interface', name: 'flannel.1' })).toEqual({ state: 'healthy' })
+  expect(await runProbe(deps, { kind: 'interface', name: 'flannel.2' })).toMatchObject({
     code: 'OVERLAY_INTERFACE',
   })
 })
 
 test('what only Windows has is not known here', async () => {
   const check = { kind: 'hns-network', name: 'x', type: 'overlay' } as const
-  expect(await ask(testEdges(), check)).toMatchObject({ state: 'unknown' })
+  expect(await runProbe(createFakeProbeDeps(), check)).toMatchObject({ state: 'unknown' })
 })
 
 describe('a disk', () => {
-  const latency = { kind: 'disk-latency', directory: '/var/lib/etcd', within: 100 } as const
+  const latency = { kind: 'disk-latency', directory: '/var/lib/etcd', maxMs: 100 } as const
 
   test('is fast, slow, full or broken', async () => {
-    const edges = testEdges()
-    expect(await ask(edges, latency)).toEqual({ state: 'well' })
-    edges.disk.took = 300
-    expect(await ask(edges, latency)).toMatchObject({ state: 'failed', code: 'DISK_SLOW' })
-    edges.disk.took = Object.assign(new Error('no space left'), { code: 'ENOSPC' })
-    expect(await ask(edges, latency)).toMatchObject({ code: 'DISK_FULL' })
-    edges.disk.took = Object.assign(new Error('i/o error'), { code: 'EIO' })
-    expect(await ask(edges, latency)).toMatchObject({ code: 'DISK_SLOW', seen: 'i/o error' })
+    const deps = createFakeProbeDeps()
+    expect(await runProbe(deps, latency)).toEqual({ state: 'healthy' })
+    deps.disk.took = 300
+    expect(await runProbe(deps, latency)).toMatchObject({ state: 'unhealthy', code: 'DISK_SLOW' })
+    deps.disk.took = Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+    expect(await runProbe(deps, latency)).toMatchObject({ code: 'DISK_FULL' })
+    deps.disk.took = Object.assign(new Error('i/o error'), { code: 'EIO' })
+    expect(await runProbe(deps, latency)).toMatchObject({ code: 'DISK_SLOW', message: 'i/o error' })
   })
 
   test('that was slow for once is not slow', async () => {
-    const edges = testEdges()
+    const deps = createFakeProbeDeps()
     const times = [300, 300, 90]
     const write = async (): Promise<number> => times.shift() ?? 300
-    const disks = { ...edges.disks, write }
-    expect(await ask({ ...edges, disks }, latency)).toEqual({ state: 'well' })
-    const seen = 'writes in /var/lib/etcd took 300, 300 and 300 ms, and may take 100'
-    expect(await ask({ ...edges, disks }, latency)).toEqual({ state: 'failed', code: 'DISK_SLOW', seen })
+    const disks = { ...deps.disks, write }
+    expect(await runProbe({ ...deps, disks }, latency)).toEqual({ state: 'healthy' })
+    const text = 'writes in /var/lib/etcd took 300, 300 and 300 ms, and may take 100'
+    expect(await runProbe({ ...deps, disks }, latency)).toEqual({
+      state: 'unhealthy',
+      code: 'DISK_SLOW',
+      message: text,
+    })
   })
 
   test('that hangs is written to once', async () => {
-    const edges = testEdges()
+    const deps = createFakeProbeDeps()
     const { promise, resolve } = Promise.withResolvers<number>()
-    edges.disk.took = promise
-    using one = prober(edges)
+    deps.disk.took = promise
+    using probes = createProber(deps)
     const { signal } = new AbortController()
-    const look = async (): Promise<Seen> =>
-      one.ask(testProbe(latency, { timeout: 50 }), testComponent('etcd'), signal)
-    expect(await look()).toMatchObject({ code: 'DISK_SLOW', seen: 'no answer within 50 ms' })
-    edges.disk.took = 1
-    expect(await look()).toMatchObject({
+    const runProbeAgain = async (): Promise<ProbeResult> =>
+      probes.run(testProbe(latency, { timeoutMs: 50 }), testComponent('etcd'), signal)
+    expect(await runProbeAgain()).toMatchObject({ code: 'DISK_SLOW', message: 'no answer within 50 ms' })
+    deps.disk.took = 1
+    expect(await runProbeAgain()).toMatchObject({
       code: 'DISK_SLOW',
-      seen: expect.stringContaining('has not ended yet'),
+      message: expect.stringContaining('has not ended yet'),
     })
     resolve(1)
     await setImmediate()
-    expect(await look()).toEqual({ state: 'well' })
+    expect(await runProbeAgain()).toEqual({ state: 'healthy' })
   })
 
   test('has room for bytes and for files', async () => {
-    const edges = testEdges()
-    const check = { kind: 'disk-space', directory: '/var/lib/etcd', free: 0.05 } as const
-    expect(await ask(edges, check)).toEqual({ state: 'well' })
-    edges.disk.freeFiles = 0.01
-    expect(await ask(edges, check)).toMatchObject({
+    const deps = createFakeProbeDeps()
+    const check = { kind: 'disk-space', directory: '/var/lib/etcd', minFree: 0.05 } as const
+    expect(await runProbe(deps, check)).toEqual({ state: 'healthy' })
+    deps.disk.freeFiles = 0.01
+    expect(await runProbe(deps, check)).toMatchObject({
       code: 'DISK_FULL',
-      seen: expect.stringContaining('files'),
+      message: expect.stringContaining('files'),
     })
-    edges.disk.free = 0.0499
-    expect(await ask(edges, check)).toEqual({
-      state: 'failed',
+    deps.disk.free = 0.0499
+    expect(await runProbe(deps, check)).toEqual({
+      state: 'unhealthy',
       code: 'DISK_FULL',
-      seen: '4.9 % of the disk of /var/lib/etcd is free',
+      message: '4.9 % of the disk of /var/lib/etcd is free',
     })
   })
 
@@ -130,35 +141,35 @@ describe('a disk', () => {
 })
 
 test('a certificate is good, due or over', async () => {
-  const { client } = await testAuthority()
-  const edges = testEdges()
-  edges.time = Date.now()
-  edges.texts.set('/client.crt', client.certificate)
-  const check = { kind: 'certificate', file: '/client.crt', left: 0.2 } as const
-  expect(await ask(edges, check)).toEqual({ state: 'well' })
-  // Of two days, a fifth is left after 38.4 hours.
-  edges.time += 40 * 3_600_000
-  expect(await ask(edges, check)).toMatchObject({ state: 'failed', code: 'CERTIFICATE_DUE' })
-  edges.time += 10 * 3_600_000
-  expect(await ask(edges, check)).toMatchObject({ code: 'CERTIFICATE_EXPIRED' })
-  edges.time -= 100 * 3_600_000
-  expect(await ask(edges, check)).toMatchObject({ code: 'CERTIFICATE_EXPIRED' })
-  edges.texts.set('/client.crt', 'nonsense')
-  expect(await ask(edges, check)).toMatchObject({ state: 'unknown' })
-  edges.texts.delete('/client.crt')
-  expect(await ask(edges, check)).toMatchObject({ state: 'unknown' })
+  const { client } = await createTestCa()
+  const deps = createFakeProbeDeps()
+  deps.time = Date.now()
+  deps.texts.set('/client.crt', client.certificate)
+  const check = { kind: 'certificate', file: '/client.crt', minRemaining: 0.2 } as const
+  expect(await runProbe(deps, check)).toEqual({ state: 'healthy' })
+  // After 38.4 hours a fifth of the two days is left.
+  deps.time += 40 * 3_600_000
+  expect(await runProbe(deps, check)).toMatchObject({ state: 'unhealthy', code: 'CERTIFICATE_DUE' })
+  deps.time += 10 * 3_600_000
+  expect(await runProbe(deps, check)).toMatchObject({ code: 'CERTIFICATE_EXPIRED' })
+  deps.time -= 100 * 3_600_000
+  expect(await runProbe(deps, check)).toMatchObject({ code: 'CERTIFICATE_EXPIRED' })
+  deps.texts.set('/client.crt', 'nonsense')
+  expect(await runProbe(deps, check)).toMatchObject({ state: 'unknown' })
+  deps.texts.delete('/client.crt')
+  expect(await runProbe(deps, check)).toMatchObject({ state: 'unknown' })
 })
 
 test('a clock agrees with most of the others, or does not', async () => {
-  const authority = await testAuthority()
-  const edges = testEdges()
-  edges.time = Date.UTC(2027, 0, 1, 12, 0, 0, 300)
-  edges.texts.set('/ca.crt', authority.certificate)
+  const ca = await createTestCa()
+  const deps = createFakeProbeDeps()
+  deps.time = Date.UTC(2027, 0, 1, 12, 0, 0, 300)
+  deps.texts.set('/ca.crt', ca.certificate)
   const server = async (ahead: number): Promise<AsyncDisposable & { readonly url: string }> => {
-    const { certificate: cert, privateKey: key } = authority.server
+    const { certificate: cert, privateKey: key } = ca.server
     const made = createServer({ cert, key }, (_, response) => {
-      // Who does not know us answers as well, and so says what time it is.
-      response.writeHead(401, { date: new Date(edges.time + ahead).toUTCString() }).end()
+      // A server that rejects the request still sends its time.
+      response.writeHead(401, { date: new Date(deps.time + ahead).toUTCString() }).end()
     })
     made.listen(0, '127.0.0.1')
     await once(made, 'listening')
@@ -174,14 +185,14 @@ test('a clock agrees with most of the others, or does not', async () => {
   await using right = await server(0)
   await using early = await server(8000)
   await using late = await server(-8000)
-  const look = async (...servers: readonly { readonly url: string }[]): Promise<Seen> =>
-    ask(edges, { kind: 'clock', servers: servers.map(({ url }) => url), authority: '/ca.crt', within: 2000 })
-  expect(await look(right, right)).toEqual({ state: 'well' })
-  expect(await look(right, early)).toEqual({ state: 'well' })
-  expect(await look(early)).toMatchObject({ state: 'failed', code: 'CLOCK_OFF' })
-  expect(await look(late, late, right)).toMatchObject({
+  const runProbeAgain = async (...servers: readonly { readonly url: string }[]): Promise<ProbeResult> =>
+    runProbe(deps, { kind: 'clock', servers: servers.map(({ url }) => url), caFile: '/ca.crt', maxMs: 2000 })
+  expect(await runProbeAgain(right, right)).toEqual({ state: 'healthy' })
+  expect(await runProbeAgain(right, early)).toEqual({ state: 'healthy' })
+  expect(await runProbeAgain(early)).toMatchObject({ state: 'unhealthy', code: 'CLOCK_OFF' })
+  expect(await runProbeAgain(late, late, right)).toMatchObject({
     code: 'CLOCK_OFF',
-    seen: expect.stringMatching(/^this clock is 7\.3 s ahead of that of 127\.0\.0\.1:/),
+    message: expect.stringMatching(/^this clock is 7\.3 s ahead of that of 127\.0\.0\.1:/),
   })
-  expect(await look({ url: 'https://127.0.0.1:1' })).toMatchObject({ state: 'unknown' })
+  expect(await runProbeAgain({ url: 'https://127.0.0.1:1' })).toMatchObject({ state: 'unknown' })
 })

@@ -1,113 +1,124 @@
-import { describe } from '../../../kit/errors.ts'
-import { duration } from '../../../kit/duration.ts'
+import { formatError } from '../../../kit/errors.ts'
+import { formatDuration } from '../../../kit/duration.ts'
 import type { Probe } from '../../../contract/probe.ts'
-import type { AskProbe, Seen } from '../probe-result.ts'
+import type { RunProbe, ProbeResult } from '../probe-result.ts'
 import { ProbeApi } from './probe-api.ts'
-import { type About, type Ask, type CheckKind, type Checks, failed, unknown } from './probe-runner.ts'
-import { askCertificate } from './certificate.ts'
-import { askClock } from './clock.ts'
-import { askCri } from './cri.ts'
-import { askDiskLatency } from './disk-latency.ts'
-import { askDiskSpace } from './disk-space.ts'
-import type { ProbeEdges } from './probe-deps.ts'
-import { askFile } from './file.ts'
-import { FreshFiles } from './cached-files.ts'
-import { askGrpc } from './grpc.ts'
-import { GrpcLines } from './grpc-connections.ts'
-import { askHnsNetwork } from './hns-network.ts'
-import { askHttp } from './http.ts'
-import { askInterface } from './interface.ts'
-import { meaningOf } from './meaning.ts'
-import { askNeighbours } from './peer-nodes.ts'
-import { askNodeLease } from './node-lease.ts'
-import { Nodes } from './node-reader.ts'
-import { askOverlay } from './overlay.ts'
-import { askSandbox } from './sandbox.ts'
-import { askService } from './service.ts'
-import { askServiceRules } from './service-rules.ts'
-import { Services } from './service-reader.ts'
-import { Web } from './http-client.ts'
+import {
+  type ProbeTarget,
+  type ProbeRunner,
+  type CheckKind,
+  type ChecksByKind,
+  failedResult,
+  unknownResult,
+} from './probe-runner.ts'
+import { createCertificateProbe } from './certificate.ts'
+import { createClockProbe } from './clock.ts'
+import { createCriProbe } from './cri.ts'
+import { createDiskLatencyProbe } from './disk-latency.ts'
+import { createDiskSpaceProbe } from './disk-space.ts'
+import type { ProbeDeps } from './probe-deps.ts'
+import { createFileProbe } from './file.ts'
+import { CachedFiles } from './cached-files.ts'
+import { createGrpcProbe } from './grpc.ts'
+import { GrpcConnections } from './grpc-connections.ts'
+import { createHnsNetworkProbe } from './hns-network.ts'
+import { createHttpProbe } from './http.ts'
+import { createInterfaceProbe } from './interface.ts'
+import { refineCode } from './meaning.ts'
+import { createPeersProbe } from './peer-nodes.ts'
+import { createNodeLeaseProbe } from './node-lease.ts'
+import { NodeReader } from './node-reader.ts'
+import { createOverlayProbe } from './overlay.ts'
+import { createSandboxProbe } from './sandbox.ts'
+import { createServiceProbe } from './service.ts'
+import { createServiceRulesProbe } from './service-rules.ts'
+import { ServiceReader } from './service-reader.ts'
+import { ProbeHttpClient } from './http-client.ts'
 
-/** Asks all kinds of questions, and keeps open what would cost most to open each time. */
+/** Runs probes of every kind, and keeps expensive connections open. */
 export interface Prober extends Disposable {
-  readonly ask: AskProbe
+  readonly run: RunProbe
 }
 
-type Asks = { readonly [K in CheckKind]: Ask<K> }
+type ProbeRunners = { readonly [K in CheckKind]: ProbeRunner<K> }
 
-export function prober(edges: ProbeEdges): Prober {
-  const { clock, monotonic, disks } = edges
+export function createProber(deps: ProbeDeps): Prober {
+  const { clock, monotonic, disks } = deps
   const open = new DisposableStack()
-  const [web, lines, api] = [
-    open.use(new Web()),
-    open.use(new GrpcLines()),
-    open.use(new ProbeApi(edges.files)),
+  const [web, grpc, api] = [
+    open.use(new ProbeHttpClient()),
+    open.use(new GrpcConnections()),
+    open.use(new ProbeApi(deps.files)),
   ]
-  const files = new FreshFiles(edges.files)
-  const nodes = new Nodes(api, monotonic)
-  const asks: Asks = {
-    service: askService(edges),
-    http: askHttp(web, files),
-    grpc: askGrpc(lines),
-    cri: askCri(lines),
-    interface: askInterface(edges),
-    overlay: askOverlay(edges, nodes),
-    'service-rules': askServiceRules(edges, new Services(api, monotonic)),
-    sandbox: askSandbox(edges),
-    'hns-network': askHnsNetwork(edges),
-    file: askFile(edges),
-    'node-lease': askNodeLease(api, clock),
-    neighbours: askNeighbours(nodes),
-    'disk-latency': askDiskLatency(disks),
-    'disk-space': askDiskSpace(disks),
-    certificate: askCertificate(files, clock),
-    clock: askClock(web, files, clock),
+  const files = new CachedFiles(deps.files)
+  const nodes = new NodeReader(api, monotonic)
+  const runners: ProbeRunners = {
+    service: createServiceProbe(deps),
+    http: createHttpProbe(web, files),
+    grpc: createGrpcProbe(grpc),
+    cri: createCriProbe(grpc),
+    interface: createInterfaceProbe(deps),
+    overlay: createOverlayProbe(deps, nodes),
+    'service-rules': createServiceRulesProbe(deps, new ServiceReader(api, monotonic)),
+    sandbox: createSandboxProbe(deps),
+    'hns-network': createHnsNetworkProbe(deps),
+    file: createFileProbe(deps),
+    'node-lease': createNodeLeaseProbe(api, clock),
+    'peer-nodes': createPeersProbe(nodes),
+    'disk-latency': createDiskLatencyProbe(disks),
+    'disk-space': createDiskSpaceProbe(disks),
+    certificate: createCertificateProbe(files, clock),
+    clock: createClockProbe(web, files, clock),
   }
   return {
-    async ask(probe, component, signal) {
+    async run(probe, component, signal) {
       signal.throwIfAborted()
-      const seen = await inTime(asks, { probe, component }, signal)
+      const result = await runWithTimeout(runners, { probe, component }, signal)
       signal.throwIfAborted()
-      return meaningOf(component.name, probe.name, seen)
+      return refineCode(component.name, probe.name, result)
     },
     [Symbol.dispose]: () => open.dispose(),
   }
 }
 
-/** Whoever is asked does not have to know how to hear a signal: at its time there is an answer. */
-async function inTime(asks: Asks, about: About, signal: AbortSignal): Promise<Seen> {
-  const { probe } = about
-  const limit = AbortSignal.timeout(probe.timeout)
-  const either = AbortSignal.any([signal, limit])
-  const over = Promise.withResolvers<Seen>()
-  either.addEventListener('abort', () => over.resolve(silence(probe)), { once: true })
-  const answer = askOne(asks, probe.check.kind, probe.check, about, either).catch((error: unknown) =>
-    either.aborted ? silence(probe) : unknown(describe(error)),
-  )
-  return Promise.race([answer, over.promise])
-}
-
-async function askOne<K extends CheckKind>(
-  asks: Asks,
-  kind: K,
-  check: Checks[K],
-  about: About,
+/** Returns a result at the timeout even if the check ignores its signal. */
+async function runWithTimeout(
+  runners: ProbeRunners,
+  target: ProbeTarget,
   signal: AbortSignal,
-): Promise<Seen> {
-  return asks[kind](check, signal, about)
+): Promise<ProbeResult> {
+  const { probe } = target
+  const limit = AbortSignal.timeout(probe.timeoutMs)
+  const either = AbortSignal.any([signal, limit])
+  const timedOut = Promise.withResolvers<ProbeResult>()
+  either.addEventListener('abort', () => timedOut.resolve(toTimeoutResult(probe)), { once: true })
+  const result = runOne(runners, probe.check.kind, probe.check, target, either).catch((error: unknown) =>
+    either.aborted ? toTimeoutResult(probe) : unknownResult(formatError(error)),
+  )
+  return Promise.race([result, timedOut.promise])
 }
 
-/** What it means that there was no answer in time. Where somebody else was asked about the component, nothing. */
-function silence({ check: { kind }, timeout }: Probe): Seen {
-  const code = telling.get(kind)
-  const seen = `no answer within ${duration(timeout)}`
-  return code === undefined ? unknown(seen) : failed(code, seen)
+async function runOne<K extends CheckKind>(
+  runners: ProbeRunners,
+  kind: K,
+  check: ChecksByKind[K],
+  target: ProbeTarget,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  return runners[kind](check, signal, target)
 }
 
-const telling: ReadonlyMap<CheckKind, string> = new Map([
-  ['http', 'HEALTH_NO_ANSWER'],
-  ['grpc', 'HEALTH_NO_ANSWER'],
-  ['cri', 'HEALTH_NO_ANSWER'],
+/** The result if there was no response in time; unknown if another server was queried about the component. */
+function toTimeoutResult({ check: { kind }, timeoutMs }: Probe): ProbeResult {
+  const code = timeoutCodes.get(kind)
+  const result = `no answer within ${formatDuration(timeoutMs)}`
+  return code === undefined ? unknownResult(result) : failedResult(code, result)
+}
+
+const timeoutCodes: ReadonlyMap<CheckKind, string> = new Map([
+  ['http', 'HEALTH_NO_RESPONSE'],
+  ['grpc', 'HEALTH_NO_RESPONSE'],
+  ['cri', 'HEALTH_NO_RESPONSE'],
   ['sandbox', 'SANDBOX_NOT_JOINED'],
   ['disk-latency', 'DISK_SLOW'],
 ])

@@ -1,31 +1,31 @@
 import { array, assert, integer, property, record, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import { fieldsOf, numberOf, partsOf, textOf } from './protobuf.ts'
+import { readFields, readNumberField, readBytesFields, readTextField } from './protobuf.ts'
 
-/** 150 in field 1, and `testing` in field 2: the examples of the format's own documents. */
+/** 150 in field 1, and `testing` in field 2: the examples of the protocol buffers documentation. */
 const example = Buffer.from('089601120774657374696e67', 'hex')
 
 test('a message is read as the format says', () => {
-  expect(numberOf(example, 1)).toBe(150)
-  expect(textOf(example, 2)).toBe('testing')
-  expect([...fieldsOf(example)].map(({ number }) => number)).toEqual([1, 2])
+  expect(readNumberField(example, 1)).toBe(150)
+  expect(readTextField(example, 2)).toBe('testing')
+  expect([...readFields(example)].map(({ number }) => number)).toEqual([1, 2])
 })
 
 test('what is left out is nothing', () => {
-  expect(numberOf(example, 3)).toBe(0)
-  expect(textOf(example, 3)).toBe('')
-  expect(partsOf(example, 1)).toEqual([])
+  expect(readNumberField(example, 3)).toBe(0)
+  expect(readTextField(example, 3)).toBe('')
+  expect(readBytesFields(example, 1)).toEqual([])
 })
 
 test('fields of fixed length are read over', () => {
   const long = Buffer.concat([Buffer.from([0x19, 1, 2, 3, 4, 5, 6, 7, 8, 0x25, 1, 2, 3, 4]), example])
-  expect(textOf(long, 2)).toBe('testing')
+  expect(readTextField(long, 2)).toBe('testing')
 })
 
 test('a message that is cut is an error, and so is a number that does not end', () => {
-  expect(() => [...fieldsOf(example.subarray(0, -1))]).toThrow('cut')
-  expect(() => [...fieldsOf(Buffer.alloc(20, 0xff))]).toThrow('does not end')
-  expect(() => [...fieldsOf(Buffer.from([0x0b]))]).toThrow('type 3')
+  expect(() => [...readFields(example.subarray(0, -1))]).toThrow('cut')
+  expect(() => [...readFields(Buffer.alloc(20, 0xff))]).toThrow('does not end')
+  expect(() => [...readFields(Buffer.from([0x0b]))]).toThrow('type 3')
 })
 
 test('what was written is read, whatever it is', () => {
@@ -41,7 +41,7 @@ test('what was written is read, whatever it is', () => {
           return Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes])
         }),
       )
-      const read = [...fieldsOf(message)].map(({ number, value }) => ({
+      const read = [...readFields(message)].map(({ number, value }) => ({
         number,
         text: value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : '',
       }))

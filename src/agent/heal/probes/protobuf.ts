@@ -1,11 +1,11 @@
-/** A field of a message: a number, or bytes that only its reader knows to be text or a message. */
+/** A field of a message: a number, or bytes that hold text or a nested message. */
 export interface Field {
   readonly number: number
   readonly value: number | Uint8Array
 }
 
-/** What is in a message of protocol buffers. Fields that nobody asks for are read over; one that is cut is an error. */
-export function* fieldsOf(message: Uint8Array): Generator<Field> {
+/** Reads the fields of a protocol buffers message. A truncated message is an error. */
+export function* readFields(message: Uint8Array): Generator<Field> {
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength)
   let at = 0
   const varint = (): number => {
@@ -14,7 +14,7 @@ export function* fieldsOf(message: Uint8Array): Generator<Field> {
       const byte = view.getUint8(at++)
       value += (byte & 0x7f) * shift
       if (byte < 0x80) return value
-      // Ten bytes hold 64 bits, which is all that there can be.
+      // Ten bytes hold 64 bits, the maximum of a varint.
       if (shift >= 2 ** 63) throw new RangeError('a number does not end')
     }
   }
@@ -24,11 +24,11 @@ export function* fieldsOf(message: Uint8Array): Generator<Field> {
   }
   while (at < message.length) {
     const key = varint()
-    yield { number: Math.floor(key / 8), value: valueOf(key % 8, varint, bytes) }
+    yield { number: Math.floor(key / 8), value: readValue(key % 8, varint, bytes) }
   }
 }
 
-function valueOf(
+function readValue(
   type: number,
   varint: () => number,
   bytes: (length: number) => Uint8Array,
@@ -40,20 +40,20 @@ function valueOf(
   throw new RangeError(`there are no fields of type ${type}`)
 }
 
-/** The messages or texts of a field, in their order. */
-export function partsOf(message: Uint8Array, number: number): Uint8Array[] {
-  return [...fieldsOf(message)].flatMap((field) =>
+/** The messages or texts of a repeated field, in order. */
+export function readBytesFields(message: Uint8Array, number: number): Uint8Array[] {
+  return [...readFields(message)].flatMap((field) =>
     field.number === number && field.value instanceof Uint8Array ? [field.value] : [],
   )
 }
 
-/** Empty when it is left out, as all texts are that say nothing. */
-export function textOf(message: Uint8Array, number: number): string {
-  return Buffer.from(partsOf(message, number).at(-1) ?? []).toString('utf8')
+/** Empty if the field is left out. */
+export function readTextField(message: Uint8Array, number: number): string {
+  return Buffer.from(readBytesFields(message, number).at(-1) ?? []).toString('utf8')
 }
 
-/** 0 when it is left out, which false is, too. */
-export function numberOf(message: Uint8Array, number: number): number {
-  const found = [...fieldsOf(message)].findLast((field) => field.number === number)?.value
+/** 0 if the field is left out, which also encodes false. */
+export function readNumberField(message: Uint8Array, number: number): number {
+  const found = [...readFields(message)].findLast((field) => field.number === number)?.value
   return typeof found === 'number' ? found : 0
 }

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { Kept } from './rate-limited-cache.ts'
+import { RateLimitedCache } from './rate-limited-cache.ts'
 
 test('an answer is good for a minute, and a long one for longer', async () => {
-  let [now, asked] = [0, 0]
+  let [now, loads] = [0, 0]
   let text = 'short'
-  const kept = new Kept<number>(() => now)
+  const cache = new RateLimitedCache<number>(() => now)
   const get = async (): Promise<number> =>
-    kept.get(
+    cache.get(
       'key',
       async () => {
-        asked += 1
+        loads += 1
         return text
       },
       (answer) => answer.length,
@@ -25,17 +25,17 @@ test('an answer is good for a minute, and a long one for longer', async () => {
   expect(await get()).toBe(1_200_000)
   now += 1
   expect(await get()).toBe(0)
-  expect(asked).toBe(3)
+  expect(loads).toBe(3)
 })
 
-test('when nobody answers, the old answer has to do; and where there is none, that is said', async () => {
+test('if loading fails, the old value is returned; without one the error is thrown', async () => {
   let now = 0
-  const kept = new Kept<string>(() => now)
+  const cache = new RateLimitedCache<string>(() => now)
   const fails = async (): Promise<string> => {
-    throw new Error('nobody')
+    throw new Error('unreachable')
   }
-  await expect(kept.get('key', fails, String)).rejects.toThrow('nobody')
-  await kept.get('key', async () => 'old', String)
+  await expect(cache.get('key', fails, String)).rejects.toThrow('unreachable')
+  await cache.get('key', async () => 'old', String)
   now = 100_000
-  expect(await kept.get('key', fails, String)).toBe('old')
+  expect(await cache.get('key', fails, String)).toBe('old')
 })

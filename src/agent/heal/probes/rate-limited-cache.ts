@@ -1,38 +1,41 @@
-/** No list is asked for more often than this, in milliseconds. */
-const least = 60_000
+/** Minimum time between two requests for the same list, in milliseconds. */
+const minAgeMs = 60_000
 
 /**
- * Bytes a millisecond: about 4 KB a second is what lists may cost on average, however long they are. All nodes of a
- * cluster ask for what grows with the cluster, so without a limit the API would answer with the square of its size. With
- * it 5,000 nodes ask for 20 MB a second from all API servers together, and each looks at 1.3 MB of nodes every five
- * minutes and at 15 MB of services every hour.
+ * Bytes per millisecond: lists may cost about 4 KB per second on average, whatever their length. Every node
+ * requests lists that grow with the cluster, so without a limit the API load would grow with the square of
+ * its size. With the limit 5,000 nodes request 20 MB per second from all API servers together. Each node
+ * reads 1.3 MB of nodes every five minutes, and 15 MB of services every hour.
  */
-const rate = 4
+const bytesPerMs = 4
 
-interface Answer<T> {
-  /** By a clock that nobody sets. */
+interface CacheEntry<T> {
+  /** By a monotonic clock. */
   readonly until: number
   readonly value: T
 }
 
-/** What long answers said, as long as it is good enough. */
-export class Kept<T> {
+/** Caches large responses; larger ones are kept longer. */
+export class RateLimitedCache<T> {
   readonly #now: () => number
-  readonly #answers = new Map<string, Answer<T>>()
+  readonly #entries = new Map<string, CacheEntry<T>>()
 
-  /** Milliseconds, by a clock that nobody sets. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(now: () => number) {
     this.#now = now
   }
 
-  /** Asks when what is kept is too old. When nobody answers, the old answer has to do, where there is one. */
-  async get(key: string, ask: () => Promise<string>, read: (text: string) => T): Promise<T> {
-    const known = this.#answers.get(key)
+  /**
+   * Loads the value if the cached one is too old. If loading fails, the old value is returned if there is
+   * one.
+   */
+  async get(key: string, load: () => Promise<string>, parse: (text: string) => T): Promise<T> {
+    const known = this.#entries.get(key)
     if (known !== undefined && this.#now() < known.until) return known.value
     try {
-      const text = await ask()
-      const value = read(text)
-      this.#answers.set(key, { until: this.#now() + Math.max(least, text.length / rate), value })
+      const text = await load()
+      const value = parse(text)
+      this.#entries.set(key, { until: this.#now() + Math.max(minAgeMs, text.length / bytesPerMs), value })
       return value
     } catch (error) {
       if (known !== undefined) return known.value

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { routedNetworks } from './routes.ts'
+import { listRoutedNetworks } from './routes.ts'
 
 test('routes are read as the kernel tells them', () => {
   const text = [
@@ -10,5 +10,5 @@ test('routes are read as the kernel tells them', () => {
     '*\t0003F40A\t00000000\t0201\t0\t0\t0\t00FFFFFF\t0\t0\t0',
     '',
   ].join('\n')
-  expect([...routedNetworks(text)]).toEqual(['0.0.0.0/0', '10.244.1.0/24', '10.244.2.0/24'])
+  expect([...listRoutedNetworks(text)]).toEqual(['0.0.0.0/0', '10.244.1.0/24', '10.244.2.0/24'])
 })

@@ -1,36 +1,49 @@
-import { describe } from '../../../kit/errors.ts'
-import { inTurns } from '../../../kit/mutex.ts'
-import type { Seen } from '../probe-result.ts'
-import { type Ask, failed, well } from './probe-runner.ts'
-import { type CniGuest, type CniNetwork, cniNetworkIn, joinNetwork, leaveNetwork } from './cni.ts'
-import type { ProbeEdges } from './probe-deps.ts'
+import { formatError } from '../../../kit/errors.ts'
+import { createMutex } from '../../../kit/mutex.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { type ProbeRunner, failedResult, healthyResult } from './probe-runner.ts'
+import {
+  type CniAttachment,
+  type CniNetwork,
+  parseCniNetwork,
+  addToNetwork,
+  deleteFromNetwork,
+} from './cni.ts'
+import type { ProbeDeps } from './probe-deps.ts'
 
 /**
- * Of the namespace and of a container that nobody runs. Always the same: what one that was killed has left is found by the
- * next, and no address is ever lost to it. Not where others have theirs: `ip netns` would mount all of those once more.
+ * Fixed names of the namespace and of a container that does not exist. The next probe finds what a killed one
+ * left, so no address leaks. Not in the directory of `ip netns`, which would mount all its namespaces again.
  */
 const name = 'hyperkube-probe'
 const namespace = '/run/hyperkube/probe-network'
 
-/** How long it may take to clean up, for one whose time is over as well. */
-const cleanup = 20_000
+/** Milliseconds for the cleanup, which also runs after the probe's timeout. */
+const cleanupTimeoutMs = 20_000
 
 /**
- * Whether a pod could be joined to the network now, by the very plugins that would do it, and could leave it again. What
- * stays is a bridge without ports, where there was none: the first pod would have made it.
+ * Checks with the real CNI plugins whether a pod could be attached to the network and detached again. An
+ * empty bridge may remain; the first pod would have created it too.
  */
-export function askSandbox({ files, command }: Pick<ProbeEdges, 'files' | 'command'>): Ask<'sandbox'> {
-  // One whose time is over still cleans up, and the next must not come into its way.
-  const turns = inTurns()
+export function createSandboxProbe({
+  files,
+  command,
+}: Pick<ProbeDeps, 'files' | 'command'>): ProbeRunner<'sandbox'> {
+  // A probe that timed out still cleans up; the next one must wait for it.
+  const exclusive = createMutex()
   let isClean = false
-  const visit = async (network: CniNetwork, guest: CniGuest, signal: AbortSignal): Promise<Seen> => {
+  const joinAndLeave = async (
+    network: CniNetwork,
+    attachment: CniAttachment,
+    signal: AbortSignal,
+  ): Promise<ProbeResult> => {
     let result: unknown
     const leave = async (): Promise<void> => {
-      const limit = AbortSignal.timeout(cleanup)
+      const limit = AbortSignal.timeout(cleanupTimeoutMs)
       try {
-        await leaveNetwork(command, network, guest, result, limit)
+        await deleteFromNetwork(command, network, attachment, result, limit)
       } finally {
-        // 32: there is none. 1: there is not even a file.
+        // umount exits with 32 if nothing is mounted, and with 1 if there is no file.
         await command(['umount', '--', namespace], { codes: [0, 1, 32], signal: limit })
       }
     }
@@ -39,27 +52,27 @@ export function askSandbox({ files, command }: Pick<ProbeEdges, 'files' | 'comma
     try {
       await command(['touch', namespace], { signal })
       await command(['unshare', `--net=${namespace}`, 'true'], { signal })
-      result = await joinNetwork(command, network, guest, signal)
+      result = await addToNetwork(command, network, attachment, signal)
     } catch (error) {
       await leave().catch(() => undefined)
       signal.throwIfAborted()
-      return failed('SANDBOX_NOT_JOINED', describe(error))
+      return failedResult('SANDBOX_NOT_JOINED', formatError(error))
     }
     try {
       await leave()
     } catch (error) {
-      return failed('SANDBOX_NOT_JOINED', `it did not get away again: ${describe(error)}`)
+      return failedResult('SANDBOX_NOT_JOINED', `it did not get away again: ${formatError(error)}`)
     }
     isClean = true
-    return well
+    return healthyResult
   }
   return async ({ configuration, plugins }, signal) =>
-    turns(async () => {
+    exclusive(async () => {
       signal.throwIfAborted()
       const text = await files.read(configuration)
-      if (text === undefined) return failed('SANDBOX_NOT_JOINED', `there is no ${configuration}`)
-      const network = cniNetworkIn(text.toString('utf8'))
-      if (network === undefined) return failed('SANDBOX_NOT_JOINED', `${configuration} cannot be read`)
-      return visit(network, { container: name, namespace, plugins }, signal)
+      if (text === undefined) return failedResult('SANDBOX_NOT_JOINED', `there is no ${configuration}`)
+      const network = parseCniNetwork(text.toString('utf8'))
+      if (network === undefined) return failedResult('SANDBOX_NOT_JOINED', `${configuration} cannot be read`)
+      return joinAndLeave(network, { container: name, namespace, plugins }, signal)
     })
 }

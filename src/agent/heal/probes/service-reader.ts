@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { ProbeApi } from './probe-api.ts'
-import { Kept } from './rate-limited-cache.ts'
+import { RateLimitedCache } from './rate-limited-cache.ts'
 
-/** No more than is needed: all of it is kept. */
+/** Only the fields that are needed, because all services are cached. */
 const service = z.object({
   metadata: z.object({
     name: z.string(),
@@ -35,86 +35,93 @@ type Slice = z.infer<typeof slice>
 export interface ServicePort {
   readonly namespace: string
   readonly service: string
-  /** 10.96.0.10 udp 53. */
+  /** Such as `10.96.0.10 udp 53`. */
   readonly rule: string
 }
 
-/** kube-proxy has to hear of it first, in milliseconds. */
-const youth = 60_000
+/** Milliseconds until kube-proxy has learned of a new service. */
+const settleMs = 60_000
 
-/** What kube-proxy is to make rules of, as it sees it itself. */
-export class Services {
+/** Reads the services that kube-proxy must have rules for, with its own credentials. */
+export class ServiceReader {
   readonly #api: ProbeApi
-  readonly #services: Kept<readonly Service[]>
-  readonly #slices: Kept<readonly Slice[]>
+  readonly #services: RateLimitedCache<readonly Service[]>
+  readonly #slices: RateLimitedCache<readonly Slice[]>
 
-  /** `monotonic` in milliseconds, by a clock that nobody sets. */
+  /** `monotonic` returns milliseconds of a monotonic clock. */
   constructor(api: ProbeApi, monotonic: () => number) {
     this.#api = api
-    this.#services = new Kept(monotonic)
-    this.#slices = new Kept(monotonic)
+    this.#services = new RateLimitedCache(monotonic)
+    this.#slices = new RateLimitedCache(monotonic)
   }
 
-  /** As it was said of late: from a minute ago to an hour, in a large cluster. */
-  async ports(kubeconfig: string, now: Date, signal: AbortSignal): Promise<readonly ServicePort[]> {
+  /** From the cache: a minute old, or up to an hour in a large cluster. */
+  async listPorts(kubeconfig: string, now: Date, signal: AbortSignal): Promise<readonly ServicePort[]> {
     const query = { resourceVersion: '0' }
     const all = await this.#services.get(
       kubeconfig,
       async () => this.#api.text({ kubeconfig, path: '/api/v1/services', query }, signal),
-      servicesIn,
+      parseServices,
     )
-    const behind = await this.#slices.get(
+    const slices = await this.#slices.get(
       kubeconfig,
       async () => this.#api.text({ kubeconfig, path: `${discovery}/endpointslices`, query }, signal),
-      slicesIn,
+      parseSlices,
     )
-    return portsOf(all, behind, now)
+    return selectServicePorts(all, slices, now)
   }
 
-  /** The ports of one service, as they are now. kube-proxy may list and not get, so one is a list as well. */
-  async portsNow(
+  /** The current ports of one service. kube-proxy may list but not get, so this is a filtered list. */
+  async fetchPorts(
     kubeconfig: string,
     { namespace, service: name }: ServicePort,
     now: Date,
     signal: AbortSignal,
   ): Promise<readonly ServicePort[]> {
-    const within = `namespaces/${encodeURIComponent(namespace)}`
+    const namespacePath = `namespaces/${encodeURIComponent(namespace)}`
     const text = await this.#api.text(
-      { kubeconfig, path: `/api/v1/${within}/services`, query: { fieldSelector: `metadata.name=${name}` } },
-      signal,
-    )
-    const behind = await this.#api.text(
       {
         kubeconfig,
-        path: `${discovery}/${within}/endpointslices`,
+        path: `/api/v1/${namespacePath}/services`,
+        query: { fieldSelector: `metadata.name=${name}` },
+      },
+      signal,
+    )
+    const slices = await this.#api.text(
+      {
+        kubeconfig,
+        path: `${discovery}/${namespacePath}/endpointslices`,
         query: { labelSelector: `${serviceName}=${name}` },
       },
       signal,
     )
-    return portsOf(servicesIn(text), slicesIn(behind), now)
+    return selectServicePorts(parseServices(text), parseSlices(slices), now)
   }
 }
 
 const discovery = '/apis/discovery.k8s.io/v1'
 const serviceName = 'kubernetes.io/service-name'
 
-function servicesIn(text: string): readonly Service[] {
+function parseServices(text: string): readonly Service[] {
   return z.object({ items: z.array(service).nullish() }).parse(JSON.parse(text)).items ?? []
 }
 
-function slicesIn(text: string): readonly Slice[] {
+function parseSlices(text: string): readonly Slice[] {
   return z.object({ items: z.array(slice).nullish() }).parse(JSON.parse(text)).items ?? []
 }
 
-/** Those with somebody behind them: of the others, there is nothing to find. */
-export function portsOf(
+/** Selects ports with ready endpoints; kube-proxy writes no such rules for the others. */
+export function selectServicePorts(
   services: readonly Service[],
   slices: readonly Slice[],
   now: Date,
 ): readonly ServicePort[] {
   const backed = new Set(slices.filter(isBacked).flatMap(backedPorts))
   return services
-    .filter((one) => isOurs(one) && now.getTime() - Date.parse(one.metadata.creationTimestamp) > youth)
+    .filter(
+      (one) =>
+        hasRuleOnEveryNode(one) && now.getTime() - Date.parse(one.metadata.creationTimestamp) > settleMs,
+    )
     .flatMap(({ metadata: { namespace, name }, spec: { clusterIP, ports } }) =>
       ports
         .filter((port) => backed.has(`${namespace}/${name}/${port.name}`))
@@ -126,19 +133,19 @@ export function portsOf(
     )
 }
 
-/** Whether kube-proxy makes the same rules for it on every node. */
-function isOurs({
+/** Whether kube-proxy writes the same rules for the service on every node. */
+function hasRuleOnEveryNode({
   metadata: { labels },
   spec: { type, clusterIP, internalTrafficPolicy },
 }: Service): boolean {
-  const foreign = labels['service.kubernetes.io/service-proxy-name'] !== undefined
+  const hasOtherProxy = labels['service.kubernetes.io/service-proxy-name'] !== undefined
   const isIpv4 = /^\d+\.\d+\.\d+\.\d+$/.test(clusterIP)
-  // With `Local`, a node on which nobody is behind it has no rule, and rightly so.
-  return !foreign && type !== 'ExternalName' && isIpv4 && internalTrafficPolicy === 'Cluster'
+  // With `Local`, a node without an endpoint has no rule, which is correct.
+  return !hasOtherProxy && type !== 'ExternalName' && isIpv4 && internalTrafficPolicy === 'Cluster'
 }
 
 function isBacked({ addressType, endpoints }: Slice): boolean {
-  // Nothing said of it counts as ready.
+  // An endpoint without a ready condition counts as ready.
   return addressType === 'IPv4' && (endpoints ?? []).some(({ conditions }) => conditions.ready !== false)
 }
 

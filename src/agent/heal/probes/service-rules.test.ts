@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { CommandResult } from '../../../kit/command.ts'
-import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
-import type { Asked, TestAnswer } from '../../../kit/testing/https-test-server.ts'
-import type { Seen } from '../probe-result.ts'
-import { type Prober, prober } from './prober.ts'
-import { iptablesRules, nftRules } from './service-rules.ts'
-import { type TestApi, testApi } from './testing/fake-probe-api.ts'
-import { type TestEdges, testComponent, testEdges, testProbe } from './testing/fake-probe-deps.ts'
+import { type TestCa, createTestCa } from '../../../kit/testing/test-ca.ts'
+import type { ReceivedRequest, TestResponse } from '../../../kit/testing/https-test-server.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { type Prober, createProber } from './prober.ts'
+import { parseIptablesRules, parseNftRules } from './service-rules.ts'
+import { type FakeProbeApi, startFakeProbeApi } from './testing/fake-probe-api.ts'
+import {
+  type FakeProbeDeps,
+  testComponent,
+  createFakeProbeDeps,
+  testProbe,
+} from './testing/fake-probe-deps.ts'
 
 interface TestService {
   readonly name: string
@@ -17,38 +22,38 @@ interface TestService {
   readonly ready?: boolean
 }
 
-let authority: TestAuthority
-let api: TestApi
+let ca: TestCa
+let api: FakeProbeApi
 let services: readonly TestService[]
 let filter: Partial<CommandResult>
-let edges: TestEdges
-let one: Prober
+let deps: FakeProbeDeps
+let probes: Prober
 const dns = { name: 'dns', clusterIP: '10.96.0.10' }
 const known = { stdout: 'elements = { 10.96.0.10 . tcp . 53 : goto service-X-default/dns/tcp/main }' }
 const gone = { code: 1, stderr: 'Error: No such file or directory\nlist map ip kube-proxy service-ips' }
 
 beforeAll(async () => {
-  authority = await testAuthority()
-  api = await testApi(authority, answer)
+  ca = await createTestCa()
+  api = await startFakeProbeApi(ca, respond)
 })
 afterAll(async () => api[Symbol.asyncDispose]())
 beforeEach(() => {
-  one?.[Symbol.dispose]()
+  probes?.[Symbol.dispose]()
   services = [dns]
   filter = known
-  edges = testEdges(() => filter)
-  edges.texts.set('/kubeconfig', api.kubeconfig)
-  one = prober(edges)
+  deps = createFakeProbeDeps(() => filter)
+  deps.texts.set('/kubeconfig', api.kubeconfig)
+  probes = createProber(deps)
 })
 
-function answer({ path, query }: Asked): TestAnswer {
+function respond({ path, query }: ReceivedRequest): TestResponse {
   const only = /metadata.name=(.*)/.exec(query.get('fieldSelector') ?? '')?.[1]
   const label = /service-name=(.*)/.exec(query.get('labelSelector') ?? '')?.[1]
   const items = services.filter(({ name }) => [undefined, name].includes(only ?? label))
-  return { json: { items: path.endsWith('/services') ? items.map(serviceOf) : items.map(sliceOf) } }
+  return { json: { items: path.endsWith('/services') ? items.map(buildService) : items.map(buildSlice) } }
 }
 
-function serviceOf({
+function buildService({
   name,
   clusterIP,
   created = '2026-12-01T00:00:00Z',
@@ -61,7 +66,7 @@ function serviceOf({
   }
 }
 
-function sliceOf({ name, ready }: TestService): unknown {
+function buildSlice({ name, ready }: TestService): unknown {
   return {
     metadata: { namespace: 'default', labels: { 'kubernetes.io/service-name': name } },
     addressType: 'IPv4',
@@ -70,8 +75,8 @@ function sliceOf({ name, ready }: TestService): unknown {
   }
 }
 
-async function ask(mode: 'nftables' | 'iptables' = 'nftables'): Promise<Seen> {
-  return one.ask(
+async function runProbe(mode: 'nftables' | 'iptables' = 'nftables'): Promise<ProbeResult> {
+  return probes.run(
     testProbe({ kind: 'service-rules', mode, kubeconfig: '/kubeconfig' }),
     testComponent('kube-proxy'),
     new AbortController().signal,
@@ -79,37 +84,37 @@ async function ask(mode: 'nftables' | 'iptables' = 'nftables'): Promise<Seen> {
 }
 
 test('services that the packet filter knows are well, and the API is asked once a minute', async () => {
-  const before = api.asked.length
-  for (const _ of [1, 2, 3]) expect(await ask()).toEqual({ state: 'well' })
-  expect(api.asked.slice(before).map(({ path }) => path)).toEqual([
+  const before = api.requests.length
+  for (const _ of [1, 2, 3]) expect(await runProbe()).toEqual({ state: 'healthy' })
+  expect(api.requests.slice(before).map(({ path }) => path)).toEqual([
     '/api/v1/services',
     '/apis/discovery.k8s.io/v1/endpointslices',
   ])
-  expect(edges.ran.length).toBe(3)
+  expect(deps.ran.length).toBe(3)
 })
 
 test('a filter that was flushed, as a whole or of one service', async () => {
   filter = gone
-  expect(await ask()).toEqual({
-    state: 'failed',
+  expect(await runProbe()).toEqual({
+    state: 'unhealthy',
     code: 'SERVICE_RULES',
-    seen: 'the packet filter knows no service at all',
+    message: 'the packet filter knows no service at all',
   })
   filter = known
   services = [dns, { name: 'web', clusterIP: '10.96.0.11' }]
-  edges.time += 60_001
-  expect(await ask()).toEqual({
-    state: 'failed',
+  deps.time += 60_001
+  expect(await runProbe()).toEqual({
+    state: 'unhealthy',
     code: 'SERVICE_RULES',
-    seen: 'the packet filter does not know default/web (10.96.0.11 tcp 53)',
+    message: 'the packet filter does not know default/web (10.96.0.11 tcp 53)',
   })
 })
 
 test('a service that is gone since the last list is not missed', async () => {
-  expect(await ask()).toEqual({ state: 'well' })
+  expect(await runProbe()).toEqual({ state: 'healthy' })
   filter = gone
   services = []
-  expect(await ask()).toEqual({ state: 'well' })
+  expect(await runProbe()).toEqual({ state: 'healthy' })
 })
 
 test.each<readonly [string, TestService]>([
@@ -125,12 +130,12 @@ test.each<readonly [string, TestService]>([
   ['young', { name: 'x', clusterIP: '10.96.0.1', created: '2026-12-31T23:59:30Z' }],
 ])('a service that is %s is not missed', async (_, service) => {
   services = [dns, service]
-  expect(await ask()).toEqual({ state: 'well' })
+  expect(await runProbe()).toEqual({ state: 'healthy' })
 })
 
 test('a filter that cannot be asked says nothing', async () => {
   filter = { code: 1, stderr: 'Error: Operation not permitted' }
-  expect(await ask()).toMatchObject({ state: 'unknown', seen: 'Error: Operation not permitted' })
+  expect(await runProbe()).toMatchObject({ state: 'unknown', message: 'Error: Operation not permitted' })
 })
 
 test('rules of nftables and iptables are read as kube-proxy writes them', async () => {
@@ -142,16 +147,16 @@ test('rules of nftables and iptables are read as kube-proxy writes them', async 
 			     10.96.0.1 . tcp . 443 : goto service-2QRHZV4L-default/kubernetes/tcp/https }
 	}
 }`
-  expect([...nftRules(map)]).toEqual(['10.96.0.10 udp 53', '10.96.0.1 tcp 443'])
+  expect([...parseNftRules(map)]).toEqual(['10.96.0.10 udp 53', '10.96.0.1 tcp 443'])
   const rules = `:KUBE-SERVICES - [0:0]
 -A KUBE-SERVICES -d 10.96.0.1/32 -p tcp -m comment --comment "default/kubernetes:https cluster IP" -m tcp --dport 443 -j KUBE-SVC-NPX46M4PTMTKRN6Y
 -A KUBE-SERVICES -m comment --comment "kubernetes service nodeports" -m addrtype --dst-type LOCAL -j KUBE-NODEPORTS
 -A KUBE-SVC-NPX46M4PTMTKRN6Y ! -s 10.244.0.0/16 -d 10.96.0.2/32 -p tcp -m tcp --dport 443 -j KUBE-MARK-MASQ
 `
-  expect([...iptablesRules(rules)]).toEqual(['10.96.0.1 tcp 443'])
+  expect([...parseIptablesRules(rules)]).toEqual(['10.96.0.1 tcp 443'])
   services = [{ name: 'kubernetes', clusterIP: '10.96.0.1', spec: { ports: [{ name: 'main', port: 443 }] } }]
   filter = { stdout: rules }
-  expect(await ask('iptables')).toEqual({ state: 'well' })
+  expect(await runProbe('iptables')).toEqual({ state: 'healthy' })
   filter = {}
-  expect(await ask('iptables')).toMatchObject({ code: 'SERVICE_RULES' })
+  expect(await runProbe('iptables')).toMatchObject({ code: 'SERVICE_RULES' })
 })

@@ -1,11 +1,13 @@
-import { type Ask, failed, unknown, well } from './probe-runner.ts'
-import type { ProbeEdges } from './probe-deps.ts'
+import { type ProbeRunner, failedResult, unknownResult, healthyResult } from './probe-runner.ts'
+import type { ProbeDeps } from './probe-deps.ts'
 
-/** Whether the supervisor says that it runs. */
-export function askService({ systemd }: Pick<ProbeEdges, 'systemd'>): Ask<'service'> {
+/** Checks whether the supervisor reports the service as active. */
+export function createServiceProbe({ systemd }: Pick<ProbeDeps, 'systemd'>): ProbeRunner<'service'> {
   return async (_check, _signal, { component: { service } }) => {
-    if (service === undefined) return unknown('it has no service')
+    if (service === undefined) return unknownResult('it has no service')
     const { active, sub } = await systemd.show(service.name)
-    return active === 'active' ? well : failed('HEALTH_NOT_RUNNING', `${service.name} is ${active} (${sub})`)
+    return active === 'active'
+      ? healthyResult
+      : failedResult('HEALTH_NOT_RUNNING', `${service.name} is ${active} (${sub})`)
   }
 }

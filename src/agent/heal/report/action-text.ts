@@ -1,50 +1,50 @@
 import type { HealAction } from '../../../contract/health.ts'
-import type { Note } from '../../../kube/events.ts'
+import type { EventNote } from '../../../kube/events.ts'
 
-type Told = Record<HealAction['outcome'], string>
+type OutcomeText = Record<HealAction['outcome'], string>
 
-/** What is said of an action, with the component after it. */
-const verbs: Readonly<Record<HealAction['action'], Told>> = {
+/** The verb for an action; the component name follows it. */
+const verbs: Readonly<Record<HealAction['action'], OutcomeText>> = {
   restart: { done: 'restarted', failed: 'could not restart' },
-  rebuild: { done: 'made anew what is derived for', failed: 'could not make anew what is derived for' },
-  'put-back': { done: 'put back what had changed of', failed: 'could not put back all that had changed of' },
+  regenerate: { done: 'regenerated derived files of', failed: 'could not regenerate derived files of' },
+  repair: { done: 'repaired drift of', failed: 'could not repair all drift of' },
   'capture-logs': { done: 'kept the log of', failed: 'could not keep the log of' },
   'give-up': { done: 'gave up on', failed: 'gave up on' },
   refuse: { done: 'leave alone', failed: 'leave alone' },
-  recovered: { done: 'saw well again', failed: 'saw well again' },
+  recovered: { done: 'confirmed recovery of', failed: 'confirmed recovery of' },
 }
 
-/** Reasons of events, for programs. */
+/** Event reasons, for programs. */
 const reasons: Readonly<Record<HealAction['action'], string>> = {
   restart: 'HyperkubeRestarted',
-  rebuild: 'HyperkubeRebuilt',
-  'put-back': 'HyperkubePutBack',
+  regenerate: 'HyperkubeRegenerated',
+  repair: 'HyperkubeRepaired',
   'capture-logs': 'HyperkubeCapturedLogs',
-  'give-up': 'HyperkubeGaveUp',
+  'give-up': 'HyperkubeHealExhausted',
   refuse: 'HyperkubeRefused',
   recovered: 'HyperkubeRecovered',
 }
 
-/** One line for the agent's log; what was captured is elsewhere. */
-export function lineOf(action: HealAction): string {
+/** One line for the agent's log. Captured log lines are left out. */
+export function formatLogLine(action: HealAction): string {
   const { details } = action
   const shown = action.action === 'capture-logs' ? details.slice(0, 1) : details
   const more = shown.length === 0 ? '' : ` (${shown.join('; ')})`
-  return `heal: ${sentence(action)}${more}`.replaceAll('\n', ' ')
+  return `heal: ${formatSummary(action)}${more}`.replaceAll('\n', ' ')
 }
 
-/** As `kubectl describe node` shows it. */
-export function noteOf(action: HealAction): Note {
-  const isGood = action.action === 'recovered' || (action.action === 'put-back' && action.outcome === 'done')
+/** The event that `kubectl describe node` shows. */
+export function toEventNote(action: HealAction): EventNote {
+  const isGood = action.action === 'recovered' || (action.action === 'repair' && action.outcome === 'done')
   return {
     type: isGood ? 'Normal' : 'Warning',
     reason: action.outcome === 'done' ? reasons[action.action] : `${reasons[action.action]}Failed`,
     action: 'Heal',
-    note: sentence(action),
+    note: formatSummary(action),
   }
 }
 
-function sentence({ action, component, because, code, outcome }: HealAction): string {
-  const why = code === undefined ? because : `${because} (${code})`
-  return `${verbs[action][outcome]} ${component}: ${why}`
+function formatSummary({ action, component, because, code, outcome }: HealAction): string {
+  const reason = code === undefined ? because : `${because} (${code})`
+  return `${verbs[action][outcome]} ${component}: ${reason}`
 }

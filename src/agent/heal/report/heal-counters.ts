@@ -1,46 +1,46 @@
 import type { HealAction } from '../../../contract/health.ts'
 
-/** A figure and what it is of. */
-export interface Count<Of> {
-  readonly of: Of
+/** A counter value and its labels. */
+export interface LabeledCount<Labels> {
+  readonly labels: Labels
   readonly count: number
 }
 
-export interface CountedAction {
+export interface ActionLabels {
   readonly component: string
   readonly action: HealAction['action']
   readonly outcome: HealAction['outcome']
 }
 
-export interface CountedProbe {
+export interface ProbeLabels {
   readonly component: string
   readonly probe: string
 }
 
 /** What has happened since the agent started. */
-export class Counters {
-  readonly #actions = new Map<string, Count<CountedAction>>()
-  readonly #failures = new Map<string, Count<CountedProbe>>()
+export class HealCounters {
+  readonly #actions = new Map<string, LabeledCount<ActionLabels>>()
+  readonly #failures = new Map<string, LabeledCount<ProbeLabels>>()
 
-  countAction({ component, action, outcome }: CountedAction): void {
-    add(this.#actions, { component, action, outcome })
+  countAction({ component, action, outcome }: ActionLabels): void {
+    increment(this.#actions, { component, action, outcome })
   }
 
-  /** Once for every time that it was asked and has failed, whether that counts already or not. */
-  countFailure({ component, probe }: CountedProbe): void {
-    add(this.#failures, { component, probe })
+  /** Counts every failed run, whether the probe counts as failing already or not. */
+  countFailure({ component, probe }: ProbeLabels): void {
+    increment(this.#failures, { component, probe })
   }
 
-  get actions(): readonly Count<CountedAction>[] {
+  get actions(): readonly LabeledCount<ActionLabels>[] {
     return [...this.#actions.values()]
   }
 
-  get failures(): readonly Count<CountedProbe>[] {
+  get failures(): readonly LabeledCount<ProbeLabels>[] {
     return [...this.#failures.values()]
   }
 }
 
-function add<Of>(counts: Map<string, Count<Of>>, of: Of): void {
-  const key = JSON.stringify(of)
-  counts.set(key, { of, count: (counts.get(key)?.count ?? 0) + 1 })
+function increment<Labels>(counts: Map<string, LabeledCount<Labels>>, labels: Labels): void {
+  const key = JSON.stringify(labels)
+  counts.set(key, { labels, count: (counts.get(key)?.count ?? 0) + 1 })
 }

@@ -2,57 +2,61 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ComponentPlan } from '../../../contract/component-plan.ts'
 import type { HealAction } from '../../../contract/health.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
-import { componentOf, fileOf, planOf } from '../../../diff/testing/fixtures.ts'
-import { type TestAnswer, type TestServer, testServer } from '../../../kit/testing/https-test-server.ts'
-import { until } from '../../../kit/poll-until.ts'
-import { type Authority, makeAuthority } from '../../../pki/ca.ts'
+import { buildComponent, buildFile, buildPlan } from '../../../diff/testing/fixtures.ts'
+import {
+  type TestResponse,
+  type HttpsTestServer,
+  startHttpsTestServer,
+} from '../../../kit/testing/https-test-server.ts'
+import { pollUntil } from '../../../kit/poll-until.ts'
+import { type Ca, createCa } from '../../../pki/ca.ts'
 import { day } from '../../../pki/lifetime.ts'
 import { makeRequest } from '../../../pki/request.ts'
 import { signRequest } from '../../../pki/sign.ts'
-import { type TemporaryHost, temporaryHost } from '../../host/testing/temporary-host.ts'
-import { putOn } from '../testing/heal-host.ts'
-import { teller, type Teller } from './heal-reporter.ts'
+import { type TemporaryHost, createTemporaryHost } from '../../host/testing/temporary-host.ts'
+import { writeHostFile } from '../testing/heal-host.ts'
+import { createHealReporter, type HealReporter } from './heal-reporter.ts'
 
 let stack: AsyncDisposableStack
 let host: TemporaryHost
-let server: TestServer
+let server: HttpsTestServer
 let plan: NodePlan
-let answer: () => TestAnswer
-let said: string[]
-const written: TestAnswer = { json: { apiVersion: 'v1', kind: 'Event', metadata: { name: 'x' } } }
+let respond: () => TestResponse
+let logged: string[]
+const written: TestResponse = { json: { apiVersion: 'v1', kind: 'Event', metadata: { name: 'x' } } }
 
 beforeEach(async () => {
   stack = new AsyncDisposableStack()
-  host = stack.use(await temporaryHost())
-  const authority = await makeAuthority('kubernetes', 10 * day, new Date())
-  const { certificate } = authority
-  const [api, node] = [await issue(authority, 'api'), await issue(authority, 'system:node:w1')]
-  answer = () => written
+  host = stack.use(await createTemporaryHost())
+  const ca = await createCa('kubernetes', 10 * day, new Date())
+  const { certificate } = ca
+  const [api, node] = [await issue(ca, 'api'), await issue(ca, 'system:node:w1')]
+  respond = () => written
   const trust = { certificate, server: api, client: api, otherClient: api }
-  server = stack.use(await testServer(trust, () => answer()))
-  plan = planOf(kubelet(certificate), proxy(server.url))
-  await putOn(host, '/etc/hyperkube/kubelet/client.crt', node.certificate)
-  await putOn(host, '/etc/hyperkube/kubelet/client.key', node.privateKey)
-  said = []
+  server = stack.use(await startHttpsTestServer(trust, () => respond()))
+  plan = buildPlan(kubelet(certificate), proxy(server.url))
+  await writeHostFile(host, '/etc/hyperkube/kubelet/client.crt', node.certificate)
+  await writeHostFile(host, '/etc/hyperkube/kubelet/client.key', node.privateKey)
+  logged = []
 })
 afterEach(async () => stack.disposeAsync())
 
-async function issue(authority: Authority, commonName: string) {
+async function issue(ca: Ca, commonName: string) {
   const subject = { commonName, organizations: [] }
   const names = { dns: [], ip: ['127.0.0.1'] }
   const { request, privateKey } = await makeRequest('test', subject, names)
-  const wish = { subject, names, usages: ['server', 'client'] as const, lifetime: day }
-  const certificate = await signRequest(authority, request, wish, new Date())
+  const spec = { subject, names, usages: ['server', 'client'] as const, lifetime: day }
+  const certificate = await signRequest(ca, request, spec, new Date())
   return { certificate, privateKey: privateKey.revealText() }
 }
 
-function kubelet(authority: string): ComponentPlan {
-  return componentOf({
+function kubelet(ca: string): ComponentPlan {
+  return buildComponent({
     name: 'kubelet',
-    files: [fileOf('/etc/hyperkube/kubelet/ca.crt', authority)],
+    files: [buildFile('/etc/hyperkube/kubelet/ca.crt', ca)],
     certificates: [
       {
-        authority: 'kubernetes',
+        ca: 'kubernetes',
         subject: { commonName: 'system:node:w1', organizations: ['system:nodes'] },
         names: { dns: [], ip: [] },
         usages: ['client'],
@@ -72,55 +76,58 @@ function proxy(url: string): ComponentPlan {
     listen: url.replace('https://', ''),
     health: '127.0.0.1:6445',
     servers: ['127.0.0.1:6443'],
-    authority: '/a',
+    caFile: '/a',
     credentials: { certificate: '/b', privateKey: '/c' },
-    memory: '/d',
+    stateFile: '/d',
   }
-  return componentOf({
+  return buildComponent({
     name: 'apiserver-proxy',
-    files: [fileOf('/etc/hyperkube/apiserver-proxy/config.json', JSON.stringify(config))],
+    files: [buildFile('/etc/hyperkube/apiserver-proxy/config.json', JSON.stringify(config))],
   })
 }
 
-function tellerOf(current: NodePlan | undefined = plan): Teller {
+function startReporter(current: NodePlan | undefined = plan): HealReporter {
   const over = new AbortController()
   stack.defer(() => over.abort())
-  return teller({
+  return createHealReporter({
     host,
     plan: async () => current,
-    say: (text) => void said.push(text),
+    log: (text) => void logged.push(text),
     signal: over.signal,
   })
 }
 
-function actionOf(more: Partial<HealAction> = {}): HealAction {
+function buildAction(more: Partial<HealAction> = {}): HealAction {
   return {
     at: host.clock.now().toISOString(),
     component: 'flanneld',
     action: 'restart',
     because: 'healthz: refused',
-    code: 'HEALTH_NO_ANSWER',
+    code: 'HEALTH_NO_RESPONSE',
     outcome: 'done',
     details: ['it was active, running'],
     ...more,
   }
 }
 
-async function asked(count: number): Promise<void> {
-  await until('it to be told', async () => server.asked.length >= count, { within: 5000, every: 5 })
+async function waitForRequests(count: number): Promise<void> {
+  await pollUntil('the requests', async () => server.requests.length >= count, {
+    timeoutMs: 5000,
+    intervalMs: 5,
+  })
 }
 
 test('what was done is in the log, counted, and at the node, by the node itself', async () => {
-  const { tell, counters } = tellerOf()
-  tell(actionOf())
-  expect(said).toEqual([
-    'heal: restarted flanneld: healthz: refused (HEALTH_NO_ANSWER) (it was active, running)',
+  const { report, counters } = startReporter()
+  report(buildAction())
+  expect(logged).toEqual([
+    'heal: restarted flanneld: healthz: refused (HEALTH_NO_RESPONSE) (it was active, running)',
   ])
   expect(counters.actions).toEqual([
-    { of: { component: 'flanneld', action: 'restart', outcome: 'done' }, count: 1 },
+    { labels: { component: 'flanneld', action: 'restart', outcome: 'done' }, count: 1 },
   ])
-  await asked(1)
-  expect(server.asked[0]).toMatchObject({
+  await waitForRequests(1)
+  expect(server.requests[0]).toMatchObject({
     method: 'POST',
     path: '/apis/events.k8s.io/v1/namespaces/default/events',
     user: 'system:node:w1',
@@ -128,7 +135,7 @@ test('what was done is in the log, counted, and at the node, by the node itself'
       type: 'Warning',
       reason: 'HyperkubeRestarted',
       action: 'Heal',
-      note: 'restarted flanneld: healthz: refused (HEALTH_NO_ANSWER)',
+      note: 'restarted flanneld: healthz: refused (HEALTH_NO_RESPONSE)',
       reportingController: 'hyperkube.dev/agent',
       reportingInstance: 'w1',
       regarding: { apiVersion: 'v1', kind: 'Node', name: 'w1', uid: 'w1' },
@@ -137,44 +144,49 @@ test('what was done is in the log, counted, and at the node, by the node itself'
 })
 
 test('what is done again and again is one event', async () => {
-  const { tell } = tellerOf()
-  tell(actionOf())
-  tell(actionOf())
-  await asked(2)
-  expect(server.asked.map(({ method }) => method)).toEqual(['POST', 'PATCH'])
+  const { report } = startReporter()
+  report(buildAction())
+  report(buildAction())
+  await waitForRequests(2)
+  expect(server.requests.map(({ method }) => method)).toEqual(['POST', 'PATCH'])
 })
 
-test('while the API is away it waits, and is told in the end', async () => {
-  answer = () => ({ status: 403, json: { kind: 'Status', reason: 'Forbidden', message: 'no' } })
-  const { tell } = tellerOf()
-  tell(actionOf())
-  tell(actionOf({ action: 'recovered' }))
-  await asked(3)
-  answer = () => written
+test('events wait while the API is unreachable, and are recorded in the end', async () => {
+  respond = () => ({ status: 403, json: { kind: 'Status', reason: 'Forbidden', message: 'no' } })
+  const { report } = startReporter()
+  report(buildAction())
+  report(buildAction({ action: 'recovered' }))
+  await waitForRequests(3)
+  respond = () => written
   const reasons = (): string[] =>
-    server.asked.map(({ body }) => String(Reflect.get(Object(body), 'reason'))).slice(-2)
-  await until('both', async () => reasons().includes('HyperkubeRecovered'), { within: 5000, every: 5 })
+    server.requests.map(({ body }) => String(Reflect.get(Object(body), 'reason'))).slice(-2)
+  await pollUntil('both', async () => reasons().includes('HyperkubeRecovered'), {
+    timeoutMs: 5000,
+    intervalMs: 5,
+  })
   expect(reasons()).toEqual(['HyperkubeRestarted', 'HyperkubeRecovered'])
 })
 
 test('what is old is no news', async () => {
-  const { tell } = tellerOf()
-  const long = new Date(host.clock.time - 2 * 3_600_000).toISOString()
-  tell(actionOf({ at: long }))
-  tell(actionOf({ action: 'give-up', code: 'HEAL_GAVE_UP' }))
-  await asked(1)
-  expect(server.asked[0]?.body).toMatchObject({ reason: 'HyperkubeGaveUp' })
+  const { report } = startReporter()
+  const longAgo = new Date(host.clock.time - 2 * 3_600_000).toISOString()
+  report(buildAction({ at: longAgo }))
+  report(buildAction({ action: 'give-up', code: 'HEAL_EXHAUSTED' }))
+  await waitForRequests(1)
+  expect(server.requests[0]?.body).toMatchObject({ reason: 'HyperkubeHealExhausted' })
 })
 
-test('a host that is no node tells nobody else, and nobody minds', async () => {
-  const { tell } = tellerOf(planOf(componentOf({ name: 'etcd' })))
-  tell(actionOf({ component: 'etcd' }))
+test('a host that is no node records no event, and does not fail', async () => {
+  const { report } = startReporter(buildPlan(buildComponent({ name: 'etcd' })))
+  report(buildAction({ component: 'etcd' }))
   await new Promise((resolve) => setTimeout(resolve, 20))
-  expect(said).toHaveLength(1)
-  expect(server.asked).toEqual([])
+  expect(logged).toHaveLength(1)
+  expect(server.requests).toEqual([])
 })
 
 test('what was captured does not fill the log', () => {
-  tellerOf().tell(actionOf({ action: 'capture-logs', details: ['kept in /x', 'a line', 'another'] }))
-  expect(said[0]).toBe('heal: kept the log of flanneld: healthz: refused (HEALTH_NO_ANSWER) (kept in /x)')
+  startReporter().report(
+    buildAction({ action: 'capture-logs', details: ['kept in /x', 'a line', 'another'] }),
+  )
+  expect(logged[0]).toBe('heal: kept the log of flanneld: healthz: refused (HEALTH_NO_RESPONSE) (kept in /x)')
 })

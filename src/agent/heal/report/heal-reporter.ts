@@ -1,25 +1,28 @@
 import type { HealAction } from '../../../contract/health.ts'
-import { Counters } from './heal-counters.ts'
-import { type EventScene, NodeEvents } from './node-events.ts'
-import { lineOf } from './action-text.ts'
+import { HealCounters } from './heal-counters.ts'
+import { type NodeEventsDeps, NodeEvents } from './node-events.ts'
+import { formatLogLine } from './action-text.ts'
 
-export interface TellScene extends EventScene {
-  readonly say: (text: string) => void
+export interface HealReporterDeps extends NodeEventsDeps {
+  readonly log: (text: string) => void
 }
 
-export interface Teller {
-  /** What is in the journal already, to all others: the agent's log, the metrics, the cluster. At once, and never fails. */
-  readonly tell: (action: HealAction) => void
-  readonly counters: Counters
+export interface HealReporter {
+  /**
+   * Reports a journaled action to the agent's log, the metrics and the cluster. Returns at once and never
+   * fails.
+   */
+  readonly report: (action: HealAction) => void
+  readonly counters: HealCounters
 }
 
-export function teller(scene: TellScene): Teller {
-  const counters = new Counters()
-  const events = new NodeEvents(scene)
+export function createHealReporter(deps: HealReporterDeps): HealReporter {
+  const counters = new HealCounters()
+  const events = new NodeEvents(deps)
   return {
     counters,
-    tell(action) {
-      scene.say(lineOf(action))
+    report(action) {
+      deps.log(formatLogLine(action))
       counters.countAction(action)
       events.add(action)
     },

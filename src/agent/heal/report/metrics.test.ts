@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { HostHealth } from '../../../contract/health.ts'
-import { until } from '../../../kit/poll-until.ts'
-import { Counters } from './heal-counters.ts'
-import { metricsText } from './metrics.ts'
-import { processFigures } from './process-stats.ts'
+import { pollUntil } from '../../../kit/poll-until.ts'
+import { HealCounters } from './heal-counters.ts'
+import { formatAgentMetrics } from './metrics.ts'
+import { readProcessStats } from './process-stats.ts'
 import { serveMetrics } from './serve-metrics.ts'
 
 const since = '2026-11-15T12:00:00.000Z'
 const health: HostHealth = {
   at: since,
-  ladder: 'usual',
-  budget: { spent: 3, most: 10, within: 600_000 },
+  healPolicy: 'usual',
+  budget: { used: 3, max: 10, windowMs: 600_000 },
   components: [
     {
       component: 'kubelet',
@@ -23,21 +23,21 @@ const health: HostHealth = {
     },
   ],
   probes: [
-    { component: 'kubelet', probe: 'healthz', scope: 'local', state: 'failing', since },
-    { component: 'kubelet', probe: 'process', scope: 'local', state: 'shaky', since },
+    { component: 'kubelet', probe: 'healthz', scope: 'local', state: 'unhealthy', since },
+    { component: 'kubelet', probe: 'process', scope: 'local', state: 'degraded', since },
     { component: 'kubelet', probe: 'lease', scope: 'remote', state: 'unknown', since },
   ],
   actions: [],
 }
 
 test('one line for each figure, with what it is', () => {
-  const counters = new Counters()
+  const counters = new HealCounters()
   const restarted = { component: 'kubelet', action: 'restart', outcome: 'done' } as const
   counters.countAction(restarted)
   counters.countAction(restarted)
   counters.countFailure({ component: 'kubelet', probe: 'a "b"' })
   const process = { cpuSeconds: 1.5, residentBytes: 4096, startedAt: 17, openFiles: 20 }
-  expect(metricsText({ version: '1.0.0', health, counters, process })).toMatchInlineSnapshot(`
+  expect(formatAgentMetrics({ version: '1.0.0', health, counters, process })).toMatchInlineSnapshot(`
     "# HELP hyperkube_agent_info Which hyperkube it is.
     # TYPE hyperkube_agent_info gauge
     hyperkube_agent_info{version="1.0.0"} 1
@@ -49,33 +49,33 @@ test('one line for each figure, with what it is', () => {
     hyperkube_agent_probe_failures_total{component="kubelet",probe="a \\"b\\""} 1
     # HELP hyperkube_agent_component_state Whether a component is in a state.
     # TYPE hyperkube_agent_component_state gauge
-    hyperkube_agent_component_state{component="kubelet",state="well"} 0
-    hyperkube_agent_component_state{component="kubelet",state="unwell"} 0
+    hyperkube_agent_component_state{component="kubelet",state="healthy"} 0
+    hyperkube_agent_component_state{component="kubelet",state="unhealthy"} 0
     hyperkube_agent_component_state{component="kubelet",state="healing"} 1
-    hyperkube_agent_component_state{component="kubelet",state="held"} 0
-    hyperkube_agent_component_state{component="kubelet",state="given-up"} 0
-    # HELP hyperkube_agent_component_drift Things of a component that only an operator can put back.
+    hyperkube_agent_component_state{component="kubelet",state="blocked"} 0
+    hyperkube_agent_component_state{component="kubelet",state="exhausted"} 0
+    # HELP hyperkube_agent_component_drift Drifted resources of a component that only an operator can repair.
     # TYPE hyperkube_agent_component_drift gauge
     hyperkube_agent_component_drift{component="kubelet"} 0
     # HELP hyperkube_agent_service_restarts How often the supervisor has started a service again by itself.
     # TYPE hyperkube_agent_service_restarts gauge
     hyperkube_agent_service_restarts{component="kubelet"} 2
-    # HELP hyperkube_agent_probe_state Whether a probe is well: 0 once it has failed as often as counts. Missing while nobody can be asked.
+    # HELP hyperkube_agent_probe_state Whether a probe succeeds: 0 once it has failed often enough in a row. Missing while it is unknown.
     # TYPE hyperkube_agent_probe_state gauge
     hyperkube_agent_probe_state{component="kubelet",probe="healthz",scope="local"} 0
     hyperkube_agent_probe_state{component="kubelet",probe="process",scope="local"} 1
     # HELP hyperkube_agent_heal_budget_spent Actions of late that disturb.
     # TYPE hyperkube_agent_heal_budget_spent gauge
     hyperkube_agent_heal_budget_spent 3
-    # HELP hyperkube_agent_heal_budget_most How many of them there may be.
-    # TYPE hyperkube_agent_heal_budget_most gauge
-    hyperkube_agent_heal_budget_most 10
+    # HELP hyperkube_agent_heal_budget_max How many of them there may be.
+    # TYPE hyperkube_agent_heal_budget_max gauge
+    hyperkube_agent_heal_budget_max 10
     # HELP hyperkube_agent_heal_paused Whether healing is paused.
     # TYPE hyperkube_agent_heal_paused gauge
     hyperkube_agent_heal_paused 0
-    # HELP hyperkube_agent_looked_at_seconds When the host was looked at last.
-    # TYPE hyperkube_agent_looked_at_seconds gauge
-    hyperkube_agent_looked_at_seconds 1794744000
+    # HELP hyperkube_agent_last_observation_timestamp_seconds When the host was last observed.
+    # TYPE hyperkube_agent_last_observation_timestamp_seconds gauge
+    hyperkube_agent_last_observation_timestamp_seconds 1794744000
     # HELP process_cpu_seconds_total Time that the agent has computed.
     # TYPE process_cpu_seconds_total counter
     process_cpu_seconds_total 1.5
@@ -94,21 +94,21 @@ test('one line for each figure, with what it is', () => {
 
 test('before anybody has looked there is little to tell', () => {
   const process = { cpuSeconds: 1.5, residentBytes: 4096, startedAt: 17, openFiles: undefined }
-  const text = metricsText({ version: '1', health: undefined, counters: new Counters(), process })
+  const text = formatAgentMetrics({ version: '1', health: undefined, counters: new HealCounters(), process })
   expect(text).toContain('hyperkube_agent_info{version="1"} 1')
   expect(text).not.toContain('heal')
   expect(text).not.toContain('process_open_fds')
 })
 
 test('the figures of this process are its own', async () => {
-  const { cpuSeconds, residentBytes, startedAt, openFiles } = await processFigures()
+  const { cpuSeconds, residentBytes, startedAt, openFiles } = await readProcessStats()
   expect(cpuSeconds).toBeGreaterThan(0)
   expect(residentBytes).toBeGreaterThan(1e6)
   expect(startedAt).toBeLessThanOrEqual(Date.now() / 1000)
   expect(openFiles).toBeGreaterThan(2)
 })
 
-function portOf(server: Server): number {
+function readPort(server: Server): number {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('it listens nowhere')
   return address.port
@@ -120,22 +120,22 @@ afterEach(() => {
   taken?.close()
 })
 
-test('they are told on the host itself, as soon as the port is free', async () => {
+test('metrics are served on the host itself, as soon as the port is free', async () => {
   taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
-  const port = portOf(taken)
-  const said: string[] = []
+  const port = readPort(taken)
+  const logged: string[] = []
   const server = serveMetrics({
     text: async () => 'figures\n',
-    say: (line) => void said.push(line),
+    log: (line) => void logged.push(line),
     signal: stop.signal,
     address: { host: '127.0.0.1', port },
-    again: 10,
+    retryMs: 10,
   })
-  await until('it to be said', async () => said.length > 0, { within: 5000, every: 5 })
+  await pollUntil('the error to be logged', async () => logged.length > 0, { timeoutMs: 5000, intervalMs: 5 })
   taken.close()
-  await until('it to listen', async () => server.listening, { within: 5000, every: 5 })
-  expect(said).toHaveLength(1)
+  await pollUntil('it to listen', async () => server.listening, { timeoutMs: 5000, intervalMs: 5 })
+  expect(logged).toHaveLength(1)
   const url = `http://127.0.0.1:${port}`
   const metrics = await fetch(`${url}/metrics`)
   expect([metrics.headers.get('content-type'), await metrics.text()]).toEqual([
@@ -146,19 +146,19 @@ test('they are told on the host itself, as soon as the port is free', async () =
   expect((await fetch(`${url}/else`)).status).toBe(404)
   expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405)
   stop.abort()
-  await until('it to end', async () => !server.listening, { within: 5000, every: 5 })
+  await pollUntil('it to end', async () => !server.listening, { timeoutMs: 5000, intervalMs: 5 })
 })
 
 test('figures that cannot be had are an answer too', async () => {
   const over = new AbortController()
   const server = serveMetrics({
     text: async () => Promise.reject(new Error('no')),
-    say: () => undefined,
+    log: () => undefined,
     signal: over.signal,
     address: { host: '127.0.0.1', port: 0 },
   })
   await once(server, 'listening')
-  const port = portOf(server)
+  const port = readPort(server)
   expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(500)
   over.abort()
 })

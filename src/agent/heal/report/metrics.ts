@@ -1,8 +1,8 @@
 import type { ComponentHealth, HostHealth } from '../../../contract/health.ts'
-import type { Counters } from './heal-counters.ts'
+import type { HealCounters } from './heal-counters.ts'
 
-/** What the system says of the agent's process. */
-export interface ProcessFigures {
+/** Resource usage of the agent process. */
+export interface ProcessStats {
   readonly cpuSeconds: number
   readonly residentBytes: number
   /** Seconds since 1970. */
@@ -12,31 +12,37 @@ export interface ProcessFigures {
 
 export interface MetricsInput {
   readonly version: string
-  /** None while nobody has looked yet. */
+  /** Undefined before the first round. */
   readonly health: HostHealth | undefined
-  readonly counters: Pick<Counters, 'actions' | 'failures'>
-  readonly process: ProcessFigures
+  readonly counters: Pick<HealCounters, 'actions' | 'failures'>
+  readonly process: ProcessStats
 }
 
 type Labels = Readonly<Record<string, string>>
 type Row = readonly [labels: Labels, value: number]
 
 const prefix = 'hyperkube_agent'
-const states: readonly ComponentHealth['state'][] = ['well', 'unwell', 'healing', 'held', 'given-up']
+const states: readonly ComponentHealth['state'][] = [
+  'healthy',
+  'unhealthy',
+  'healing',
+  'blocked',
+  'exhausted',
+]
 
-/** How the host is and what was done to it, as Prometheus reads it. */
-export function metricsText({ version, health, counters, process }: MetricsInput): string {
+/** Formats health and actions of the host for Prometheus. */
+export function formatAgentMetrics({ version, health, counters, process }: MetricsInput): string {
   const families = [
     gauge(`${prefix}_info`, 'Which hyperkube it is.', [[{ version }, 1]]),
     counter(
       `${prefix}_heal_actions_total`,
       'What was done, or would not be done, to components.',
-      counters.actions.map(({ of, count }) => [{ ...of }, count]),
+      counters.actions.map(({ labels, count }) => [{ ...labels }, count]),
     ),
     counter(
       `${prefix}_probe_failures_total`,
       'How often probes have failed.',
-      counters.failures.map(({ of, count }) => [{ ...of }, count]),
+      counters.failures.map(({ labels, count }) => [{ ...labels }, count]),
     ),
     ...(health === undefined ? [] : healthFamilies(health)),
     counter('process_cpu_seconds_total', 'Time that the agent has computed.', [[{}, process.cpuSeconds]]),
@@ -52,7 +58,7 @@ export function metricsText({ version, health, counters, process }: MetricsInput
 }
 
 function healthFamilies({ components, probes, budget, paused, at }: HostHealth): string[][] {
-  const asked = probes.filter(({ state }) => state !== 'unknown')
+  const knownProbes = probes.filter(({ state }) => state !== 'unknown')
   return [
     gauge(
       `${prefix}_component_state`,
@@ -63,7 +69,7 @@ function healthFamilies({ components, probes, budget, paused, at }: HostHealth):
     ),
     gauge(
       `${prefix}_component_drift`,
-      'Things of a component that only an operator can put back.',
+      'Drifted resources of a component that only an operator can repair.',
       components.map(({ component, drift }) => [{ component }, drift.length]),
     ),
     gauge(
@@ -75,16 +81,18 @@ function healthFamilies({ components, probes, budget, paused, at }: HostHealth):
     ),
     gauge(
       `${prefix}_probe_state`,
-      'Whether a probe is well: 0 once it has failed as often as counts. Missing while nobody can be asked.',
-      asked.map(({ component, probe, scope, state }) => [
+      'Whether a probe succeeds: 0 once it has failed often enough in a row. Missing while it is unknown.',
+      knownProbes.map(({ component, probe, scope, state }) => [
         { component, probe, scope },
-        Number(state !== 'failing'),
+        Number(state !== 'unhealthy'),
       ]),
     ),
-    gauge(`${prefix}_heal_budget_spent`, 'Actions of late that disturb.', [[{}, budget.spent]]),
-    gauge(`${prefix}_heal_budget_most`, 'How many of them there may be.', [[{}, budget.most]]),
+    gauge(`${prefix}_heal_budget_spent`, 'Actions of late that disturb.', [[{}, budget.used]]),
+    gauge(`${prefix}_heal_budget_max`, 'How many of them there may be.', [[{}, budget.max]]),
     gauge(`${prefix}_heal_paused`, 'Whether healing is paused.', [[{}, Number(paused !== undefined)]]),
-    gauge(`${prefix}_looked_at_seconds`, 'When the host was looked at last.', [[{}, Date.parse(at) / 1000]]),
+    gauge(`${prefix}_last_observation_timestamp_seconds`, 'When the host was last observed.', [
+      [{}, Date.parse(at) / 1000],
+    ]),
   ]
 }
 
@@ -96,7 +104,7 @@ function counter(name: string, help: string, rows: readonly Row[]): string[] {
   return family(name, 'counter', help, rows)
 }
 
-/** One of which there is nothing to tell is left out. */
+/** A family without values is left out. */
 function family(name: string, type: 'counter' | 'gauge', help: string, rows: readonly Row[]): string[] {
   if (rows.length === 0) return []
   const lines = rows.map(([labels, value]) => `${name}${labelText(labels)} ${value}`)
@@ -104,10 +112,10 @@ function family(name: string, type: 'counter' | 'gauge', help: string, rows: rea
 }
 
 function labelText(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escape(value)}"`)
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
-function escape(text: string): string {
+function escapeLabel(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }

@@ -3,115 +3,122 @@ import type { NodePlan } from '../../../contract/node-plan.ts'
 import { EventRecorder } from '../../../kube/events.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import type { Host } from '../../host/host.ts'
-import { clientOfNode } from '../../renewal/node-api.ts'
-import { noteOf } from './action-text.ts'
+import { createNodeClient } from '../../renewal/node-api.ts'
+import { toEventNote } from './action-text.ts'
 
-export interface EventScene {
+export interface NodeEventsDeps {
   readonly host: Host
-  /** The one that counts now; undefined where there is none. */
+  /** Reads the current plan; undefined if there is none. */
   readonly plan: () => Promise<NodePlan | undefined>
   readonly signal: AbortSignal
 }
 
-/** So many wait while the API is away; of more, the oldest are forgotten. */
-const most = 50
-/** In milliseconds. What is older is no news. */
-const oldest = 3_600_000
-const again = 20_000
-const timeout = 10_000
-/** So long one connection is kept: certificates are renewed meanwhile. */
-const lasts = 3_600_000
+/** Events that wait while the API is unreachable; beyond that, the oldest are dropped. */
+const maxPending = 50
+/** In milliseconds. Older actions are not reported. */
+const maxAgeMs = 3_600_000
+const retryIntervalMs = 20_000
+const requestTimeoutMs = 10_000
+/** A connection is replaced after this time, because certificates are renewed meanwhile. */
+const connectionLifetimeMs = 3_600_000
 
-/** Speaks of what was done, at the node's object in the cluster and as the node itself. Nobody waits for it. */
+/**
+ * Records healing actions as Kubernetes events of the node, with the node's own credentials. Callers never
+ * wait.
+ */
 export class NodeEvents {
-  readonly #scene: EventScene
-  readonly #waiting: HealAction[] = []
-  #pumping = false
-  #line:
+  readonly #deps: NodeEventsDeps
+  readonly #pending: HealAction[] = []
+  #isSending = false
+  #connection:
     | (Disposable & { readonly recorder: EventRecorder; readonly node: KubeObject; readonly since: number })
     | undefined
   #failed = false
 
-  constructor(scene: EventScene) {
-    this.#scene = scene
-    scene.signal.addEventListener('abort', () => this.#hangUp(), { once: true })
+  constructor(deps: NodeEventsDeps) {
+    this.#deps = deps
+    deps.signal.addEventListener('abort', () => this.#disconnect(), { once: true })
   }
 
   add(action: HealAction): void {
-    this.#waiting.push(action)
-    if (this.#waiting.length > most) this.#waiting.shift()
-    if (!this.#pumping) void this.#pump()
+    this.#pending.push(action)
+    if (this.#pending.length > maxPending) this.#pending.shift()
+    if (!this.#isSending) void this.#sendAll()
   }
 
-  /** Until nothing is left to say. Never fails: what cannot be said is in the journal. */
-  async #pump(): Promise<void> {
-    const { host, signal } = this.#scene
-    this.#pumping = true
+  /** Sends until nothing is pending. Never fails: the journal has every action. */
+  async #sendAll(): Promise<void> {
+    const { host, signal } = this.#deps
+    this.#isSending = true
     try {
       for (let next = this.#next(); next !== undefined && !signal.aborted; next = this.#next()) {
         if (await this.#send(next)) {
-          const at = this.#waiting.indexOf(next)
-          if (at !== -1) this.#waiting.splice(at, 1)
-        } else await host.clock.pause(again, signal)
+          const at = this.#pending.indexOf(next)
+          if (at !== -1) this.#pending.splice(at, 1)
+        } else await host.clock.pause(retryIntervalMs, signal)
       }
     } catch {
-      // It shall end.
+      // The agent ends.
     } finally {
-      this.#pumping = false
+      this.#isSending = false
     }
   }
 
   #next(): HealAction | undefined {
-    const now = this.#scene.host.clock.now().getTime()
-    while (this.#waiting[0] !== undefined && now - Date.parse(this.#waiting[0].at) > oldest)
-      this.#waiting.shift()
-    return this.#waiting[0]
+    const now = this.#deps.host.clock.now().getTime()
+    while (this.#pending[0] !== undefined && now - Date.parse(this.#pending[0].at) > maxAgeMs)
+      this.#pending.shift()
+    return this.#pending[0]
   }
 
-  /** Whether it need not be said again. */
+  /** Whether the event was recorded or need not be recorded. */
   async #send(action: HealAction): Promise<boolean> {
-    const { signal } = this.#scene
-    const line = await this.#lineNow().catch(() => undefined)
-    if (line === undefined) return false
-    if (line === 'nobody') return true
+    const { signal } = this.#deps
+    const connection = await this.#connect().catch(() => undefined)
+    if (connection === undefined) return false
+    if (connection === 'not-a-node') return true
     this.#failed = false
-    await line.recorder.record(line.node, noteOf(action), { signal, timeout })
-    if (this.#failed) this.#hangUp()
+    await connection.recorder.record(connection.node, toEventNote(action), {
+      signal,
+      timeout: requestTimeoutMs,
+    })
+    if (this.#failed) this.#disconnect()
     return !this.#failed
   }
 
-  /** `nobody`: the host is no node. */
-  async #lineNow() {
-    const { host, plan, signal } = this.#scene
+  /** `not-a-node`: the host is no Kubernetes node. */
+  async #connect() {
+    const { host, plan, signal } = this.#deps
     const now = host.clock.now().getTime()
-    if (this.#line !== undefined && now - this.#line.since < lasts) return this.#line
-    this.#hangUp()
+    if (this.#connection !== undefined && now - this.#connection.since < connectionLifetimeMs)
+      return this.#connection
+    this.#disconnect()
     const current = await plan()
-    const name = current && nodeNameOf(current)
-    const client = current && name !== undefined ? await clientOfNode(host, current, signal) : undefined
-    if (client === undefined || name === undefined) return 'nobody'
+    const name = current && findNodeName(current)
+    const client = current && name !== undefined ? await createNodeClient(host, current, signal) : undefined
+    if (client === undefined || name === undefined) return 'not-a-node'
     const recorder = new EventRecorder(client, {
       controller: 'hyperkube.dev/agent',
       instance: name,
       clock: () => host.clock.now(),
-      onTrouble: () => {
+      onError: () => {
         this.#failed = true
       },
     })
-    // Kubelets name a node by its name in both places, and that is where people look for what is said of it.
+    // Kubelets use the node's name as its uid in events, and `kubectl describe node` selects by that.
     const node: KubeObject = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } }
-    this.#line = { recorder, node, since: now, [Symbol.dispose]: () => client[Symbol.dispose]() }
-    return this.#line
+    this.#connection = { recorder, node, since: now, [Symbol.dispose]: () => client[Symbol.dispose]() }
+    return this.#connection
   }
 
-  #hangUp(): void {
-    this.#line?.[Symbol.dispose]()
-    this.#line = undefined
+  #disconnect(): void {
+    this.#connection?.[Symbol.dispose]()
+    this.#connection = undefined
   }
 }
 
-/** As its kubelet introduces itself. */
-export function nodeNameOf({ components }: NodePlan): string | undefined {
+/** The node name in the certificate of its kubelet. */
+export function findNodeName({ components }: NodePlan): string | undefined {
   const kubelet = components.find(({ name }) => name === 'kubelet')
   const prefix = 'system:node:'
   const names = kubelet?.certificates.map(({ subject }) => subject.commonName) ?? []

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises'
-import type { ProcessFigures } from './metrics.ts'
+import type { ProcessStats } from './metrics.ts'
 
-/** Of this very process. */
-export async function processFigures(): Promise<ProcessFigures> {
+/** Reads the resource usage of this process. */
+export async function readProcessStats(): Promise<ProcessStats> {
   const { user, system } = process.cpuUsage()
   const open = await readdir('/proc/self/fd').catch(() => undefined)
   return {

@@ -1,37 +1,37 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
-/** Beside the API's proxy, whose health is told at 6445; for programs of the host alone. */
+/** Next to the health port 6445 of the API proxy. Reachable only from the host itself. */
 export const metricsAddress = { host: '127.0.0.1', port: 6446 } as const
 
-export interface MetricsScene {
-  /** As Prometheus reads it. */
+export interface ServeMetricsOptions {
+  /** Returns metrics in the Prometheus text format. */
   readonly text: () => Promise<string>
-  readonly say: (line: string) => void
+  readonly log: (line: string) => void
   readonly signal: AbortSignal
   readonly address?: { readonly host: string; readonly port: number }
-  /** In milliseconds, until the port is tried again. */
-  readonly again?: number
+  /** Milliseconds until the port is tried again. */
+  readonly retryMs?: number
 }
 
 /**
- * Says at /metrics how the host is, and at /healthz that there is somebody. Where another program has the port it tries
- * again: who cannot tell how the host is can still heal it. The server is there for tests, which ask where it listens.
+ * Serves metrics at /metrics and liveness at /healthz. Retries while another program has the port, because
+ * healing works without metrics. Returns the server so that tests can read its port.
  */
-export function serveMetrics(scene: MetricsScene): Server {
-  const { say, signal, address = metricsAddress, again = 5000 } = scene
+export function serveMetrics(options: ServeMetricsOptions): Server {
+  const { log, signal, address = metricsAddress, retryMs = 5000 } = options
   const server = createServer((request, response) => {
-    void answer(scene, request, response)
+    void respond(options, request, response)
   })
-  // Whoever asks for figures says so at once.
+  // A metrics client sends its request at once.
   server.headersTimeout = 5000
   server.requestTimeout = 10_000
   server.maxConnections = 20
   let timer: NodeJS.Timeout | undefined
-  let known = ''
+  let lastMessage = ''
   server.on('error', ({ message }) => {
-    if (message !== known) say(`metrics are not told at ${address.host}:${address.port}: ${message}`)
-    known = message
-    if (!signal.aborted) timer = setTimeout(() => server.listen(address), again)
+    if (message !== lastMessage) log(`metrics are not served at ${address.host}:${address.port}: ${message}`)
+    lastMessage = message
+    if (!signal.aborted) timer = setTimeout(() => server.listen(address), retryMs)
   })
   const end = (): void => {
     clearTimeout(timer)
@@ -44,8 +44,8 @@ export function serveMetrics(scene: MetricsScene): Server {
   return server
 }
 
-async function answer(
-  { text }: MetricsScene,
+async function respond(
+  { text }: ServeMetricsOptions,
   { method, url }: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

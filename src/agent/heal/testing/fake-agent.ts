@@ -2,40 +2,45 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { HealAction } from '../../../contract/health.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { Probe } from '../../../contract/probe.ts'
-import { hostPlan, publish, running } from '../../apply/testing/fixtures.ts'
+import { buildPlanWithHost, publishPrograms, runningComponent } from '../../apply/testing/fixtures.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import type { TemporaryHost } from '../../host/testing/temporary-host.ts'
-import type { HeldClaim } from '../../operator-lock/operator-lock.ts'
-import { usualBudget } from '../decision/budget.ts'
-import { usual } from '../decision/escalation-policy.ts'
+import type { HeldOperatorLock } from '../../operator-lock/operator-lock.ts'
+import { defaultHealBudget } from '../decision/budget.ts'
+import { defaultPolicy } from '../decision/escalation-policy.ts'
 import type { HealStep } from '../decision/heal-step.ts'
-import type { DriftSeen, Hands } from '../heal-operations.ts'
-import { healOnce, type LoopScene } from '../loop.ts'
-import { openMemory } from '../heal-state-store.ts'
-import type { Seen } from '../probe-result.ts'
+import type { DriftObservation, HealOperations } from '../heal-operations.ts'
+import { healOnce, type HealLoopDeps } from '../loop.ts'
+import { openHealState } from '../heal-state-store.ts'
+import type { ProbeResult } from '../probe-result.ts'
 import { watchHost } from '../watch-host.ts'
 
-const rest = { every: 5000, timeout: 5000, failures: 3 } as const
+const probeSettings = { intervalMs: 5000, timeoutMs: 5000, failureThreshold: 3 } as const
 
 export function probeAt(name: string, scope: Probe['scope'] = 'local'): Probe {
-  return { name, scope, check: { kind: 'http', url: `http://127.0.0.1/${name}` }, ...rest }
+  return { name, scope, check: { kind: 'http', url: `http://127.0.0.1/${name}` }, ...probeSettings }
 }
 
-/** For tests: a host that runs two services, one for the other. */
+/** For tests: a host that runs two services, one of which needs the other. */
 export function servicesPlan(text = 'one'): NodePlan {
-  return hostPlan(
-    running('containerd', '1', { stage: 'node', probes: [probeAt('cri')] }),
-    running('kubelet', '1', { stage: 'node', needs: ['containerd'], probes: [probeAt('healthz')], text }),
+  return buildPlanWithHost(
+    runningComponent('containerd', '1', { stage: 'node', probes: [probeAt('cri')] }),
+    runningComponent('kubelet', '1', {
+      stage: 'node',
+      needs: ['containerd'],
+      probes: [probeAt('healthz')],
+      text,
+    }),
   )
 }
 
-export function publishAll(host: TemporaryHost): void {
-  for (const plan of [servicesPlan(), servicesPlan('two')]) publish(host, plan)
+export function publishServicesPlans(host: TemporaryHost): void {
+  for (const plan of [servicesPlan(), servicesPlan('two')]) publishPrograms(host, plan)
 }
 
-/** For tests: a clock that goes on when it is told to. */
-export function handClock(start: number): Clock & { pass(milliseconds: number): Promise<void> } {
+/** For tests: a clock that only advances when a test says so. */
+export function manualClock(start: number): Clock & { pass(milliseconds: number): Promise<void> } {
   let now = start
   let waiting: { readonly at: number; readonly wake: () => void }[] = []
   return {
@@ -52,101 +57,106 @@ export function handClock(start: number): Clock & { pass(milliseconds: number): 
       const due = waiting.filter(({ at }) => at <= now)
       waiting = waiting.filter((one) => !due.includes(one))
       for (const { wake } of due) wake()
-      // Whoever was woken does what they have to do.
+      // Lets the woken tasks run.
       for (let i = 0; i < 5; i++) await turn()
     },
   }
 }
 
-/** What the world around an agent is, and what was done to it. */
-export interface World {
-  readonly clock: ReturnType<typeof handClock>
-  /** Components that do not answer. */
-  readonly silent: Set<string>
-  drift: DriftSeen
-  held: HeldClaim | undefined
+/** State of a fake host, and what was done to it. */
+export interface FakeEnvironment {
+  readonly clock: ReturnType<typeof manualClock>
+  /** Components that do not respond. */
+  readonly unresponsive: Set<string>
+  drift: DriftObservation
+  claim: HeldOperatorLock | undefined
   busy: boolean
-  readonly asked: string[]
+  readonly probed: string[]
   readonly steps: HealStep[]
-  readonly told: HealAction[]
-  /** Instead of what performing does otherwise. */
+  readonly reported: HealAction[]
+  /** Replaces the default behaviour of `perform`. */
   perform: ((step: HealStep) => Promise<readonly HealAction[]>) | undefined
 }
 
-export function worldOf(): World {
+export function createFakeEnvironment(): FakeEnvironment {
   return {
-    clock: handClock(Date.UTC(2027, 0, 1)),
-    silent: new Set(),
-    drift: { putBack: new Map(), beyond: new Map(), stopped: new Set() },
-    held: undefined,
+    clock: manualClock(Date.UTC(2027, 0, 1)),
+    unresponsive: new Set(),
+    drift: { repairable: new Map(), unrepairable: new Map(), stopped: new Set() },
+    claim: undefined,
     busy: false,
-    asked: [],
+    probed: [],
     steps: [],
-    told: [],
+    reported: [],
     perform: undefined,
   }
 }
 
-function handsIn(world: World, host: LinuxHost): Hands {
+function createFakeOperations(environment: FakeEnvironment, host: LinuxHost): HealOperations {
   return {
-    async ask({ name }, component): Promise<Seen> {
-      world.asked.push(name)
-      if (!world.silent.has(component.name)) return { state: 'well' }
-      return { state: 'failed', seen: 'no answer', code: 'HEALTH_NO_ANSWER' }
+    async runProbe({ name }, component): Promise<ProbeResult> {
+      environment.probed.push(name)
+      if (!environment.unresponsive.has(component.name)) return { state: 'healthy' }
+      return { state: 'unhealthy', message: 'no answer', code: 'HEALTH_NO_RESPONSE' }
     },
-    lookAtDrift: async () => world.drift,
-    dangersOf: async () => new Map(),
+    detectDrift: async () => environment.drift,
+    findDataRisks: async () => new Map(),
     async perform(_plan, step) {
-      world.steps.push(step)
-      if (world.perform !== undefined) return world.perform(step)
+      environment.steps.push(step)
+      if (environment.perform !== undefined) return environment.perform(step)
       if (step.actions.includes('restart')) {
         await host.systemd.restart(`${step.component}.service`)
-        world.silent.delete(step.component)
+        environment.unresponsive.delete(step.component)
       }
       const { component, because } = step
-      const at = world.clock.now().toISOString()
+      const at = environment.clock.now().toISOString()
       return step.actions.map((action) => ({ at, component, action, because, outcome: 'done', details: [] }))
     },
-    tell: (action) => void world.told.push(action),
+    report: (action) => void environment.reported.push(action),
   }
 }
 
-/** For tests: an agent of a host; another one begins with what is on its disk. */
-export async function agentIn(world: World, on: TemporaryHost) {
-  const host: LinuxHost = { ...on, clock: world.clock }
-  const over = new AbortController()
-  const memory = await openMemory(host)
-  const scene = {
+/** For tests: an agent of a host. A second one starts with the state on the host's disk. */
+export async function startFakeAgent(environment: FakeEnvironment, temporary: TemporaryHost) {
+  const host: LinuxHost = { ...temporary, clock: environment.clock }
+  const stop = new AbortController()
+  const store = await openHealState(host)
+  const healerDeps = {
     host,
-    hands: handsIn(world, host),
-    memory,
-    ladder: usual,
-    work: { restoring: async () => undefined },
+    operations: createFakeOperations(environment, host),
+    stateStore: store,
+    policy: defaultPolicy,
+    work: { activeRestore: async () => undefined },
     claims: {
       get held() {
-        return world.held
+        return environment.claim
       },
     },
     runs: {
       get busy() {
-        return world.busy
+        return environment.busy
       },
     },
     random: () => 1,
-    say: () => undefined,
-    signal: over.signal,
+    log: () => undefined,
+    signal: stop.signal,
   }
-  const watch = watchHost({ ...scene, changed: () => undefined })
-  const loop: LoopScene = { ...scene, watch, budget: usualBudget, began: world.clock.now().getTime() }
+  const watch = watchHost({ ...healerDeps, onChange: () => undefined })
+  const loopDeps: HealLoopDeps = {
+    ...healerDeps,
+    watch,
+    budget: defaultHealBudget,
+    observedSince: environment.clock.now().getTime(),
+  }
   return {
-    scene,
-    memory,
-    die: () => over.abort(),
-    /** Looks so many times, five seconds apart. */
-    async look(times: number): Promise<void> {
+    deps: healerDeps,
+    stateStore: store,
+    die: () => stop.abort(),
+    /** Runs this many healing rounds, five seconds apart. */
+    async heal(times: number): Promise<void> {
       for (let i = 0; i < times; i++) {
-        await world.clock.pass(5000)
-        await healOnce(loop, true)
+        await environment.clock.pass(5000)
+        await healOnce(loopDeps, true)
       }
     },
   }

@@ -2,24 +2,32 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ComponentPlan } from '../../../contract/component-plan.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
-import { componentOf } from '../../../diff/testing/fixtures.ts'
-import { applied, hostPlan, publish, running } from '../../apply/testing/fixtures.ts'
-import { inMemory } from '../../facts/testing/fake-fact-source.ts'
+import { buildComponent } from '../../../diff/testing/fixtures.ts'
+import {
+  applyAndListOps,
+  buildPlanWithHost,
+  publishPrograms,
+  runningComponent,
+} from '../../apply/testing/fixtures.ts'
+import { createFakeFactSource } from '../../facts/testing/fake-fact-source.ts'
 import type { TemporaryHost } from '../../host/testing/temporary-host.ts'
-import { ClaimStore } from '../../operator-lock/operator-lock-store.ts'
-import { linuxWork } from '../../host-operations/linux-operations.ts'
-import { RunLog } from '../../runs/run-event-log.ts'
+import { OperatorLockStore } from '../../operator-lock/operator-lock-store.ts'
+import { createLinuxOperations } from '../../host-operations/linux-operations.ts'
+import { RunEventLog } from '../../runs/run-event-log.ts'
 import { Runs } from '../../runs/runs.ts'
-import type { ActScene } from '../actions/perform-step.ts'
+import type { PerformStepDeps } from '../actions/perform-step.ts'
 
 export const subnetFile = '/run/flannel/subnet.env'
 export const conflist = '/etc/cni/net.d/10-flannel.conflist'
 
-/** For tests: a host with a runtime, a network whose configuration is derived, a file with a secret, and one that matters once. */
+/**
+ * For tests: a host with a container runtime, a derived network configuration, a secret file, and a file that
+ * matters only at bootstrap.
+ */
 export function healPlan(text = 'one'): NodePlan {
-  return hostPlan(
-    running('containerd', '1', { stage: 'node', text }),
-    running('flanneld', '1', { stage: 'network', derivedFiles: [derived] }),
+  return buildPlanWithHost(
+    runningComponent('containerd', '1', { stage: 'node', text }),
+    runningComponent('flanneld', '1', { stage: 'network', derivedFiles: [derived] }),
     withSecret,
   )
 }
@@ -32,7 +40,7 @@ const derived: ComponentPlan['derivedFiles'][number] = {
   template: '${FLANNEL_SUBNET|network}\n',
 }
 
-const withSecret = componentOf({
+const withSecret = buildComponent({
   name: 'hyperkube-agent',
   directories: [{ path: '/etc/hyperkube/agent', owner: 'root', mode: '0700' }],
   files: [
@@ -44,7 +52,7 @@ const withSecret = componentOf({
       restart: false,
     },
     {
-      path: '/etc/hyperkube/agent/birth',
+      path: '/etc/hyperkube/agent/bootstrap',
       owner: 'root',
       mode: '0600',
       content: { kind: 'text', text: 'new' },
@@ -54,29 +62,29 @@ const withSecret = componentOf({
   ],
 })
 
-export async function putOn(host: TemporaryHost, path: string, text: string): Promise<void> {
-  await mkdir(dirname(host.place(path)), { recursive: true })
-  await writeFile(host.place(path), text)
+export async function writeHostFile(host: TemporaryHost, path: string, text: string): Promise<void> {
+  await mkdir(dirname(host.toLocalPath(path)), { recursive: true })
+  await writeFile(host.toLocalPath(path), text)
 }
 
-export async function setUp(host: TemporaryHost, plan: NodePlan = healPlan()): Promise<NodePlan> {
-  publish(host, plan)
-  await putOn(host, subnetFile, 'FLANNEL_SUBNET=10.244.3.1/24\n')
-  await applied(host, plan, { secrets: { key: 'secret' } })
+export async function setUpHealHost(host: TemporaryHost, plan: NodePlan = healPlan()): Promise<NodePlan> {
+  publishPrograms(host, plan)
+  await writeHostFile(host, subnetFile, 'FLANNEL_SUBNET=10.244.3.1/24\n')
+  await applyAndListOps(host, plan, { secrets: { key: 'secret' } })
   host.systemd.calls.length = 0
   return plan
 }
 
-export async function sceneOf(
+export async function createStepDeps(
   host: TemporaryHost,
   plan: NodePlan,
-): Promise<ActScene & { claims: ClaimStore }> {
-  const state = host.place(host.layout.state)
+): Promise<PerformStepDeps & { claims: OperatorLockStore }> {
+  const state = host.toLocalPath(host.layout.state)
   return {
     host,
     plan,
-    work: linuxWork(host, inMemory({})),
-    runs: new Runs('a', new RunLog(join(state, 'runs')), () => host.clock.now()),
-    claims: await ClaimStore.open(join(state, 'claim.json'), () => host.clock.time),
+    work: createLinuxOperations(host, createFakeFactSource({})),
+    runs: new Runs('a', new RunEventLog(join(state, 'runs')), () => host.clock.now()),
+    claims: await OperatorLockStore.open(join(state, 'claim.json'), () => host.clock.time),
   }
 }

@@ -1,25 +1,31 @@
 import type { NodePlan } from '../../../contract/node-plan.ts'
-import { captureLogs as capture } from '../../heal/actions/capture-logs.ts'
-import { unitOf } from '../../heal/actions/restart-component.ts'
+import { captureServiceLogs as capture } from '../../heal/actions/capture-logs.ts'
+import { findUnit } from '../../heal/actions/restart-component.ts'
 import type { LinuxHost, WindowsHost } from '../../host/host.ts'
-import type { Deeds } from '../request-handlers.ts'
-import { cannot } from './handler-errors.ts'
+import type { RequestHandlers } from '../request-handlers.ts'
+import { unsupportedError } from './handler-errors.ts'
 
-export interface CaptureScene {
+export interface CaptureLogsDeps {
   readonly host: LinuxHost | Pick<WindowsHost, 'os' | 'layout'>
   readonly plan: () => Promise<NodePlan | undefined>
 }
 
-/** Of components of the plan alone: a name from elsewhere would become part of a path. */
-export function captureLogs({ host, plan }: CaptureScene): Deeds['capture-logs'] {
+/** Accepts only components of the plan: any other name would become part of a path. */
+export function createCaptureLogsHandler({ host, plan }: CaptureLogsDeps): RequestHandlers['capture-logs'] {
   return async ({ component }) => {
     if (host.os === 'windows') {
-      throw cannot('logs of a Windows host are files as they are', `on the host: dir ${host.layout.logs}`)
+      throw unsupportedError(
+        'logs of a Windows host are files as they are',
+        `on the host: dir ${host.layout.logs}`,
+      )
     }
     const current = await plan()
-    const unit = current && unitOf(current, component)
+    const unit = current && findUnit(current, component)
     if (unit === undefined) {
-      throw cannot('this host has no service of that name', 'hyperkube status names those that it has')
+      throw unsupportedError(
+        'this host has no service of that name',
+        'hyperkube status names those that it has',
+      )
     }
     return capture(host, component, unit.name)
   }

@@ -1,20 +1,20 @@
 import type { Healer } from '../../heal/healer.ts'
-import type { Deeds } from '../request-handlers.ts'
+import type { RequestHandlers } from '../request-handlers.ts'
 
-/** Asks every probe anew. What is said of the host afterwards is what probes see in their own rhythm. */
-export function check(healer: Pick<Healer, 'health'>): Deeds['check'] {
-  return async (_ask, signal) => {
+/** Runs every probe now. The reported host status still follows the probes' own intervals. */
+export function createCheckHandler(healer: Pick<Healer, 'health'>): RequestHandlers['check'] {
+  return async (_action, signal) => {
     const { components, probes } = await healer.health(true, signal)
-    const unwell = components.filter(({ state }) => state !== 'well')
-    const failing = probes.filter(({ state }) => state === 'failing' || state === 'shaky')
+    const unhealthy = components.filter(({ state }) => state !== 'healthy')
+    const failing = probes.filter(({ state }) => state === 'unhealthy' || state === 'degraded')
     const lines = [
-      ...unwell.map(({ component, state, because }) => words(`${component} is ${state}`, because)),
-      ...failing.map(({ component, probe, seen }) => words(`${component}: ${probe} fails`, seen)),
+      ...unhealthy.map(({ component, state, because }) => withReason(`${component} is ${state}`, because)),
+      ...failing.map(({ component, probe, message }) => withReason(`${component}: ${probe} fails`, message)),
     ]
     return lines.length > 0 ? lines : [`${components.length} components and ${probes.length} probes are well`]
   }
 }
 
-function words(what: string, why: string | undefined): string {
-  return why === undefined ? what : `${what}: ${why}`
+function withReason(text: string, reason: string | undefined): string {
+  return reason === undefined ? text : `${text}: ${reason}`
 }

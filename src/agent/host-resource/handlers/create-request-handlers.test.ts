@@ -1,22 +1,22 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { HostHealth } from '../../../contract/health.ts'
-import { until } from '../../../kit/poll-until.ts'
+import { pollUntil } from '../../../kit/poll-until.ts'
 import type { WindowsHost } from '../../host/host.ts'
 import { windowsLayout } from '../../host/layout.ts'
-import { type TemporaryHost, temporaryHost } from '../../host/testing/temporary-host.ts'
-import { setUp as setUpHost } from '../../heal/testing/heal-host.ts'
-import { renewOwn } from '../../renewal/renew-local.ts'
-import { TestCluster } from '../../renewal/testing/renewal-cluster.ts'
-import { captureLogs } from './capture-logs.ts'
-import { check } from './check.ts'
-import { renewCertificates } from './renew-certificates.ts'
+import { type TemporaryHost, createTemporaryHost } from '../../host/testing/temporary-host.ts'
+import { setUpHealHost as setUpHost } from '../../heal/testing/heal-host.ts'
+import { renewLocalCertificates } from '../../renewal/renew-local.ts'
+import { RenewalTestCluster } from '../../renewal/testing/renewal-cluster.ts'
+import { createCaptureLogsHandler } from './capture-logs.ts'
+import { createCheckHandler } from './check.ts'
+import { createRenewHandler } from './renew-certificates.ts'
 
 const never = new AbortController().signal
 const since = '2027-01-01T00:00:00.000Z'
 const health: HostHealth = {
-  ...{ at: since, ladder: 'usual', budget: { spent: 0, most: 1, within: 1 }, actions: [] },
-  components: [{ component: 'etcd', state: 'well', since, drift: [] }],
-  probes: [{ component: 'etcd', probe: 'livez', scope: 'local', state: 'well', since }],
+  ...{ at: since, healPolicy: 'usual', budget: { used: 0, max: 1, windowMs: 1 }, actions: [] },
+  components: [{ component: 'etcd', state: 'healthy', since, drift: [] }],
+  probes: [{ component: 'etcd', probe: 'livez', scope: 'local', state: 'healthy', since }],
 }
 
 let stack: AsyncDisposableStack
@@ -25,37 +25,41 @@ beforeEach(() => {
 })
 afterEach(async () => stack.disposeAsync())
 
-test('a check asks every probe anew, and says what is not well', async () => {
-  const asked: boolean[] = []
-  const healer = (answer: HostHealth) => ({
+test('a check runs every probe again and reports what is not healthy', async () => {
+  const freshFlags: boolean[] = []
+  const healer = (result: HostHealth) => ({
     async health(fresh: boolean) {
-      asked.push(fresh)
-      return answer
+      freshFlags.push(fresh)
+      return result
     },
   })
-  const ask = { type: 'check' } as const
-  expect(await check(healer(health))(ask, never)).toEqual(['1 components and 1 probes are well'])
-  const unwell: HostHealth = {
+  const action = { type: 'check' } as const
+  expect(await createCheckHandler(healer(health))(action, never)).toEqual([
+    '1 components and 1 probes are well',
+  ])
+  const unhealthy: HostHealth = {
     ...health,
-    components: [{ component: 'etcd', state: 'held', since, because: 'no quorum', drift: [] }],
-    probes: [{ component: 'etcd', probe: 'readyz', scope: 'remote', state: 'shaky', since, seen: '503' }],
+    components: [{ component: 'etcd', state: 'blocked', since, because: 'no quorum', drift: [] }],
+    probes: [
+      { component: 'etcd', probe: 'readyz', scope: 'remote', state: 'degraded', since, message: '503' },
+    ],
   }
-  expect(await check(healer(unwell))(ask, never)).toEqual([
-    'etcd is held: no quorum',
+  expect(await createCheckHandler(healer(unhealthy))(action, never)).toEqual([
+    'etcd is blocked: no quorum',
     'etcd: readyz fails: 503',
   ])
-  expect(asked).toEqual([true, true])
+  expect(freshFlags).toEqual([true, true])
 })
 
 test('the log of a service of the plan is kept, and of nothing else', async () => {
-  const host: TemporaryHost = stack.use(await temporaryHost())
+  const host: TemporaryHost = stack.use(await createTemporaryHost())
   const plan = await setUpHost(host)
-  const deed = captureLogs({ host, plan: async () => plan })
-  const [first] = await deed({ type: 'capture-logs', component: 'containerd' }, never)
+  const handler = createCaptureLogsHandler({ host, plan: async () => plan })
+  const [first] = await handler({ type: 'capture-logs', component: 'containerd' }, never)
   expect(first).toMatch(/^kept in \/var\/log\/hyperkube\/healing\/containerd\..*\.log$/)
   for (const component of ['../../../etc/passwd', 'sshd']) {
-    await expect(deed({ type: 'capture-logs', component }, never)).rejects.toMatchObject({
-      code: 'HOST_CANNOT',
+    await expect(handler({ type: 'capture-logs', component }, never)).rejects.toMatchObject({
+      code: 'HOST_UNSUPPORTED',
     })
   }
 })
@@ -63,32 +67,34 @@ test('the log of a service of the plan is kept, and of nothing else', async () =
 test('a Windows host says where its logs are', async () => {
   const layout = windowsLayout(String.raw`C:\hyperkube`)
   const host: Pick<WindowsHost, 'os' | 'layout'> = { os: 'windows', layout }
-  const deed = captureLogs({ host, plan: async () => undefined })
-  await expect(deed({ type: 'capture-logs', component: 'kubelet' }, never)).rejects.toMatchObject({
-    code: 'HOST_CANNOT',
+  const handler = createCaptureLogsHandler({ host, plan: async () => undefined })
+  await expect(handler({ type: 'capture-logs', component: 'kubelet' }, never)).rejects.toMatchObject({
+    code: 'HOST_UNSUPPORTED',
     hint: expect.stringContaining(String.raw`C:\hyperkube\logs`),
   })
 })
 
-test('certificates that are due are renewed now, unless somebody else decides what is done', async () => {
-  const cluster = stack.use(await TestCluster.make())
-  const { scene, wishes } = await cluster.agent('cp1', 'control-plane')
-  const deed = renewCertificates(async (say) => renewOwn({ ...scene, say }))
-  const ask = { type: 'renew-certificates' } as const
-  await scene.claims.take({ holder: 'ana', generation: 1 }, false, false)
-  await expect(deed(ask, never)).rejects.toMatchObject({ code: 'HOST_TAKEN' })
-  await scene.claims.release({ holder: 'ana', generation: 1 })
-  expect(await deed(ask, never)).toEqual([
-    `renewed ${wishes.map(({ certificateFile }) => certificateFile).join(', ')}`,
+test('due certificates are renewed now, unless an operator holds the host', async () => {
+  const cluster = stack.use(await RenewalTestCluster.create())
+  const { deps, planned } = await cluster.createAgent('cp1', 'control-plane')
+  const handler = createRenewHandler(async (say) => renewLocalCertificates({ ...deps, log: say }))
+  const action = { type: 'renew-certificates' } as const
+  await deps.claims.acquire({ holder: 'ana', generation: 1 }, false, false)
+  await expect(handler(action, never)).rejects.toMatchObject({ code: 'HOST_BUSY' })
+  await deps.claims.release({ holder: 'ana', generation: 1 })
+  expect(await handler(action, never)).toEqual([
+    `renewed ${planned.map(({ certificateFile }) => certificateFile).join(', ')}`,
   ])
-  // The end of a run is told before it is written down.
-  await until('the run to be over', async () => !scene.runs.busy, { within: 5000, every: 5 })
-  expect(await deed(ask, never)).toEqual([expect.stringContaining('nothing is due')])
+  // The end of a run is reported before it is stored.
+  await pollUntil('the run to be over', async () => !deps.runs.busy, { timeoutMs: 5000, intervalMs: 5 })
+  expect(await handler(action, never)).toEqual([expect.stringContaining('nothing is due')])
 })
 
 test('what keeps it from being renewed is the answer', async () => {
-  const cluster = stack.use(await TestCluster.make())
-  const { scene } = await cluster.agent('e1', 'etcd')
-  const deed = renewCertificates(async (say) => renewOwn({ ...scene, say }))
-  await expect(deed({ type: 'renew-certificates' }, never)).rejects.toMatchObject({ code: 'RENEWAL_NO_WAY' })
+  const cluster = stack.use(await RenewalTestCluster.create())
+  const { deps } = await cluster.createAgent('e1', 'etcd')
+  const handler = createRenewHandler(async (say) => renewLocalCertificates({ ...deps, log: say }))
+  await expect(handler({ type: 'renew-certificates' }, never)).rejects.toMatchObject({
+    code: 'RENEWAL_NO_API',
+  })
 })

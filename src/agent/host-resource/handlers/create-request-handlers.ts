@@ -1,26 +1,29 @@
 import type { WatchedPlan } from '../../heal/watch-plan.ts'
 import type { Host } from '../../host/host.ts'
-import type { Deeds } from '../request-handlers.ts'
-import { captureLogs } from './capture-logs.ts'
-import { check } from './check.ts'
-import { defragmentEtcd, type DefragmentScene } from './defragment-etcd.ts'
-import { type Renew, renewCertificates } from './renew-certificates.ts'
-import { type SnapshotScene, takeSnapshot } from './take-snapshot.ts'
+import type { RequestHandlers } from '../request-handlers.ts'
+import { createCaptureLogsHandler } from './capture-logs.ts'
+import { createCheckHandler } from './check.ts'
+import { createDefragmentHandler, type DefragmentDeps } from './defragment-etcd.ts'
+import { type RenewNow, createRenewHandler } from './renew-certificates.ts'
+import { type TakeSnapshotDeps, createTakeSnapshotHandler } from './take-snapshot.ts'
 
-export interface DeedScene extends Omit<DefragmentScene, 'host'>, SnapshotScene {
+export interface RequestHandlerDeps extends Omit<DefragmentDeps, 'host'>, TakeSnapshotDeps {
   readonly host: Host
   readonly plan: () => Promise<WatchedPlan | undefined>
-  readonly renew: Renew
+  readonly renew: RenewNow
 }
 
-/** All that can be asked of a host, whatever its system. What it cannot do it says. */
-export function hostDeeds(scene: DeedScene): Deeds {
-  const { host, healer, renew } = scene
+/**
+ * Handlers for every action that can be requested of a host, on any operating system. A handler fails with
+ * HOST_UNSUPPORTED where the host cannot do it.
+ */
+export function createRequestHandlers(deps: RequestHandlerDeps): RequestHandlers {
+  const { host, healer, renew } = deps
   return {
-    check: check(healer),
-    'capture-logs': captureLogs({ host, plan: async () => (await scene.plan())?.plan }),
-    'renew-certificates': renewCertificates(renew),
-    'defragment-etcd': defragmentEtcd(scene),
-    'take-snapshot': takeSnapshot(scene),
+    check: createCheckHandler(healer),
+    'capture-logs': createCaptureLogsHandler({ host, plan: async () => (await deps.plan())?.plan }),
+    'renew-certificates': createRenewHandler(renew),
+    'defragment-etcd': createDefragmentHandler(deps),
+    'take-snapshot': createTakeSnapshotHandler(deps),
   }
 }

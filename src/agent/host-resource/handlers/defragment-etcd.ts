@@ -1,64 +1,69 @@
 import { memberDefragment } from '../../../etcd/changes.ts'
 import type { Healer } from '../../heal/healer.ts'
 import type { Host } from '../../host/host.ts'
-import type { Deeds } from '../request-handlers.ts'
-import { isTaken, type TakenScene } from '../../loop/is-locked-by-other.ts'
-import { ownRun } from '../../loop/start-own-run.ts'
+import type { RequestHandlers } from '../request-handlers.ts'
+import { isLockedByOther, type LockedByOtherDeps } from '../../loop/is-locked-by-other.ts'
+import { startOwnRun } from '../../loop/start-own-run.ts'
 import type { Runs } from '../../runs/runs.ts'
-import { cannot, taken } from './handler-errors.ts'
-import type { OwnMember } from '../local-etcd.ts'
+import { unsupportedError, hostBusyError } from './handler-errors.ts'
+import type { LocalEtcdMember } from '../local-etcd.ts'
 
-export interface DefragmentScene extends TakenScene {
+export interface DefragmentDeps extends LockedByOtherDeps {
   readonly host: Pick<Host, 'clock'>
   readonly runs: Runs
-  readonly member: () => Promise<OwnMember | undefined>
+  readonly member: () => Promise<LocalEtcdMember | undefined>
   readonly healer: Pick<Healer, 'health'>
 }
 
 /**
- * As a run of its own: an operator who comes waits for its end, and nobody heals a host whose etcd is silent for that. The
- * member is asked itself whether the others are enough meanwhile, whatever was known to whoever wants it.
+ * Defragments the local member as a run of its own: an arriving operator waits for its end, and healing
+ * ignores etcd while it does not respond. The member itself is asked whether the other members keep quorum
+ * meanwhile, whatever the requester assumed.
  */
-export function defragmentEtcd(scene: DefragmentScene): Deeds['defragment-etcd'] {
-  return async (_ask, signal) => {
-    const own = await scene.member()
-    if (own === undefined) throw cannot('no member of etcd runs on this host', 'hyperkube etcd status')
-    const { client, endpoint } = own
+export function createDefragmentHandler(deps: DefragmentDeps): RequestHandlers['defragment-etcd'] {
+  return async (_action, signal) => {
+    const local = await deps.member()
+    if (local === undefined)
+      throw unsupportedError('no member of etcd runs on this host', 'hyperkube etcd status')
+    const { client, endpoint } = local
     let lines: readonly string[] | undefined
-    const failure = await ownRun(
-      scene.runs,
+    const failure = await startOwnRun(
+      deps.runs,
       'defragment etcd',
       async (_run, _emit, stop) => {
-        if (await isTaken(scene)) return
-        const either = AbortSignal.any([signal, stop])
-        const before = await client.status(endpoint, { signal: either })
-        await memberDefragment(client, endpoint, { signal: either })
-        const after = await client.status(endpoint, { signal: either })
-        lines = [`${mebibytes(before.size)} before, ${mebibytes(after.size)} after`]
-        await seenWell(scene, either)
+        if (await isLockedByOther(deps)) return
+        const eitherSignal = AbortSignal.any([signal, stop])
+        const before = await client.status(endpoint, { signal: eitherSignal })
+        await memberDefragment(client, endpoint, { signal: eitherSignal })
+        const after = await client.status(endpoint, { signal: eitherSignal })
+        lines = [`${formatMebibytes(before.size)} before, ${formatMebibytes(after.size)} after`]
+        await waitForProbes(deps, eitherSignal)
       },
       signal,
     )
     if (failure !== undefined) throw failure
     signal.throwIfAborted()
-    if (lines === undefined) throw taken()
+    if (lines === undefined) throw hostBusyError()
     return lines
   }
 }
 
-/** In milliseconds. */
-const patience = 60_000
-const pause = 1000
+/** Milliseconds. */
+const maxWaitMs = 60_000
+const pollIntervalMs = 1000
 
-/** What probes have seen while it was silent is not to be healed as soon as the run is over. */
-async function seenWell({ host, healer }: DefragmentScene, signal: AbortSignal): Promise<void> {
-  for (let waited = 0; waited < patience; waited += pause) {
+/**
+ * Waits until local probes pass again, so that failures observed during the defragmentation are not healed
+ * once the run ends.
+ */
+async function waitForProbes({ host, healer }: DefragmentDeps, signal: AbortSignal): Promise<void> {
+  for (let waited = 0; waited < maxWaitMs; waited += pollIntervalMs) {
     const { probes } = await healer.health(false, signal)
-    if (!probes.some(({ scope, state }) => scope === 'local' && state === 'failing')) return
-    await host.clock.pause(pause, signal)
+    if (!probes.some(({ scope, state }) => scope === 'local' && state === 'unhealthy')) return
+    await host.clock.pause(pollIntervalMs, signal)
   }
 }
 
-function mebibytes(bytes: number): string {
+function formatMebibytes(bytes: number): string {
   return `${Math.ceil(bytes / 2 ** 20)} MiB`
 }

@@ -1,13 +1,16 @@
 import { HyperkubeError } from '../../../kit/errors.ts'
 
-/** What is asked for is nothing that this host could do. */
-export function cannot(why: string, hint: string): HyperkubeError {
-  return new HyperkubeError('HOST_CANNOT', why, { hint })
+/** The request needs something that this host does not have. */
+export function unsupportedError(reason: string, hint: string): HyperkubeError {
+  return new HyperkubeError('HOST_UNSUPPORTED', reason, { hint })
 }
 
-/** It was free when it was asked; whoever asks again is heard. */
-export function taken(): HyperkubeError {
-  return new HyperkubeError('HOST_TAKEN', 'somebody else decides now what is done on this host', {
-    hint: 'it is asked for again once they are done',
+/**
+ * The host was free when the request was accepted, and is locked by an operator now. The request may be
+ * retried.
+ */
+export function hostBusyError(): HyperkubeError {
+  return new HyperkubeError('HOST_BUSY', 'another operation holds this host', {
+    hint: 'controllers retry when it is free',
   })
 }

@@ -1,20 +1,22 @@
-import { describe } from '../../../kit/errors.ts'
-import type { Deeds } from '../request-handlers.ts'
-import type { Look } from '../../loop/run-loop.ts'
-import { taken } from './handler-errors.ts'
+import { formatError } from '../../../kit/errors.ts'
+import type { RequestHandlers } from '../request-handlers.ts'
+import type { TickResult } from '../../loop/run-loop.ts'
+import { hostBusyError } from './handler-errors.ts'
 
-/** Looks at certificates now as the agent does by itself, and tells what was renewed as that look says it. */
-export type Renew = (say: (text: string) => void) => Promise<Look>
+/**
+ * Checks certificates now, as the agent does by itself, and passes messages about what was renewed to `log`.
+ */
+export type RenewNow = (log: (text: string) => void) => Promise<TickResult>
 
-export function renewCertificates(renew: Renew): Deeds['renew-certificates'] {
+export function createRenewHandler(renew: RenewNow): RequestHandlers['renew-certificates'] {
   return async () => {
-    const said: string[] = []
-    const { troubles } = await renew((text) => void said.push(text))
-    if (troubles === undefined) throw taken()
-    const [first] = troubles
-    if (first !== undefined && said.length === 0)
-      throw first instanceof Error ? first : new Error(describe(first))
-    const lines = [...said, ...troubles.map(describe)]
+    const messages: string[] = []
+    const { problems } = await renew((text) => void messages.push(text))
+    if (problems === undefined) throw hostBusyError()
+    const [first] = problems
+    if (first !== undefined && messages.length === 0)
+      throw first instanceof Error ? first : new Error(formatError(first))
+    const lines = [...messages, ...problems.map(formatError)]
     return lines.length > 0
       ? lines
       : ['nothing is due, or control planes were asked and have not answered yet']

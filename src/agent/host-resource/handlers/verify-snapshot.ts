@@ -2,38 +2,40 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { KeyCount } from '../../../etcd/member.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import type { Command } from '../../host/command.ts'
-import type { OwnMember } from '../local-etcd.ts'
+import type { RunCommand } from '../../host/command.ts'
+import type { LocalEtcdMember } from '../local-etcd.ts'
 
-/** What is in a snapshot; fails where it is not good, or has less than is known to be in it. */
-export type ProveSnapshot = (
-  own: OwnMember,
+/**
+ * Returns the revision and key count of a snapshot. Fails if the snapshot is damaged or older than `known`.
+ */
+export type VerifySnapshotFile = (
+  local: LocalEtcdMember,
   file: string,
   known: KeyCount,
   signal: AbortSignal,
 ) => Promise<KeyCount>
 
-const answer = z.looseObject({ revision: z.int(), totalKey: z.int() })
+const statusOutput = z.looseObject({ revision: z.int(), totalKey: z.int() })
 
-/** etcd's own program walks through every page of it. */
-export function etcdutlProof(command: Command): ProveSnapshot {
+/** Verifies with etcdutl, which reads every page of the database. */
+export function createEtcdutlVerifier(command: RunCommand): VerifySnapshotFile {
   return async ({ component }, file, known, signal) => {
     const directory = component.artifacts.find(({ name }) => name === 'etcd')?.directory ?? ''
     const argv = [join(directory, 'etcdutl'), 'snapshot', 'status', file, '--write-out=json'] as const
     const { stdout } = await command(argv, { signal }).catch((cause: unknown) => {
       signal.throwIfAborted()
-      throw notGood('etcdutl does not take it for one', cause)
+      throw invalidSnapshotError('etcdutl does not take it for one', cause)
     })
-    const { revision, totalKey: keys } = answer.parse(JSON.parse(stdout))
+    const { revision, totalKey: keys } = statusOutput.parse(JSON.parse(stdout))
     if (revision < known.revision) {
-      throw notGood(`it ends with revision ${revision}, and ${known.revision} was there before`)
+      throw invalidSnapshotError(`it ends with revision ${revision}, and ${known.revision} was there before`)
     }
     return { revision, keys }
   }
 }
 
-function notGood(why: string, cause?: unknown): HyperkubeError {
-  return new HyperkubeError('SNAPSHOT_NOT_GOOD', `the snapshot is not good, and was not kept: ${why}`, {
+function invalidSnapshotError(reason: string, cause?: unknown): HyperkubeError {
+  return new HyperkubeError('SNAPSHOT_INVALID', `the snapshot is not good, and was not kept: ${reason}`, {
     component: 'etcd',
     hint: 'another member is asked next; hyperkube etcd status shows how they are',
     ...(cause === undefined ? {} : { cause }),

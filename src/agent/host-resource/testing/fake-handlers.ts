@@ -1,28 +1,28 @@
 import { mkdir } from 'node:fs/promises'
-import type { HostAsk } from '../../../contract/host-resource.ts'
+import type { HostAction } from '../../../contract/host-resource.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import { type TemporaryHost, temporaryHost } from '../../host/testing/temporary-host.ts'
-import type { Deeds } from '../request-handlers.ts'
+import { type TemporaryHost, createTemporaryHost } from '../../host/testing/temporary-host.ts'
+import type { RequestHandlers } from '../request-handlers.ts'
 
-const file = '/run/deeds'
+const file = '/run/handled-requests'
 
-/** For tests: deeds that leave a line on the host, and nothing else. */
-export function testDeeds(host: LinuxHost): Deeds {
-  const note = async (ask: HostAsk): Promise<readonly string[]> => {
-    await host.files.append(file, `${JSON.stringify(ask)}\n`, 0o600)
-    return [ask.type]
+/** For tests: handlers that only append a line to a file on the host. */
+export function createFakeHandlers(host: LinuxHost): RequestHandlers {
+  const record = async (action: HostAction): Promise<readonly string[]> => {
+    await host.files.append(file, `${JSON.stringify(action)}\n`, 0o600)
+    return [action.type]
   }
   return {
-    check: note,
-    'capture-logs': note,
-    'renew-certificates': note,
-    'defragment-etcd': note,
-    'take-snapshot': note,
+    check: record,
+    'capture-logs': record,
+    'renew-certificates': record,
+    'defragment-etcd': record,
+    'take-snapshot': record,
   }
 }
 
-/** All that was really done on a host, in order. */
-export async function doneOn(host: LinuxHost): Promise<unknown[]> {
+/** All actions that were handled on a host, in order. */
+export async function listHandled(host: LinuxHost): Promise<unknown[]> {
   const text = (await host.files.read(file))?.toString('utf8') ?? ''
   return text
     .split('\n')
@@ -30,9 +30,9 @@ export async function doneOn(host: LinuxHost): Promise<unknown[]> {
     .map((line): unknown => JSON.parse(line))
 }
 
-/** A host on which an agent can remember something. */
-export async function hostWithAgent(): Promise<TemporaryHost & AsyncDisposable> {
-  const host = await temporaryHost()
-  await mkdir(host.place(host.layout.state), { recursive: true })
+/** A host with the agent's state directory. */
+export async function createHostWithAgent(): Promise<TemporaryHost & AsyncDisposable> {
+  const host = await createTemporaryHost()
+  await mkdir(host.toLocalPath(host.layout.state), { recursive: true })
   return host
 }

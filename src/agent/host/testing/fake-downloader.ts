@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { type Fetch, refused, tooLarge } from '../downloader.ts'
-import type { Place } from '../local-path.ts'
+import { type Downloader, downloadRefused, downloadTooLarge } from '../downloader.ts'
+import type { ToLocalPath } from '../local-path.ts'
 
-/** What is at some URLs, for tests. */
-export function memoryFetch(
-  place: Place,
-  world: ReadonlyMap<string, Uint8Array>,
-): Fetch & { readonly asked: string[] } {
-  const asked: string[] = []
+/** For tests: serves contents by URL. */
+export function createFakeDownloader(
+  toLocalPath: ToLocalPath,
+  contents: ReadonlyMap<string, Uint8Array>,
+): Downloader & { readonly requestedUrls: string[] } {
+  const requestedUrls: string[] = []
   return {
-    asked,
-    async download({ url, into, limit, progress, signal }) {
+    requestedUrls,
+    async download({ url, into, maxBytes, progress, signal }) {
       signal.throwIfAborted()
-      asked.push(url)
-      const content = world.get(url)
-      if (content === undefined) throw refused(url, 404)
-      if (content.length > limit) throw tooLarge(url, limit)
-      await writeFile(place(into), content)
+      requestedUrls.push(url)
+      const content = contents.get(url)
+      if (content === undefined) throw downloadRefused(url, 404)
+      if (content.length > maxBytes) throw downloadTooLarge(url, maxBytes)
+      await writeFile(toLocalPath(into), content)
       progress(content.length, content.length)
       return createHash('sha256').update(content).digest('hex')
     },

@@ -1,7 +1,7 @@
-import { type Kernel, settingText } from '../kernel.ts'
+import { type Kernel, formatSetting } from '../kernel.ts'
 
-/** A kernel with some settings, for tests. */
-export function memoryKernel(settings: Readonly<Record<string, string>> = {}): Kernel & {
+/** For tests: a kernel with some settings. */
+export function createFakeKernel(settings: Readonly<Record<string, string>> = {}): Kernel & {
   readonly settings: Map<string, string>
   readonly modules: Set<string>
 } {
@@ -15,7 +15,7 @@ export function memoryKernel(settings: Readonly<Record<string, string>> = {}): K
     readSetting: async (name) => values.get(name),
     writeSetting: async (name, value) => {
       if (!values.has(name)) throw new Error(`there is no setting ${name}`)
-      values.set(name, settingText(value))
+      values.set(name, formatSetting(value))
     },
   }
 }

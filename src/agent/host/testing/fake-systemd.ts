@@ -1,67 +1,67 @@
-import type { Files } from '../files.ts'
+import type { HostFiles } from '../files.ts'
 import type { LinuxLayout } from '../layout.ts'
 import type { Systemd, UnitState } from '../systemd.ts'
 
-interface Unit {
-  /** As it was read at the last reload. */
+interface FakeUnit {
+  /** Content at the last reload. */
   text: string | undefined
   state: 'active' | 'failed' | 'inactive'
   starts: number
   restarts: number
-  /** What `look` saw when it started last. */
-  seen: string | undefined
+  /** What `observe` returned at the last start. */
+  observed: string | undefined
 }
 
-export interface MemorySystemd extends Systemd {
-  readonly units: ReadonlyMap<string, Unit>
+export interface FakeSystemd extends Systemd {
+  readonly units: ReadonlyMap<string, FakeUnit>
   readonly calls: string[]
-  /** Units that end as soon as they are started. */
+  /** Units that fail as soon as they are started. */
   readonly broken: Set<string>
-  /** Units that do not end when they are asked to. */
+  /** Units that do not stop when asked to. */
   readonly stubborn: Set<string>
-  /** What units have written. */
+  /** Log lines by unit. */
   readonly written: Map<string, readonly string[]>
-  /** As if somebody had typed it. */
+  /** Simulates a process that was killed from outside. */
   crash(unit: string): void
 }
 
-/** A supervisor without processes, for tests. A unit that is started looks at what is there, as a program reads its files. */
-export function memorySystemd(
-  files: Files,
+/** For tests: systemd without processes. A started unit calls `observe`, as a program reads its files. */
+export function createFakeSystemd(
+  files: HostFiles,
   { units: directory }: LinuxLayout,
-  look: (unit: string) => Promise<string> = async () => '',
-): MemorySystemd {
-  const units = new Map<string, Unit>()
+  observe: (unit: string) => Promise<string> = async () => '',
+): FakeSystemd {
+  const units = new Map<string, FakeUnit>()
   const enabled = new Set<string>()
   const calls: string[] = []
   const broken = new Set<string>()
   const stubborn = new Set<string>()
   const written = new Map<string, readonly string[]>()
   const restarting = new Set<string>()
-  const known = (name: string): Unit => {
+  const requireUnit = (name: string): FakeUnit => {
     const unit = units.get(name)
     if (unit?.text === undefined) throw new Error(`Unit ${name} not found.`)
     return unit
   }
-  const begin = async (name: string): Promise<void> => {
-    const unit = known(name)
+  const startUnit = async (name: string): Promise<void> => {
+    const unit = requireUnit(name)
     unit.starts++
     unit.state = broken.has(name) ? 'failed' : 'active'
-    unit.seen = `${unit.text}\n${await look(name)}`
+    unit.observed = `${unit.text}\n${await observe(name)}`
   }
-  const read = async (): Promise<void> => {
+  const readUnits = async (): Promise<void> => {
     const found = ((await files.list(directory)) ?? []).filter(({ name }) => name.endsWith('.service'))
     for (const unit of units.values()) unit.text = undefined
     for (const { name } of found) {
       const text = (await files.read(`${directory}/${name}`))?.toString('utf8')
-      const unit = units.get(name) ?? { text, state: 'inactive', starts: 0, restarts: 0, seen: undefined }
+      const unit = units.get(name) ?? { text, state: 'inactive', starts: 0, restarts: 0, observed: undefined }
       units.set(name, { ...unit, text })
     }
   }
   const show = async (name: string): Promise<UnitState> => {
     const unit = units.get(name)
-    const there = (await files.stat(`${directory}/${name}`)) !== undefined
-    return stateOf(unit, [...units.keys()].indexOf(name), there && enabled.has(name))
+    const hasFile = (await files.stat(`${directory}/${name}`)) !== undefined
+    return toUnitState(unit, [...units.keys()].indexOf(name), hasFile && enabled.has(name))
   }
   return {
     units,
@@ -70,11 +70,11 @@ export function memorySystemd(
     stubborn,
     written,
     crash(name) {
-      known(name).state = 'failed'
+      requireUnit(name).state = 'failed'
     },
     async reload() {
       calls.push('reload')
-      await read()
+      await readUnits()
     },
     show,
     showAll: async (names) => Promise.all(names.map(show)),
@@ -92,12 +92,12 @@ export function memorySystemd(
     },
     async start(name) {
       calls.push(`start ${name}`)
-      if (known(name).state !== 'active') await begin(name)
+      if (requireUnit(name).state !== 'active') await startUnit(name)
     },
     async restart(name) {
       calls.push(`restart ${name}`)
-      if (stubborn.has(name) && known(name).state === 'active') restarting.add(name)
-      else await begin(name)
+      if (stubborn.has(name) && requireUnit(name).state === 'active') restarting.add(name)
+      else await startUnit(name)
     },
     async stop(name) {
       calls.push(`stop ${name}`)
@@ -113,7 +113,7 @@ export function memorySystemd(
       calls.push(`kill-main ${name}`)
       const unit = units.get(name)
       if (unit?.state === 'active') unit.state = 'failed'
-      if (restarting.delete(name)) await begin(name)
+      if (restarting.delete(name)) await startUnit(name)
     },
     async forget(name) {
       const unit = units.get(name)
@@ -123,7 +123,7 @@ export function memorySystemd(
   }
 }
 
-function stateOf(unit: Unit | undefined, place: number, enabled: boolean): UnitState {
+function toUnitState(unit: FakeUnit | undefined, index: number, enabled: boolean): UnitState {
   const active = unit?.state ?? 'inactive'
   return {
     load: unit?.text === undefined ? 'not-found' : 'loaded',
@@ -132,7 +132,7 @@ function stateOf(unit: Unit | undefined, place: number, enabled: boolean): UnitS
     result: active === 'failed' ? 'exit-code' : 'success',
     status: active === 'failed' ? 1 : 0,
     restarts: unit?.restarts ?? 0,
-    pid: active === 'active' ? 1000 + place : 0,
+    pid: active === 'active' ? 1000 + index : 0,
     invocation: unit === undefined || unit.starts === 0 ? '' : String(unit.starts),
     busy: false,
     enabled,

@@ -1,13 +1,18 @@
 import type { UserIds, Users } from '../users.ts'
 
-/** Users that exist for a test alone. Only root can give files to others, so for anybody else all are the same. */
-export function memoryUsers(names: readonly string[] = []): Users & { readonly names: ReadonlySet<string> } {
-  const own: UserIds = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
-  const known = new Map<string, UserIds>([['root', own]])
+/**
+ * For tests: users that do not exist on the machine. Without root all have the same ids, because only root
+ * can change file owners.
+ */
+export function createFakeUsers(
+  names: readonly string[] = [],
+): Users & { readonly names: ReadonlySet<string> } {
+  const currentIds: UserIds = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  const known = new Map<string, UserIds>([['root', currentIds]])
   let next = 61_000
   const add = (name: string): void => {
     const id = next++
-    known.set(name, own.uid === 0 ? { uid: id, gid: id } : own)
+    known.set(name, currentIds.uid === 0 ? { uid: id, gid: id } : currentIds)
   }
   for (const name of names) add(name)
   return {

@@ -1,6 +1,6 @@
 import type { UnitState } from '../systemd.ts'
 
-/** For tests: a unit that is there, and of which nothing runs. */
+/** For tests: a loaded unit without processes. */
 export const idleUnit: UnitState = {
   load: 'loaded',
   active: 'inactive',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { edgeContract } from './linux-host-contract.ts'
-import { temporaryHost } from './temporary-host.ts'
+import { linuxHostContract } from './linux-host-contract.ts'
+import { createTemporaryHost } from './temporary-host.ts'
 
-test.each(edgeContract)('in memory: $name', async ({ check }) => {
-  await using host = await temporaryHost()
+test.each(linuxHostContract)('in memory: $name', async ({ check }) => {
+  await using host = await createTemporaryHost()
   await expect(check(host)).resolves.toBeUndefined()
 })

@@ -1,11 +1,11 @@
 import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict'
 import type { LinuxHost } from '../host.ts'
 
-type Edges = Pick<LinuxHost, 'files' | 'users' | 'kernel' | 'systemd' | 'layout' | 'clock'>
+type ContractHost = Pick<LinuxHost, 'files' | 'users' | 'kernel' | 'systemd' | 'layout' | 'clock'>
 
-export interface EdgeCheck {
+export interface LinuxHostCheck {
   readonly name: string
-  readonly check: (edges: Edges) => Promise<void>
+  readonly check: (host: ContractHost) => Promise<void>
 }
 
 const unit = 'hyperkube-contract.service'
@@ -15,12 +15,12 @@ const unitText =
   '[Service]\nType=exec\nExecStart=/bin/sleep infinity\n\n[Install]\nWantedBy=multi-user.target\n'
 
 /**
- * What holds of a host's edges, of those in memory that tests use and of those of a real host: the same checks run
- * against both. All of it is taken away again.
+ * Checks that both the real Linux host and the fakes of the tests must pass. Each check removes what it has
+ * created.
  */
-export const edgeContract: readonly EdgeCheck[] = [
+export const linuxHostContract: readonly LinuxHostCheck[] = [
   {
-    name: 'root is there, and nobody who was not made',
+    name: 'root exists, and a user that was not created does not',
     check: async ({ users }) => {
       notEqual(await users.find('root'), undefined)
       equal(await users.find(user), undefined)
@@ -45,9 +45,9 @@ export const edgeContract: readonly EdgeCheck[] = [
     check: async ({ kernel }) => {
       const before = (await kernel.readSetting(setting)) ?? ''
       match(before, /^[01]$/)
-      const other = before === '0' ? '1' : '0'
-      await kernel.writeSetting(setting, other)
-      equal(await kernel.readSetting(setting), other)
+      const opposite = before === '0' ? '1' : '0'
+      await kernel.writeSetting(setting, opposite)
+      equal(await kernel.readSetting(setting), opposite)
       await kernel.writeSetting(setting, before)
       equal(await kernel.readSetting('net.hyperkube.contract'), undefined)
       await rejects(kernel.writeSetting('net.hyperkube.contract', '1'))
@@ -55,8 +55,8 @@ export const edgeContract: readonly EdgeCheck[] = [
   },
   {
     name: 'a unit is known once its file was read, runs when started, and is gone with its file',
-    check: async (edges) => {
-      const { systemd, files, layout } = edges
+    check: async (host) => {
+      const { systemd, files, layout } = host
       const shown = async () => {
         const { load, active, enabled } = await systemd.show(unit)
         return { load, active, enabled }
@@ -64,7 +64,7 @@ export const edgeContract: readonly EdgeCheck[] = [
       deepEqual(await shown(), { load: 'not-found', active: 'inactive', enabled: false })
       await rejects(systemd.start(unit))
       await systemd.stop(unit)
-      const root = (await edges.users.find('root')) ?? { uid: 0, gid: 0 }
+      const root = (await host.users.find('root')) ?? { uid: 0, gid: 0 }
       await files.write(`${layout.units}/${unit}`, Buffer.from(unitText), { ...root, mode: 0o644 })
       try {
         await systemd.enable([unit])
@@ -73,23 +73,23 @@ export const edgeContract: readonly EdgeCheck[] = [
         const [missing, same] = await systemd.showAll(['hyperkube-missing.service', unit])
         deepEqual([missing?.load, same], ['not-found', await systemd.show(unit)])
         await systemd.start(unit)
-        await becomes(edges, 'active')
+        await waitForState(host, 'active')
         const first = await systemd.show(unit)
         await systemd.start(unit)
         equal((await systemd.show(unit)).invocation, first.invocation)
         await systemd.restart(unit)
-        await becomes(edges, 'active', first.invocation)
+        await waitForState(host, 'active', first.invocation)
         await systemd.stop(unit)
-        await becomes(edges, 'inactive')
+        await waitForState(host, 'inactive')
         await systemd.start(unit)
-        await becomes(edges, 'active')
+        await waitForState(host, 'active')
         await systemd.kill(unit)
-        await becomes(edges, 'failed')
+        await waitForState(host, 'failed')
         await systemd.kill(unit)
         await systemd.start(unit)
-        await becomes(edges, 'active')
+        await waitForState(host, 'active')
         await systemd.killMain(unit)
-        await becomes(edges, 'failed')
+        await waitForState(host, 'failed')
         await systemd.killMain(unit)
         await systemd.disable(unit)
         equal((await systemd.show(unit)).enabled, false)
@@ -104,12 +104,16 @@ export const edgeContract: readonly EdgeCheck[] = [
   },
 ]
 
-/** By another start than one that is known. */
-async function becomes({ systemd, clock }: Edges, active: string, former?: string): Promise<void> {
+/** Waits for the state, by another start than `previous` if given. */
+async function waitForState(
+  { systemd, clock }: ContractHost,
+  active: string,
+  previous?: string,
+): Promise<void> {
   const deadline = AbortSignal.timeout(30_000)
   for (;;) {
     const state = await systemd.show(unit)
-    if (state.active === active && !state.busy && (former === undefined || state.invocation !== former))
+    if (state.active === active && !state.busy && (previous === undefined || state.invocation !== previous))
       return
     await clock.pause(50, deadline)
   }

@@ -1,35 +1,35 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { exists } from '../../../kit/files.ts'
+import { fileExists } from '../../../kit/files.ts'
 import type { Clock } from '../clock.ts'
-import { hostCommand } from '../command.ts'
+import { runHostCommand } from '../command.ts'
 import type { LinuxHost } from '../host.ts'
 import { linuxLayout } from '../layout.ts'
-import { linuxFiles } from '../linux-files.ts'
-import { memoryFetch } from './fake-downloader.ts'
-import { type MemoryImages, memoryImages } from './fake-images.ts'
-import { memoryKernel } from './fake-kernel.ts'
-import { memorySystemd } from './fake-systemd.ts'
-import { memoryUsers } from './fake-users.ts'
-import { type Place, placeBelow } from '../local-path.ts'
-import { runningRelease } from '../running-release.ts'
-import { systemTar } from '../system-tar.ts'
+import { createLinuxFiles } from '../linux-files.ts'
+import { createFakeDownloader } from './fake-downloader.ts'
+import { type FakeImages, createFakeImages } from './fake-images.ts'
+import { createFakeKernel } from './fake-kernel.ts'
+import { createFakeSystemd } from './fake-systemd.ts'
+import { createFakeUsers } from './fake-users.ts'
+import { type ToLocalPath, createPathMapper } from '../local-path.ts'
+import { createRunningRelease } from '../running-release.ts'
+import { createSystemTar } from '../system-tar.ts'
 
 export interface TemporaryHost extends LinuxHost {
-  /** Where its files are. */
-  readonly place: Place
-  readonly world: Map<string, Uint8Array>
-  readonly fetch: ReturnType<typeof memoryFetch>
-  readonly users: ReturnType<typeof memoryUsers>
-  readonly kernel: ReturnType<typeof memoryKernel>
-  readonly systemd: ReturnType<typeof memorySystemd>
-  readonly images: MemoryImages
+  /** Maps paths of the host to its directory. */
+  readonly toLocalPath: ToLocalPath
+  readonly remoteFiles: Map<string, Uint8Array>
+  readonly fetch: ReturnType<typeof createFakeDownloader>
+  readonly users: ReturnType<typeof createFakeUsers>
+  readonly kernel: ReturnType<typeof createFakeKernel>
+  readonly systemd: ReturnType<typeof createFakeSystemd>
+  readonly images: FakeImages
   readonly clock: Clock & { time: number }
 }
 
-/** What only programs leave behind, and no program runs here. */
-const nothingElse: Pick<LinuxHost, 'processes' | 'mounts' | 'packets' | 'cgroups'> = {
+/** Leftovers of running programs; no program runs here. */
+const noLeftovers: Pick<LinuxHost, 'processes' | 'mounts' | 'packets' | 'cgroups'> = {
   processes: { list: async () => [], kill: async () => undefined },
   mounts: { list: async () => [], unmount: async () => undefined },
   packets: {
@@ -44,19 +44,19 @@ const nothingElse: Pick<LinuxHost, 'processes' | 'mounts' | 'packets' | 'cgroups
   cgroups: { remove: async () => [] },
 }
 
-/** A host for tests: its files are real ones in a directory of their own, all else is memory. */
-export async function temporaryHost(
-  look?: (unit: string) => Promise<string>,
+/** For tests: a host with real files in a temporary directory and fakes for everything else. */
+export async function createTemporaryHost(
+  observe?: (unit: string) => Promise<string>,
 ): Promise<TemporaryHost & AsyncDisposable> {
-  // In memory where there is such a place: hundreds of synced writes would wait for the disk otherwise.
-  const root = await mkdtemp(join((await exists('/dev/shm')) ? '/dev/shm' : tmpdir(), 'host-'))
-  const place = placeBelow(root)
+  // In memory where possible: hundreds of synced writes would wait for the disk otherwise.
+  const root = await mkdtemp(join((await fileExists('/dev/shm')) ? '/dev/shm' : tmpdir(), 'host-'))
+  const toLocalPath = createPathMapper(root)
   const { units, modules, sysctls } = linuxLayout
   for (const path of [units, dirname(modules), dirname(sysctls), '/var/lib', '/var/log', '/opt', '/run']) {
-    await mkdir(place(path), { recursive: true })
+    await mkdir(toLocalPath(path), { recursive: true })
   }
-  const files = linuxFiles(place)
-  const world = new Map<string, Uint8Array>()
+  const files = createLinuxFiles(toLocalPath)
+  const remoteFiles = new Map<string, Uint8Array>()
   const clock = {
     time: Date.UTC(2027, 0, 1),
     now: () => new Date(clock.time),
@@ -67,19 +67,19 @@ export async function temporaryHost(
   }
   return {
     os: 'linux',
-    place,
-    world,
+    toLocalPath,
+    remoteFiles,
     layout: linuxLayout,
     files,
-    users: memoryUsers(),
-    kernel: memoryKernel({ 'net.ipv4.ip_forward': '0', 'vm.swappiness': '60' }),
-    systemd: memorySystemd(files, linuxLayout, look),
-    fetch: memoryFetch(place, world),
-    tar: systemTar(place, hostCommand),
-    images: memoryImages(),
-    ...nothingElse,
+    users: createFakeUsers(),
+    kernel: createFakeKernel({ 'net.ipv4.ip_forward': '0', 'vm.swappiness': '60' }),
+    systemd: createFakeSystemd(files, linuxLayout, observe),
+    fetch: createFakeDownloader(toLocalPath, remoteFiles),
+    tar: createSystemTar(toLocalPath, runHostCommand),
+    images: createFakeImages(),
+    ...noLeftovers,
     clock,
-    release: runningRelease('0.1.0', place, import.meta.filename),
+    release: createRunningRelease('0.1.0', toLocalPath, import.meta.filename),
     [Symbol.asyncDispose]: async () => rm(root, { recursive: true, force: true }),
   }
 }

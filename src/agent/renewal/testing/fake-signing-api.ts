@@ -1,58 +1,61 @@
 import { z } from 'zod'
-import type { Asked, TestAnswer } from '../../../kit/testing/https-test-server.ts'
-import { type SigningRequest, signingRequestKind } from '../signing-request.ts'
+import type { ReceivedRequest, TestResponse } from '../../../kit/testing/https-test-server.ts'
+import { type RenewalSigningRequest, renewalSigningRequestKind } from '../signing-request.ts'
 
 const collection = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 
-/** For tests: what the API does with requests for certificates, as far as hosts see it. */
-export class TestSigningApi {
-  readonly items = new Map<string, SigningRequest>()
+/** For tests: the part of the certificates.k8s.io API that hosts use. */
+export class FakeSigningApi {
+  readonly items = new Map<string, RenewalSigningRequest>()
   #version = 0
 
-  readonly answer = (asked: Asked): TestAnswer => {
-    const [name, part] = asked.path.slice(collection.length + 1).split('/')
-    if (!asked.path.startsWith(collection)) return refusal(404, 'NotFound')
-    if (asked.method === 'POST') return this.#create(asked)
-    if (name === undefined || name === '') return { json: this.#list(asked) }
+  readonly respond = (request: ReceivedRequest): TestResponse => {
+    const [name, part] = request.path.slice(collection.length + 1).split('/')
+    if (!request.path.startsWith(collection)) return buildRefusal(404, 'NotFound')
+    if (request.method === 'POST') return this.#create(request)
+    if (name === undefined || name === '') return { json: this.#list(request) }
     const item = this.items.get(name)
-    if (item === undefined) return refusal(404, 'NotFound')
-    return asked.method === 'GET' ? { json: item } : this.#replace(asked, item, part ?? '')
+    if (item === undefined) return buildRefusal(404, 'NotFound')
+    return request.method === 'GET' ? { json: item } : this.#replace(request, item, part ?? '')
   }
 
-  #create({ body, user }: Asked): TestAnswer {
+  #create({ body, user }: ReceivedRequest): TestResponse {
     const manifest = z.looseObject({ spec: z.looseObject({}) }).parse(body)
     const groups = user.startsWith('system:node:') ? ['system:nodes', 'system:authenticated'] : []
     const spec = { ...manifest.spec, username: user, groups }
-    const item = signingRequestKind.schema.parse({ ...manifest, spec })
-    if (this.items.has(item.metadata.name)) return refusal(409, 'AlreadyExists')
+    const item = renewalSigningRequestKind.schema.parse({ ...manifest, spec })
+    if (this.items.has(item.metadata.name)) return buildRefusal(409, 'AlreadyExists')
     const { metadata } = item
-    return this.put({ ...item, metadata: { ...metadata, creationTimestamp: new Date().toISOString() } })
+    return this.store({ ...item, metadata: { ...metadata, creationTimestamp: new Date().toISOString() } })
   }
 
-  #list({ query }: Asked): object {
+  #list({ query }: ReceivedRequest): object {
     const signer = (query.get('fieldSelector') ?? '').replace('spec.signerName=', '')
     const items = [...this.items.values()].filter(({ spec }) => spec['signerName'] === signer)
     return { metadata: { resourceVersion: String(this.#version) }, items }
   }
 
-  /** Only agents of control planes may answer, and only who has seen the newest. */
-  #replace({ body, user }: Asked, former: SigningRequest, part: string): TestAnswer {
-    const next = signingRequestKind.schema.parse(body)
-    if (user !== 'hyperkube:agent') return refusal(403, 'Forbidden')
-    if (next.metadata.resourceVersion !== former.metadata.resourceVersion) return refusal(409, 'Conflict')
+  /** Only agents of control planes may write, and only based on the newest version. */
+  #replace({ body, user }: ReceivedRequest, previous: RenewalSigningRequest, part: string): TestResponse {
+    const next = renewalSigningRequestKind.schema.parse(body)
+    if (user !== 'hyperkube:agent') return buildRefusal(403, 'Forbidden')
+    if (next.metadata.resourceVersion !== previous.metadata.resourceVersion)
+      return buildRefusal(409, 'Conflict')
     const { conditions } = next.status
-    if (part === 'approval') return this.put({ ...former, status: { ...former.status, conditions } })
-    return part === 'status' ? this.put({ ...former, status: next.status }) : refusal(405, 'MethodNotAllowed')
+    if (part === 'approval') return this.store({ ...previous, status: { ...previous.status, conditions } })
+    return part === 'status'
+      ? this.store({ ...previous, status: next.status })
+      : buildRefusal(405, 'MethodNotAllowed')
   }
 
-  put(item: SigningRequest): TestAnswer {
+  store(item: RenewalSigningRequest): TestResponse {
     const { metadata } = item
-    const kept = { ...item, metadata: { ...metadata, resourceVersion: String(++this.#version) } }
-    this.items.set(metadata.name, kept)
-    return { json: kept }
+    const stored = { ...item, metadata: { ...metadata, resourceVersion: String(++this.#version) } }
+    this.items.set(metadata.name, stored)
+    return { json: stored }
   }
 }
 
-function refusal(status: number, reason: string): TestAnswer {
+function buildRefusal(status: number, reason: string): TestResponse {
   return { status, json: { kind: 'Status', reason, message: reason } }
 }

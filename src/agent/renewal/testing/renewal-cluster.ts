@@ -1,132 +1,136 @@
 import { join } from 'node:path'
-import { agentDirectory, authorityFiles } from '../../../contract/ca-files.ts'
+import { agentDirectory, locateCaFiles } from '../../../contract/ca-files.ts'
 import type { ComponentPlan, PlannedCertificate } from '../../../contract/component-plan.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
-import type { Wish } from '../../../contract/certificate-spec.ts'
-import { componentOf } from '../../../diff/testing/fixtures.ts'
+import type { CertificateSpec } from '../../../contract/certificate-spec.ts'
+import { buildComponent } from '../../../diff/testing/fixtures.ts'
 import {
-  type Asked,
-  type TestAnswer,
-  type TestServer,
-  testServer,
+  type ReceivedRequest,
+  type TestResponse,
+  type HttpsTestServer,
+  startHttpsTestServer,
 } from '../../../kit/testing/https-test-server.ts'
-import { type Authority, authorityNames, makeAuthority } from '../../../pki/ca.ts'
+import { type Ca, caNames, createCa } from '../../../pki/ca.ts'
 import { day, year } from '../../../pki/lifetime.ts'
 import { makeRequest } from '../../../pki/request.ts'
 import { signRequest } from '../../../pki/sign.ts'
-import { certificateRequests } from '../../apply/certificate-requests.ts'
-import { applied, hostPlan } from '../../apply/testing/fixtures.ts'
-import { inMemory } from '../../facts/testing/fake-fact-source.ts'
-import { type TemporaryHost, temporaryHost } from '../../host/testing/temporary-host.ts'
-import { ClaimStore } from '../../operator-lock/operator-lock-store.ts'
-import { linuxWork } from '../../host-operations/linux-operations.ts'
-import { RunLog } from '../../runs/run-event-log.ts'
+import { createCertificateRequests } from '../../apply/certificate-requests.ts'
+import { applyAndListOps, buildPlanWithHost } from '../../apply/testing/fixtures.ts'
+import { createFakeFactSource } from '../../facts/testing/fake-fact-source.ts'
+import { type TemporaryHost, createTemporaryHost } from '../../host/testing/temporary-host.ts'
+import { OperatorLockStore } from '../../operator-lock/operator-lock-store.ts'
+import { createLinuxOperations } from '../../host-operations/linux-operations.ts'
+import { RunEventLog } from '../../runs/run-event-log.ts'
 import { Runs } from '../../runs/runs.ts'
-import type { RenewalScene } from '../renew-local.ts'
-import { usualRhythm } from '../intervals.ts'
-import { TestSigningApi } from './fake-signing-api.ts'
+import type { RenewalDeps } from '../renew-local.ts'
+import { defaultRenewalIntervals } from '../intervals.ts'
+import { FakeSigningApi } from './fake-signing-api.ts'
 
-/** The API's TLS goes by the clock of this machine; hosts were set up before, so that all is due now. */
-export const setUp = 250 * day
+/**
+ * Age of the hosts in milliseconds, so that all certificates are due now. The API server's TLS uses the real
+ * clock.
+ */
+export const setUpAgeMs = 250 * day
 
-/** `signer`: no more than keys of authorities, and one certificate. */
+/** `signer` has only the CA keys and one certificate. */
 export type AgentKind = 'control-plane' | 'worker' | 'etcd' | 'signer'
 
-export interface TestAgent {
+export interface RenewalTestAgent {
   readonly host: TemporaryHost
   readonly plan: NodePlan
-  readonly scene: RenewalScene & { readonly random: () => number; readonly claims: ClaimStore }
-  readonly said: string[]
-  /** What is in a file now. */
+  readonly deps: RenewalDeps & { readonly random: () => number; readonly claims: OperatorLockStore }
+  readonly logged: string[]
+  /** Current content of a file. */
   readonly read: (path: string) => Promise<string>
-  readonly wishes: readonly PlannedCertificate[]
+  readonly planned: readonly PlannedCertificate[]
 }
 
-/** For tests: hosts of one cluster, each with an agent, and an API between them. */
-export class TestCluster implements AsyncDisposable {
-  readonly api: TestSigningApi
+/** For tests: hosts of one cluster, each with an agent, and a shared API. */
+export class RenewalTestCluster implements AsyncDisposable {
+  readonly api: FakeSigningApi
   readonly #stack = new AsyncDisposableStack()
-  readonly #authorities: ReadonlyMap<string, Authority>
-  readonly #server: TestServer
+  readonly #cas: ReadonlyMap<string, Ca>
+  readonly #server: HttpsTestServer
 
-  private constructor(authorities: ReadonlyMap<string, Authority>, server: TestServer, api: TestSigningApi) {
-    this.#authorities = authorities
+  private constructor(cas: ReadonlyMap<string, Ca>, server: HttpsTestServer, api: FakeSigningApi) {
+    this.#cas = cas
     this.#server = this.#stack.use(server)
     this.api = api
   }
 
-  /** Where something else is asked of the API than signatures, its answers are given. */
-  static async make(answer?: (asked: Asked) => TestAnswer): Promise<TestCluster> {
-    const api = new TestSigningApi()
-    const long = new Date(Date.now() - setUp - day)
-    const authorities = await Promise.all(
-      authorityNames.map(async (name) => makeAuthority(name, 400 * year, long)),
-    )
-    const all = new Map<string, Authority>(authorities.map((one) => [one.name, one]))
+  /** `respond` replaces the signing API where a test needs other API responses. */
+  static async create(respond?: (request: ReceivedRequest) => TestResponse): Promise<RenewalTestCluster> {
+    const api = new FakeSigningApi()
+    const createdAt = new Date(Date.now() - setUpAgeMs - day)
+    const cas = await Promise.all(caNames.map(async (name) => createCa(name, 400 * year, createdAt)))
+    const casByName = new Map<string, Ca>(cas.map((one) => [one.name, one]))
     const names = { dns: [], ip: ['127.0.0.1'] }
-    const pair = await issue(authorityIn(all, 'kubernetes'), {
+    const pair = await issue(findCa(casByName, 'kubernetes'), {
       subject: { commonName: 'kube-apiserver', organizations: [] },
       names,
       usages: ['server'],
       lifetime: year,
     })
-    const { certificate } = authorityIn(all, 'kubernetes')
+    const { certificate } = findCa(casByName, 'kubernetes')
     const trust = { certificate, server: pair, client: pair, otherClient: pair }
-    return new TestCluster(all, await testServer(trust, answer ?? api.answer), api)
+    return new RenewalTestCluster(casByName, await startHttpsTestServer(trust, respond ?? api.respond), api)
   }
 
-  authority(name: string): Authority {
-    return authorityIn(this.#authorities, name)
+  ca(name: string): Ca {
+    return findCa(this.#cas, name)
   }
 
-  /** A host that was set up long ago, and has not been looked after since. */
-  async agent(name: string, kind: AgentKind): Promise<TestAgent> {
-    const host = this.#stack.use(await temporaryHost())
-    host.clock.time = Date.now() - setUp
-    const plan = this.#planFor(name, kind)
-    const requests = await certificateRequests(host, plan)
-    const wishes = plan.components.flatMap(({ certificates }) => certificates)
+  /** A host that was set up long ago and not checked since. */
+  async createAgent(name: string, kind: AgentKind): Promise<RenewalTestAgent> {
+    const host = this.#stack.use(await createTemporaryHost())
+    host.clock.time = Date.now() - setUpAgeMs
+    const plan = this.#buildPlan(name, kind)
+    const requests = await createCertificateRequests(host, plan)
+    const planned = plan.components.flatMap(({ certificates }) => certificates)
     const certificates = await Promise.all(
-      wishes.map(async (wish) => {
-        const { subject, names, usages, lifetime } = wish
-        const request = requests[wish.certificateFile] ?? ''
-        const by = this.authority(wish.authority)
+      planned.map(async (spec) => {
+        const { subject, names, usages, lifetime } = spec
+        const request = requests[spec.certificateFile] ?? ''
+        const issuer = this.ca(spec.ca)
         const certificate = await signRequest(
-          by,
+          issuer,
           request,
           { subject, names, usages, lifetime },
           host.clock.now(),
         )
-        return [wish.certificateFile, certificate] as const
+        return [spec.certificateFile, certificate] as const
       }),
     )
-    const keys = authorityNames.map((one) => [one, this.authority(one).privateKey.revealText()])
-    await applied(host, plan, { certificates: new Map(certificates), secrets: Object.fromEntries(keys) })
+    const keys = caNames.map((one) => [one, this.ca(one).privateKey.revealText()])
+    await applyAndListOps(host, plan, {
+      certificates: new Map(certificates),
+      secrets: Object.fromEntries(keys),
+    })
     host.clock.time = Date.now()
-    const state = host.place(host.layout.state)
-    const runs = new Runs(name, new RunLog(join(state, 'runs')), () => host.clock.now())
+    const state = host.toLocalPath(host.layout.state)
+    const runs = new Runs(name, new RunEventLog(join(state, 'runs')), () => host.clock.now())
     this.#stack.defer(async () => runs.stop())
-    const said: string[] = []
-    const scene = {
+    const logged: string[] = []
+    const deps = {
       host,
-      work: linuxWork(host, inMemory({})),
+      work: createLinuxOperations(host, createFakeFactSource({})),
       runs,
-      claims: await ClaimStore.open(join(state, 'claim.json'), () => host.clock.time),
-      rhythm: usualRhythm,
+      claims: await OperatorLockStore.open(join(state, 'claim.json'), () => host.clock.time),
+      intervals: defaultRenewalIntervals,
       random: () => 0,
-      say: (text: string) => void said.push(text),
+      log: (text: string) => void logged.push(text),
       signal: new AbortController().signal,
     }
     const read = async (path: string): Promise<string> =>
       (await host.files.read(path))?.toString('utf8') ?? ''
-    return { host, plan, scene, said, read, wishes }
+    return { host, plan, deps, logged, read, planned }
   }
 
-  #planFor(name: string, kind: AgentKind): NodePlan {
-    const etcd = this.#component('etcd', 'etcd', { subject: { commonName: name, organizations: [] } })
+  #buildPlan(name: string, kind: AgentKind): NodePlan {
+    const etcd = this.#buildComponent('etcd', 'etcd', { subject: { commonName: name, organizations: [] } })
     const node = { commonName: `system:node:${name}`, organizations: ['system:nodes'] }
-    const kubelet = this.#component('kubelet', 'kubernetes', { subject: node })
-    const proxy = this.#component('apiserver-proxy', 'kubernetes', {
+    const kubelet = this.#buildComponent('kubelet', 'kubernetes', { subject: node })
+    const proxy = this.#buildComponent('apiserver-proxy', 'kubernetes', {
       subject: {
         commonName: `hyperkube:apiserver-proxy:${name}`,
         organizations: ['hyperkube:apiserver-proxies'],
@@ -138,47 +142,51 @@ export class TestCluster implements AsyncDisposable {
       listen: this.#server.url.replace('https://', ''),
       health: '127.0.0.1:6445',
       servers: ['127.0.0.1:6443'],
-      authority: '/a',
+      caFile: '/a',
       credentials: { certificate: '/b', privateKey: '/c' },
-      memory: '/d',
+      stateFile: '/d',
     }
     const proxyConfig = textFile('/etc/hyperkube/apiserver-proxy/config.json', JSON.stringify(config))
     const nodeParts = [kubelet, { ...proxy, files: [...proxy.files, proxyConfig] }]
-    const keys = this.#keysOf()
-    const parts = {
+    const keys = this.#buildKeys()
+    const componentsByKind = {
       'control-plane': [keys, etcd, ...nodeParts],
       worker: nodeParts,
       etcd: [etcd],
       signer: [keys, etcd],
     }
-    return hostPlan(...parts[kind])
+    return buildPlanWithHost(...componentsByKind[kind])
   }
 
-  #keysOf(): ComponentPlan {
-    return componentOf({
+  #buildKeys(): ComponentPlan {
+    return buildComponent({
       name: 'hyperkube-agent',
       directories: [{ path: agentDirectory, owner: 'root', mode: '0700' }],
-      files: authorityNames.flatMap((name) => {
-        const { certificates, privateKey } = authorityFiles(name)
+      files: caNames.flatMap((name) => {
+        const { certificates, privateKey } = locateCaFiles(name)
         const content = { kind: 'secret', secret: name, tag: name } as const
         return [
-          textFile(certificates, this.authority(name).certificate),
+          textFile(certificates, this.ca(name).certificate),
           { path: privateKey, owner: 'root', mode: '0600', content, restart: false },
         ]
       }),
     })
   }
 
-  #component(name: string, authority: 'kubernetes' | 'etcd', wish: Pick<Wish, 'subject'>): ComponentPlan {
+  #buildComponent(
+    name: string,
+    ca: 'kubernetes' | 'etcd',
+    spec: Pick<CertificateSpec, 'subject'>,
+  ): ComponentPlan {
     const directory = `/etc/hyperkube/${name}`
-    return componentOf({
+    return buildComponent({
       name,
       directories: [{ path: directory, owner: 'root', mode: '0700' }],
-      files: [textFile(`${directory}/ca.crt`, this.authority(authority).certificate)],
+      files: [textFile(`${directory}/ca.crt`, this.ca(ca).certificate)],
       certificates: [
         {
-          authority,
-          ...wish,
+          ca,
+          ...spec,
           names: { dns: [], ip: [] },
           usages: ['client'],
           lifetime: year,
@@ -195,15 +203,15 @@ export class TestCluster implements AsyncDisposable {
   }
 }
 
-function authorityIn(all: ReadonlyMap<string, Authority>, name: string): Authority {
-  const authority = all.get(name)
-  if (authority === undefined) throw new Error(`there is no authority ${name}`)
-  return authority
+function findCa(casByName: ReadonlyMap<string, Ca>, name: string): Ca {
+  const ca = casByName.get(name)
+  if (ca === undefined) throw new Error(`there is no authority ${name}`)
+  return ca
 }
 
-async function issue(authority: Authority, wish: Wish) {
-  const { request, privateKey } = await makeRequest('test', wish.subject, wish.names)
-  const certificate = await signRequest(authority, request, wish, new Date())
+async function issue(ca: Ca, spec: CertificateSpec) {
+  const { request, privateKey } = await makeRequest('test', spec.subject, spec.names)
+  const certificate = await signRequest(ca, request, spec, new Date())
   return { certificate, privateKey: privateKey.revealText() }
 }
 

@@ -1,77 +1,81 @@
 import {
-  type HostAnswer,
-  hostAnswerFormat,
+  type HostCallResponse,
+  hostCallResponseFormat,
   type HostCall,
   hostCallFormat,
 } from '../../../contract/host-call.ts'
 import { readVersioned } from '../../../contract/versioned.ts'
-import { asciiJson } from '../../../kit/ascii.ts'
-import { describe, HyperkubeError } from '../../../kit/errors.ts'
-import { deliveries, take } from './deliveries.ts'
-import { inspect } from './inspect.ts'
-import { install, look } from './install.ts'
-import { logs } from './logs.ts'
-import type { CallScene } from './host-call-context.ts'
-import { ground, services } from './services.ts'
-import { agentName, endTrial, start } from './switch-agent.ts'
+import { toAsciiJson } from '../../../kit/ascii.ts'
+import { formatError, HyperkubeError } from '../../../kit/errors.ts'
+import { listDeliveries, acceptUpload } from './deliveries.ts'
+import { inspectWindowsHost } from './inspect.ts'
+import { installWindowsAgent, readAgentStatus } from './install.ts'
+import { readComponentLogs } from './logs.ts'
+import type { HostCallContext } from './host-call-context.ts'
+import { readHostDiskState, listHostServices } from './services.ts'
+import { agentName, forgetPreviousAgent, startAgent } from './switch-agent.ts'
 
-type Answer = HostAnswer['answer']
+type ResponseBody = HostCallResponse['body']
 
-/** Answers a call of whoever reached the host, in lines. */
-export async function* answerCall(
+/** Handles one call from an operator's connection to the host; yields response lines. */
+export async function* handleHostCall(
   text: string,
-  sceneAt: (base: string) => CallScene,
+  createContext: (base: string) => HostCallContext,
 ): AsyncGenerator<string> {
   try {
     const call = readVersioned(hostCallFormat, JSON.parse(text.replace(/^\uFEFF/, '')))
-    for await (const answer of answersTo(call, sceneAt(call.base))) yield lineOf(answer)
+    for await (const response of respondTo(call, createContext(call.base))) yield formatLine(response)
   } catch (error) {
-    yield lineOf(refusal(error))
+    yield formatLine(toRefusal(error))
   }
 }
 
-async function* answersTo({ ask }: HostCall, scene: CallScene): AsyncGenerator<Answer> {
-  switch (ask.type) {
+async function* respondTo({ body }: HostCall, context: HostCallContext): AsyncGenerator<ResponseBody> {
+  switch (body.type) {
     case 'look':
-      return yield look(scene)
+      return yield readAgentStatus(context)
     case 'install':
-      return yield install(scene, ask)
+      return yield installWindowsAgent(context, body)
     case 'start':
-      return yield started(scene)
+      return yield respondToStart(context)
     case 'keep':
-      await endTrial(scene, { self: false })
+      await forgetPreviousAgent(context, { self: false })
       return yield { type: 'done' }
     case 'take':
-      return yield take(scene, ask)
-    case 'deliveries':
-      return yield deliveries(scene, ask)
+      return yield acceptUpload(context, body)
+    case 'uploads':
+      return yield listDeliveries(context, body)
     case 'services':
-      return yield services(scene, ask)
-    case 'ground':
-      return yield ground(scene, ask)
+      return yield listHostServices(context, body)
+    case 'disk-state':
+      return yield readHostDiskState(context, body)
     case 'logs':
-      return yield* logs(scene, ask)
+      return yield* readComponentLogs(context, body)
     default:
-      return yield* inspect(scene)
+      return yield* inspectWindowsHost(context)
   }
 }
 
-async function started(scene: CallScene): Promise<Answer> {
-  if (await start(scene)) return { type: 'done' }
+async function respondToStart(context: HostCallContext): Promise<ResponseBody> {
+  if (await startAgent(context)) return { type: 'done' }
   throw new HyperkubeError('AGENT_NOT_STARTED', 'its agent did not start', {
-    hint: `on the host: sc.exe query ${agentName}, and the last lines in ${scene.places.logs}`,
+    hint: `on the host: sc.exe query ${agentName}, and the last lines in ${context.paths.logs}`,
   })
 }
 
-function refusal(error: unknown): Answer {
+function toRefusal(error: unknown): ResponseBody {
   if (!(error instanceof HyperkubeError))
-    return { type: 'refused', code: 'UNEXPECTED', message: describe(error) }
+    return { type: 'refused', code: 'UNEXPECTED', message: formatError(error) }
   const { code, hint } = error
-  return { type: 'refused', code, message: describe(error), ...(hint === undefined ? {} : { hint }) }
+  return { type: 'refused', code, message: formatError(error), ...(hint === undefined ? {} : { hint }) }
 }
 
-/** One line each, in letters that whichever shell stands in between hands on as they are. */
-function lineOf(answer: Answer): string {
-  const document = { apiVersion: 'hyperkube.dev/v1', kind: 'HostAnswer', answer }
-  return `${asciiJson(JSON.stringify(hostAnswerFormat.newest.schema.parse(document)))}\n`
+/** Formats a response as one line in ASCII, which every shell in between passes on unchanged. */
+function formatLine(response: ResponseBody): string {
+  const document: HostCallResponse = {
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'HostCallResponse',
+    body: response,
+  }
+  return `${toAsciiJson(JSON.stringify(hostCallResponseFormat.newest.schema.parse(document)))}\n`
 }

@@ -1,13 +1,13 @@
-import type { WindowsPlaces } from '../../../contract/windows-paths.ts'
+import type { WindowsPaths } from '../../../contract/windows-paths.ts'
 import type { WindowsHost } from '../../host/host.ts'
 
-/** A Windows host as our own program finds it, when it is called without an agent. */
-export interface CallScene {
+/** A Windows host for calls that hyperkube handles without an agent. */
+export interface HostCallContext {
   readonly host: WindowsHost
-  readonly places: WindowsPlaces
+  readonly paths: WindowsPaths
   readonly arch: string
-  /** How much of the disk that a path is on is used, from 0 to 1. */
-  readonly used: (path: string) => Promise<number>
-  /** Whoever asked is gone. What only shows something then ends; what changes the host is done to its end. */
-  readonly gone: AbortSignal
+  /** Used share of the disk that contains a path, from 0 to 1. */
+  readonly readDiskUsage: (path: string) => Promise<number>
+  /** The caller has disconnected. Reads then end; changes to the host run to their end. */
+  readonly callerGone: AbortSignal
 }

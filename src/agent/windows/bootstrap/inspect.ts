@@ -1,20 +1,23 @@
-import type { HostAnswer } from '../../../contract/host-call.ts'
-import { describe } from '../../../kit/errors.ts'
-import type { CallScene } from './host-call-context.ts'
+import type { HostCallResponse } from '../../../contract/host-call.ts'
+import { formatError } from '../../../kit/errors.ts'
+import type { HostCallContext } from './host-call-context.ts'
 
-/** Services of Windows itself that nodes depend on, beside ours. */
-const watched = ['hns', 'vmcompute', 'sshd', 'hyperkube-agent', 'hyperkube-revert', 'containerd']
-const ours = ['apiserver-proxy', 'kubelet', 'flanneld', 'kube-proxy']
+/** Services besides those of a node: of Windows itself, of hyperkube, and containerd. */
+const systemServices = ['hns', 'vmcompute', 'sshd', 'hyperkube-agent', 'hyperkube-revert', 'containerd']
+const nodeServices = ['apiserver-proxy', 'kubelet', 'flanneld', 'kube-proxy']
 
-/** All that helps to find a fault, as operations give it. What cannot be seen is said in its place. */
-export async function* inspect({
+/**
+ * Yields everything that helps to find a fault, as the operations return it. If a read fails, its file
+ * contains the error.
+ */
+export async function* inspectWindowsHost({
   host: { operations: host },
-  places,
-}: CallScene): AsyncGenerator<HostAnswer['answer']> {
-  const looks: readonly (readonly [file: string, look: () => Promise<unknown>])[] = [
+  paths,
+}: HostCallContext): AsyncGenerator<HostCallResponse['body']> {
+  const inspections: readonly (readonly [file: string, look: () => Promise<unknown>])[] = [
     ['system.json', async () => host.system.describe({})],
-    ['services.json', async () => host.services.list({ names: [...watched, ...ours] })],
-    ['processes.json', async () => host.processes.list({ below: places.base })],
+    ['services.json', async () => host.services.list({ names: [...systemServices, ...nodeServices] })],
+    ['processes.json', async () => host.processes.list({ below: paths.base })],
     ['adapters.json', async () => host.adapters.list({})],
     ['routes.json', async () => host.routes.list({ destinations: ['0.0.0.0/0', '169.254.169.254/32'] })],
     ['networks.json', async () => host.networks.list({})],
@@ -22,9 +25,9 @@ export async function* inspect({
     ['policies.json', async () => host.policies.list({})],
     ['firewall.json', async () => host.firewall.list({ group: 'hyperkube' })],
   ]
-  for (const [file, look] of looks) {
-    const seen = await look().catch((error: unknown) => ({ unseen: describe(error) }))
-    yield { type: 'file', file, text: JSON.stringify(seen, undefined, 2) }
+  for (const [file, read] of inspections) {
+    const output = await read().catch((error: unknown) => ({ error: formatError(error) }))
+    yield { type: 'file', file, text: JSON.stringify(output, undefined, 2) }
   }
   yield { type: 'done' }
 }

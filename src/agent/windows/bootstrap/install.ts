@@ -1,75 +1,94 @@
 import { win32 } from 'node:path'
-import { deliveredFile } from '../../../contract/uploads.ts'
-import type { HostAnswer, HostAsk } from '../../../contract/host-call.ts'
+import { uploadedFilePath } from '../../../contract/uploads.ts'
+import type { HostCallResponse, HostCallBody } from '../../../contract/host-call.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import { dirname, join } from '../../host/host-path.ts'
-import { closedDirectory, copyClosed, copyProgram, digestOf, plainDirectory } from './host-files.ts'
-import { putArtifact } from './put-artifact.ts'
-import type { CallScene } from './host-call-context.ts'
-import { agentName, changeTo, currentVersion, isOnTrial, serviceNamed } from './switch-agent.ts'
+import {
+  makeAdminOnlyDirectory,
+  copyAdminOnly,
+  copyProgram,
+  readHostDigest,
+  makeInheritedDirectory,
+} from './host-files.ts'
+import { installArtifact } from './put-artifact.ts'
+import type { HostCallContext } from './host-call-context.ts'
+import {
+  agentName,
+  switchAgent,
+  readCurrentVersion,
+  isAgentProvisional,
+  findWindowsService,
+} from './switch-agent.ts'
 
-type AskFor<T extends HostAsk['type']> = Extract<HostAsk, { type: T }>
+type RequestFor<T extends HostCallBody['type']> = Extract<HostCallBody, { type: T }>
 
-/** What there is of us, and whether whoever asks may change it. */
-export async function look(scene: CallScene): Promise<HostAnswer['answer']> {
-  const described = await scene.host.operations.system.describe({})
-  const service = await serviceNamed(scene, agentName)
-  const version = service === undefined ? undefined : await currentVersion(scene)
+/** Reports the installed agent and whether the caller is an administrator. */
+export async function readAgentStatus(context: HostCallContext): Promise<HostCallResponse['body']> {
+  const described = await context.host.operations.system.describe({})
+  const service = await findWindowsService(context, agentName)
+  const version = service === undefined ? undefined : await readCurrentVersion(context)
   return {
     type: 'look',
     ...(version === undefined ? {} : { version }),
     running: service?.state === 'Running',
-    onTrial: await isOnTrial(scene),
+    provisional: await isAgentProvisional(context),
     administrator: described?.administrator ?? false,
-    arch: scene.arch,
+    arch: context.arch,
   }
 }
 
-/** Puts the program that is called in its place, closed to all but administrators, and makes it the host's agent. */
-export async function install(scene: CallScene, wish: AskFor<'install'>): Promise<HostAnswer['answer']> {
-  const { host, places } = scene
+/**
+ * Copies the running program to its final path, closes the directory to all but administrators, and makes the
+ * program the host's agent.
+ */
+export async function installWindowsAgent(
+  context: HostCallContext,
+  request: RequestFor<'install'>,
+): Promise<HostCallResponse['body']> {
+  const { host, paths } = context
   const { files, release } = host
-  const { version, sha256, artifact } = wish
+  const { version, sha256, artifact } = request
   const described = await host.operations.system.describe({})
-  if (described?.administrator !== true) throw noAdministrator()
+  if (described?.administrator !== true) throw notAdministratorError()
   const found = await release.digest()
-  if (found !== sha256) throw notWhole(release.executable, sha256, found)
-  // Others may put files below C:\ until they are kept out, also beside a program that is about to run.
-  for (const directory of [places.base, places.state]) await closedDirectory(files, directory)
-  const target = places.program(version)
-  if ((await digestOf(files, target)) !== sha256) {
-    await plainDirectory(files, win32.dirname(target))
+  if (found !== sha256) throw digestMismatchError(release.executable, sha256, found)
+  // Close the directories first: by default all users may create files below C:\, also beside a program that
+  // is about to run.
+  for (const directory of [paths.base, paths.state]) await makeAdminOnlyDirectory(files, directory)
+  const target = paths.program(version)
+  if ((await readHostDigest(files, target)) !== sha256) {
+    await makeInheritedDirectory(files, win32.dirname(target))
     await copyProgram(files, release.executable, target)
   }
-  await takeBeside(scene, wish)
-  await putArtifact(host, artifact)
-  return changeTo(scene, version, wish)
+  await acceptBundledFile(context, request)
+  await installArtifact(host, artifact)
+  return switchAgent(context, version, request)
 }
 
-/** Puts what was brought together with the program where what is fetched is looked for first. */
-async function takeBeside(
-  { host, places }: CallScene,
-  { beside, artifact }: AskFor<'install'>,
+/** Moves a file that was uploaded beside the program to where downloads are looked for first. */
+async function acceptBundledFile(
+  { host, paths }: HostCallContext,
+  { beside, artifact }: RequestFor<'install'>,
 ): Promise<void> {
   if (beside === undefined || artifact.from !== 'url') return
   const { files, release } = host
   const { sha256 } = artifact
-  const target = win32.join(places.delivered, ...deliveredFile(sha256).split('/'))
-  await closedDirectory(files, win32.dirname(target))
-  await copyClosed(files, join(dirname(release.executable), beside), target)
+  const target = win32.join(paths.uploads, ...uploadedFilePath(sha256).split('/'))
+  await makeAdminOnlyDirectory(files, win32.dirname(target))
+  await copyAdminOnly(files, join(dirname(release.executable), beside), target)
   const found = await files.digest(target)
   if (found === sha256) return
   await files.remove(target)
-  throw notWhole(beside, sha256, found)
+  throw digestMismatchError(beside, sha256, found)
 }
 
-function noAdministrator(): HyperkubeError {
-  return new HyperkubeError('SSH_NO_ADMINISTRATOR', 'whoever logs in is no administrator of the host', {
+function notAdministratorError(): HyperkubeError {
+  return new HyperkubeError('SSH_NO_ADMINISTRATOR', 'the ssh user is not an administrator of the host', {
     hint: 'set ssh.user in cluster.yml to a member of its group Administrators',
   })
 }
 
-export function notWhole(path: string, expected: string, found: string): HyperkubeError {
+export function digestMismatchError(path: string, expected: string, found: string): HyperkubeError {
   const message = `${path} is not whole: its SHA-256 should be ${expected}, and is ${found}`
   return new HyperkubeError('UPLOAD_NOT_WHOLE', message, { hint: 'run the same command again' })
 }

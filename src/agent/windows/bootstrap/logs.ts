@@ -1,52 +1,57 @@
 import { win32 } from 'node:path'
-import type { HostAnswer, HostAsk } from '../../../contract/host-call.ts'
-import { readLogLine } from './log-text.ts'
-import type { CallScene } from './host-call-context.ts'
+import type { HostCallResponse, HostCallBody } from '../../../contract/host-call.ts'
+import { parseLogLine } from './log-text.ts'
+import type { HostCallContext } from './host-call-context.ts'
 
-type LogAsk = Extract<HostAsk, { type: 'logs' }>
-type Line = Extract<HostAnswer['answer'], { type: 'line' }>
+type LogRequest = Extract<HostCallBody, { type: 'logs' }>
+type Line = Extract<HostCallResponse['body'], { type: 'line' }>
 
-const every = 500
+const pollIntervalMs = 500
 
-/** What components have said into their files, which are never large: each line with its time, then what comes. */
-export async function* logs(scene: CallScene, ask: LogAsk): AsyncGenerator<HostAnswer['answer']> {
-  const readers = ask.names.map((name) => new LogReader(scene, name))
-  const [since, until] = [timeOf(ask.since, scene), timeOf(ask.until, scene)]
-  const fits = ({ time }: Line): boolean =>
+/**
+ * Reads the log files of components, which are never large: existing lines in order of time, then new ones.
+ */
+export async function* readComponentLogs(
+  context: HostCallContext,
+  request: LogRequest,
+): AsyncGenerator<HostCallResponse['body']> {
+  const readers = request.names.map((name) => new LogReader(context, name))
+  const [since, until] = [toMicroseconds(request.since, context), toMicroseconds(request.until, context)]
+  const isInRange = ({ time }: Line): boolean =>
     (since === undefined || time >= since) && (until === undefined || time <= until)
-  const before = (await Promise.all(readers.map(async (reader) => reader.next()))).flat().filter(fits)
-  before.sort((a, b) => a.time - b.time)
-  yield* ask.lines === undefined ? before : before.slice(Math.max(0, before.length - ask.lines))
-  while (ask.follow && !scene.gone.aborted) {
-    await scene.host.clock.pause(every, scene.gone).catch(() => undefined)
-    for (const reader of readers) yield* (await reader.next()).filter(fits)
+  const existing = (await Promise.all(readers.map(async (reader) => reader.next()))).flat().filter(isInRange)
+  existing.sort((a, b) => a.time - b.time)
+  yield* request.lines === undefined ? existing : existing.slice(Math.max(0, existing.length - request.lines))
+  while (request.follow && !context.callerGone.aborted) {
+    await context.host.clock.pause(pollIntervalMs, context.callerGone).catch(() => undefined)
+    for (const reader of readers) yield* (await reader.next()).filter(isInRange)
   }
   yield { type: 'done' }
 }
 
 /** In microseconds. */
-function timeOf(when: LogAsk['since'], { host }: CallScene): number | undefined {
+function toMicroseconds(when: LogRequest['since'], { host }: HostCallContext): number | undefined {
   if (when === undefined) return undefined
   return 1000 * (when.by === 'time' ? when.milliseconds : host.clock.now().getTime() - when.milliseconds)
 }
 
-/** One file, from where it was read to the last time. A file that has become shorter is a new one. */
+/** Reads one file from the last position. A file that has become shorter is a new one. */
 class LogReader {
-  readonly #scene: CallScene
+  readonly #context: HostCallContext
   readonly #component: string
   #read = 0
   #rest = ''
   #last: number | undefined
 
-  constructor(scene: CallScene, component: string) {
-    this.#scene = scene
+  constructor(context: HostCallContext, component: string) {
+    this.#context = context
     this.#component = component
   }
 
   async next(): Promise<readonly Line[]> {
-    const { host, places } = this.#scene
-    const at = (name: string): string => win32.join(places.logs, name)
-    // The wrapper of services has a name of its own for the file that it writes to now.
+    const { host, paths } = this.#context
+    const at = (name: string): string => win32.join(paths.logs, name)
+    // The service wrapper uses another name for its current file.
     const [plain, current] = [at(`${this.#component}.log`), at(`${this.#component}_rCURRENT.log`)]
     const path = (await host.files.stat(current)) === undefined ? plain : current
     const facts = await host.files.stat(path)
@@ -60,9 +65,9 @@ class LogReader {
     return texts.map((text) => this.#line(text.replace(/\r$/, ''), modified))
   }
 
-  /** One that does not say when it was written belongs to the one before it. */
+  /** A line without a time gets the time of the line before it. */
   #line(message: string, modified: number): Line {
-    const { time, priority } = readLogLine(message, this.#scene.host.clock.now())
+    const { time, priority } = parseLogLine(message, this.#context.host.clock.now())
     this.#last = time ?? this.#last ?? modified
     return {
       type: 'line',

@@ -1,26 +1,26 @@
-import { bareComponent, type ComponentPlan, type PlannedArtifact } from '../../../contract/component-plan.ts'
-import { nothingPlanned } from '../../../diff/empty-plan.ts'
+import { emptyComponent, type ComponentPlan, type PlannedArtifact } from '../../../contract/component-plan.ts'
+import { buildEmptyPlan } from '../../../diff/empty-plan.ts'
 import { emptyLedger } from '../../apply/ledger.ts'
-import { artifact as target } from '../../apply/resources/artifact.ts'
+import { artifactHandler as target } from '../../apply/resources/artifact.ts'
 import type { WindowsHost } from '../../host/host.ts'
 
-/** No cluster knows of it yet: the first plan finds it whole, and writes it down. */
-const nobody = { name: 'none', id: '00000000-0000-4000-8000-000000000000' }
+/** No cluster owns the artifact yet. The first apply finds it complete and records it. */
+const noCluster = { name: 'none', id: '00000000-0000-4000-8000-000000000000' }
 
-/** Puts what is fetched in its place as an apply would, so that the first one finds it as it should be. */
-export async function putArtifact(host: WindowsHost, artifact: PlannedArtifact): Promise<void> {
+/** Installs an artifact as apply does, so that the first apply finds it in order. */
+export async function installArtifact(host: WindowsHost, artifact: PlannedArtifact): Promise<void> {
   const component: ComponentPlan = {
-    ...bareComponent(),
+    ...emptyComponent(),
     name: 'hyperkube-agent',
     stage: 'prepare',
     artifacts: [artifact],
   }
   const work = {
     host,
-    ledger: emptyLedger(nobody),
-    plan: nothingPlanned(nobody, 'this'),
+    ledger: emptyLedger(noCluster),
+    plan: buildEmptyPlan(noCluster, 'this'),
     component,
-    head: { name: `${artifact.name}-${artifact.version}`, digest: '', of: [] },
+    head: { name: `${artifact.name}-${artifact.version}`, digest: '', owners: [] },
     secrets: new Map(),
     certificates: new Map(),
     emit: () => undefined,

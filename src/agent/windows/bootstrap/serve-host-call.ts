@@ -1,27 +1,28 @@
 import type { Readable } from 'node:stream'
-import { lines } from '../../server/lines.ts'
-import { answerCall } from './handle-host-call.ts'
-import type { CallScene } from './host-call-context.ts'
+import { readLines } from '../../server/lines.ts'
+import { handleHostCall } from './handle-host-call.ts'
+import type { HostCallContext } from './host-call-context.ts'
 
-export interface CallEdges {
-  /** Whoever calls says what they want in one line, and is there as long as this has no end. */
+export interface HostCallDeps {
+  /** The request, one line. The caller is connected until this stream ends. */
   readonly requests: Readable
-  readonly answer: (line: string) => void
-  readonly sceneAt: (base: string, gone: AbortSignal) => CallScene
+  readonly respond: (line: string) => void
+  readonly createContext: (base: string, callerGone: AbortSignal) => HostCallContext
 }
 
-/** Answers one call, in lines. */
-export async function serveCall({ requests, answer, sceneAt }: CallEdges): Promise<void> {
-  const gone = new AbortController()
-  requests.once('end', () => gone.abort())
-  requests.once('close', () => gone.abort())
-  const calls = lines(requests)
+/** Handles one call; writes response lines. */
+export async function serveCall({ requests, respond, createContext }: HostCallDeps): Promise<void> {
+  const callerGone = new AbortController()
+  requests.once('end', () => callerGone.abort())
+  requests.once('close', () => callerGone.abort())
+  const calls = readLines(requests)
   const call = await calls.next()
-  // Read on, or nobody would hear that they are gone.
+  // Keep reading; otherwise the end of the stream is not noticed.
   requests.resume()
   try {
     if (call.done === true) return
-    for await (const line of answerCall(call.value, (base) => sceneAt(base, gone.signal))) answer(line)
+    for await (const line of handleHostCall(call.value, (base) => createContext(base, callerGone.signal)))
+      respond(line)
   } finally {
     requests.destroy()
   }

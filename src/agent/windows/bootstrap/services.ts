@@ -1,41 +1,41 @@
-import type { HostAnswer, HostAsk } from '../../../contract/host-call.ts'
+import type { HostCallResponse, HostCallBody } from '../../../contract/host-call.ts'
 import { serviceRestartsFormat } from '../../../contract/service-restarts.ts'
 import { readState } from '../../apply/state-file.ts'
 import { restartsFile } from '../heal/watch-restarts.ts'
 import type { ServiceState } from '../operations/services.ts'
-import { sizeOf } from './host-files.ts'
-import type { CallScene } from './host-call-context.ts'
-import { currentVersion } from './switch-agent.ts'
+import { readHostFileSize } from './host-files.ts'
+import type { HostCallContext } from './host-call-context.ts'
+import { readCurrentVersion } from './switch-agent.ts'
 
-type AskFor<T extends HostAsk['type']> = Extract<HostAsk, { type: T }>
-type Shown = Extract<HostAnswer['answer'], { type: 'services' }>['services'][number]
+type RequestFor<T extends HostCallBody['type']> = Extract<HostCallBody, { type: T }>
+type ServiceRow = Extract<HostCallResponse['body'], { type: 'services' }>['services'][number]
 
-/** More than this share used: kubelets are about to fail, or do already. */
-const full = 0.98
+/** Above this used share kubelets fail, or are about to. */
+const fullRatio = 0.98
 
-export async function services(
-  scene: CallScene,
-  { names }: AskFor<'services'>,
-): Promise<HostAnswer['answer']> {
-  const seen = new Map(
-    (await scene.host.operations.services.list({ names: [...names] })).map((one) => [one.name, one]),
+export async function listHostServices(
+  context: HostCallContext,
+  { names }: RequestFor<'services'>,
+): Promise<HostCallResponse['body']> {
+  const observed = new Map(
+    (await context.host.operations.services.list({ names: [...names] })).map((one) => [one.name, one]),
   )
-  const version = await currentVersion(scene)
-  const counted = (await readState(scene.host, restartsFile, serviceRestartsFormat))?.services ?? {}
+  const version = await readCurrentVersion(context)
+  const restartCounts = (await readState(context.host, restartsFile, serviceRestartsFormat))?.services ?? {}
   return {
     type: 'services',
     ...(version === undefined ? {} : { version }),
     services: names.map((name) => {
-      const restarts = counted[name]
-      return { ...shown(name, seen.get(name)), ...(restarts === undefined ? {} : { restarts }) }
+      const restarts = restartCounts[name]
+      return { ...toServiceRow(name, observed.get(name)), ...(restarts === undefined ? {} : { restarts }) }
     }),
   }
 }
 
-/** No such service was ever started: it says so in place of an exit code. */
+/** ERROR_SERVICE_NEVER_STARTED: the exit code of a service that never ran. */
 const neverStarted = 1077
 
-function shown(name: string, service: ServiceState | undefined): Shown {
+function toServiceRow(name: string, service: ServiceState | undefined): ServiceRow {
   if (service === undefined) return { name, state: 'missing' }
   const { state, exitCode, startMode } = service
   const failed = exitCode !== 0 && exitCode !== neverStarted
@@ -53,24 +53,24 @@ function shown(name: string, service: ServiceState | undefined): Shown {
   }
 }
 
-/** What an agent would say as well, for when there is none that answers. */
-export async function ground(
-  { host, places, used: usedOf }: CallScene,
-  { names }: AskFor<'ground'>,
-): Promise<HostAnswer['answer']> {
-  const used = await usedOf(places.base)
+/** Full disks and missing programs, for hosts whose agent does not respond. */
+export async function readHostDiskState(
+  { host, paths, readDiskUsage: readUsage }: HostCallContext,
+  { names }: RequestFor<'disk-state'>,
+): Promise<HostCallResponse['body']> {
+  const used = await readUsage(paths.base)
   const programs: { service: string; path: string }[] = []
   for (const { name, commandLine } of await host.operations.services.list({ names: [...names] })) {
-    for (const path of programsIn(commandLine)) {
-      if (((await sizeOf(host.files, path)) ?? 0) === 0) programs.push({ service: name, path })
+    for (const path of parseProgramPaths(commandLine)) {
+      if (((await readHostFileSize(host.files, path)) ?? 0) === 0) programs.push({ service: name, path })
     }
   }
-  const mounted = `${places.base.slice(0, 2)}\\`
-  return { type: 'ground', disks: used >= full ? [{ mounted, used }] : [], programs }
+  const mounted = `${paths.base.slice(0, 2)}\\`
+  return { type: 'disk-state', disks: used >= fullRatio ? [{ mounted, usedShare: used }] : [], programs }
 }
 
-/** The program, and the one that it runs as a service, where that does not know how to be one. */
-export function programsIn(commandLine: string): readonly string[] {
+/** The programs in a command line: the service itself and the one that it wraps. */
+export function parseProgramPaths(commandLine: string): readonly string[] {
   const words = [...commandLine.matchAll(/"([^"]*)"|(\S+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',
   )

@@ -1,23 +1,23 @@
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { WindowsHost } from '../../host/host.ts'
-import type { WorkerEdges } from '../reconcile/reconcile-deps.ts'
-import { type Derive, toldAddresses } from './source-vip.ts'
+import type { ReconcileDeps } from '../reconcile/reconcile-deps.ts'
+import { type RenderDerivedFile, publishSourceAddresses } from './source-vip.ts'
 import { fetchProgram } from './fetch-program.ts'
 
-/** A plan's worker, through the host that it is on. */
-export function workerEdges(
+/** Connects reconciling to the host of a plan's worker. */
+export function buildReconcileDeps(
   host: WindowsHost,
   plan: NodePlan,
-  derive: Derive,
+  derive: RenderDerivedFile,
   signal: AbortSignal,
-): WorkerEdges {
+): ReconcileDeps {
   const component = (name: string) => plan.components.find((one) => one.name === name)
   const plugins = plan.components
     .flatMap(({ artifacts }) => artifacts)
     .find(({ name }) => name === 'cni-plugins')
   const { services, operations } = host
-  // Who counts restarts has to know which of them we have asked for.
-  const told = {
+  // Starts and stops go through `host.services`, which must know them to count restarts.
+  const countedServices = {
     ...operations.services,
     async start({ name }: { readonly name: string }) {
       await services.start(name)
@@ -28,17 +28,17 @@ export function workerEdges(
       return undefined
     },
   }
-  const book = host.worker.addresses(plugins?.directory ?? '')
+  const allocator = host.worker.addresses(plugins?.directory ?? '')
   return {
-    host: { ...operations, services: told },
+    host: { ...operations, services: countedServices },
     clock: host.clock,
     signal,
     async isReady(role) {
-      const asked = component(role)
-      return asked !== undefined && host.worker.isReady(asked, signal)
+      const plannedComponent = component(role)
+      return plannedComponent !== undefined && host.worker.isReady(plannedComponent, signal)
     },
     subnet: async () => host.worker.subnet(plan, signal),
-    addresses: toldAddresses(host, plan, book, derive),
+    addresses: publishSourceAddresses(host, plan, allocator, derive),
     fetch: async (program, to) => fetchProgram(host, plan, program, to, signal),
   }
 }

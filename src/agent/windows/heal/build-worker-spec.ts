@@ -7,32 +7,37 @@ import {
   windowsNetworkFile,
   windowsNetworkFormat,
 } from '../../../contract/windows-network.ts'
-import { type Item, thingOf } from '../../../diff/resource.ts'
-import { items } from '../../../diff/plan-resources.ts'
+import { type PlanResource, resourceKey } from '../../../diff/resource.ts'
+import { listResources } from '../../../diff/plan-resources.ts'
 import { join } from '../../host/host-path.ts'
-import { allRoles, type Role, type WorkerService, type WorkerWish } from '../reconcile/worker-spec.ts'
-import { serviceWish } from '../scm/service-spec.ts'
+import {
+  workerRoles,
+  type WorkerRole,
+  type WorkerServiceSpec,
+  type WorkerSpec,
+} from '../reconcile/worker-spec.ts'
+import { toWindowsServiceSpec } from '../scm/service-spec.ts'
 
 /**
- * What a worker is kept as: all of its plan that was put there already, so that a host which is only half set up is kept
- * as that half. Nothing of a plan without the file that says which networks to keep.
+ * The spec of a worker: the resources of its plan that are installed already. A partly installed host is kept
+ * in that state. Undefined for a plan without the file that describes its networks.
  */
-export function workerWishOf(plan: NodePlan, ledger: Ledger): WorkerWish | undefined {
-  const network = networkIn(plan)
+export function buildWorkerSpec(plan: NodePlan, ledger: Ledger): WorkerSpec | undefined {
+  const network = findWindowsNetwork(plan)
   if (network === undefined) return undefined
-  const digests = new Map(ledger.things.map((thing) => [thingOf(thing), thing.digest]))
-  // What a run that was cut has left half done is gone on with by a run.
-  const isDone = (item: Item): boolean => digests.get(thingOf(item)) === item.digest
-  const done = new Set(items(plan).filter(isDone).map(thingOf))
-  const has = (target: 'service' | 'firewall-rule', name: string): boolean =>
-    done.has(thingOf({ target, name }))
-  const services: Partial<Record<Role, WorkerService>> = {}
-  for (const role of allRoles) {
+  const digests = new Map(ledger.resources.map((resource) => [resourceKey(resource), resource.digest]))
+  // An interrupted change is completed by a run, not by healing.
+  const isDone = (item: PlanResource): boolean => digests.get(resourceKey(item)) === item.digest
+  const done = new Set(listResources(plan).filter(isDone).map(resourceKey))
+  const isInstalled = (target: 'service' | 'firewall-rule', name: string): boolean =>
+    done.has(resourceKey({ target, name }))
+  const services: Partial<Record<WorkerRole, WorkerServiceSpec>> = {}
+  for (const role of workerRoles) {
     const service = plan.components.find(({ name }) => name === role)?.service
-    if (service?.supervisor !== 'scm' || !has('service', service.name)) continue
-    const sha256 = digestIn(ledger, service.program)
+    if (service?.supervisor !== 'scm' || !isInstalled('service', service.name)) continue
+    const sha256 = findDigest(ledger, service.program)
     const program = { path: service.program, sha256: sha256 ?? '' }
-    if (sha256 !== undefined) services[role] = { service: serviceWish(service), program }
+    if (sha256 !== undefined) services[role] = { service: toWindowsServiceSpec(service), program }
   }
   const rules = plan.components.flatMap(({ firewall }) => firewall)
   const { address, metadata, overlay } = network
@@ -41,27 +46,29 @@ export function workerWishOf(plan: NodePlan, ledger: Ledger): WorkerWish | undef
     metadata,
     services,
     group: firewallGroup,
-    firewall: rules.filter(({ name }) => has('firewall-rule', name)),
+    firewall: rules.filter(({ name }) => isInstalled('firewall-rule', name)),
     ...(overlay === undefined ? {} : { overlay }),
   }
 }
 
-/** Of archives the plan does not say what is in them; what came out of them was written down. */
-function digestIn({ things }: Ledger, path: string): string | undefined {
-  for (const thing of things) {
-    if (thing.target !== 'artifact') continue
-    const file = thing.files.find((one) => join(thing.directory, one.path) === path)
+/**
+ * Finds the digest of a program from an archive. Plans do not list the contents of archives; the ledger does.
+ */
+function findDigest({ resources }: Ledger, path: string): string | undefined {
+  for (const resource of resources) {
+    if (resource.target !== 'artifact') continue
+    const file = resource.files.find((one) => join(resource.directory, one.path) === path)
     if (file !== undefined) return file.sha256
   }
   return undefined
 }
 
-export function networkIn({ components }: NodePlan): WindowsNetwork | undefined {
+export function findWindowsNetwork({ components }: NodePlan): WindowsNetwork | undefined {
   const file = components.flatMap(({ files }) => files).find(({ path }) => path.endsWith(windowsNetworkFile))
-  return file?.content.kind === 'text' ? networkFrom(file.content.text) : undefined
+  return file?.content.kind === 'text' ? parseWindowsNetwork(file.content.text) : undefined
 }
 
-/** As it stands on the host, where no plan is at hand. */
-export function networkFrom(text: string): WindowsNetwork {
+/** Parses the network file of a host, where no plan is available. */
+export function parseWindowsNetwork(text: string): WindowsNetwork {
   return readVersioned(windowsNetworkFormat, JSON.parse(text))
 }

@@ -1,24 +1,30 @@
-/** A service at one look. */
-export interface LifeSeen {
+/** One observation of a service. */
+export interface ServiceRunObservation {
   readonly name: string
-  /** The process that the manager of services started, and 0 without one. */
+  /** Process that the service manager started; 0 without one. */
   readonly process: number
-  /** The program that this one runs, where it is another one and there is one now. */
+  /** Process of the program that this one wraps, if there is one now. */
   readonly program: number | undefined
-  /** How often the manager was seen to start it again, since this agent began. */
+  /** Restarts by the service manager since this agent started. */
   readonly restarts: number
 }
 
-/** What is known of services, by name. */
-export type Lives = ReadonlyMap<string, { readonly total: number; readonly last?: LifeSeen }>
+/** Restart count and last observation by service name. */
+export type RestartCounts = ReadonlyMap<
+  string,
+  { readonly total: number; readonly last?: ServiceRunObservation }
+>
 
 /**
- * How often services were started again by themselves: by their manager, or by the runner that lives on while its program
- * comes and goes. Two restarts between two looks are seen as one.
+ * Counts restarts that hyperkube did not request: by the service manager, or by a runner that restarts its
+ * program. Two restarts between two observations count as one.
  */
-export function countRestarts(before: Lives, seen: readonly LifeSeen[]): Lives {
-  const now = seen.map((one) => {
-    const { total = 0, last } = before.get(one.name) ?? {}
+export function countRestarts(
+  previous: RestartCounts,
+  observed: readonly ServiceRunObservation[],
+): RestartCounts {
+  const now = observed.map((one) => {
+    const { total = 0, last } = previous.get(one.name) ?? {}
     if (last === undefined) return [one.name, { total, last: one }] as const
     const isSame = last.process === one.process
     const program = one.program ?? (isSame ? last.program : undefined)
@@ -26,10 +32,10 @@ export function countRestarts(before: Lives, seen: readonly LifeSeen[]): Lives {
     const byManager = Math.max(0, one.restarts - last.restarts)
     return [one.name, { total: total + byManager + Number(byRunner), last: { ...one, program } }] as const
   })
-  return new Map([...before, ...now])
+  return new Map([...previous, ...now])
 }
 
-/** As the next agent finds it. */
-export function livesFrom(totals: Readonly<Record<string, number>>): Lives {
+/** Counts as a new agent reads them from disk. */
+export function toRestartCounts(totals: Readonly<Record<string, number>>): RestartCounts {
   return new Map(Object.entries(totals).map(([name, total]) => [name, { total }]))
 }

@@ -1,35 +1,35 @@
 import { randomBytes } from 'node:crypto'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { accessOf } from '../../apply/planned-access.ts'
-import { download } from '../../apply/download.ts'
-import { unfinished } from '../../host/files.ts'
+import { resolveAccess } from '../../apply/planned-access.ts'
+import { downloadArtifact } from '../../apply/download.ts'
+import { unfinishedSuffix } from '../../host/files.ts'
 import type { WindowsHost } from '../../host/host.ts'
 import { basename, dirname, isBelow, join } from '../../host/host-path.ts'
-import type { ProgramWish } from '../reconcile/worker-spec.ts'
+import type { WorkerProgramSpec } from '../reconcile/worker-spec.ts'
 
-/** Brings one program of a plan's artifacts anew, to where it waits until it can take its place. */
+/** Writes a program of a plan's artifacts to its staging path again. */
 export async function fetchProgram(
   host: WindowsHost,
   { components }: NodePlan,
-  { path }: ProgramWish,
+  { path }: WorkerProgramSpec,
   to: string,
   signal: AbortSignal,
 ): Promise<void> {
   const { files, release } = host
-  const access = await accessOf(host, { owner: 'root', mode: '0755' })
-  const found = components
+  const access = await resolveAccess(host, { owner: 'root', mode: '0755' })
+  const match = components
     .flatMap(({ name, artifacts }) => artifacts.map((artifact) => ({ component: name, artifact })))
     .find(({ artifact }) => isBelow(path, artifact.directory))
-  if (found === undefined)
+  if (match === undefined)
     throw new HyperkubeError('APPLY_OP_FAILED', `the plan does not say where ${path} is from`)
-  const { artifact, component } = found
+  const { artifact, component } = match
   if (artifact.from === 'this-release') {
     await files.copyIn(release.executable, to, access)
     return
   }
   await files.remove(to)
-  const fetched = await download(artifact, { host, component, emit: () => undefined, signal })
+  const fetched = await downloadArtifact(artifact, { host, component, emit: () => undefined, signal })
   if (artifact.unpack.kind === 'program') {
     await files.rename(fetched, to)
     return
@@ -37,7 +37,7 @@ export async function fetchProgram(
   const directory = dirname(artifact.directory)
   const unpacked = join(
     directory,
-    `.${basename(artifact.directory)}.${randomBytes(8).toString('hex')}${unfinished}`,
+    `.${basename(artifact.directory)}.${randomBytes(8).toString('hex')}${unfinishedSuffix}`,
   )
   try {
     await files.makeDirectory(unpacked, access)

@@ -2,178 +2,193 @@ import type { HealAction } from '../../../contract/health.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { Op } from '../../../contract/op.ts'
 import { stages } from '../../../contract/stage.ts'
-import { items } from '../../../diff/plan-resources.ts'
-import { describe } from '../../../kit/errors.ts'
-import { printable } from '../../../kit/printable.ts'
-import { ledgerFor } from '../../apply/diff-host.ts'
-import { LedgerBook } from '../../apply/ledger-store.ts'
-import { perform as performOp, type PlanRun } from '../../apply/apply-op.ts'
-import { type OpRun, runOp } from '../../apply/run-op.ts'
-import { healingRun } from '../../heal/actions/healing-run.ts'
+import { listResources } from '../../../diff/plan-resources.ts'
+import { formatError } from '../../../kit/errors.ts'
+import { toPrintable } from '../../../kit/printable.ts'
+import { readLedgerFor } from '../../apply/diff-host.ts'
+import { LedgerStore } from '../../apply/ledger-store.ts'
+import { applyOp as performOp, type PlanRun } from '../../apply/apply-op.ts'
+import { type OpRunContext, runOp } from '../../apply/run-op.ts'
+import { runHealing } from '../../heal/actions/healing-run.ts'
 import type { WindowsHost } from '../../host/host.ts'
-import type { TakenScene } from '../../loop/is-locked-by-other.ts'
+import type { LockedByOtherDeps } from '../../loop/is-locked-by-other.ts'
 import type { Runs } from '../../runs/runs.ts'
-import { type Decision, decide } from '../reconcile/decide-next-step.ts'
-import type { WorkerEdges } from '../reconcile/reconcile-deps.ts'
-import { look } from '../reconcile/observe-worker.ts'
-import type { Pace } from '../reconcile/backoff.ts'
-import { perform } from '../reconcile/perform-step.ts'
-import { round } from '../reconcile/reconcile-once.ts'
-import type { Step } from '../reconcile/step.ts'
-import type { Role, WorkerWish } from '../reconcile/worker-spec.ts'
-import { putBackAll } from './repair-drift.ts'
-import { type StepWords, wordsFor } from './step-messages.ts'
-import { workerEdges } from './build-reconcile-deps.ts'
-import { readWorkerMemory, writeWorkerMemory } from './reconcile-state.ts'
-import { workerWishOf } from './build-worker-spec.ts'
+import { type ReconcileDecision, decideNextStep } from '../reconcile/decide-next-step.ts'
+import type { ReconcileDeps } from '../reconcile/reconcile-deps.ts'
+import { observeWorker } from '../reconcile/observe-worker.ts'
+import type { StepBackoff } from '../reconcile/backoff.ts'
+import { performReconcileStep } from '../reconcile/perform-step.ts'
+import { reconcileOnce } from '../reconcile/reconcile-once.ts'
+import type { ReconcileStep } from '../reconcile/step.ts'
+import type { WorkerRole, WorkerSpec } from '../reconcile/worker-spec.ts'
+import { repairWindowsDrift } from './repair-drift.ts'
+import { type StepMessage, formatStepMessage } from './step-messages.ts'
+import { buildReconcileDeps } from './build-reconcile-deps.ts'
+import { readReconcileState, writeReconcileState } from './reconcile-state.ts'
+import { buildWorkerSpec } from './build-worker-spec.ts'
 
-export interface KeepScene extends TakenScene {
+export interface WindowsHealDeps extends LockedByOtherDeps {
   readonly host: WindowsHost
   readonly runs: Runs
-  readonly pace: Pace
+  readonly backoff: StepBackoff
   readonly signal: AbortSignal
 }
 
-/** What was seen of a host that is kept as its plan says. */
-export interface Found {
+/** An observed host and its plan. */
+export interface WindowsHealInput {
   readonly plan: NodePlan
-  /** Files and programs that are not as they were put there. */
+  /** Files and programs that differ from what was installed. */
   readonly drift: readonly Op[]
-  /** Which run and have said often enough that they are not well. */
-  readonly unwell: ReadonlySet<Role>
-  /** Those whose services an operator has stopped through us. */
+  /** Running programs that failed their probes often enough to count as unhealthy. */
+  readonly unhealthy: ReadonlySet<WorkerRole>
+  /** Components whose services an operator stopped with hyperkube. */
   readonly stopped: ReadonlySet<string>
 }
 
-export interface Kept {
+export interface WindowsHealResult {
   readonly actions: readonly HealAction[]
-  /** What is waited for at last, if anything. */
-  readonly waits: string | undefined
+  /** What the round waited for at its end, if anything. */
+  readonly waitingFor: string | undefined
 }
 
 /**
- * Puts back what has changed and takes a round, as a run like any other, where there is anything to do. Nothing, when
- * somebody else has come meanwhile who decides what is done here, or another plan.
+ * Repairs drift and reconciles once, as a recorded run, if there is anything to do. Does nothing if an
+ * operator or another plan took over meanwhile.
  */
-export async function keepOnce(scene: KeepScene, found: Found): Promise<Kept> {
-  const { signal } = scene
-  const { plan, drift } = found
-  const first = await peek(scene, found)
+export async function healWindowsOnce(
+  deps: WindowsHealDeps,
+  input: WindowsHealInput,
+): Promise<WindowsHealResult> {
+  const { signal } = deps
+  const { plan, drift } = input
+  const first = await decideFirstStep(deps, input)
   if (drift.length === 0 && first.kind !== 'step')
-    return { actions: [], waits: first.kind === 'wait' ? first.reason : undefined }
-  const kept: { actions: HealAction[]; waits: string | undefined } = { actions: [], waits: undefined }
-  const command = commandOf(found, first)
-  const failure = await healingRun(
-    { ...scene, plan },
+    return { actions: [], waitingFor: first.kind === 'wait' ? first.reason : undefined }
+  const result: { actions: HealAction[]; waitingFor: string | undefined } = {
+    actions: [],
+    waitingFor: undefined,
+  }
+  const command = formatCommand(input, first)
+  const failure = await runHealing(
+    { ...deps, plan },
     command,
     async (run) => {
-      kept.waits = await actAll(scene, found, run, kept.actions)
+      result.waitingFor = await runActions(deps, input, run, result.actions)
     },
     signal,
   )
   if (failure !== undefined) throw failure
-  return kept
+  return result
 }
 
-/** What a round would begin with. */
-async function peek(scene: KeepScene, found: Found): Promise<Decision> {
-  const { host, pace, signal } = scene
-  const wish = await wishFor(scene, found)
-  if (wish === undefined) return { kind: 'well' }
-  const edges = edgesFor(host, found, async () => undefined, signal)
-  const { seen, memory } = await look(edges, wish, await readWorkerMemory(host))
-  return decide({ wish, seen, memory, pace, now: host.clock.now().getTime() })
+/** The first decision of a round. */
+async function decideFirstStep(deps: WindowsHealDeps, input: WindowsHealInput): Promise<ReconcileDecision> {
+  const { host, backoff, signal } = deps
+  const spec = await buildInstalledSpec(deps, input)
+  if (spec === undefined) return { kind: 'healthy' }
+  const reconcileDeps = buildDeps(host, input, async () => undefined, signal)
+  const { observed, state } = await observeWorker(reconcileDeps, spec, await readReconcileState(host))
+  return decideNextStep({ spec, observed, state, backoff, now: host.clock.now().getTime() })
 }
 
-async function actAll(
-  { host, pace }: KeepScene,
-  found: Found,
-  opRun: OpRun,
+async function runActions(
+  { host, backoff }: WindowsHealDeps,
+  input: WindowsHealInput,
+  opRun: OpRunContext,
   actions: HealAction[],
 ): Promise<string | undefined> {
-  const { plan, drift } = found
+  const { plan, drift } = input
   const run: PlanRun<WindowsHost> = {
     ...opRun,
     host,
     plan,
-    items: items(plan),
+    items: listResources(plan),
     through: stages.at(-1) ?? 'network',
     secrets: new Map(),
     certificates: new Map(),
-    book: new LedgerBook(host, await ledgerFor(host, plan)),
+    ledgerStore: new LedgerStore(host, await readLedgerFor(host, plan)),
   }
-  for (const { op, error } of await putBackAll(run, drift))
-    actions.push(actionOf(host, op.component, 'put-back', `${op.name}: ${op.because.join(', ')}`, error))
-  const wish = await wishFor({ host }, found)
-  if (wish === undefined) return undefined
+  for (const { op, error } of await repairWindowsDrift(run, drift))
+    actions.push(buildAction(host, op.component, 'repair', `${op.name}: ${op.because.join(', ')}`, error))
+  const spec = await buildInstalledSpec({ host }, input)
+  if (spec === undefined) return undefined
   const derive = async ({ path }: { readonly path: string }): Promise<void> => {
-    const op = opFor(plan, path)
+    const op = buildDerivedFileOp(plan, path)
     await runOp(run, op, async () => performOp(run, op))
   }
-  const edges = edgesFor(host, found, derive, opRun.signal)
-  const take = async (step: Step): Promise<void> => {
-    const words = wordsFor(step, wish, plan)
-    const error = await taken(edges, wish, step, words, run).then(
+  const reconcileDeps = buildDeps(host, input, derive, opRun.signal)
+  const runStep = async (step: ReconcileStep): Promise<void> => {
+    const message = formatStepMessage(step, spec, plan)
+    const error = await performReported(reconcileDeps, spec, step, message, run).then(
       () => undefined,
       (caught: unknown) => ({ caught }),
     )
-    const why = error === undefined ? undefined : printable(describe(error.caught))
-    const done = actionOf(host, words.component, words.action, words.text, why)
-    actions.push(words.code === undefined ? done : { ...done, code: words.code })
+    const reason = error === undefined ? undefined : toPrintable(formatError(error.caught))
+    const healAction = buildAction(host, message.component, message.action, message.text, reason)
+    actions.push(message.code === undefined ? healAction : { ...healAction, code: message.code })
     if (error !== undefined) throw error.caught
   }
-  const memory = await readWorkerMemory(host)
-  const keep = async (next: typeof memory): Promise<void> => writeWorkerMemory(host, next)
-  const end = await round(edges, wish, memory, keep, { pace, take })
-  await keep(end.memory)
+  const state = await readReconcileState(host)
+  const save = async (next: typeof state): Promise<void> => writeReconcileState(host, next)
+  const end = await reconcileOnce(reconcileDeps, spec, state, save, { backoff, runStep })
+  await save(end.state)
   return end.decision.kind === 'wait' ? end.decision.reason : undefined
 }
 
-/** With its line in the journal, where it is about something of the plan; all others are lines of the run. */
-async function taken(
-  edges: WorkerEdges,
-  wish: WorkerWish,
-  step: Step,
-  { op, component, text }: StepWords,
-  run: OpRun,
+/**
+ * Performs a step. A step about a resource of the plan gets a journal entry; others are log lines of the run.
+ */
+async function performReported(
+  reconcileDeps: ReconcileDeps,
+  spec: WorkerSpec,
+  step: ReconcileStep,
+  { op, component, text }: StepMessage,
+  run: OpRunContext,
 ): Promise<void> {
   if (op === undefined) {
     run.emit({ type: 'log', lines: [`${component}: ${text}`] }, component)
-    await perform(edges, wish, step)
+    await performReconcileStep(reconcileDeps, spec, step)
     return
   }
   await runOp(run, op, async () => {
-    await perform(edges, wish, step)
+    await performReconcileStep(reconcileDeps, spec, step)
     return 'done'
   })
 }
 
-async function wishFor(
-  { host }: Pick<KeepScene, 'host'>,
-  { plan, stopped }: Found,
-): Promise<WorkerWish | undefined> {
-  const wish = workerWishOf(plan, await ledgerFor(host, plan))
-  if (wish === undefined) return undefined
-  const services = Object.fromEntries(Object.entries(wish.services).filter(([role]) => !stopped.has(role)))
-  return { ...wish, services }
+async function buildInstalledSpec(
+  { host }: Pick<WindowsHealDeps, 'host'>,
+  { plan, stopped }: WindowsHealInput,
+): Promise<WorkerSpec | undefined> {
+  const spec = buildWorkerSpec(plan, await readLedgerFor(host, plan))
+  if (spec === undefined) return undefined
+  const services = Object.fromEntries(Object.entries(spec.services).filter(([role]) => !stopped.has(role)))
+  return { ...spec, services }
 }
 
-function edgesFor(
+function buildDeps(
   host: WindowsHost,
-  { plan, unwell }: Found,
-  derive: Parameters<typeof workerEdges>[2],
+  { plan, unhealthy }: WindowsHealInput,
+  derive: Parameters<typeof buildReconcileDeps>[2],
   signal: AbortSignal,
-): WorkerEdges {
-  return { ...workerEdges(host, plan, derive, signal), unwell }
+): ReconcileDeps {
+  return { ...buildReconcileDeps(host, plan, derive, signal), unhealthy }
 }
 
-function opFor({ components }: NodePlan, name: string): Op {
+function buildDerivedFileOp({ components }: NodePlan, name: string): Op {
   const owner = components.find(({ derivedFiles }) => derivedFiles.some(({ path }) => path === name))
   const { name: component, stage } = owner ?? { name: 'host', stage: 'network' as const }
-  return { component, stage, action: 'change', target: 'derived-file', name, because: ['it is made anew'] }
+  return {
+    component,
+    stage,
+    action: 'change',
+    target: 'derived-file',
+    name,
+    because: ['it is rendered again'],
+  }
 }
 
-function actionOf(
+function buildAction(
   { clock }: WindowsHost,
   component: string,
   action: HealAction['action'],
@@ -181,15 +196,15 @@ function actionOf(
   error: string | undefined,
 ): HealAction {
   const at = clock.now().toISOString()
-  const came =
+  const outcome =
     error === undefined
       ? { outcome: 'done' as const, details: [] }
       : { outcome: 'failed' as const, details: [error] }
-  return { at, component, action, because: printable(because), ...came }
+  return { at, component, action, because: toPrintable(because), ...outcome }
 }
 
-function commandOf({ drift, plan }: Found, first: Decision): string {
+function formatCommand({ drift, plan }: WindowsHealInput, first: ReconcileDecision): string {
   const [op] = drift
-  if (op !== undefined) return printable(`heal ${op.component}: put back ${op.name}`)
-  return printable(`heal ${plan.host}: ${first.kind === 'step' ? first.step.do : 'look'}`)
+  if (op !== undefined) return toPrintable(`heal ${op.component}: put back ${op.name}`)
+  return toPrintable(`heal ${plan.host}: ${first.kind === 'step' ? first.step.do : 'look'}`)
 }

@@ -1,24 +1,24 @@
-import { workerMemoryFormat } from '../../../contract/worker-state.ts'
+import { workerStateFormat } from '../../../contract/worker-state.ts'
 import { readState, writeState } from '../../apply/state-file.ts'
 import type { WindowsHost } from '../../host/host.ts'
-import { noMemory, type WorkerMemory } from '../reconcile/worker-observation.ts'
+import { emptyReconcileState, type ReconcileState } from '../reconcile/worker-observation.ts'
 
 const file = 'worker.json'
 
-/** One that cannot be read is as good as none: services are then started once too often. */
-export async function readWorkerMemory(host: WindowsHost): Promise<WorkerMemory> {
+/** Reads the state. Invalid state counts as none: services are then started once too often. */
+export async function readReconcileState(host: WindowsHost): Promise<ReconcileState> {
   const {
     apiVersion: _version,
     kind: _kind,
-    ...memory
-  } = (await readState(host, file, workerMemoryFormat)) ?? {
-    ...noMemory,
+    ...state
+  } = (await readState(host, file, workerStateFormat)) ?? {
+    ...emptyReconcileState,
     apiVersion: '',
     kind: '',
   }
-  return memory
+  return state
 }
 
-export async function writeWorkerMemory(host: WindowsHost, memory: WorkerMemory): Promise<void> {
-  await writeState(host, file, { apiVersion: 'hyperkube.dev/v1', kind: 'WorkerMemory', ...memory })
+export async function writeReconcileState(host: WindowsHost, state: ReconcileState): Promise<void> {
+  await writeState(host, file, { apiVersion: 'hyperkube.dev/v1', kind: 'WorkerState', ...state })
 }

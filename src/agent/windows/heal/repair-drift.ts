@@ -1,55 +1,58 @@
 import type { Op } from '../../../contract/op.ts'
-import { describe } from '../../../kit/errors.ts'
-import { printable } from '../../../kit/printable.ts'
-import { restartedFor, withSeen } from '../../apply/ledger.ts'
-import { perform, type PlanRun } from '../../apply/apply-op.ts'
+import { formatError } from '../../../kit/errors.ts'
+import { toPrintable } from '../../../kit/printable.ts'
+import { listRestartedComponents, withoutPendingChange } from '../../apply/ledger.ts'
+import { applyOp, type PlanRun } from '../../apply/apply-op.ts'
 import { runOp } from '../../apply/run-op.ts'
 import { canDerive } from '../../heal/actions/regenerate.ts'
 import type { WindowsHost } from '../../host/host.ts'
 import { dirname } from '../../host/host-path.ts'
 
-export interface PutBack {
+export interface WindowsRepairResult {
   readonly op: Op
-  /** Why it could not be. */
+  /** Why the repair failed. */
   readonly error?: string
 }
 
-/** Makes things as they were put there, and disturbs nothing that runs. One that cannot be keeps none of the others away. */
-export async function putBackAll(run: PlanRun<WindowsHost>, ops: readonly Op[]): Promise<readonly PutBack[]> {
+/** Repairs resources without disturbing running services. A failed repair does not prevent the others. */
+export async function repairWindowsDrift(
+  run: PlanRun<WindowsHost>,
+  ops: readonly Op[],
+): Promise<readonly WindowsRepairResult[]> {
   const { host, plan, signal } = run
-  const done: PutBack[] = []
+  const results: WindowsRepairResult[] = []
   for (const op of ops) {
     if (op.target === 'derived-file' && !(await canDerive(host, plan, op.name))) continue
     try {
-      const since = await spoiltSince(host, op)
-      await runOp(run, op, async () => perform(run, op))
-      await tellSeen(run, op, since)
-      done.push({ op })
+      const since = await findChangeTime(host, op)
+      await runOp(run, op, async () => applyOp(run, op))
+      await recordAsRead(run, op, since)
+      results.push({ op })
     } catch (error) {
       signal.throwIfAborted()
-      done.push({ op, error: printable(describe(error)) })
+      results.push({ op, error: toPrintable(formatError(error)) })
     }
   }
-  return done
+  return results
 }
 
-/** When it became another one; what is gone was there until its directory changed. In milliseconds. */
-async function spoiltSince({ files }: WindowsHost, { target, name }: Op): Promise<number | undefined> {
+/** When the resource changed, in milliseconds. A missing file was there until its directory changed. */
+async function findChangeTime({ files }: WindowsHost, { target, name }: Op): Promise<number | undefined> {
   if (target === 'artifact') return undefined
   const facts = (await files.stat(name)) ?? (await files.stat(dirname(name)))
   return facts === undefined ? undefined : Number(BigInt(facts.changed) / 1_000_000n)
 }
 
 /**
- * A process that was there before somebody spoilt a thing has read it as it is again now, and need not start for it. Of a
- * program it has all that it needs in any case.
+ * Marks a repaired file as read by processes that started before it was changed; they need no restart. A
+ * running process needs nothing more from its program file.
  */
-async function tellSeen(
-  { host, plan, book, items }: PlanRun<WindowsHost>,
+async function recordAsRead(
+  { host, plan, ledgerStore, items }: PlanRun<WindowsHost>,
   op: Op,
   since: number | undefined,
 ): Promise<void> {
-  const readers = restartedFor(book.ledger, items, op)
+  const readers = listRestartedComponents(ledgerStore.ledger, items, op)
   if (readers.size === 0) return
   const processes = await host.operations.processes.list({ below: host.layout.base })
   for (const { name, service } of plan.components) {
@@ -59,6 +62,6 @@ async function tellSeen(
     const hasRead =
       process !== undefined &&
       (op.target === 'artifact' || (since !== undefined && Date.parse(process.startedAt) < since))
-    if (hasRead) await book.keep(withSeen(book.ledger, service.name, op.name))
+    if (hasRead) await ledgerStore.save(withoutPendingChange(ledgerStore.ledger, service.name, op.name))
   }
 }

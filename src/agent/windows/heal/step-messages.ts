@@ -1,24 +1,24 @@
 import type { HealAction } from '../../../contract/health.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { Op } from '../../../contract/op.ts'
-import type { Step } from '../reconcile/step.ts'
-import type { WorkerWish } from '../reconcile/worker-spec.ts'
+import type { ReconcileStep } from '../reconcile/step.ts'
+import type { WorkerSpec } from '../reconcile/worker-spec.ts'
 
-/** What a step is to those who are told of it. */
-export interface StepWords {
-  /** Whose it is. */
+/** How a step is reported. */
+export interface StepMessage {
+  /** Name of the component that the step belongs to. */
   readonly component: string
   readonly action: HealAction['action']
   readonly text: string
-  /** What it is in the catalogue of findings, where it is one. */
+  /** Finding code, if the step is a finding. */
   readonly code?: string
-  /** The same as an op of a run, where it is about something of the plan. */
+  /** The op of the run, if the step is about a resource of the plan. */
   readonly op: Op | undefined
 }
 
-export function wordsFor(step: Step, wish: WorkerWish, plan: NodePlan): StepWords {
+export function formatStepMessage(step: ReconcileStep, spec: WorkerSpec, plan: NodePlan): StepMessage {
   const network = 'flanneld'
-  const about = (component: string, action: Op['action'], target: Op['target'], name: string): Op => ({
+  const buildOp = (component: string, action: Op['action'], target: Op['target'], name: string): Op => ({
     component,
     stage: plan.components.find((one) => one.name === component)?.stage ?? 'prepare',
     action,
@@ -28,56 +28,56 @@ export function wordsFor(step: Step, wish: WorkerWish, plan: NodePlan): StepWord
   })
   switch (step.do) {
     case 'allow':
-      return words(
+      return buildMessage(
         'host',
-        'put-back',
+        'repair',
         `the rule ${step.rule}`,
-        about('host', 'change', 'firewall-rule', step.rule),
+        buildOp('host', 'change', 'firewall-rule', step.rule),
       )
     case 'route':
-      return words('host', 'put-back', `the route to ${step.destination}`)
+      return buildMessage('host', 'repair', `the route to ${step.destination}`)
     case 'fetch':
-      return words(step.role, 'put-back', `a whole copy of its program`)
+      return buildMessage(step.role, 'repair', `a whole copy of its program`)
     case 'move':
     case 'discard': {
       const path = step.do === 'move' ? step.to : step.path
-      return words(ownerOf(path, wish) ?? 'host', 'put-back', `${step.do} ${path}`)
+      return buildMessage(findOwner(path, spec) ?? 'host', 'repair', `${step.do} ${path}`)
     }
     case 'put': {
-      const name = wish.services[step.role]?.service.name ?? step.role
-      return words(step.role, 'put-back', 'its service', about(step.role, 'change', 'service', name))
+      const name = spec.services[step.role]?.service.name ?? step.role
+      return buildMessage(step.role, 'repair', 'its service', buildOp(step.role, 'change', 'service', name))
     }
     case 'start':
     case 'stop': {
-      const name = wish.services[step.role]?.service.name ?? step.role
-      return words(step.role, 'restart', `${step.do} it`, about(step.role, step.do, 'service', name))
+      const name = spec.services[step.role]?.service.name ?? step.role
+      return buildMessage(step.role, 'restart', `${step.do} it`, buildOp(step.role, step.do, 'service', name))
     }
     case 'end':
-      return words(step.role, 'restart', `its process ${step.process.id} ${step.why}`)
+      return buildMessage(step.role, 'restart', `its process ${step.process.id} ${step.why}`)
     case 'reopen':
-      return words('apiserver-proxy', 'restart', `${step.role} does not come up`)
+      return buildMessage('apiserver-proxy', 'restart', `${step.role} does not come up`)
     case 'give-up':
       return {
-        ...words(step.role, 'give-up', 'it does not come up, whatever was tried'),
-        code: 'HEAL_GAVE_UP',
+        ...buildMessage(step.role, 'give-up', 'it does not come up, whatever was tried'),
+        code: 'HEAL_EXHAUSTED',
       }
     case 'start-hns':
-      return words(network, 'rebuild', 'start the service hns')
+      return buildMessage(network, 'regenerate', 'start the service hns')
     case 'hold':
-      return words(network, 'rebuild', `a network that keeps the switch on ${step.adapter}`)
+      return buildMessage(network, 'regenerate', `a network that keeps the switch on ${step.adapter}`)
     case 'drop-network':
-      return words(network, 'rebuild', `${step.name} is of the wrong kind`)
+      return buildMessage(network, 'regenerate', `${step.name} is of the wrong kind`)
     case 'reserve':
-      return words('kube-proxy', 'rebuild', `an address of ${step.subnet} to send from`)
+      return buildMessage('kube-proxy', 'regenerate', `an address of ${step.subnet} to send from`)
     default:
-      return words('kube-proxy', 'rebuild', 'its address is of another subnet')
+      return buildMessage('kube-proxy', 'regenerate', 'its address is of another subnet')
   }
 }
 
-function words(component: string, action: HealAction['action'], text: string, op?: Op): StepWords {
+function buildMessage(component: string, action: HealAction['action'], text: string, op?: Op): StepMessage {
   return { component, action, text, op }
 }
 
-function ownerOf(path: string, { services }: WorkerWish): string | undefined {
+function findOwner(path: string, { services }: WorkerSpec): string | undefined {
   return Object.entries(services).find(([, one]) => path.startsWith(one.program.path))?.[0]
 }

@@ -1,54 +1,59 @@
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import { serviceRestartsFormat } from '../../../contract/service-restarts.ts'
 import { readState, writeState } from '../../apply/state-file.ts'
-import type { ComponentSeen } from '../../heal/decision/component-observation.ts'
+import type { ComponentObservation } from '../../heal/decision/component-observation.ts'
 import { elapsed } from '../../heal/decision/elapsed.ts'
 import type { WindowsHost } from '../../host/host.ts'
-import { countRestarts, type LifeSeen, type Lives, livesFrom } from './count-restarts.ts'
+import {
+  countRestarts,
+  type ServiceRunObservation,
+  type RestartCounts,
+  toRestartCounts,
+} from './count-restarts.ts'
 
-/** Beside all else that an agent knows, for whoever asks the host without it. */
+/** In the state directory of the agent, where host calls read it without an agent. */
 export const restartsFile = 'restarts.json'
 
-/** To list processes is slow on Windows; in milliseconds. */
-const every = 30_000
+/** In milliseconds. Listing processes is slow on Windows. */
+const intervalMs = 30_000
 
 export interface RestartWatch {
-  /** What was seen of a plan's services. */
-  look(plan: NodePlan, components: readonly ComponentSeen[]): Promise<void>
-  of(service: string): number
+  /** Records an observation of a plan's services. */
+  observe(plan: NodePlan, components: readonly ComponentObservation[]): Promise<void>
+  count(service: string): number
 }
 
 export function watchRestarts(host: WindowsHost): RestartWatch {
-  let lives: Lives | undefined
-  let looked: number | undefined
+  let counts: RestartCounts | undefined
+  let lastRun: number | undefined
   return {
-    async look(plan, components) {
+    async observe(plan, components) {
       const now = host.clock.now().getTime()
-      if (looked !== undefined && elapsed(looked, now) < every) return
-      looked = now
-      const before = (lives ??= livesFrom(
+      if (lastRun !== undefined && elapsed(lastRun, now) < intervalMs) return
+      lastRun = now
+      const previous = (counts ??= toRestartCounts(
         (await readState(host, restartsFile, serviceRestartsFormat))?.services ?? {},
       ))
-      lives = countRestarts(before, await livesOf(host, plan, components))
-      if ([...lives].every(([name, { total }]) => total === (before.get(name)?.total ?? 0))) return
+      counts = countRestarts(previous, await observeServices(host, plan, components))
+      if ([...counts].every(([name, { total }]) => total === (previous.get(name)?.total ?? 0))) return
       await writeState(host, restartsFile, {
         apiVersion: 'hyperkube.dev/v1',
         kind: 'ServiceRestarts',
-        services: Object.fromEntries([...lives].map(([name, { total }]) => [name, total])),
+        services: Object.fromEntries([...counts].map(([name, { total }]) => [name, total])),
       })
     },
-    of: (service) => lives?.get(service)?.total ?? 0,
+    count: (service) => counts?.get(service)?.total ?? 0,
   }
 }
 
-async function livesOf(
+async function observeServices(
   { operations, layout }: WindowsHost,
-  { components: planned }: NodePlan,
-  seen: readonly ComponentSeen[],
-): Promise<LifeSeen[]> {
+  { components: plannedComponents }: NodePlan,
+  observed: readonly ComponentObservation[],
+): Promise<ServiceRunObservation[]> {
   const processes = await operations.processes.list({ below: layout.base })
-  return planned.flatMap(({ name, service }): LifeSeen[] => {
-    const unit = seen.find(({ component }) => component === name)?.unit
+  return plannedComponents.flatMap(({ name, service }): ServiceRunObservation[] => {
+    const unit = observed.find(({ component }) => component === name)?.unit
     if (service?.supervisor !== 'scm' || unit === undefined) return []
     const { pid, restarts } = unit.state
     const program = processes.find(

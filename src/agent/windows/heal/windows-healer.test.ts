@@ -2,38 +2,38 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { HealAction } from '../../../contract/health.ts'
-import { applied } from '../../apply/testing/fixtures.ts'
+import { applyAndListOps } from '../../apply/testing/fixtures.ts'
 import { readJournal } from '../../apply/journal.ts'
-import { openMemory } from '../../heal/heal-state-store.ts'
-import { ClaimStore } from '../../operator-lock/operator-lock-store.ts'
-import { RunLog } from '../../runs/run-event-log.ts'
+import { openHealState } from '../../heal/heal-state-store.ts'
+import { OperatorLockStore } from '../../operator-lock/operator-lock-store.ts'
+import { RunEventLog } from '../../runs/run-event-log.ts'
 import { Runs } from '../../runs/runs.ts'
-import { type Pace, usualPace, seedPace } from '../reconcile/backoff.ts'
-import { type FaultName, inflict } from '../../../../lab/windows/simulator/faults.ts'
-import { isReady } from '../../../../lab/windows/simulator/programs.ts'
+import { type StepBackoff, defaultBackoff, legacyScriptBackoff } from '../reconcile/backoff.ts'
+import { type FaultName, injectFault } from '../../../../lab/windows/simulator/faults.ts'
+import { isProgramReady } from '../../../../lab/windows/simulator/programs.ts'
 import { advance } from '../../../../lab/windows/simulator/time.ts'
 import {
-  windowsWorker,
+  createWindowsWorker,
   type WindowsWorker,
-  windowsWorld,
-  type WindowsWorld,
+  createSharedFixture,
+  type SharedWindowsFixture,
 } from '../../../../lab/windows/simulator/planned-worker.ts'
 import { windowsHealer } from './windows-healer.ts'
 
-let world: WindowsWorld
-/** Its plan was applied once, for all of them. */
-let brought: WindowsWorker
+let fixture: SharedWindowsFixture
+/** A worker whose plan was applied once for all tests. */
+let appliedWorker: WindowsWorker
 let worker: WindowsWorker
 beforeAll(async () => {
-  world = await windowsWorld()
-  brought = await windowsWorker(world)
-  const { host, plan } = brought
-  await applied(host, plan, { certificates: await brought.sign(host, plan) })
+  fixture = await createSharedFixture()
+  appliedWorker = await createWindowsWorker(fixture)
+  const { host, plan } = appliedWorker
+  await applyAndListOps(host, plan, { certificates: await appliedWorker.sign(host, plan) })
 })
-afterAll(async () => brought[Symbol.asyncDispose]())
+afterAll(async () => appliedWorker[Symbol.asyncDispose]())
 let end: AbortController
 beforeEach(async () => {
-  worker = await windowsWorker(world, brought)
+  worker = await createWindowsWorker(fixture, appliedWorker)
   end = new AbortController()
 })
 afterEach(async () => {
@@ -41,67 +41,67 @@ afterEach(async () => {
   await worker[Symbol.asyncDispose]()
 })
 
-async function healerOf(told: HealAction[], pace: Pace = usualPace) {
-  const { host, machine, place } = worker
-  const state = place(host.layout.state)
-  const runs = new Runs('win1', new RunLog(join(state, 'runs')), () => host.clock.now())
-  const claims = await ClaimStore.open(join(state, 'claim.json'), () => host.clock.now().getTime())
+async function createHealer(actions: HealAction[], backoff: StepBackoff = defaultBackoff) {
+  const { host, machine, toLocalPath } = worker
+  const state = toLocalPath(host.layout.state)
+  const runs = new Runs('win1', new RunEventLog(join(state, 'runs')), () => host.clock.now())
+  const claims = await OperatorLockStore.open(join(state, 'claim.json'), () => host.clock.now().getTime())
   const healer = windowsHealer({
-    host: { ...host, clock: { ...host.clock, pause: waitsFor(end.signal) } },
-    work: { restoring: async () => undefined },
+    host: { ...host, clock: { ...host.clock, pause: waitForAbort(end.signal) } },
+    work: { activeRestore: async () => undefined },
     runs,
     claims,
-    pace,
-    memory: await openMemory(host),
-    ask: async (_probe, { service }) =>
-      service === undefined || isReady(machine, service.name)
-        ? { state: 'well' }
-        : { state: 'failed', seen: 'it says nothing' },
-    tell: (action) => void told.push(action),
+    backoff,
+    stateStore: await openHealState(host),
+    runProbe: async (_probe, { service }) =>
+      service === undefined || isProgramReady(machine, service.name)
+        ? { state: 'healthy' }
+        : { state: 'unhealthy', message: 'it says nothing' },
+    report: (action) => void actions.push(action),
     random: () => 0.5,
-    say: () => undefined,
+    log: () => undefined,
     signal: end.signal,
   })
   return { healer, claims }
 }
 
-/** Probes are asked when a test asks for health: their own rhythm would be that of this machine's clock. */
-function waitsFor(signal: AbortSignal) {
+/** Probes run when a test reads health. Their own interval would follow the clock of this machine. */
+function waitForAbort(signal: AbortSignal) {
   return async (): Promise<void> =>
     new Promise((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(new Error('it is over')), { once: true })
     })
 }
 
-async function until(healer: { once(): Promise<unknown> }, most = 80): Promise<number> {
-  for (let count = 1; count <= most; count++) {
+async function healUntilHealthy(healer: { once(): Promise<unknown> }, maxRounds = 80): Promise<number> {
+  for (let count = 1; count <= maxRounds; count++) {
     await healer.once()
     advance(worker.machine, 5000)
-    if (isWell()) return count
+    if (isHealthy()) return count
   }
   return Infinity
 }
 
-function isWell(): boolean {
+function isHealthy(): boolean {
   const { machine } = worker
   const names = ['containerd', 'apiserver-proxy', 'kubelet', 'flanneld', 'kube-proxy']
   return (
-    names.every((name) => isReady(machine, name)) &&
+    names.every((name) => isProgramReady(machine, name)) &&
     machine.policies.length === 1 &&
     machine.networks.length === 3 &&
     machine.rules.size === 6
   )
 }
 
-test('a host that is well is left alone', async () => {
-  const told: HealAction[] = []
-  const { healer } = await healerOf(told)
+test('a healthy host is left alone', async () => {
+  const actions: HealAction[] = []
+  const { healer } = await createHealer(actions)
   const before = worker.changes.length
   for (let count = 0; count < 20; count++) {
     await healer.once()
     advance(worker.machine, 5000)
   }
-  expect(told).toEqual([])
+  expect(actions).toEqual([])
   expect(worker.changes.slice(before)).toEqual([])
 })
 
@@ -117,63 +117,63 @@ test.each<FaultName>([
   'wrong-network-type',
   'deleted-network',
   'new-subnet',
-])('%s is mended, told, and written down', async (name) => {
-  const told: HealAction[] = []
-  const { healer } = await healerOf(told)
-  inflict(worker.machine, { name, role: 'kube-proxy' })
-  expect(await until(healer)).toBeLessThan(60)
+])('%s is repaired, reported and recorded', async (name) => {
+  const actions: HealAction[] = []
+  const { healer } = await createHealer(actions)
+  injectFault(worker.machine, { name, role: 'kube-proxy' })
+  expect(await healUntilHealthy(healer)).toBeLessThan(60)
   for (let count = 0; count < 20; count++) {
     await healer.once()
     advance(worker.machine, 5000)
   }
-  expect(isWell()).toBe(true)
-  // What the manager of Windows mends by itself is nobody's deed.
-  const [last = { action: 'recovered' }] = told.slice(-1)
+  expect(isHealthy()).toBe(true)
+  // What the service manager restarts by itself is not a heal action.
+  const [last = { action: 'recovered' }] = actions.slice(-1)
   expect(last).toMatchObject({ action: 'recovered' })
-  const commands = (await readJournal(worker.host)).flatMap(({ what }) =>
-    what.type === 'run-started' ? [what.command] : [],
+  const commands = (await readJournal(worker.host)).flatMap(({ body }) =>
+    body.type === 'run-started' ? [body.command] : [],
   )
-  expect(commands.some((command) => command.startsWith('heal '))).toBe(told.length > 0)
+  expect(commands.some((command) => command.startsWith('heal '))).toBe(actions.length > 0)
   const health = await healer.health(true, end.signal)
   expect(health.components.map(({ component, state }) => `${component} ${state}`)).toEqual(
-    worker.plan.components.map((component) => `${component.name} well`),
+    worker.plan.components.map((component) => `${component.name} healthy`),
   )
 })
 
-test('files that somebody has changed come back, and nobody restarts for it', async () => {
-  const told: HealAction[] = []
-  const { healer } = await healerOf(told)
-  const { place, machine } = worker
-  await writeFile(place(String.raw`C:\hyperkube\settings\kubelet\config.yaml`), 'another')
-  await rm(place(String.raw`C:\hyperkube\state\kube-proxy\source-vip.env`))
+test('changed files are repaired without a restart', async () => {
+  const actions: HealAction[] = []
+  const { healer } = await createHealer(actions)
+  const { toLocalPath, machine } = worker
+  await writeFile(toLocalPath(String.raw`C:\hyperkube\settings\kubelet\config.yaml`), 'another')
+  await rm(toLocalPath(String.raw`C:\hyperkube\state\kube-proxy\source-vip.env`))
   const processes = [...machine.processes.keys()]
   advance(machine, 60_000)
   await healer.once()
-  expect(told.map(({ component, action }) => `${component} ${action}`)).toEqual([
-    'kubelet put-back',
-    'kube-proxy rebuild',
+  expect(actions.map(({ component, action }) => `${component} ${action}`)).toEqual([
+    'kubelet repair',
+    'kube-proxy regenerate',
   ])
   expect([...machine.processes.keys()]).toEqual(processes)
 })
 
-test('who has paused it, or is at work himself, is not worked against', async () => {
-  const told: HealAction[] = []
-  const { healer } = await healerOf(told)
+test('nothing is healed while healing is paused', async () => {
+  const actions: HealAction[] = []
+  const { healer } = await createHealer(actions)
   await healer.pause(60_000, 'eva')
-  inflict(worker.machine, { name: 'stopped-service', role: 'flanneld' })
+  injectFault(worker.machine, { name: 'stopped-service', role: 'flanneld' })
   advance(worker.machine, 5000)
   await healer.once()
-  expect(told).toEqual([])
+  expect(actions).toEqual([])
   expect(await healer.health(false, end.signal)).toMatchObject({ paused: { by: 'eva' } })
   await healer.pause(0, 'eva')
   await healer.once()
-  expect(told).toMatchObject([{ component: 'flanneld', action: 'restart' }])
+  expect(actions).toMatchObject([{ component: 'flanneld', action: 'restart' }])
 })
 
 test('what starts again by itself is counted, and what we have started is not', async () => {
-  const { healer } = await healerOf([])
+  const { healer } = await createHealer([])
   const { machine } = worker
-  const look = async (): Promise<unknown> => {
+  const countRestarts = async (): Promise<unknown> => {
     advance(machine, 40_000)
     await healer.once()
     const { components } = await healer.health(false, end.signal)
@@ -181,22 +181,22 @@ test('what starts again by itself is counted, and what we have started is not', 
       service !== undefined && service.restarts > 0 ? [`${component} ${service.restarts}`] : [],
     )
   }
-  await look()
-  inflict(machine, { name: 'killed-process', role: 'kubelet' })
-  expect(await look()).toEqual(['kubelet 1'])
-  inflict(machine, { name: 'stopped-service', role: 'kube-proxy' })
-  expect(await until(healer)).toBeLessThan(60)
-  expect(await look()).toEqual(['kubelet 1'])
-  // The next agent goes on with it.
-  const { healer: next } = await healerOf([])
+  await countRestarts()
+  injectFault(machine, { name: 'killed-process', role: 'kubelet' })
+  expect(await countRestarts()).toEqual(['kubelet 1'])
+  injectFault(machine, { name: 'stopped-service', role: 'kube-proxy' })
+  expect(await healUntilHealthy(healer)).toBeLessThan(60)
+  expect(await countRestarts()).toEqual(['kubelet 1'])
+  // The next agent continues the count.
+  const { healer: next } = await createHealer([])
   await next.once()
   const { components } = await next.health(false, end.signal)
   expect(components.find(({ component }) => component === 'kubelet')?.service?.restarts).toBe(1)
 })
 
-test('by the ladder of the seed, a program is tried six times, and the way to the API is opened anew at three left', async () => {
-  const told: HealAction[] = []
-  const { healer } = await healerOf(told, seedPace)
+test('with the legacy script policy a program is tried six times, and the connection to the API is reopened at three left', async () => {
+  const actions: HealAction[] = []
+  const { healer } = await createHealer(actions, legacyScriptBackoff)
   const { machine } = worker
   const times: number[] = []
   for (let count = 0; count < 60; count++) {
@@ -206,18 +206,18 @@ test('by the ladder of the seed, a program is tried six times, and the way to th
         if (service === 'flanneld') machine.processes.delete(id)
       Object.assign(flanneld, { state: 'Stopped', process: 0, exitCode: 0, restartAt: undefined })
     }
-    const before = told.length
+    const before = actions.length
     await healer.once()
-    for (const { component, because } of told.slice(before))
+    for (const { component, because } of actions.slice(before))
       if (component === 'flanneld' && because === 'start it') times.push(machine.time)
     advance(machine, 5000)
   }
-  // The first one was when the host was set up.
-  const apart = times.slice(1).map((time, index) => Math.round((time - (times[index] ?? 0)) / 1000))
-  expect(apart.slice(0, 6)).toEqual([20, expect.any(Number), 20, 20, 120, 20])
-  expect(told.filter(({ component }) => component === 'apiserver-proxy').length).toBeGreaterThan(0)
-  const gaveUp = told.filter(({ action }) => action === 'give-up')
-  expect(gaveUp[0]).toMatchObject({ component: 'flanneld', code: 'HEAL_GAVE_UP', outcome: 'done' })
-  // Once for each row of six.
+  // The first start was part of the setup.
+  const intervals = times.slice(1).map((time, index) => Math.round((time - (times[index] ?? 0)) / 1000))
+  expect(intervals.slice(0, 6)).toEqual([20, expect.any(Number), 20, 20, 120, 20])
+  expect(actions.filter(({ component }) => component === 'apiserver-proxy').length).toBeGreaterThan(0)
+  const gaveUp = actions.filter(({ action }) => action === 'give-up')
+  expect(gaveUp[0]).toMatchObject({ component: 'flanneld', code: 'HEAL_EXHAUSTED', outcome: 'done' })
+  // Once for each series of six.
   expect(gaveUp).toHaveLength(Math.floor(times.length / 6))
 })

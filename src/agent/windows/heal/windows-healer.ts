@@ -1,102 +1,106 @@
-import { describe } from '../../../kit/errors.ts'
-import { printable } from '../../../kit/printable.ts'
+import { formatError } from '../../../kit/errors.ts'
+import { toPrintable } from '../../../kit/printable.ts'
 import type { ComponentHealth, HealAction, HostHealth } from '../../../contract/health.ts'
-import { type ComponentSeen } from '../../heal/decision/component-observation.ts'
-import { conditionOf } from '../../heal/decision/component-condition.ts'
-import { usualBudget } from '../../heal/decision/budget.ts'
-import { toldOf } from '../../heal/decision/probe-record.ts'
+import { type ComponentObservation } from '../../heal/decision/component-observation.ts'
+import { assessComponent } from '../../heal/decision/component-condition.ts'
+import { defaultHealBudget } from '../../heal/decision/budget.ts'
+import { toProbeHealth } from '../../heal/decision/probe-record.ts'
 import { elapsed } from '../../heal/decision/elapsed.ts'
-import { remembered } from '../../heal/decision/action-history.ts'
-import { type DriftFound, lookAtDrift } from '../../heal/drift/detect-drift.ts'
+import { recordActions } from '../../heal/decision/action-history.ts'
+import { type DetectedDrift, detectDrift } from '../../heal/drift/detect-drift.ts'
 import { withKnownDigests } from '../../heal/drift/known-digests.ts'
 import type { HostHealer } from '../../heal/host-healer.ts'
-import { idleNow, pauseFor, pauseNow } from '../../heal/suspension.ts'
-import { looksEvery } from '../../heal/loop.ts'
-import type { KeptMemory } from '../../heal/heal-state-store.ts'
-import type { AskProbe } from '../../heal/probe-result.ts'
-import { type HostSeen, watchHost } from '../../heal/watch-host.ts'
-import { type Look, rounds } from '../../loop/run-loop.ts'
-import { allRoles, type Role } from '../reconcile/worker-spec.ts'
-import { type Found, keepOnce, type KeepScene } from './heal-once.ts'
-import { logRotation } from './rotate-logs.ts'
+import { findSuspension, setPause, findActivePause } from '../../heal/suspension.ts'
+import { healIntervalMs } from '../../heal/loop.ts'
+import type { HealStateStore } from '../../heal/heal-state-store.ts'
+import type { RunProbe } from '../../heal/probe-result.ts'
+import { type HostObservation, watchHost } from '../../heal/watch-host.ts'
+import { type TickResult, runLoop } from '../../loop/run-loop.ts'
+import { workerRoles, type WorkerRole } from '../reconcile/worker-spec.ts'
+import { type WindowsHealInput, healWindowsOnce, type WindowsHealDeps } from './heal-once.ts'
+import { createLogRotation } from './rotate-logs.ts'
 import { type RestartWatch, watchRestarts } from './watch-restarts.ts'
 
-export interface WindowsHealScene extends KeepScene {
-  readonly ask: AskProbe
-  readonly memory: KeptMemory
-  /** Tells whoever wants to know: never waits, never fails. */
-  readonly tell: (action: HealAction) => void
+export interface WindowsHealerDeps extends WindowsHealDeps {
+  readonly runProbe: RunProbe
+  readonly stateStore: HealStateStore
+  /** Emits an event; never waits and never fails. */
+  readonly report: (action: HealAction) => void
   readonly random: () => number
-  readonly say: (text: string) => void
+  readonly log: (text: string) => void
 }
 
-/** How many of the actions that are remembered are told. */
-const told = 50
-/** Until the first look, in milliseconds. */
-const first = 1000
+/** Number of recent actions in a health report. */
+const maxActions = 50
+/** Milliseconds until the first round. */
+const firstDelayMs = 1000
 
-/** Looks after a Windows host by the rounds in which its services and networks come up. */
-export function windowsHealer(scene: WindowsHealScene): HostHealer & { once(): Promise<Look> } {
-  const { host, memory, pace, tell, signal: end } = scene
+/** Heals a Windows host by reconciling its services and networks in rounds. */
+export function windowsHealer(deps: WindowsHealerDeps): HostHealer & { once(): Promise<TickResult> } {
+  const { host, stateStore, backoff, report, signal: end } = deps
   const { clock } = host
   const time = (): number => clock.now().getTime()
-  const known = withKnownDigests(host)
-  let drift: DriftFound | undefined
+  const hostWithDigests = withKnownDigests(host)
+  let drift: DetectedDrift | undefined
   const watch = watchHost({
     host,
-    hands: {
-      ask: scene.ask,
-      async lookAtDrift(plan) {
-        drift = await lookAtDrift(known, plan)
+    operations: {
+      runProbe: deps.runProbe,
+      async detectDrift(plan) {
+        drift = await detectDrift(hostWithDigests, plan)
         return drift
       },
-      dangersOf: async () => new Map(),
+      findDataRisks: async () => new Map(),
     },
-    random: scene.random,
-    changed: () => undefined,
+    random: deps.random,
+    onChange: () => undefined,
     signal: end,
   })
   const restarts = watchRestarts(host)
-  const rotateLogs = logRotation(host)
-  // What we do ourselves is no reason to do nothing.
+  const rotateLogs = createLogRotation(host)
+  // The healer's own run does not count as a reason to be idle.
   let acting = false
-  let waits: string | undefined
+  let waitingFor: string | undefined
 
-  /** What only helps to know keeps nobody from healing. */
-  const aside = async (work: () => Promise<void>): Promise<void> =>
-    work().catch((error: unknown) => scene.say(printable(describe(error))))
+  /** A failure of work that is only informative does not prevent healing. */
+  const bestEffort = async (work: () => Promise<void>): Promise<void> =>
+    work().catch((error: unknown) => deps.log(toPrintable(formatError(error))))
 
-  const once = async (): Promise<Look> => {
-    // While something is being mended, nobody waits for what the supervisor says.
-    const seen = await watch.look(unfinished(memory.now.actions).size > 0 ? 'news' : 'usual', end)
-    if (seen !== undefined) {
-      await aside(async () => restarts.look(seen.plan, seen.components))
-      await aside(async () => rotateLogs(seen.plan))
+  const once = async (): Promise<TickResult> => {
+    // While a component is being healed, do not wait for the usual interval of the supervisor state.
+    const observed = await watch.observe(
+      unfinished(stateStore.current.actions).size > 0 ? 'news' : 'usual',
+      end,
+    )
+    if (observed !== undefined) {
+      await bestEffort(async () => restarts.observe(observed.plan, observed.components))
+      await bestEffort(async () => rotateLogs(observed.plan))
     }
-    const idle = await idleNow(scene, memory.now)
-    if (seen === undefined || idle !== undefined) return { next: looksEvery, troubles: [] }
+    const idle = await findSuspension(deps, stateStore.current)
+    if (observed === undefined || idle !== undefined) return { nextMs: healIntervalMs, problems: [] }
     acting = true
     try {
-      const kept = await keepOnce(scene, foundIn(seen, drift, time()))
-      waits = kept.waits
-      if (kept.actions.length > 0) watch.forget()
-      const words = [...kept.actions, ...recoveredIn(kept.actions, seen)]
-      await memory.change((before) => remembered(before, words))
-      for (const action of words) tell(action)
+      const result = await healWindowsOnce(deps, toHealInput(observed, drift, time()))
+      waitingFor = result.waitingFor
+      if (result.actions.length > 0) watch.invalidate()
+      const reported = [...result.actions, ...listRecovered(result.actions, observed)]
+      await stateStore.update((before) => recordActions(before, reported))
+      for (const action of reported) report(action)
     } finally {
       acting = false
     }
-    return { next: looksEvery, troubles: [] }
+    return { nextMs: healIntervalMs, problems: [] }
   }
 
-  /** What was done to a component has to have an end. */
-  const recoveredIn = (actions: readonly HealAction[], { components }: HostSeen): HealAction[] => {
-    if (actions.length > 0 || waits !== undefined) return []
-    const open = unfinished(memory.now.actions)
+  /** Every component with heal actions gets a final `recovered` action. */
+  const listRecovered = (actions: readonly HealAction[], { components }: HostObservation): HealAction[] => {
+    if (actions.length > 0 || waitingFor !== undefined) return []
+    const openComponents = unfinished(stateStore.current.actions)
     return components.flatMap((one): HealAction[] => {
       const { component } = one
-      // It may have all that it needs and not say so yet.
-      if (!open.has(component) || isDown(one) || conditionOf(one, time()).state === 'unwell') return []
+      // The component may have everything that it needs and not report it yet.
+      if (!openComponents.has(component) || isDown(one) || assessComponent(one, time()).state === 'unhealthy')
+        return []
       const at = clock.now().toISOString()
       const because = 'all of it is as planned, and nothing is waited for'
       return [{ at, component, action: 'recovered', because, outcome: 'done', details: [] }]
@@ -105,82 +109,98 @@ export function windowsHealer(scene: WindowsHealScene): HostHealer & { once(): P
 
   return {
     once,
-    async keep() {
-      await rounds({ ...scene, look: once, first, usual: looksEvery, clock, signal: end })
+    async run() {
+      await runLoop({
+        ...deps,
+        tick: once,
+        firstMs: firstDelayMs,
+        retryMs: healIntervalMs,
+        clock,
+        signal: end,
+      })
     },
     async health(fresh, signal): Promise<HostHealth> {
-      const seen = await watch.look(fresh ? 'fresh' : 'usual', signal)
-      const idle = acting ? undefined : await idleNow(scene, memory.now)
+      const observed = await watch.observe(fresh ? 'fresh' : 'usual', signal)
+      const idle = acting ? undefined : await findSuspension(deps, stateStore.current)
       const now = time()
-      const paused = pauseNow(memory.now, now)
-      const { most, within } = usualBudget
-      const lately = memory.now.actions.filter(
-        ({ at, action }) => action === 'restart' && elapsed(at, now) < within,
+      const paused = findActivePause(stateStore.current, now)
+      const { max, windowMs } = defaultHealBudget
+      const recent = stateStore.current.actions.filter(
+        ({ at, action }) => action === 'restart' && elapsed(at, now) < windowMs,
       )
       return {
         at: new Date(now).toISOString(),
-        ...(seen === undefined ? {} : { plan: seen.digest }),
-        ladder: pace.name,
+        ...(observed === undefined ? {} : { plan: observed.digest }),
+        healPolicy: backoff.name,
         ...(paused === undefined ? {} : { paused }),
-        ...(idle === undefined || paused !== undefined ? {} : { idle: idle.because }),
-        budget: { spent: lately.length, most, within },
-        components: (seen?.components ?? []).map((one) =>
-          healthOf(one, memory.now.actions, restarts, waits, now),
+        ...(idle === undefined || paused !== undefined ? {} : { suspended: idle.because }),
+        budget: { used: recent.length, max, windowMs },
+        components: (observed?.components ?? []).map((one) =>
+          toComponentHealth(one, stateStore.current.actions, restarts, waitingFor, now),
         ),
-        probes: (seen?.probes ?? []).map(toldOf),
-        actions: memory.now.actions.slice(0, told),
+        probes: (observed?.probes ?? []).map(toProbeHealth),
+        actions: stateStore.current.actions.slice(0, maxActions),
       }
     },
-    pause: async (milliseconds, by) => pauseFor(memory, milliseconds, by, time()),
+    pause: async (milliseconds, by) => setPause(stateStore, milliseconds, by, time()),
   }
 }
 
-/** Components to which something was done since they were well. */
+/** Components with heal actions since they were last healthy. */
 function unfinished(actions: readonly HealAction[]): ReadonlySet<string> {
   const last = new Map(actions.toReversed().map(({ component, action }) => [component, action]))
   return new Set([...last].flatMap(([component, action]) => (action === 'recovered' ? [] : [component])))
 }
 
-function isDown({ unit }: Pick<ComponentSeen, 'unit'>): boolean {
+function isDown({ unit }: Pick<ComponentObservation, 'unit'>): boolean {
   return unit !== undefined && unit.state.active !== 'active'
 }
 
-/** What a look means for a round. */
-function foundIn({ plan, components }: HostSeen, drift: DriftFound | undefined, now: number): Found {
-  const unwell = components.filter((one) => conditionOf(one, now).state === 'unwell')
+/** Converts an observation into the input of a round. */
+function toHealInput(
+  { plan, components }: HostObservation,
+  drift: DetectedDrift | undefined,
+  now: number,
+): WindowsHealInput {
+  const unhealthy = components.filter((one) => assessComponent(one, now).state === 'unhealthy')
   return {
     plan,
-    // Services and rules are seen to by the round itself.
-    drift: [...(drift?.putBack.values() ?? [])].flat().filter(({ target }) => target !== 'service'),
-    unwell: new Set(unwell.flatMap(({ component }) => roleOf(component))),
-    stopped: new Set(components.filter(({ stopped }) => stopped === true).map(({ component }) => component)),
+    // The round itself reconciles services and rules.
+    drift: [...(drift?.repairable.values() ?? [])].flat().filter(({ target }) => target !== 'service'),
+    unhealthy: new Set(unhealthy.flatMap(({ component }) => toRoles(component))),
+    stopped: new Set(
+      components
+        .filter(({ stoppedByOperator }) => stoppedByOperator === true)
+        .map(({ component }) => component),
+    ),
   }
 }
 
-function roleOf(component: string): Role[] {
-  return allRoles.filter((role) => role === component)
+function toRoles(component: string): WorkerRole[] {
+  return workerRoles.filter((role) => role === component)
 }
 
-function healthOf(
-  seen: ComponentSeen,
+function toComponentHealth(
+  observed: ComponentObservation,
   actions: readonly HealAction[],
-  restarts: Pick<RestartWatch, 'of'>,
-  waits: string | undefined,
+  restarts: Pick<RestartWatch, 'count'>,
+  waitingFor: string | undefined,
   now: number,
 ): ComponentHealth {
-  const { component, unit, beyond } = seen
-  const condition = conditionOf(seen, now)
+  const { component, unit, unrepairable } = observed
+  const condition = assessComponent(observed, now)
   const last = actions.find((one) => one.component === component)
   const isBusy = last !== undefined && last.action !== 'recovered'
-  const during = last?.action === 'give-up' ? 'given-up' : isBusy ? 'healing' : 'unwell'
-  const because = condition.state === 'unwell' ? condition.because : waits
-  const state = condition.state === 'unwell' || isDown(seen) ? during : 'well'
-  const code = state === 'given-up' ? last?.code : condition.state === 'unwell' ? condition.code : undefined
+  const unhealthyState = last?.action === 'give-up' ? 'exhausted' : isBusy ? 'healing' : 'unhealthy'
+  const because = condition.state === 'unhealthy' ? condition.because : waitingFor
+  const state = condition.state === 'unhealthy' || isDown(observed) ? unhealthyState : 'healthy'
+  const code =
+    state === 'exhausted' ? last?.code : condition.state === 'unhealthy' ? condition.code : undefined
   return {
     component,
-    state: seen.stopped === true ? 'held' : state,
+    state: observed.stoppedByOperator === true ? 'blocked' : state,
     since: new Date(unit?.changed ?? now).toISOString(),
-    ...(state === 'well' || because === undefined ? {} : { because }),
+    ...(state === 'healthy' || because === undefined ? {} : { because }),
     ...(code === undefined ? {} : { code }),
     ...(unit === undefined
       ? {}
@@ -189,10 +209,10 @@ function healthOf(
             name: unit.name,
             active: unit.state.active,
             sub: unit.state.sub,
-            restarts: restarts.of(unit.name),
+            restarts: restarts.count(unit.name),
             enabled: unit.state.enabled,
           },
         }),
-    drift: [...beyond],
+    drift: [...unrepairable],
   }
 }

@@ -1,35 +1,36 @@
-import { closedAccess } from '../operations/files.ts'
+import { adminOnlySddl } from '../operations/files.ts'
 
-/** As the directory above says. */
+/** Access inherited from the parent directory. */
 export const inheritedAccess = 'O:SYG:SYD:AI'
 
-interface Entry {
+interface AccessEntry {
   readonly inherited: boolean
-  readonly who: string
+  readonly account: string
 }
 
-/** Whom every file of a host is open to: the system and administrators. */
-const own: ReadonlySet<string> = new Set(['SY', 'BA'])
+/** Accounts that may access every file: SYSTEM and administrators. */
+const trustedAccounts: ReadonlySet<string> = new Set(['SY', 'BA'])
 
 /**
- * Who may enter, in the words of a plan. A mode without rights for others is a list of its own with the system and
- * administrators; any other mode is what the directory above says. Whatever else was granted is more than either.
+ * Converts an access list to the mode that a plan would state. A mode without access for others is a
+ * protected list with SYSTEM and administrators. Any other mode is inheritance. Additional entries count as
+ * world-writable.
  */
-export function modeOf(sddl: string, isProgram: boolean): number {
+export function toFileMode(sddl: string, isProgram: boolean): number {
   const [, flags = '', list = ''] = /D:([A-Z]*)((?:\([^)]*\))*)/.exec(sddl) ?? []
-  const entries = [...list.matchAll(/\(([^)]*)\)/g)].map(([, text = '']) => entryOf(text))
-  const granted = entries.filter(({ inherited, who }) => !inherited && !own.has(who))
+  const entries = [...list.matchAll(/\(([^)]*)\)/g)].map(([, text = '']) => parseEntry(text))
+  const granted = entries.filter(({ inherited, account }) => !inherited && !trustedAccounts.has(account))
   if (granted.length > 0) return isProgram ? 0o777 : 0o666
   if (flags.includes('P')) return isProgram ? 0o700 : 0o600
   return isProgram ? 0o755 : 0o644
 }
 
-/** What a mode is in the words of Windows. */
-export function accessFor(mode: number, kind: 'file' | 'directory'): string {
-  return (mode & 0o007) === 0 ? closedAccess[kind] : inheritedAccess
+/** Converts a mode to an access list. */
+export function toSddl(mode: number, kind: 'file' | 'directory'): string {
+  return (mode & 0o007) === 0 ? adminOnlySddl[kind] : inheritedAccess
 }
 
-function entryOf(text: string): Entry {
+function parseEntry(text: string): AccessEntry {
   const [, flags = '', , , , who = ''] = text.split(';')
-  return { inherited: flags.includes('ID'), who }
+  return { inherited: flags.includes('ID'), account: who }
 }

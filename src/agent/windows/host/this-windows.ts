@@ -3,8 +3,8 @@ import { hasCode } from '../../../kit/errors.ts'
 import { systemClock } from '../../host/clock.ts'
 import type { WindowsOperations } from '../operations/windows-operations.ts'
 import { powershellHost } from '../powershell/powershell-host.ts'
-import { hostScript } from '../powershell/script.ts'
-import { connectManager, managerPipe } from '../svcctl/connection.ts'
+import { readHostScript } from '../powershell/script.ts'
+import { connectServiceManager, serviceManagerPipe } from '../svcctl/connection.ts'
 import { svcctlServices } from '../svcctl/services.ts'
 import { registrySettings } from '../svcctl/service-settings.ts'
 import { windowsCommand } from './windows-command.ts'
@@ -13,20 +13,22 @@ export interface ThisWindows extends AsyncDisposable {
   readonly host: WindowsOperations
 }
 
-/** The Windows that we run on: services by their manager, all else by PowerShell. */
+/**
+ * The local Windows host: services through the Service Control Manager, everything else through PowerShell.
+ */
 export async function thisWindows(): Promise<ThisWindows> {
-  const powershell = powershellHost({ script: await hostScript() })
-  const services = preferred(managedServices(), powershell.host.services)
+  const powershell = powershellHost({ script: await readHostScript() })
+  const services = withFallback(localServices(), powershell.host.services)
   return {
     host: { ...powershell.host, services },
     [Symbol.asyncDispose]: async () => powershell[Symbol.asyncDispose](),
   }
 }
 
-export function managedServices(): WindowsOperations['services'] {
+export function localServices(): WindowsOperations['services'] {
   const systemRoot = process.env['SystemRoot'] ?? String.raw`C:\Windows`
   return svcctlServices({
-    connect: async (signal) => connectManager(managerPipe, signal),
+    connect: async (signal) => connectServiceManager(serviceManagerPipe, signal),
     settings: registrySettings(systemRoot, tmpdir(), windowsCommand(systemRoot)),
     clock: systemClock,
   })
@@ -34,18 +36,18 @@ export function managedServices(): WindowsOperations['services'] {
 
 type Services = WindowsOperations['services']
 
-/** The second for whatever the first could not be asked for: then nothing was begun. */
-export function preferred(first: Services, second: Services): Services {
-  const either = async <T>(ask: (services: Services) => Promise<T>): Promise<T> =>
-    ask(first).catch(async (error: unknown) => {
-      if (hasCode(error, 'SCM_UNREACHABLE')) return ask(second)
+/** Uses the second implementation if the first is unreachable. No operation was started then. */
+export function withFallback(first: Services, second: Services): Services {
+  const callWithFallback = async <T>(call: (services: Services) => Promise<T>): Promise<T> =>
+    call(first).catch(async (error: unknown) => {
+      if (hasCode(error, 'SCM_UNREACHABLE')) return call(second)
       throw error
     })
   return {
-    list: async (wish, signal) => either(async ({ list }) => list(wish, signal)),
-    put: async (wish, signal) => either(async ({ put }) => put(wish, signal)),
-    start: async (wish, signal) => either(async ({ start }) => start(wish, signal)),
-    stop: async (wish, signal) => either(async ({ stop }) => stop(wish, signal)),
-    remove: async (wish, signal) => either(async ({ remove }) => remove(wish, signal)),
+    list: async (input, signal) => callWithFallback(async ({ list }) => list(input, signal)),
+    put: async (input, signal) => callWithFallback(async ({ put }) => put(input, signal)),
+    start: async (input, signal) => callWithFallback(async ({ start }) => start(input, signal)),
+    stop: async (input, signal) => callWithFallback(async ({ stop }) => stop(input, signal)),
+    remove: async (input, signal) => callWithFallback(async ({ remove }) => remove(input, signal)),
   }
 }

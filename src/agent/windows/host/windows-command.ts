@@ -1,9 +1,12 @@
 import { win32 } from 'node:path'
-import { commandFailed, run } from '../../../kit/command.ts'
-import type { Command } from '../../host/command.ts'
+import { toCommandError, runProgram } from '../../../kit/command.ts'
+import type { RunCommand } from '../../host/command.ts'
 
-/** Runs programs of a Windows host, the same wherever we were started from. Without its root none of them starts. */
-export function windowsCommand(systemRoot: string): Command {
+/**
+ * Runs programs of a Windows host in the same environment, however hyperkube was started. Without SystemRoot
+ * no program starts.
+ */
+export function windowsCommand(systemRoot: string): RunCommand {
   const system = win32.join(systemRoot, 'System32')
   const env = {
     SystemRoot: systemRoot,
@@ -11,13 +14,13 @@ export function windowsCommand(systemRoot: string): Command {
     TEMP: win32.join(systemRoot, 'Temp'),
   }
   return async (argv, { codes = [0], input, signal } = {}) => {
-    const result = await run(argv, {
+    const result = await runProgram(argv, {
       env,
       allowFailure: true,
       ...(input === undefined ? {} : { input }),
       ...(signal === undefined ? {} : { signal }),
     })
     if (codes.includes(result.code)) return result
-    throw commandFailed(argv.join(' '), result)
+    throw toCommandError(argv.join(' '), result)
   }
 }

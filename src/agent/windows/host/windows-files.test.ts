@@ -2,8 +2,11 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Files } from '../../host/files.ts'
-import { directoryFiles, windowsPlace } from '../../../../lab/windows/simulator/files/directory-files.ts'
+import type { HostFiles } from '../../host/files.ts'
+import {
+  directoryFiles,
+  createLocalPathMapper,
+} from '../../../../lab/windows/simulator/files/directory-files.ts'
 import { newMachine } from '../../../../lab/windows/simulator/new-machine.ts'
 import { simulatedHost } from '../../../../lab/windows/simulator/simulated-host.ts'
 import { windowsFiles } from './windows-files.ts'
@@ -12,12 +15,12 @@ const closed = { uid: 0, gid: 0, mode: 0o600 }
 const open = { uid: 0, gid: 0, mode: 0o644 }
 
 let root: string
-let files: Files
+let files: HostFiles
 let changes: readonly { readonly operation: string }[]
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'windows-'))
   const simulated = simulatedHost(newMachine(new Map(), { files: directoryFiles(root, new Map()) }))
-  files = windowsFiles(windowsPlace(root), simulated.host.files)
+  files = windowsFiles(createLocalPathMapper(root), simulated.host.files)
   ;({ changes } = simulated)
 })
 afterEach(async () => rm(root, { recursive: true, force: true }))
@@ -31,13 +34,13 @@ test('a directory is made with those around it, and only itself is closed', asyn
   expect((await files.stat(String.raw`C:\etc\cni\net.d`))?.mode).toBe(0o700)
 })
 
-test('what is for nobody else is closed before anything is in it, and there as a whole', async () => {
+test('a private file is closed before anything is in it, and written atomically', async () => {
   await files.makeDirectory(String.raw`C:\hyperkube\settings`, { ...closed, mode: 0o755 })
   await files.write(secret, Buffer.from('one'), closed)
   await files.write(secret, Buffer.from('another'), closed)
   expect((await files.read(secret))?.toString()).toBe('another')
   expect(await files.stat(secret)).toMatchObject({ kind: 'file', mode: 0o600, uid: 0, size: 7 })
-  // Nothing is left beside it.
+  // No temporary file is left.
   expect(await readdir(join(root, 'C:/hyperkube/settings'))).toEqual(['key'])
 })
 
@@ -80,7 +83,7 @@ test('a journal grows line by line, and is closed from its first one on', async 
   expect((await files.stat(String.raw`C:\j\journal`))?.mode).toBe(0o600)
 })
 
-test('a file is made empty under whoever appends to it', async () => {
+test('a file can be emptied while a program appends to it', async () => {
   const log = String.raw`C:\log`
   await files.append(log, 'one', 0o600)
   await files.empty(log)

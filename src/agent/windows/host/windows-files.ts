@@ -14,65 +14,69 @@ import {
 } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { hasCode } from '../../../kit/errors.ts'
-import { kindOf, missing, plainFacts } from '../../host/file-facts.ts'
-import { hashFrom } from '../../host/file-hash.ts'
-import { type Access, type FileFacts, type Files } from '../../host/files.ts'
+import { toFileKind, undefinedIfMissing, toPlainFacts } from '../../host/file-facts.ts'
+import { hashOpenFile } from '../../host/file-hash.ts'
+import { type FileAccess, type FileFacts, type HostFiles } from '../../host/files.ts'
 import { dirname, join } from '../../host/host-path.ts'
-import type { Place } from '../../host/local-path.ts'
-import { temporaryFor } from '../../host/synced-files.ts'
+import type { ToLocalPath } from '../../host/local-path.ts'
+import { buildTemporaryPath } from '../../host/synced-files.ts'
 import type { WindowsOperations } from '../operations/windows-operations.ts'
-import { accessFor, modeOf } from './sddl.ts'
+import { toSddl, toFileMode } from './sddl.ts'
 
-/** What only Windows itself can say and do about a file. */
+/** Operations on access lists, which only Windows itself can do. */
 export type AccessOperations = Pick<WindowsOperations['files'], 'access' | 'grant'>
 
-/** Files that Windows would run. */
-const programs: ReadonlySet<string> = new Set(['.exe', '.dll', '.cmd', '.bat', '.ps1'])
+/** Extensions of files that Windows executes. */
+const programExtensions: ReadonlySet<string> = new Set(['.exe', '.dll', '.cmd', '.bat', '.ps1'])
 
 /**
- * The files of a Windows host. Directories cannot be brought to the disk there: a name is safe once the file system's own
- * journal is, which it is within seconds.
+ * Files of a Windows host. Directories cannot be flushed there: a name is durable once the file system
+ * journal is, which takes seconds.
  */
-export function windowsFiles(place: Place, operations: AccessOperations): Files {
+export function windowsFiles(toLocalPath: ToLocalPath, operations: AccessOperations): HostFiles {
   const stat = async (path: string): Promise<FileFacts | undefined> => {
-    const stats = await missing(lstat(place(path), { bigint: true }))
+    const stats = await undefinedIfMissing(lstat(toLocalPath(path), { bigint: true }))
     if (stats === undefined) return undefined
     const sddl = (await operations.access({ path })) ?? ''
-    return factsOf(stats, sddl, stats.isDirectory() || programs.has(extname(path).toLowerCase()))
+    return toFileFacts(stats, sddl, stats.isDirectory() || programExtensions.has(extname(path).toLowerCase()))
   }
-  const setAccess = async (path: string, { mode, sddl }: Access): Promise<void> => {
+  const setAccess = async (path: string, { mode, sddl }: FileAccess): Promise<void> => {
     const facts = await stat(path)
     if (facts === undefined) throw new Error(`there is no ${path}`)
-    const isAsWished = sddl === undefined ? facts.mode === mode : facts.sddl === sddl
+    const isAsDesired = sddl === undefined ? facts.mode === mode : facts.sddl === sddl
     const kind = facts.kind === 'directory' ? 'directory' : 'file'
-    if (!isAsWished) await operations.grant({ path, sddl: sddl ?? accessFor(mode, kind) })
+    if (!isAsDesired) await operations.grant({ path, sddl: sddl ?? toSddl(mode, kind) })
   }
-  /** As a whole or not at all, and for nobody else to read from its first byte on. */
-  const put = async (path: string, access: Access, fill: (temporary: string) => Promise<void>) => {
-    const temporary = temporaryFor(path)
+  /** Writes atomically. A private file is private from its first byte. */
+  const writeAtomically = async (
+    path: string,
+    access: FileAccess,
+    fill: (temporary: string) => Promise<void>,
+  ) => {
+    const temporary = buildTemporaryPath(path)
     try {
-      await (await open(place(temporary), 'wx')).close()
+      await (await open(toLocalPath(temporary), 'wx')).close()
       if ((access.mode & 0o007) === 0) await setAccess(temporary, { ...access, mode: 0o600 })
-      await fill(place(temporary))
-      await synced(place(temporary))
-      await rename(place(temporary), place(path))
+      await fill(toLocalPath(temporary))
+      await syncFile(toLocalPath(temporary))
+      await rename(toLocalPath(temporary), toLocalPath(path))
     } finally {
-      await rm(place(temporary), { force: true })
+      await rm(toLocalPath(temporary), { force: true })
     }
   }
   return {
     stat,
     async digest(path) {
-      const file = await open(place(path))
+      const file = await open(toLocalPath(path))
       try {
-        return (await hashFrom(file)).digest('hex')
+        return (await hashOpenFile(file)).digest('hex')
       } finally {
         await file.close()
       }
     },
-    read: async (path) => missing(readFile(place(path)), 'EISDIR'),
+    read: async (path) => undefinedIfMissing(readFile(toLocalPath(path)), 'EISDIR'),
     write: async (path, content, access) =>
-      put(path, access, async (temporary) => {
+      writeAtomically(path, access, async (temporary) => {
         const file = await open(temporary, 'r+')
         try {
           await file.writeFile(content)
@@ -81,7 +85,7 @@ export function windowsFiles(place: Place, operations: AccessOperations): Files 
         }
       }),
     async append(path, text, mode) {
-      const file = await open(place(path), 'a')
+      const file = await open(toLocalPath(path), 'a')
       try {
         const { size } = await file.stat()
         if (size === 0 && (mode & 0o007) === 0) await setAccess(path, { uid: 0, gid: 0, mode })
@@ -92,7 +96,7 @@ export function windowsFiles(place: Place, operations: AccessOperations): Files 
       }
     },
     async empty(path) {
-      const file = await open(place(path), 'r+')
+      const file = await open(toLocalPath(path), 'r+')
       try {
         await file.truncate()
         await file.sync()
@@ -100,13 +104,18 @@ export function windowsFiles(place: Place, operations: AccessOperations): Files 
         await file.close()
       }
     },
-    copyIn: async (from, path, access) => put(path, access, async (temporary) => copyFile(from, temporary)),
+    copyIn: async (from, path, access) =>
+      writeAtomically(path, access, async (temporary) => copyFile(from, temporary)),
     async makeDirectory(path, access) {
       const parents: string[] = []
-      for (let at = dirname(path); (await missing(lstat(place(at)))) === undefined; at = dirname(at))
+      for (
+        let at = dirname(path);
+        (await undefinedIfMissing(lstat(toLocalPath(at)))) === undefined;
+        at = dirname(at)
+      )
         parents.unshift(at)
-      for (const parent of parents) await mkdir(place(parent))
-      await mkdir(place(path)).catch((error: unknown) => {
+      for (const parent of parents) await mkdir(toLocalPath(parent))
+      await mkdir(toLocalPath(path)).catch((error: unknown) => {
         if (!hasCode(error, 'EEXIST')) throw error
       })
       await setAccess(path, access)
@@ -114,27 +123,27 @@ export function windowsFiles(place: Place, operations: AccessOperations): Files 
     },
     setAccess,
     async list(path) {
-      const entries = await missing(readdir(place(path), { withFileTypes: true }))
-      return entries?.map((entry) => ({ name: entry.name, kind: kindOf(entry) }))
+      const entries = await undefinedIfMissing(readdir(toLocalPath(path), { withFileTypes: true }))
+      return entries?.map((entry) => ({ name: entry.name, kind: toFileKind(entry) }))
     },
-    readLink: async (path) => missing(readlink(place(path)), 'EINVAL', 'UNKNOWN'),
+    readLink: async (path) => undefinedIfMissing(readlink(toLocalPath(path)), 'EINVAL', 'UNKNOWN'),
     async makeLink(path, to) {
-      await rm(place(path), { force: true })
-      await symlink(place(to), place(path), 'junction')
+      await rm(toLocalPath(path), { force: true })
+      await symlink(toLocalPath(to), toLocalPath(path), 'junction')
     },
-    rename: async (from, to) => rename(place(from), place(to)),
+    rename: async (from, to) => rename(toLocalPath(from), toLocalPath(to)),
     async remove(path) {
-      const found = await missing(lstat(place(path)))
+      const found = await undefinedIfMissing(lstat(toLocalPath(path)))
       if (found === undefined) return false
-      await (found.isDirectory() ? rmdir(place(path)) : rm(place(path)))
+      await (found.isDirectory() ? rmdir(toLocalPath(path)) : rm(toLocalPath(path)))
       return true
     },
-    removeTree: async (path) => rm(place(path), { recursive: true, force: true }),
-    syncTree: async (path) => syncTree(place, path),
+    removeTree: async (path) => rm(toLocalPath(path), { recursive: true, force: true }),
+    syncTree: async (path) => syncTree(toLocalPath, path),
   }
 }
 
-async function synced(path: string): Promise<void> {
+async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r+')
   try {
     await file.sync()
@@ -143,20 +152,20 @@ async function synced(path: string): Promise<void> {
   }
 }
 
-async function syncTree(place: Place, path: string): Promise<void> {
-  for (const entry of await readdir(place(path), { withFileTypes: true })) {
+async function syncTree(toLocalPath: ToLocalPath, path: string): Promise<void> {
+  for (const entry of await readdir(toLocalPath(path), { withFileTypes: true })) {
     const child = join(path, entry.name)
-    if (entry.isDirectory()) await syncTree(place, child)
-    else if (entry.isFile()) await synced(place(child))
+    if (entry.isDirectory()) await syncTree(toLocalPath, child)
+    else if (entry.isFile()) await syncFile(toLocalPath(child))
   }
 }
 
-function factsOf(stats: BigIntStats, sddl: string, isProgram: boolean): FileFacts {
+function toFileFacts(stats: BigIntStats, sddl: string, isProgram: boolean): FileFacts {
   return {
-    ...plainFacts(stats),
+    ...toPlainFacts(stats),
     uid: 0,
     gid: 0,
-    mode: modeOf(sddl, isProgram),
+    mode: toFileMode(sddl, isProgram),
     sddl,
   }
 }

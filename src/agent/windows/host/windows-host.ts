@@ -1,41 +1,46 @@
 import { systemClock } from '../../host/clock.ts'
 import type { WindowsHost } from '../../host/host.ts'
-import { httpFetch } from '../../host/http-downloader.ts'
+import { createHttpDownloader } from '../../host/http-downloader.ts'
 import { windowsLayout } from '../../host/layout.ts'
-import { runningRelease } from '../../host/running-release.ts'
-import { systemAlone } from '../../host/users.ts'
+import { createRunningRelease } from '../../host/running-release.ts'
+import { systemUserOnly } from '../../host/users.ts'
 import { hostDisks } from '../../heal/probes/host-probe-deps.ts'
-import { type Prober, prober } from '../../heal/probes/prober.ts'
+import { type Prober, createProber } from '../../heal/probes/prober.ts'
 import type { WindowsOperations } from '../operations/windows-operations.ts'
 import { scmServices } from '../scm/scm-services.ts'
 import { windowsCommand } from './windows-command.ts'
 import { windowsFiles } from './windows-files.ts'
-import { windowsImages } from './windows-images.ts'
+import { createWindowsImages } from './windows-images.ts'
 import { windowsTar } from './windows-tar.ts'
-import { workerHands } from './worker-deps.ts'
+import { createWorkerDeps } from './worker-deps.ts'
 
-export interface WindowsHostWish {
-  /** Of the program that runs. */
+export interface WindowsHostOptions {
+  /** Version of the running program. */
   readonly version: string
-  /** Where all of ours is. */
+  /** Base directory of hyperkube. */
   readonly base: string
   readonly operations: WindowsOperations
-  /** Where Windows itself is. */
+  /** Directory of Windows itself. */
   readonly systemRoot: string
 }
 
-/** The machine that we run on, for the system. */
-export function windowsHost({ version, base, operations, systemRoot }: WindowsHostWish): Disposable & {
+/** The local machine. Hyperkube runs as SYSTEM. */
+export function createWindowsHost({
+  version,
+  base,
+  operations,
+  systemRoot,
+}: WindowsHostOptions): Disposable & {
   readonly host: WindowsHost
   readonly probes: Prober
 } {
   const layout = windowsLayout(base)
-  const place = (path: string): string => path
+  const toLocalPath = (path: string): string => path
   const command = windowsCommand(systemRoot)
-  const files = windowsFiles(place, operations.files)
+  const files = windowsFiles(toLocalPath, operations.files)
   const clock = systemClock
   const services = scmServices({ operations, layout, files, clock })
-  const probes = prober({
+  const probes = createProber({
     files,
     systemd: services,
     command,
@@ -52,16 +57,16 @@ export function windowsHost({ version, base, operations, systemRoot }: WindowsHo
     os: 'windows',
     layout,
     files,
-    users: systemAlone,
+    users: systemUserOnly,
     operations,
     services,
-    worker: workerHands(layout, probes.ask, () => host),
-    fetch: httpFetch(place, clock),
+    worker: createWorkerDeps(layout, probes.run, () => host),
+    fetch: createHttpDownloader(toLocalPath, clock),
     tar: windowsTar(systemRoot, command),
-    images: windowsImages(layout, command),
+    images: createWindowsImages(layout, command),
     clock,
-    // Its manager knows the wrapper that has started us.
-    release: runningRelease(version, place, process.execPath, process.ppid),
+    // The Service Control Manager knows the process of the wrapper that started this one.
+    release: createRunningRelease(version, toLocalPath, process.execPath, process.ppid),
   }
   return { host, probes, [Symbol.dispose]: () => probes[Symbol.dispose]() }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { looking, noInput } from './operation.ts'
+import { defineRead, noInput } from './operation.ts'
 
 const adapter = z
   .object({
@@ -15,7 +15,7 @@ const adapter = z
     index: raw.InterfaceIndex,
     up: raw.Status === 'Up',
     macAddress: raw.MacAddress ?? '',
-    /** As the host's own side of a switch is: `vEthernet (NAME)`. */
+    /** True for the host side of a virtual switch: `vEthernet (NAME)`. */
     virtual: raw.Virtual,
     addresses: raw.Addresses.map(({ IPAddress, PrefixLength }) => ({
       address: IPAddress,
@@ -24,9 +24,12 @@ const adapter = z
   }))
 export type Adapter = z.output<typeof adapter>
 
-/** Switches are seen by what they do to adapters: the commands about them come only with Hyper-V, which nodes need not have. */
-export const adapters = {
-  list: looking({
+/**
+ * Switches are observed through the adapters. The commands for switches come with Hyper-V, which nodes need
+ * not have.
+ */
+export const adapterOperations = {
+  list: defineRead({
     name: 'adapters.list',
     input: noInput,
     output: z.array(adapter),

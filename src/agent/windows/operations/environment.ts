@@ -1,18 +1,18 @@
 import { z } from 'zod'
-import { changing, looking, one } from './operation.ts'
+import { defineChange, defineRead, atMostOne } from './operation.ts'
 
 const name = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,100}$/)
 
-/** Variables of the whole machine. Services see a change at the next start of the host alone. */
-export const environment = {
-  get: looking({
+/** Environment variables of the machine. Services see a change only after the next boot. */
+export const environmentOperations = {
+  get: defineRead({
     name: 'environment.get',
     input: z.strictObject({ name }),
-    output: one(z.object({ Value: z.string() }).transform(({ Value }) => Value)),
+    output: atMostOne(z.object({ Value: z.string() }).transform(({ Value }) => Value)),
     uses: ['[Environment]::GetEnvironmentVariable'],
   }),
-  /** Without a value it goes. */
-  set: changing({
+  /** Null removes the variable. */
+  set: defineChange({
     name: 'environment.set',
     input: z.strictObject({ name, value: z.string().min(1).max(30_000).nullable() }),
     uses: ['[Environment]::SetEnvironmentVariable'],

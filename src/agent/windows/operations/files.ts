@@ -1,61 +1,63 @@
 import { z } from 'zod'
-import { changing, instant, looking, one, path } from './operation.ts'
+import { defineChange, timestamp, defineRead, atMostOne, windowsPath } from './operation.ts'
 
 const facts = z
   .object({
     Kind: z.enum(['file', 'directory']),
     Length: z.int(),
-    LastWriteTimeUtc: instant,
+    LastWriteTimeUtc: timestamp,
   })
   .transform((raw) => ({ kind: raw.Kind, size: raw.Length, modified: raw.LastWriteTimeUtc }))
 
-const at = z.strictObject({ path })
+const pathInput = z.strictObject({ path: windowsPath })
 
-/** Files, and who may do what with them. Large ones never travel: whoever fetches them writes them. */
-export const files = {
-  stat: looking({ name: 'files.stat', input: at, output: one(facts), uses: ['Get-Item'] }),
-  /** Of a program it takes seconds. */
-  digest: looking({
+/** Files and their access lists. Large files are never transferred; the agent downloads them itself. */
+export const fileOperations = {
+  stat: defineRead({ name: 'files.stat', input: pathInput, output: atMostOne(facts), uses: ['Get-Item'] }),
+  /** The digest of a program takes seconds. */
+  digest: defineRead({
     name: 'files.digest',
-    input: at,
-    output: one(
+    input: pathInput,
+    output: atMostOne(
       z.object({ Hash: z.string().regex(/^[0-9A-Fa-f]{64}$/) }).transform(({ Hash }) => Hash.toLowerCase()),
     ),
     uses: ['Test-Path', 'Get-FileHash'],
-    within: 120_000,
+    timeoutMs: 120_000,
   }),
-  read: looking({
+  read: defineRead({
     name: 'files.read',
-    input: at,
-    output: one(z.object({ Text: z.string() }).transform(({ Text }) => Text)),
+    input: pathInput,
+    output: atMostOne(z.object({ Text: z.string() }).transform(({ Text }) => Text)),
     uses: ['Test-Path', '[IO.File]::ReadAllText'],
   }),
-  /** There as a whole or not at all; in UTF-8, and without the mark that Windows likes to begin it with. */
-  write: changing({
+  /** Writes atomically, in UTF-8 without a byte order mark. */
+  write: defineChange({
     name: 'files.write',
-    input: z.strictObject({ path, text: z.string().max(1_000_000) }),
+    input: z.strictObject({ path: windowsPath, text: z.string().max(1_000_000) }),
     uses: ['Test-Path', '[IO.File]::WriteAllText', '[IO.File]::Replace', '[IO.File]::Move'],
   }),
-  /** To where nothing is. A program that runs can be moved, though neither overwritten nor removed. */
-  move: changing({
+  /**
+   * Moves to a path that must be free. A running program can be moved, but neither overwritten nor removed.
+   */
+  move: defineChange({
     name: 'files.move',
-    input: z.strictObject({ from: path, to: path }),
+    input: z.strictObject({ from: windowsPath, to: windowsPath }),
     uses: ['[IO.File]::Move'],
   }),
-  /** One that is not there is no mistake. */
-  remove: changing({ name: 'files.remove', input: at, uses: ['[IO.File]::Delete'] }),
-  /** Who may enter, in the words of Windows: SDDL. */
-  access: looking({
+  /** A missing file is not an error. */
+  remove: defineChange({ name: 'files.remove', input: pathInput, uses: ['[IO.File]::Delete'] }),
+  /** The access list in SDDL. */
+  access: defineRead({
     name: 'files.access',
-    input: at,
-    output: one(z.object({ Sddl: z.string() }).transform(({ Sddl }) => Sddl)),
+    input: pathInput,
+    output: atMostOne(z.object({ Sddl: z.string() }).transform(({ Sddl }) => Sddl)),
     uses: ['Test-Path', 'Get-Acl'],
   }),
-  /** As it was found once, or as the directory above says: only letters of that language. */
-  grant: changing({
+  /** Sets an access list that was read before, or inheritance. Only characters of SDDL are accepted. */
+  grant: defineChange({
     name: 'files.grant',
     input: z.strictObject({
-      path,
+      path: windowsPath,
       sddl: z
         .string()
         .max(4000)
@@ -63,12 +65,12 @@ export const files = {
     }),
     uses: ['Get-Acl', 'Set-Acl'],
   }),
-  /** From now on for the system and administrators alone, whatever the directory above says. */
-  close: changing({ name: 'files.close', input: at, uses: ['Get-Acl', 'Set-Acl'] }),
+  /** Restricts access to SYSTEM and administrators, whatever the parent directory allows. */
+  close: defineChange({ name: 'files.close', input: pathInput, uses: ['Get-Acl', 'Set-Acl'] }),
 }
 
-/** What `close` leaves, with inheritance for what is below a directory. */
-export const closedAccess = {
+/** The access list that `close` sets; the one for directories is inherited. */
+export const adminOnlySddl = {
   directory: 'O:SYG:SYD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)',
   file: 'O:SYG:SYD:PAI(A;;FA;;;SY)(A;;FA;;;BA)',
 } as const

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changing, looking } from './operation.ts'
+import { defineChange, defineRead } from './operation.ts'
 
 const rule = z
   .object({
@@ -25,29 +25,32 @@ export type FirewallRule = z.output<typeof rule>
 const ruleName = z.string().regex(/^[a-z][a-z0-9-]{0,100}$/)
 const group = z.string().regex(/^[a-z][a-z0-9-]{0,60}$/)
 
-const ruleWish = z.strictObject({
+const ruleSpec = z.strictObject({
   name: ruleName,
   group,
   protocol: z.enum(['tcp', 'udp']),
   ports: z.string().regex(/^\d+(-\d+)?$/),
 })
-export type FirewallWish = z.output<typeof ruleWish>
+export type WindowsFirewallRuleSpec = z.output<typeof ruleSpec>
 
-export const firewall = {
-  /** Rules belong to whoever has made their group. */
-  list: looking({
+export const firewallOperations = {
+  /** Lists the rules of one group. Rules belong to the owner of their group. */
+  list: defineRead({
     name: 'firewall.list',
     input: z.strictObject({ group }),
     output: z.array(rule),
     uses: ['Get-NetFirewallRule', 'Get-NetFirewallPortFilter'],
   }),
-  /** Lets something in. One of the same name and group is replaced; one of another group is somebody else's, and an error. */
-  put: changing({
+  /**
+   * Allows inbound traffic. A rule with the same name and group is replaced; one of another group belongs to
+   * others and is an error.
+   */
+  put: defineChange({
     name: 'firewall.put',
-    input: ruleWish,
+    input: ruleSpec,
     uses: ['Get-NetFirewallRule', 'Remove-NetFirewallRule', 'New-NetFirewallRule'],
   }),
-  remove: changing({
+  remove: defineChange({
     name: 'firewall.remove',
     input: z.strictObject({ name: ruleName, group }),
     uses: ['Get-NetFirewallRule', 'Remove-NetFirewallRule'],

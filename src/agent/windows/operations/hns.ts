@@ -1,22 +1,22 @@
 import { z } from 'zod'
-import { changing, guid, looking, noInput } from './operation.ts'
+import { defineChange, guid, defineRead, noInput } from './operation.ts'
 
-const missing = z.string().nullish()
+const optionalText = z.string().nullish()
 
-/** What HNS itself says of a network. Of all its properties only those that anybody here asks for. */
+/** A network as HNS describes it, with only the properties that are used here. */
 const network = z
   .object({
     ID: guid,
     Name: z.string(),
     Type: z.string(),
-    ManagementIP: missing,
-    NetworkAdapterName: missing,
-    Subnets: z.array(z.object({ AddressPrefix: missing, GatewayAddress: missing })).nullish(),
+    ManagementIP: optionalText,
+    NetworkAdapterName: optionalText,
+    Subnets: z.array(z.object({ AddressPrefix: optionalText, GatewayAddress: optionalText })).nullish(),
   })
   .transform((raw) => ({
     id: raw.ID,
     name: raw.Name,
-    /** overlay, l2bridge, nat, …: HNS writes it now with a capital, now without. */
+    /** overlay, l2bridge, nat, …; HNS is inconsistent about capital letters. */
     type: raw.Type.toLowerCase(),
     managementAddress: raw.ManagementIP ?? undefined,
     adapter: raw.NetworkAdapterName ?? undefined,
@@ -27,9 +27,9 @@ export type HnsNetwork = z.output<typeof network>
 const endpoint = z
   .object({
     ID: guid,
-    Name: missing,
+    Name: optionalText,
     VirtualNetwork: guid,
-    IPAddress: missing,
+    IPAddress: optionalText,
     IsRemoteEndpoint: z.boolean().nullish(),
   })
   .transform((raw) => ({
@@ -40,16 +40,16 @@ const endpoint = z
     remote: raw.IsRemoteEndpoint ?? false,
   }))
 
-/** A list of policies: what kube-proxy makes of a service. */
+/** A policy list, which kube-proxy creates for a service. */
 const policyList = z
   .object({
     ID: guid,
     References: z.array(z.string()).nullish(),
-    Policies: z.array(z.object({ Type: z.string(), SourceVIP: missing })).nullish(),
+    Policies: z.array(z.object({ Type: z.string(), SourceVIP: optionalText })).nullish(),
   })
   .transform((raw) => ({
     id: raw.ID,
-    /** The endpoints that it leads to. */
+    /** The endpoints that the policies refer to. */
     endpoints: (raw.References ?? []).map((reference) => reference.slice(reference.lastIndexOf('/') + 1)),
     types: (raw.Policies ?? []).map(({ Type }) => Type),
     sourceAddress: raw.Policies?.find(({ SourceVIP }) => SourceVIP)?.SourceVIP ?? undefined,
@@ -57,8 +57,10 @@ const policyList = z
 
 const byId = z.strictObject({ id: guid })
 
-/** The first network on an adapter moves the adapter's address to a switch: connections break, and come back. */
-const switchWish = z.strictObject({
+/**
+ * The first network on an adapter moves the adapter's address to a switch: connections break and come back.
+ */
+const networkSpec = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9.-]{0,60}$/),
   adapter: z.string().min(1).max(256),
   subnet: z.cidrv4(),
@@ -66,29 +68,29 @@ const switchWish = z.strictObject({
   vsid: z.int().min(4096).max(65_535),
 })
 
-export const networks = {
-  list: looking({
+export const networkOperations = {
+  list: defineRead({
     name: 'networks.list',
     input: noInput,
     output: z.array(network),
     uses: ['Get-HnsNetwork'],
   }),
-  /** An overlay network that stays over a restart of the host, as flannel's does not. */
-  create: changing({ name: 'networks.create', input: switchWish, uses: ['HNSCall'] }),
-  remove: changing({ name: 'networks.remove', input: byId, uses: ['HNSCall'] }),
+  /** Creates an overlay network that survives a reboot, unlike the one of flannel. */
+  create: defineChange({ name: 'networks.create', input: networkSpec, uses: ['HNSCall'] }),
+  remove: defineChange({ name: 'networks.remove', input: byId, uses: ['HNSCall'] }),
 }
 
-export const endpoints = {
-  list: looking({
+export const endpointOperations = {
+  list: defineRead({
     name: 'endpoints.list',
     input: noInput,
     output: z.array(endpoint),
     uses: ['Get-HnsEndpoint'],
   }),
-  remove: changing({ name: 'endpoints.remove', input: byId, uses: ['HNSCall'] }),
+  remove: defineChange({ name: 'endpoints.remove', input: byId, uses: ['HNSCall'] }),
 }
 
-export const policies = {
-  list: looking({ name: 'policies.list', input: noInput, output: z.array(policyList), uses: ['HNSCall'] }),
-  remove: changing({ name: 'policies.remove', input: byId, uses: ['HNSCall'] }),
+export const policyOperations = {
+  list: defineRead({ name: 'policies.list', input: noInput, output: z.array(policyList), uses: ['HNSCall'] }),
+  remove: defineChange({ name: 'policies.remove', input: byId, uses: ['HNSCall'] }),
 }

@@ -1,70 +1,75 @@
 import { z } from 'zod'
 
 /**
- * One thing that can be asked of a Windows host, as data. What is answered are the properties that Windows itself
- * documents, under its own names; the schema gives them ours.
+ * One operation of a Windows host, as data. The script returns properties under the names that Windows
+ * documents; the schema maps them to ours.
  */
 export interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
-  /** PART.VERB, as the script knows it. */
+  /** PART.VERB, as in the script. */
   readonly name: string
   readonly input: I
   readonly output: O
-  /** Whether it changes the host. What only looks may be asked again when no answer came. */
+  /** Whether the operation changes the host. Reads may be repeated when no response came. */
   readonly changes: boolean
-  /** The commands that it runs, each of which has a row in commands.ts. */
+  /** The commands that it runs. Each has a row in powershell-commands.ts. */
   readonly uses: readonly string[]
-  /** Milliseconds after which whoever was asked counts as hung. */
-  readonly within: number
+  /** Milliseconds after which the process counts as hung. */
+  readonly timeoutMs: number
 }
 
-/** Whoever carries an operation to a host: a process of PowerShell, or a simulated host. */
-export type Ask = <I extends z.ZodType, O extends z.ZodType>(
+/** Runs an operation on a host, through PowerShell or in the simulator. */
+export type RunOperation = <I extends z.ZodType, O extends z.ZodType>(
   operation: Operation<I, O>,
   input: z.input<I>,
   signal?: AbortSignal,
 ) => Promise<z.output<O>>
 
-interface Wish<I extends z.ZodType, O extends z.ZodType> {
+interface OperationOptions<I extends z.ZodType, O extends z.ZodType> {
   readonly name: string
   readonly input: I
   readonly output: O
   readonly uses: readonly string[]
-  readonly within?: number
+  readonly timeoutMs?: number
 }
 
-export function looking<I extends z.ZodType, O extends z.ZodType>(wish: Wish<I, O>): Operation<I, O> {
-  return { within: 30_000, ...wish, changes: false }
+export function defineRead<I extends z.ZodType, O extends z.ZodType>(
+  options: OperationOptions<I, O>,
+): Operation<I, O> {
+  return { timeoutMs: 30_000, ...options, changes: false }
 }
 
-export function changing<I extends z.ZodType>(
-  wish: Omit<Wish<I, typeof nothing>, 'output'>,
-): Operation<I, typeof nothing> {
-  return { within: 60_000, ...wish, output: nothing, changes: true }
+export function defineChange<I extends z.ZodType>(
+  options: Omit<OperationOptions<I, typeof noOutput>, 'output'>,
+): Operation<I, typeof noOutput> {
+  return { timeoutMs: 60_000, ...options, output: noOutput, changes: true }
 }
 
-/** The script answers with a list always: PowerShell itself makes no difference between one thing and a list of one. */
-export function one<T extends z.ZodType>(schema: T) {
+/**
+ * For operations with at most one result. The script always returns a list, because PowerShell does not
+ * distinguish one value from a list of one.
+ */
+export function atMostOne<T extends z.ZodType>(schema: T) {
   return z
     .array(schema)
     .max(1)
     .transform(([first]): z.output<T> | undefined => first)
 }
 
-const nothing = z
+const noOutput = z
   .array(z.never())
   .max(0)
   .transform(() => undefined)
 
 export const noInput = z.strictObject({})
 
-/** HNS writes them with capitals or without, as it pleases. */
+/** HNS is inconsistent about capital letters in ids. */
 export const guid = z.guid().transform((id) => id.toLowerCase())
 
-/** A path from a drive on: with any other one the answer would depend on where PowerShell happens to be. */
-export const path = z
+/** An absolute path with a drive. Any other path would depend on the working directory of PowerShell. */
+export const windowsPath = z
   .string()
   .max(1000)
   // oxlint-disable-next-line no-control-regex -- these are the very characters to find
   .regex(/^[A-Za-z]:\\[^\u0000-\u001f<>:"|?*/]*$/)
 
-export const instant = z.iso.datetime({ offset: true })
+export const timestamp = z.iso.datetime({ offset: true })

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { looking, noInput } from './operation.ts'
+import { defineRead, noInput } from './operation.ts'
 
 const listener = z
   .object({ LocalPort: z.int().min(0), OwningProcess: z.int().min(0) })
   .transform(({ LocalPort, OwningProcess }) => ({ port: LocalPort, process: OwningProcess }))
 
-/** TCP ports that something listens on, once for each address. */
-export const ports = {
-  list: looking({
+/** Listening TCP ports, once per address. */
+export const portOperations = {
+  list: defineRead({
     name: 'ports.list',
     input: noInput,
     output: z.array(listener),

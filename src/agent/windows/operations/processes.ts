@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { changing, instant, looking, path } from './operation.ts'
+import { defineChange, timestamp, defineRead, windowsPath } from './operation.ts'
 
 const hostProcess = z
   .object({
     ProcessId: z.int(),
     ParentProcessId: z.int(),
     ExecutablePath: z.string(),
-    CreationDate: instant,
+    CreationDate: timestamp,
   })
   .transform((raw) => ({
     id: raw.ProcessId,
@@ -14,20 +14,26 @@ const hostProcess = z
     program: raw.ExecutablePath,
     startedAt: raw.CreationDate,
   }))
-export type HostProcess = z.output<typeof hostProcess>
+export type WindowsProcess = z.output<typeof hostProcess>
 
-export const processes = {
-  /** Those whose program lies below a directory. Names alone would be a guess: anybody may have a kubelet.exe. */
-  list: looking({
+export const processOperations = {
+  /**
+   * Lists processes whose program is below a directory. A name alone would be a guess, because anybody may
+   * have a kubelet.exe.
+   */
+  list: defineRead({
     name: 'processes.list',
-    input: z.strictObject({ below: path }),
+    input: z.strictObject({ below: windowsPath }),
     output: z.array(hostProcess),
     uses: ['Get-CimInstance'],
   }),
-  /** Ends the very process that was seen: numbers are given again soon. One that is gone is no mistake. */
-  end: changing({
+  /**
+   * Ends exactly the observed process, because process ids are reused soon. A process that has ended is not
+   * an error.
+   */
+  end: defineChange({
     name: 'processes.end',
-    input: z.strictObject({ id: z.int().min(5), program: path, startedAt: instant }),
+    input: z.strictObject({ id: z.int().min(5), program: windowsPath, startedAt: timestamp }),
     uses: ['Get-CimInstance', 'Stop-Process'],
   }),
 }

@@ -2,7 +2,10 @@ import type { z } from 'zod'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import type { Operation } from './operation.ts'
 
-/** What Windows says, in our words; where it is not what is documented, nothing is guessed. */
+/**
+ * Validates output and maps it to our names. Output that differs from the documentation is an error; nothing
+ * is guessed.
+ */
 export function readOutput<O extends z.ZodType>(
   operation: Operation<z.ZodType, O>,
   output: readonly unknown[],
@@ -12,7 +15,7 @@ export function readOutput<O extends z.ZodType>(
   const [issue] = error.issues
   const where = issue?.path.join('.') ?? ''
   throw new HyperkubeError(
-    'WINDOWS_ANSWER_UNEXPECTED',
+    'WINDOWS_UNEXPECTED_OUTPUT',
     `${operation.name} answered with something else than is documented: ${where}: ${issue?.message ?? ''}`,
   )
 }

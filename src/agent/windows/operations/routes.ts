@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changing, looking } from './operation.ts'
+import { defineChange, defineRead } from './operation.ts'
 
 const route = z
   .object({
@@ -14,25 +14,28 @@ const route = z
     interfaceIndex: raw.InterfaceIndex,
     metric: raw.RouteMetric,
   }))
-export type Route = z.output<typeof route>
+export type WindowsRoute = z.output<typeof route>
 
 const key = { destination: z.cidrv4(), nextHop: z.ipv4(), interfaceIndex: z.int().min(1) }
 
-export const routes = {
-  /** All routes to any of these. */
-  list: looking({
+export const routeOperations = {
+  /** Lists all routes to these destinations. */
+  list: defineRead({
     name: 'routes.list',
     input: z.strictObject({ destinations: z.array(z.cidrv4()) }),
     output: z.array(route),
     uses: ['Get-NetRoute'],
   }),
-  /** Until the host restarts: what starts with the host makes some of them itself, and fails over those that are there. */
-  add: changing({
+  /**
+   * Adds a route until the next boot. Some are added by services at boot, which fail on routes that already
+   * exist.
+   */
+  add: defineChange({
     name: 'routes.add',
     input: z.strictObject({ ...key, metric: z.int().min(1).max(9999) }),
     uses: ['Get-NetRoute', 'New-NetRoute'],
   }),
-  remove: changing({
+  remove: defineChange({
     name: 'routes.remove',
     input: z.strictObject(key),
     uses: ['Get-NetRoute', 'Remove-NetRoute'],

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { adapters } from './adapters.ts'
-import { endpoints, networks, policies } from './hns.ts'
-import { services } from './services.ts'
+import { adapterOperations } from './adapters.ts'
+import { endpointOperations, networkOperations, policyOperations } from './hns.ts'
+import { serviceOperations } from './services.ts'
 import { readOutput } from './read-output.ts'
 
 /**
- * What real hosts have said, as people have put it into the threads that are named: values as they stand there, not all
- * of the properties. Only the first was JSON there; two were lists as PowerShell shows them, one a line of kube-proxy's log.
+ * Output of real hosts, copied from the threads that are named. Values are unchanged; some properties are
+ * left out. Only the first was JSON; two were PowerShell lists, one a line of kube-proxy's log.
  */
 
 test('the switch of a node of RKE2, from github.com/rancher/rke2/issues/3925', () => {
-  const said = {
+  const output = {
     Flags: 0,
     ID: '9DD95ECE-3B9B-417B-9F43-7B58F5B390D1',
     IPv6: false,
@@ -40,7 +40,7 @@ test('the switch of a node of RKE2, from github.com/rancher/rke2/issues/3925', (
     Type: 'Overlay',
     Version: 64_424_509_440,
   }
-  expect(readOutput(networks.list, [said])).toEqual([
+  expect(readOutput(networkOperations.list, [output])).toEqual([
     {
       id: '9dd95ece-3b9b-417b-9f43-7b58f5b390d1',
       name: 'External',
@@ -53,7 +53,7 @@ test('the switch of a node of RKE2, from github.com/rancher/rke2/issues/3925', (
 })
 
 test('a nat network has neither an adapter nor an address, from github.com/projectcalico/calico/issues/8465', () => {
-  const said = {
+  const output = {
     CurrentEndpointCount: 1,
     Flags: 8,
     ID: '55FEDB88-4B11-4DA4-8CD1-59970718A804',
@@ -65,12 +65,12 @@ test('a nat network has neither an adapter nor an address, from github.com/proje
     Subnets: [{ AddressPrefix: '172.29.144.0/20', Flags: 0, GatewayAddress: '172.29.144.1', ObjectType: 5 }],
     Type: 'nat',
   }
-  const [network] = readOutput(networks.list, [said])
+  const [network] = readOutput(networkOperations.list, [output])
   expect(network).toMatchObject({ type: 'nat', adapter: undefined, managementAddress: undefined })
 })
 
 test('a policy of kube-proxy, from the same thread', () => {
-  const said = {
+  const output = {
     Flags: 0,
     HostComputeNetwork: '93C59A4B-F5C0-42AA-BE09-E7480DE1FF3D',
     ID: 'D680D0E7-185B-46A7-B097-37A8B439F588',
@@ -89,7 +89,7 @@ test('a policy of kube-proxy, from the same thread', () => {
     State: 2,
     Version: 64_424_509_440,
   }
-  expect(readOutput(policies.list, [said])).toEqual([
+  expect(readOutput(policyOperations.list, [output])).toEqual([
     {
       id: 'd680d0e7-185b-46a7-b097-37a8b439f588',
       endpoints: ['c55b2c86-bd06-400e-bca7-8fb7de11e635'],
@@ -100,7 +100,7 @@ test('a policy of kube-proxy, from the same thread', () => {
 })
 
 test('an endpoint of another node, from github.com/microsoft/SDN/issues/227', () => {
-  const said = {
+  const output = {
     ID: 'b799ce1e-da48-480d-b2eb-c13436cf5653',
     Name: 'Ethernet',
     VirtualNetwork: '8e68213e-9443-4395-a50c-3977cb7bdba7',
@@ -110,11 +110,13 @@ test('an endpoint of another node, from github.com/microsoft/SDN/issues/227', ()
     IPAddress: '10.190.178.37',
     IsRemoteEndpoint: true,
   }
-  expect(readOutput(endpoints.list, [said])).toMatchObject([{ address: '10.190.178.37', remote: true }])
+  expect(readOutput(endpointOperations.list, [output])).toMatchObject([
+    { address: '10.190.178.37', remote: true },
+  ])
 })
 
 test('what is not as documented is refused with its place', () => {
   const service = { Name: 'kubelet', State: 'Läuft' }
-  expect(() => readOutput(services.list, [service])).toThrow(/services\.list .* 0\.State/)
-  expect(() => readOutput(adapters.list, [{}])).toThrow(/adapters\.list .* 0\.Name/)
+  expect(() => readOutput(serviceOperations.list, [service])).toThrow(/services\.list .* 0\.State/)
+  expect(() => readOutput(adapterOperations.list, [{}])).toThrow(/adapters\.list .* 0\.Name/)
 })

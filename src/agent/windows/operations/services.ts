@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { changing, looking } from './operation.ts'
+import { defineChange, defineRead } from './operation.ts'
 
-/** Letters that mean nothing to any program which a name is handed to. */
+/** Characters without a special meaning to any program that receives a name. */
 export const serviceName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
 
-/** By their numbers in Windows, from 1 on. */
+/** In the order of their numbers in Windows, from 1. */
 export const serviceStates = [
   'Stopped',
   'Start Pending',
@@ -14,10 +14,10 @@ export const serviceStates = [
   'Pause Pending',
   'Paused',
 ] as const
-/** The same, from 0 on. */
+/** In the order of their numbers in Windows, from 0. */
 export const startModes = ['Boot', 'System', 'Auto', 'Manual', 'Disabled'] as const
 
-/** Win32_Service, with what it does not know from the registry and from Get-Service. */
+/** Win32_Service, completed from the registry and Get-Service. */
 const service = z
   .object({
     Name: z.string(),
@@ -34,7 +34,7 @@ const service = z
     name: raw.Name,
     state: raw.State,
     startMode: raw.StartMode,
-    /** 0 while nothing runs. */
+    /** 0 while the service does not run. */
     processId: raw.ProcessId,
     exitCode: raw.ExitCode,
     commandLine: raw.PathName ?? '',
@@ -44,43 +44,43 @@ const service = z
   }))
 export type ServiceState = z.output<typeof service>
 
-/** A wish that holds after any number of times. */
-export const serviceWish = z.strictObject({
+/** The desired service. Applying it again changes nothing. */
+export const windowsServiceSpec = z.strictObject({
   name: serviceName,
   description: z.string().max(500),
   commandLine: z.string().min(1).max(8000),
   dependsOn: z.array(serviceName),
-  /** NAME=VALUE each. */
+  /** Each is NAME=VALUE. */
   environment: z.array(z.string().regex(/^[^=\0]+=[^\0]*$/)),
   /** Milliseconds before the first, the second and every further restart. */
   restartAfter: z.tuple([z.int().min(0), z.int().min(0), z.int().min(0)]),
 })
-export type ServiceWish = z.output<typeof serviceWish>
+export type WindowsServiceSpec = z.output<typeof windowsServiceSpec>
 
-const named = z.strictObject({ name: serviceName })
+const nameInput = z.strictObject({ name: serviceName })
 
-export const services = {
-  /** Those of the names that are there. */
-  list: looking({
+export const serviceOperations = {
+  /** Lists the named services that exist. */
+  list: defineRead({
     name: 'services.list',
     input: z.strictObject({ names: z.array(serviceName) }),
     output: z.array(service),
     uses: ['Get-CimInstance', 'Get-Service', 'Get-ItemProperty'],
   }),
-  /** Makes it, or makes it like this; it starts with the host, and is neither started nor stopped now. */
-  put: changing({
+  /** Creates or updates a service with automatic start. Neither starts nor stops it. */
+  put: defineChange({
     name: 'services.put',
-    input: serviceWish,
+    input: windowsServiceSpec,
     uses: ['Get-CimInstance', 'New-Service', 'Invoke-CimMethod', 'sc.exe', 'Set-ItemProperty'],
   }),
-  /** Only asked for: `list` tells what came of it. One that runs is left alone. */
-  start: changing({ name: 'services.start', input: named, uses: ['Get-Service'] }),
-  /** With those that depend on it. */
-  stop: changing({ name: 'services.stop', input: named, uses: ['Get-Service'] }),
-  /** One that is not there is no mistake. */
-  remove: changing({
+  /** Only requests the start; `list` shows the result. A running service is left alone. */
+  start: defineChange({ name: 'services.start', input: nameInput, uses: ['Get-Service'] }),
+  /** Also stops the services that depend on it. */
+  stop: defineChange({ name: 'services.stop', input: nameInput, uses: ['Get-Service'] }),
+  /** A missing service is not an error. */
+  remove: defineChange({
     name: 'services.remove',
-    input: named,
+    input: nameInput,
     uses: ['Get-CimInstance', 'Invoke-CimMethod'],
   }),
 }

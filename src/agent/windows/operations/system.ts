@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, looking, noInput, one } from './operation.ts'
+import { timestamp, defineRead, noInput, atMostOne } from './operation.ts'
 
 const description = z
   .object({
@@ -8,7 +8,7 @@ const description = z
     UBR: z.int(),
     EditionID: z.string(),
     InstallationType: z.string(),
-    LastBootUpTime: instant,
+    LastBootUpTime: timestamp,
     MachineGuid: z.string().min(1),
     ContainersFeature: z.boolean(),
     HyperVFeature: z.boolean(),
@@ -31,11 +31,11 @@ const description = z
     powershell: raw.PSVersion,
   }))
 
-export const system = {
-  describe: looking({
+export const systemOperations = {
+  describe: defineRead({
     name: 'system.describe',
     input: noInput,
-    output: one(description),
+    output: atMostOne(description),
     uses: ['Get-ItemProperty', 'Get-CimInstance', 'Get-WindowsFeature', 'Test-Path'],
   }),
 }

@@ -1,32 +1,32 @@
-import { adapters } from './adapters.ts'
-import { environment } from './environment.ts'
-import { files } from './files.ts'
-import { firewall } from './firewall.ts'
-import { endpoints, networks, policies } from './hns.ts'
+import { adapterOperations } from './adapters.ts'
+import { environmentOperations } from './environment.ts'
+import { fileOperations } from './files.ts'
+import { firewallOperations } from './firewall.ts'
+import { endpointOperations, networkOperations, policyOperations } from './hns.ts'
 import type { Operation } from './operation.ts'
-import { ports } from './ports.ts'
-import { processes } from './processes.ts'
-import { routes } from './routes.ts'
-import { services } from './services.ts'
-import { system } from './system.ts'
+import { portOperations } from './ports.ts'
+import { processOperations } from './processes.ts'
+import { routeOperations } from './routes.ts'
+import { serviceOperations } from './services.ts'
+import { systemOperations } from './system.ts'
 
-/** All that is ever asked of a Windows host. The script knows these and no others, which a test holds against it. */
-export const table = {
-  services,
-  networks,
-  endpoints,
-  policies,
-  adapters,
-  routes,
-  ports,
-  firewall,
-  environment,
-  processes,
-  files,
-  system,
+/** All operations of a Windows host. A test checks that the script has exactly these. */
+export const operationTable = {
+  services: serviceOperations,
+  networks: networkOperations,
+  endpoints: endpointOperations,
+  policies: policyOperations,
+  adapters: adapterOperations,
+  routes: routeOperations,
+  ports: portOperations,
+  firewall: firewallOperations,
+  environment: environmentOperations,
+  processes: processOperations,
+  files: fileOperations,
+  system: systemOperations,
 }
-export type Table = typeof table
+export type OperationTable = typeof operationTable
 
-export const allOperations: readonly Operation[] = Object.values(table).flatMap((part) =>
+export const allOperations: readonly Operation[] = Object.values(operationTable).flatMap((part) =>
   Object.values<Operation>(part),
 )

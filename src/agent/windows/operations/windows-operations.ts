@@ -1,23 +1,25 @@
 import type { z } from 'zod'
-import type { Ask, Operation } from './operation.ts'
-import { type Table, table } from './table.ts'
+import type { RunOperation, Operation } from './operation.ts'
+import { type OperationTable, operationTable } from './table.ts'
 
-type Call<T> =
+type OperationCall<T> =
   T extends Operation<infer I, infer O>
     ? (input: z.input<I>, signal?: AbortSignal) => Promise<z.output<O>>
     : never
 
-/** A Windows host, as the agent on it meets it: one small part for each row of the table. */
+/** The operations of a Windows host: one object per part of the table. */
 export type WindowsOperations = {
-  readonly [Part in keyof Table]: { readonly [Verb in keyof Table[Part]]: Call<Table[Part][Verb]> }
+  readonly [Part in keyof OperationTable]: {
+    readonly [Verb in keyof OperationTable[Part]]: OperationCall<OperationTable[Part][Verb]>
+  }
 }
 
-/** A host from whoever carries operations to it. */
-export function hostOf(ask: Ask): WindowsOperations {
-  const parts = Object.entries(table).map(([part, operations]) => {
+/** Builds the operations from a function that runs one of them on a host. */
+export function buildWindowsOperations(run: RunOperation): WindowsOperations {
+  const parts = Object.entries(operationTable).map(([part, operations]) => {
     const calls = Object.entries<Operation>(operations).map(
       ([verb, operation]) =>
-        [verb, async (input: unknown, signal?: AbortSignal) => ask(operation, input, signal)] as const,
+        [verb, async (input: unknown, signal?: AbortSignal) => run(operation, input, signal)] as const,
     )
     return [part, Object.fromEntries(calls)] as const
   })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
-/** What the script says of a request. */
-export const answer = z.discriminatedUnion('ok', [
+/** The script's response to a request. */
+export const scriptResponse = z.discriminatedUnion('ok', [
   z.strictObject({ id: z.int(), ok: z.literal(true), output: z.array(z.unknown()) }),
   z.strictObject({
     id: z.int(),
@@ -9,19 +9,19 @@ export const answer = z.discriminatedUnion('ok', [
     error: z.strictObject({ message: z.string(), type: z.string(), about: z.string() }),
   }),
 ])
-export type Answer = z.output<typeof answer>
+export type ScriptResponse = z.output<typeof scriptResponse>
 
-const mark = 'hyperkube '
+const linePrefix = 'hyperkube '
 
-/** What a line says; an empty one says nothing, and any that does not come from the script is rubbish. */
-export function readAnswer(line: string): Answer | 'nothing' | 'rubbish' {
+/** Parses a line: `nothing` for an empty line, `invalid-output` for a line that the script did not write. */
+export function parseScriptResponse(line: string): ScriptResponse | 'nothing' | 'invalid-output' {
   const text = line.trim()
   if (text === '') return 'nothing'
-  if (!text.startsWith(mark)) return 'rubbish'
+  if (!text.startsWith(linePrefix)) return 'invalid-output'
   try {
-    const { success, data } = answer.safeParse(JSON.parse(text.slice(mark.length)))
-    return success ? data : 'rubbish'
+    const { success, data } = scriptResponse.safeParse(JSON.parse(text.slice(linePrefix.length)))
+    return success ? data : 'invalid-output'
   } catch {
-    return 'rubbish'
+    return 'invalid-output'
   }
 }

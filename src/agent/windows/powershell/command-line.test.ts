@@ -1,9 +1,9 @@
 import { array, assert, constantFrom, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import { commandLine } from './command-line.ts'
+import { formatWindowsCommandLine } from './command-line.ts'
 
-/** As Windows documents CommandLineToArgvW, letter by letter. */
-function apart(line: string): string[] {
+/** Parses a command line as Windows documents CommandLineToArgvW. */
+function parseCommandLine(line: string): string[] {
   const end = line.indexOf('"', 1)
   const args = [line.slice(1, end)]
   let at = end + 1
@@ -29,7 +29,7 @@ function apart(line: string): string[] {
   }
 }
 
-const awkward = [
+const examples = [
   ['a b', 'c:\\ends in\\', '"', '\\"', '', '\\\\', `'; Stop-Computer; '`, '$(whoami)', '%PATH%', '`n'],
   ['a\\\\\\"b', 'tab\there', '\\\\server\\share\\'],
 ]
@@ -42,18 +42,18 @@ test('whatever arguments say, a program gets them as they were', () => {
   assert(
     property(array(argument, { maxLength: 6 }), (args) => {
       const program = String.raw`C:\Program Files\hyper kube\kubelet.exe`
-      expect(apart(commandLine(program, args))).toEqual([program, ...args])
+      expect(parseCommandLine(formatWindowsCommandLine(program, args))).toEqual([program, ...args])
     }),
-    { examples: awkward.map((args) => [args]) },
+    { examples: examples.map((args) => [args]) },
   )
 })
 
 test('what needs no quotes gets none, as people write it', () => {
-  expect(commandLine(String.raw`C:\k\kubelet.exe`, ['--v=2', '--node-ip=10.0.0.1'])).toBe(
+  expect(formatWindowsCommandLine(String.raw`C:\k\kubelet.exe`, ['--v=2', '--node-ip=10.0.0.1'])).toBe(
     String.raw`"C:\k\kubelet.exe" --v=2 --node-ip=10.0.0.1`,
   )
 })
 
 test('a program with a quote in its name is refused', () => {
-  expect(() => commandLine('C:\\a"b.exe', [])).toThrow('quote')
+  expect(() => formatWindowsCommandLine('C:\\a"b.exe', [])).toThrow('quote')
 })

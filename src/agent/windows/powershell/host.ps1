@@ -1,17 +1,17 @@
-# All that hyperkube ever does on a Windows host through PowerShell. It is sent whole to one process of Windows PowerShell
-# 5.1, which then gets requests, each a line with JSON in base64, and answers each with one line of JSON.
+# Everything that hyperkube does on a Windows host through PowerShell. The script is sent to one process of Windows
+# PowerShell 5.1. The process then gets requests, each a line with JSON in base64, and writes one line of JSON for each.
 #
-# What to hold it against in a review:
-# - No text is ever put together from what a request says and then run: values only go into parameters.
-# - Every operation has a row in src/agent/windows/operations, every command one in commands.ts there.
-# - Properties are handed on under the names that Windows documents; nothing is renamed or judged here.
-# - Only plain statements: a parser that knows half of the language shall be able to read it.
+# Rules for reviews:
+# - Code is never built from the content of a request: values only go into parameters.
+# - Every operation has a row in src/agent/windows/operations, every command one in lab/windows/simulator/powershell-commands.ts.
+# - Properties keep the names that Windows documents; nothing is renamed or interpreted here.
+# - Only plain statements, so that a partial PowerShell parser can read the script.
 
 $ErrorActionPreference = 'Stop'
 $ProgressPreference = 'SilentlyContinue'
 $WarningPreference = 'SilentlyContinue'
 
-# Otherwise lists become objects with Count and value, at times.
+# Otherwise some lists become objects with Count and value.
 Remove-TypeData -TypeName System.Array -ErrorAction SilentlyContinue
 
 $servicesKey = 'HKLM:\SYSTEM\CurrentControlSet\Services'
@@ -23,16 +23,16 @@ $operations = @{}
 
 function Get-Instant([DateTime] $time) { $time.ToUniversalTime().ToString('o') }
 
-# The one way to HNS for what no command of Windows does.
+# Calls HNS directly, for requests that no Windows command supports.
 function Invoke-Hns([string] $method, [string] $path, [string] $request) {
     if ($null -eq ('Hyperkube.Hns' -as [type])) {
         Add-Type -Namespace Hyperkube -Name Hns -MemberDefinition '[DllImport("vmcompute.dll")] public static extern void HNSCall([MarshalAs(UnmanagedType.LPWStr)] string method, [MarshalAs(UnmanagedType.LPWStr)] string path, [MarshalAs(UnmanagedType.LPWStr)] string request, [MarshalAs(UnmanagedType.LPWStr)] out string response);'
     }
     $response = ''
     [Hyperkube.Hns]::HNSCall($method, $path, $request, [ref] $response)
-    $answer = ConvertFrom-Json -InputObject $response
-    if (-not $answer.Success) { throw ('HNS: ' + [string] $answer.Error) }
-    $answer.Output
+    $result = ConvertFrom-Json -InputObject $response
+    if (-not $result.Success) { throw ('HNS: ' + [string] $result.Error) }
+    $result.Output
 }
 
 function Assert-Zero([string] $what, $code) {
@@ -40,8 +40,8 @@ function Assert-Zero([string] $what, $code) {
 }
 
 $operations['services.list'] = {
-    param($wish)
-    $found = Get-CimInstance -ClassName Win32_Service | Where-Object { $wish.names -contains $_.Name }
+    param($options)
+    $found = Get-CimInstance -ClassName Win32_Service | Where-Object { $options.names -contains $_.Name }
     foreach ($service in $found) {
         $controller = Get-Service -Name $service.Name
         $settings = Get-ItemProperty -LiteralPath ($servicesKey + '\' + $service.Name)
@@ -62,96 +62,96 @@ $operations['services.list'] = {
 }
 
 $operations['services.put'] = {
-    param($wish)
-    $service = Get-CimInstance -ClassName Win32_Service | Where-Object { $_.Name -eq $wish.name }
+    param($options)
+    $service = Get-CimInstance -ClassName Win32_Service | Where-Object { $_.Name -eq $options.name }
     if ($null -eq $service) {
-        $made = @{ Name = $wish.name; BinaryPathName = $wish.commandLine; StartupType = 'Automatic' }
-        if (@($wish.dependsOn).Length -gt 0) { $made.DependsOn = [string[]] $wish.dependsOn }
+        $made = @{ Name = $options.name; BinaryPathName = $options.commandLine; StartupType = 'Automatic' }
+        if (@($options.dependsOn).Length -gt 0) { $made.DependsOn = [string[]] $options.dependsOn }
         [void] (New-Service @made)
     } else {
-        $changed = @{ PathName = [string] $wish.commandLine; StartMode = 'Automatic' }
-        $changed.ServiceDependencies = [string[]] @($wish.dependsOn)
+        $changed = @{ PathName = [string] $options.commandLine; StartMode = 'Automatic' }
+        $changed.ServiceDependencies = [string[]] @($options.dependsOn)
         $result = Invoke-CimMethod -InputObject $service -MethodName Change -Arguments $changed
         Assert-Zero 'Win32_Service.Change' $result.ReturnValue
     }
-    $actions = @($wish.restartAfter | ForEach-Object { 'restart/' + [string] [int] $_ }) -join '/'
-    [void] (& sc.exe failure $wish.name 'reset=' '900' 'actions=' $actions)
+    $actions = @($options.restartAfter | ForEach-Object { 'restart/' + [string] [int] $_ }) -join '/'
+    [void] (& sc.exe failure $options.name 'reset=' '900' 'actions=' $actions)
     Assert-Zero 'sc failure' $LASTEXITCODE
-    # A program that ends with an error counts as failed, too.
-    [void] (& sc.exe failureflag $wish.name '1')
+    # A program that exits with an error also counts as failed.
+    [void] (& sc.exe failureflag $options.name '1')
     Assert-Zero 'sc failureflag' $LASTEXITCODE
-    $key = $servicesKey + '\' + $wish.name
-    Set-ItemProperty -LiteralPath $key -Name Environment -Type MultiString -Value ([string[]] @($wish.environment))
-    Set-ItemProperty -LiteralPath $key -Name Description -Type String -Value ([string] $wish.description)
+    $key = $servicesKey + '\' + $options.name
+    Set-ItemProperty -LiteralPath $key -Name Environment -Type MultiString -Value ([string[]] @($options.environment))
+    Set-ItemProperty -LiteralPath $key -Name Description -Type String -Value ([string] $options.description)
 }
 
 $operations['services.start'] = {
-    param($wish)
-    $controller = Get-Service -Name $wish.name
+    param($options)
+    $controller = Get-Service -Name $options.name
     if ([string] $controller.Status -eq 'Stopped') { $controller.Start() }
 }
 
 $operations['services.stop'] = {
-    param($wish)
-    $controller = Get-Service -Name $wish.name
+    param($options)
+    $controller = Get-Service -Name $options.name
     if ([string] $controller.Status -ne 'Stopped') { $controller.Stop() }
 }
 
 $operations['services.remove'] = {
-    param($wish)
-    $service = Get-CimInstance -ClassName Win32_Service | Where-Object { $_.Name -eq $wish.name }
+    param($options)
+    $service = Get-CimInstance -ClassName Win32_Service | Where-Object { $_.Name -eq $options.name }
     if ($null -ne $service) {
         $result = Invoke-CimMethod -InputObject $service -MethodName Delete
-        # 16: it goes as soon as nobody looks at it any more.
+        # 16: marked for deletion; the service is removed when its last handle is closed.
         if ($result.ReturnValue -ne 16) { Assert-Zero 'Win32_Service.Delete' $result.ReturnValue }
     }
 }
 
 $operations['networks.list'] = {
-    param($wish)
+    param($options)
     Get-HnsNetwork
 }
 
 $operations['networks.create'] = {
-    param($wish)
-    $policy = @{ Type = 'VSID'; VSID = [int] $wish.vsid }
-    $subnet = @{ AddressPrefix = $wish.subnet; GatewayAddress = $wish.gateway; Policies = @($policy) }
-    $network = @{ Type = 'Overlay'; Name = $wish.name; NetworkAdapterName = $wish.adapter; Subnets = @($subnet) }
+    param($options)
+    $policy = @{ Type = 'VSID'; VSID = [int] $options.vsid }
+    $subnet = @{ AddressPrefix = $options.subnet; GatewayAddress = $options.gateway; Policies = @($policy) }
+    $network = @{ Type = 'Overlay'; Name = $options.name; NetworkAdapterName = $options.adapter; Subnets = @($subnet) }
     # HNSCall
     [void] (Invoke-Hns 'POST' '/networks' (ConvertTo-Json -InputObject $network -Compress -Depth 20))
 }
 
 $operations['networks.remove'] = {
-    param($wish)
+    param($options)
     # HNSCall
-    [void] (Invoke-Hns 'DELETE' ('/networks/' + ([guid] $wish.id).ToString()) '')
+    [void] (Invoke-Hns 'DELETE' ('/networks/' + ([guid] $options.id).ToString()) '')
 }
 
 $operations['endpoints.list'] = {
-    param($wish)
+    param($options)
     Get-HnsEndpoint
 }
 
 $operations['endpoints.remove'] = {
-    param($wish)
+    param($options)
     # HNSCall
-    [void] (Invoke-Hns 'DELETE' ('/endpoints/' + ([guid] $wish.id).ToString()) '')
+    [void] (Invoke-Hns 'DELETE' ('/endpoints/' + ([guid] $options.id).ToString()) '')
 }
 
 $operations['policies.list'] = {
-    param($wish)
+    param($options)
     # HNSCall
     Invoke-Hns 'GET' '/policylists' ''
 }
 
 $operations['policies.remove'] = {
-    param($wish)
+    param($options)
     # HNSCall
-    [void] (Invoke-Hns 'DELETE' ('/policylists/' + ([guid] $wish.id).ToString()) '')
+    [void] (Invoke-Hns 'DELETE' ('/policylists/' + ([guid] $options.id).ToString()) '')
 }
 
 $operations['adapters.list'] = {
-    param($wish)
+    param($options)
     $addresses = @(Get-NetIPAddress -AddressFamily IPv4)
     foreach ($adapter in Get-NetAdapter) {
         $own = @($addresses | Where-Object { $_.InterfaceIndex -eq $adapter.InterfaceIndex } | ForEach-Object {
@@ -169,8 +169,8 @@ $operations['adapters.list'] = {
 }
 
 $operations['routes.list'] = {
-    param($wish)
-    $found = Get-NetRoute -AddressFamily IPv4 | Where-Object { $wish.destinations -contains $_.DestinationPrefix }
+    param($options)
+    $found = Get-NetRoute -AddressFamily IPv4 | Where-Object { $options.destinations -contains $_.DestinationPrefix }
     foreach ($route in $found) {
         [pscustomobject] @{
             DestinationPrefix = $route.DestinationPrefix
@@ -182,34 +182,34 @@ $operations['routes.list'] = {
 }
 
 $operations['routes.add'] = {
-    param($wish)
+    param($options)
     $same = Get-NetRoute -AddressFamily IPv4 | Where-Object {
-        $_.DestinationPrefix -eq $wish.destination -and $_.InterfaceIndex -eq $wish.interfaceIndex -and $_.NextHop -eq $wish.nextHop
+        $_.DestinationPrefix -eq $options.destination -and $_.InterfaceIndex -eq $options.interfaceIndex -and $_.NextHop -eq $options.nextHop
     }
     if ($null -eq $same) {
-        [void] (New-NetRoute -DestinationPrefix $wish.destination -NextHop $wish.nextHop -InterfaceIndex $wish.interfaceIndex -RouteMetric $wish.metric -PolicyStore ActiveStore)
+        [void] (New-NetRoute -DestinationPrefix $options.destination -NextHop $options.nextHop -InterfaceIndex $options.interfaceIndex -RouteMetric $options.metric -PolicyStore ActiveStore)
     }
 }
 
 $operations['routes.remove'] = {
-    param($wish)
+    param($options)
     $same = Get-NetRoute -AddressFamily IPv4 | Where-Object {
-        $_.DestinationPrefix -eq $wish.destination -and $_.InterfaceIndex -eq $wish.interfaceIndex -and $_.NextHop -eq $wish.nextHop
+        $_.DestinationPrefix -eq $options.destination -and $_.InterfaceIndex -eq $options.interfaceIndex -and $_.NextHop -eq $options.nextHop
     }
     if ($null -ne $same) { Remove-NetRoute -InputObject $same -Confirm:$false }
 }
 
 $operations['ports.list'] = {
-    param($wish)
+    param($options)
     foreach ($listener in Get-NetTCPConnection -State Listen) {
         [pscustomobject] @{ LocalPort = [int] $listener.LocalPort; OwningProcess = [int] $listener.OwningProcess }
     }
 }
 
 $operations['firewall.list'] = {
-    param($wish)
-    # That there is none is an error to it.
-    foreach ($rule in Get-NetFirewallRule -Group $wish.group -ErrorAction SilentlyContinue) {
+    param($options)
+    # An empty group is an error to this command.
+    foreach ($rule in Get-NetFirewallRule -Group $options.group -ErrorAction SilentlyContinue) {
         $filter = Get-NetFirewallPortFilter -AssociatedNetFirewallRule $rule
         [pscustomobject] @{
             Name = $rule.Name
@@ -224,38 +224,38 @@ $operations['firewall.list'] = {
 }
 
 $operations['firewall.put'] = {
-    param($wish)
-    $former = Get-NetFirewallRule | Where-Object { $_.Name -eq $wish.name }
-    if ($null -ne $former) {
-        if ($former.Group -ne $wish.group) { throw ('the rule ' + $wish.name + ' is of another group') }
-        Remove-NetFirewallRule -InputObject $former
+    param($options)
+    $existing = Get-NetFirewallRule | Where-Object { $_.Name -eq $options.name }
+    if ($null -ne $existing) {
+        if ($existing.Group -ne $options.group) { throw ('the rule ' + $options.name + ' is of another group') }
+        Remove-NetFirewallRule -InputObject $existing
     }
-    [void] (New-NetFirewallRule -Name $wish.name -DisplayName $wish.name -Group $wish.group -Direction Inbound -Action Allow -Protocol $wish.protocol -LocalPort $wish.ports -Profile Any)
+    [void] (New-NetFirewallRule -Name $options.name -DisplayName $options.name -Group $options.group -Direction Inbound -Action Allow -Protocol $options.protocol -LocalPort $options.ports -Profile Any)
 }
 
 $operations['firewall.remove'] = {
-    param($wish)
-    $former = Get-NetFirewallRule | Where-Object { $_.Name -eq $wish.name -and $_.Group -eq $wish.group }
-    if ($null -ne $former) { Remove-NetFirewallRule -InputObject $former }
+    param($options)
+    $existing = Get-NetFirewallRule | Where-Object { $_.Name -eq $options.name -and $_.Group -eq $options.group }
+    if ($null -ne $existing) { Remove-NetFirewallRule -InputObject $existing }
 }
 
 $operations['environment.get'] = {
-    param($wish)
-    $value = [Environment]::GetEnvironmentVariable($wish.name, 'Machine')
+    param($options)
+    $value = [Environment]::GetEnvironmentVariable($options.name, 'Machine')
     if ($null -ne $value) { [pscustomobject] @{ Value = $value } }
 }
 
 $operations['environment.set'] = {
-    param($wish)
-    # Otherwise no value gets there as an empty one, which newer .NET does not take for none.
+    param($options)
+    # Otherwise null becomes an empty string, which newer .NET does not treat as no value.
     $value = [NullString]::Value
-    if ($null -ne $wish.value) { $value = [string] $wish.value }
-    [Environment]::SetEnvironmentVariable($wish.name, $value, 'Machine')
+    if ($null -ne $options.value) { $value = [string] $options.value }
+    [Environment]::SetEnvironmentVariable($options.name, $value, 'Machine')
 }
 
 $operations['processes.list'] = {
-    param($wish)
-    $start = $wish.below.TrimEnd('\') + '\'
+    param($options)
+    $start = $options.below.TrimEnd('\') + '\'
     $found = Get-CimInstance -ClassName Win32_Process | Where-Object {
         $_.ExecutablePath -and $_.ExecutablePath.StartsWith($start, [StringComparison]::OrdinalIgnoreCase)
     }
@@ -270,16 +270,16 @@ $operations['processes.list'] = {
 }
 
 $operations['processes.end'] = {
-    param($wish)
-    $process = Get-CimInstance -ClassName Win32_Process | Where-Object { $_.ProcessId -eq $wish.id }
-    if ($null -ne $process -and $process.ExecutablePath -eq $wish.program) {
-        if ((Get-Instant $process.CreationDate) -eq (Get-Instant $wish.startedAt)) { Stop-Process -Id $wish.id -Force }
+    param($options)
+    $process = Get-CimInstance -ClassName Win32_Process | Where-Object { $_.ProcessId -eq $options.id }
+    if ($null -ne $process -and $process.ExecutablePath -eq $options.program) {
+        if ((Get-Instant $process.CreationDate) -eq (Get-Instant $options.startedAt)) { Stop-Process -Id $options.id -Force }
     }
 }
 
 $operations['files.stat'] = {
-    param($wish)
-    $item = Get-Item -LiteralPath $wish.path -Force -ErrorAction SilentlyContinue
+    param($options)
+    $item = Get-Item -LiteralPath $options.path -Force -ErrorAction SilentlyContinue
     if ($null -ne $item) {
         $kind = 'file'
         $size = 0
@@ -289,69 +289,69 @@ $operations['files.stat'] = {
 }
 
 $operations['files.digest'] = {
-    param($wish)
-    if (Test-Path -LiteralPath $wish.path -PathType Leaf) {
-        $hash = Get-FileHash -LiteralPath $wish.path -Algorithm SHA256
+    param($options)
+    if (Test-Path -LiteralPath $options.path -PathType Leaf) {
+        $hash = Get-FileHash -LiteralPath $options.path -Algorithm SHA256
         [pscustomobject] @{ Hash = $hash.Hash }
     }
 }
 
 $operations['files.read'] = {
-    param($wish)
-    if (Test-Path -LiteralPath $wish.path -PathType Leaf) {
-        [pscustomobject] @{ Text = [IO.File]::ReadAllText($wish.path, $utf8) }
+    param($options)
+    if (Test-Path -LiteralPath $options.path -PathType Leaf) {
+        [pscustomobject] @{ Text = [IO.File]::ReadAllText($options.path, $utf8) }
     }
 }
 
 $operations['files.write'] = {
-    param($wish)
-    $whole = $wish.path + '.hyperkube-tmp'
-    [IO.File]::WriteAllText($whole, $wish.text, $utf8)
-    if (Test-Path -LiteralPath $wish.path) {
-        [IO.File]::Replace($whole, $wish.path, [NullString]::Value)
+    param($options)
+    $whole = $options.path + '.hyperkube-tmp'
+    [IO.File]::WriteAllText($whole, $options.text, $utf8)
+    if (Test-Path -LiteralPath $options.path) {
+        [IO.File]::Replace($whole, $options.path, [NullString]::Value)
     } else {
-        [IO.File]::Move($whole, $wish.path)
+        [IO.File]::Move($whole, $options.path)
     }
 }
 
 $operations['files.move'] = {
-    param($wish)
-    [IO.File]::Move($wish.from, $wish.to)
+    param($options)
+    [IO.File]::Move($options.from, $options.to)
 }
 
 $operations['files.remove'] = {
-    param($wish)
-    [IO.File]::Delete($wish.path)
+    param($options)
+    [IO.File]::Delete($options.path)
 }
 
 $operations['files.access'] = {
-    param($wish)
-    if (Test-Path -LiteralPath $wish.path) {
-        $access = Get-Acl -LiteralPath $wish.path
+    param($options)
+    if (Test-Path -LiteralPath $options.path) {
+        $access = Get-Acl -LiteralPath $options.path
         [pscustomobject] @{ Sddl = $access.Sddl }
     }
 }
 
 $operations['files.grant'] = {
-    param($wish)
-    $access = Get-Acl -LiteralPath $wish.path
-    $access.SetSecurityDescriptorSddlForm($wish.sddl)
-    Set-Acl -LiteralPath $wish.path -AclObject $access
+    param($options)
+    $access = Get-Acl -LiteralPath $options.path
+    $access.SetSecurityDescriptorSddlForm($options.sddl)
+    Set-Acl -LiteralPath $options.path -AclObject $access
 }
 
 $operations['files.close'] = {
-    param($wish)
-    $access = Get-Acl -LiteralPath $wish.path
+    param($options)
+    $access = Get-Acl -LiteralPath $options.path
     $form = 'O:SYG:SYD:PAI(A;;FA;;;SY)(A;;FA;;;BA)'
     if ($access -is [System.Security.AccessControl.DirectorySecurity]) {
         $form = 'O:SYG:SYD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)'
     }
     $access.SetSecurityDescriptorSddlForm($form)
-    Set-Acl -LiteralPath $wish.path -AclObject $access
+    Set-Acl -LiteralPath $options.path -AclObject $access
 }
 
 $operations['system.describe'] = {
-    param($wish)
+    param($options)
     $version = Get-ItemProperty -LiteralPath $versionKey
     $running = Get-CimInstance -ClassName Win32_OperatingSystem
     $features = @(Get-WindowsFeature -Name Containers, Hyper-V | Where-Object { $_.Installed } | ForEach-Object { $_.Name })
@@ -374,9 +374,9 @@ $operations['system.describe'] = {
     }
 }
 
-# In letters that every code page has.
-function Write-Answer($answer) {
-    $json = ConvertTo-Json -InputObject $answer -Compress -Depth 20
+# Writes ASCII only, which no code page changes.
+function Write-Response($response) {
+    $json = ConvertTo-Json -InputObject $response -Compress -Depth 20
     $ascii = [regex]::Replace($json, '[^\x20-\x7e]', { param($match) '\u{0:x4}' -f [int] [char] $match.Value })
     [Console]::Out.WriteLine('hyperkube ' + $ascii)
     [Console]::Out.Flush()
@@ -390,11 +390,11 @@ function Invoke-HyperkubeRequest([string] $line) {
         $operation = $operations[[string] $request.operation]
         if ($null -eq $operation) { throw ('there is no operation ' + [string] $request.operation) }
         $output = @(& $operation $request.input | Where-Object { $null -ne $_ })
-        Write-Answer @{ id = $id; ok = $true; output = $output }
+        Write-Response @{ id = $id; ok = $true; output = $output }
     } catch {
         $about = @{ message = [string] $_.Exception.Message; type = $_.Exception.GetType().FullName; about = [string] $_.FullyQualifiedErrorId }
-        Write-Answer @{ id = $id; ok = $false; error = $about }
+        Write-Response @{ id = $id; ok = $false; error = $about }
     }
 }
 
-Write-Answer @{ id = 0; ok = $true; output = @() }
+Write-Response @{ id = 0; ok = $true; output = @() }

@@ -2,125 +2,132 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hasCode } from '../../../kit/errors.ts'
 import { powershellArgv, powershellHost, type PowerShellHost } from './powershell-host.ts'
-import { hostScript } from './script.ts'
+import { readHostScript } from './script.ts'
 
-const script = await hostScript()
+const script = await readHostScript()
 
-/** A host whose PowerShell goes wrong over its nth request. */
-function hostWith(trouble: string, at = 1): PowerShellHost {
+/** A host whose PowerShell fails on its nth request. */
+function hostWith(fault: string, at = 1): PowerShellHost {
   const fake = join(import.meta.dirname, '../../../../lab/windows/simulator/fake-powershell.ts')
-  // Long enough for a busy machine, unless nothing is ever answered.
-  const within = trouble !== 'hang' ? 30_000 : at === 1 ? 50 : 1000
-  return powershellHost({ script, argv: [process.execPath, fake, trouble, String(at)], within })
+  // Long enough for a busy machine, except where no response ever comes.
+  const timeoutMs = fault !== 'hang' ? 30_000 : at === 1 ? 50 : 1000
+  return powershellHost({ script, argv: [process.execPath, fake, fault, String(at)], timeoutMs })
 }
 
 const variable = { name: 'HYPERKUBE_TEST', value: 'x' }
 
-async function codeOf(work: Promise<unknown>): Promise<string> {
+async function readErrorCode(work: Promise<unknown>): Promise<string> {
   const error: unknown = await work.then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  const codes = ['POWERSHELL_SILENT', 'POWERSHELL_RUBBISH', 'POWERSHELL_ENDED', 'WINDOWS_OPERATION_FAILED']
-  return [...codes, 'WINDOWS_ANSWER_UNEXPECTED'].find((code) => hasCode(error, code)) ?? String(error)
+  const codes = [
+    'POWERSHELL_TIMEOUT',
+    'POWERSHELL_INVALID_OUTPUT',
+    'POWERSHELL_ENDED',
+    'WINDOWS_OPERATION_FAILED',
+  ]
+  return [...codes, 'WINDOWS_UNEXPECTED_OUTPUT'].find((code) => hasCode(error, code)) ?? String(error)
 }
 
 test('one process does for any number of operations, in turns', async () => {
-  await using lent = hostWith('well')
-  const { environment, system } = lent.host
+  await using powershell = hostWith('none')
+  const { environment, system } = powershell.host
   await environment.set(variable)
-  const answers = await Promise.all([
+  const results = await Promise.all([
     system.describe({}),
     environment.get({ name: variable.name }),
     system.describe({}),
   ])
-  expect(answers[1]).toBe('x')
-  expect(answers[0]).toEqual({ ...answers[2] })
-  expect(lent.processes).toBe(1)
+  expect(results[1]).toBe('x')
+  expect(results[0]).toEqual({ ...results[2] })
+  expect(powershell.processes).toBe(1)
 })
 
 test.each([
-  ['hang', 'POWERSHELL_SILENT'],
+  ['hang', 'POWERSHELL_TIMEOUT'],
   ['die', 'POWERSHELL_ENDED'],
-  ['complain', 'POWERSHELL_RUBBISH'],
-  ['other', 'POWERSHELL_RUBBISH'],
-  ['half', 'POWERSHELL_RUBBISH'],
+  ['complain', 'POWERSHELL_INVALID_OUTPUT'],
+  ['other', 'POWERSHELL_INVALID_OUTPUT'],
+  ['half', 'POWERSHELL_INVALID_OUTPUT'],
 ])(
   'a process that does %s over a change is ended, the change is not repeated, and the next one is new',
-  async (trouble, code) => {
-    await using lent = hostWith(trouble)
-    const { environment } = lent.host
-    expect(await codeOf(environment.set(variable))).toBe(code)
-    expect(lent.processes).toBe(1)
-    // The second process goes wrong over its first request, too: what only looks is then asked of a third.
-    expect(await codeOf(environment.get({ name: variable.name }))).toBe(code)
-    expect(lent.processes).toBe(3)
+  async (fault, code) => {
+    await using powershell = hostWith(fault)
+    const { environment } = powershell.host
+    expect(await readErrorCode(environment.set(variable))).toBe(code)
+    expect(powershell.processes).toBe(1)
+    // The second process also fails on its first request. A read is then repeated with a third process.
+    expect(await readErrorCode(environment.get({ name: variable.name }))).toBe(code)
+    expect(powershell.processes).toBe(3)
   },
 )
 
 test.each(['hang', 'die', 'complain'])(
   'what only looks is asked again when a process does %s',
-  async (trouble) => {
-    await using lent = hostWith(trouble, 2)
-    const { environment } = lent.host
+  async (fault) => {
+    await using powershell = hostWith(fault, 2)
+    const { environment } = powershell.host
     expect(await environment.get({ name: 'CorpSite' })).toBe('north')
     expect(await environment.get({ name: 'CorpSite' })).toBe('north')
-    expect(lent.processes).toBe(2)
+    expect(powershell.processes).toBe(2)
   },
 )
 
 test('a program that ends well and says nothing is no PowerShell', async () => {
-  await using lent = hostWith('stub')
-  expect(await codeOf(lent.host.system.describe({}))).toBe('POWERSHELL_ENDED')
-  await expect(lent.host.system.describe({})).rejects.toThrow('system.describe was not answered')
-  await expect(lent.host.environment.set({ name: 'A', value: null })).rejects.toThrow('environment.set')
+  await using powershell = hostWith('stub')
+  expect(await readErrorCode(powershell.host.system.describe({}))).toBe('POWERSHELL_ENDED')
+  await expect(powershell.host.system.describe({})).rejects.toThrow('system.describe was not answered')
+  await expect(powershell.host.environment.set({ name: 'A', value: null })).rejects.toThrow('environment.set')
 })
 
-test('a program that is not there is told of', async () => {
-  await using lent = powershellHost({ script, argv: ['/nonexistent/powershell.exe'] })
-  await expect(lent.host.system.describe({})).rejects.toThrow('could not be run')
+test('a missing program is reported', async () => {
+  await using powershell = powershellHost({ script, argv: ['/nonexistent/powershell.exe'] })
+  await expect(powershell.host.system.describe({})).rejects.toThrow('could not be run')
 })
 
 test('an answer of another shape than documented is refused', async () => {
-  await using lent = hostWith('shape')
-  expect(await codeOf(lent.host.services.list({ names: ['hns'] }))).toBe('WINDOWS_ANSWER_UNEXPECTED')
+  await using powershell = hostWith('shape')
+  expect(await readErrorCode(powershell.host.services.list({ names: ['hns'] }))).toBe(
+    'WINDOWS_UNEXPECTED_OUTPUT',
+  )
 })
 
-test('what Windows refuses is told in its own words, and the process lives on', async () => {
-  await using lent = hostWith('well')
-  const { services, system } = lent.host
-  await expect(services.start({ name: 'nobody' })).rejects.toThrow(
-    "services.start failed: Cannot find any service with service name 'nobody'. (System.Exception)",
+test('an error of Windows is reported unchanged, and the process lives on', async () => {
+  await using powershell = hostWith('none')
+  const { services, system } = powershell.host
+  await expect(services.start({ name: 'missing' })).rejects.toThrow(
+    "services.start failed: Cannot find any service with service name 'missing'. (System.Exception)",
   )
   await system.describe({})
-  expect(lent.processes).toBe(1)
+  expect(powershell.processes).toBe(1)
 })
 
 test('a name that could mean something to a program is not sent at all', async () => {
-  await using lent = hostWith('well')
-  const { services, networks, files } = lent.host
+  await using powershell = hostWith('none')
+  const { services, networks, files } = powershell.host
   await expect(services.stop({ name: 'a & b' })).rejects.toThrow('name')
   await expect(networks.remove({ id: '../endpoints/x' })).rejects.toThrow('id')
   await expect(files.remove({ path: String.raw`..\x` })).rejects.toThrow('path')
-  expect(lent.processes).toBe(0)
+  expect(powershell.processes).toBe(0)
 })
 
-test('who stops waiting ends the process, and is told his own reason', async () => {
-  await using lent = hostWith('hang', 2)
-  await lent.host.system.describe({})
+test('an abort ends the process and rejects with the abort reason', async () => {
+  await using powershell = hostWith('hang', 2)
+  await powershell.host.system.describe({})
   const reason = new Error('enough')
   const controller = new AbortController()
   setTimeout(() => controller.abort(reason), 50)
-  await expect(lent.host.system.describe({}, controller.signal)).rejects.toBe(reason)
-  await lent.host.system.describe({})
-  expect(lent.processes).toBe(2)
+  await expect(powershell.host.system.describe({}, controller.signal)).rejects.toBe(reason)
+  await powershell.host.system.describe({})
+  expect(powershell.processes).toBe(2)
 })
 
-test('a host whose work is over answers nobody', async () => {
+test('an aborted host rejects operations', async () => {
   const reason = new Error('the agent stops')
   const signal = AbortSignal.abort(reason)
-  await using lent = powershellHost({ script, argv: [process.execPath, '-e', ''], signal })
-  await expect(lent.host.system.describe({})).rejects.toBe(reason)
+  await using powershell = powershellHost({ script, argv: [process.execPath, '-e', ''], signal })
+  await expect(powershell.host.system.describe({})).rejects.toBe(reason)
 })
 
 test('PowerShell is the one of Windows itself, whatever PATH says, and reads lines from its input', () => {

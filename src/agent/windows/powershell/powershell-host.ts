@@ -1,92 +1,103 @@
 import { win32 } from 'node:path'
 import type { Argv } from '../../../kit/command.ts'
 import { hasCode, HyperkubeError } from '../../../kit/errors.ts'
-import { printable } from '../../../kit/printable.ts'
-import { inTurns } from '../../../kit/mutex.ts'
-import { hostOf, type WindowsOperations } from '../operations/windows-operations.ts'
-import type { Ask, Operation } from '../operations/operation.ts'
+import { toPrintable } from '../../../kit/printable.ts'
+import { createMutex } from '../../../kit/mutex.ts'
+import { buildWindowsOperations, type WindowsOperations } from '../operations/windows-operations.ts'
+import type { RunOperation, Operation } from '../operations/operation.ts'
 import { readOutput } from '../operations/read-output.ts'
-import { type Conversation, converse } from './session.ts'
+import { type PowerShellSession, startPowerShell } from './session.ts'
 import { powershellArguments } from './script.ts'
 
-export interface PowerShellWish {
+export interface PowerShellOptions {
   readonly script: string
-  /** Another program than the host's own, for whoever has none. */
+  /** A program to run instead of the host's PowerShell. */
   readonly argv?: Argv
-  /** Milliseconds, instead of what the table gives each operation. */
-  readonly within?: number
-  /** Ends whatever is under way, for whoever asks without one of his own. */
+  /** Milliseconds that replace the timeout of each operation. */
+  readonly timeoutMs?: number
+  /** Ends operations whose caller passes no signal of its own. */
   readonly signal?: AbortSignal
 }
 
 export interface PowerShellHost extends AsyncDisposable {
   readonly host: WindowsOperations
-  /** How many processes there were so far. */
+  /** Number of processes started so far. */
   readonly processes: number
 }
 
-/** Windows PowerShell, of which every Windows has one at the same place; a PATH could lead to another. */
+/** Windows PowerShell at its fixed path. PATH could lead to another program. */
 export function powershellArgv(systemRoot: string): Argv {
   const program = win32.join(systemRoot, 'System32', 'WindowsPowerShell', 'v1.0', 'powershell.exe')
   return [program, ...powershellArguments]
 }
 
 /**
- * A Windows host through one process of PowerShell, which lives as long as it behaves. Operations take turns. One that
- * only looks is asked once more of a new process; of one that changes the host nobody knows whether it was done, and
- * whoever asked has to look.
+ * A Windows host through one PowerShell process, which lives until it misbehaves. Operations run one at a
+ * time. A failed read is repeated once with a new process. After a failed change the result is unknown, so
+ * the caller has to observe the host.
  */
-export function powershellHost({ script, argv, within, signal: whole }: PowerShellWish): PowerShellHost {
+export function powershellHost({
+  script,
+  argv,
+  timeoutMs,
+  signal: hostSignal,
+}: PowerShellOptions): PowerShellHost {
   const command = argv ?? powershellArgv(process.env['SystemRoot'] ?? String.raw`C:\Windows`)
-  const inTurn = inTurns()
-  let conversation: Conversation | undefined
+  const inTurn = createMutex()
+  let session: PowerShellSession | undefined
   let started = 0
-  let asked = 0
-  const partner = async (signal?: AbortSignal): Promise<Conversation> => {
-    if (conversation !== undefined && !conversation.over) return conversation
+  let requestCount = 0
+  const openSession = async (signal?: AbortSignal): Promise<PowerShellSession> => {
+    if (session !== undefined && !session.failed) return session
     started++
-    conversation = await converse(command, script, signal)
-    return conversation
+    session = await startPowerShell(command, script, signal)
+    return session
   }
-  const attempt = async (operation: Operation, input: unknown, signal?: AbortSignal): Promise<unknown[]> => {
-    const request = { id: ++asked, operation: operation.name, input }
-    const said = await (await partner(signal)).ask(request, within ?? operation.within, signal)
-    if (said.ok) return said.output
-    const { message, type } = said.error
+  const sendRequest = async (
+    operation: Operation,
+    input: unknown,
+    signal?: AbortSignal,
+  ): Promise<unknown[]> => {
+    const request = { id: ++requestCount, operation: operation.name, input }
+    const response = await (await openSession(signal)).send(request, timeoutMs ?? operation.timeoutMs, signal)
+    if (response.ok) return response.output
+    const { message, type } = response.error
     throw new HyperkubeError(
       'WINDOWS_OPERATION_FAILED',
-      `${operation.name} failed: ${printable(message)} (${printable(type)})`,
+      `${operation.name} failed: ${toPrintable(message)} (${toPrintable(type)})`,
     )
   }
-  const ask: Ask = async (operation, input, signal = whole) => {
+  const runOperation: RunOperation = async (operation, input, signal = hostSignal) => {
     const checked: unknown = operation.input.parse(input)
     const output = await inTurn(async () =>
-      attempt(operation, checked, signal).catch(async (error: unknown) => {
-        if (signal?.aborted === true || !isOver(error)) throw error
-        if (operation.changes) throw unanswered(operation, error)
-        return attempt(operation, checked, signal).catch((again: unknown) => {
-          throw isOver(again) ? unanswered(operation, again) : again
+      sendRequest(operation, checked, signal).catch(async (error: unknown) => {
+        if (signal?.aborted === true || !isSessionError(error)) throw error
+        if (operation.changes) throw noResponseError(operation, error)
+        return sendRequest(operation, checked, signal).catch((again: unknown) => {
+          throw isSessionError(again) ? noResponseError(operation, again) : again
         })
       }),
     )
     return readOutput(operation, output)
   }
   return {
-    host: hostOf(ask),
+    host: buildWindowsOperations(runOperation),
     get processes() {
       return started
     },
     async [Symbol.asyncDispose]() {
-      await conversation?.end()
+      await session?.end()
     },
   }
 }
 
-/** Whether it was the process that failed, and not what it was asked for. */
-function isOver(error: unknown): error is HyperkubeError {
-  return ['POWERSHELL_ENDED', 'POWERSHELL_SILENT', 'POWERSHELL_RUBBISH'].some((code) => hasCode(error, code))
+/** Whether the process failed, rather than the operation. */
+function isSessionError(error: unknown): error is HyperkubeError {
+  return ['POWERSHELL_ENDED', 'POWERSHELL_TIMEOUT', 'POWERSHELL_INVALID_OUTPUT'].some((code) =>
+    hasCode(error, code),
+  )
 }
 
-function unanswered({ name }: Operation, { code, message, cause }: HyperkubeError): HyperkubeError {
+function noResponseError({ name }: Operation, { code, message, cause }: HyperkubeError): HyperkubeError {
   return new HyperkubeError(code, `${name} was not answered: ${message}`, { cause })
 }

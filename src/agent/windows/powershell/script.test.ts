@@ -2,20 +2,23 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { anything, assert, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { commands, plumbing } from '../../../../lab/windows/simulator/powershell-commands.ts'
+import { powershellCommands, plumbing } from '../../../../lab/windows/simulator/powershell-commands.ts'
 import { allOperations } from '../operations/table.ts'
-import { hostScript, openingLine, requestLine } from './script.ts'
+import { readHostScript, formatOpeningLine, formatRequestLine } from './script.ts'
 
-const script = await hostScript()
+const script = await readHostScript()
 const blocks = new Map(
   [...script.matchAll(/^\$operations\['([a-z.]+)'\] = \{\n(.*?)^\}/gms)].map(
     ([, name = '', body = '']) => [name, body] as const,
   ),
 )
-/** Functions of the script itself. */
+/** Functions that the script defines. */
 const own = new Set([...script.matchAll(/^function ([A-Za-z-]+)/gm)].map(([, name = '']) => name))
 
-/** Every command that a piece of the script runs: Verb-Noun, program.exe and methods of the machine’s own classes. */
+/**
+ * The commands in a piece of the script: Verb-Noun, program.exe and methods of .NET classes that touch the
+ * machine.
+ */
 function commandsIn(text: string): string[] {
   const found = [
     ...text.matchAll(/(?<![\w$'.-])([A-Z][a-z]+-[A-Z]\w+)(?!\w)/g),
@@ -37,9 +40,9 @@ test.each(allOperations)('$name runs the commands that the table names', ({ name
 
 test('every command of the script has been reviewed, and every review is of one', () => {
   const used = new Set(allOperations.flatMap(({ uses }) => uses))
-  expect(Object.keys(commands).toSorted()).toEqual([...used].toSorted())
+  expect(Object.keys(powershellCommands).toSorted()).toEqual([...used].toSorted())
   for (const block of blocks.values()) expect(block.includes('# HNSCall')).toBe(block.includes('Invoke-Hns '))
-  // Outside of operations there is nothing that touches the host.
+  // Code outside of operations does not touch the host.
   const outside = script.replaceAll(/^\$operations\['[a-z.]+'\] = \{\n.*?^\}/gms, '')
   expect(commandsIn(outside.replaceAll(/^#.*$/gm, ''))).toEqual([])
 })
@@ -55,7 +58,8 @@ test('the script never runs what a value says', () => {
   expect(script).not.toMatch(
     /Invoke-Expression|\biex\b|AddScript|InvokeScript|NewScriptBlock|\[scriptblock\]/i,
   )
-  // A string in double quotes would be filled in; those of the one declaration in C# are inside single ones.
+  // Double-quoted strings are expanded. The quotes of the one C# declaration are inside single-quoted
+  // strings.
   expect(script.replaceAll(/'[^'\n]*'/g, '').replaceAll(/#.*$/gm, '')).not.toContain('"')
   expect(script).not.toMatch(/-Filter\b/)
 })
@@ -69,11 +73,13 @@ test('the script is in letters that no code page changes, and every brace of it 
 test('whatever a request says, its line is one command with one argument', () => {
   assert(
     property(anything(), (input) => {
-      const line = requestLine({ id: 1, operation: `'; throw '`, input })
+      const line = formatRequestLine({ id: 1, operation: `'; throw '`, input })
       expect(line).toMatch(/^Invoke-HyperkubeRequest '[A-Za-z0-9+/=]+'\n$/)
     }),
   )
-  expect(openingLine(script)).toMatch(/^\. \(\[scriptblock\][A-Za-z0-9:.([\]]+\('[A-Za-z0-9+/=]+'\)+\n$/)
+  expect(formatOpeningLine(script)).toMatch(
+    /^\. \(\[scriptblock\][A-Za-z0-9:.([\]]+\('[A-Za-z0-9+/=]+'\)+\n$/,
+  )
 })
 
 test('the script that a person reviews is the one that is sent', () => {

@@ -2,15 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { getAsset, isSea } from 'node:sea'
 
-/** The name under which the executable carries it. */
+/** Asset name in the executable. */
 const asset = 'host.ps1'
 
-/** The script as it is in the repository: a constant, and the only text that PowerShell is ever given to run. */
-export async function hostScript(): Promise<string> {
+/** The script from the repository. It is constant and the only code that PowerShell ever runs. */
+export async function readHostScript(): Promise<string> {
   return isSea() ? getAsset(asset, 'utf8') : readFile(join(import.meta.dirname, asset), 'utf8')
 }
 
-/** How Windows PowerShell is started: `-Command -` reads commands from its input, line by line, and writes no prompts. */
+/**
+ * Arguments of Windows PowerShell. `-Command -` reads commands from stdin line by line and writes no prompts.
+ */
 export const powershellArguments: readonly string[] = [
   '-NoLogo',
   '-NoProfile',
@@ -24,21 +26,21 @@ export const powershellArguments: readonly string[] = [
 ]
 
 /**
- * The first line, which makes the script known. Like every line it has letters, digits, + / and = between its quotes, so
- * that nothing can end them. The script is in no file, where somebody could change it.
+ * The first line, which defines the script. Between its quotes are only letters, digits, + / and =, so
+ * nothing can end them. The script is never a file, where it could be changed.
  */
-export function openingLine(script: string): string {
+export function formatOpeningLine(script: string): string {
   return `. ([scriptblock]::Create([Text.Encoding]::UTF8.GetString([Convert]::FromBase64String('${base64(script)}'))))\n`
 }
 
-export interface Request {
+export interface ScriptRequest {
   readonly id: number
   readonly operation: string
   readonly input: unknown
 }
 
-/** Whatever a request says, it travels as data. */
-export function requestLine(request: Request): string {
+/** Formats a request. Its content travels as data, never as code. */
+export function formatRequestLine(request: ScriptRequest): string {
   return `Invoke-HyperkubeRequest '${base64(JSON.stringify(request))}'\n`
 }
 

@@ -1,75 +1,85 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Argv } from '../../../kit/command.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { printable } from '../../../kit/printable.ts'
-import { type Answer, readAnswer } from './answer.ts'
-import { openingLine, type Request, requestLine } from './script.ts'
+import { toPrintable } from '../../../kit/printable.ts'
+import { type ScriptResponse, parseScriptResponse } from './answer.ts'
+import { formatOpeningLine, type ScriptRequest, formatRequestLine } from './script.ts'
 
-/** More than all networks and policies of a host; whoever says more without an end is not our script. */
-const longestLine = 16 * 2 ** 20
-/** Windows reads its modules, compiles, and has a virus scanner look over its shoulder. */
-const startsWithin = 60_000
+/** More than all networks and policies of a host need. A longer line does not come from the script. */
+const maxLineLength = 16 * 2 ** 20
+/** Windows loads modules, compiles, and a virus scanner checks everything. */
+const startTimeoutMs = 60_000
 
-/** One process of PowerShell. Whatever it says out of turn, it is not believed any more. */
-export interface Conversation {
-  /** Rejects when the process ends, is silent for too long or says something else; it is then over. */
-  ask(request: Request, within: number, signal?: AbortSignal): Promise<Answer>
-  readonly over: boolean
+/** One PowerShell process. Unexpected output ends the session. */
+export interface PowerShellSession {
+  /** Rejects when the process ends, times out or writes something unexpected. The session is then over. */
+  send(request: ScriptRequest, timeoutMs: number, signal?: AbortSignal): Promise<ScriptResponse>
+  readonly failed: boolean
   end(): Promise<void>
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly id: number
-  readonly resolve: (answer: Answer) => void
+  readonly resolve: (response: ScriptResponse) => void
   readonly reject: (error: Error) => void
 }
 
-/** Starts the process, and ends it again unless the script says that it is there. */
-export async function converse(argv: Argv, script: string, signal?: AbortSignal): Promise<Conversation> {
+/** Starts the process and waits until the script reports that it is loaded. */
+export async function startPowerShell(
+  argv: Argv,
+  script: string,
+  signal?: AbortSignal,
+): Promise<PowerShellSession> {
   const [program, ...args] = argv
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true })
   const closed = new Promise<void>((resolve) => {
     child.once('close', () => resolve())
   })
-  let waiting: Waiting | undefined
+  let pending: PendingRequest | undefined
   let failure: HyperkubeError | undefined
   const fail = (code: string, message: string, cause?: unknown): void => {
     failure ??= new HyperkubeError(code, message, cause === undefined ? {} : { cause })
-    waiting?.reject(failure)
-    waiting = undefined
+    pending?.reject(failure)
+    pending = undefined
     child.kill('SIGKILL')
   }
-  const complaints = lastWords(child)
+  const readStderr = captureStderr(child)
   child.once('error', (cause) => fail('POWERSHELL_ENDED', `${program} could not be run`, cause))
   child.once('close', (code) =>
-    fail('POWERSHELL_ENDED', `PowerShell ended by itself with ${code ?? 'no code'}${complaints()}`),
+    fail('POWERSHELL_ENDED', `PowerShell ended by itself with ${code ?? 'no code'}${readStderr()}`),
   )
-  // One that has ended is told of by its end.
+  // The `close` event reports a process that has ended.
   child.stdin.on('error', () => undefined)
   onLines(child, (line) => {
-    const said = line === undefined ? 'rubbish' : readAnswer(line)
-    if (said === 'nothing') return
-    if (said === 'rubbish' || said.id !== waiting?.id) {
-      const shown = printable((line ?? 'a line without an end').slice(0, 200))
-      return fail('POWERSHELL_RUBBISH', `PowerShell said something that is no answer: ${shown}`)
+    const response = line === undefined ? 'invalid-output' : parseScriptResponse(line)
+    if (response === 'nothing') return
+    if (response === 'invalid-output' || response.id !== pending?.id) {
+      const shown = toPrintable((line ?? 'a line without an end').slice(0, 200))
+      return fail('POWERSHELL_INVALID_OUTPUT', `PowerShell said something that is no answer: ${shown}`)
     }
-    waiting.resolve(said)
-    waiting = undefined
+    pending.resolve(response)
+    pending = undefined
   })
 
-  const exchange = async (line: string, id: number, within: number, abort?: AbortSignal): Promise<Answer> => {
+  const sendLine = async (
+    line: string,
+    id: number,
+    timeoutMs: number,
+    abort?: AbortSignal,
+  ): Promise<ScriptResponse> => {
     abort?.throwIfAborted()
     if (failure !== undefined) throw failure
     const timer = setTimeout(
-      () => fail('POWERSHELL_SILENT', `PowerShell has said nothing for ${within / 1000} s${complaints()}`),
-      within,
+      () =>
+        fail('POWERSHELL_TIMEOUT', `PowerShell has said nothing for ${timeoutMs / 1000} s${readStderr()}`),
+      timeoutMs,
     )
-    // What was begun may still be done: who does not wait for its answer cannot ask this process anything more.
-    const leave = (): void => fail('POWERSHELL_ENDED', 'nobody waited for the answer of PowerShell')
-    abort?.addEventListener('abort', leave, { once: true })
+    // The operation may still complete. A process whose response is not awaited cannot take another request.
+    const abandon = (): void => fail('POWERSHELL_ENDED', 'the caller stopped waiting for PowerShell')
+    abort?.addEventListener('abort', abandon, { once: true })
     try {
-      return await new Promise<Answer>((resolve, reject) => {
-        waiting = { id, resolve, reject }
+      return await new Promise<ScriptResponse>((resolve, reject) => {
+        pending = { id, resolve, reject }
         child.stdin.write(line)
       })
     } catch (error) {
@@ -77,15 +87,16 @@ export async function converse(argv: Argv, script: string, signal?: AbortSignal)
       throw error
     } finally {
       clearTimeout(timer)
-      abort?.removeEventListener('abort', leave)
+      abort?.removeEventListener('abort', abandon)
     }
   }
 
-  const conversation: Conversation = {
-    get over() {
+  const session: PowerShellSession = {
+    get failed() {
       return failure !== undefined
     },
-    ask: async (request, within, abort) => exchange(requestLine(request), request.id, within, abort),
+    send: async (request, timeoutMs, abort) =>
+      sendLine(formatRequestLine(request), request.id, timeoutMs, abort),
     async end() {
       failure ??= new HyperkubeError('POWERSHELL_ENDED', 'PowerShell was ended')
       child.kill('SIGKILL')
@@ -93,30 +104,30 @@ export async function converse(argv: Argv, script: string, signal?: AbortSignal)
     },
   }
   try {
-    await exchange(openingLine(script), 0, startsWithin, signal)
-    return conversation
+    await sendLine(formatOpeningLine(script), 0, startTimeoutMs, signal)
+    return session
   } catch (error) {
-    await conversation.end()
+    await session.end()
     throw error
   }
 }
 
-/** Line by line, whatever pieces they come in; without one when it is longer than any answer. */
-function onLines(child: ChildProcess, tell: (line: string | undefined) => void): void {
+/** Splits output into lines; calls `onLine` without a line if one is longer than any response. */
+function onLines(child: ChildProcess, onLine: (line: string | undefined) => void): void {
   let rest = ''
   child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
     const lines = (rest + piece).split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) tell(line)
-    if (rest.length > longestLine) tell(undefined)
+    for (const line of lines) onLine(line)
+    if (rest.length > maxLineLength) onLine(undefined)
   })
 }
 
-/** What it complained of last, for people. */
-function lastWords(child: ChildProcess): () => string {
-  let words = ''
+/** Returns the last output on stderr, for error messages. */
+function captureStderr(child: ChildProcess): () => string {
+  let stderr = ''
   child.stderr?.setEncoding('utf8').on('data', (piece: string) => {
-    words = (words + piece).slice(-500)
+    stderr = (stderr + piece).slice(-500)
   })
-  return () => (words.trim() === '' ? '' : `: ${printable(words.trim())}`)
+  return () => (stderr.trim() === '' ? '' : `: ${toPrintable(stderr.trim())}`)
 }

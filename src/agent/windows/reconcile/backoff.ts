@@ -1,104 +1,130 @@
-import type { Try, WorkerMemory } from './worker-observation.ts'
-import { type Step, subjectOf } from './step.ts'
-import type { Role } from './worker-spec.ts'
+import type { StepAttempt, ReconcileState } from './worker-observation.ts'
+import { type ReconcileStep, formatStepKey } from './step.ts'
+import type { WorkerRole } from './worker-spec.ts'
 
-/** How soon a step is taken again that was taken before. */
-export interface Pace {
+/** How soon a step is repeated. */
+export interface StepBackoff {
   readonly name: 'usual' | 'seed'
-  /** Milliseconds after the first, the second and every further time. */
-  readonly pauses: readonly number[]
-  /** For starts of some programs instead of those. */
-  readonly starts: Readonly<Partial<Record<Role, Starts>>>
-  /** After how many starts in vain the way to the API is opened anew. */
-  readonly reopensAfter: number | undefined
+  /** Milliseconds after the first, the second and every further attempt. */
+  readonly delays: readonly number[]
+  /** Policies that replace these delays when a program is started. */
+  readonly startPolicies: Readonly<Partial<Record<WorkerRole, StartPolicy>>>
+  /** Number of failed starts after which the connection to the API is reopened. */
+  readonly reopenAfter: number | undefined
 }
 
-/** So many tries to start a program. */
-export interface Starts {
-  /** Milliseconds after each of them; after the last one it begins anew. */
-  readonly pauses: readonly number[]
-  /** How long after the last one it is said that none has helped. */
-  readonly givesUpAfter: number
+/** A series of attempts to start a program. */
+export interface StartPolicy {
+  /** Milliseconds after each attempt. After the last one the series begins again. */
+  readonly delays: readonly number[]
+  /** Milliseconds after the last attempt until the program is reported as given up. */
+  readonly giveUpAfter: number
 }
 
-/** At once when it was not taken lately, then slower and slower. */
-export const usualPace: Pace = {
+/** Runs a new step at once, then repeats it at growing intervals. */
+export const defaultBackoff: StepBackoff = {
   name: 'usual',
-  pauses: [5000, 10_000, 20_000, 40_000, 80_000, 120_000],
-  starts: {},
-  reopensAfter: undefined,
+  delays: [5000, 10_000, 20_000, 40_000, 80_000, 120_000],
+  startPolicies: {},
+  reopenAfter: undefined,
 }
 
-/** Six tries so many seconds apart; then they are given up until the script would have been run again. */
-function sixTries(apart: number): Starts {
-  const after = apart * 1000
-  return { pauses: [...Array.from({ length: 5 }, () => after), 120_000], givesUpAfter: after }
+/**
+ * Six attempts at a fixed interval, then a pause of the length after which the script would have run again.
+ */
+function sixAttempts(seconds: number): StartPolicy {
+  const delay = seconds * 1000
+  return { delays: [...Array.from({ length: 5 }, () => delay), 120_000], giveUpAfter: delay }
 }
 
-/** As the script that this all began with had it: at three tries left the way to the API is opened anew, at none that is said. */
-export const seedPace: Pace = {
-  ...usualPace,
+/**
+ * The policy of the original script: it reopens the connection to the API when three attempts are left and
+ * reports when none is left.
+ */
+export const legacyScriptBackoff: StepBackoff = {
+  ...defaultBackoff,
   name: 'seed',
-  starts: { flanneld: sixTries(20), kubelet: sixTries(15), 'kube-proxy': sixTries(10) },
-  reopensAfter: 3,
+  startPolicies: { flanneld: sixAttempts(20), kubelet: sixAttempts(15), 'kube-proxy': sixAttempts(10) },
+  reopenAfter: 3,
 }
 
-export const paces = { usual: usualPace, seed: seedPace } as const satisfies Record<Pace['name'], Pace>
+export const stepBackoffs = { usual: defaultBackoff, seed: legacyScriptBackoff } as const satisfies Record<
+  StepBackoff['name'],
+  StepBackoff
+>
 
-/** After so long, a step counts as new. */
-export const forgetAfter = 600_000
+/** After this time without an attempt a step counts as new. */
+export const forgetAfterMs = 600_000
 
-export interface Paced {
-  readonly memory: Pick<WorkerMemory, 'tries'>
-  readonly pace?: Pace
+export interface BackoffContext {
+  readonly state: Pick<ReconcileState, 'tries'>
+  readonly backoff?: StepBackoff
 }
 
-/** When a step may be taken again. */
-export function mayTakeAt({ memory, pace = usualPace }: Paced, step: Step): number {
-  const former = memory.tries[subjectOf(step)]
-  if (former === undefined) return 0
-  const own = step.do === 'start' ? pace.starts[step.role]?.pauses : undefined
-  const at = own === undefined ? Math.min(former.count, pace.pauses.length) : around(former.count, own.length)
-  return former.last + ((own ?? pace.pauses)[at - 1] ?? 0)
+/** The time at which a step may be taken again. */
+export function findNextAttemptTime(
+  { state, backoff = defaultBackoff }: BackoffContext,
+  step: ReconcileStep,
+): number {
+  const previous = state.tries[formatStepKey(step)]
+  if (previous === undefined) return 0
+  const startPolicy = step.do === 'start' ? backoff.startPolicies[step.role]?.delays : undefined
+  const attempt =
+    startPolicy === undefined
+      ? Math.min(previous.count, backoff.delays.length)
+      : wrapCount(previous.count, startPolicy.length)
+  return previous.last + ((startPolicy ?? backoff.delays)[attempt - 1] ?? 0)
 }
 
-/** What there is to say once all starts of a row were in vain. */
-export function givenUp(
-  { memory, pace = usualPace, now }: Paced & { readonly now: number },
-  step: Step,
-): Step | undefined {
-  const own = step.do === 'start' ? pace.starts[step.role] : undefined
-  if (step.do !== 'start' || own === undefined) return undefined
-  const former = memory.tries[subjectOf(step)]
-  if (former === undefined || around(former.count, own.pauses.length) !== own.pauses.length) return undefined
-  if (now < former.last + own.givesUpAfter) return undefined
-  return onceAfter(memory, former, { do: 'give-up', role: step.role })
+/** The step that reports that all starts of a series failed. */
+export function findGiveUpStep(
+  { state, backoff = defaultBackoff, now }: BackoffContext & { readonly now: number },
+  step: ReconcileStep,
+): ReconcileStep | undefined {
+  const startPolicy = step.do === 'start' ? backoff.startPolicies[step.role] : undefined
+  if (step.do !== 'start' || startPolicy === undefined) return undefined
+  const previous = state.tries[formatStepKey(step)]
+  if (
+    previous === undefined ||
+    wrapCount(previous.count, startPolicy.delays.length) !== startPolicy.delays.length
+  )
+    return undefined
+  if (now < previous.last + startPolicy.giveUpAfter) return undefined
+  return unlessTakenSince(state, previous, { do: 'give-up', role: step.role })
 }
 
-/** Unless it was taken since. */
-function onceAfter(memory: Paced['memory'], { last }: Try, step: Step): Step | undefined {
-  return (memory.tries[subjectOf(step)]?.last ?? -1) >= last ? undefined : step
+/** Returns the step unless it was taken after the previous attempt. */
+function unlessTakenSince(
+  state: BackoffContext['state'],
+  { last }: StepAttempt,
+  step: ReconcileStep,
+): ReconcileStep | undefined {
+  return (state.tries[formatStepKey(step)]?.last ?? -1) >= last ? undefined : step
 }
 
-/** What comes before a start that was tried in vain so often. */
-export function reopened({ memory, pace = usualPace }: Paced, step: Step): Step | undefined {
-  const own = step.do === 'start' ? pace.starts[step.role] : undefined
-  if (step.do !== 'start' || own === undefined) return undefined
-  const former = memory.tries[subjectOf(step)]
-  if (former === undefined || around(former.count, own.pauses.length) !== pace.reopensAfter) return undefined
-  return onceAfter(memory, former, { do: 'reopen', role: step.role })
+/** The step that comes before a start after so many failed attempts. */
+export function findReopenStep(
+  { state, backoff = defaultBackoff }: BackoffContext,
+  step: ReconcileStep,
+): ReconcileStep | undefined {
+  const startPolicy = step.do === 'start' ? backoff.startPolicies[step.role] : undefined
+  if (step.do !== 'start' || startPolicy === undefined) return undefined
+  const previous = state.tries[formatStepKey(step)]
+  if (previous === undefined || wrapCount(previous.count, startPolicy.delays.length) !== backoff.reopenAfter)
+    return undefined
+  return unlessTakenSince(state, previous, { do: 'reopen', role: step.role })
 }
 
-/** From 1 to so many, again and again. */
-function around(count: number, most: number): number {
-  return ((count - 1) % most) + 1
+/** Maps a growing count to 1..max, again and again. */
+function wrapCount(count: number, max: number): number {
+  return ((count - 1) % max) + 1
 }
 
-/** Written down before it is tried: whoever dies over it does not try again at once. */
-export function taken(memory: WorkerMemory, step: Step, now: number): WorkerMemory {
-  const lately = Object.entries(memory.tries).filter(([, { last }]) => now - last < forgetAfter)
-  const tries: Record<string, Try> = Object.fromEntries(lately)
-  const subject = subjectOf(step)
-  tries[subject] = { count: (tries[subject]?.count ?? 0) + 1, last: now }
-  return { ...memory, tries }
+/** Records a step before it is tried, so that an agent that crashes does not retry at once. */
+export function recordAttempt(state: ReconcileState, step: ReconcileStep, now: number): ReconcileState {
+  const recent = Object.entries(state.tries).filter(([, { last }]) => now - last < forgetAfterMs)
+  const tries: Record<string, StepAttempt> = Object.fromEntries(recent)
+  const key = formatStepKey(step)
+  tries[key] = { count: (tries[key]?.count ?? 0) + 1, last: now }
+  return { ...state, tries }
 }

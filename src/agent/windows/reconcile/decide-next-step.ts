@@ -1,84 +1,89 @@
 import {
-  adapterOf,
-  metadataRoutes,
-  networkIsLate,
+  findAdapter,
+  reconcileMetadataRoutes,
+  waitForNetwork,
   type Overlay,
-  sourceAddress,
-  switchIsHeld,
-  wrongNetwork,
+  reconcileSourceAddress,
+  reconcileSwitch,
+  reconcileNetworkType,
 } from './reconcile-network.ts'
-import { givenUp, mayTakeAt, reopened } from './backoff.ts'
-import { serviceRuns } from './reconcile-service.ts'
-import type { Step } from './step.ts'
-import type { Scene, Wishes } from './desired-steps.ts'
+import { findGiveUpStep, findNextAttemptTime, findReopenStep } from './backoff.ts'
+import { reconcileService } from './reconcile-service.ts'
+import type { ReconcileStep } from './step.ts'
+import type { ReconcileContext, DesiredSteps } from './desired-steps.ts'
 
-/** What to do now, or what is waited for; neither when all is as it shall be. */
-export type Decision =
-  | { readonly kind: 'step'; readonly step: Step }
+/** The next step, or what to wait for; `well` if the worker matches its spec. */
+export type ReconcileDecision =
+  | { readonly kind: 'step'; readonly step: ReconcileStep }
   | { readonly kind: 'wait'; readonly reason: string }
-  | { readonly kind: 'well' }
+  | { readonly kind: 'healthy' }
 
 /**
- * The next step towards a worker that works, in the order in which things need each other. Pure: all that it knows it is
- * told, so that any number of courses of events can be tried in memory.
+ * Returns the next step towards a working worker, in dependency order. The function is pure, so tests can try
+ * any sequence of events in memory.
  */
-export function decide(scene: Scene): Decision {
-  let paced: string | undefined
-  for (const wanted of wishes(scene)) {
-    if ('wait' in wanted) return { kind: 'wait', reason: wanted.wait }
-    const { step, keeps } = wanted
-    if (mayTakeAt(scene, step) <= scene.now) return { kind: 'step', step: reopened(scene, step) ?? step }
-    const said = givenUp(scene, step)
-    if (said !== undefined) return { kind: 'step', step: said }
-    paced ??= `${step.do} was tried a moment ago`
-    if (keeps) return { kind: 'wait', reason: paced }
+export function decideNextStep(context: ReconcileContext): ReconcileDecision {
+  let backoffReason: string | undefined
+  for (const desired of desiredSteps(context)) {
+    if ('wait' in desired) return { kind: 'wait', reason: desired.wait }
+    const { step, blocking } = desired
+    if (findNextAttemptTime(context, step) <= context.now)
+      return { kind: 'step', step: findReopenStep(context, step) ?? step }
+    const giveUpStep = findGiveUpStep(context, step)
+    if (giveUpStep !== undefined) return { kind: 'step', step: giveUpStep }
+    backoffReason ??= `${step.do} was tried a moment ago`
+    if (blocking) return { kind: 'wait', reason: backoffReason }
   }
-  return paced === undefined ? { kind: 'well' } : { kind: 'wait', reason: paced }
+  return backoffReason === undefined ? { kind: 'healthy' } : { kind: 'wait', reason: backoffReason }
 }
 
-function* wishes(scene: Scene): Wishes {
-  yield* rules(scene)
-  yield* metadataRoutes(scene)
-  yield* serviceRuns(scene, 'apiserver-proxy', [])
-  yield* serviceRuns(scene, 'containerd', [])
-  yield* serviceRuns(scene, 'kubelet', [])
-  const { overlay, services } = scene.wish
-  // Whoever else makes the network starts kube-proxy with what it needs.
-  if (overlay === undefined) yield* serviceRuns(scene, 'kube-proxy', [])
-  else if (services.flanneld !== undefined) yield* networkOfPods(scene, overlay)
+function* desiredSteps(context: ReconcileContext): DesiredSteps {
+  yield* reconcileFirewall(context)
+  yield* reconcileMetadataRoutes(context)
+  yield* reconcileService(context, 'apiserver-proxy', [])
+  yield* reconcileService(context, 'containerd', [])
+  yield* reconcileService(context, 'kubelet', [])
+  const { overlay, services } = context.spec
+  // Another network plugin starts kube-proxy with the arguments that it needs.
+  if (overlay === undefined) yield* reconcileService(context, 'kube-proxy', [])
+  else if (services.flanneld !== undefined) yield* reconcilePodNetwork(context, overlay)
 }
 
-function* networkOfPods(scene: Scene, overlay: Overlay): Wishes {
-  const { seen } = scene
-  const hns = seen.services.get('hns')
-  if (hns?.state !== 'Running') yield { step: { do: 'start-hns' }, keeps: true }
-  const reason = missingFor(scene)
+function* reconcilePodNetwork(context: ReconcileContext, overlay: Overlay): DesiredSteps {
+  const { observed } = context
+  const hns = observed.services.get('hns')
+  if (hns?.state !== 'Running') yield { step: { do: 'start-hns' }, blocking: true }
+  const reason = findMissingPrerequisite(context)
   if (reason !== undefined) yield { wait: reason }
-  const { networks = [], subnet = '' } = seen
-  yield* switchIsHeld(scene, overlay.hold, networks)
-  yield* wrongNetwork(scene, overlay.network, networks)
-  yield* serviceRuns(scene, 'flanneld', [String(hns?.processId), subnet])
+  const { networks = [], subnet = '' } = observed
+  yield* reconcileSwitch(context, overlay.anchor, networks)
+  yield* reconcileNetworkType(context, overlay.network, networks)
+  yield* reconcileService(context, 'flanneld', [String(hns?.processId), subnet])
   const network = networks.find(({ name }) => name === overlay.network.name)
   if (network?.managementAddress === undefined) {
-    yield* networkIsLate(scene, overlay.network)
+    yield* waitForNetwork(context, overlay.network)
     return
   }
-  yield* sourceAddress(scene, network)
-  yield* serviceRuns(scene, 'kube-proxy', [String(hns?.processId), network.id, String(seen.sourceAddress)])
+  yield* reconcileSourceAddress(context, network)
+  yield* reconcileService(context, 'kube-proxy', [
+    String(hns?.processId),
+    network.id,
+    String(observed.sourceAddress),
+  ])
 }
 
-/** What is missing for any network at all. */
-function missingFor({ wish, seen }: Scene): string | undefined {
-  if (seen.subnet === undefined) return 'the node to be registered and to have got its subnet'
-  if (seen.networks === undefined) return 'HNS to answer'
-  return adapterOf(wish, seen) === undefined ? `an adapter with the address ${wish.address}` : undefined
+/** Returns what is missing before any network can be created. */
+function findMissingPrerequisite({ spec, observed }: ReconcileContext): string | undefined {
+  if (observed.subnet === undefined) return 'the node to be registered and to have got its subnet'
+  if (observed.networks === undefined) return 'HNS to answer'
+  return findAdapter(spec, observed) === undefined ? `an adapter with the address ${spec.address}` : undefined
 }
 
-function* rules({ wish, seen }: Scene): Wishes {
-  for (const { name, protocol, ports } of wish.firewall) {
-    const rule = seen.rules.find((one) => one.name === name)
-    const lets = rule?.enabled === true && rule.inbound && rule.allows
-    if (!lets || rule.protocol !== protocol || rule.ports !== ports)
-      yield { step: { do: 'allow', rule: name }, keeps: false }
+function* reconcileFirewall({ spec, observed }: ReconcileContext): DesiredSteps {
+  for (const { name, protocol, ports } of spec.firewall) {
+    const rule = observed.rules.find((one) => one.name === name)
+    const isAllowing = rule?.enabled === true && rule.inbound && rule.allows
+    if (!isAllowing || rule.protocol !== protocol || rule.ports !== ports)
+      yield { step: { do: 'allow', rule: name }, blocking: false }
   }
 }

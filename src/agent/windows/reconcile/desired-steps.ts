@@ -1,23 +1,23 @@
-import type { Pace } from './backoff.ts'
-import type { Seen, WorkerMemory } from './worker-observation.ts'
-import type { Step } from './step.ts'
-import type { WorkerWish } from './worker-spec.ts'
+import type { StepBackoff } from './backoff.ts'
+import type { WorkerObservation, ReconcileState } from './worker-observation.ts'
+import type { ReconcileStep } from './step.ts'
+import type { WorkerSpec } from './worker-spec.ts'
 
-/** All that is known when it is decided what to do. */
-export interface Scene {
-  readonly wish: WorkerWish
-  readonly seen: Seen
-  readonly memory: WorkerMemory
+/** The data on which the next step is decided. */
+export interface ReconcileContext {
+  readonly spec: WorkerSpec
+  readonly observed: WorkerObservation
+  readonly state: ReconcileState
   readonly now: number
-  /** The usual one, unless another was chosen. */
-  readonly pace?: Pace
+  /** The default backoff unless another was chosen. */
+  readonly backoff?: StepBackoff
 }
 
-export type Wanted =
-  /** Where things come one after the other, one that was just tried keeps all that follow waiting. */
-  | { readonly step: Step; readonly keeps: boolean }
-  /** Nothing to do but to look again: nothing that follows is asked for. */
+export type DesiredStep =
+  /** A blocking step that is in its backoff keeps all later steps waiting. */
+  | { readonly step: ReconcileStep; readonly blocking: boolean }
+  /** Only waiting is left; later steps are not considered. */
   | { readonly wait: string }
 
-/** What is wanted of a host, the first thing first. */
-export type Wishes = Generator<Wanted, void>
+/** Desired steps for a host, in order. */
+export type DesiredSteps = Generator<DesiredStep, void>

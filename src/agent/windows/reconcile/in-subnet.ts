@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net'
 
-/** Whether an address lies in a subnet such as 10.244.3.0/24. */
-export function inSubnet(address: string, subnet: string): boolean {
+/** Whether an address is in a subnet such as 10.244.3.0/24. */
+export function isInSubnet(address: string, subnet: string): boolean {
   const [network = '', prefix = ''] = subnet.split('/')
   const list = new BlockList()
   list.addSubnet(network, Number(prefix))

@@ -1,69 +1,69 @@
 import { expect, test } from 'vitest'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { inflict } from '../../../../lab/windows/simulator/faults.ts'
-import { fileAt, type Machine, metadataAddress } from '../../../../lab/windows/simulator/machine.ts'
-import { processOf } from '../../../../lab/windows/simulator/programs.ts'
+import { injectFault } from '../../../../lab/windows/simulator/faults.ts'
+import { findFile, type Machine, metadataAddress } from '../../../../lab/windows/simulator/machine.ts'
+import { findProcess } from '../../../../lab/windows/simulator/programs.ts'
 import { advance } from '../../../../lab/windows/simulator/time.ts'
-import { simulatedWorker, workerWish } from '../../../../lab/windows/simulator/simulated-worker.ts'
+import { simulatedWorker, simulatedWorkerSpec } from '../../../../lab/windows/simulator/simulated-worker.ts'
 import {
-  type Course,
-  faultsOf,
-  foreignIn,
-  newCourse,
-  pass,
-  startedBy,
-  untilWell,
+  type Scenario,
+  findFaults,
+  readForeignState,
+  newScenario,
+  runRound,
+  listStarts,
+  runUntilHealthy,
 } from '../../../../lab/windows/simulator/scenario.ts'
-import { usualPace } from './backoff.ts'
-import { round } from './reconcile-once.ts'
-import { type NodeRole, type Role, roles } from './worker-spec.ts'
+import { defaultBackoff } from './backoff.ts'
+import { reconcileOnce } from './reconcile-once.ts'
+import { type NodeRole, type WorkerRole, nodeRoles } from './worker-spec.ts'
 
 /**
- * What hyperkube.ps1 of 2018 did wrong, number by number, and that this does not. Number 9, two names for one node, is about
- * plans: src/plan/windows/old-bugs.test.ts.
+ * The bugs of hyperkube.ps1 of 2018 by number, and proof that this code has none of them. Number 9, two names
+ * for one node, is about plans: src/plan/windows/old-bugs.test.ts.
  */
 
-async function aWorker(): Promise<Course> {
-  const course = newCourse(simulatedWorker())
-  await untilWell(course)
-  course.worker.changes.length = 0
-  return course
+async function createHealthyWorker(): Promise<Scenario> {
+  const scenario = newScenario(simulatedWorker())
+  await runUntilHealthy(scenario)
+  scenario.worker.changes.length = 0
+  return scenario
 }
 
-/** Ends services for good: the manager does not start them again. */
-function down(machine: Machine, ...some: readonly NodeRole[]): void {
-  for (const role of some) {
-    inflict(machine, { name: 'killed-process', role })
+/** Stops services for good: the service manager does not restart them. */
+function stopForGood(machine: Machine, ...stoppedRoles: readonly NodeRole[]): void {
+  for (const role of stoppedRoles) {
+    injectFault(machine, { name: 'killed-process', role })
     Object.assign(machine.services.get(role) ?? {}, { restartAt: undefined })
   }
 }
 
-test('bug 1: a process that is alive counts as well, and how often it was tried is read two ways', async () => {
-  const course = newCourse(simulatedWorker())
-  const { worker } = course
-  const unwell = { ...worker.edges, isReady: async (role: Role) => role !== 'kubelet' }
+test('bug 1: a live process counted as healthy, and the number of attempts was read in two ways', async () => {
+  const scenario = newScenario(simulatedWorker())
+  const { worker } = scenario
+  const unhealthyDeps = { ...worker.deps, isReady: async (role: WorkerRole) => role !== 'kubelet' }
   for (let count = 0; count < 30; count++) {
-    const end = await round(unwell, workerWish, course.memory, async () => undefined)
-    course.memory = end.memory
+    const end = await reconcileOnce(unhealthyDeps, simulatedWorkerSpec, scenario.state, async () => undefined)
+    scenario.state = end.state
     advance(worker.machine, 5000)
   }
-  // The kubelet runs, says that it is not well, and nothing that needs it is started.
+  // The kubelet runs and reports that it is not healthy, so nothing that needs it is started.
   expect(worker.machine.services.get('kubelet')?.state).toBe('Running')
-  expect(startedBy(course)).toEqual(['containerd', 'kubelet'])
-  expect(usualPace.pauses).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 120_000])
+  expect(listStarts(scenario)).toEqual(['containerd', 'kubelet'])
+  expect(defaultBackoff.delays).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 120_000])
 })
 
-test.each(roles)('bug 2: what happens when %s fails for the last time is said nowhere', async (role) => {
-  const course = await aWorker()
-  const { machine } = course.worker
-  // It ends whenever it is started: slower and slower it is tried again, and never given up.
+test.each(nodeRoles)('bug 2: what happens when %s fails for the last time was undefined', async (role) => {
+  const scenario = await createHealthyWorker()
+  const { machine } = scenario.worker
+  // The service ends after every start. It is retried at growing intervals and never given up.
   const times: number[] = []
   for (let count = 0; count < 240; count++) {
-    if (machine.services.get(role)?.state !== 'Stopped') down(machine, role)
-    const before = course.worker.changes.length
-    const end = await pass(course)
+    if (machine.services.get(role)?.state !== 'Stopped') stopForGood(machine, role)
+    const before = scenario.worker.changes.length
+    const end = await runRound(scenario)
     const tried = end?.steps.some(({ step }) => step.do === 'start' && step.role === role) === true
-    if (tried && course.worker.changes.length > before) times.push(machine.time)
+    if (tried && scenario.worker.changes.length > before) times.push(machine.time)
   }
   expect(times.length).toBeGreaterThan(8)
   expect(times.length).toBeLessThan(20)
@@ -71,138 +71,143 @@ test.each(roles)('bug 2: what happens when %s fails for the last time is said no
 })
 
 test('bug 3: whether something is restarted or begun is the same but for a line in a log', async () => {
-  const course = await aWorker()
-  const before = processOf(course.worker.machine, 'flanneld')
-  down(course.worker.machine, 'kubelet')
-  await untilWell(course)
-  expect(course.worker.changes).toEqual([{ operation: 'services.start', input: { name: 'kubelet' } }])
-  expect(processOf(course.worker.machine, 'flanneld')).toBe(before)
+  const scenario = await createHealthyWorker()
+  const before = findProcess(scenario.worker.machine, 'flanneld')
+  stopForGood(scenario.worker.machine, 'kubelet')
+  await runUntilHealthy(scenario)
+  expect(scenario.worker.changes).toEqual([{ operation: 'services.start', input: { name: 'kubelet' } }])
+  expect(findProcess(scenario.worker.machine, 'flanneld')).toBe(before)
 })
 
 test('bug 4: a kubelet that ended alone was never started again', async () => {
-  const course = await aWorker()
-  down(course.worker.machine, 'kubelet')
-  expect(faultsOf(course.worker.machine)).toContain('kubelet runs')
-  await untilWell(course)
-  expect(faultsOf(course.worker.machine)).toEqual([])
+  const scenario = await createHealthyWorker()
+  stopForGood(scenario.worker.machine, 'kubelet')
+  expect(findFaults(scenario.worker.machine)).toContain('kubelet runs')
+  await runUntilHealthy(scenario)
+  expect(findFaults(scenario.worker.machine)).toEqual([])
 })
 
 const subsets = Array.from({ length: 16 }, (_, bits) =>
-  roles.filter((_role, place) => (bits >> place) % 2 === 1),
+  nodeRoles.filter((_role, index) => (bits >> index) % 2 === 1),
 )
 
-test.each(subsets.map((some) => ({ some })))(
-  'bug 5: only when exactly three of them were down was a host begun anew ($some)',
-  async ({ some }) => {
-    const course = await aWorker()
-    down(course.worker.machine, ...some)
-    await untilWell(course)
-    expect(faultsOf(course.worker.machine)).toEqual([])
-    expect(startedBy(course)).toEqual(expect.arrayContaining([...some]))
+test.each(subsets.map((stoppedRoles) => ({ some: stoppedRoles })))(
+  'bug 5: a host was set up again only when exactly three services were down ($some)',
+  async ({ some: stoppedRoles }) => {
+    const scenario = await createHealthyWorker()
+    stopForGood(scenario.worker.machine, ...stoppedRoles)
+    await runUntilHealthy(scenario)
+    expect(findFaults(scenario.worker.machine)).toEqual([])
+    expect(listStarts(scenario)).toEqual(expect.arrayContaining([...stoppedRoles]))
   },
 )
 
 test('bug 6: kube-proxy was started before flanneld, whose network it needs', async () => {
-  const course = await aWorker()
-  const { machine } = course.worker
-  inflict(machine, { name: 'deleted-network', role: 'flanneld' })
-  down(machine, 'flanneld', 'kube-proxy')
-  await untilWell(course)
-  expect(startedBy(course)).toEqual(['flanneld', 'kube-proxy'])
-  const [flanneld, kubeProxy] = [processOf(machine, 'flanneld'), processOf(machine, 'kube-proxy')]
+  const scenario = await createHealthyWorker()
+  const { machine } = scenario.worker
+  injectFault(machine, { name: 'deleted-network', role: 'flanneld' })
+  stopForGood(machine, 'flanneld', 'kube-proxy')
+  await runUntilHealthy(scenario)
+  expect(listStarts(scenario)).toEqual(['flanneld', 'kube-proxy'])
+  const [flanneld, kubeProxy] = [findProcess(machine, 'flanneld'), findProcess(machine, 'kube-proxy')]
   expect((kubeProxy?.startedAt ?? 0) - (flanneld?.startedAt ?? 0)).toBeGreaterThanOrEqual(3000)
 })
 
 test('bug 7: a network of the wrong type stayed, because flanneld was left alive over it', async () => {
-  const course = await aWorker()
-  inflict(course.worker.machine, { name: 'wrong-network-type', role: 'flanneld' })
-  await untilWell(course)
-  expect(faultsOf(course.worker.machine)).toEqual([])
-  const names = course.worker.changes.map(({ operation }) => operation)
+  const scenario = await createHealthyWorker()
+  injectFault(scenario.worker.machine, { name: 'wrong-network-type', role: 'flanneld' })
+  await runUntilHealthy(scenario)
+  expect(findFaults(scenario.worker.machine)).toEqual([])
+  const names = scenario.worker.changes.map(({ operation }) => operation)
   expect(names.slice(0, 3)).toEqual(['services.stop', 'networks.remove', 'services.start'])
 })
 
 test('bug 8: where no adapter fitted, the last one was taken without a word', async () => {
-  const course = await aWorker()
-  const { machine } = course.worker
-  inflict(machine, { name: 'lost-route', role: 'kubelet' })
+  const scenario = await createHealthyWorker()
+  const { machine } = scenario.worker
+  injectFault(machine, { name: 'lost-route', role: 'kubelet' })
   for (const adapter of machine.adapters)
     if (adapter.name !== 'Backup network') adapter.downUntil = machine.time + 60_000
-  await pass(course)
-  expect(course.worker.changes).toEqual([])
+  await runRound(scenario)
+  expect(scenario.worker.changes).toEqual([])
   advance(machine, 60_000)
-  await untilWell(course)
+  await runUntilHealthy(scenario)
   expect(machine.routes.filter(({ destination }) => destination === metadataAddress)).toEqual([
     expect.objectContaining({ interfaceIndex: machine.adapters.find(({ virtual }) => virtual)?.index }),
   ])
 })
 
-test('bug 10: routes were mended at the start for one cloud, and for another only after flanneld', async () => {
-  const course = newCourse(simulatedWorker())
-  const { machine } = course.worker
-  inflict(machine, { name: 'lost-route', role: 'kubelet' })
-  await pass(course)
+test('bug 10: routes were repaired at the start for one cloud, and for another only after flanneld', async () => {
+  const scenario = newScenario(simulatedWorker())
+  const { machine } = scenario.worker
+  injectFault(machine, { name: 'lost-route', role: 'kubelet' })
+  await runRound(scenario)
   expect(machine.routes.some(({ destination }) => destination === metadataAddress)).toBe(true)
   expect(machine.networks.map(({ name }) => name)).toEqual(['nat'])
-  await untilWell(course)
-  inflict(machine, { name: 'lost-route', role: 'kubelet' })
-  await pass(course)
-  expect(faultsOf(machine)).toEqual([])
+  await runUntilHealthy(scenario)
+  injectFault(machine, { name: 'lost-route', role: 'kubelet' })
+  await runRound(scenario)
+  expect(findFaults(machine)).toEqual([])
 })
 
 test('bug 11: processes were ended by the beginning of their names', async () => {
-  const course = await aWorker()
-  const { machine } = course.worker
-  const foreign = processOf(machine, 'kubelet-exporter')
-  inflict(machine, { name: 'deaf-service', role: 'kubelet' })
-  inflict(machine, { name: 'stopped-service', role: 'kubelet' })
-  const own = processOf(machine, 'kubelet')
-  await untilWell(course)
-  const ended = course.worker.changes.filter(({ operation }) => operation === 'processes.end')
-  expect(ended).toMatchObject([{ input: { id: own?.id, program: workerWish.services.kubelet.program.path } }])
-  expect(processOf(machine, 'kubelet-exporter')).toBe(foreign)
+  const scenario = await createHealthyWorker()
+  const { machine } = scenario.worker
+  const foreign = findProcess(machine, 'kubelet-exporter')
+  injectFault(machine, { name: 'deaf-service', role: 'kubelet' })
+  injectFault(machine, { name: 'stopped-service', role: 'kubelet' })
+  const own = findProcess(machine, 'kubelet')
+  await runUntilHealthy(scenario)
+  const ended = scenario.worker.changes.filter(({ operation }) => operation === 'processes.end')
+  expect(ended).toMatchObject([
+    { input: { id: own?.id, program: simulatedWorkerSpec.services.kubelet.program.path } },
+  ])
+  expect(findProcess(machine, 'kubelet-exporter')).toBe(foreign)
 })
 
 test('bug 12: when the agent stopped, it took all of the node and all containers with it', async () => {
-  const course = await aWorker()
-  const { machine } = course.worker
-  const before = roles.map((role) => processOf(machine, role))
-  // No agent for an hour, and then another one that knows what the former knew.
+  const scenario = await createHealthyWorker()
+  const { machine } = scenario.worker
+  const before = nodeRoles.map((role) => findProcess(machine, role))
+  // No agent runs for an hour. Then another one starts with the state of the previous one.
   advance(machine, 3_600_000)
-  const next: Course = { ...course, steps: 0 }
-  await untilWell(next)
-  expect(course.worker.changes).toEqual([])
-  expect(roles.map((role) => processOf(machine, role))).toEqual(before)
+  const next: Scenario = { ...scenario, steps: 0 }
+  await runUntilHealthy(next)
+  expect(scenario.worker.changes).toEqual([])
+  expect(nodeRoles.map((role) => findProcess(machine, role))).toEqual(before)
 })
 
 test('bug 13: programs were deleted before there were new ones', async () => {
-  const course = await aWorker()
-  const { machine, edges } = course.worker
-  const { path } = workerWish.services.kubelet.program
-  const running = processOf(machine, 'kubelet')
-  const wanted = { path, sha256: 'f'.repeat(64) }
+  const scenario = await createHealthyWorker()
+  const { machine, deps } = scenario.worker
+  const { path } = simulatedWorkerSpec.services.kubelet.program
+  const running = findProcess(machine, 'kubelet')
+  const newProgram = { path, sha256: 'f'.repeat(64) }
   const newer = {
-    ...workerWish,
-    services: { ...workerWish.services, kubelet: { ...workerWish.services.kubelet, program: wanted } },
+    ...simulatedWorkerSpec,
+    services: {
+      ...simulatedWorkerSpec.services,
+      kubelet: { ...simulatedWorkerSpec.services.kubelet, program: newProgram },
+    },
   }
   const offline = {
-    ...edges,
-    fetch: async () => Promise.reject(new HyperkubeError('COMMAND_FAILED', 'the mirror is away')),
+    ...deps,
+    fetch: async () => Promise.reject(new HyperkubeError('COMMAND_FAILED', 'the mirror is unreachable')),
   }
   for (let count = 0; count < 100; count++) {
-    const end = await round(offline, newer, course.memory, async () => undefined)
-    course.memory = end.memory
+    const end = await reconcileOnce(offline, newer, scenario.state, async () => undefined)
+    scenario.state = end.state
     advance(machine, 5000)
   }
-  expect(fileAt(machine, path)?.content.toString()).toBe('the program kubelet')
-  expect(processOf(machine, 'kubelet')).toBe(running)
-  // A host that restarts meanwhile still has a node.
-  inflict(machine, { name: 'reboot', role: 'kubelet' })
+  expect(findFile(machine, path)?.content.toString()).toBe('the program kubelet')
+  expect(findProcess(machine, 'kubelet')).toBe(running)
+  // A host that reboots meanwhile still works as a node.
+  injectFault(machine, { name: 'reboot', role: 'kubelet' })
   for (let count = 0; count < 40; count++) {
-    const end = await round(offline, newer, course.memory, async () => undefined)
-    course.memory = end.memory
+    const end = await reconcileOnce(offline, newer, scenario.state, async () => undefined)
+    scenario.state = end.state
     advance(machine, 5000)
   }
-  expect(faultsOf(machine)).toEqual([])
-  expect(foreignIn(machine)).toEqual(foreignIn(simulatedWorker().machine))
+  expect(findFaults(machine)).toEqual([])
+  expect(readForeignState(machine)).toEqual(readForeignState(simulatedWorker().machine))
 })

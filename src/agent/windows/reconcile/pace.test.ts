@@ -1,24 +1,31 @@
 import { expect, test } from 'vitest'
-import { givenUp, mayTakeAt, reopened, seedPace, taken, usualPace } from './backoff.ts'
-import { noMemory } from './worker-observation.ts'
-import type { Step } from './step.ts'
+import {
+  findGiveUpStep,
+  findNextAttemptTime,
+  findReopenStep,
+  legacyScriptBackoff,
+  recordAttempt,
+  defaultBackoff,
+} from './backoff.ts'
+import { emptyReconcileState } from './worker-observation.ts'
+import type { ReconcileStep } from './step.ts'
 
-const start: Step = { do: 'start', role: 'flanneld', basis: '' }
+const start: ReconcileStep = { do: 'start', role: 'flanneld', basis: '' }
 
-/** Pauses after each of some tries, in seconds. */
-function pausesOf(pace: typeof usualPace, step: Step, tries: number): number[] {
-  let [memory, now] = [noMemory, 1_000_000]
+/** Delays after each of some attempts, in seconds. */
+function listDelays(backoff: typeof defaultBackoff, step: ReconcileStep, tries: number): number[] {
+  let [state, now] = [emptyReconcileState, 1_000_000]
   return Array.from({ length: tries }, () => {
-    memory = taken(memory, step, now)
-    const next = mayTakeAt({ memory, pace }, step)
-    const pause = (next - now) / 1000
+    state = recordAttempt(state, step, now)
+    const next = findNextAttemptTime({ state, backoff }, step)
+    const delay = (next - now) / 1000
     now = next
-    return pause
+    return delay
   })
 }
 
-test('usually a step is taken again later and later, and never given up', () => {
-  expect(pausesOf(usualPace, start, 8)).toEqual([5, 10, 20, 40, 80, 120, 120, 120])
+test('by default a step is repeated at growing intervals and never given up', () => {
+  expect(listDelays(defaultBackoff, start, 8)).toEqual([5, 10, 20, 40, 80, 120, 120, 120])
 })
 
 test.each([
@@ -26,41 +33,42 @@ test.each([
   ['kubelet', 15],
   ['kube-proxy', 10],
 ] as const)(
-  'by the seed %s is tried six times, %i s apart, and again when its script would run again',
-  (role, apart) => {
-    const pauses = pausesOf(seedPace, { do: 'start', role, basis: '' }, 7)
-    expect(pauses).toEqual([apart, apart, apart, apart, apart, 120, apart])
+  'with the legacy script policy %s is tried six times, %i s apart, and again when the script would run again',
+  (role, seconds) => {
+    const delays = listDelays(legacyScriptBackoff, { do: 'start', role, basis: '' }, 7)
+    expect(delays).toEqual([seconds, seconds, seconds, seconds, seconds, 120, seconds])
   },
 )
 
-test('what the seed knows nothing of goes at the usual pace', () => {
-  expect(pausesOf(seedPace, { do: 'start-hns' }, 3)).toEqual([5, 10, 20])
+test('steps that the legacy script does not have use the default backoff', () => {
+  expect(listDelays(legacyScriptBackoff, { do: 'start-hns' }, 3)).toEqual([5, 10, 20])
 })
 
-test('by the seed the way to the API is opened anew at three tries left, and once', () => {
-  let memory = noMemory
-  const seen = Array.from({ length: 6 }, (_, index) => {
-    const first = reopened({ memory, pace: seedPace }, start)
-    if (first !== undefined) memory = taken(memory, first, index * 20_000 + 19_000)
-    const again = reopened({ memory, pace: seedPace }, start)
-    memory = taken(memory, start, index * 20_000 + 20_000)
+test('with the legacy script policy the connection to the API is reopened once, when three attempts are left', () => {
+  let state = emptyReconcileState
+  const takenSteps = Array.from({ length: 6 }, (_, index) => {
+    const first = findReopenStep({ state, backoff: legacyScriptBackoff }, start)
+    if (first !== undefined) state = recordAttempt(state, first, index * 20_000 + 19_000)
+    const again = findReopenStep({ state, backoff: legacyScriptBackoff }, start)
+    state = recordAttempt(state, start, index * 20_000 + 20_000)
     return [first?.do, again?.do]
   })
-  expect(seen).toEqual([[], [], [], ['reopen'], [], []].map(([first]) => [first, undefined]))
-  expect(reopened({ memory, pace: usualPace }, start)).toBeUndefined()
+  expect(takenSteps).toEqual([[], [], [], ['reopen'], [], []].map(([first]) => [first, undefined]))
+  expect(findReopenStep({ state, backoff: defaultBackoff }, start)).toBeUndefined()
 })
 
-test('by the seed it is said once that six tries were in vain, when the next one would have been due', () => {
-  let memory = noMemory
-  const said = (now: number, pace = seedPace) => givenUp({ memory, pace, now }, start)
+test('with the legacy script policy six failed attempts are reported once, when the next one would be due', () => {
+  let state = emptyReconcileState
+  const findStep = (now: number, backoff = legacyScriptBackoff) =>
+    findGiveUpStep({ state, backoff, now }, start)
   for (let index = 0; index < 6; index++) {
-    expect(said(index * 20_000 + 20_000)).toBeUndefined()
-    memory = taken(memory, start, index * 20_000 + 20_000)
+    expect(findStep(index * 20_000 + 20_000)).toBeUndefined()
+    state = recordAttempt(state, start, index * 20_000 + 20_000)
   }
-  expect(said(139_000)).toBeUndefined()
-  expect(said(140_000, usualPace)).toBeUndefined()
-  const step = said(140_000)
+  expect(findStep(139_000)).toBeUndefined()
+  expect(findStep(140_000, defaultBackoff)).toBeUndefined()
+  const step = findStep(140_000)
   expect(step).toEqual({ do: 'give-up', role: 'flanneld' })
-  if (step !== undefined) memory = taken(memory, step, 140_000)
-  expect(said(200_000)).toBeUndefined()
+  if (step !== undefined) state = recordAttempt(state, step, 140_000)
+  expect(findStep(200_000)).toBeUndefined()
 })

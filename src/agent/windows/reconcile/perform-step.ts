@@ -1,15 +1,19 @@
-import type { WorkerEdges } from './reconcile-deps.ts'
-import { placesOf } from './replace-program.ts'
-import type { Step } from './step.ts'
-import type { Role, WorkerService, WorkerWish } from './worker-spec.ts'
+import type { ReconcileDeps } from './reconcile-deps.ts'
+import { buildProgramPaths } from './replace-program.ts'
+import type { ReconcileStep } from './step.ts'
+import type { WorkerRole, WorkerServiceSpec, WorkerSpec } from './worker-spec.ts'
 
-/** Takes a step. Whether it was enough is for the next look. */
-export async function perform(edges: WorkerEdges, wish: WorkerWish, step: Step): Promise<void> {
-  const { host, addresses } = edges
+/** Performs one step. The next observation shows whether it was enough. */
+export async function performReconcileStep(
+  deps: ReconcileDeps,
+  spec: WorkerSpec,
+  step: ReconcileStep,
+): Promise<void> {
+  const { host, addresses } = deps
   switch (step.do) {
     case 'allow': {
-      const rule = wish.firewall.find(({ name }) => name === step.rule)
-      if (rule !== undefined) await host.firewall.put({ ...rule, group: wish.group })
+      const rule = spec.firewall.find(({ name }) => name === step.rule)
+      if (rule !== undefined) await host.firewall.put({ ...rule, group: spec.group })
       return
     }
     case 'route': {
@@ -17,48 +21,48 @@ export async function perform(edges: WorkerEdges, wish: WorkerWish, step: Step):
       return host.routes.add({ destination, nextHop, interfaceIndex, metric: 1 })
     }
     case 'fetch': {
-      const { program } = serviceOf(wish, step.role)
-      return edges.fetch(program, placesOf(program).staged)
+      const { program } = requireService(spec, step.role)
+      return deps.fetch(program, buildProgramPaths(program).staged)
     }
     case 'move':
       return host.files.move({ from: step.from, to: step.to })
     case 'discard':
       return host.files.remove({ path: step.path })
     case 'put':
-      return host.services.put(serviceOf(wish, step.role).service)
+      return host.services.put(requireService(spec, step.role).service)
     case 'start-hns':
       return host.services.start({ name: 'hns' })
     case 'start':
-      return host.services.start({ name: serviceOf(wish, step.role).service.name })
+      return host.services.start({ name: requireService(spec, step.role).service.name })
     case 'stop':
-      return host.services.stop({ name: serviceOf(wish, step.role).service.name })
+      return host.services.stop({ name: requireService(spec, step.role).service.name })
     case 'end': {
       const { id, program, startedAt } = step.process
       return host.processes.end({ id, program, startedAt })
     }
     case 'hold':
-      return host.networks.create({ ...overlayOf(wish).hold, adapter: step.adapter })
+      return host.networks.create({ ...requireOverlay(spec).anchor, adapter: step.adapter })
     case 'drop-network':
       return host.networks.remove({ id: step.id })
     case 'reserve':
-      await addresses.reserve(overlayOf(wish).network.name, step.subnet)
+      await addresses.reserve(requireOverlay(spec).network.name, step.subnet)
       return
     case 'release':
-      return addresses.release(overlayOf(wish).network.name)
+      return addresses.release(requireOverlay(spec).network.name)
     case 'give-up':
       return undefined
     case 'reopen':
-      return host.services.stop({ name: serviceOf(wish, 'apiserver-proxy').service.name })
+      return host.services.stop({ name: requireService(spec, 'apiserver-proxy').service.name })
   }
 }
 
-function serviceOf({ services }: WorkerWish, role: Role): WorkerService {
+function requireService({ services }: WorkerSpec, role: WorkerRole): WorkerServiceSpec {
   const service = services[role]
-  if (service === undefined) throw new Error(`nobody has wished for ${role}`)
+  if (service === undefined) throw new Error(`the spec has no service ${role}`)
   return service
 }
 
-function overlayOf({ overlay }: WorkerWish): NonNullable<WorkerWish['overlay']> {
-  if (overlay === undefined) throw new Error('nobody has wished for a network of pods')
+function requireOverlay({ overlay }: WorkerSpec): NonNullable<WorkerSpec['overlay']> {
+  if (overlay === undefined) throw new Error('the spec has no pod network')
   return overlay
 }

@@ -1,28 +1,28 @@
 import type { Clock } from '../../host/clock.ts'
 import type { WindowsOperations } from '../operations/windows-operations.ts'
-import type { Role, WorkerService } from './worker-spec.ts'
+import type { WorkerRole, WorkerServiceSpec } from './worker-spec.ts'
 
-/** All that a worker is brought up through. */
-export interface WorkerEdges {
+/** Everything that reconciling a worker needs from its caller. */
+export interface ReconcileDeps {
   readonly host: WindowsOperations
   readonly clock: Pick<Clock, 'now'>
-  /** Ends a round between two steps; what is under way ends by the signal of its host. */
+  /** Ends a round between two steps. The signal of the host ends the operation in progress. */
   readonly signal: AbortSignal
-  /** Whether a program says itself that it is well. */
-  isReady(role: Role): Promise<boolean>
-  /** Which have said often enough that they are not well, where somebody counts that. */
-  readonly unwell?: ReadonlySet<Role>
-  /** The host's part of the pods' network, as its Node says it; nothing as long as that cannot be known. */
+  /** Whether a program reports that it is healthy. */
+  isReady(role: WorkerRole): Promise<boolean>
+  /** Roles that failed their probes often enough to count as unhealthy, if the caller counts failures. */
+  readonly unhealthy?: ReadonlySet<WorkerRole>
+  /** Pod subnet of the host from its Node; undefined while it cannot be read. */
   subnet(): Promise<string | undefined>
   readonly addresses: SourceAddresses
-  /** Brings a whole copy of a program to a path. What came of it is seen by its digest. */
-  fetch(wanted: WorkerService['program'], to: string): Promise<void>
+  /** Writes a complete copy of a program to a path. The caller checks the digest. */
+  fetch(program: WorkerServiceSpec['program'], to: string): Promise<void>
 }
 
-/** The address that kube-proxy sends from, in the book of host-local. */
+/** Source address of kube-proxy, reserved in the store of host-local. */
 export interface SourceAddresses {
-  reserved(network: string): Promise<string | undefined>
-  /** Answers with the same one as long as it is taken. */
+  findReserved(network: string): Promise<string | undefined>
+  /** Returns the same address as long as it is reserved. */
   reserve(network: string, subnet: string): Promise<string>
   release(network: string): Promise<void>
 }

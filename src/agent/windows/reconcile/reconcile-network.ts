@@ -1,86 +1,104 @@
 import type { Adapter } from '../operations/adapters.ts'
 import type { HnsNetwork } from '../operations/hns.ts'
-import { inSubnet } from './in-subnet.ts'
-import type { Seen } from './worker-observation.ts'
-import { isChanging } from './reconcile-service.ts'
-import type { Scene, Wishes } from './desired-steps.ts'
-import type { WorkerWish } from './worker-spec.ts'
+import { isInSubnet } from './in-subnet.ts'
+import type { WorkerObservation } from './worker-observation.ts'
+import { waitForTransition } from './reconcile-service.ts'
+import type { ReconcileContext, DesiredSteps } from './desired-steps.ts'
+import type { WorkerSpec } from './worker-spec.ts'
 
-export type Overlay = NonNullable<WorkerWish['overlay']>
+export type Overlay = NonNullable<WorkerSpec['overlay']>
 
-/** How long flannel may take to make its network: it waits most of a minute for the adapter alone. */
-export const networkPatience = 90_000
+/** How long flannel may take to create its network. Waiting for the adapter alone takes most of a minute. */
+export const networkTimeoutMs = 90_000
 
-/** The one that has the host's address, and no other: before a switch was made or after, whatever it is called. */
-export function adapterOf({ address }: WorkerWish, { adapters }: Seen): Adapter | undefined {
+/**
+ * The adapter that has the host's address. Its name is ignored, because the address moves when a switch is
+ * created.
+ */
+export function findAdapter({ address }: WorkerSpec, { adapters }: WorkerObservation): Adapter | undefined {
   return adapters.find(({ up, addresses }) => up && addresses.some((one) => one.address === address))
 }
 
-export function* metadataRoutes({ wish, seen }: Scene): Wishes {
-  const adapter = adapterOf(wish, seen)
-  const own = seen.routes.filter(({ interfaceIndex }) => interfaceIndex === adapter?.index)
-  const out = own.find(({ destination }) => destination === '0.0.0.0/0')
-  if (adapter === undefined || out === undefined) return
+export function* reconcileMetadataRoutes({ spec, observed }: ReconcileContext): DesiredSteps {
+  const adapter = findAdapter(spec, observed)
+  const adapterRoutes = observed.routes.filter(({ interfaceIndex }) => interfaceIndex === adapter?.index)
+  const defaultRoute = adapterRoutes.find(({ destination }) => destination === '0.0.0.0/0')
+  if (adapter === undefined || defaultRoute === undefined) return
   const { index: interfaceIndex } = adapter
-  for (const destination of wish.metadata) {
-    if (own.some((route) => route.destination === destination)) continue
-    yield { step: { do: 'route', destination, nextHop: out.nextHop, interfaceIndex }, keeps: false }
+  for (const destination of spec.metadata) {
+    if (adapterRoutes.some((route) => route.destination === destination)) continue
+    yield {
+      step: { do: 'route', destination, nextHop: defaultRoute.nextHop, interfaceIndex },
+      blocking: false,
+    }
   }
 }
 
-/** The first network on the adapter breaks connections: it is made once, by ours, and stays. */
-export function* switchIsHeld(
-  { wish, seen }: Scene,
-  hold: Overlay['hold'],
+/**
+ * The first network on an adapter breaks connections. Hyperkube therefore creates one network once and keeps
+ * it.
+ */
+export function* reconcileSwitch(
+  { spec, observed }: ReconcileContext,
+  anchor: Overlay['anchor'],
   networks: readonly HnsNetwork[],
-): Wishes {
-  const there = networks.find(({ name }) => name === hold.name)
-  if (there?.type === 'overlay') return
-  if (there !== undefined) {
-    yield { step: { do: 'drop-network', id: there.id, name: there.name }, keeps: true }
+): DesiredSteps {
+  const existing = networks.find(({ name }) => name === anchor.name)
+  if (existing?.type === 'overlay') return
+  if (existing !== undefined) {
+    yield { step: { do: 'drop-network', id: existing.id, name: existing.name }, blocking: true }
     return
   }
-  const adapter = physicalOf(wish, seen)
+  const adapter = findPhysicalAdapter(spec, observed)
   if (adapter === undefined) yield { wait: 'the adapter below the switch' }
-  else yield { step: { do: 'hold', adapter }, keeps: true }
+  else yield { step: { do: 'hold', adapter }, blocking: true }
 }
 
-/** A switch takes the address, and is called after the adapter that it is on: vEthernet (Ethernet). */
-function physicalOf(wish: WorkerWish, seen: Seen): string | undefined {
-  const adapter = adapterOf(wish, seen)
+/**
+ * The physical adapter below the switch. A switch takes the address and is named after its adapter: vEthernet
+ * (Ethernet).
+ */
+function findPhysicalAdapter(spec: WorkerSpec, observed: WorkerObservation): string | undefined {
+  const adapter = findAdapter(spec, observed)
   if (adapter?.virtual !== true) return adapter?.name
   const name = /^vEthernet \((.*)\)$/.exec(adapter.name)?.[1]
-  return seen.adapters.find((one) => one.name === name && !one.virtual)?.name
+  return observed.adapters.find((one) => one.name === name && !one.virtual)?.name
 }
 
-/** Flannel does not look at the type of a network that is there: it has to stop first, or it would never make another. */
-export function* wrongNetwork(
-  scene: Scene,
+/**
+ * Removes a network of the wrong type. Flannel does not check the type of an existing network, so flanneld
+ * must stop first, or it never creates another.
+ */
+export function* reconcileNetworkType(
+  context: ReconcileContext,
   network: Overlay['network'],
   networks: readonly HnsNetwork[],
-): Wishes {
-  const { wish, seen } = scene
-  const there = networks.find((one) => one.name === network.name)
-  if (there === undefined) return
-  const { id, name, type, managementAddress = wish.address } = there
-  if (type === network.type && managementAddress === wish.address) return
-  const flanneld = seen.services.get(wish.services.flanneld?.service.name ?? '')
-  if (flanneld?.state === 'Running') yield { step: { do: 'stop', role: 'flanneld' }, keeps: true }
+): DesiredSteps {
+  const { spec, observed } = context
+  const existing = networks.find((one) => one.name === network.name)
+  if (existing === undefined) return
+  const { id, name, type, managementAddress = spec.address } = existing
+  if (type === network.type && managementAddress === spec.address) return
+  const flanneld = observed.services.get(spec.services.flanneld?.service.name ?? '')
+  if (flanneld?.state === 'Running') yield { step: { do: 'stop', role: 'flanneld' }, blocking: true }
   if (flanneld !== undefined && flanneld.state !== 'Stopped')
-    yield* isChanging(scene, 'flanneld', flanneld.processId)
-  yield { step: { do: 'drop-network', id, name }, keeps: true }
+    yield* waitForTransition(context, 'flanneld', flanneld.processId)
+  yield { step: { do: 'drop-network', id, name }, blocking: true }
 }
 
-export function* networkIsLate({ memory, now }: Scene, { name }: Overlay['network']): Wishes {
-  const since = memory.started.flanneld?.at ?? now
-  if (now - since > networkPatience) yield { step: { do: 'stop', role: 'flanneld' }, keeps: true }
+export function* waitForNetwork(
+  { state, now }: ReconcileContext,
+  { name }: Overlay['network'],
+): DesiredSteps {
+  const since = state.started.flanneld?.at ?? now
+  if (now - since > networkTimeoutMs) yield { step: { do: 'stop', role: 'flanneld' }, blocking: true }
   yield { wait: `flannel to make the network ${name}` }
 }
 
-/** Taken in the book of those who give addresses to pods, or some pod would get it. */
-export function* sourceAddress({ seen }: Scene, network: HnsNetwork): Wishes {
+/** Reserves the source address where pods get theirs. Otherwise a pod could get the same address. */
+export function* reconcileSourceAddress({ observed }: ReconcileContext, network: HnsNetwork): DesiredSteps {
   const [subnet] = network.subnets
   if (subnet === undefined) yield { wait: 'the network to have a subnet' }
-  else if (seen.sourceAddress === undefined) yield { step: { do: 'reserve', subnet }, keeps: true }
-  else if (!inSubnet(seen.sourceAddress, subnet)) yield { step: { do: 'release' }, keeps: true }
+  else if (observed.sourceAddress === undefined) yield { step: { do: 'reserve', subnet }, blocking: true }
+  else if (!isInSubnet(observed.sourceAddress, subnet)) yield { step: { do: 'release' }, blocking: true }
 }

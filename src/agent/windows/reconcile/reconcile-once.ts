@@ -1,69 +1,81 @@
-import { type Decision, decide } from './decide-next-step.ts'
-import type { WorkerEdges } from './reconcile-deps.ts'
-import { look } from './observe-worker.ts'
-import { type Pace, taken, usualPace } from './backoff.ts'
-import { perform } from './perform-step.ts'
-import type { Seen, WorkerMemory } from './worker-observation.ts'
-import type { Step } from './step.ts'
-import type { WorkerWish } from './worker-spec.ts'
+import { type ReconcileDecision, decideNextStep } from './decide-next-step.ts'
+import type { ReconcileDeps } from './reconcile-deps.ts'
+import { observeWorker } from './observe-worker.ts'
+import { type StepBackoff, recordAttempt, defaultBackoff } from './backoff.ts'
+import { performReconcileStep } from './perform-step.ts'
+import type { WorkerObservation, ReconcileState } from './worker-observation.ts'
+import type { ReconcileStep } from './step.ts'
+import type { WorkerSpec } from './worker-spec.ts'
 
-/** So many steps at once, so that a round ends whatever happens. */
-const most = 20
+/** Limit of steps per round, so that every round ends. */
+const maxSteps = 20
 
-export interface RoundEnd {
-  /** What the last look has seen. */
-  readonly seen: Seen
-  readonly memory: WorkerMemory
-  /** What there was to wait for at last; `well` when there was nothing more to do. */
-  readonly decision: Exclude<Decision, { readonly kind: 'step' }>
-  readonly steps: readonly { readonly step: Step; readonly error?: unknown }[]
+export interface ReconcileResult {
+  /** The last observation. */
+  readonly observed: WorkerObservation
+  readonly state: ReconcileState
+  /** What the round waits for at its end; `well` if nothing was left to do. */
+  readonly decision: Exclude<ReconcileDecision, { readonly kind: 'step' }>
+  readonly steps: readonly { readonly step: ReconcileStep; readonly error?: unknown }[]
 }
 
-/** What is kept of a worker between rounds, before anything is done that is to be remembered. */
-export type Keep = (memory: WorkerMemory) => Promise<void>
+/** Saves the state, before each step and after each start. */
+export type SaveReconcileState = (state: ReconcileState) => Promise<void>
 
-export interface RoundOptions {
-  readonly pace?: Pace
-  /** For whoever tells of each step. */
-  readonly take?: (step: Step) => Promise<void>
+export interface ReconcileOptions {
+  readonly backoff?: StepBackoff
+  /** Performs a step; the caller may report it. */
+  readonly runStep?: (step: ReconcileStep) => Promise<void>
 }
 
-/** Looks and takes steps until there is nothing to do but to wait. A look that fails is for the next round. */
-export async function round(
-  edges: WorkerEdges,
-  wish: WorkerWish,
-  former: WorkerMemory,
-  keep: Keep,
-  { pace = usualPace, take = async (step) => perform(edges, wish, step) }: RoundOptions = {},
-): Promise<RoundEnd> {
-  const steps: { step: Step; error?: unknown }[] = []
-  let memory = former
+/**
+ * Observes and performs steps until only waiting is left. A failed observation ends the round; the next round
+ * tries again.
+ */
+export async function reconcileOnce(
+  deps: ReconcileDeps,
+  spec: WorkerSpec,
+  previous: ReconcileState,
+  save: SaveReconcileState,
+  {
+    backoff = defaultBackoff,
+    runStep = async (step) => performReconcileStep(deps, spec, step),
+  }: ReconcileOptions = {},
+): Promise<ReconcileResult> {
+  const steps: { step: ReconcileStep; error?: unknown }[] = []
+  let state = previous
   for (;;) {
-    edges.signal.throwIfAborted()
-    const looked = await look(edges, wish, memory)
-    const now = edges.clock.now().getTime()
-    const decision = decide({ wish, seen: looked.seen, memory: looked.memory, now, pace })
-    memory = looked.memory
-    if (decision.kind !== 'step') return { seen: looked.seen, memory, decision, steps }
+    deps.signal.throwIfAborted()
+    const observation = await observeWorker(deps, spec, state)
+    const now = deps.clock.now().getTime()
+    const decision = decideNextStep({
+      spec,
+      observed: observation.observed,
+      state: observation.state,
+      now,
+      backoff,
+    })
+    state = observation.state
+    if (decision.kind !== 'step') return { observed: observation.observed, state, decision, steps }
     const { step } = decision
-    memory = taken(memory, step, now)
-    await keep(memory)
-    const error = await attempt(async () => take(step))
+    state = recordAttempt(state, step, now)
+    await save(state)
+    const error = await tryStep(async () => runStep(step))
     steps.push({ step, ...error })
     if (error === undefined && step.do === 'start') {
       const started = { basis: step.basis, at: now }
-      memory = { ...memory, started: { ...memory.started, [step.role]: started } }
-      await keep(memory)
+      state = { ...state, started: { ...state.started, [step.role]: started } }
+      await save(state)
     }
-    if (steps.length === most) {
-      const { seen } = looked
-      return { seen, memory, decision: { kind: 'wait', reason: 'the next round' }, steps }
+    if (steps.length === maxSteps) {
+      const { observed } = observation
+      return { observed, state, decision: { kind: 'wait', reason: 'the next round' }, steps }
     }
   }
 }
 
-/** A step that failed is tried again in its time; whatever else is to be done is done meanwhile. */
-async function attempt(work: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
+/** A failed step is retried after its backoff. Other steps continue meanwhile. */
+async function tryStep(work: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
   try {
     await work()
     return undefined

@@ -1,96 +1,111 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ServiceState, ServiceWish } from '../operations/services.ts'
-import type { HostProcess } from '../operations/processes.ts'
-import { programIn } from '../scm/service-spec.ts'
-import { placesOf, replacing } from './replace-program.ts'
-import type { Scene, Wishes } from './desired-steps.ts'
-import type { Role } from './worker-spec.ts'
+import type { ServiceState, WindowsServiceSpec } from '../operations/services.ts'
+import type { WindowsProcess } from '../operations/processes.ts'
+import { parseProgramPath } from '../scm/service-spec.ts'
+import { buildProgramPaths, listReplaceSteps } from './replace-program.ts'
+import type { ReconcileContext, DesiredSteps } from './desired-steps.ts'
+import type { WorkerRole } from './worker-spec.ts'
 
 /** How long a service may take to stop. */
-export const stopPatience = 60_000
+export const stopTimeoutMs = 60_000
 
 /**
- * A service that has its program, is as it was wished, runs, and was started upon all that it depends on as it is now. While
- * its program is being replaced, one that runs is left alone: it could be the last time that it starts.
+ * Brings a service to its spec: its program is installed, it runs, and it was started on the current versions
+ * of its dependencies. While its program is being replaced, a running service is left alone: it might not
+ * start again.
  */
-export function* serviceRuns(scene: Scene, role: Role, upon: readonly string[]): Wishes {
-  const { wish, seen, memory } = scene
-  const [wanted, programs] = [wish.services[role], seen.programs[role]]
-  if (wanted === undefined || programs === undefined) return
-  const { service, program } = wanted
+export function* reconcileService(
+  context: ReconcileContext,
+  role: WorkerRole,
+  dependencies: readonly string[],
+): DesiredSteps {
+  const { spec, observed, state } = context
+  const [desired, programs] = [spec.services[role], observed.programs[role]]
+  if (desired === undefined || programs === undefined) return
+  const { service, program } = desired
   const { target } = programs
-  for (const step of replacing(role, program, programs)) yield { step, keeps: false }
-  const whole = target === program.sha256
-  const there = seen.services.get(service.name)
-  if (there === undefined && target === undefined) yield { wait: `the program of ${role}` }
-  if (there === undefined || (whole && !isAsWished(there, service))) {
-    yield { step: { do: 'put', role }, keeps: true }
+  for (const step of listReplaceSteps(role, program, programs)) yield { step, blocking: false }
+  const isCurrent = target === program.sha256
+  const existing = observed.services.get(service.name)
+  if (existing === undefined && target === undefined) yield { wait: `the program of ${role}` }
+  if (existing === undefined || (isCurrent && !matchesSpec(existing, service))) {
+    yield { step: { do: 'put', role }, blocking: true }
     return
   }
-  const orphan = orphanOf(seen, there, program.path)
+  const orphan = findOrphan(observed, existing, program.path)
   if (orphan !== undefined)
-    yield { step: { do: 'end', role, process: orphan, why: 'was left by its runner' }, keeps: true }
+    yield { step: { do: 'end', role, process: orphan, why: 'was left by its runner' }, blocking: true }
   const settings = [service.commandLine, ...service.environment, ...service.dependsOn]
-  const basis = whole ? [target, ...settings, ...upon].join(' ') : 'a former program'
-  if (there.state === 'Stopped') yield { step: { do: 'start', role, basis }, keeps: true }
-  if (there.state !== 'Running') yield* isChanging(scene, role, there.processId)
-  if (whole && memory.started[role]?.basis !== basis) yield { step: { do: 'stop', role }, keeps: true }
-  if (isHung(scene, role)) yield { step: { do: 'stop', role }, keeps: true }
-  if (!seen.ready.has(role) && !unawaited.has(role)) yield { wait: `${role} to be well` }
+  const basis = isCurrent ? [target, ...settings, ...dependencies].join(' ') : 'a previous program'
+  if (existing.state === 'Stopped') yield { step: { do: 'start', role, basis }, blocking: true }
+  if (existing.state !== 'Running') yield* waitForTransition(context, role, existing.processId)
+  if (isCurrent && state.started[role]?.basis !== basis) yield { step: { do: 'stop', role }, blocking: true }
+  if (isHung(context, role)) yield { step: { do: 'stop', role }, blocking: true }
+  if (!observed.ready.has(role) && !notAwaited.has(role)) yield { wait: `${role} to be healthy` }
 }
 
-/** How long after its start a program is not blamed for what it says, in milliseconds. */
-export const startup = 90_000
+/** How long after its start a program may report that it is unhealthy, in milliseconds. */
+export const startupGraceMs = 90_000
 
-/** It is alive, and says for long that it is not well: nobody else starts it anew. */
-function isHung({ seen, memory, now }: Scene, role: Role): boolean {
-  return seen.unwell.has(role) && now - (memory.started[role]?.at ?? 0) > startup
+/** The process is alive and has been unhealthy for long. Nothing else would restart it. */
+function isHung({ observed, state, now }: ReconcileContext, role: WorkerRole): boolean {
+  return observed.unhealthy.has(role) && now - (state.started[role]?.at ?? 0) > startupGraceMs
 }
 
-/** kube-proxy comes last, and the way to the API is there when it runs: whether they are well is for healing to ask. */
-const unawaited: ReadonlySet<Role> = new Set(['apiserver-proxy', 'kube-proxy'])
+/**
+ * Roles that no other step waits for: kube-proxy comes last, and apiserver-proxy works as soon as it runs.
+ * Healing checks their health.
+ */
+const notAwaited: ReadonlySet<WorkerRole> = new Set(['apiserver-proxy', 'kube-proxy'])
 
-function isAsWished(there: ServiceState, wish: ServiceWish): boolean {
+function matchesSpec(existing: ServiceState, spec: WindowsServiceSpec): boolean {
   return (
-    there.commandLine === wish.commandLine &&
-    there.description === wish.description &&
-    there.startMode === 'Auto' &&
-    isDeepStrictEqual([there.dependsOn, there.environment], [wish.dependsOn, wish.environment])
+    existing.commandLine === spec.commandLine &&
+    existing.description === spec.description &&
+    existing.startMode === 'Auto' &&
+    isDeepStrictEqual([existing.dependsOn, existing.environment], [spec.dependsOn, spec.environment])
   )
 }
 
 /**
- * What a runner that was killed has left: it holds the port and the files that the next one needs. Its runner is looked for
- * after it, so that one that has just been started is not taken for such.
+ * A program whose runner was killed: it holds the port and the files that the next one needs. Runners are
+ * listed after programs, so a program that has just been started does not count as an orphan.
  */
-function orphanOf(
-  { processes }: Scene['seen'],
+function findOrphan(
+  { processes }: ReconcileContext['observed'],
   { processId, commandLine }: ServiceState,
   path: string,
-): HostProcess | undefined {
-  if (isSame(programIn({ commandLine }), path)) return undefined
-  // It runs on from wherever its file was moved to since.
-  const { staged, aside } = placesOf({ path })
+): WindowsProcess | undefined {
+  if (isSamePath(parseProgramPath({ commandLine }), path)) return undefined
+  // The process keeps running from wherever its file was moved.
+  const { staged, previous } = buildProgramPaths({ path })
   return processes.find(
     ({ program, parent }) =>
-      [path, staged, aside].some((one) => isSame(program, one)) &&
+      [path, staged, previous].some((one) => isSamePath(program, one)) &&
       parent !== processId &&
       processes.every(({ id }) => id !== parent),
   )
 }
 
-/** As Windows compares paths. */
-function isSame(one: string, other: string): boolean {
+/** Windows paths are case-insensitive. */
+function isSamePath(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase()
 }
 
-/** One that does not obey within its time is ended: the very process that was seen, and what it runs before it. */
-export function* isChanging({ seen, memory, now }: Scene, role: Role, processId: number): Wishes {
-  const since = memory.stopping[role] ?? now
+/**
+ * Waits for a service to start or stop. After the timeout it ends the observed process, the child of the
+ * service first.
+ */
+export function* waitForTransition(
+  { observed, state, now }: ReconcileContext,
+  role: WorkerRole,
+  processId: number,
+): DesiredSteps {
+  const since = state.stopping[role] ?? now
   const process =
-    seen.processes.find(({ parent }) => parent === processId) ??
-    seen.processes.find(({ id }) => id === processId)
-  if (process !== undefined && now - since > stopPatience)
-    yield { step: { do: 'end', role, process, why: 'does not stop' }, keeps: true }
+    observed.processes.find(({ parent }) => parent === processId) ??
+    observed.processes.find(({ id }) => id === processId)
+  if (process !== undefined && now - since > stopTimeoutMs)
+    yield { step: { do: 'end', role, process, why: 'does not stop' }, blocking: true }
   yield { wait: `${role}, which is about to start or stop` }
 }

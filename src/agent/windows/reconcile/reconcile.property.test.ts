@@ -1,92 +1,104 @@
 import { array, assert, asyncProperty, constantFrom, nat, oneof, record, constant } from 'fast-check'
 import { expect, test } from 'vitest'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { allFaults, inflict } from '../../../../lab/windows/simulator/faults.ts'
-import { fileAt, type Machine } from '../../../../lab/windows/simulator/machine.ts'
-import type { Trouble } from '../../../../lab/windows/simulator/simulated-host.ts'
+import { allFaults, injectFault } from '../../../../lab/windows/simulator/faults.ts'
+import { findFile, type Machine } from '../../../../lab/windows/simulator/machine.ts'
+import type { PowerShellFault } from '../../../../lab/windows/simulator/simulated-host.ts'
 import {
   type SimulatedWorker,
   simulatedWorker,
-  workerWish,
+  simulatedWorkerSpec,
 } from '../../../../lab/windows/simulator/simulated-worker.ts'
 import {
-  type Course,
-  faultsOf,
-  foreignIn,
-  newCourse,
-  pass,
-  untilWell,
+  type Scenario,
+  findFaults,
+  readForeignState,
+  newScenario,
+  runRound,
+  runUntilHealthy,
 } from '../../../../lab/windows/simulator/scenario.ts'
-import { noMemory } from './worker-observation.ts'
-import { roles } from './worker-spec.ts'
+import { emptyReconcileState } from './worker-observation.ts'
+import { nodeRoles } from './worker-spec.ts'
 
-const troubles: readonly Trouble[] = ['silent-before', 'silent-after', 'rubbish-before', 'rubbish-after']
+const powershellFaults: readonly PowerShellFault[] = [
+  'silent-before',
+  'silent-after',
+  'invalid-output-before',
+  'invalid-output-after',
+]
 
-/** What can happen to a host and to whoever looks after it, one after the other. */
-const happening = oneof(
+/** Events that can happen to a host and its agent, in sequence. */
+const eventArbitrary = oneof(
   { weight: 6, arbitrary: record({ what: constant('fault' as const), fault: constantFrom(...allFaults) }) },
-  /** PowerShell goes wrong over one of the next operations. */
+  /** PowerShell fails during one of the next operations. */
   {
     weight: 2,
-    arbitrary: record({ what: constant('trouble' as const), after: nat(40), how: constantFrom(...troubles) }),
+    arbitrary: record({
+      what: constant('powershell-fault' as const),
+      after: nat(40),
+      how: constantFrom(...powershellFaults),
+    }),
   },
-  /** The agent ends between writing down what it does and doing it, or between doing it and writing that down. */
+  /**
+   * The agent crashes between recording a step and performing it, or between performing it and recording the
+   * result.
+   */
   { weight: 1, arbitrary: record({ what: constant('death' as const), writes: nat(3) }) },
-  /** The agent has lost what it knew. */
+  /** The agent has lost its state. */
   { weight: 1, arbitrary: record({ what: constant('loss' as const) }) },
   { weight: 4, arbitrary: record({ what: constant('rounds' as const), count: nat(12) }) },
 )
 
-/** A few hundred courses at every change; 100,000 by `npm run test:full`. */
-const asked = process.env['PROPERTY_RUNS']
-const numRuns = asked === undefined ? 300 : Math.ceil((Number(asked) * 100) / 3)
+/** A few hundred scenarios at every change; 100,000 with `npm run test:full`. */
+const requestedRuns = process.env['PROPERTY_RUNS']
+const numRuns = requestedRuns === undefined ? 300 : Math.ceil((Number(requestedRuns) * 100) / 3)
 
 test(
-  'whatever happens to a host, it becomes a worker again, in few steps, and nothing of others is touched',
+  'whatever happens to a host, it becomes a worker again in few steps, and foreign state is untouched',
   { timeout: 3_600_000 },
   async () => {
     await assert(
-      asyncProperty(array(happening, { maxLength: 10 }), async (course) => {
+      asyncProperty(array(eventArbitrary, { maxLength: 10 }), async (events) => {
         const losses: string[] = []
-        const worker = watched(simulatedWorker(), losses)
-        const agent = newCourse(worker)
-        const foreign = foreignIn(worker.machine)
-        for (const event of course) {
+        const worker = watchPrograms(simulatedWorker(), losses)
+        const agent = newScenario(worker)
+        const foreign = readForeignState(worker.machine)
+        for (const event of events) {
           switch (event.what) {
             case 'fault':
-              inflict(worker.machine, event.fault)
+              injectFault(worker.machine, event.fault)
               break
-            case 'trouble':
-              worker.trouble.push(...Array<undefined>(event.after), event.how)
+            case 'powershell-fault':
+              worker.faults.push(...Array<undefined>(event.after), event.how)
               break
             case 'death':
-              await dying(agent, event.writes)
+              await runInterruptedRound(agent, event.writes)
               break
             case 'loss':
-              agent.memory = noMemory
+              agent.state = emptyReconcileState
               break
             case 'rounds':
-              for (let round = 0; round < event.count; round++) await pass(agent)
+              for (let round = 0; round < event.count; round++) await runRound(agent)
           }
         }
-        const rounds = await untilWell(agent)
-        expect(faultsOf(worker.machine)).toEqual([])
+        const rounds = await runUntilHealthy(agent)
+        expect(findFaults(worker.machine)).toEqual([])
         expect(losses).toEqual([])
         expect(rounds).toBeLessThan(150)
         const done = worker.changes.length
-        expect(done).toBeLessThan(30 + 20 * course.length)
-        for (let round = 0; round < 5; round++) await pass(agent)
+        expect(done).toBeLessThan(30 + 20 * events.length)
+        for (let round = 0; round < 5; round++) await runRound(agent)
         expect(worker.changes.length).toBe(done)
-        expect(foreignIn(worker.machine)).toEqual(foreign)
-        expect(worker.changes.filter(({ operation }) => !usual.has(operation))).toEqual([])
+        expect(readForeignState(worker.machine)).toEqual(foreign)
+        expect(worker.changes.filter(({ operation }) => !allowedOperations.has(operation))).toEqual([])
       }),
       { numRuns },
     )
   },
 )
 
-/** All that bringing up a worker ever does. */
-const usual = new Set([
+/** All operations that reconciling a worker ever uses. */
+const allowedOperations = new Set([
   'firewall.put',
   'routes.add',
   'services.put',
@@ -99,55 +111,55 @@ const usual = new Set([
   'networks.remove',
 ])
 
-/** A round over whose nth write the agent dies. */
-async function dying(course: Course, writes: number): Promise<void> {
-  const { worker } = course
-  const steps = course.steps
-  const mortal: Course = {
+/** Runs a round in which the agent crashes at the nth write. */
+async function runInterruptedRound(events: Scenario, writes: number): Promise<void> {
+  const { worker } = events
+  const steps = events.steps
+  const interrupted: Scenario = {
     worker,
-    get memory() {
-      return course.memory
+    get state() {
+      return events.state
     },
-    set memory(memory) {
-      if (course.steps - steps > writes) throw new HyperkubeError('POWERSHELL_ENDED', 'dead')
-      course.memory = memory
+    set state(state) {
+      if (events.steps - steps > writes) throw new HyperkubeError('POWERSHELL_ENDED', 'dead')
+      events.state = state
     },
     get steps() {
-      return course.steps
+      return events.steps
     },
     set steps(count) {
-      course.steps = count
+      events.steps = count
     },
   }
-  await pass(mortal)
+  await runRound(interrupted)
 }
 
-/** Tells of every step that takes the last program of a role that could run. */
-function watched(worker: SimulatedWorker, losses: string[]): SimulatedWorker {
-  const { host } = worker.edges
-  const guarded = async (work: () => Promise<undefined>): Promise<undefined> => {
-    const before = withPrograms(worker.machine)
+/** Records every step that removes the last usable program of a role. */
+function watchPrograms(worker: SimulatedWorker, losses: string[]): SimulatedWorker {
+  const { host } = worker.deps
+  const checkPrograms = async (work: () => Promise<undefined>): Promise<undefined> => {
+    const before = listRolesWithProgram(worker.machine)
     try {
       return await work()
     } finally {
-      const after = withPrograms(worker.machine)
+      const after = listRolesWithProgram(worker.machine)
       losses.push(...before.filter((role) => !after.includes(role)))
     }
   }
   const files: typeof host.files = {
     ...host.files,
-    move: async (input) => guarded(async () => host.files.move(input)),
-    remove: async (input) => guarded(async () => host.files.remove(input)),
+    move: async (input) => checkPrograms(async () => host.files.move(input)),
+    remove: async (input) => checkPrograms(async () => host.files.remove(input)),
   }
-  return { ...worker, edges: { ...worker.edges, host: { ...host, files } } }
+  return { ...worker, deps: { ...worker.deps, host: { ...host, files } } }
 }
 
-function withPrograms(machine: Machine): string[] {
-  return roles.filter((role) => {
-    const { path } = workerWish.services[role].program
+function listRolesWithProgram(machine: Machine): string[] {
+  return nodeRoles.filter((role) => {
+    const { path } = simulatedWorkerSpec.services[role].program
     return ['', '.new', '.old'].some(
       (end) =>
-        fileAt(machine, path + end)
+        findFile(machine, path + end)
           ?.content.toString()
           .startsWith('damaged') === false,
     )

@@ -1,43 +1,47 @@
-import type { ProgramSeen } from './worker-observation.ts'
-import type { Step } from './step.ts'
-import type { ProgramWish, Role } from './worker-spec.ts'
+import type { ProgramObservation } from './worker-observation.ts'
+import type { ReconcileStep } from './step.ts'
+import type { WorkerProgramSpec, WorkerRole } from './worker-spec.ts'
 
-export interface ProgramPlaces {
-  /** Where a whole new copy waits. */
+export interface ProgramPaths {
+  /** Path of the complete new copy before it is installed. */
   readonly staged: string
-  /** Where the former one goes: it can be moved while it runs, though neither overwritten nor removed. */
-  readonly aside: string
+  /** Path of the previous program. A running program can be moved, but neither overwritten nor removed. */
+  readonly previous: string
 }
 
-export function placesOf({ path }: Pick<ProgramWish, 'path'>): ProgramPlaces {
-  return { staged: `${path}.new`, aside: `${path}.old` }
+export function buildProgramPaths({ path }: Pick<WorkerProgramSpec, 'path'>): ProgramPaths {
+  return { staged: `${path}.new`, previous: `${path}.old` }
 }
 
 /**
- * What is to be done until a program is the one that was wished, the best first. A program only leaves its place when a whole
- * new one is beside it, so that whoever is cut off, or finds a file locked, leaves a host that still has one.
+ * Steps that lead to the desired program, best first. A program is moved only when a complete new one is
+ * beside it. An interruption or a locked file therefore leaves a host with a program.
  */
-export function replacing(role: Role, { path, sha256 }: ProgramWish, seen: ProgramSeen): readonly Step[] {
-  const { staged, aside } = placesOf({ path })
-  const { target } = seen
+export function listReplaceSteps(
+  role: WorkerRole,
+  { path, sha256 }: WorkerProgramSpec,
+  observed: ProgramObservation,
+): readonly ReconcileStep[] {
+  const { staged, previous } = buildProgramPaths({ path })
+  const { target } = observed
   if (target === sha256) {
     return [
-      ...(seen.staged === undefined ? [] : [{ do: 'discard', path: staged } as const]),
-      // Locked until the service was started anew.
-      ...(seen.aside === undefined ? [] : [{ do: 'discard', path: aside } as const]),
+      ...(observed.staged === undefined ? [] : [{ do: 'discard', path: staged } as const]),
+      // The previous program is locked until the service restarts.
+      ...(observed.previous === undefined ? [] : [{ do: 'discard', path: previous } as const]),
     ]
   }
-  if (seen.staged !== sha256) {
-    // Until there is a new one, the former is better than none.
-    const back = { do: 'move', from: aside, to: path } as const
+  if (observed.staged !== sha256) {
+    // Until the new program is there, the previous one is better than none.
+    const restore = { do: 'move', from: previous, to: path } as const
     const fetch = { do: 'fetch', role } as const
-    return target === undefined && seen.aside !== undefined ? [back, fetch] : [fetch]
+    return target === undefined && observed.previous !== undefined ? [restore, fetch] : [fetch]
   }
   if (target === undefined) return [{ do: 'move', from: staged, to: path }]
-  if (seen.aside === undefined) return [{ do: 'move', from: path, to: aside }]
-  // At most one of the two can be what runs.
+  if (observed.previous === undefined) return [{ do: 'move', from: path, to: previous }]
+  // At most one of the two files is running.
   return [
-    { do: 'discard', path: aside },
+    { do: 'discard', path: previous },
     { do: 'discard', path },
   ]
 }

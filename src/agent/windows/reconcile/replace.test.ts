@@ -1,63 +1,70 @@
 import { expect, test } from 'vitest'
-import { placesOf, replacing } from './replace-program.ts'
-import type { ProgramSeen } from './worker-observation.ts'
-import type { Step } from './step.ts'
+import { buildProgramPaths, listReplaceSteps } from './replace-program.ts'
+import type { ProgramObservation } from './worker-observation.ts'
+import type { ReconcileStep } from './step.ts'
 
 const program = { path: String.raw`C:\k\kubelet.exe`, sha256: 'wanted' }
-const { staged, aside } = placesOf(program)
-const places = { [program.path]: 'target', [staged]: 'staged', [aside]: 'aside' } as const
-const contents = [undefined, 'wanted', 'former', 'damaged']
-const states: ProgramSeen[] = contents.flatMap((target) =>
-  contents.flatMap((new_) => contents.map((old) => ({ target, staged: new_, aside: old }))),
+const { staged, previous } = buildProgramPaths(program)
+const locations = { [program.path]: 'target', [staged]: 'staged', [previous]: 'previous' } as const
+const contents = [undefined, 'wanted', 'outdated', 'damaged']
+const states: ProgramObservation[] = contents.flatMap((target) =>
+  contents.flatMap((new_) => contents.map((old) => ({ target, staged: new_, previous: old }))),
 )
 
-/** What a step makes of the files; nothing where Windows refuses it, because that file is what runs. */
+/** The files after a step; undefined if Windows refuses it because the file is running. */
 function after(
-  seen: ProgramSeen,
-  step: Step,
-  running: keyof ProgramSeen | undefined,
-): ProgramSeen | undefined {
-  const placeOf = (path: string): keyof ProgramSeen => places[path] ?? 'target'
-  if (step.do === 'fetch') return { ...seen, staged: 'wanted' }
+  observed: ProgramObservation,
+  step: ReconcileStep,
+  running: keyof ProgramObservation | undefined,
+): ProgramObservation | undefined {
+  const findLocation = (path: string): keyof ProgramObservation => locations[path] ?? 'target'
+  if (step.do === 'fetch') return { ...observed, staged: 'wanted' }
   if (step.do === 'discard')
-    return placeOf(step.path) === running ? undefined : { ...seen, [placeOf(step.path)]: undefined }
-  if (step.do !== 'move' || seen[placeOf(step.to)] !== undefined) return undefined
-  return { ...seen, [placeOf(step.from)]: undefined, [placeOf(step.to)]: seen[placeOf(step.from)] }
+    return findLocation(step.path) === running
+      ? undefined
+      : { ...observed, [findLocation(step.path)]: undefined }
+  if (step.do !== 'move' || observed[findLocation(step.to)] !== undefined) return undefined
+  return {
+    ...observed,
+    [findLocation(step.from)]: undefined,
+    [findLocation(step.to)]: observed[findLocation(step.from)],
+  }
 }
 
-const runnings = [undefined, 'target', 'aside'] as const
-const cases = states.flatMap((seen) => runnings.map((running) => ({ ...seen, running })))
+const runnings = [undefined, 'target', 'previous'] as const
+const cases = states.flatMap((observed) => runnings.map((running) => ({ ...observed, running })))
 
 test.each(cases)(
-  'from $target, new $staged, old $aside, while $running runs, the program comes to its place',
+  'from $target, new $staged, old $previous, while $running runs, the program is replaced',
   ({ running: first, ...start }) => {
-    let seen: ProgramSeen = start
-    let running: 'target' | 'aside' | undefined = first
-    const hasOne = ({ target, staged: new_, aside: old }: ProgramSeen): boolean =>
-      [target, new_, old].some((one) => one === 'wanted' || one === 'former')
-    for (let count = 0; seen.target !== 'wanted'; count++) {
+    let observed: ProgramObservation = start
+    let running: 'target' | 'previous' | undefined = first
+    const hasUsableProgram = ({ target, staged: new_, previous: old }: ProgramObservation): boolean =>
+      [target, new_, old].some((one) => one === 'wanted' || one === 'outdated')
+    for (let count = 0; observed.target !== 'wanted'; count++) {
       expect(count).toBeLessThan(6)
-      const had = hasOne(seen)
-      const [next] = replacing('kubelet', program, seen).flatMap((step) => {
-        const state = after(seen, step, running)
+      const hadProgram = hasUsableProgram(observed)
+      const [next] = listReplaceSteps('kubelet', program, observed).flatMap((step) => {
+        const state = after(observed, step, running)
         return state === undefined ? [] : [{ step, state }]
       })
       if (next === undefined) throw new Error('there is nothing that could be done')
-      // What runs goes with its file.
+      // A running process moves with its file.
       if (next.step.do === 'move' && next.step.from === program.path && running === 'target')
-        running = 'aside'
-      else if (next.step.do === 'move' && next.step.from === aside && running === 'aside') running = 'target'
-      seen = next.state
-      expect(hasOne(seen)).toBe(had || next.step.do === 'fetch')
+        running = 'previous'
+      else if (next.step.do === 'move' && next.step.from === previous && running === 'previous')
+        running = 'target'
+      observed = next.state
+      expect(hasUsableProgram(observed)).toBe(hadProgram || next.step.do === 'fetch')
     }
-    const rest = replacing('kubelet', program, seen)
+    const rest = listReplaceSteps('kubelet', program, observed)
     expect(rest.every((step) => step.do === 'discard' && step.path !== program.path)).toBe(true)
   },
 )
 
-test('without a new one nothing is taken away', () => {
+test('without a new program nothing is removed', () => {
   const kinds = states
     .filter(({ target, staged: new_ }) => target !== 'wanted' && new_ !== 'wanted')
-    .flatMap((seen) => replacing('kubelet', program, seen).map((step) => step.do))
+    .flatMap((observed) => listReplaceSteps('kubelet', program, observed).map((step) => step.do))
   expect(new Set(kinds)).toEqual(new Set(['fetch', 'move']))
 })

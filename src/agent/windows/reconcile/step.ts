@@ -1,8 +1,8 @@
-import type { HostProcess } from '../operations/processes.ts'
-import type { Role } from './worker-spec.ts'
+import type { WindowsProcess } from '../operations/processes.ts'
+import type { WorkerRole } from './worker-spec.ts'
 
-/** One thing to do to a host. Each can be done again, whatever became of it the first time. */
-export type Step =
+/** One change to a host. Every step can be repeated, whatever its first attempt did. */
+export type ReconcileStep =
   | { readonly do: 'allow'; readonly rule: string }
   | {
       readonly do: 'route'
@@ -10,27 +10,30 @@ export type Step =
       readonly nextHop: string
       readonly interfaceIndex: number
     }
-  /** Brings a whole copy of a program to where it waits. */
-  | { readonly do: 'fetch'; readonly role: Role }
+  /** Writes a complete copy of a program to its staging path. */
+  | { readonly do: 'fetch'; readonly role: WorkerRole }
   | { readonly do: 'move'; readonly from: string; readonly to: string }
   | { readonly do: 'discard'; readonly path: string }
-  | { readonly do: 'put'; readonly role: Role }
+  | { readonly do: 'put'; readonly role: WorkerRole }
   | { readonly do: 'start-hns' }
-  | { readonly do: 'start'; readonly role: Role; readonly basis: string }
-  | { readonly do: 'stop'; readonly role: Role }
-  /** A process of a service that does not obey, or that its runner has left. */
-  | { readonly do: 'end'; readonly role: Role; readonly process: HostProcess; readonly why: string }
+  | { readonly do: 'start'; readonly role: WorkerRole; readonly basis: string }
+  | { readonly do: 'stop'; readonly role: WorkerRole }
+  /** Ends a process that does not stop or that has lost its runner. */
+  | { readonly do: 'end'; readonly role: WorkerRole; readonly process: WindowsProcess; readonly why: string }
   | { readonly do: 'hold'; readonly adapter: string }
   | { readonly do: 'drop-network'; readonly id: string; readonly name: string }
   | { readonly do: 'reserve'; readonly subnet: string }
   | { readonly do: 'release' }
-  /** Closes the way to the API for the sake of a program that does not come up: it is opened anew at once. */
-  | { readonly do: 'reopen'; readonly role: Role }
-  /** Only said: all starts of a row were in vain. */
-  | { readonly do: 'give-up'; readonly role: Role }
+  /**
+   * Restarts apiserver-proxy because a program does not start. Its connections to the API are then opened
+   * again.
+   */
+  | { readonly do: 'reopen'; readonly role: WorkerRole }
+  /** Changes nothing: it reports that all starts of a series failed. */
+  | { readonly do: 'give-up'; readonly role: WorkerRole }
 
-/** What a step does to what: two with the same words are the same thing tried again. */
-export function subjectOf(step: Step): string {
+/** Identifies what a step does. Two steps with the same key are attempts of the same step. */
+export function formatStepKey(step: ReconcileStep): string {
   switch (step.do) {
     case 'allow':
       return `allow ${step.rule}`

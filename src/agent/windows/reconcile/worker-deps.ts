@@ -2,12 +2,12 @@ import type { ComponentPlan } from '../../../contract/component-plan.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { SourceAddresses } from './reconcile-deps.ts'
 
-/** What a worker is brought up with, beside the operations of its host. */
-export interface WorkerHands {
-  /** Whether a component says itself that it is well. */
+/** What reconciling a worker needs besides the operations of its host. */
+export interface WorkerDeps {
+  /** Whether a component reports that it is healthy. */
   isReady(component: ComponentPlan, signal: AbortSignal): Promise<boolean>
-  /** The host's part of the pods' network, as its Node says it; nothing as long as that cannot be known. */
+  /** Pod subnet of the host from its Node; undefined while it cannot be read. */
   subnet(plan: NodePlan, signal: AbortSignal): Promise<string | undefined>
-  /** By the plugins that lie in a directory. */
+  /** Source addresses, allocated by the CNI plugins in a directory. */
   addresses(plugins: string): SourceAddresses
 }

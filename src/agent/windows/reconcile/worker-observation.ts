@@ -1,56 +1,56 @@
 import type { Adapter } from '../operations/adapters.ts'
 import type { FirewallRule } from '../operations/firewall.ts'
 import type { HnsNetwork } from '../operations/hns.ts'
-import type { HostProcess } from '../operations/processes.ts'
-import type { Route } from '../operations/routes.ts'
+import type { WindowsProcess } from '../operations/processes.ts'
+import type { WindowsRoute } from '../operations/routes.ts'
 import type { ServiceState } from '../operations/services.ts'
-import type { Role } from './worker-spec.ts'
+import type { WorkerRole } from './worker-spec.ts'
 
-/** Where a program is, and what is beside it while it is replaced: digests, or nothing where no file is. */
-export interface ProgramSeen {
+/** Digests of a program, its staged copy and its previous version; undefined where no file exists. */
+export interface ProgramObservation {
   readonly target: string | undefined
   readonly staged: string | undefined
-  readonly aside: string | undefined
+  readonly previous: string | undefined
 }
 
-/** One look at a host. */
-export interface Seen {
+/** One observation of a host. */
+export interface WorkerObservation {
   readonly services: ReadonlyMap<string, ServiceState>
-  /** Which programs say that they are well. */
-  readonly ready: ReadonlySet<Role>
-  /** Which run and have said often enough that they are not well. */
-  readonly unwell: ReadonlySet<Role>
-  readonly programs: Readonly<Partial<Record<Role, ProgramSeen>>>
+  /** Programs that report that they are healthy. */
+  readonly ready: ReadonlySet<WorkerRole>
+  /** Running programs that failed their probes often enough to count as unhealthy. */
+  readonly unhealthy: ReadonlySet<WorkerRole>
+  readonly programs: Readonly<Partial<Record<WorkerRole, ProgramObservation>>>
   readonly adapters: readonly Adapter[]
-  readonly routes: readonly Route[]
+  readonly routes: readonly WindowsRoute[]
   readonly rules: readonly FirewallRule[]
-  /** Nothing while HNS does not answer. */
+  /** Undefined while HNS does not respond. */
   readonly networks: readonly HnsNetwork[] | undefined
-  /** The host's part of the pods' network, once its Node is there and has one. */
+  /** Pod subnet of the host, once its Node exists and has one. */
   readonly subnet: string | undefined
-  /** The address that kube-proxy sends from, where one is taken for it. */
+  /** Reserved source address of kube-proxy, if there is one. */
   readonly sourceAddress: string | undefined
-  /** Looked for only while a service does not run, or is not well. */
-  readonly processes: readonly HostProcess[]
+  /** Read only while a service does not run or is not healthy. */
+  readonly processes: readonly WindowsProcess[]
 }
 
-/** What a worker has to know of what it did. It may be lost: all that is then done is done once too often. */
-export interface WorkerMemory {
-  /** Steps that were taken lately, by what they do: whoever takes one again waits longer. */
-  readonly tries: Readonly<Record<string, Try>>
-  /** What each service found when it was started last, and when that was. */
-  readonly started: Readonly<Partial<Record<Role, { readonly basis: string; readonly at: number }>>>
-  /** Since when a service has been about to stop. */
-  readonly stopping: Readonly<Partial<Record<Role, number>>>
-  /** Digests of files that have not changed since: to read a program takes seconds. */
+/** What a worker remembers of its own steps. If this state is lost, some steps are done once too often. */
+export interface ReconcileState {
+  /** Recent steps by key. A step that is repeated waits longer. */
+  readonly tries: Readonly<Record<string, StepAttempt>>
+  /** The basis of each service's last start, and when that was. */
+  readonly started: Readonly<Partial<Record<WorkerRole, { readonly basis: string; readonly at: number }>>>
+  /** Since when a service has been in the state Stop Pending. */
+  readonly stopping: Readonly<Partial<Record<WorkerRole, number>>>
+  /** Digests of files that have not changed since. Reading a program takes seconds. */
   readonly digests: Readonly<Record<string, { readonly stamp: string; readonly sha256: string }>>
-  /** Which routes to metadata the host had before there was a switch: those it gets back when we leave it. */
+  /** Metadata routes that the host had before a switch was created. Removing hyperkube restores them. */
   readonly routesBefore?: readonly string[] | undefined
 }
 
-export interface Try {
+export interface StepAttempt {
   readonly count: number
   readonly last: number
 }
 
-export const noMemory: WorkerMemory = { tries: {}, started: {}, stopping: {}, digests: {} }
+export const emptyReconcileState: ReconcileState = { tries: {}, started: {}, stopping: {}, digests: {} }

@@ -1,36 +1,36 @@
 import type { WindowsNetwork } from '../../../contract/windows-network.ts'
-import type { FirewallWish } from '../operations/firewall.ts'
-import type { ServiceWish } from '../operations/services.ts'
+import type { WindowsFirewallRuleSpec } from '../operations/firewall.ts'
+import type { WindowsServiceSpec } from '../operations/services.ts'
 
-/** Programs of a node, in the order in which one needs the other. */
-export const roles = ['containerd', 'kubelet', 'flanneld', 'kube-proxy'] as const
-export type NodeRole = (typeof roles)[number]
+/** Programs of a node in dependency order. */
+export const nodeRoles = ['containerd', 'kubelet', 'flanneld', 'kube-proxy'] as const
+export type NodeRole = (typeof nodeRoles)[number]
 
-/** With the way to the API, which all of them but the first take. */
-export const allRoles = ['apiserver-proxy', ...roles] as const
-export type Role = (typeof allRoles)[number]
+/** All programs including apiserver-proxy, which the others except containerd use. */
+export const workerRoles = ['apiserver-proxy', ...nodeRoles] as const
+export type WorkerRole = (typeof workerRoles)[number]
 
-export interface ProgramWish {
+export interface WorkerProgramSpec {
   readonly path: string
   readonly sha256: string
 }
 
-export interface WorkerService {
-  readonly service: ServiceWish
-  readonly program: ProgramWish
+export interface WorkerServiceSpec {
+  readonly service: WindowsServiceSpec
+  readonly program: WorkerProgramSpec
 }
 
-/** What a Windows worker shall be, as far as it can come apart by itself. */
-export interface WorkerWish {
-  /** The address by which others know the host; its adapter is the one that has it. */
+/** Desired state of a Windows worker, as far as it can drift by itself. */
+export interface WorkerSpec {
+  /** The address by which others know the host. Its adapter is the one that has this address. */
   readonly address: string
-  /** Those that the host shall have by now. */
-  readonly services: Readonly<Partial<Record<Role, WorkerService>>>
-  /** Rules belong to whoever has made their group. */
+  /** Services that are installed so far. */
+  readonly services: Readonly<Partial<Record<WorkerRole, WorkerServiceSpec>>>
+  /** Group of hyperkube's firewall rules. Rules of other groups belong to others. */
   readonly group: string
-  readonly firewall: readonly Omit<FirewallWish, 'group'>[]
-  /** Where a cloud tells its machines about themselves: routes that the first network on an adapter takes away. */
+  readonly firewall: readonly Omit<WindowsFirewallRuleSpec, 'group'>[]
+  /** Metadata addresses of the cloud. The first network on an adapter removes their routes. */
   readonly metadata: readonly string[]
-  /** Without one, the network of pods is somebody else's. */
+  /** Undefined if another plugin manages the pod network. */
   readonly overlay?: WindowsNetwork['overlay']
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { epoch } from '../../../../lab/windows/simulator/instant.ts'
 import { newMachine } from '../../../../lab/windows/simulator/new-machine.ts'
-import { putFile } from '../../../../lab/windows/simulator/machine.ts'
-import { fail } from '../../../../lab/windows/simulator/service-manager.ts'
+import { writeMachineFile } from '../../../../lab/windows/simulator/machine.ts'
+import { failService } from '../../../../lab/windows/simulator/service-manager.ts'
 import { simulatedHost } from '../../../../lab/windows/simulator/simulated-host.ts'
 import { advance } from '../../../../lab/windows/simulator/time.ts'
 import { scmServices } from './scm-services.ts'
@@ -18,7 +18,7 @@ async function services() {
   }
   const files = { read: async () => Buffer.from('one\r\ntwo\r\nthree\r\n') }
   const put = async (name: string, dependsOn: string[] = []): Promise<void> => {
-    putFile(machine, `${base}\\${name}.exe`, name)
+    writeMachineFile(machine, `${base}\\${name}.exe`, name)
     await operations.services.put({
       name,
       description: name,
@@ -34,9 +34,9 @@ async function services() {
   return { machine, scm }
 }
 
-test('a service is told of as systemd would tell of it', async () => {
+test('a service state is reported in systemd terms', async () => {
   const { machine, scm } = await services()
-  expect(await scm.show('nobody')).toMatchObject({ load: 'not-found', active: 'inactive', enabled: false })
+  expect(await scm.show('missing')).toMatchObject({ load: 'not-found', active: 'inactive', enabled: false })
   expect(await scm.show('first')).toMatchObject({ load: 'loaded', active: 'inactive', enabled: true, pid: 0 })
   await scm.start('first')
   expect(await scm.show('first')).toMatchObject({ active: 'activating' })
@@ -46,23 +46,23 @@ test('a service is told of as systemd would tell of it', async () => {
   expect(await scm.lines('first', 2)).toEqual(['two', 'three'])
 })
 
-test('one that ends by itself is about to start again, and that is counted; one that we stop is down', async () => {
+test('a service that ends by itself counts as restarting, one that we stop as inactive', async () => {
   const { machine, scm } = await services()
   await scm.start('first')
   advance(machine, 2000)
   await scm.show('first')
   const service = machine.services.get('first')
-  if (service !== undefined) fail(machine, service, 1)
+  if (service !== undefined) failService(machine, service, 1)
   expect(await scm.show('first')).toMatchObject({ active: 'activating', sub: 'auto-restart', restarts: 0 })
   advance(machine, 5000)
   expect(await scm.show('first')).toMatchObject({ active: 'active', restarts: 1 })
   await scm.stop('first')
   advance(machine, 5000)
   expect(await scm.show('first')).toMatchObject({ active: 'inactive', sub: 'dead' })
-  await scm.stop('nobody')
+  await scm.stop('missing')
 })
 
-test('a restart is another process, and brings back those that depend on it', async () => {
+test('a restart starts a new process and also restarts dependents', async () => {
   const { machine, scm } = await services()
   await scm.start('second')
   advance(machine, 3000)
@@ -76,7 +76,7 @@ test('a restart is another process, and brings back those that depend on it', as
   expect([firstNow?.restarts, secondNow?.restarts]).toEqual([0, 0])
 })
 
-test('one that does not stop is ended, the very process that was seen', async () => {
+test('a service that does not stop is killed by its observed process', async () => {
   const { machine, scm } = await services()
   await scm.start('first')
   advance(machine, 2000)

@@ -1,54 +1,60 @@
 import type { Clock } from '../../host/clock.ts'
-import type { Files } from '../../host/files.ts'
+import type { HostFiles } from '../../host/files.ts'
 import { join } from '../../host/host-path.ts'
 import type { WindowsLayout } from '../../host/layout.ts'
-import type { Services } from '../../host/service-manager.ts'
+import type { HostServiceManager } from '../../host/service-manager.ts'
 import type { UnitState } from '../../host/systemd.ts'
 import type { WindowsOperations } from '../operations/windows-operations.ts'
 import type { ServiceState } from '../operations/services.ts'
 
-export interface ScmEdges {
+export interface ScmServicesDeps {
   readonly operations: Pick<WindowsOperations, 'services' | 'processes'>
   readonly layout: Pick<WindowsLayout, 'base' | 'logs'>
-  readonly files: Pick<Files, 'read'>
+  readonly files: Pick<HostFiles, 'read'>
   readonly clock: Clock
 }
 
-/** How long a service may take to stop before its process is ended, in milliseconds. */
-const patience = 60_000
-const every = 500
+/** How long a service may take to stop before its process is killed. */
+const stopTimeoutMs = 60_000
+const pollIntervalMs = 500
 
-/** What was seen of a service, as the manager itself counts nothing. */
-interface Known {
+/**
+ * Process id and restart count of a service. They are kept here because the Service Control Manager counts no
+ * restarts.
+ */
+interface KnownService {
   readonly pid: number
   readonly restarts: number
 }
 
-/** The Service Control Manager, as apply knows supervisors. It has no restart of its own: that is waited for here. */
-export function scmServices({ operations, layout, files, clock }: ScmEdges): Services {
-  const known = new Map<string, Known>()
-  /** Those that we have told to stop: how they ended means nothing. */
+/**
+ * The Service Control Manager behind the `Services` interface that apply uses. The SCM has no restart
+ * operation, so `restart` stops, waits and starts.
+ */
+export function scmServices({ operations, layout, files, clock }: ScmServicesDeps): HostServiceManager {
+  const known = new Map<string, KnownService>()
+  /** Services that hyperkube stopped. Their exit codes mean nothing. */
   const stopped = new Set<string>()
 
   const list = async (names: readonly string[]): Promise<ReadonlyMap<string, ServiceState>> =>
     new Map((await operations.services.list({ names: [...names] })).map((one) => [one.name, one]))
 
-  const note = (name: string, state: ServiceState | undefined): UnitState => {
+  const recordState = (name: string, state: ServiceState | undefined): UnitState => {
     const pid = state?.processId ?? 0
-    const before = known.get(name)
-    const isAnother = before !== undefined && pid !== 0 && before.pid !== 0 && pid !== before.pid
-    const restarts = (before?.restarts ?? 0) + Number(isAnother)
-    known.set(name, { pid: pid === 0 ? (before?.pid ?? 0) : pid, restarts })
-    return unitState(state, restarts, stopped.has(name))
+    const previous = known.get(name)
+    const isNewProcess = previous !== undefined && pid !== 0 && previous.pid !== 0 && pid !== previous.pid
+    const restarts = (previous?.restarts ?? 0) + Number(isNewProcess)
+    known.set(name, { pid: pid === 0 ? (previous?.pid ?? 0) : pid, restarts })
+    return toUnitState(state, restarts, stopped.has(name))
   }
-  /** The next process is one that we have asked for. */
-  const expect = (name: string): void => {
+  /** The next new process is not a restart: hyperkube asked for it. */
+  const expectNewProcess = (name: string): void => {
     stopped.delete(name)
-    const before = known.get(name)
-    if (before !== undefined) known.set(name, { ...before, pid: 0 })
+    const previous = known.get(name)
+    if (previous !== undefined) known.set(name, { ...previous, pid: 0 })
   }
   const start = async (name: string): Promise<void> => {
-    expect(name)
+    expectNewProcess(name)
     await operations.services.start({ name })
   }
   const stop = async (name: string): Promise<void> => {
@@ -59,41 +65,44 @@ export function scmServices({ operations, layout, files, clock }: ScmEdges): Ser
   const kill = async (name: string): Promise<void> => {
     const pid = (await list([name])).get(name)?.processId ?? 0
     const all = await operations.processes.list({ below: layout.base })
-    // What a runner has started would run on without it.
-    const [own, children] = [all.filter(({ id }) => id === pid), all.filter(({ parent }) => parent === pid)]
-    for (const { id, program, startedAt } of pid === 0 ? [] : [...children, ...own])
+    // Kill children first: a program would outlive the runner that started it.
+    const [ownProcesses, children] = [
+      all.filter(({ id }) => id === pid),
+      all.filter(({ parent }) => parent === pid),
+    ]
+    for (const { id, program, startedAt } of pid === 0 ? [] : [...children, ...ownProcesses])
       await operations.processes.end({ id, program, startedAt })
   }
-  const ended = async (name: string): Promise<void> => {
+  const waitUntilStopped = async (name: string): Promise<void> => {
     const { signal } = new AbortController()
-    const deadline = clock.now().getTime() + patience
+    const deadline = clock.now().getTime() + stopTimeoutMs
     for (;;) {
       const state = (await list([name])).get(name)?.state ?? 'Stopped'
       if (state === 'Stopped') return
       if (clock.now().getTime() >= deadline) await kill(name)
-      await clock.pause(every, signal)
+      await clock.pause(pollIntervalMs, signal)
     }
   }
   return {
     reload: async () => undefined,
     async show(name) {
-      return note(name, (await list([name])).get(name))
+      return recordState(name, (await list([name])).get(name))
     },
     async showAll(names) {
       const states = names.length === 0 ? new Map<string, ServiceState>() : await list(names)
-      return names.map((name) => note(name, states.get(name)))
+      return names.map((name) => recordState(name, states.get(name)))
     },
-    // A service that was put there starts with the host.
+    // Services are installed with automatic start, so nothing is left to enable.
     enable: async () => undefined,
     start,
     async restart(name) {
-      // The manager stops those that depend on it as well.
+      // The SCM also stops the services that depend on this one.
       const others = [...(await list([...known.keys()])).values()].filter(
         ({ dependsOn, state }) => dependsOn.includes(name) && state !== 'Stopped',
       )
       await stop(name)
-      for (const other of others) await ended(other.name)
-      await ended(name)
+      for (const other of others) await waitUntilStopped(other.name)
+      await waitUntilStopped(name)
       await start(name)
       for (const other of others) await start(other.name)
     },
@@ -101,7 +110,7 @@ export function scmServices({ operations, layout, files, clock }: ScmEdges): Ser
     kill,
     async lines(name, count) {
       const read = async (file: string) => files.read(join(layout.logs, file))
-      // Its own, or what the wrapper keeps of its words.
+      // The log of the program itself, or the one that the service wrapper writes for it.
       const bytes = (await read(`${name}.log`)) ?? (await read(`${name}_rCURRENT.log`))
       const text = bytes?.toString('utf8') ?? ''
       return text
@@ -112,21 +121,28 @@ export function scmServices({ operations, layout, files, clock }: ScmEdges): Ser
   }
 }
 
-/** What an end without a start says: nobody has started it yet. */
+/** ERROR_SERVICE_NEVER_STARTED: the exit code of a service that never ran. */
 const neverStarted = 1077
 
-/** In the words of systemd. One that ended by itself is about to be started again, as each of ours is put there. */
-export function unitState(state: ServiceState | undefined, restarts: number, wasStopped: boolean): UnitState {
+/**
+ * Translates a Windows service state into systemd terms. A service that ended by itself counts as restarting,
+ * because every service is installed with restart actions.
+ */
+export function toUnitState(
+  state: ServiceState | undefined,
+  restarts: number,
+  wasStopped: boolean,
+): UnitState {
   const pid = state?.processId ?? 0
   const exitCode = state?.exitCode ?? 0
   const hasFailed = exitCode !== 0 && exitCode !== neverStarted && !wasStopped
-  const [active, sub] = wordsFor(state?.state ?? 'Stopped', hasFailed)
+  const [active, sub] = toSystemdState(state?.state ?? 'Stopped', hasFailed)
   return {
     load: state === undefined ? 'not-found' : 'loaded',
     active,
     sub,
     result: hasFailed && active !== 'active' ? 'exit-code' : 'success',
-    // Numbers of Windows mean something else than those of systemd.
+    // Windows exit codes have other meanings than those of systemd.
     status: 0,
     restarts,
     pid,
@@ -137,7 +153,7 @@ export function unitState(state: ServiceState | undefined, restarts: number, was
   }
 }
 
-function wordsFor(state: ServiceState['state'], hasFailed: boolean): readonly [string, string] {
+function toSystemdState(state: ServiceState['state'], hasFailed: boolean): readonly [string, string] {
   switch (state) {
     case 'Running':
       return ['active', 'running']

@@ -1,31 +1,34 @@
-import { commandOf, type ScmService } from '../../../contract/service.ts'
-import type { ServiceState, ServiceWish } from '../operations/services.ts'
-import { commandLine } from '../powershell/command-line.ts'
+import { buildServiceCommand, type ScmServiceSpec } from '../../../contract/service.ts'
+import type { ServiceState, WindowsServiceSpec } from '../operations/services.ts'
+import { formatWindowsCommandLine } from '../powershell/command-line.ts'
 
-/** A service of a plan in the words of the manager of Windows. */
-export function serviceWish(service: ScmService): ServiceWish {
+/** Converts a service of a plan into the arguments of `services.put`. */
+export function toWindowsServiceSpec(service: ScmServiceSpec): WindowsServiceSpec {
   const { name, description, environment, dependsOn } = service
-  const { program, arguments: args } = commandOf(service)
+  const { program, arguments: args } = buildServiceCommand(service)
   const [first = 0, second = 0, further = 0] = service.restartAfter
   return {
     name,
     description,
-    commandLine: commandLine(program, args),
+    commandLine: formatWindowsCommandLine(program, args),
     dependsOn: [...dependsOn],
     environment: Object.entries(environment).map(([variable, value]) => `${variable}=${value}`),
     restartAfter: [first, second, further],
   }
 }
 
-/** What of a service can be compared: the same text means the same service. How soon it is started again nobody tells. */
-export function settingsText(
-  service: Pick<ServiceWish, 'commandLine' | 'description' | 'dependsOn' | 'environment'>,
+/**
+ * The comparable settings of a service: equal text means equal settings. Restart delays are missing because
+ * Windows does not report them.
+ */
+export function formatServiceSettings(
+  service: Pick<WindowsServiceSpec, 'commandLine' | 'description' | 'dependsOn' | 'environment'>,
 ): string {
   const { commandLine: line, description, dependsOn, environment } = service
   return JSON.stringify({ commandLine: line, description, dependsOn, environment })
 }
 
-/** The program that a service runs, by the rules of Windows. */
-export function programIn({ commandLine: line }: Pick<ServiceState, 'commandLine'>): string {
+/** The program path of a service, parsed by the rules of Windows. */
+export function parseProgramPath({ commandLine: line }: Pick<ServiceState, 'commandLine'>): string {
   return /^"([^"]+)"/.exec(line)?.[1] ?? line.split(' ')[0] ?? ''
 }

@@ -2,94 +2,99 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import {
-  bindBody,
+  buildBindBody,
   type Fragment,
-  fragment,
+  buildFragment,
   kinds,
   readBindAck,
   readFragment,
-  requestFragments,
+  buildRequestFragments,
 } from './pdu.ts'
 
-/** Where the manager of services listens on every Windows. */
-export const managerPipe = String.raw`\\.\pipe\svcctl`
+/** Named pipe of the Service Control Manager, the same on every Windows. */
+export const serviceManagerPipe = String.raw`\\.\pipe\svcctl`
 
-/** One conversation with the manager of services. One call after the other; the first that fails ends it. */
-export interface Connection extends Disposable {
+/**
+ * One RPC connection to the Service Control Manager. Calls run one after another; the first failure ends the
+ * connection.
+ */
+export interface ScmConnection extends Disposable {
   readonly call: (procedure: number, stub: Buffer) => Promise<Buffer>
 }
 
-/** What belongs to one message is some ten kilobytes at most; whoever says more is not the manager. */
-const longestAnswer = 2 ** 20
+/** A response has some ten kilobytes at most. A longer one does not come from the Service Control Manager. */
+const maxResponseBytes = 2 ** 20
 
-export async function connectManager(pipe: string, signal: AbortSignal): Promise<Connection> {
-  const socket = await opened(pipe, signal)
-  const fragments = received(socket)
+export async function connectServiceManager(pipe: string, signal: AbortSignal): Promise<ScmConnection> {
+  const socket = await openPipe(pipe, signal)
+  const fragments = readFragments(socket)
   let calls = 0
-  let longest = 0
-  // Only one call is under way at a time, so that whatever comes belongs to it: Wine numbers all its answers alike.
-  const answer = async (): Promise<Fragment[]> => {
+  let maxFragmentLength = 0
+  // Only one call is in progress at a time, so every fragment belongs to it. Call ids are not compared,
+  // because Wine gives all responses the same one.
+  const readResponse = async (): Promise<Fragment[]> => {
     const parts: Fragment[] = []
     for (let size = 0; parts.at(-1)?.last !== true;) {
       const next = await fragments.next().catch((cause: unknown) => {
         signal.throwIfAborted()
-        throw wrong('the connection broke', cause)
+        throw protocolError('the connection broke', cause)
       })
-      if (next.done === true) throw wrong('it ended in the middle of an answer')
+      if (next.done === true) throw protocolError('it ended in the middle of an answer')
       parts.push(next.value)
       size += next.value.body.length
-      if (size > longestAnswer) throw wrong('its answer has no end')
+      if (size > maxResponseBytes) throw protocolError('its answer has no end')
     }
     return parts
   }
   const bind = async (): Promise<void> => {
     const call = ++calls
-    socket.write(fragment({ kind: kinds.bind, call, body: bindBody(), first: true, last: true }))
-    const [said] = await answer()
-    const bound = said?.kind === kinds.bindAck ? readBindAck(said.body) : undefined
-    if (bound?.accepted !== true) throw wrong('it does not take what we ask for')
-    longest = bound.longest
+    socket.write(buildFragment({ kind: kinds.bind, call, body: buildBindBody(), first: true, last: true }))
+    const [ack] = await readResponse()
+    const bound = ack?.kind === kinds.bindAck ? readBindAck(ack.body) : undefined
+    if (bound?.accepted !== true) throw protocolError('it does not take what we ask for')
+    maxFragmentLength = bound.maxLength
   }
   try {
     await bind()
   } catch (cause) {
     socket.destroy()
-    throw unreachable(pipe, signal, cause)
+    throw scmUnreachableError(pipe, signal, cause)
   }
   return {
     async call(procedure, stub) {
-      for (const part of requestFragments(++calls, procedure, stub, longest)) socket.write(part)
-      const parts = await answer()
+      for (const part of buildRequestFragments(++calls, procedure, stub, maxFragmentLength))
+        socket.write(part)
+      const parts = await readResponse()
       const fault = parts.find(({ kind }) => kind !== kinds.response)
-      if (fault !== undefined) throw wrong(`procedure ${procedure} ended with ${faultOf(fault)}`)
+      if (fault !== undefined) throw protocolError(`procedure ${procedure} ended with ${formatFault(fault)}`)
       return Buffer.concat(parts.map(({ body }) => body.subarray(8)))
     },
     [Symbol.dispose]: () => void socket.destroy(),
   }
 }
 
-/** An abort ends the connection, and with it whoever waits. */
-async function opened(path: string, signal: AbortSignal): Promise<Socket> {
+/** An abort destroys the socket and so rejects pending reads. */
+async function openPipe(path: string, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted()
   const socket = connect({ path, signal })
   try {
     await once(socket, 'connect')
-    // Whoever waits is told of it; whoever does not need not be.
+    // A pending call rejects by itself; errors without a pending call are ignored.
     return socket.on('error', () => undefined)
   } catch (cause) {
-    throw unreachable(path, signal, cause)
+    throw scmUnreachableError(path, signal, cause)
   }
 }
 
-/** Nothing was begun. */
-export function unreachable(pipe: string, signal: AbortSignal, cause: unknown): HyperkubeError {
+/** The error for a Service Control Manager that could not be reached. No operation was started. */
+export function scmUnreachableError(pipe: string, signal: AbortSignal, cause: unknown): HyperkubeError {
   signal.throwIfAborted()
   return new HyperkubeError('SCM_UNREACHABLE', `the manager of services is not to be reached by ${pipe}`, {
     cause,
   })
 }
 
-async function* received(socket: Socket): AsyncGenerator<Fragment> {
+async function* readFragments(socket: Socket): AsyncGenerator<Fragment> {
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of socket) {
     rest = Buffer.concat([rest, chunk])
@@ -100,11 +105,11 @@ async function* received(socket: Socket): AsyncGenerator<Fragment> {
   }
 }
 
-function faultOf({ kind, body }: Fragment): string {
+function formatFault({ kind, body }: Fragment): string {
   return kind === kinds.fault && body.length >= 12 ? `0x${body.readUInt32LE(8).toString(16)}` : `kind ${kind}`
 }
 
-function wrong(what: string, cause?: unknown): HyperkubeError {
-  const message = `the manager of services was not understood: ${what}`
-  return new HyperkubeError('SCM_RUBBISH', message, cause === undefined ? {} : { cause })
+function protocolError(problem: string, cause?: unknown): HyperkubeError {
+  const message = `the manager of services was not understood: ${problem}`
+  return new HyperkubeError('SCM_INVALID_OUTPUT', message, cause === undefined ? {} : { cause })
 }

@@ -1,9 +1,9 @@
 /**
- * How the procedures of Windows write their arguments and read their results: NDR of DCE 1.1, of which only what the manager of
- * services uses is here. Little ends first, and every number lies at a multiple of four from the beginning.
+ * The NDR encoding of DCE 1.1, as far as the Service Control Manager uses it. Numbers are little-endian and
+ * aligned to four bytes from the start.
  */
 
-/** What a procedure is given. */
+/** Writes the arguments of a procedure. */
 export class NdrWriter {
   readonly #parts: Buffer[] = []
   #length = 0
@@ -15,7 +15,7 @@ export class NdrWriter {
     return this.raw(bytes)
   }
 
-  /** As it is, and filled up to where the next number may be. */
+  /** Writes bytes and pads them to the next multiple of four. */
   raw(bytes: Uint8Array): this {
     const rest = (4 - (bytes.length % 4)) % 4
     this.#parts.push(Buffer.from(bytes), Buffer.alloc(rest))
@@ -23,7 +23,7 @@ export class NdrWriter {
     return this
   }
 
-  /** That something is there; what it is comes later, or at once. */
+  /** Writes a non-null pointer. Its target follows at once or later. */
   pointer(): this {
     return this.uint32(0x20000 + 4 * this.#pointers++)
   }
@@ -33,12 +33,12 @@ export class NdrWriter {
     return this.uint32(count, 0, count).raw(Buffer.from(`${text}\0`, 'utf16le'))
   }
 
-  /** A text that may be missing. */
+  /** A text that may be null. */
   optionalString(text?: string): this {
     return text === undefined ? this.uint32(0) : this.pointer().string(text)
   }
 
-  /** Bytes with their number before them. */
+  /** Bytes preceded by their count. */
   array(bytes: Uint8Array): this {
     return this.uint32(bytes.length).raw(bytes)
   }
@@ -56,7 +56,7 @@ export class NdrWriter {
   }
 }
 
-/** What a procedure gives. Whatever is shorter than it should be is an error, and never made up for. */
+/** Reads the results of a procedure. Input that is too short throws; nothing is filled in. */
 export class NdrReader {
   readonly #bytes: Buffer
   #at = 0
@@ -98,13 +98,15 @@ export class NdrReader {
   }
 }
 
-/** Names, each with its end, and one end more: how Windows keeps lists of them. */
-export function multiString(values: readonly string[]): Buffer {
+/**
+ * The Windows format of string lists (REG_MULTI_SZ): every string ends with NUL, and the list with one more.
+ */
+export function encodeMultiString(values: readonly string[]): Buffer {
   const text = values.length === 0 ? '\0' : values.map((value) => `${value}\0`).join('')
   return Buffer.from(`${text}\0`, 'utf16le')
 }
 
-export function readMultiString(bytes: Uint8Array): string[] {
+export function decodeMultiString(bytes: Uint8Array): string[] {
   return Buffer.from(bytes)
     .toString('utf16le')
     .split('\0')

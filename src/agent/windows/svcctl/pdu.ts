@@ -1,6 +1,6 @@
 /**
- * What travels over the pipe: DCE RPC 1.1, connection-oriented, of which a bind, requests, responses and faults are here. One
- * message may come in several fragments, each with a header that says how long it is.
+ * PDUs of connection-oriented DCE RPC 1.1, as far as they are needed: bind, request, response and fault. A
+ * message may have several fragments; the header of each says how long it is.
  */
 export const headerLength = 16
 
@@ -15,16 +15,22 @@ export interface Fragment {
 
 const firstFlag = 1
 const lastFlag = 2
-/** Little ends first, ASCII, IEEE. */
+/** Little-endian, ASCII, IEEE. */
 const representation = 0x10
-/** As much as each of the two says that it takes at once. */
-export const longestFragment = 4280
+/** Maximum fragment length that both sides announce. */
+export const maxFragmentLength = 4280
 
-/** [MS-SCMR] 1.9: the manager of services. */
+/** The interface of the Service Control Manager, from [MS-SCMR] 1.9. */
 const svcctl = { id: '81bb7a364498f135ad3298f038001003', version: 2 }
 const ndr = { id: '045d888aeb1cc9119fe808002b104860', version: 2 }
 
-export function fragment({ kind, call, body, first, last }: Fragment & { readonly first: boolean }): Buffer {
+export function buildFragment({
+  kind,
+  call,
+  body,
+  first,
+  last,
+}: Fragment & { readonly first: boolean }): Buffer {
   const bytes = Buffer.alloc(headerLength + body.length)
   bytes.set([5, 0, kind, (first ? firstFlag : 0) | (last ? lastFlag : 0), representation])
   bytes.writeUInt16LE(bytes.length, 8)
@@ -33,7 +39,7 @@ export function fragment({ kind, call, body, first, last }: Fragment & { readonl
   return bytes
 }
 
-/** The first fragment in what has come so far, and what comes behind it; nothing while it is not whole. */
+/** Returns the first complete fragment and the bytes after it; undefined while the fragment is incomplete. */
 export function readFragment(
   bytes: Buffer,
 ): { readonly fragment: Fragment; readonly rest: Buffer } | undefined {
@@ -53,11 +59,11 @@ export function readFragment(
   }
 }
 
-export function bindBody(): Buffer {
+export function buildBindBody(): Buffer {
   const bytes = Buffer.alloc(56)
-  bytes.writeUInt16LE(longestFragment, 0)
-  bytes.writeUInt16LE(longestFragment, 2)
-  // One context, number 0, with one way to write values.
+  bytes.writeUInt16LE(maxFragmentLength, 0)
+  bytes.writeUInt16LE(maxFragmentLength, 2)
+  // One presentation context, number 0, with one transfer syntax.
   bytes.writeUInt8(1, 8)
   bytes.writeUInt8(1, 14)
   bytes.set(Buffer.from(svcctl.id, 'hex'), 16)
@@ -67,23 +73,28 @@ export function bindBody(): Buffer {
   return bytes
 }
 
-/** Whether the one context that was asked for is accepted, and how long a fragment may be. */
-export function readBindAck(body: Buffer): { readonly accepted: boolean; readonly longest: number } {
-  // Behind the name of the second address, which is of no use here, at a multiple of four from the header on.
+/** Whether the presentation context was accepted, and the maximum fragment length. */
+export function readBindAck(body: Buffer): { readonly accepted: boolean; readonly maxLength: number } {
+  // The results follow the secondary address, which is not used, at the next multiple of four.
   const results = 4 * Math.ceil((10 + body.readUInt16LE(8)) / 4)
-  return { accepted: body.readUInt16LE(results + 4) === 0, longest: body.readUInt16LE(2) }
+  return { accepted: body.readUInt16LE(results + 4) === 0, maxLength: body.readUInt16LE(2) }
 }
 
-/** A request as fragments that the other side takes. */
-export function requestFragments(call: number, procedure: number, stub: Buffer, longest: number): Buffer[] {
-  const room = longest - headerLength - 8
-  const count = Math.max(1, Math.ceil(stub.length / room))
+/** Splits a request into fragments that the other side accepts. */
+export function buildRequestFragments(
+  call: number,
+  procedure: number,
+  stub: Buffer,
+  maxLength: number,
+): Buffer[] {
+  const capacity = maxLength - headerLength - 8
+  const count = Math.max(1, Math.ceil(stub.length / capacity))
   return Array.from({ length: count }, (_, index) => {
-    const part = stub.subarray(index * room, (index + 1) * room)
+    const part = stub.subarray(index * capacity, (index + 1) * capacity)
     const head = Buffer.alloc(8)
-    head.writeUInt32LE(stub.length - index * room, 0)
+    head.writeUInt32LE(stub.length - index * capacity, 0)
     head.writeUInt16LE(procedure, 6)
     const body = Buffer.concat([head, part])
-    return fragment({ kind: kinds.request, call, body, first: index === 0, last: index === count - 1 })
+    return buildFragment({ kind: kinds.request, call, body, first: index === 0, last: index === count - 1 })
   })
 }

@@ -1,11 +1,11 @@
 import { array, assert, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import { multiStringValue, readRegFile, regFile } from './reg-file.ts'
-import { settingsIn } from './service-settings.ts'
+import { formatMultiString, readRegFile, formatRegFile } from './reg-file.ts'
+import { parseServiceSettings } from './service-settings.ts'
 
 const key = String.raw`HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\one`
 
-/** As Wine's reg.exe has written it, with a program as Windows itself keeps it. */
+/** An export by Wine's reg.exe, with ImagePath as Windows itself stores it. */
 const exported = `\uFEFFWindows Registry Editor Version 5.00\r
 \r
 [HKEY_LOCAL_MACHINE\\System\\CurrentControlSet\\Services\\one]\r
@@ -24,14 +24,14 @@ const exported = `\uFEFFWindows Registry Editor Version 5.00\r
 `
 
 test('what reg.exe writes of a service is read', () => {
-  expect(settingsIn(exported, key)).toEqual({
+  expect(parseServiceSettings(exported, key)).toEqual({
     commandLine: '"C:\\a b"',
     description: 'of "no" use: C:\\x\r\n[in] two lines',
     dependsOn: ['EventLog', 'PlugPlay'],
     environment: [],
     startType: 2,
   })
-  expect(() => settingsIn(exported, `${key}-other`)).toThrow('the registry has no')
+  expect(() => parseServiceSettings(exported, `${key}-other`)).toThrow('the registry has no')
   expect(() => readRegFile('ERROR: no')).toThrow('no file of the registry')
 })
 
@@ -39,9 +39,9 @@ test('whatever variables are written are read again', () => {
   const value = string({ minLength: 1 }).filter((text) => !text.includes('\0'))
   assert(
     property(array(value), (environment) => {
-      const text = regFile(key, { Environment: multiStringValue(environment) })
+      const text = formatRegFile(key, { Environment: formatMultiString(environment) })
       expect(text).toMatch(/^\uFEFF[\x20-\x7e\r\n]*$/)
-      expect(settingsIn(text, key).environment).toEqual(environment)
+      expect(parseServiceSettings(text, key).environment).toEqual(environment)
     }),
   )
 })

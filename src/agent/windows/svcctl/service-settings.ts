@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { win32 } from 'node:path'
-import type { Command } from '../../host/command.ts'
-import { multiStringValue, readRegFile, regFile } from './reg-file.ts'
+import type { RunCommand } from '../../host/command.ts'
+import { formatMultiString, readRegFile, formatRegFile } from './reg-file.ts'
 
-/** What Windows keeps of a service in its registry, where its manager reads it. */
-export interface Settings {
+/** Settings of a service in the registry, from which the Service Control Manager reads them. */
+export interface ScmServiceSettings {
   readonly commandLine: string
   readonly description: string
   readonly dependsOn: readonly string[]
@@ -13,20 +13,25 @@ export interface Settings {
   readonly startType: number
 }
 
-export interface SettingsBook {
-  /** Of a service that its manager knows. */
-  read(name: string, signal: AbortSignal): Promise<Settings>
-  /** Variables are the one setting that the manager itself does not take. */
+export interface ServiceSettingsStore {
+  /** Reads a service that the Service Control Manager knows. */
+  read(name: string, signal: AbortSignal): Promise<ScmServiceSettings>
+  /** Environment variables are the one setting that the Service Control Manager does not accept over RPC. */
   setEnvironment(name: string, environment: readonly string[], signal: AbortSignal): Promise<void>
 }
 
-const services = String.raw`HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services`
+const servicesKey = String.raw`HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services`
 
 /**
- * Through reg.exe, by files: what it prints is in the letters of a code page, and lacks all others, and variables of a proxy
- * may have a password in them, which has no place in a command line. Only administrators see into `directory`.
+ * Reads and writes through reg.exe with files. Its printed output loses characters outside the code page.
+ * Proxy variables may contain a password, which must not appear in a command line. Only administrators may
+ * read `directory`.
  */
-export function registrySettings(systemRoot: string, directory: string, command: Command): SettingsBook {
+export function registrySettings(
+  systemRoot: string,
+  directory: string,
+  command: RunCommand,
+): ServiceSettingsStore {
   const reg = win32.join(systemRoot, 'System32', 'reg.exe')
   const withFile = async <T>(use: (file: string) => Promise<T>): Promise<T> => {
     const file = win32.join(directory, `hyperkube-${randomUUID()}.reg`)
@@ -39,23 +44,26 @@ export function registrySettings(systemRoot: string, directory: string, command:
   return {
     read: async (name, signal) =>
       withFile(async (file) => {
-        const key = `${services}\\${name}`
+        const key = `${servicesKey}\\${name}`
         await command([reg, 'export', key, file, '/y'], { signal })
-        return settingsIn(await readFile(file, 'utf16le'), key)
+        return parseServiceSettings(await readFile(file, 'utf16le'), key)
       }),
     setEnvironment: async (name, environment, signal) =>
       withFile(async (file) => {
-        const values = { Environment: multiStringValue(environment) }
-        await writeFile(file, regFile(`${services}\\${name}`, values), { encoding: 'utf16le', flag: 'wx' })
+        const values = { Environment: formatMultiString(environment) }
+        await writeFile(file, formatRegFile(`${servicesKey}\\${name}`, values), {
+          encoding: 'utf16le',
+          flag: 'wx',
+        })
         await command([reg, 'import', file], { signal })
       }),
   }
 }
 
-export function settingsIn(text: string, key: string): Settings {
+export function parseServiceSettings(text: string, key: string): ScmServiceSettings {
   const values = readRegFile(text).get(key.toLowerCase())
   if (values === undefined) throw new Error(`the registry has no ${key}`)
-  const textOf = (name: string): string => {
+  const readText = (name: string): string => {
     const value = values.get(name)
     return typeof value === 'string' ? value : ''
   }
@@ -65,8 +73,8 @@ export function settingsIn(text: string, key: string): Settings {
   }
   const start = values.get('start')
   return {
-    commandLine: textOf('imagepath'),
-    description: textOf('description'),
+    commandLine: readText('imagepath'),
+    description: readText('description'),
     dependsOn: list('dependonservice'),
     environment: list('environment'),
     startType: typeof start === 'number' ? start : -1,

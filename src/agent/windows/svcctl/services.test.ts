@@ -11,51 +11,54 @@ import type { Machine } from '../../../../lab/windows/simulator/machine.ts'
 import { newMachine } from '../../../../lab/windows/simulator/new-machine.ts'
 import { simulatedHost } from '../../../../lab/windows/simulator/simulated-host.ts'
 import { advance } from '../../../../lab/windows/simulator/time.ts'
-import { connectManager } from './connection.ts'
-import { fakeManager, fakeSettings } from '../../../../lab/windows/simulator/fake-service-manager.ts'
+import { connectServiceManager } from './connection.ts'
+import {
+  fakeServiceManager,
+  fakeServiceSettings,
+} from '../../../../lab/windows/simulator/fake-service-manager.ts'
 import { svcctlServices } from './services.ts'
 
 let directory: string
 let server: Server | undefined
-const guests = new Set<Socket>()
+const clients = new Set<Socket>()
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'svcctl-'))
 })
 afterAll(async () => rm(directory, { recursive: true, force: true }))
 afterEach(async () => {
-  for (const guest of guests) guest.destroy()
-  guests.clear()
+  for (const client of clients) client.destroy()
+  clients.clear()
   server?.close()
   server = undefined
 })
 
-async function listening(newest: Server): Promise<string> {
-  server = newest.on('connection', (guest) => guests.add(guest))
+async function listen(nextServer: Server): Promise<string> {
+  server = nextServer.on('connection', (client) => clients.add(client))
   const pipe = join(directory, randomUUID())
-  newest.listen(pipe)
-  await once(newest, 'listening')
+  nextServer.listen(pipe)
+  await once(nextServer, 'listening')
   return pipe
 }
 
-/** A simulated host whose services are asked for by the words of their manager. */
-async function hostBySvcctl(): Promise<{ host: WindowsOperations; machine: Machine }> {
+/** A simulated host whose services are reached over the protocol of the Service Control Manager. */
+async function openSvcctlHost(): Promise<{ host: WindowsOperations; machine: Machine }> {
   const machine = newMachine(new Map())
-  const pipe = await listening(fakeManager(machine))
+  const pipe = await listen(fakeServiceManager(machine))
   const services = svcctlServices({
-    connect: async (signal) => connectManager(pipe, signal),
-    settings: fakeSettings(machine),
+    connect: async (signal) => connectServiceManager(pipe, signal),
+    settings: fakeServiceSettings(machine),
     clock: { now: () => new Date(machine.time), pause: async (time) => advance(machine, time) },
   })
   return { host: { ...simulatedHost(machine).host, services }, machine }
 }
 
-test.each(hostContract)('by the words of the manager of services: $name', async ({ check }) => {
-  const { host } = await hostBySvcctl()
+test.each(hostContract)('over the service manager protocol: $name', async ({ check }) => {
+  const { host } = await openSvcctlHost()
   await expect(check(host, String.raw`C:\hyperkube-contract`)).resolves.toBeUndefined()
 })
 
 const program = String.raw`C:\Windows\System32\drivers\etc\hosts`
-function wish(name: string, dependsOn: string[] = [], line = `"${program}"`) {
+function buildSpec(name: string, dependsOn: string[] = [], line = `"${program}"`) {
   return {
     name,
     description: 'x',
@@ -66,28 +69,28 @@ function wish(name: string, dependsOn: string[] = [], line = `"${program}"`) {
   }
 }
 
-test('it is told how soon to start a service again', async () => {
-  const { host, machine } = await hostBySvcctl()
-  await host.services.put(wish('one'))
+test('restart delays are passed on', async () => {
+  const { host, machine } = await openSvcctlHost()
+  await host.services.put(buildSpec('one'))
   expect(machine.services.get('one')?.restartAfter).toEqual([1, 2, 3])
 })
 
 test('a command line longer than a fragment arrives whole', async () => {
-  const { host } = await hostBySvcctl()
+  const { host } = await openSvcctlHost()
   const line = `"${program}" ${'long '.repeat(1500)}`
-  await host.services.put(wish('one', [], line))
+  await host.services.put(buildSpec('one', [], line))
   expect((await host.services.list({ names: ['one'] }))[0]?.commandLine).toBe(line)
 })
 
-test('with a service those stop that depend on it, the last one in the row first', async () => {
-  const { host, machine } = await hostBySvcctl()
+test('dependents stop with a service, the last of the chain first', async () => {
+  const { host, machine } = await openSvcctlHost()
   await host.files.write({ path: program, text: 'a program' })
   for (const [name, needs] of [
     ['one', []],
     ['two', ['one']],
     ['three', ['two']],
   ] as const)
-    await host.services.put(wish(name, [...needs]))
+    await host.services.put(buildSpec(name, [...needs]))
   await host.services.start({ name: 'three' })
   await host.services.start({ name: 'three' })
   advance(machine, 2000)
@@ -101,13 +104,13 @@ test('with a service those stop that depend on it, the last one in the row first
   expect(await states()).toEqual(['Stopped', 'Stopped', 'Stopped'])
 })
 
-test('what the manager refuses is said with the operation and the number', async () => {
-  const { host } = await hostBySvcctl()
-  await host.services.put(wish('one', [], '"C:\\missing.exe"'))
+test('a refused call is reported with its operation and error code', async () => {
+  const { host } = await openSvcctlHost()
+  await host.services.put(buildSpec('one', [], '"C:\\missing.exe"'))
   await expect(host.services.start({ name: 'one' })).rejects.toThrow(
     'services.start failed: start: Windows answers 2',
   )
-  await expect(host.services.stop({ name: 'nobody' })).rejects.toThrow(
+  await expect(host.services.stop({ name: 'missing' })).rejects.toThrow(
     'services.stop failed: openService: Windows answers 1060',
   )
 })
@@ -119,28 +122,28 @@ test.each([
     'it ended in the middle of an answer',
   ],
   [
-    'rubbish',
+    'invalid-output',
     (): Server => createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
     'the connection broke',
   ],
-])('a manager that says %s is not believed', async (_, make, message) => {
-  const pipe = await listening(make())
-  const connected = connectManager(pipe, new AbortController().signal)
+])('a manager that returns %s is rejected', async (_, make, message) => {
+  const pipe = await listen(make())
+  const connected = connectServiceManager(pipe, new AbortController().signal)
   await expect(connected).rejects.toMatchObject({
     code: 'SCM_UNREACHABLE',
-    cause: { code: 'SCM_RUBBISH', message: `the manager of services was not understood: ${message}` },
+    cause: { code: 'SCM_INVALID_OUTPUT', message: `the manager of services was not understood: ${message}` },
   })
 })
 
-test('who waits for a manager that is silent may go', async () => {
-  const pipe = await listening(createServer())
-  const leaving = new AbortController()
-  const connected = connectManager(pipe, leaving.signal)
-  leaving.abort(new Error('gone'))
+test('waiting for a silent manager can be aborted', async () => {
+  const pipe = await listen(createServer())
+  const controller = new AbortController()
+  const connected = connectServiceManager(pipe, controller.signal)
+  controller.abort(new Error('gone'))
   await expect(connected).rejects.toThrow('gone')
 })
 
-test('a pipe that is not there is said so', async () => {
-  const connected = connectManager(join(directory, 'none'), new AbortController().signal)
+test('a missing pipe is reported as unreachable', async () => {
+  const connected = connectServiceManager(join(directory, 'none'), new AbortController().signal)
   await expect(connected).rejects.toMatchObject({ code: 'SCM_UNREACHABLE' })
 })

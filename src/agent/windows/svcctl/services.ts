@@ -4,52 +4,60 @@ import type { Clock } from '../../host/clock.ts'
 import type { WindowsOperations } from '../operations/windows-operations.ts'
 import type { Operation } from '../operations/operation.ts'
 import { readOutput } from '../operations/read-output.ts'
-import { services as table, serviceStates, startModes } from '../operations/services.ts'
-import type { Connection } from './connection.ts'
-import { type Handle, OutcomeError, rights } from './manager.ts'
-import type { SettingsBook } from './service-settings.ts'
-import { stopWithDependents, talk, type Talk } from './session.ts'
+import { serviceOperations as table, serviceStates, startModes } from '../operations/services.ts'
+import type { ScmConnection } from './connection.ts'
+import { type Handle, OutcomeError, accessMasks } from './manager.ts'
+import type { ServiceSettingsStore } from './service-settings.ts'
+import { stopWithDependents, openScmSession, type ScmSession } from './session.ts'
 
-export interface SvcctlEdges {
-  readonly connect: (signal: AbortSignal) => Promise<Connection>
-  readonly settings: SettingsBook
+export interface SvcctlServicesDeps {
+  readonly connect: (signal: AbortSignal) => Promise<ScmConnection>
+  readonly settings: ServiceSettingsStore
   readonly clock: Clock
-  /** Ends whatever is under way, for whoever asks without one of his own. */
+  /** Ends operations whose caller passes no signal of its own. */
   readonly signal?: AbortSignal
 }
 
-/** Milliseconds between two looks at a service that has to stop before another one may. */
-const every = 250
+/** Milliseconds between two checks of a dependent that has to stop first. */
+const pollIntervalMs = 250
 
 /**
- * Services through their manager's own protocol, [MS-SCMR]: numbers and texts as they are, where programs print them in the
- * language of the host. Each operation is a conversation of its own, so that nothing is left open.
+ * Service operations over the protocol of the Service Control Manager, [MS-SCMR]. It returns numbers and
+ * texts, where programs print in the language of the host. Each operation has its own connection, so no
+ * handle stays open.
  */
 export function svcctlServices({
   connect,
   settings,
   clock,
-  signal: all,
-}: SvcctlEdges): WindowsOperations['services'] {
-  const perform = async <I extends z.ZodType, O extends z.ZodType>(
+  signal: defaultSignal,
+}: SvcctlServicesDeps): WindowsOperations['services'] {
+  const runOperation = async <I extends z.ZodType, O extends z.ZodType>(
     operation: Operation<I, O>,
     input: z.input<I>,
-    whole: AbortSignal | undefined,
-    work: (talk: Talk, input: z.output<I>) => Promise<readonly unknown[]>,
+    callerSignal: AbortSignal | undefined,
+    work: (talk: ScmSession, input: z.output<I>) => Promise<readonly unknown[]>,
   ): Promise<z.output<O>> => {
     const checked = operation.input.parse(input)
-    const late = AbortSignal.timeout(operation.within)
-    const signal = whole === undefined ? late : AbortSignal.any([whole, late])
+    const timeoutSignal = AbortSignal.timeout(operation.timeoutMs)
+    const signal = callerSignal === undefined ? timeoutSignal : AbortSignal.any([callerSignal, timeoutSignal])
     try {
       using connection = await connect(signal)
-      return readOutput(operation, await work(await talk(connection, operation.changes, signal), checked))
+      return readOutput(
+        operation,
+        await work(await openScmSession(connection, operation.changes, signal), checked),
+      )
     } catch (error) {
-      whole?.throwIfAborted()
-      if (late.aborted) throw silent(operation)
-      throw error instanceof OutcomeError ? failed(operation, error) : error
+      callerSignal?.throwIfAborted()
+      if (timeoutSignal.aborted) throw timeoutError(operation)
+      throw error instanceof OutcomeError ? operationError(operation, error) : error
     }
   }
-  const look = async ({ manager, signal }: Talk, service: Handle, name: string): Promise<unknown> => {
+  const describeService = async (
+    { manager, signal }: ScmSession,
+    service: Handle,
+    name: string,
+  ): Promise<unknown> => {
     const { state, exitCode, processId } = await manager.status(service)
     const found = await settings.read(name, signal)
     return {
@@ -65,62 +73,64 @@ export function svcctlServices({
     }
   }
   return {
-    list: async (wish, signal = all) =>
-      perform(table.list, wish, signal, async (conversation, { names }) => {
+    list: async (request, signal = defaultSignal) =>
+      runOperation(table.list, request, signal, async (session, { names }) => {
         const found: unknown[] = []
         for (const name of new Set(names)) {
           found.push(
-            await conversation.find(name, rights.look, async (service) => look(conversation, service, name)),
+            await session.find(name, accessMasks.query, async (service) =>
+              describeService(session, service, name),
+            ),
           )
         }
         return found.filter((one) => one !== undefined)
       }),
-    put: async (wish, signal = all) =>
-      perform(
+    put: async (request, signal = defaultSignal) =>
+      runOperation(
         table.put,
-        wish,
+        request,
         signal,
-        async (conversation, { name, description, restartAfter, environment, ...start }) => {
-          const { manager } = conversation
+        async (session, { name, description, restartAfter, environment, ...start }) => {
+          const { manager } = session
           const finish = async (service: Handle): Promise<void> => {
             await manager.describe(service, description)
             await manager.restartAfter(service, restartAfter)
-            await settings.setEnvironment(name, environment, conversation.signal)
+            await settings.setEnvironment(name, environment, session.signal)
           }
-          const isThere = await conversation.find(name, rights.change, async (service) => {
+          const isPresent = await session.find(name, accessMasks.change, async (service) => {
             await manager.configure(service, start)
             await finish(service)
             return true
           })
-          if (isThere !== true) await conversation.create(name, start, finish)
+          if (isPresent !== true) await session.create(name, start, finish)
           return []
         },
       ),
-    start: async (wish, signal = all) =>
-      perform(table.start, wish, signal, async ({ manager, use }, { name }) => {
-        await use(name, rights.start, async (service) => manager.start(service))
+    start: async (request, signal = defaultSignal) =>
+      runOperation(table.start, request, signal, async ({ manager, use }, { name }) => {
+        await use(name, accessMasks.start, async (service) => manager.start(service))
         return []
       }),
-    stop: async (wish, signal = all) =>
-      perform(table.stop, wish, signal, async (conversation, { name }) => {
-        await stopWithDependents(conversation, name, async (abort) => clock.pause(every, abort))
+    stop: async (request, signal = defaultSignal) =>
+      runOperation(table.stop, request, signal, async (session, { name }) => {
+        await stopWithDependents(session, name, async (abort) => clock.pause(pollIntervalMs, abort))
         return []
       }),
-    remove: async (wish, signal = all) =>
-      perform(table.remove, wish, signal, async ({ manager, find }, { name }) => {
-        await find(name, rights.delete, async (service) => manager.delete(service))
+    remove: async (request, signal = defaultSignal) =>
+      runOperation(table.remove, request, signal, async ({ manager, find }, { name }) => {
+        await find(name, accessMasks.delete, async (service) => manager.delete(service))
         return []
       }),
   }
 }
 
-function failed({ name }: Operation, { message }: OutcomeError): HyperkubeError {
+function operationError({ name }: Operation, { message }: OutcomeError): HyperkubeError {
   return new HyperkubeError('WINDOWS_OPERATION_FAILED', `${name} failed: ${message}`)
 }
 
-function silent({ name, within }: Operation): HyperkubeError {
+function timeoutError({ name, timeoutMs }: Operation): HyperkubeError {
   return new HyperkubeError(
     'WINDOWS_OPERATION_FAILED',
-    `${name}: the manager of services has said nothing for ${within / 1000} s`,
+    `${name}: the manager of services has said nothing for ${timeoutMs / 1000} s`,
   )
 }

@@ -1,76 +1,85 @@
-import { type Connection, managerPipe, unreachable } from './connection.ts'
+import { type ScmConnection, serviceManagerPipe, scmUnreachableError } from './connection.ts'
 import {
   type Handle,
-  type Manager,
-  managerOver,
+  type ServiceManager,
+  createServiceManager,
   OutcomeError,
   outcomes,
-  rights,
-  type Start,
+  accessMasks,
+  type ServiceStartConfig,
 } from './manager.ts'
 
-/** One conversation with the manager about services, each of which is let go of as soon as it is not needed. */
-export interface Talk {
-  readonly manager: Manager
+/** A session with the Service Control Manager. Each service handle is closed as soon as it is not needed. */
+export interface ScmSession {
+  readonly manager: ServiceManager
   readonly signal: AbortSignal
-  /** Nothing when there is no such service. */
+  /** Undefined if there is no such service. */
   readonly find: <T>(
     name: string,
     access: number,
     use: (service: Handle) => Promise<T>,
   ) => Promise<T | undefined>
-  /** The same for one that has to be there. */
+  /** Like `find`, for a service that must exist. */
   readonly use: <T>(name: string, access: number, use: (service: Handle) => Promise<T>) => Promise<T>
-  readonly create: (name: string, start: Start, use: (service: Handle) => Promise<void>) => Promise<void>
+  readonly create: (
+    name: string,
+    start: ServiceStartConfig,
+    use: (service: Handle) => Promise<void>,
+  ) => Promise<void>
 }
 
-export async function talk(connection: Connection, changes: boolean, signal: AbortSignal): Promise<Talk> {
-  const manager = managerOver(connection)
-  const all = await manager
-    .openManager(changes ? rights.connect | rights.create : rights.connect)
+export async function openScmSession(
+  connection: ScmConnection,
+  changes: boolean,
+  signal: AbortSignal,
+): Promise<ScmSession> {
+  const manager = createServiceManager(connection)
+  const managerHandle = await manager
+    .openManager(changes ? accessMasks.connect | accessMasks.create : accessMasks.connect)
     .catch((error: unknown) => {
       if (error instanceof OutcomeError) throw error
-      throw unreachable(managerPipe, signal, error)
+      throw scmUnreachableError(serviceManagerPipe, signal, error)
     })
-  const closing = async <T>(service: Handle, use: (service: Handle) => Promise<T>): Promise<T> => {
+  const useAndClose = async <T>(service: Handle, use: (service: Handle) => Promise<T>): Promise<T> => {
     const result = await use(service)
-    // A service that was removed is there as long as anybody has it open. After a failure the connection ends, and all with it.
+    // A removed service exists until its last handle is closed. After a failure the connection ends and
+    // closes all handles.
     await manager.close(service)
     return result
   }
-  const find: Talk['find'] = async (name, access, use) => {
-    const service = await manager.openService(all, name, access)
-    return service === undefined ? undefined : closing(service, use)
+  const find: ScmSession['find'] = async (name, access, use) => {
+    const service = await manager.openService(managerHandle, name, access)
+    return service === undefined ? undefined : useAndClose(service, use)
   }
   return {
     manager,
     signal,
     find,
     async use(name, access, use) {
-      const service = await manager.openService(all, name, access)
+      const service = await manager.openService(managerHandle, name, access)
       if (service === undefined) throw new OutcomeError('openService', outcomes.noSuchService)
-      return closing(service, use)
+      return useAndClose(service, use)
     },
-    create: async (name, start, use) => closing(await manager.create(all, name, start), use),
+    create: async (name, start, use) => useAndClose(await manager.create(managerHandle, name, start), use),
   }
 }
 
-/** Stops a service, and before it those that depend on it and run. */
+/** Stops a service after its running dependents. */
 export async function stopWithDependents(
-  { manager, use, signal }: Talk,
+  { manager, use, signal }: ScmSession,
   name: string,
   pause: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  await use(name, rights.stop, async (service) => {
+  await use(name, accessMasks.stop, async (service) => {
     if (await manager.stop(service)) return
     for (const other of await manager.dependents(service)) {
-      await use(other, rights.stop, async (dependent) => {
+      await use(other, accessMasks.stop, async (dependent) => {
         await manager.stop(dependent)
-        while ((await manager.status(dependent)).state !== stopped) await pause(signal)
+        while ((await manager.status(dependent)).state !== stoppedState) await pause(signal)
       })
     }
     await manager.stop(service)
   })
 }
 
-const stopped = 1
+const stoppedState = 1

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { parseImage } from '../../../contract/image-reference.ts'
-import { type Headers, memoryWeb, type Page } from './fake-transport.ts'
-import type { Web } from '../transport.ts'
+import { type RequestHeaders, fakeRegistryTransport, type FakePage } from './fake-transport.ts'
+import type { RegistryTransport } from '../transport.ts'
 
 export interface FakeImage {
-  /** Of its manifest, or of its index where it is for several kinds of machines. */
+  /** Digest of the manifest, or of the index if the image is for several platforms. */
   readonly digest: string
   readonly blobs: ReadonlyMap<string, Buffer>
   readonly manifest: Buffer
 }
 
-export function digestOf(bytes: Uint8Array): string {
+export function fakeBlobDigest(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
@@ -22,8 +22,8 @@ const types = {
 }
 
 /**
- * A small image for tests, for these kinds of Linux machines and these builds of Windows; of one kind alone there is no
- * index.
+ * A small image for tests, for these Linux architectures and Windows builds. An image for a single platform
+ * has no index.
  */
 export function fakeImage(
   name: string,
@@ -32,8 +32,8 @@ export function fakeImage(
 ): FakeImage {
   const blobs = new Map<string, Buffer>()
   const add = (bytes: Buffer, mediaType: string) => {
-    blobs.set(digestOf(bytes), bytes)
-    return { mediaType, digest: digestOf(bytes), size: bytes.length }
+    blobs.set(fakeBlobDigest(bytes), bytes)
+    return { mediaType, digest: fakeBlobDigest(bytes), size: bytes.length }
   }
   const shared = add(Buffer.from(`what all of ${name} have`), types.layer)
   const manifests = arches.map((architecture) => {
@@ -45,7 +45,7 @@ export function fakeImage(
   const [only] = manifests
   if (manifests.length === 1 && builds.length === 0 && only !== undefined) {
     const manifest = Buffer.from(JSON.stringify(only.document))
-    return { digest: digestOf(manifest), blobs, manifest }
+    return { digest: fakeBlobDigest(manifest), blobs, manifest }
   }
   const descriptors = manifests.map(({ document, architecture }) => ({
     ...add(Buffer.from(JSON.stringify(document)), types.manifest),
@@ -72,21 +72,21 @@ export function fakeImage(
       manifests: [...descriptors, ...windows, unknown],
     }),
   )
-  return { digest: digestOf(manifest), blobs, manifest }
+  return { digest: fakeBlobDigest(manifest), blobs, manifest }
 }
 
-/** Registries that have these images, by reference, and answer anybody; for tests. */
-export function fakeRegistries(images: Readonly<Record<string, FakeImage>>): Web {
-  return memoryWeb((url, headers) => registryPage(images, url, headers))
+/** Registries that serve these images, by reference, without a login; for tests. */
+export function fakeRegistries(images: Readonly<Record<string, FakeImage>>): RegistryTransport {
+  return fakeRegistryTransport((url, headers) => fakeRegistryPage(images, url, headers))
 }
 
-export function registryPage(
+export function fakeRegistryPage(
   images: Readonly<Record<string, FakeImage>>,
   url: string,
-  headers: Headers,
-): Page | undefined {
+  headers: RequestHeaders,
+): FakePage | undefined {
   const { host, pathname, searchParams } = new URL(url)
-  const [, repository = '', kind, wanted = ''] =
+  const [, repository = '', kind, reference = ''] =
     /^\/v2\/(.+)\/(manifests|blobs)\/([^/]+)$/.exec(pathname) ?? []
   const registry = searchParams.get('ns') ?? host.replace('registry-1.docker.io', 'docker.io')
   const found = Object.entries(images).filter(([name]) => {
@@ -94,13 +94,15 @@ export function registryPage(
     return image?.registry === registry && image.repository === repository
   })
   if (found.length === 0) return { status: 404 }
-  if (kind === 'blobs') return page(found.flatMap(([, { blobs }]) => blobs.get(wanted) ?? [])[0])
+  if (kind === 'blobs') return page(found.flatMap(([, { blobs }]) => blobs.get(reference) ?? [])[0])
   if (headers['accept']?.includes('application/vnd.oci.image.index') !== true) return { status: 406 }
-  const named = found.find(([name, { digest }]) => parseImage(name)?.tag === wanted || digest === wanted)
-  const bytes = named?.[1].manifest ?? found.flatMap(([, { blobs }]) => blobs.get(wanted) ?? [])[0]
-  return page(bytes, bytes && { 'docker-content-digest': digestOf(bytes) })
+  const named = found.find(
+    ([name, { digest }]) => parseImage(name)?.tag === reference || digest === reference,
+  )
+  const bytes = named?.[1].manifest ?? found.flatMap(([, { blobs }]) => blobs.get(reference) ?? [])[0]
+  return page(bytes, bytes && { 'docker-content-digest': fakeBlobDigest(bytes) })
 }
 
-function page(body: Buffer | undefined, headers: Readonly<Record<string, string>> = {}): Page {
+function page(body: Buffer | undefined, headers: Readonly<Record<string, string>> = {}): FakePage {
   return body === undefined ? { status: 404 } : { body, headers }
 }

@@ -1,8 +1,8 @@
-import { refused, unreachable } from '../../fetcher.ts'
-import type { Web } from '../transport.ts'
+import { urlStatusError, urlUnreachableError } from '../../fetcher.ts'
+import type { RegistryTransport } from '../transport.ts'
 
-/** What a site answers to one request, for tests. */
-export interface Page {
+/** Response of a site to one request, for tests. */
+export interface FakePage {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
@@ -10,24 +10,26 @@ export interface Page {
   readonly cut?: true
 }
 
-export type Headers = Readonly<Record<string, string>>
+export type RequestHeaders = Readonly<Record<string, string>>
 
-/** A world of sites, for tests. Where `page` knows nothing, nobody answers. */
-export function memoryWeb(page: (url: string, headers: Headers) => Page | undefined): Web {
+/** A transport over in-memory pages, for tests. If `page` returns undefined, the host is unreachable. */
+export function fakeRegistryTransport(
+  page: (url: string, headers: RequestHeaders) => FakePage | undefined,
+): RegistryTransport {
   return {
     async get(url, headers, signal) {
       signal.throwIfAborted()
       const found = page(url, headers)
-      if (found === undefined) throw unreachable(url, new Error('nobody is there'))
-      const { status = 200, headers: own = {}, body = '', cut } = found
+      if (found === undefined) throw urlUnreachableError(url, new Error('no server is there'))
+      const { status = 200, headers: responseHeaders = {}, body = '', cut } = found
       return {
         status,
-        header: (name) => own[name],
+        header: (name) => responseHeaders[name],
         body: (async function* () {
           yield Buffer.from(body)
-          if (cut) throw refused(url, 500)
+          if (cut) throw urlStatusError(url, 500)
         })(),
-        leave: async () => undefined,
+        cancel: async () => undefined,
       }
     },
   }

@@ -1,40 +1,44 @@
-import { duration } from '../../../kit/duration.ts'
-import type { Column } from '../../table.ts'
-import { count } from '../../format-text.ts'
+import { formatDuration } from '../../../kit/duration.ts'
+import type { TableColumn } from '../../table.ts'
+import { formatCount } from '../../format-text.ts'
 
-/** What a cluster could come back from. */
-export interface Candidate {
+/** A member or snapshot that a cluster could be recovered from. */
+export interface RecoveryCandidate {
   readonly kind: 'member' | 'snapshot'
   readonly name: string
   readonly revision: number
   readonly keys: number
-  /** When it was all that there was; a member is so now. */
+  /** When the data was complete; for a member that is now. */
   readonly taken: Date
 }
 
-/** Who knows most comes first: a member that is left rather than a file, for what was written to it is younger. */
-export function ranked(candidates: readonly Candidate[]): readonly Candidate[] {
+/**
+ * Sorts by revision, highest first. At the same revision a member comes before a snapshot, because it may
+ * have received later writes.
+ */
+export function rankCandidates(candidates: readonly RecoveryCandidate[]): readonly RecoveryCandidate[] {
   return candidates.toSorted(
     (a, b) => b.revision - a.revision || Number(a.kind === 'snapshot') - Number(b.kind === 'snapshot'),
   )
 }
 
-/** Where its snapshot is: one of a member is where it was put just now. */
-export function placeOf(
-  { kind }: Pick<Candidate, 'kind'>,
+/** Where the snapshot is: the snapshot of a member is where it was just saved. */
+export function findSnapshotLocation(
+  { kind }: Pick<RecoveryCandidate, 'kind'>,
   { to, from }: { readonly to?: string | undefined; readonly from?: string | undefined },
 ): string | undefined {
   return kind === 'member' ? to : from
 }
 
-/** What is lost with one of them, as far as anybody knows. */
-export function lossOf({ kind, revision, taken }: Candidate, best: number, now: Date): string {
-  const age = kind === 'member' ? '' : `, and all since ${duration(now.getTime() - taken.getTime())} ago`
+/** Describes what would be lost with a candidate, as far as it is known. */
+export function formatLoss({ kind, revision, taken }: RecoveryCandidate, best: number, now: Date): string {
+  const age =
+    kind === 'member' ? '' : `, and all since ${formatDuration(now.getTime() - taken.getTime())} ago`
   const changes = best - revision
-  return changes === 0 ? `nothing that is known here${age}` : `${count(changes, 'change')}${age}`
+  return changes === 0 ? `nothing that is known here${age}` : `${formatCount(changes, 'change')}${age}`
 }
 
-export function columnsFor(best: number, now: Date): readonly Column<Candidate>[] {
+export function buildCandidateColumns(best: number, now: Date): readonly TableColumn<RecoveryCandidate>[] {
   return [
     {
       head: 'FROM',
@@ -42,6 +46,6 @@ export function columnsFor(best: number, now: Date): readonly Column<Candidate>[
     },
     { head: 'REVISION', cell: ({ revision }) => ({ text: String(revision) }) },
     { head: 'KEYS', cell: ({ keys }) => ({ text: String(keys) }) },
-    { head: 'LOSES', cell: (candidate) => ({ text: lossOf(candidate, best, now) }) },
+    { head: 'LOSES', cell: (candidate) => ({ text: formatLoss(candidate, best, now) }) },
   ]
 }

@@ -1,72 +1,81 @@
-import { unlessEtcd } from '../../../etcd/etcd-error.ts'
+import { ignoreEtcdError } from '../../../etcd/etcd-error.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { leaversOf } from '../../../lifecycle/hosts-to-remove.ts'
-import { placesIn } from '../../../lifecycle/host-endpoints.ts'
+import { findHostsToRemove } from '../../../lifecycle/hosts-to-remove.ts'
+import { listClusterEndpoints } from '../../../lifecycle/host-endpoints.ts'
 import { openSnapshot } from '../../../snapshot/open.ts'
 import type { SnapshotStore } from '../../../snapshot/store.ts'
-import { listed } from '../list.ts'
+import { toSnapshotRow } from '../list.ts'
 import { openEtcd } from '../open-etcd.ts'
-import type { EtcdScene } from '../action.ts'
-import { storesOf } from '../stores.ts'
-import { trustIn } from '../trust.ts'
-import type { Candidate } from './candidate.ts'
+import type { EtcdInvocation } from '../action.ts'
+import { openSnapshotStores } from '../stores.ts'
+import { loadSnapshotTrust } from '../trust.ts'
+import type { RecoveryCandidate } from './candidate.ts'
 
-/** Of how many snapshots of each place one is told. */
-const newest = 3
+/** How many snapshots of each store are offered. */
+const maxPerStore = 3
 
-export interface Survivors {
-  readonly candidates: readonly Candidate[]
+export interface SurvivingMembers {
+  readonly candidates: readonly RecoveryCandidate[]
   /** Members that cluster.yml does not name any more. */
   readonly leftOut: readonly string[]
 }
 
-/** Members that still answer, though they cannot decide anything. Where they can, there is nothing to recover. */
-export async function survivors(scene: EtcdScene): Promise<Survivors> {
-  const { context, options, cluster } = scene
-  await using etcd = await openEtcd(context, options.file, cluster, await scene.identity())
-  const patience = { timeout: 5000, signal: context.signal }
-  if ((await etcd.client.members(patience).catch(unlessEtcd)) !== undefined) {
+/**
+ * Finds members that still answer without a quorum. Fails if etcd has a quorum, because then there is nothing
+ * to recover.
+ */
+export async function findSurvivingMembers(invocation: EtcdInvocation): Promise<SurvivingMembers> {
+  const { context, options, cluster } = invocation
+  await using etcd = await openEtcd(context, options.file, cluster, await invocation.identity())
+  const callOptions = { timeoutMs: 5000, signal: context.signal }
+  if ((await etcd.client.members(callOptions).catch(ignoreEtcdError)) !== undefined) {
     throw new HyperkubeError('ETCD_RECOVER_QUORUM', 'etcd has a quorum, and nothing to recover', {
       hint: 'members that are lost leave by: hyperkube node remove; to go back in time: hyperkube etcd snapshot restore',
     })
   }
-  const places = placesIn(cluster)
-  const looks = places
+  const endpoints = listClusterEndpoints(cluster)
+  const counts = endpoints
     .filter(({ etcd: isMember }) => isMember)
-    .map(async ({ host, address }): Promise<Candidate[]> => {
-      const known = await etcd.client.countKeys(`https://${address}:2379`, patience).catch(unlessEtcd)
-      return known === undefined ? [] : [{ kind: 'member', name: host, ...known, taken: context.now() }]
+    .map(async ({ host, address }): Promise<RecoveryCandidate[]> => {
+      const counted = await etcd.client
+        .countKeys(`https://${address}:2379`, callOptions)
+        .catch(ignoreEtcdError)
+      return counted === undefined ? [] : [{ kind: 'member', name: host, ...counted, taken: context.now() }]
     })
-  const candidates = (await Promise.all(looks)).flat()
-  const remembered = await etcd.client.members({ ...patience, unconfirmed: true }).catch(unlessEtcd)
-  const leftOut = leaversOf(places, remembered?.members ?? [], []).map(({ host }) => host)
+  const candidates = (await Promise.all(counts)).flat()
+  const memberList = await etcd.client.members({ ...callOptions, unconfirmed: true }).catch(ignoreEtcdError)
+  const leftOut = findHostsToRemove(endpoints, memberList?.members ?? [], []).map(({ host }) => host)
   return { candidates, leftOut }
 }
 
-/** The newest of each place, by what they say of themselves. One that is not what it should be is told of and left out. */
-export async function snapshots(scene: EtcdScene): Promise<readonly Candidate[]> {
-  const { context, options, flags, cluster } = scene
-  const trust = await trustIn(context, options, await scene.identity())
-  const found = new Map<string, Candidate>()
-  for (const store of (await storesOf(scene, flags.from)).all) {
-    const stored = (await store.list(context.signal)).map((one) => listed(one, store, cluster.metadata.name))
-    const last = stored.toSorted((a, b) => (a.taken < b.taken ? 1 : -1)).slice(0, newest)
-    for (const { name } of last.filter((one) => !found.has(one.name))) {
-      const candidate = await frontOf(store, name, scene, trust)
+/** Finds the newest snapshots of each store by their manifests. Reports invalid ones and leaves them out. */
+export async function findSnapshotCandidates(
+  invocation: EtcdInvocation,
+): Promise<readonly RecoveryCandidate[]> {
+  const { context, options, flags, cluster } = invocation
+  const trust = await loadSnapshotTrust(context, options, await invocation.identity())
+  const found = new Map<string, RecoveryCandidate>()
+  for (const store of (await openSnapshotStores(invocation, flags.from)).all) {
+    const stored = (await store.list(context.signal)).map((one) =>
+      toSnapshotRow(one, store, cluster.metadata.name),
+    )
+    const latest = stored.toSorted((a, b) => (a.taken < b.taken ? 1 : -1)).slice(0, maxPerStore)
+    for (const { name } of latest.filter((one) => !found.has(one.name))) {
+      const candidate = await readCandidate(store, name, invocation, trust)
       if (candidate !== undefined) found.set(name, candidate)
     }
   }
   return [...found.values()]
 }
 
-async function frontOf(
+async function readCandidate(
   store: SnapshotStore,
   name: string,
-  { context }: EtcdScene,
+  { context }: EtcdInvocation,
   trust: Parameters<typeof openSnapshot>[1],
-): Promise<Candidate | undefined> {
-  const reading = new AbortController()
-  const bytes = store.read(name, AbortSignal.any([context.signal, reading.signal]))
+): Promise<RecoveryCandidate | undefined> {
+  const readAbort = new AbortController()
+  const bytes = store.read(name, AbortSignal.any([context.signal, readAbort.signal]))
   try {
     const { manifest } = await openSnapshot(bytes, trust)
     const { revision, keys, created } = manifest
@@ -76,7 +85,7 @@ async function frontOf(
     context.stderr.write(`${name}: ${error.code}: ${error.message}\n`)
     return undefined
   } finally {
-    // What follows is large, and not needed.
-    reading.abort()
+    // The database follows; it is large and not needed.
+    readAbort.abort()
   }
 }

@@ -1,34 +1,42 @@
 import { expect, test } from 'vitest'
 import { createIdentity } from '../../../identity/identity.ts'
-import { identity, manifestOf } from '../testing/fixtures.ts'
-import { type RestoreFacts, restoreFindings } from './findings.ts'
-import { restoreText } from './text.ts'
+import { clusterIdentity, buildSnapshotManifest } from '../testing/fixtures.ts'
+import { type RestoreFacts, checkRestore } from './findings.ts'
+import { formatRestore } from './text.ts'
 
-const manifest = manifestOf(identity)
-const facts: RestoreFacts = { manifest, former: identity, now: identity, kubernetes: '1.37.1', leftOut: [] }
+const manifest = buildSnapshotManifest(clusterIdentity)
+const facts: RestoreFacts = {
+  manifest,
+  previousIdentity: clusterIdentity,
+  currentIdentity: clusterIdentity,
+  kubernetes: '1.37.1',
+  leftOut: [],
+}
 const codes = (more: Partial<RestoreFacts>): string[] =>
-  restoreFindings({ ...facts, ...more }).map(({ severity, code }) => `${severity} ${code}`)
+  checkRestore({ ...facts, ...more }).map(({ severity, code }) => `${severity} ${code}`)
 
 test('a snapshot of the same cluster as it is now', () => {
   expect(codes({})).toEqual([])
 })
 
-test('one of a newer Kubernetes is refused, and one of an older is told of', () => {
+test('a snapshot of a newer Kubernetes is refused, one of an older is a warning', () => {
   expect(codes({ kubernetes: '1.36.4' })).toEqual(['error ETCD_RESTORE_VERSION'])
   expect(codes({ kubernetes: '1.38.0' })).toEqual(['warning ETCD_RESTORE_VERSION'])
   expect(codes({ kubernetes: '1.37.0' })).toEqual([])
 })
 
-test('one whose Secrets nobody could read is refused', async () => {
+test('a snapshot whose Secrets cannot be decrypted is refused', async () => {
   const { encryptionKey } = await createIdentity('shop', new Date('2026-01-01'))
-  expect(codes({ former: { ...identity, encryptionKey } })).toEqual(['error ETCD_RESTORE_KEYS'])
+  expect(codes({ previousIdentity: { ...clusterIdentity, encryptionKey } })).toEqual([
+    'error ETCD_RESTORE_KEYS',
+  ])
 })
 
-test('hosts that would go on with the cluster of before', () => {
+test('hosts that would continue with the previous cluster', () => {
   expect(codes({ leftOut: ['cp2', 'cp3'] })).toEqual(['error ETCD_RESTORE_LEFT_OUT'])
 })
 
-const news = {
+const summary = {
   name: 'before.snapshot',
   manifest,
   now: new Date('2026-11-15T15:07:00Z'),
@@ -36,8 +44,8 @@ const news = {
   hosts: ['cp1', 'cp2', 'cp3', 'w1'],
 }
 
-test('what would be lost is said with its number', () => {
-  expect(restoreText({ ...news, current: { revision: 12, keys: 4 } })).toMatchInlineSnapshot(`
+test('the loss is shown with its number of changes', () => {
+  expect(formatRestore({ ...summary, current: { revision: 12, keys: 4 } })).toMatchInlineSnapshot(`
     "shop becomes again what it was 3 h 07 min ago: before.snapshot, taken 2026-11-15T12:00:00.000Z, 3 keys, revision 5
       lost: 7 changes, all that was written since: etcd is at revision 12 with 4 keys
       stops for a while: kubelets, controllers, API servers and etcd on cp1, cp2, cp3 and w1; pods go on running
@@ -47,8 +55,8 @@ test('what would be lost is said with its number', () => {
   `)
 })
 
-test('or that nobody can say it', () => {
-  const text = restoreText({ ...news, current: undefined })
+test('an unknown loss is reported as such', () => {
+  const text = formatRestore({ ...summary, current: undefined })
   expect(text).toContain('lost: all that was written since; no member of etcd answers to say how much')
-  expect(restoreText({ ...news, current: { revision: 5, keys: 3 } })).toContain('lost: nothing')
+  expect(formatRestore({ ...summary, current: { revision: 5, keys: 3 } })).toContain('lost: nothing')
 })

@@ -1,53 +1,58 @@
-import { printable } from '../../../kit/printable.ts'
-import { type Foreseen, planDocument } from '../../../lifecycle/plan-document.ts'
-import { surroundings } from '../../../lifecycle/cluster-client.ts'
-import type { Wish } from '../../../lifecycle/build-proposal.ts'
+import { toPrintable } from '../../../kit/printable.ts'
+import { type PlannedChanges, buildPlanDocument } from '../../../lifecycle/plan-document.ts'
+import { createClusterClient } from '../../../lifecycle/cluster-client.ts'
+import type { ClusterInputs } from '../../../lifecycle/build-proposal.ts'
 import { revisionBump } from '../../../snapshot/member-data.ts'
 import type { EtcdPrograms } from '../../../snapshot/temporary-etcd.ts'
-import { takeOut, tryOut } from '../../../snapshot/verify.ts'
+import { extractSnapshot, testRestore } from '../../../snapshot/verify.ts'
 import { exitCodes } from '../../command.ts'
-import { loadWish } from '../../load-inputs.ts'
-import { print } from '../../print.ts'
-import { outcomeNames, reportedRun } from '../../run-with-progress.ts'
-import { leash } from '../../up/deferred-abort.ts'
-import { reach } from '../../up/connect.ts'
-import { count } from '../../format-text.ts'
-import { etcdPrograms } from '../programs.ts'
+import { loadClusterInputs } from '../../load-inputs.ts'
+import { printResult } from '../../print.ts'
+import { resultNames, runWithProgress } from '../../run-with-progress.ts'
+import { createDeferredAbort } from '../../up/deferred-abort.ts'
+import { connectCluster } from '../../up/connect.ts'
+import { formatCount } from '../../format-text.ts'
+import { prepareEtcdPrograms } from '../programs.ts'
 import { openByteProgress } from '../progress.ts'
-import type { EtcdAction, EtcdScene } from '../action.ts'
-import { identityIn, trustIn } from '../trust.ts'
-import { type SnapshotSource, sourceOf, told } from '../verify.ts'
-import { workDirectory } from '../work-directory.ts'
-import { comeBack, type GoodSnapshot } from './run-restore.ts'
+import type { EtcdCommandAction, EtcdInvocation } from '../action.ts'
+import { openSnapshotIdentity, loadSnapshotTrust } from '../trust.ts'
+import { type SnapshotSource, findSnapshotSource, reportRead } from '../verify.ts'
+import { createWorkDirectory } from '../work-directory.ts'
+import { runRestore, type VerifiedSnapshot } from './run-restore.ts'
 
-/** Brings a cluster back from a snapshot: checks it, asks, gives every member its data, and brings everything up. */
-export const restore: EtcdAction = async (scene) => {
-  const { context, name } = scene
+/**
+ * Restores a cluster from a snapshot: checks it, asks, gives every member its data, and starts everything.
+ */
+export const restoreSnapshot: EtcdCommandAction = async (invocation) => {
+  const { context, name } = invocation
   if (name === undefined) {
     context.stderr.write('USAGE: which one? hyperkube etcd snapshot restore NAME\n')
     context.stderr.write('  → hyperkube etcd snapshot list names them\n')
     return exitCodes.usage
   }
-  return restoreFrom(scene, await sourceOf(scene, name))
+  return restoreFrom(invocation, await findSnapshotSource(invocation, name))
 }
 
-export async function restoreFrom(scene: EtcdScene, source: SnapshotSource): ReturnType<EtcdAction> {
-  const { context, options, flags, cluster } = scene
-  const wish = await loadWish(context, options, cluster)
-  await using work = await workDirectory()
-  const { snapshot, programs } = await checked(scene, source, wish, work.path)
+export async function restoreFrom(
+  invocation: EtcdInvocation,
+  source: SnapshotSource,
+): ReturnType<EtcdCommandAction> {
+  const { context, options, flags, cluster } = invocation
+  const inputs = await loadClusterInputs(context, options, cluster)
+  await using work = await createWorkDirectory()
+  const { snapshot, programs } = await checkSnapshotSource(invocation, source, inputs, work.path)
   const settings = {
     command: 'etcd snapshot restore',
     cluster: cluster.metadata.name,
     progress: flags.progress,
     debug: options.debug === true,
   }
-  let foreseen: Foreseen | undefined
-  const ended = await reportedRun(context, settings, async (run) => {
-    using way = leash(context.signal)
-    await using reached = await reach(context, options, wish, run, way.signal)
-    return await comeBack({
-      ...reached,
+  let plannedChanges: PlannedChanges | undefined
+  const result = await runWithProgress(context, settings, async (run) => {
+    using deferredAbort = createDeferredAbort(context.signal)
+    await using connection = await connectCluster(context, options, inputs, run, deferredAbort.signal)
+    return await runRestore({
+      ...connection,
       context,
       options,
       flags: {
@@ -55,65 +60,71 @@ export async function restoreFrom(scene: EtcdScene, source: SnapshotSource): Ret
         forceUnlock: flags.forceUnlock,
         dryRun: flags.dryRun,
         plan: undefined,
-        mayAsk: flags.progress !== 'json',
+        canPrompt: flags.progress !== 'json',
       },
       run,
-      foreseen: (what) => (foreseen = what),
-      look: surroundings,
-      keep: async () => undefined,
-      begin: way.letGo,
-      lasting: way.signal,
+      onPlanned: (changes) => (plannedChanges = changes),
+      createClient: createClusterClient,
+      persist: async () => undefined,
+      deferAbort: deferredAbort.defer,
+      deferredSignal: deferredAbort.signal,
       snapshot,
       programs,
       directory: work.path,
     })
   })
-  if (ended.code === exitCodes.usage) return ended.code
+  if (result.code === exitCodes.usage) return result.code
   const { manifest } = snapshot
-  const result = {
+  const resultDocument = {
     ...manifest,
     kind: 'EtcdRestoreResult',
     name: source.name,
-    outcome: outcomeNames[ended.code],
+    outcome: resultNames[result.code],
     restoredRevision: manifest.revision + revisionBump,
-    changedHosts: ended.changedHosts,
-    seconds: ended.seconds,
-    ...(ended.log === undefined ? {} : { log: ended.log }),
+    changedHosts: result.changedHosts,
+    seconds: result.seconds,
+    ...(result.log === undefined ? {} : { log: result.log }),
   }
-  const document = flags.dryRun && foreseen !== undefined ? planDocument(foreseen) : result
-  const done = ended.code === exitCodes.ok && ended.changedHosts.length > 0
-  print(context.stdout, options.output, document, () =>
+  const document =
+    flags.dryRun && plannedChanges !== undefined ? buildPlanDocument(plannedChanges) : resultDocument
+  const done = result.code === exitCodes.ok && result.changedHosts.length > 0
+  printResult(context.stdout, options.output, document, () =>
     done
-      ? printable(
-          `${manifest.cluster.name} is back as of ${manifest.created}: ${count(manifest.keys, 'key')}, in ${ended.seconds.toFixed(0)} s\n`,
+      ? toPrintable(
+          `${manifest.cluster.name} is back as of ${manifest.created}: ${formatCount(manifest.keys, 'key')}, in ${result.seconds.toFixed(0)} s\n`,
         )
       : '',
   )
-  return ended.code
+  return result.code
 }
 
-interface Checked {
-  readonly snapshot: GoodSnapshot
+interface CheckedSnapshot {
+  readonly snapshot: VerifiedSnapshot
   readonly programs: EtcdPrograms
 }
 
-/** By itself, and in an etcd of the very release that shall run with it. Nothing has been asked of any host yet. */
-async function checked(
-  { context, options, flags, cluster }: EtcdScene,
+/**
+ * Checks the snapshot itself, and in an etcd of the release that will run with it. No host is contacted yet.
+ */
+async function checkSnapshotSource(
+  { context, options, flags, cluster }: EtcdInvocation,
   source: SnapshotSource,
-  { identity, lock }: Wish,
+  { identity, lock }: ClusterInputs,
   directory: string,
-): Promise<Checked> {
+): Promise<CheckedSnapshot> {
   const { signal } = context
-  const trust = await trustIn(context, options, identity)
+  const trust = await loadSnapshotTrust(context, options, identity)
   using progress = openByteProgress(context)
-  const bytes = told(source, progress.of(`reading ${source.name}`))
-  const world = { trust, directory, signal }
-  const taken = await takeOut(bytes, world)
-  if (flags.verify) progress.say('it is whole and of this cluster; restoring it for a trial')
-  const programs = await etcdPrograms({ clusterFile: options.file, cluster, lock }, { ...context, progress })
-  if (flags.verify) await tryOut(taken, programs, world)
-  const sealed = taken.small['cluster.identity'].toString('utf8')
-  const former = await identityIn(context, options, identity, sealed)
-  return { snapshot: { ...taken, name: source.name, former }, programs }
+  const bytes = reportRead(source, progress.track(`reading ${source.name}`))
+  const deps = { trust, directory, signal }
+  const extracted = await extractSnapshot(bytes, deps)
+  if (flags.verify) progress.writeLine('it is complete and of this cluster; testing a restore')
+  const programs = await prepareEtcdPrograms(
+    { clusterFile: options.file, cluster, lock },
+    { ...context, progress },
+  )
+  if (flags.verify) await testRestore(extracted, programs, deps)
+  const sealed = extracted.small['cluster.identity'].toString('utf8')
+  const previousIdentity = await openSnapshotIdentity(context, options, identity, sealed)
+  return { snapshot: { ...extracted, name: source.name, previousIdentity }, programs }
 }

@@ -2,30 +2,30 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { EtcdRestore } from '../../../contract/etcd-restore.ts'
+import type { EtcdRestoreProgress } from '../../../contract/etcd-restore.ts'
 import type { Event } from '../../../contract/event.ts'
 import type { Op } from '../../../contract/op.ts'
 import type { AgentRequest } from '../../../contract/request.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { scriptedSession, works } from '../../../lifecycle/testing/scripted-agent.ts'
+import { scriptedSession, successfulRun } from '../../../lifecycle/testing/scripted-agent.ts'
 import type { Session } from '../../../lifecycle/session.ts'
-import { eventStream } from '../../../lifecycle/event-stream.ts'
-import { easyInterior } from '../../../lifecycle/testing/fake-cluster-writer.ts'
-import { testWish } from '../../../lifecycle/testing/cluster-inputs.ts'
-import { clusterWith, planInput } from '../../../plan/testing/fixtures.ts'
-import { inMemory, type World } from '../../testing/run-in-memory.ts'
-import { identity, manifestOf } from '../testing/fixtures.ts'
-import { comeBack } from './run-restore.ts'
+import { createEventStream } from '../../../lifecycle/event-stream.ts'
+import { fakeClusterWriter } from '../../../lifecycle/testing/fake-cluster-writer.ts'
+import { buildClusterInputs } from '../../../lifecycle/testing/cluster-inputs.ts'
+import { buildTestCluster, buildPlanInput } from '../../../plan/testing/fixtures.ts'
+import { createInMemoryContext, type InMemoryOptions } from '../../testing/run-in-memory.ts'
+import { clusterIdentity, buildSnapshotManifest } from '../testing/fixtures.ts'
+import { runRestore } from './run-restore.ts'
 
-const cluster = clusterWith(
+const cluster = buildTestCluster(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }',
   '{ name: cp2, address: 10.0.0.2, roles: [control-plane, worker] }',
   '{ name: cp3, address: 10.0.0.3, roles: [control-plane, worker] }',
 )
-const wish = await testWish(cluster, identity)
+const inputs = await buildClusterInputs(cluster, clusterIdentity)
 const names = cluster.spec.hosts.map(({ name }) => name)
-const manifest = manifestOf(identity)
-/** Everything is stopped by then. */
+const manifest = buildSnapshotManifest(clusterIdentity)
+/** Everything is stopped when this op is reported. */
 const start: Op = {
   component: 'etcd',
   stage: 'etcd',
@@ -34,20 +34,20 @@ const start: Op = {
   name: 'etcd.service',
   because: [],
 }
-const well = async (): Promise<undefined> => undefined
-const around = {
+const healthy = async (): Promise<undefined> => undefined
+const fakeClient = {
   members: async () => [],
-  remembered: async () => [],
+  unconfirmedMembers: async () => [],
   etcdIds: async () => new Map<string, string>(),
-  inside: well,
-  etcdWell: well,
-  apiReady: well,
-  controllersReady: well,
-  nodesReady: well,
-  isVoter: well,
+  readApiState: healthy,
+  etcdHealthy: healthy,
+  apiReady: healthy,
+  controllersReady: healthy,
+  nodesReady: healthy,
+  isVoter: healthy,
   drainFindings: async () => [],
   removedApis: async () => [],
-  ...easyInterior,
+  ...fakeClusterWriter,
   [Symbol.dispose]: () => undefined,
 }
 
@@ -62,11 +62,11 @@ beforeAll(async () => {
 })
 afterAll(async () => rm(directory, { recursive: true }))
 
-interface Scene {
-  readonly world?: World
+interface RestoreSetup {
+  readonly world?: InMemoryOptions
   readonly yes?: true
-  readonly missing?: readonly string[]
-  readonly restores?: ReadonlyMap<string, EtcdRestore>
+  readonly unreachable?: readonly string[]
+  readonly restores?: ReadonlyMap<string, EtcdRestoreProgress>
   readonly created?: readonly string[]
   readonly broken?: true
   readonly dryRun?: boolean
@@ -75,69 +75,69 @@ interface Scene {
 async function run({
   world = {},
   yes,
-  missing = [],
+  unreachable = [],
   restores = new Map(),
   created = [],
   broken,
   dryRun = false,
-}: Scene) {
+}: RestoreSetup) {
   const done: string[] = []
-  const asks: AgentRequest['ask'][] = []
+  const requests: AgentRequest['body'][] = []
   const events: Event[] = []
-  const said: string[] = []
-  const { context } = inMemory({}, world)
-  const { facts } = planInput(cluster)
+  const messages: string[] = []
+  const { context } = createInMemoryContext({}, world)
+  const { facts } = buildPlanInput(cluster)
   const sessionOf = (host: string): Session => {
-    const own = facts.get(host)
-    if (own === undefined) throw new Error(`there are no facts of ${host}`)
+    const hostFacts = facts.get(host)
+    if (hostFacts === undefined) throw new Error(`there are no facts of ${host}`)
     const ops = [{ ...start, action: created.includes(host) ? ('create' as const) : start.action }]
     return scriptedSession(host, {
-      run: works,
-      facts: own,
+      run: successfulRun,
+      facts: hostFacts,
       ops,
-      asked: {
+      requests: {
         push(ask) {
-          asks.push(ask)
+          requests.push(ask)
           done.push(`${host} ${ask.type}`)
         },
       },
       remote: {
         exec: async () => ({ code: 0, stdout: '', stderr: '', bytes: Buffer.alloc(0) }),
         upload: async () => void done.push(`${host} upload`),
-        dial: async () => Promise.reject(new HyperkubeError('SSH_DIAL_REFUSED', 'nobody listens')),
+        dial: async () => Promise.reject(new HyperkubeError('SSH_DIAL_REFUSED', 'connection refused')),
       },
     })
   }
-  const there = names.filter((name) => !missing.includes(name))
-  const gone = new HyperkubeError('SSH_UNREACHABLE', 'nobody answers')
-  const verdict = await comeBack({
+  const reachable = names.filter((name) => !unreachable.includes(name))
+  const unreachableError = new HyperkubeError('SSH_UNREACHABLE', 'no answer')
+  const result = await runRestore({
     context,
     options: { file: 'cluster.yml', output: 'table', input: true, ...(yes === undefined ? {} : { yes }) },
-    flags: { ignore: [], forceUnlock: false, dryRun, plan: undefined, mayAsk: true },
-    wish,
-    crew: {
-      sessions: new Map(there.map((name) => [name, sessionOf(name)])),
+    flags: { ignore: [], forceUnlock: false, dryRun, plan: undefined, canPrompt: true },
+    inputs,
+    connected: {
+      sessions: new Map(reachable.map((name) => [name, sessionOf(name)])),
       agents: new Map(),
-      missing: new Map(missing.map((name) => [name, gone])),
+      unreachable: new Map(unreachable.map((name) => [name, unreachableError])),
       restores,
-      trials: new Map(),
+      provisionalChanges: new Map(),
       close: async () => undefined,
     },
-    leavers: { sessions: new Map(), meet: async () => new Map() },
+    removedHosts: { sessions: new Map(), connect: async () => new Map() },
     run: {
-      tell: eventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', context.now, [
+      emit: createEventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', context.now, [
         (event) => void events.push(event),
       ]),
-      say: (text) => void said.push(text),
+      print: (text) => void messages.push(text),
     },
-    look: async () => around,
-    keep: async () => undefined,
-    begin: () => undefined,
-    lasting: new AbortController().signal,
+    createClient: async () => fakeClient,
+    persist: async () => undefined,
+    deferAbort: () => undefined,
+    deferredSignal: new AbortController().signal,
     snapshot: {
       name: 'one.snapshot',
       manifest,
-      former: identity,
+      previousIdentity: clusterIdentity,
       file: join(directory, 'etcd.db'),
       small: {
         'cluster.identity': Buffer.alloc(0),
@@ -149,12 +149,12 @@ async function run({
     directory,
   }).catch((error: unknown) => ({ error }))
   return {
-    verdict,
+    result,
     done,
-    placed: asks.flatMap((ask) => (ask.type === 'place-etcd' ? [ask.restore] : [])),
-    said: said.join(''),
-    findings: events.flatMap(({ what }) =>
-      what.type === 'finding' ? [`${what.finding.severity} ${what.finding.code}`] : [],
+    restored: requests.flatMap((ask) => (ask.type === 'restore-etcd-data' ? [ask.restore] : [])),
+    output: messages.join(''),
+    findings: events.flatMap(({ body }) =>
+      body.type === 'finding' ? [`${body.finding.severity} ${body.finding.code}`] : [],
     ),
   }
 }
@@ -162,42 +162,42 @@ async function run({
 const last = (done: readonly string[], type: string): number =>
   done.findLastIndex((line) => line.endsWith(type))
 const first = (done: readonly string[], type: string): number => done.findIndex((line) => line.endsWith(type))
-const changes = /claim|upload|stop-services|place-etcd|end-restore|apply/
+const changes = /claim|upload|stop-services|restore-etcd-data|end-restore|apply/
 
-test('all members get their data while everything is stopped, and then it comes up as ever', async () => {
-  const { verdict, done, placed, said } = await run({ world: { answers: ['shop'] } })
-  expect(verdict).toEqual({ code: 0, result: { outcome: 'done' } })
-  expect(said).toContain('no member of etcd answers to say how much')
+test('all members get their data while everything is stopped, then everything is started as usual', async () => {
+  const { result, done, restored, output: messages } = await run({ world: { replies: ['shop'] } })
+  expect(result).toEqual({ code: 0, result: { outcome: 'done' } })
+  expect(messages).toContain('no member of etcd answers to say how much')
   expect(last(done, 'upload')).toBeLessThan(first(done, 'stop-services'))
-  expect(last(done, 'stop-services')).toBeLessThan(first(done, 'place-etcd'))
-  expect(last(done, 'place-etcd')).toBeLessThan(first(done, 'end-restore'))
+  expect(last(done, 'stop-services')).toBeLessThan(first(done, 'restore-etcd-data'))
+  expect(last(done, 'restore-etcd-data')).toBeLessThan(first(done, 'end-restore'))
   expect(last(done, 'end-restore')).toBeLessThan(first(done, 'apply'))
-  expect(placed).toHaveLength(3)
-  expect(new Set(placed.map(({ id }) => id)).size).toBe(1)
-  expect(placed[0]).toMatchObject({
+  expect(restored).toHaveLength(3)
+  expect(new Set(restored.map(({ id }) => id)).size).toBe(1)
+  expect(restored[0]).toMatchObject({
     snapshot: manifest.files['etcd.db'].sha256,
     members: ['cp1=https://10.0.0.1:2380', 'cp2=https://10.0.0.2:2380', 'cp3=https://10.0.0.3:2380'],
   })
 })
 
 test('without the name of the cluster nothing is done', async () => {
-  for (const world of [{ answers: [''] }, {}]) {
-    const { verdict, done } = await run({ world })
-    expect(verdict).toMatchObject({ result: { outcome: 'unchanged' } })
+  for (const world of [{ replies: [''] }, {}]) {
+    const { result, done } = await run({ world })
+    expect(result).toMatchObject({ result: { outcome: 'unchanged' } })
     expect(done.filter((line) => changes.test(line))).toEqual([])
   }
 })
 
-test('a dry run says what would be lost, asks nobody, and does nothing', async () => {
-  const { verdict, done, said } = await run({ dryRun: true, yes: true })
-  expect(verdict).toEqual({ code: 3, result: { outcome: 'unchanged' } })
-  expect(said).toContain('  lost: all that was written since')
+test('a dry run shows what would be lost, does not prompt and changes nothing', async () => {
+  const { result, done, output: messages } = await run({ dryRun: true, yes: true })
+  expect(result).toEqual({ code: 3, result: { outcome: 'unchanged' } })
+  expect(messages).toContain('  lost: all that was written since')
   expect(done.filter((line) => changes.test(line))).toEqual([])
 })
 
-test('a member that does not answer is waited for: it would come back with what it knew', async () => {
-  const { verdict, done, findings } = await run({ missing: ['cp3'], yes: true })
-  expect(verdict).toMatchObject({
+test('an unreachable member blocks the restore: it would come back with its old data', async () => {
+  const { result, done, findings } = await run({ unreachable: ['cp3'], yes: true })
+  expect(result).toMatchObject({
     code: 1,
     result: { failure: { hint: expect.stringContaining('take it out of cluster.yml') } },
   })
@@ -205,40 +205,40 @@ test('a member that does not answer is waited for: it would come back with what 
   expect(done).toEqual([])
 })
 
-test('what etcd’s own program does not take stops nothing', async () => {
-  const { verdict, done } = await run({ yes: true, broken: true })
-  expect(verdict).toMatchObject({ error: { code: 'SNAPSHOT_NOT_RESTORED' } })
+test('a database that etcdutl rejects stops no service', async () => {
+  const { result, done } = await run({ yes: true, broken: true })
+  expect(result).toMatchObject({ error: { code: 'SNAPSHOT_NOT_RESTORED' } })
   expect(done.filter((line) => changes.test(line))).toEqual([])
 })
 
-test('a restore that was cut goes on with those who have not got their data', async () => {
-  const before: EtcdRestore = {
+test('an interrupted restore continues with the members that have no new data yet', async () => {
+  const before: EtcdRestoreProgress = {
     id: '11111111-1111-4111-8111-111111111111',
     snapshot: manifest.files['etcd.db'].sha256,
     members: ['cp1=https://10.0.0.1:2380', 'cp2=https://10.0.0.2:2380', 'cp3=https://10.0.0.3:2380'],
-    state: 'placed',
+    state: 'data-restored',
   }
-  const restores = new Map<string, EtcdRestore>([
+  const restores = new Map<string, EtcdRestoreProgress>([
     ['cp1', before],
     ['cp2', { ...before, state: 'begun' }],
   ])
-  const { done, placed } = await run({ restores, yes: true })
-  expect(done.filter((line) => line.endsWith('place-etcd')).toSorted()).toEqual([
-    'cp2 place-etcd',
-    'cp3 place-etcd',
+  const { done, restored } = await run({ restores, yes: true })
+  expect(done.filter((line) => line.endsWith('restore-etcd-data')).toSorted()).toEqual([
+    'cp2 restore-etcd-data',
+    'cp3 restore-etcd-data',
   ])
-  expect(placed.map(({ id }) => id)).toEqual([before.id, before.id])
+  expect(restored.map(({ id }) => id)).toEqual([before.id, before.id])
   const other = await run({
     restores: new Map([['cp1', { ...before, snapshot: 'b'.repeat(64) }]]),
     yes: true,
   })
-  expect(other.placed).toHaveLength(3)
-  expect(other.placed[0]?.id).not.toBe(before.id)
+  expect(other.restored).toHaveLength(3)
+  expect(other.restored[0]?.id).not.toBe(before.id)
 })
 
-test('hosts that never had an etcd are made ready for it first, and are born with its data', async () => {
-  const { verdict, done } = await run({ created: ['cp1', 'cp2', 'cp3'], yes: true })
-  expect(verdict).toEqual({ code: 0, result: { outcome: 'done' } })
+test('hosts that never had etcd are prepared first and start with the restored data', async () => {
+  const { result, done } = await run({ created: ['cp1', 'cp2', 'cp3'], yes: true })
+  expect(result).toEqual({ code: 0, result: { outcome: 'done' } })
   expect(done.filter((line) => line.endsWith('apply'))).toHaveLength(6)
   expect(first(done, 'apply')).toBeLessThan(first(done, 'upload'))
 })

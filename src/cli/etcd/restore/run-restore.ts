@@ -1,109 +1,125 @@
 import { randomUUID } from 'node:crypto'
 import { type EtcdRestoreId, etcdUnit } from '../../../contract/etcd-restore.ts'
 import { type Finding, hasErrors } from '../../../contract/finding.ts'
-import { bundleKey } from '../../../identity/bundle-key.ts'
+import { deriveBundleKey } from '../../../identity/bundle-key.ts'
 import type { Identity } from '../../../identity/identity.ts'
-import { leaversOf } from '../../../lifecycle/hosts-to-remove.ts'
-import type { Observer } from '../../../lifecycle/cluster-access.ts'
-import { type Place, placesNow } from '../../../lifecycle/host-endpoints.ts'
-import type { Foreseen } from '../../../lifecycle/plan-document.ts'
-import { type FreshMember, type MemberArchive, restoreEtcd } from '../../../lifecycle/restore/restore-etcd.ts'
-import { opsAfterStops, opsOfRestore } from '../../../lifecycle/restore/restore-ops.ts'
-import { placedIn, restoreToGoOnWith } from '../../../lifecycle/restore/unfinished-restore.ts'
-import { toldAside } from '../../../lifecycle/event-stream.ts'
+import { findHostsToRemove } from '../../../lifecycle/hosts-to-remove.ts'
+import type { ClusterReader } from '../../../lifecycle/cluster-access.ts'
+import { type HostEndpoint, listCurrentEndpoints } from '../../../lifecycle/host-endpoints.ts'
+import type { PlannedChanges } from '../../../lifecycle/plan-document.ts'
+import {
+  type NewEtcdMember,
+  type RestoreArchive,
+  restoreEtcd,
+} from '../../../lifecycle/restore/restore-etcd.ts'
+import { listOpsAfterRestore, listRestoreOps } from '../../../lifecycle/restore/restore-ops.ts'
+import { listHostsWithData, findRestoreToResume } from '../../../lifecycle/restore/unfinished-restore.ts'
+import { reportSingleStep } from '../../../lifecycle/event-stream.ts'
 import type { Proposal } from '../../../lifecycle/build-proposal.ts'
-import { memberArchive, type Seat, seatText } from '../../../snapshot/member-data.ts'
+import { buildMemberArchive, type EtcdPeer, formatEtcdPeer } from '../../../snapshot/member-data.ts'
 import type { EtcdPrograms } from '../../../snapshot/temporary-etcd.ts'
-import type { TakenOut } from '../../../snapshot/verify.ts'
+import type { ExtractedSnapshot } from '../../../snapshot/verify.ts'
 import type { Cluster } from '../../../spec/cluster.ts'
 import { openClusterBundle } from '../../bundle/open-cluster-bundle.ts'
 import { exitCodes } from '../../command.ts'
-import type { Verdict } from '../../run-with-progress.ts'
-import { agreedByName } from '../../reset/confirm-by-name.ts'
-import { bringUp, type UpScene } from '../../up/propose-and-execute.ts'
-import { missingFindings } from '../../up/unreachable-findings.ts'
-import { proposeLive, remotesOf } from '../../up/propose.ts'
-import { refused } from '../../up/refused-result.ts'
-import { underClaim } from '../../up/operator-lock.ts'
-import { count } from '../../format-text.ts'
-import { etcdThrough } from '../open-etcd.ts'
-import { etcdNow } from './etcd-now.ts'
-import { restoreFindings } from './findings.ts'
-import { restoreText } from './text.ts'
+import type { CommandOutcome } from '../../run-with-progress.ts'
+import { confirmByName } from '../../reset/confirm-by-name.ts'
+import { proposeAndExecute, type UpDeps } from '../../up/propose-and-execute.ts'
+import { buildUnreachableFindings } from '../../up/unreachable-findings.ts'
+import { proposeChanges, createRemoteLookup } from '../../up/propose.ts'
+import { buildRefusedResult } from '../../up/refused-result.ts'
+import { withOperatorLock } from '../../up/operator-lock.ts'
+import { formatCount } from '../../format-text.ts'
+import { createEtcdClient } from '../open-etcd.ts'
+import { readCurrentEtcd } from './etcd-now.ts'
+import { checkRestore } from './findings.ts'
+import { formatRestore } from './text.ts'
 
-/** A snapshot that was found to be good. */
-export interface GoodSnapshot extends TakenOut {
+/** A snapshot that passed all checks. */
+export interface VerifiedSnapshot extends ExtractedSnapshot {
   readonly name: string
-  /** The identity that is in it. */
-  readonly former: Identity
+  /** The identity inside the snapshot. */
+  readonly previousIdentity: Identity
 }
 
-export interface ComeBackScene extends Omit<UpScene, 'restored'> {
-  readonly snapshot: GoodSnapshot
+export interface RestoreDeps extends Omit<UpDeps, 'restored'> {
+  readonly snapshot: VerifiedSnapshot
   readonly programs: EtcdPrograms
-  /** For data of members, until it is brought to them. */
+  /** Holds the data of members until it is uploaded. */
   readonly directory: string
 }
 
-/** Looks at hosts that were reached, says what would be lost, asks, and brings the cluster back from a snapshot. */
-export async function comeBack(scene: ComeBackScene): Promise<Verdict> {
-  const { context, options, wish, crew, flags, run, snapshot } = scene
-  const { cluster, identity } = wish
-  const members = membersOf(cluster, [])
+/** Inspects the connected hosts, shows what would be lost, asks, and restores the cluster from a snapshot. */
+export async function runRestore(deps: RestoreDeps): Promise<CommandOutcome> {
+  const { context, options, inputs, connected, flags, run, snapshot } = deps
+  const { cluster, identity } = inputs
+  const members = listMembers(cluster, [])
   const names = members.map(({ host }) => host)
-  // All of them are made anew: one that is not there would come back with what it knew before.
-  const away = missingFindings(crew.missing, new Set(names)).map((one) =>
-    one.severity === 'error' ? { ...one, hint: backOrOut } : one,
+  // All members get new data: one that is unreachable would come back with its old data.
+  const unreachable = buildUnreachableFindings(connected.unreachable, new Set(names)).map((one) =>
+    one.severity === 'error' ? { ...one, hint: unreachableMemberHint } : one,
   )
-  if (hasErrors(away)) return tellRefused(scene, away)
-  const after = { ...scene, crew: { ...crew, restores: new Map() }, restored: names }
-  // What will be found once everything is stopped must be known before.
-  const proposal = await proposeLive({
-    ...after,
+  if (hasErrors(unreachable)) return reportRefused(deps, unreachable)
+  const restoredDeps = { ...deps, connected: { ...connected, restores: new Map() }, restored: names }
+  // Predicts the state of the hosts after everything is stopped.
+  const proposal = await proposeChanges({
+    ...restoredDeps,
     ignore: flags.ignore,
-    look: async () => silence,
-    expected: (plan, ops) => opsAfterStops({ plan, ops, member: names.includes(plan.host) }),
+    createClient: async () => stoppedCluster,
+    expected: (plan, ops) => listOpsAfterRestore({ plan, ops, member: names.includes(plan.host) }),
   })
-  if (hasErrors(proposal.findings)) return refused(proposal.findings)
-  const places = membersOf(cluster, proposal.plans)
-  using etcd = await etcdThrough(context, identity, places, remotesOf(crew))
-  const found = await etcdNow(etcd, places)
-  const leftOut = leaversOf(placesNow(cluster, proposal.plans), found.members, []).map(({ host }) => host)
-  const findings = restoreFindings({
+  if (hasErrors(proposal.findings)) return buildRefusedResult(proposal.findings)
+  const endpoints = listMembers(cluster, proposal.plans)
+  using etcd = await createEtcdClient(context, identity, endpoints, createRemoteLookup(connected))
+  const etcdState = await readCurrentEtcd(etcd, endpoints)
+  const leftOut = findHostsToRemove(listCurrentEndpoints(cluster, proposal.plans), etcdState.members, []).map(
+    ({ host }) => host,
+  )
+  const findings = checkRestore({
     ...snapshot,
-    now: identity,
+    currentIdentity: identity,
     kubernetes: cluster.spec.kubernetes,
     leftOut,
   }).filter(({ code }) => !flags.ignore.includes(code))
-  if (hasErrors(findings)) return tellRefused(scene, findings)
-  for (const finding of findings) run.tell({ type: 'finding', finding })
+  if (hasErrors(findings)) return reportRefused(deps, findings)
+  for (const finding of findings) run.emit({ type: 'finding', finding })
   const { name, manifest } = snapshot
-  const hosts = [...crew.sessions.keys()]
-  scene.foreseen?.(allOf(proposal, hosts, names))
-  run.say(restoreText({ name, manifest, now: context.now(), current: found.current, members: names, hosts }))
+  const hosts = [...connected.sessions.keys()]
+  deps.onPlanned?.(buildPlannedChanges(proposal, hosts, names))
+  run.print(
+    formatRestore({ name, manifest, now: context.now(), current: etcdState.current, members: names, hosts }),
+  )
   if (flags.dryRun) return { code: exitCodes.changesPending, result: { outcome: 'unchanged' } }
-  const answer = await agreedByName(context, options, cluster.metadata.name, flags.mayAsk)
-  if (answer !== true) return { code: answer, result: { outcome: 'unchanged' } }
-  const seats = places.map(({ host, address }) => ({ name: host, address }))
-  await replaceData(scene, proposal, seats)
-  // Who was stopped just now has not drifted.
+  const confirmed = await confirmByName(context, options, cluster.metadata.name, flags.canPrompt)
+  if (confirmed !== true) return { code: confirmed, result: { outcome: 'unchanged' } }
+  const peers = endpoints.map(({ host, address }) => ({ name: host, address }))
+  await replaceEtcdData(deps, proposal, peers)
+  // Services that were just stopped have not drifted.
   const ignore = [...flags.ignore, 'HOST_DRIFT']
-  return await bringUp({ ...after, options: { ...options, yes: true }, flags: { ...flags, ignore } })
+  return await proposeAndExecute({
+    ...restoredDeps,
+    options: { ...options, yes: true },
+    flags: { ...flags, ignore },
+  })
 }
 
-const backOrOut =
+const unreachableMemberHint =
   'every member is given its data: bring it back, or take it out of cluster.yml if it is lost for good'
 
-function membersOf(cluster: Cluster, plans: Proposal['plans']): Place[] {
-  return placesNow(cluster, plans).filter(({ etcd }) => etcd)
+function listMembers(cluster: Cluster, plans: Proposal['plans']): HostEndpoint[] {
+  return listCurrentEndpoints(cluster, plans).filter(({ etcd }) => etcd)
 }
 
-/** What comes before everything comes up again, and that. */
-function allOf(proposal: Proposal, hosts: readonly string[], members: readonly string[]): Foreseen {
+/** Combines the changes of the restore and those of the rollout after it. */
+function buildPlannedChanges(
+  proposal: Proposal,
+  hosts: readonly string[],
+  members: readonly string[],
+): PlannedChanges {
   const ops = proposal.plans.map((plan) => {
-    const own = proposal.ops.get(plan.host) ?? []
-    const before = opsOfRestore({ plan, ops: own, member: members.includes(plan.host) })
-    return [plan.host, [...before, ...own]] as const
+    const hostOps = proposal.ops.get(plan.host) ?? []
+    const restoreOps = listRestoreOps({ plan, ops: hostOps, member: members.includes(plan.host) })
+    return [plan.host, [...restoreOps, ...hostOps]] as const
   })
   const steps = [
     { id: 'stop', hosts },
@@ -113,71 +129,82 @@ function allOf(proposal: Proposal, hosts: readonly string[], members: readonly s
   return { ...proposal, ops: new Map(ops), steps: [...steps, ...proposal.steps] }
 }
 
-function tellRefused({ run }: ComeBackScene, findings: readonly Finding[]): Verdict {
-  for (const finding of findings) run.tell({ type: 'finding', finding })
-  return refused(findings)
+function reportRefused({ run }: RestoreDeps, findings: readonly Finding[]): CommandOutcome {
+  for (const finding of findings) run.emit({ type: 'finding', finding })
+  return buildRefusedResult(findings)
 }
 
-async function replaceData(scene: ComeBackScene, proposal: Proposal, seats: readonly Seat[]): Promise<void> {
-  const { context, options, wish, crew, flags, run, snapshot, begin } = scene
-  const members = seats.map(({ name }) => name)
-  const wished = { snapshot: snapshot.manifest.files['etcd.db'].sha256, members: seats.map(seatText) }
-  const restore = restoreToGoOnWith(crew.restores, wished) ?? { id: randomUUID(), ...wished }
-  const placed = placedIn(crew.restores, restore.id)
-  const due = seats.filter(({ name }) => !placed.has(name))
-  const archives = await toldAside(
-    { tell: run.tell, signal: context.signal },
-    { step: 'make', title: `make the data of ${count(due.length, 'member')}`, hosts: [] },
-    async () => archivesFor(scene, restore, seats, due),
+async function replaceEtcdData(
+  deps: RestoreDeps,
+  proposal: Proposal,
+  peers: readonly EtcdPeer[],
+): Promise<void> {
+  const { context, options, inputs, connected, flags, run, snapshot, deferAbort } = deps
+  const members = peers.map(({ name }) => name)
+  const target = { snapshot: snapshot.manifest.files['etcd.db'].sha256, members: peers.map(formatEtcdPeer) }
+  const restore = findRestoreToResume(connected.restores, target) ?? { id: randomUUID(), ...target }
+  const restoredMembers = listHostsWithData(connected.restores, restore.id)
+  const due = peers.filter(({ name }) => !restoredMembers.has(name))
+  const archives = await reportSingleStep(
+    { emit: run.emit, signal: context.signal },
+    { step: 'make', title: `make the data of ${formatCount(due.length, 'member')}`, hosts: [] },
+    async () => buildArchives(deps, restore, peers, due),
   )
-  const fresh = withoutEtcd(proposal, new Set(members))
-  const others = [...crew.restores].filter(([host]) => !members.includes(host))
+  const newMembers = findNewMembers(proposal, new Set(members))
+  const others = [...connected.restores].filter(([host]) => !members.includes(host))
   const stale = new Map(others.map(([host, { id }]) => [host, id]))
-  const { publicKey } = bundleKey(wish.identity)
-  await using bundle = await openClusterBundle(context, options.file, wish.cluster, publicKey)
-  begin()
-  await underClaim({ ...scene, forceUnlock: flags.forceUnlock }, async ({ claim }, signal) =>
-    restoreEtcd(wish, { restore, members, archives, fresh, stale }, crew.sessions, {
-      claim,
-      bundle,
-      tell: run.tell,
-      now: context.now,
-      signal,
-    }),
+  const { publicKey } = deriveBundleKey(inputs.identity)
+  await using bundle = await openClusterBundle(context, options.file, inputs.cluster, publicKey)
+  deferAbort()
+  await withOperatorLock({ ...deps, forceUnlock: flags.forceUnlock }, async ({ claim }, signal) =>
+    restoreEtcd(
+      inputs,
+      { restore, members, archives, newMembers, staleRestores: stale },
+      connected.sessions,
+      {
+        claim,
+        bundle,
+        emit: run.emit,
+        now: context.now,
+        signal,
+      },
+    ),
   )
 }
 
-/** One after the other: each needs as much room as the database. */
-async function archivesFor(
-  { context, wish, snapshot, programs, directory }: ComeBackScene,
+/** Builds them one after the other: each needs as much space as the database. */
+async function buildArchives(
+  { context, inputs, snapshot, programs, directory }: RestoreDeps,
   { id }: EtcdRestoreId,
-  members: readonly Seat[],
-  due: readonly Seat[],
-): Promise<ReadonlyMap<string, MemberArchive>> {
-  const token = `${wish.identity.id}-${id.slice(0, 8)}`
-  const archives = new Map<string, MemberArchive>()
-  for (const seat of due) {
+  members: readonly EtcdPeer[],
+  due: readonly EtcdPeer[],
+): Promise<ReadonlyMap<string, RestoreArchive>> {
+  const token = `${inputs.identity.id}-${id.slice(0, 8)}`
+  const archives = new Map<string, RestoreArchive>()
+  for (const peer of due) {
     const data = { database: snapshot.file, members, token }
-    archives.set(seat.name, await memberArchive(programs, data, seat, directory, context.signal))
+    archives.set(peer.name, await buildMemberArchive(programs, data, peer, directory, context.signal))
   }
   return archives
 }
 
-/** Members that were never given their etcd. */
-function withoutEtcd({ plans, ops }: Proposal, members: ReadonlySet<string>): readonly FreshMember[] {
+/** Finds members on which etcd was never installed. */
+function findNewMembers({ plans, ops }: Proposal, members: ReadonlySet<string>): readonly NewEtcdMember[] {
   return plans
     .filter(({ host }) => members.has(host))
     .map((plan) => ({ plan, ops: ops.get(plan.host) ?? [] }))
-    .filter(({ ops: own }) => own.some(({ name, action }) => name === etcdUnit && action === 'create'))
+    .filter(({ ops: hostOps }) =>
+      hostOps.some(({ name, action }) => name === etcdUnit && action === 'create'),
+    )
 }
 
-/** How a cluster looks of which nothing answers. */
-const silence: Observer & Disposable = {
+/** A cluster of which nothing answers. */
+const stoppedCluster: ClusterReader & Disposable = {
   members: async () => [],
-  remembered: async () => [],
+  unconfirmedMembers: async () => [],
   etcdIds: async () => new Map(),
-  inside: async () => undefined,
-  etcdWell: async () => 'it is stopped',
+  readApiState: async () => undefined,
+  etcdHealthy: async () => 'it is stopped',
   apiReady: async () => 'it is stopped',
   controllersReady: async () => 'it is stopped',
   nodesReady: async () => 'it is stopped',

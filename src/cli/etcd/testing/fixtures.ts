@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
-import { lockText } from '../../../catalog/lock.ts'
-import { bundleKey } from '../../../identity/bundle-key.ts'
+import { formatLock } from '../../../catalog/lock.ts'
+import { deriveBundleKey } from '../../../identity/bundle-key.ts'
 import type { Identity } from '../../../identity/identity.ts'
 import { parseKeyFile } from '../../../identity/sealing-key.ts'
-import { open } from '../../../identity/seal.ts'
+import { unsealIdentity } from '../../../identity/seal.ts'
 import type { SmallFile, SnapshotManifest } from '../../../snapshot/manifest.ts'
-import { snapshotBytes } from '../../../snapshot/write.ts'
-import { hyperkube } from '../../testing/run-in-memory.ts'
+import { encodeSnapshot } from '../../../snapshot/write.ts'
+import { runHyperkube } from '../../testing/run-in-memory.ts'
 
 /** For tests: the files of a cluster that was never brought up. */
-export const made = Object.fromEntries(
-  (await hyperkube('init --name shop --host 10.0.0.1=control-plane')).files,
+export const clusterFiles = Object.fromEntries(
+  (await runHyperkube('init --name shop --host 10.0.0.1=control-plane')).files,
 )
-export const key = parseKeyFile(made['/home/me/.config/hyperkube/keys/shop.key'] ?? '')
-export const identity = await open(made['cluster.identity'] ?? '', key)
-const lock = lockText({
+export const clusterKey = parseKeyFile(clusterFiles['/home/me/.config/hyperkube/keys/shop.key'] ?? '')
+export const clusterIdentity = await unsealIdentity(clusterFiles['cluster.identity'] ?? '', clusterKey)
+const lock = formatLock({
   apiVersion: 'hyperkube.dev/v1',
   kind: 'Lock',
   kubernetes: '1.37.1',
@@ -23,21 +23,24 @@ const lock = lockText({
 })
 const database = Buffer.alloc(2048 + 32, 'x')
 
-const digest = (content: Buffer) => ({
+const buildDigest = (content: Buffer) => ({
   size: content.length,
   sha256: createHash('sha256').update(content).digest('hex'),
 })
 
-function smallOf(sealed: string): Readonly<Record<SmallFile, Buffer>> {
+function buildSmallFiles(sealed: string): Readonly<Record<SmallFile, Buffer>> {
   return {
     'cluster.identity': Buffer.from(sealed),
-    'cluster.yml': Buffer.from(made['cluster.yml'] ?? ''),
+    'cluster.yml': Buffer.from(clusterFiles['cluster.yml'] ?? ''),
     'cluster.lock': Buffer.from(lock),
   }
 }
 
-export function manifestOf(owner: Identity, sealed = made['cluster.identity'] ?? ''): SnapshotManifest {
-  const small = smallOf(sealed)
+export function buildSnapshotManifest(
+  owner: Identity,
+  sealed = clusterFiles['cluster.identity'] ?? '',
+): SnapshotManifest {
+  const small = buildSmallFiles(sealed)
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'EtcdSnapshot',
@@ -48,20 +51,24 @@ export function manifestOf(owner: Identity, sealed = made['cluster.identity'] ??
     revision: 5,
     keys: 3,
     files: {
-      'cluster.identity': digest(small['cluster.identity']),
-      'cluster.yml': digest(small['cluster.yml']),
-      'cluster.lock': digest(small['cluster.lock']),
-      'etcd.db': digest(database),
+      'cluster.identity': buildDigest(small['cluster.identity']),
+      'cluster.yml': buildDigest(small['cluster.yml']),
+      'cluster.lock': buildDigest(small['cluster.lock']),
+      'etcd.db': buildDigest(database),
     },
   }
 }
 
-/** A snapshot as this identity makes it. */
-export async function snapshotOf(owner: Identity, sealed: string): Promise<Buffer> {
-  const content = { manifest: manifestOf(owner, sealed), small: smallOf(sealed), database: chunk(database) }
-  return Buffer.concat(await Array.fromAsync(snapshotBytes(content, bundleKey(owner).privateKey)))
+/** Builds a snapshot as this identity makes it. */
+export async function buildSnapshot(owner: Identity, sealed: string): Promise<Buffer> {
+  const content = {
+    manifest: buildSnapshotManifest(owner, sealed),
+    small: buildSmallFiles(sealed),
+    database: singleChunk(database),
+  }
+  return Buffer.concat(await Array.fromAsync(encodeSnapshot(content, deriveBundleKey(owner).privateKey)))
 }
 
-async function* chunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
+async function* singleChunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes
 }

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import type { Event } from '../../../contract/event.ts'
-import type { Told } from './fixtures.ts'
-import { opOf } from './fixtures.ts'
+import type { RecordedEvent } from './fixtures.ts'
+import { createOpFixture } from './fixtures.ts'
 
-/** Whatever a host may say: words, other scripts, controls, and much of it. */
+/** Text as a host may send it: words, other scripts, control characters, long lines. */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 40 }),
   fc.string({ unit: 'binary', maxLength: 200 }),
@@ -18,8 +18,8 @@ const op = fc
     fc.constantFrom('file', 'service', 'artifact'),
     text,
   )
-  .map(([component, action, target, of]) => opOf(component, action, target, of))
-const result: fc.Arbitrary<Extract<Event['what'], { type: 'run-ended' }>['result']> = fc.oneof(
+  .map(([component, action, target, of]) => createOpFixture(component, action, target, of))
+const result: fc.Arbitrary<Extract<Event['body'], { type: 'run-ended' }>['result']> = fc.oneof(
   fc.constantFrom({ outcome: 'done' }, { outcome: 'unchanged' }, { outcome: 'interrupted' }),
   fc
     .record({ code: name, message: text, hint: text })
@@ -38,7 +38,7 @@ const finding = fc.record({
   host: name,
 })
 
-const what: fc.Arbitrary<Event['what']> = fc.oneof(
+const eventBody: fc.Arbitrary<Event['body']> = fc.oneof(
   fc.record({ type: fc.constant('run-started'), command: name }),
   fc.record({ type: fc.constant('run-ended'), result }),
   fc.record({
@@ -65,8 +65,8 @@ const what: fc.Arbitrary<Event['what']> = fc.oneof(
   fc.record({ type: fc.constant('log'), lines: fc.array(text, { maxLength: 30 }) }),
 )
 
-/** For tests: events in any order, whether or not that makes sense. */
-export const anyEvents: fc.Arbitrary<readonly Told[]> = fc.array(
-  fc.tuple(seconds, what, fc.option(name, { nil: undefined }), fc.option(name, { nil: undefined })),
+/** Events in any order, also impossible ones. */
+export const anyEvents: fc.Arbitrary<readonly RecordedEvent[]> = fc.array(
+  fc.tuple(seconds, eventBody, fc.option(name, { nil: undefined }), fc.option(name, { nil: undefined })),
   { maxLength: 80 },
 )

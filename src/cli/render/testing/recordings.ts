@@ -1,22 +1,27 @@
 import {
-  aside,
+  singleStep,
   hostEnds,
-  loads,
-  opBegins,
+  transfers,
+  opStarts,
   opEnds,
-  opOf,
-  type Planned,
-  planned,
-  start,
-  stepBegins,
+  createOpFixture,
+  type StepFixture,
+  stepsPlanned,
+  runStarted,
+  stepStarts,
   stepEnds,
-  type Told,
+  type RecordedEvent,
   waits,
 } from './fixtures.ts'
 
-const three = ['cp1', 'w1', 'w2']
+const threeHosts = ['cp1', 'w1', 'w2']
 const steps = {
-  prepare: { step: 'prepare/cp1+2', title: 'preparation on cp1, w1 and w2', stage: 'prepare', hosts: three },
+  prepare: {
+    step: 'prepare/cp1+2',
+    title: 'preparation on cp1, w1 and w2',
+    stage: 'prepare',
+    hosts: threeHosts,
+  },
   etcd: { step: 'etcd/cp1', title: 'etcd on cp1', stage: 'etcd', hosts: ['cp1'] },
   api: { step: 'api/cp1', title: 'API server on cp1', stage: 'api', hosts: ['cp1'] },
   controllers: { step: 'controllers/cp1', title: 'controllers on cp1', stage: 'controllers', hosts: ['cp1'] },
@@ -24,77 +29,83 @@ const steps = {
     step: 'network/cp1+2',
     title: 'kubelet and network on cp1, w1 and w2',
     stage: 'network',
-    hosts: three,
+    hosts: threeHosts,
   },
-} as const satisfies Record<string, Planned>
+} as const satisfies Record<string, StepFixture>
 
-const containerd = opOf('containerd', 'create', 'artifact', 'containerd-2.2.1')
-const config = opOf('containerd', 'create', 'file', '/etc/hyperkube/containerd/config.toml')
-const runtime = opOf('containerd', 'start', 'service', 'containerd.service')
-const etcd = opOf('etcd', 'start', 'service', 'etcd.service')
+const containerd = createOpFixture('containerd', 'create', 'artifact', 'containerd-2.2.1')
+const config = createOpFixture('containerd', 'create', 'file', '/etc/hyperkube/containerd/config.toml')
+const runtime = createOpFixture('containerd', 'start', 'service', 'containerd.service')
+const etcd = createOpFixture('etcd', 'start', 'service', 'etcd.service')
 
-/** Hosts are reached, one of them slowly. */
-export const reaching: readonly Told[] = [
-  start,
+/** Hosts are being connected, one of them slowly. */
+export const connectingRun: readonly RecordedEvent[] = [
+  runStarted,
   [
     0,
-    { type: 'steps-planned', steps: [{ step: 'reach', title: 'reach cp1, w1 and w2', hosts: [...three] }] },
+    {
+      type: 'steps-planned',
+      steps: [{ step: 'reach', title: 'reach cp1, w1 and w2', hosts: [...threeHosts] }],
+    },
   ],
   [0, { type: 'step-started', step: 'reach' }],
-  ...three.map((host) => waits(0, 'its ssh server to answer', 0, host)),
+  ...threeHosts.map((host) => waits(0, 'its ssh server to answer', 0, host)),
   [0.4, { type: 'step-started', step: 'reach' }, 'cp1'],
   [0.5, { type: 'step-started', step: 'reach' }, 'w1'],
-  loads(1, 'cp1', 'hyperkube-agent', 12, 54),
-  loads(1.2, 'w1', 'hyperkube-agent', 3, 54),
+  transfers(1, 'cp1', 'hyperkube-agent', 12, 54),
+  transfers(1.2, 'w1', 'hyperkube-agent', 3, 54),
 ]
 
-const asked: readonly Told[] = [
-  start,
-  ...aside(0, 4.2, 'reach', 'reach cp1, w1 and w2', three),
-  ...aside(4.2, 5.1, 'look', 'look at what is there', three),
-  ...aside(9, 10, 'certificates', 'certificates for cp1, w1 and w2', three),
-  planned(10, Object.values(steps)),
+const confirmedRun: readonly RecordedEvent[] = [
+  runStarted,
+  ...singleStep(0, 4.2, 'reach', 'reach cp1, w1 and w2', threeHosts),
+  ...singleStep(4.2, 5.1, 'observe', 'read the current state', threeHosts),
+  ...singleStep(9, 10, 'certificates', 'certificates for cp1, w1 and w2', threeHosts),
+  stepsPlanned(10, Object.values(steps)),
 ]
 
-/** Everything is on its way to the hosts. */
-export const downloading: readonly Told[] = [
-  ...asked,
-  ...stepBegins(10, steps.prepare),
-  loads(11, 'cp1', 'containerd', 31, 35),
-  loads(12, 'cp1', 'kubelet', 41, 118),
-  loads(12, 'w1', 'containerd', 8, 35),
-  loads(14, 'w2', 'kubelet', 117, 118),
+/** Hosts are downloading. */
+export const downloadingRun: readonly RecordedEvent[] = [
+  ...confirmedRun,
+  ...stepStarts(10, steps.prepare),
+  transfers(11, 'cp1', 'containerd', 31, 35),
+  transfers(12, 'cp1', 'kubelet', 41, 118),
+  transfers(12, 'w1', 'containerd', 8, 35),
+  transfers(14, 'w2', 'kubelet', 117, 118),
 ]
 
-/** One host is through, one waits for a service, one writes a file. */
-export const preparing: readonly Told[] = [
-  ...downloading,
-  ...three.flatMap((host): Told[] => [opBegins(20, host, containerd), opEnds(22, host, containerd)]),
-  opBegins(22, 'cp1', config),
+/** One host is done, one waits for a service, one writes a file. */
+export const preparingRun: readonly RecordedEvent[] = [
+  ...downloadingRun,
+  ...threeHosts.flatMap((host): RecordedEvent[] => [
+    opStarts(20, host, containerd),
+    opEnds(22, host, containerd),
+  ]),
+  opStarts(22, 'cp1', config),
   opEnds(22.1, 'cp1', config),
-  opBegins(22.1, 'w1', config),
+  opStarts(22.1, 'w1', config),
   opEnds(22.2, 'w1', config),
-  opBegins(22.2, 'w1', runtime),
+  opStarts(22.2, 'w1', runtime),
   waits(23, 'containerd.service to run (activating, start)', 22.2, 'w1', 'containerd'),
   waits(28, 'containerd.service to run (activating, start)', 22.2, 'w1', 'containerd'),
-  opBegins(28, 'w2', config),
+  opStarts(28, 'w2', config),
   hostEnds(29, steps.prepare, 'cp1'),
 ]
 
-const prepared: readonly Told[] = [
-  ...preparing,
+const preparedRun: readonly RecordedEvent[] = [
+  ...preparingRun,
   opEnds(34, 'w1', runtime),
   opEnds(34, 'w2', config),
   hostEnds(34.5, steps.prepare, 'w1'),
   hostEnds(35, steps.prepare, 'w2'),
   stepEnds(35.2, steps.prepare),
-  ...stepBegins(35.2, steps.etcd),
-  opBegins(36, 'cp1', etcd),
+  ...stepStarts(35.2, steps.etcd),
+  opStarts(36, 'cp1', etcd),
 ]
 
-/** The first member of etcd does not answer yet. */
-export const waiting: readonly Told[] = [
-  ...prepared,
+/** The first etcd member does not answer yet. */
+export const waitingRun: readonly RecordedEvent[] = [
+  ...preparedRun,
   opEnds(37, 'cp1', etcd),
   hostEnds(37, steps.etcd, 'cp1'),
   waits(37, 'until etcd is well on cp1: cp1: connection refused', 37),
@@ -102,12 +113,12 @@ export const waiting: readonly Told[] = [
   waits(47, 'until etcd is well on cp1: cp1: connection refused', 37),
 ]
 
-/** To its end. */
-export const succeeded: readonly Told[] = [
-  ...waiting,
+/** A complete run. */
+export const succeededRun: readonly RecordedEvent[] = [
+  ...waitingRun,
   stepEnds(49, steps.etcd),
-  ...[steps.api, steps.controllers, steps.nodes].flatMap((step, index): Told[] => [
-    ...stepBegins(49 + index * 10, step),
+  ...[steps.api, steps.controllers, steps.nodes].flatMap((step, index): RecordedEvent[] => [
+    ...stepStarts(49 + index * 10, step),
     ...step.hosts.map((host) => hostEnds(55 + index * 10, step, host)),
     stepEnds(59 + index * 10, step),
   ]),
@@ -121,9 +132,9 @@ const failure = {
   hint: 'on the host: journalctl -u etcd.service -e',
 }
 
-/** A service does not come up. */
-export const failed: readonly Told[] = [
-  ...prepared,
+/** A service does not start. */
+export const failedRun: readonly RecordedEvent[] = [
+  ...preparedRun,
   [
     48,
     {
@@ -147,14 +158,14 @@ export const failed: readonly Told[] = [
   [48.4, { type: 'run-ended', result: { outcome: 'failed', failure } }],
 ]
 
-/** Somebody has had enough, and hosts finish. */
-export const interrupting: readonly Told[] = [
-  ...preparing,
+/** The run is interrupted, and hosts finish their ops. */
+export const interruptingRun: readonly RecordedEvent[] = [
+  ...preparingRun,
   [30, { type: 'stopping', because: 'interrupted' }],
 ]
 
-export const interrupted: readonly Told[] = [
-  ...interrupting,
+export const interruptedRun: readonly RecordedEvent[] = [
+  ...interruptingRun,
   opEnds(34, 'w1', runtime),
   opEnds(34, 'w2', config),
   hostEnds(34.5, steps.prepare, 'w1'),
@@ -164,31 +175,31 @@ export const interrupted: readonly Told[] = [
 ]
 
 const names = Array.from({ length: 500 }, (_, index) => `w${index + 1}`)
-const fleet: Planned = {
+const fleet: StepFixture = {
   step: 'prepare/w1+499',
   title: 'preparation on 500 hosts (w1, w2 and 498 more)',
   stage: 'prepare',
   hosts: names,
 }
-/** One after the other, as kubelets of a cluster that lives are done. */
-const singles = names.map((host): Planned => ({
+/** One host after the other, as kubelets are updated in a running cluster. */
+const singles = names.map((host): StepFixture => ({
   step: `node/${host}`,
   title: `kubelet on ${host}, pods moved away first`,
   stage: 'node',
   hosts: [host],
 }))
 
-/** Five hundred hosts: some are through, one has failed, some are slow. */
-export const crowd: readonly Told[] = [
-  start,
-  planned(0, [fleet, ...singles]),
-  ...stepBegins(0, fleet),
-  ...names.flatMap((host, index): Told[] => {
-    if (index % 7 === 3) return [loads(5, host, 'kubelet', 5 + (index % 50), 118)]
+/** 500 hosts: some are done, one has failed, some are slow. */
+export const largeRun: readonly RecordedEvent[] = [
+  runStarted,
+  stepsPlanned(0, [fleet, ...singles]),
+  ...stepStarts(0, fleet),
+  ...names.flatMap((host, index): RecordedEvent[] => {
+    if (index % 7 === 3) return [transfers(5, host, 'kubelet', 5 + (index % 50), 118)]
     return [
-      opBegins(6, host, containerd),
+      opStarts(6, host, containerd),
       opEnds(7 + (index % 5), host, containerd),
-      ...(index % 3 === 0 ? [hostEnds(20, fleet, host)] : [opBegins(12 + (index % 5), host, config)]),
+      ...(index % 3 === 0 ? [hostEnds(20, fleet, host)] : [opStarts(12 + (index % 5), host, config)]),
     ]
   }),
   [
@@ -206,17 +217,17 @@ export const crowd: readonly Told[] = [
   waits(30, 'containerd.service to run (activating, start)', 12, 'w12', 'containerd'),
 ]
 
-/** The same cluster in the middle of its single steps. */
-export const rolling: readonly Told[] = [
-  start,
-  planned(0, singles),
+/** The same cluster in the middle of its single-host steps. */
+export const rollingRun: readonly RecordedEvent[] = [
+  runStarted,
+  stepsPlanned(0, singles),
   ...singles
     .slice(0, 120)
-    .flatMap((step, index): Told[] => [
-      ...stepBegins(index * 10, step),
+    .flatMap((step, index): RecordedEvent[] => [
+      ...stepStarts(index * 10, step),
       ...step.hosts.map((host) => hostEnds(index * 10 + 8, step, host)),
       stepEnds(index * 10 + 9, step),
     ]),
-  ...stepBegins(1200, { ...fleet, ...singles[120] }),
+  ...stepStarts(1200, { ...fleet, ...singles[120] }),
   waits(1201, 'until node w121 is ready: w121: container runtime network not ready', 1201),
 ]

@@ -1,56 +1,60 @@
-import type { Look } from '../../observe/observe-cluster.ts'
-import { commandFor } from '../commands.ts'
+import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
+import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
-import { probesOf } from './probes.ts'
+import { listProbes } from './probes.ts'
 
 const component = 'kube-apiserver'
 
-/** The API as an operator sees it: as a whole, and its servers where no probe has said so. */
-export function apiOfAll(look: Look): Diagnosis[] {
-  const servers = [...look.api].filter(([host]) => isThere(host, look))
-  const unwell = servers.flatMap(([host, seen]) => (seen.well ? [] : [{ host, reason: seen.reason }]))
-  const isDown = unwell.length > 0 && [...look.api.values()].every(({ well }) => !well)
+/** Checks the API as the operator observes it: as a whole, and each server that no probe has reported. */
+export function checkApiServers(observation: ClusterHealthObservation): Diagnosis[] {
+  const servers = [...observation.api].filter(([host]) => isReachable(host, observation))
+  const unready = servers.flatMap(([host, health]) =>
+    health.healthy ? [] : [{ host, reason: health.reason }],
+  )
+  const isDown = unready.length > 0 && [...observation.api.values()].every(({ healthy }) => !healthy)
   return [
-    ...(isDown ? [down(look)] : []),
-    ...unwell.filter(({ host }) => !isTold(host, look)).map(({ host, reason }) => notReady(host, reason)),
+    ...(isDown ? [diagnoseDown(observation)] : []),
+    ...unready
+      .filter(({ host }) => !isReported(host, observation))
+      .map(({ host, reason }) => diagnoseNotReady(host, reason)),
   ]
 }
 
-/** Of a host that is away one knows already that nothing of it answers. */
-function isThere(host: string, { hosts }: Look): boolean {
-  return hosts.find(({ place }) => place.host === host)?.away === undefined
+/** Servers of unreachable hosts are not reported again. */
+function isReachable(host: string, { hosts }: ClusterHealthObservation): boolean {
+  return hosts.find(({ endpoint }) => endpoint.host === host)?.unreachable === undefined
 }
 
-function isTold(host: string, { hosts }: Look): boolean {
-  const look = hosts.find(({ place }) => place.host === host)
+function isReported(host: string, { hosts }: ClusterHealthObservation): boolean {
+  const observation = hosts.find(({ endpoint }) => endpoint.host === host)
   return (
-    look !== undefined &&
-    probesOf(look).some(
-      (probe) => probe.component === component && (probe.state === 'failing' || probe.state === 'shaky'),
+    observation !== undefined &&
+    listProbes(observation).some(
+      (probe) => probe.component === component && (probe.state === 'unhealthy' || probe.state === 'degraded'),
     )
   )
 }
 
-function down({ api, hosts }: Look): Diagnosis {
+function diagnoseDown({ api, hosts }: ClusterHealthObservation): Diagnosis {
   const since = hosts
-    .flatMap(probesOf)
-    .flatMap(({ code, state, since: began }) =>
-      (code === 'API_NOT_READY' || code === 'API_NOT_REACHED') && state !== 'well' ? [began] : [],
+    .flatMap(listProbes)
+    .flatMap(({ code, state, since: startedAt }) =>
+      (code === 'API_NOT_READY' || code === 'API_UNREACHABLE') && state !== 'healthy' ? [startedAt] : [],
     )
     .toSorted()[0]
   return {
     code: 'API_DOWN',
     severity: 'error',
-    what: 'no API server is ready: pods go on as they are, and nothing can be changed',
+    what: 'no API server is ready: pods keep running, and nothing can be changed',
     ...(since === undefined ? {} : { since }),
     component,
-    evidence: [...api].flatMap(([host, seen]) => (seen.well ? [] : [`${host}: ${seen.reason}`])),
-    command: commandFor({ code: 'API_DOWN' }),
-    needsPerson: false,
+    evidence: [...api].flatMap(([host, health]) => (health.healthy ? [] : [`${host}: ${health.reason}`])),
+    command: suggestCommand({ code: 'API_DOWN' }),
+    needsOperator: false,
   }
 }
 
-function notReady(host: string, reason: string): Diagnosis {
+function diagnoseNotReady(host: string, reason: string): Diagnosis {
   return {
     code: 'API_NOT_READY',
     severity: 'error',
@@ -58,7 +62,7 @@ function notReady(host: string, reason: string): Diagnosis {
     host,
     component,
     evidence: [reason],
-    command: commandFor({ code: 'API_NOT_READY', host }),
-    needsPerson: false,
+    command: suggestCommand({ code: 'API_NOT_READY', host }),
+    needsOperator: false,
   }
 }

@@ -1,87 +1,95 @@
 import type { ComponentHealth, HealAction, HostHealth } from '../../../contract/health.ts'
-import type { HostLook } from '../../observe/observe-host.ts'
-import type { Look } from '../../observe/observe-cluster.ts'
+import type { HostHealthObservation } from '../../observe/observe-host.ts'
+import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
 import type { ServiceStatus } from '../../status/services.ts'
-import { commandFor } from '../commands.ts'
+import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
-import { healingOf } from '../healing.ts'
-import { aboutHealing, isForPeople } from '../code-order.ts'
-import { sentenceOf } from '../summaries.ts'
-import { probesOf } from './probes.ts'
+import { describeHealing } from '../healing.ts'
+import { healingProgressCodes, needsOperatorAction } from '../code-order.ts'
+import { summarizeCode } from '../summaries.ts'
+import { listProbes } from './probes.ts'
 
-/** What agents say of components beyond what probes saw, and what systemd says where nobody else does. */
-export function unwellComponents({ hosts }: Look): Diagnosis[] {
-  return hosts.flatMap((look) => {
-    const health = look.agent.state === 'answers' ? look.agent.health : undefined
-    return [...stopped(look, health), ...(health === undefined ? [] : told(look, health))]
+/** Reports what agents know of components beyond probes, and the state in systemd where no agent reports. */
+export function findUnhealthyComponents({ hosts }: ClusterHealthObservation): Diagnosis[] {
+  return hosts.flatMap((observation) => {
+    const health = observation.agent.state === 'reachable' ? observation.agent.health : undefined
+    return [
+      ...findStopped(observation, health),
+      ...(health === undefined ? [] : findReported(observation, health)),
+    ]
   })
 }
 
-/** The services of a host that do not run. Its agent's own is told of elsewhere. */
-function stopped(look: HostLook, health: HostHealth | undefined): Diagnosis[] {
-  // Nobody has brought anything there yet.
-  if (look.version === undefined && health === undefined) return []
-  const { place, logs } = look
-  const seen = new Set(
-    probesOf(look).flatMap(({ component, code }) => (code === 'HEALTH_NOT_RUNNING' ? [component] : [])),
+/** Services of a host that do not run. The service of the agent has its own rule. */
+function findStopped(observation: HostHealthObservation, health: HostHealth | undefined): Diagnosis[] {
+  // Nothing is installed there yet.
+  if (observation.version === undefined && health === undefined) return []
+  const { endpoint, logs } = observation
+  const probed = new Set(
+    listProbes(observation).flatMap(({ component, code }) =>
+      code === 'HEALTH_NOT_RUNNING' ? [component] : [],
+    ),
   )
-  return look.services
-    .filter(({ name, state }) => state !== 'active' && name !== 'hyperkube-agent' && !seen.has(name))
+  return observation.services
+    .filter(({ name, state }) => state !== 'active' && name !== 'hyperkube-agent' && !probed.has(name))
     .map((service) => {
-      const healing = health === undefined ? undefined : healingOf(health, service.name)
+      const healing = health === undefined ? undefined : describeHealing(health, service.name)
       return {
-        ...headOf('HEALTH_NOT_RUNNING', place.host, service.name),
-        evidence: [systemdSays(service), ...(logs.get(service.name) ?? [])],
+        ...buildHead('HEALTH_NOT_RUNNING', endpoint.host, service.name),
+        evidence: [formatSystemdState(service), ...(logs.get(service.name) ?? [])],
         ...(healing === undefined ? {} : { healing: healing.healing }),
-        needsPerson: healing?.isOver ?? false,
+        needsOperator: healing?.isExhausted ?? false,
       }
     })
 }
 
-function systemdSays({ name, state, restarts }: ServiceStatus): string {
-  const times = restarts === 0 ? '' : `, started again ${restarts === 1 ? 'once' : `${restarts} times`}`
+function formatSystemdState({ name, state, restarts }: ServiceStatus): string {
+  const times = restarts === 0 ? '' : `, restarted ${restarts === 1 ? 'once' : `${restarts} times`}`
   return `systemd: ${name} is ${state}${times}`
 }
 
-/** What has a code of its own, or nobody else has told of: dangers, what only an operator can bring, what was given up. */
-function told({ place: { host } }: HostLook, health: HostHealth): Diagnosis[] {
+/**
+ * Components with a code of their own, or with a problem that no probe reports: data risks, resources that
+ * only an operator can repair, exhausted healing.
+ */
+function findReported({ endpoint: { host } }: HostHealthObservation, health: HostHealth): Diagnosis[] {
   return health.components.flatMap((component): Diagnosis[] => {
-    const refused = refusal(health.actions, component)
-    const code = refused?.code ?? component.code
-    const isUnwell = component.state !== 'well' && component.state !== 'healing'
+    const refusedAction = findRefusal(health.actions, component)
+    const code = refusedAction?.code ?? component.code
+    const isUnhealthy = component.state !== 'healthy' && component.state !== 'healing'
     const isKnown =
       code === undefined ||
-      aboutHealing.has(code) ||
+      healingProgressCodes.has(code) ||
       health.probes.some((probe) => probe.component === component.component && probe.code === code)
-    const isTold = health.probes.some(
+    const isReported = health.probes.some(
       ({ component: name, scope, state }) =>
-        name === component.component && scope === 'local' && (state === 'failing' || state === 'shaky'),
+        name === component.component && scope === 'local' && (state === 'unhealthy' || state === 'degraded'),
     )
-    if (!isUnwell || (isKnown && isTold)) return []
-    const healing = healingOf(health, component.component)
-    const own = code ?? 'HEALTH_UNWELL'
+    if (!isUnhealthy || (isKnown && isReported)) return []
+    const healing = describeHealing(health, component.component)
+    const effectiveCode = code ?? 'HEALTH_CHECK_FAILED'
     return [
       {
-        ...headOf(own, host, component.component),
+        ...buildHead(effectiveCode, host, component.component),
         since: component.since,
         evidence: [
           ...(component.because === undefined ? [] : [component.because]),
-          ...(refused === undefined ? [] : [refused.because, ...refused.details]),
+          ...(refusedAction === undefined ? [] : [refusedAction.because, ...refusedAction.details]),
         ],
         ...(healing === undefined ? {} : { healing: healing.healing }),
-        needsPerson: isForPeople(own) || (healing?.isOver ?? false),
+        needsOperator: needsOperatorAction(effectiveCode) || (healing?.isExhausted ?? false),
       },
     ]
   })
 }
 
-/** What the agent would not do, and has not been able to do since. */
-function refusal(actions: readonly HealAction[], { component }: ComponentHealth): HealAction | undefined {
+/** The last action of the agent, if it was a refusal. */
+function findRefusal(actions: readonly HealAction[], { component }: ComponentHealth): HealAction | undefined {
   const last = actions.find((action) => action.component === component)
   return last?.action === 'refuse' ? last : undefined
 }
 
-function headOf(
+function buildHead(
   code: string,
   host: string,
   component: string,
@@ -89,9 +97,9 @@ function headOf(
   return {
     code,
     severity: 'error',
-    what: sentenceOf(code, component),
+    what: summarizeCode(code, component),
     host,
     component,
-    command: commandFor({ code, host, component }),
+    command: suggestCommand({ code, host, component }),
   }
 }

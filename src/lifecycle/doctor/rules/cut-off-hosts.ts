@@ -1,59 +1,71 @@
 import type { ProbeHealth } from '../../../contract/health.ts'
-import type { HostLook } from '../../observe/observe-host.ts'
-import type { Look } from '../../observe/observe-cluster.ts'
-import { commandFor } from '../commands.ts'
+import type { HostHealthObservation } from '../../observe/observe-host.ts'
+import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
+import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
-import { whyNotReady } from '../../cluster-objects/node-readiness.ts'
-import { probesOf } from './probes.ts'
+import { explainNotReady } from '../../cluster-objects/node-readiness.ts'
+import { listProbes } from './probes.ts'
 
 /**
- * Hosts that an operator reaches and the rest of the cluster does not: they find no API server though others are ready, and
- * what they would find it with is well.
+ * Finds hosts that the operator reaches and the rest of the cluster does not: they find no API server though
+ * others are ready, and their own proxy is healthy.
  */
-export function cutOffHosts(look: Look): Diagnosis[] {
-  return look.hosts.flatMap((host) => cutOff(host, look))
+export function findCutOffHosts(observation: ClusterHealthObservation): Diagnosis[] {
+  return observation.hosts.flatMap((host) => diagnoseCutOff(host, observation))
 }
 
-function cutOff(hostLook: HostLook, { api, nodes }: Look): Diagnosis[] {
-  const { host, node } = hostLook.place
-  const probes = probesOf(hostLook)
-  const isWellElsewhere = [...api].some(([server, { well }]) => server !== host && well)
-  if (!isWellElsewhere || isBlind(probes)) return []
-  const failed = (code: string): ProbeHealth[] =>
-    probes.filter((probe) => probe.code === code && (probe.state === 'failing' || probe.state === 'shaky'))
-  const unreached = failed('API_NOT_REACHED')
-  const silent = failed('NEIGHBOURS_SILENT')
-  const alone = failed('ETCD_NO_QUORUM')
-  const known = nodes?.find(({ metadata }) => metadata.name === node)
-  const unready = known === undefined ? undefined : whyNotReady(known)
-  const isAlone = silent.length > 0 && (alone.length > 0 || unready !== undefined)
-  // A server that starts anew is missed for a moment by its own host first: once is not enough, unless others are missed too.
-  const isUnreached = unreached.some(({ state }) => state === 'failing' || silent.length > 0)
-  if (!isUnreached && !isAlone) return []
-  const signs = [...unreached, ...silent, ...alone]
+function diagnoseCutOff(
+  hostObservation: HostHealthObservation,
+  { api, nodes }: ClusterHealthObservation,
+): Diagnosis[] {
+  const { host, node } = hostObservation.endpoint
+  const probes = listProbes(hostObservation)
+  const isReadyElsewhere = [...api].some(([server, { healthy }]) => server !== host && healthy)
+  if (!isReadyElsewhere || isInconclusive(probes)) return []
+  const findFailed = (code: string): ProbeHealth[] =>
+    probes.filter(
+      (probe) => probe.code === code && (probe.state === 'unhealthy' || probe.state === 'degraded'),
+    )
+  const apiUnreachable = findFailed('API_UNREACHABLE')
+  const peersUnreachable = findFailed('PEERS_UNREACHABLE')
+  const quorumLost = findFailed('ETCD_NO_QUORUM')
+  const nodeObject = nodes?.find(({ metadata }) => metadata.name === node)
+  const unready = nodeObject === undefined ? undefined : explainNotReady(nodeObject)
+  const isIsolated = peersUnreachable.length > 0 && (quorumLost.length > 0 || unready !== undefined)
+  // The host of a restarting server misses it first, for a moment: one failure is not enough, unless peers
+  // are unreachable too.
+  const isApiUnreachable = apiUnreachable.some(
+    ({ state }) => state === 'unhealthy' || peersUnreachable.length > 0,
+  )
+  if (!isApiUnreachable && !isIsolated) return []
+  const signs = [...apiUnreachable, ...peersUnreachable, ...quorumLost]
   return [
     {
       code: 'HOST_CUT_OFF',
       severity: 'error',
-      what: `${host} answers you, and does not reach the rest of the cluster`,
+      what: `${host} is reachable for you, but cannot reach the rest of the cluster`,
       since: signs.map(({ since }) => since).toSorted()[0] ?? '',
       host,
       evidence: [
-        ...signs.map(({ component, probe, seen }) => `${component}, probe ${probe}: ${seen ?? 'it fails'}`),
-        ...(unready === undefined ? [] : [`the API says of its node: ${unready}`]),
-        `ready elsewhere: the API of ${[...api].flatMap(([server, { well }]) => (well && server !== host ? [server] : [])).join(', ')}`,
+        ...signs.map(
+          ({ component, probe, message }) => `${component}, probe ${probe}: ${message ?? 'it fails'}`,
+        ),
+        ...(unready === undefined ? [] : [`node condition: ${unready}`]),
+        `ready elsewhere: the API of ${[...api].flatMap(([server, { healthy }]) => (healthy && server !== host ? [server] : [])).join(', ')}`,
       ],
-      command: commandFor({ code: 'HOST_CUT_OFF', host }),
-      needsPerson: true,
+      command: suggestCommand({ code: 'HOST_CUT_OFF', host }),
+      needsOperator: true,
     },
   ]
 }
 
-/** Who has no proxy, or no certificate that is taken, cannot say whether the way is there. */
-function isBlind(probes: readonly ProbeHealth[]): boolean {
+/** Without a working proxy or a valid certificate, the probes say nothing about the network. */
+function isInconclusive(probes: readonly ProbeHealth[]): boolean {
   return probes.some(
     ({ component, scope, state, code }) =>
-      (component === 'apiserver-proxy' && scope === 'local' && (state === 'failing' || state === 'shaky')) ||
-      (code === 'CERTIFICATE_EXPIRED' && state !== 'well'),
+      (component === 'apiserver-proxy' &&
+        scope === 'local' &&
+        (state === 'unhealthy' || state === 'degraded')) ||
+      (code === 'CERTIFICATE_EXPIRED' && state !== 'healthy'),
   )
 }

@@ -1,53 +1,66 @@
-import type { HostLook } from '../../observe/observe-host.ts'
-import type { Look } from '../../observe/observe-cluster.ts'
-import { commandFor } from '../commands.ts'
+import type { HostHealthObservation } from '../../observe/observe-host.ts'
+import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
+import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
-import { healingOf } from '../healing.ts'
+import { describeHealing } from '../healing.ts'
 
-/** What of a component is not as it was put there: as its agent says, and as one sees it without. */
-export function drifted({ hosts }: Look): Diagnosis[] {
-  return hosts.flatMap((look) => {
-    const { host } = look.place
-    const health = look.agent.state === 'answers' ? look.agent.health : undefined
-    return [...Map.groupBy(thingsOf(look), ({ component }) => component)].map(([component, things]) => {
-      const told = health === undefined ? undefined : healingOf(health, component)
-      return {
-        code: 'SERVICE_DRIFT',
-        severity: 'error',
-        what: `what ${component} is made of is not as it was put there`,
-        host,
-        component,
-        evidence: [...new Set(things.map(({ text }) => text))],
-        command: commandFor({ code: 'SERVICE_DRIFT', host, component }),
-        ...(told === undefined ? {} : { healing: told.healing }),
-        needsPerson: health === undefined || (told?.isOver ?? false),
-      } as const
-    })
+/** Finds components with drift, as reported by the agent and as observed without it. */
+export function findDrift({ hosts }: ClusterHealthObservation): Diagnosis[] {
+  return hosts.flatMap((observation) => {
+    const { host } = observation.endpoint
+    const health = observation.agent.state === 'reachable' ? observation.agent.health : undefined
+    return [...Map.groupBy(listDriftedResources(observation), ({ component }) => component)].map(
+      ([component, resources]) => {
+        const described = health === undefined ? undefined : describeHealing(health, component)
+        return {
+          code: 'SERVICE_DRIFT',
+          severity: 'error',
+          what: `resources of ${component} differ from the applied plan`,
+          host,
+          component,
+          evidence: [...new Set(resources.map(({ text }) => text))],
+          command: suggestCommand({ code: 'SERVICE_DRIFT', host, component }),
+          ...(described === undefined ? {} : { healing: described.healing }),
+          needsOperator: health === undefined || (described?.isExhausted ?? false),
+        } as const
+      },
+    )
   })
 }
 
-interface Thing {
+interface DriftedResource {
   readonly component: string
   readonly text: string
 }
 
-function thingsOf({ agent, services, programs, version }: HostLook): Thing[] {
-  const health = agent.state === 'answers' ? agent.health : undefined
+function listDriftedResources({
+  agent,
+  services,
+  programs,
+  version,
+}: HostHealthObservation): DriftedResource[] {
+  const health = agent.state === 'reachable' ? agent.health : undefined
   if (version === undefined && health === undefined) return []
   const components = health?.components ?? []
   return [
     ...components.flatMap(({ component, drift, service }) => [
-      ...drift.map(({ target, name, what }) => ({ component, text: `${target} ${name}: ${what}` })),
-      ...(service?.enabled === false ? [notEnabled(component)] : []),
+      ...drift.map(({ target, name, difference }) => ({
+        component,
+        text: `${target} ${name}: ${difference}`,
+      })),
+      ...(service?.enabled === false ? [toDisabledService(component)] : []),
     ]),
     ...services.flatMap(({ name, state, enabled }) => [
-      ...(state === 'missing' ? [{ component: name, text: `service ${name}: it has no unit` }] : []),
-      ...(state !== 'missing' && enabled === false ? [notEnabled(name)] : []),
+      ...(state === 'missing' ? [{ component: name, text: `service ${name}: its unit is missing` }] : []),
+      ...(state !== 'missing' && enabled === false ? [toDisabledService(name)] : []),
     ]),
-    ...programs.map(({ service, path }) => ({ component: service, text: `program ${path}: gone or empty` })),
+    ...programs.map(({ service, path }) => ({
+      component: service,
+      text: `program ${path}: missing or empty`,
+    })),
   ]
 }
 
-function notEnabled(component: string): Thing {
-  return { component, text: `service ${component}: it would not start with the host` }
+function toDisabledService(component: string): DriftedResource {
+  return { component, text: `service ${component}: it does not start with the host` }
 }

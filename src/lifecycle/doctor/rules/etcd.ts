@@ -1,70 +1,78 @@
-import { clusterHealth } from '../../../etcd/cluster-health.ts'
-import { quorumNow } from '../../../etcd/quorum.ts'
-import { titleOf } from '../../../etcd/member.ts'
-import type { Look } from '../../observe/observe-cluster.ts'
-import { commandFor } from '../commands.ts'
+import { checkEtcdHealth } from '../../../etcd/cluster-health.ts'
+import { currentQuorum } from '../../../etcd/quorum.ts'
+import { formatMember } from '../../../etcd/member.ts'
+import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
+import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
-import { isForPeople } from '../code-order.ts'
-import { probesOf } from './probes.ts'
+import { needsOperatorAction } from '../code-order.ts'
+import { listProbes } from './probes.ts'
 
 const component = 'etcd'
 
-/** etcd as an operator sees it: as a whole, and what its members tell of each other. */
-export function etcdOfAll(look: Look): Diagnosis[] {
-  return [...lostQuorum(look), ...members(look)]
+/** Checks etcd as the operator observes it: as a whole, and what its members report of each other. */
+export function checkEtcdCluster(observation: ClusterHealthObservation): Diagnosis[] {
+  return [...findLostQuorum(observation), ...listMemberDiagnoses(observation)]
 }
 
-function lostQuorum({ etcd, hosts, places }: Look): Diagnosis[] {
-  const voters = places.filter((place) => place.etcd)
-  // Where nobody could be asked, nobody knows.
-  const isAnyThere = voters.some(
-    ({ host }) => hosts.find(({ place }) => place.host === host)?.away === undefined,
+function findLostQuorum({ etcd, hosts, endpoints }: ClusterHealthObservation): Diagnosis[] {
+  const voters = endpoints.filter((place) => place.etcd)
+  // If no host of a member is reachable, the quorum is unknown.
+  const isAnyReachable = voters.some(
+    ({ host }) => hosts.find(({ endpoint }) => endpoint.host === host)?.unreachable === undefined,
   )
-  const evidence = whyNone(etcd)
-  if (!isAnyThere || voters.length === 0 || evidence.length === 0 || isHeard(hosts)) return []
+  const evidence = explainMissingQuorum(etcd)
+  if (!isAnyReachable || voters.length === 0 || evidence.length === 0 || isAnyMemberReady(hosts)) return []
   const since = hosts
-    .flatMap(probesOf)
-    .flatMap(({ code, state, since: began }) =>
-      code === 'ETCD_NO_QUORUM' && state !== 'well' ? [began] : [],
+    .flatMap(listProbes)
+    .flatMap(({ code, state, since: startedAt }) =>
+      code === 'ETCD_NO_QUORUM' && state !== 'healthy' ? [startedAt] : [],
     )
     .toSorted()[0]
   return [
     {
       code: 'ETCD_QUORUM_LOST',
       severity: 'error',
-      what: 'etcd has no quorum: nothing can be written, and the API stands still',
+      what: 'etcd has no quorum: no writes are possible, and the API is unavailable',
       ...(since === undefined ? {} : { since }),
       component,
       evidence,
-      command: commandFor({ code: 'ETCD_QUORUM_LOST' }),
-      needsPerson: false,
+      command: suggestCommand({ code: 'ETCD_QUORUM_LOST' }),
+      needsOperator: false,
     },
   ]
 }
 
-/** A member that is ready has just read with a quorum; an operator far away only waits longer for it than they do. */
-function isHeard(hosts: Look['hosts']): boolean {
+/**
+ * A ready member has just read with a quorum. An operator with a slow connection may only have waited too
+ * short.
+ */
+function isAnyMemberReady(hosts: ClusterHealthObservation['hosts']): boolean {
   return hosts
-    .flatMap(probesOf)
-    .some(({ component: of, probe, state }) => of === component && probe === 'readyz' && state === 'well')
+    .flatMap(listProbes)
+    .some(
+      ({ component: owner, probe, state }) =>
+        owner === component && probe === 'readyz' && state === 'healthy',
+    )
 }
 
-function whyNone(etcd: Look['etcd']): string[] {
-  if (etcd.state === 'silent') return [`no member answers: ${etcd.reason}`]
-  const { members: all, health, confirmed } = etcd.observed
-  const { kept, voters, well, needed } = quorumNow(all, health)
-  if (kept && confirmed) return []
-  const unwell = all.filter(({ id }) => health.get(id)?.ready !== true)
+function explainMissingQuorum(etcd: ClusterHealthObservation['etcd']): string[] {
+  if (etcd.state === 'unreachable') return [`no member is reachable: ${etcd.reason}`]
+  const { members: etcdMembers, health, confirmed } = etcd.observed
+  const { hasQuorum, voters, healthy, needed } = currentQuorum(etcdMembers, health)
+  if (hasQuorum && confirmed) return []
+  const unready = etcdMembers.filter(({ id }) => health.get(id)?.ready !== true)
   return [
-    `${well} of ${voters} members are well, and ${needed} are needed`,
-    ...unwell.map((member) => `${titleOf(member)}: ${health.get(member.id)?.reason ?? 'it was not asked'}`),
+    `${healthy} of ${voters} members are healthy, and ${needed} are needed`,
+    ...unready.map(
+      (member) => `${formatMember(member)}: ${health.get(member.id)?.reason ?? 'it was not checked'}`,
+    ),
   ]
 }
 
-/** That there is no quorum is told as a whole. */
-function members({ etcd }: Look): Diagnosis[] {
-  if (etcd.state === 'silent') return []
-  return clusterHealth(etcd.observed)
+/** A lost quorum is reported for the whole cluster, not for each member. */
+function listMemberDiagnoses({ etcd }: ClusterHealthObservation): Diagnosis[] {
+  if (etcd.state === 'unreachable') return []
+  return checkEtcdHealth(etcd.observed)
     .filter(({ code }) => code !== 'ETCD_NO_QUORUM')
     .map(({ code, severity, message, host, hint }) => ({
       code,
@@ -73,7 +81,7 @@ function members({ etcd }: Look): Diagnosis[] {
       ...(host === undefined ? {} : { host }),
       component,
       evidence: [],
-      command: hint ?? commandFor({ code, host, component }),
-      needsPerson: isForPeople(code),
+      command: hint ?? suggestCommand({ code, host, component }),
+      needsOperator: needsOperatorAction(code),
     }))
 }

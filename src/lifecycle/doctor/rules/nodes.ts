@@ -1,15 +1,15 @@
-import { whyNotReady } from '../../cluster-objects/node-readiness.ts'
-import type { Look } from '../../observe/observe-cluster.ts'
-import { commandFor } from '../commands.ts'
+import { explainNotReady } from '../../cluster-objects/node-readiness.ts'
+import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
+import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 
-/** Nodes as the API knows them. When it does not answer, that is told instead. */
-export function unreadyNodes({ hosts, nodes }: Look): Diagnosis[] {
+/** Finds nodes that are not ready. If the API does not answer, another rule reports that. */
+export function findUnreadyNodes({ hosts, nodes }: ClusterHealthObservation): Diagnosis[] {
   if (nodes === undefined) return []
-  return hosts.flatMap(({ place: { host, node: name } }): Diagnosis[] => {
+  return hosts.flatMap(({ endpoint: { host, node: name } }): Diagnosis[] => {
     if (name === undefined) return []
     const node = nodes.find(({ metadata }) => metadata.name === name)
-    const reason = whyNotReady(node)
+    const reason = explainNotReady(node)
     if (reason === undefined) return []
     const since = node?.status?.conditions.find(({ type }) => type === 'Ready')?.lastTransitionTime
     return [
@@ -19,9 +19,9 @@ export function unreadyNodes({ hosts, nodes }: Look): Diagnosis[] {
         what: `node ${name} is not ready`,
         ...(since === undefined ? {} : { since }),
         host,
-        evidence: [`the API says: ${reason}`],
-        command: commandFor({ code: 'NODE_NOT_READY', host }),
-        needsPerson: false,
+        evidence: [`node condition: ${reason}`],
+        command: suggestCommand({ code: 'NODE_NOT_READY', host }),
+        needsOperator: false,
       },
     ]
   })

@@ -1,11 +1,11 @@
-import type { Look } from '../../observe/observe-cluster.ts'
-import { commandFor } from '../commands.ts'
+import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
+import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 
-/** Hosts that nobody looks after for a while, because a person said so. */
-export function pausedHosts({ hosts }: Look): Diagnosis[] {
-  return hosts.flatMap(({ place: { host }, agent }): Diagnosis[] => {
-    const paused = agent.state === 'answers' ? agent.health?.paused : undefined
+/** Finds hosts where an operator has paused healing. */
+export function findPausedHosts({ hosts }: ClusterHealthObservation): Diagnosis[] {
+  return hosts.flatMap(({ endpoint: { host }, agent }): Diagnosis[] => {
+    const paused = agent.state === 'reachable' ? agent.health?.paused : undefined
     if (paused === undefined) return []
     return [
       {
@@ -14,8 +14,8 @@ export function pausedHosts({ hosts }: Look): Diagnosis[] {
         what: `nothing is healed on ${host} until ${paused.until}`,
         host,
         evidence: [`paused by ${paused.by}`],
-        command: commandFor({ code: 'HEAL_PAUSED', host }),
-        needsPerson: false,
+        command: suggestCommand({ code: 'HEAL_PAUSED', host }),
+        needsOperator: false,
       },
     ]
   })

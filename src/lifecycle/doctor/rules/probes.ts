@@ -1,73 +1,78 @@
 import type { ProbeHealth } from '../../../contract/health.ts'
-import type { HostLook } from '../../observe/observe-host.ts'
-import type { Look } from '../../observe/observe-cluster.ts'
-import { commandFor } from '../commands.ts'
+import type { HostHealthObservation } from '../../observe/observe-host.ts'
+import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
+import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
-import { healingOf } from '../healing.ts'
-import { isForPeople, isHarmless } from '../code-order.ts'
-import { sentenceOf } from '../summaries.ts'
+import { describeHealing } from '../healing.ts'
+import { needsOperatorAction, isHarmless } from '../code-order.ts'
+import { summarizeCode } from '../summaries.ts'
 
-/** What probes of hosts see: one finding for each code of a component, however many probes say so. */
-export function failingProbes({ hosts }: Look): Diagnosis[] {
-  return hosts.flatMap((look) => {
-    const failed = probesOf(look).filter(({ state }) => state === 'failing' || state === 'shaky')
-    const groups = Map.groupBy(failed, (probe) => `${codeOf(probe)} ${probe.component}`)
-    return [...groups.values()].map((probes) => diagnosis(look, probes))
+/** Reports failing probes: one diagnosis for each code and component, however many probes fail. */
+export function findFailingProbes({ hosts }: ClusterHealthObservation): Diagnosis[] {
+  return hosts.flatMap((observation) => {
+    const failed = listProbes(observation).filter(
+      ({ state }) => state === 'unhealthy' || state === 'degraded',
+    )
+    const groups = Map.groupBy(failed, (probe) => `${readCode(probe)} ${probe.component}`)
+    return [...groups.values()].map((probes) => buildDiagnosis(observation, probes))
   })
 }
 
-/** What probes of a host say, by the codes that say the most. */
-export function probesOf({ agent }: HostLook): readonly ProbeHealth[] {
-  const probes = agent.state === 'answers' ? (agent.health?.probes ?? []) : []
-  return probes.map((probe) => ({ ...probe, code: meaningOf(probe, probes) }))
+/** Lists the probes of a host with their most specific codes. */
+export function listProbes({ agent }: HostHealthObservation): readonly ProbeHealth[] {
+  const probes = agent.state === 'reachable' ? (agent.health?.probes ?? []) : []
+  return probes.map((probe) => ({ ...probe, code: refineProbeCode(probe, probes) }))
 }
 
-/** Whoever is alive, and takes too long to say whether it is ready, waits for others: it is not ready. */
-const readiness: Readonly<Record<string, string>> = {
+/**
+ * A live component that takes too long to answer its readiness probe waits for others: the component is not
+ * ready.
+ */
+const readinessCodes: Readonly<Record<string, string>> = {
   etcd: 'ETCD_NO_QUORUM',
   'kube-apiserver': 'API_NOT_READY',
 }
 
-function meaningOf({ component, scope, code }: ProbeHealth, probes: readonly ProbeHealth[]): string {
-  const unready = readiness[component]
+function refineProbeCode({ component, scope, code }: ProbeHealth, probes: readonly ProbeHealth[]): string {
+  const unready = readinessCodes[component]
   const isAlive = probes
-    .filter((one) => one.component === component && one.scope === 'local')
-    .every(({ state }) => state === 'well')
-  return scope === 'remote' && code === 'HEALTH_NO_ANSWER' && isAlive && unready !== undefined
+    .filter((candidate) => candidate.component === component && candidate.scope === 'local')
+    .every(({ state }) => state === 'healthy')
+  return scope === 'remote' && code === 'HEALTH_NO_RESPONSE' && isAlive && unready !== undefined
     ? unready
-    : codeOf({ code })
+    : readCode({ code })
 }
 
-function codeOf({ code }: Pick<ProbeHealth, 'code'>): string {
-  return code ?? 'HEALTH_UNWELL'
+function readCode({ code }: Pick<ProbeHealth, 'code'>): string {
+  return code ?? 'HEALTH_CHECK_FAILED'
 }
 
-function diagnosis(
-  { place: { host, os }, agent, logs }: HostLook,
+function buildDiagnosis(
+  { endpoint: { host, os }, agent, logs }: HostHealthObservation,
   probes: readonly ProbeHealth[],
 ): Diagnosis {
   const [first] = probes
   const component = first?.component ?? ''
-  const code = first === undefined ? '' : codeOf(first)
-  const health = agent.state === 'answers' ? agent.health : undefined
+  const code = first === undefined ? '' : readCode(first)
+  const health = agent.state === 'reachable' ? agent.health : undefined
   const isLocal = probes.some(({ scope }) => scope === 'local')
-  const told = isLocal && health !== undefined ? healingOf(health, component) : undefined
-  // Whoever looks from afar may be mistaken once; whoever asks the program itself is not.
-  const isSure = isLocal || probes.some(({ state }) => state === 'failing')
+  const described = isLocal && health !== undefined ? describeHealing(health, component) : undefined
+  // A remote probe may fail once by mistake; a local probe is certain.
+  const isCertain = isLocal || probes.some(({ state }) => state === 'unhealthy')
   return {
     code,
-    severity: isSure && !isHarmless(code) ? 'error' : 'warning',
-    what: sentenceOf(code, component),
+    severity: isCertain && !isHarmless(code) ? 'error' : 'warning',
+    what: summarizeCode(code, component),
     since: earliest(probes.map(({ since }) => since)),
     host,
     component,
     evidence: [
-      ...probes.map(({ probe, seen }) => `probe ${probe}: ${seen ?? 'it fails'}`),
+      ...probes.map(({ probe, message }) => `probe ${probe}: ${message ?? 'it fails'}`),
       ...(isLocal ? (logs.get(component) ?? []) : []),
     ],
-    command: commandFor({ code, host, component, os }),
-    ...(told === undefined ? {} : { healing: told.healing }),
-    needsPerson: isForPeople(code) || (told?.isOver ?? false),
+    command: suggestCommand({ code, host, component, os }),
+    ...(described === undefined ? {} : { healing: described.healing }),
+    needsOperator: needsOperatorAction(code) || (described?.isExhausted ?? false),
   }
 }
 

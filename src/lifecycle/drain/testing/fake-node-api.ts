@@ -1,25 +1,29 @@
-import type { TestAuthority } from '../../../kit/testing/test-ca.ts'
-import type { Asked, TestAnswer, TestServer } from '../../../kit/testing/https-test-server.ts'
+import type { TestCa } from '../../../kit/testing/test-ca.ts'
+import type {
+  ReceivedRequest,
+  TestResponse,
+  HttpsTestServer,
+} from '../../../kit/testing/https-test-server.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import { testBench } from '../../../kube/testing/kube-test-bench.ts'
-import { mergePatch } from '../../../kit/merge-patch.ts'
-import { type Budget, budgetsOf } from '../disruption-budget.ts'
+import { createKubeTestBench } from '../../../kube/testing/kube-test-bench.ts'
+import { applyMergePatch } from '../../../kit/merge-patch.ts'
+import { type DisruptionBudget, findBudgets } from '../disruption-budget.ts'
 import type { Pod } from '../pod.ts'
 import { type Node, nodeKind } from '../../cluster-objects/node.ts'
 
 type Metadata = Partial<Pod['metadata']>
 
-export interface PodWish extends Metadata {
+export interface PodFixture extends Metadata {
   readonly controller?: string
   readonly spec?: Partial<Pod['spec']>
   readonly phase?: string
   readonly ready?: boolean
 }
 
-/** A pod that runs, made by a ReplicaSet unless another controller is named; '' is none. */
-export function podNamed(
+/** A running pod of a ReplicaSet unless another controller is given; '' means none. */
+export function buildPod(
   name: string,
-  { controller = 'ReplicaSet', spec, phase = 'Running', ready = true, ...metadata }: PodWish = {},
+  { controller = 'ReplicaSet', spec, phase = 'Running', ready = true, ...metadata }: PodFixture = {},
 ): Pod {
   return {
     apiVersion: 'v1',
@@ -38,12 +42,12 @@ export function podNamed(
   }
 }
 
-/** A budget of all pods that are named app: web. */
-export function budgetNamed(
+/** A budget that selects all pods with the label app: web. */
+export function buildBudget(
   name: string,
-  spec: Partial<Budget['spec']>,
-  status: Partial<Budget['status']> = {},
-): Budget {
+  spec: Partial<DisruptionBudget['spec']>,
+  status: Partial<DisruptionBudget['status']> = {},
+): DisruptionBudget {
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
@@ -60,8 +64,8 @@ export function budgetNamed(
   }
 }
 
-/** What an API knows of one node, in memory: its pods end when they are evicted, as their budgets allow. */
-export class TestNodeApi {
+/** In-memory API of one node. Pods end when they are evicted, as their budgets allow. */
+export class FakeNodeApi {
   node: Node | undefined = nodeKind.schema.parse({
     apiVersion: 'v1',
     kind: 'Node',
@@ -70,70 +74,73 @@ export class TestNodeApi {
     status: { conditions: [{ type: 'Ready', status: 'True' }] },
   })
   pods: Pod[]
-  budgets: Budget[] = []
-  /** By path: claims and volumes. */
+  budgets: DisruptionBudget[] = []
+  /** Claims and volumes by path. */
   readonly others = new Map<string, object>()
-  /** Names of pods that take their time to end. */
+  /** Names of pods that terminate slowly. */
   readonly slow = new Set<string>()
-  /** Is asked before anything else; an answer of its own stands for that of the API. */
-  intercept: (asked: Asked) => TestAnswer | undefined = () => undefined
-  /** Hears of each pod that is gone. */
-  gone: (pod: Pod) => void = () => undefined
+  /** Called before a request is served. A returned response replaces the one of the API. */
+  intercept: (request: ReceivedRequest) => TestResponse | undefined = () => undefined
+  /** Called for each pod that has ended. */
+  onGone: (pod: Pod) => void = () => undefined
 
   constructor(...pods: readonly Pod[]) {
     this.pods = [...pods]
   }
 
-  readonly answer = (asked: Asked): TestAnswer => this.intercept(asked) ?? this.#serve(asked)
+  readonly respond = (request: ReceivedRequest): TestResponse =>
+    this.intercept(request) ?? this.#serve(request)
 
-  /** Ends one that took its time. */
+  /** Ends a slow pod. */
   end(name: string): void {
     for (const pod of this.pods.filter(({ metadata }) => metadata.name === name)) {
       this.pods = this.pods.filter((other) => other !== pod)
-      this.gone(pod)
+      this.onGone(pod)
     }
   }
 
-  #serve({ method, path, body }: Asked): TestAnswer {
-    if (path === '/api/v1/nodes/w1') return method === 'PATCH' ? this.#patch(body) : found(this.node)
-    if (path === '/api/v1/pods') return listOf(this.pods)
+  #serve({ method, path, body }: ReceivedRequest): TestResponse {
+    if (path === '/api/v1/nodes/w1') return method === 'PATCH' ? this.#patch(body) : foundResponse(this.node)
+    if (path === '/api/v1/pods') return listResponse(this.pods)
     if (path.endsWith('/poddisruptionbudgets')) {
       const [, namespace] = /namespaces\/([^/]+)/.exec(path) ?? []
-      return listOf(
+      return listResponse(
         this.budgets.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
       )
     }
     const [, namespace, name, part] = /\/namespaces\/([^/]+)\/pods\/([^/]+)(\/eviction)?$/.exec(path) ?? []
-    if (name === undefined) return found(this.others.get(path))
+    if (name === undefined) return foundResponse(this.others.get(path))
     const pod = this.pods.find(({ metadata: own }) => own.namespace === namespace && own.name === name)
-    if (pod === undefined) return found(undefined)
+    if (pod === undefined) return foundResponse(undefined)
     return part === undefined ? this.#remove(pod) : this.#evict(pod)
   }
 
-  #patch(body: unknown): TestAnswer {
+  #patch(body: unknown): TestResponse {
     const { metadata } = this.node ?? {}
     const { resourceVersion } = Object(Object(body).metadata)
-    if (metadata === undefined) return found(undefined)
-    if (resourceVersion !== metadata.resourceVersion) return refusal(409, 'Conflict', 'it was changed')
-    const patched = Object(mergePatch(this.node, body))
+    if (metadata === undefined) return foundResponse(undefined)
+    if (resourceVersion !== metadata.resourceVersion)
+      return refusalResponse(409, 'Conflict', 'it was changed')
+    const patched = Object(applyMergePatch(this.node, body))
     const version = String(Number(metadata.resourceVersion) + 1)
     this.node = { ...patched, metadata: { ...patched.metadata, resourceVersion: version } }
-    return found(this.node)
+    return foundResponse(this.node)
   }
 
-  #evict(pod: Pod): TestAnswer {
-    const [budget, ...more] = budgetsOf(pod, this.budgets)
-    if (more.length > 0) return refusal(500, '', 'This pod has more than one PodDisruptionBudget')
+  #evict(pod: Pod): TestResponse {
+    const [budget, ...more] = findBudgets(pod, this.budgets)
+    if (more.length > 0) return refusalResponse(500, '', 'This pod has more than one PodDisruptionBudget')
     if (budget?.status !== undefined) {
       const { name } = budget.metadata
       const cause = { reason: 'DisruptionBudget', message: `The disruption budget ${name} needs more` }
-      if (budget.status.disruptionsAllowed === 0) return refusal(429, 'TooManyRequests', 'Cannot', [cause])
+      if (budget.status.disruptionsAllowed === 0)
+        return refusalResponse(429, 'TooManyRequests', 'Cannot', [cause])
       budget.status.disruptionsAllowed--
     }
     return this.#remove(pod)
   }
 
-  #remove(pod: Pod): TestAnswer {
+  #remove(pod: Pod): TestResponse {
     const { name } = pod.metadata
     if (!this.slow.has(name)) this.end(name)
     else pod.metadata.deletionTimestamp ??= '2026-11-15T12:00:00Z'
@@ -141,30 +148,30 @@ export class TestNodeApi {
   }
 }
 
-/** Serves one, for a client that is gone after the test. */
-export function nodeBench(
-  authority: () => TestAuthority,
-): (api: TestNodeApi) => Promise<{ readonly client: KubeClient; readonly server: TestServer }> {
-  const { serve, clientOf } = testBench(authority)
+/** Serves a fake API and returns a client that is closed after the test. */
+export function createNodeApiServer(
+  ca: () => TestCa,
+): (api: FakeNodeApi) => Promise<{ readonly client: KubeClient; readonly server: HttpsTestServer }> {
+  const { serve, createClient } = createKubeTestBench(ca)
   return async (api) => {
-    const server = await serve(api.answer)
-    return { server, client: clientOf([server.url]) }
+    const server = await serve(api.respond)
+    return { server, client: createClient([server.url]) }
   }
 }
 
-function found(object: object | undefined): TestAnswer {
-  return object === undefined ? refusal(404, 'NotFound', 'not found') : { json: object }
+function foundResponse(object: object | undefined): TestResponse {
+  return object === undefined ? refusalResponse(404, 'NotFound', 'not found') : { json: object }
 }
 
-function listOf(items: readonly object[]): TestAnswer {
+function listResponse(items: readonly object[]): TestResponse {
   return { json: { metadata: { resourceVersion: '1' }, items } }
 }
 
-function refusal(
+function refusalResponse(
   status: number,
   reason: string,
   message: string,
   causes: readonly object[] = [],
-): TestAnswer {
+): TestResponse {
   return { status, json: { kind: 'Status', reason, message, details: { causes } } }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Asked, TestAnswer } from '../../../kit/testing/https-test-server.ts'
-import { mergePatch } from '../../../kit/merge-patch.ts'
+import type { ReceivedRequest, TestResponse } from '../../../kit/testing/https-test-server.ts'
+import { applyMergePatch } from '../../../kit/merge-patch.ts'
 
 const object = z.looseObject({
   metadata: z.looseObject({
@@ -9,11 +9,11 @@ const object = z.looseObject({
     resourceVersion: z.string().optional(),
   }),
 })
-export type TestObject = z.infer<typeof object>
+export type FakeKeysObject = z.infer<typeof object>
 
 interface Stored {
-  readonly object: TestObject
-  /** The key that it is encrypted with. */
+  readonly object: FakeKeysObject
+  /** Name of the key that encrypts the object. */
   readonly key: string
 }
 
@@ -28,18 +28,18 @@ const kinds: Readonly<Record<string, object>> = {
   secrets: { apiVersion: 'v1', kind: 'Secret' },
 }
 
-/** For tests: an API with objects of some kinds, and the etcd that it keeps them in. */
-export class TestKeysApi {
+/** For tests: an API with objects of some kinds and the etcd behind it. */
+export class FakeKeysApi {
   /** By `plural/namespace/name`. */
   readonly objects = new Map<string, Stored>()
-  /** What it writes with now. */
+  /** Name of the key for new writes. */
   writesWith = 'key1'
   metrics = ''
-  /** Called before a PUT is answered, with the path in the store. */
+  /** Called before a PUT is served, with the path in the store. */
   beforeWrite: (path: string) => void = () => undefined
   #revision = 1
 
-  put(plural: string, given: TestObject, key = this.writesWith): void {
+  put(plural: string, given: FakeKeysObject, key = this.writesWith): void {
     const { namespace = '', name } = given.metadata
     this.#revision++
     const resourceVersion = String(this.#revision)
@@ -53,7 +53,7 @@ export class TestKeysApi {
     })
   }
 
-  answer({ method, path, query, body }: Asked): TestAnswer {
+  respond({ method, path, query, body }: ReceivedRequest): TestResponse {
     if (path === '/metrics') return { status: 200, text: this.metrics }
     const [, plural] = listPath.exec(path) ?? []
     if (plural !== undefined) return this.#list(plural, query)
@@ -64,7 +64,7 @@ export class TestKeysApi {
     if (stored === undefined) return refusal(404)
     if (method === 'GET') return { json: stored.object }
     if (method === 'PATCH') {
-      this.put(kind, object.parse(mergePatch(stored.object, body)))
+      this.put(kind, object.parse(applyMergePatch(stored.object, body)))
       return { json: this.objects.get(at)?.object }
     }
     const given = object.parse(body)
@@ -73,7 +73,7 @@ export class TestKeysApi {
     return { json: this.objects.get(at)?.object }
   }
 
-  #list(plural: string, query: URLSearchParams): TestAnswer {
+  #list(plural: string, query: URLSearchParams): TestResponse {
     const name = /^metadata\.name=(.*)$/.exec(query.get('fieldSelector') ?? '')?.[1]
     const type = /^type=(.*)$/.exec(query.get('fieldSelector') ?? '')?.[1]
     const all = [...this.objects]
@@ -82,12 +82,12 @@ export class TestKeysApi {
       .filter((one) => name === undefined || one.metadata.name === name)
       .filter((one) => type === undefined || one['type'] === type)
     const from = Number(query.get('continue') ?? 0)
-    const most = Number(query.get('limit') ?? all.length)
-    const rest = from + most < all.length ? { continue: String(from + most) } : {}
-    return { json: { metadata: { resourceVersion: '1', ...rest }, items: all.slice(from, from + most) } }
+    const pageLimit = Number(query.get('limit') ?? all.length)
+    const rest = from + pageLimit < all.length ? { continue: String(from + pageLimit) } : {}
+    return { json: { metadata: { resourceVersion: '1', ...rest }, items: all.slice(from, from + pageLimit) } }
   }
 
-  /** As etcd answers a range. */
+  /** Response of etcd to a range request. */
   range(from: string, end: string, limit: number): object {
     const [low, high] = [from, end].map((key) => Buffer.from(key, 'base64').toString('latin1'))
     const kvs = [...this.objects]
@@ -102,6 +102,6 @@ export class TestKeysApi {
   }
 }
 
-function refusal(status: number): TestAnswer {
+function refusal(status: number): TestResponse {
   return { status, json: { kind: 'Status', code: status, message: 'no', reason: 'no' } }
 }

@@ -2,22 +2,22 @@ import { PassThrough } from 'node:stream'
 import type { Argv } from '../../../kit/command.ts'
 import type { Remote } from '../../../ssh/remote.ts'
 
-/** For tests: a host that has these lines in its journal, whatever it is asked for. */
+/** For tests: a host that returns these journal lines for every request. */
 export function scriptedJournal(
   host: string,
   lines: readonly (string | object)[],
-  asked: { push(argv: Argv): unknown } = [],
+  requests: { push(argv: Argv): unknown } = [],
 ): Remote {
   return {
     host,
-    exec: async () => Promise.reject(new Error('nothing is run on it')),
-    upload: async () => Promise.reject(new Error('nothing is sent to it')),
-    dial: async () => Promise.reject(new Error('nothing is reached through it')),
+    exec: async () => Promise.reject(new Error('exec is not supported')),
+    upload: async () => Promise.reject(new Error('upload is not supported')),
+    dial: async () => Promise.reject(new Error('dial is not supported')),
     async open(argv) {
-      asked.push(argv)
+      requests.push(argv)
       const stdout = new PassThrough()
-      const told = argv.includes('--reverse') ? lines.toReversed() : lines
-      for (const line of told) stdout.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`)
+      const output = argv.includes('--reverse') ? lines.toReversed() : lines
+      for (const line of output) stdout.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`)
       stdout.end()
       return {
         stdin: new PassThrough(),

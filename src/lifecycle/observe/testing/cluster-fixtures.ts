@@ -1,83 +1,88 @@
 import type { ComponentHealth, HostHealth, ProbeHealth } from '../../../contract/health.ts'
-import type { Member, MemberHealth, Observation } from '../../../etcd/member.ts'
+import type { EtcdMember, MemberHealth, EtcdObservation } from '../../../etcd/member.ts'
 import type { Node } from '../../cluster-objects/node.ts'
-import type { Place } from '../../host-endpoints.ts'
-import { serviceNames } from '../../status/services.ts'
-import { awayLook, type HostLook } from '../observe-host.ts'
-import { type Look, wellOf } from '../observe-cluster.ts'
+import type { HostEndpoint } from '../../host-endpoints.ts'
+import { listServiceNames } from '../../status/services.ts'
+import { buildUnreachableHost, type HostHealthObservation } from '../observe-host.ts'
+import { type ClusterHealthObservation, toHealthResult } from '../observe-cluster.ts'
 
-export const seenAt = '2026-11-15T12:00:00.000Z'
-const began = '2026-11-15T11:58:00.000Z'
+export const observedAt = '2026-11-15T12:00:00.000Z'
+const startedAt = '2026-11-15T11:58:00.000Z'
 
-/** For tests: a cluster of so many control planes and workers, all of it well. */
-export function healthyLook(controlPlanes = 3, workers = 2): Look {
-  const places = [
-    ...names('cp', controlPlanes).map((host, at) => place(host, `10.0.0.${at + 1}`, true)),
-    ...names('w', workers).map((host, at) => place(host, `10.0.0.${at + 101}`, false)),
+/** For tests: a healthy cluster with this number of control planes and workers. */
+export function buildHealthyCluster(controlPlanes = 3, workers = 2): ClusterHealthObservation {
+  const endpoints = [
+    ...numberNames('cp', controlPlanes).map((host, index) =>
+      buildEndpoint(host, `10.0.0.${index + 1}`, true),
+    ),
+    ...numberNames('w', workers).map((host, index) => buildEndpoint(host, `10.0.0.${index + 101}`, false)),
   ]
   return {
-    at: new Date(seenAt),
-    places,
-    hosts: places.map(healthyHost),
-    etcd: { state: 'seen', observed: observation(places, []) },
-    api: new Map(places.flatMap(({ host, api }) => (api ? [[host, wellOf(undefined)]] : []))),
-    nodes: places.map(({ host }) => nodeNamed(host, true)),
+    at: new Date(observedAt),
+    endpoints,
+    hosts: endpoints.map(buildHealthyHost),
+    etcd: { state: 'observed', observed: buildMembersObservation(endpoints, []) },
+    api: new Map(endpoints.flatMap(({ host, api }) => (api ? [[host, toHealthResult(undefined)]] : []))),
+    nodes: endpoints.map(({ host }) => buildNodeObject(host, true)),
   }
 }
 
-function names(prefix: string, amount: number): string[] {
-  return Array.from({ length: amount }, (_, at) => `${prefix}${at + 1}`)
+function numberNames(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`)
 }
 
-function place(host: string, address: string, isControlPlane: boolean): Place {
+function buildEndpoint(host: string, address: string, isControlPlane: boolean): HostEndpoint {
   return { host, address, etcd: isControlPlane, api: isControlPlane, node: host }
 }
 
-function healthyHost(of: Place): HostLook {
-  const components = serviceNames(of)
+function buildHealthyHost(subject: HostEndpoint): HostHealthObservation {
+  const components = listServiceNames(subject)
   return {
-    place: of,
-    away: undefined,
+    endpoint: subject,
+    unreachable: undefined,
     version: '0.1.0',
     services: components.map((name) => ({ name, state: 'active', restarts: 0, enabled: true })),
     disks: [],
     programs: [],
-    agent: { state: 'answers', version: '0.1.0', health: healthOf(components), certificates: [] },
+    agent: { state: 'reachable', version: '0.1.0', health: buildHealth(components), certificates: [] },
     logs: new Map(),
   }
 }
 
-function healthOf(components: readonly string[]): HostHealth {
+function buildHealth(components: readonly string[]): HostHealth {
   return {
-    at: seenAt,
+    at: observedAt,
     plan: 'a'.repeat(64),
-    ladder: 'usual',
-    budget: { spent: 0, most: 10, within: 600_000 },
-    components: components.map(wellComponent),
-    probes: components.map((component) => probe(component, 'livez', {})),
+    healPolicy: 'usual',
+    budget: { used: 0, max: 10, windowMs: 600_000 },
+    components: components.map(buildHealthyComponent),
+    probes: components.map((component) => buildProbe(component, 'livez', {})),
     actions: [],
   }
 }
 
-function wellComponent(component: string): ComponentHealth {
+function buildHealthyComponent(component: string): ComponentHealth {
   return {
     component,
-    state: 'well',
-    since: began,
+    state: 'healthy',
+    since: startedAt,
     service: { name: `${component}.service`, active: 'active', sub: 'running', restarts: 0, enabled: true },
     drift: [],
   }
 }
 
-export function probe(component: string, name: string, more: Partial<ProbeHealth>): ProbeHealth {
-  return { component, probe: name, scope: 'local', state: 'well', since: began, ...more }
+export function buildProbe(component: string, name: string, overrides: Partial<ProbeHealth>): ProbeHealth {
+  return { component, probe: name, scope: 'local', state: 'healthy', since: startedAt, ...overrides }
 }
 
-/** As many as are named do not get ready. */
-export function observation(places: readonly Place[], missing: readonly string[]): Observation {
-  const members = places
+/** For tests: an etcd observation in which the named members are not ready. */
+export function buildMembersObservation(
+  endpoints: readonly HostEndpoint[],
+  unreadyMembers: readonly string[],
+): EtcdObservation {
+  const members = endpoints
     .filter(({ etcd }) => etcd)
-    .map(({ host, address }): Member => ({
+    .map(({ host, address }): EtcdMember => ({
       id: host,
       name: host,
       peerUrls: [`https://${address}:2380`],
@@ -86,11 +91,11 @@ export function observation(places: readonly Place[], missing: readonly string[]
     }))
   const health = members.map(({ id }): [string, MemberHealth] => [
     id,
-    missing.includes(id)
+    unreadyMembers.includes(id)
       ? { live: false, ready: false, failing: [], reason: 'no answer within 3000 ms' }
       : { live: true, ready: true, failing: [], reason: undefined },
   ])
-  const isQuorum = (members.length - missing.length) * 2 > members.length
+  const isQuorum = (members.length - unreadyMembers.length) * 2 > members.length
   return {
     clusterId: 'c',
     members,
@@ -101,7 +106,7 @@ export function observation(places: readonly Place[], missing: readonly string[]
   }
 }
 
-export function nodeNamed(name: string, ready: boolean): Node {
+export function buildNodeObject(name: string, ready: boolean): Node {
   return {
     apiVersion: 'v1',
     kind: 'Node',
@@ -112,82 +117,101 @@ export function nodeNamed(name: string, ready: boolean): Node {
           type: 'Ready',
           status: ready ? 'True' : 'Unknown',
           message: ready ? 'kubelet is posting ready status' : 'Kubelet stopped posting node status.',
-          lastTransitionTime: began,
+          lastTransitionTime: startedAt,
         },
       ],
     },
   }
 }
 
-export function changeHost(look: Look, host: string, change: (of: HostLook) => HostLook): Look {
-  return { ...look, hosts: look.hosts.map((one) => (one.place.host === host ? change(one) : one)) }
+export function changeHost(
+  cluster: ClusterHealthObservation,
+  host: string,
+  change: (subject: HostHealthObservation) => HostHealthObservation,
+): ClusterHealthObservation {
+  return { ...cluster, hosts: cluster.hosts.map((one) => (one.endpoint.host === host ? change(one) : one)) }
 }
 
-/** Some probes of a host fail, in the words of their codes. */
-export function failing(
-  look: Look,
+/** For tests: lets some probes of a host fail with these codes. */
+export function withFailingProbes(
+  cluster: ClusterHealthObservation,
   host: string,
   ...failures: readonly (readonly [component: string, code: string, scope?: ProbeHealth['scope']])[]
-): Look {
-  return withHealth(look, host, (health) => ({
+): ClusterHealthObservation {
+  return withHealth(cluster, host, (health) => ({
     ...health,
     probes: [
       ...health.probes.filter(
         ({ component }) => !failures.some(([name, , scope]) => name === component && scope !== 'remote'),
       ),
       ...failures.map(([component, code, scope = 'local']) =>
-        probe(component, code.toLowerCase(), { scope, state: 'failing', code, seen: `${code} was seen` }),
+        buildProbe(component, code.toLowerCase(), {
+          scope,
+          state: 'unhealthy',
+          code,
+          message: `${code} was seen`,
+        }),
       ),
     ],
   }))
 }
 
-export function withHealth(look: Look, host: string, change: (of: HostHealth) => HostHealth): Look {
-  return changeHost(look, host, (one) =>
-    one.agent.state === 'answers' && one.agent.health !== undefined
+export function withHealth(
+  cluster: ClusterHealthObservation,
+  host: string,
+  change: (subject: HostHealth) => HostHealth,
+): ClusterHealthObservation {
+  return changeHost(cluster, host, (one) =>
+    one.agent.state === 'reachable' && one.agent.health !== undefined
       ? { ...one, agent: { ...one.agent, health: change(one.agent.health) } }
       : one,
   )
 }
 
 export function withComponent(
-  look: Look,
+  cluster: ClusterHealthObservation,
   host: string,
   component: string,
   change: Partial<ComponentHealth>,
-): Look {
-  return withHealth(look, host, (health) => ({
+): ClusterHealthObservation {
+  return withHealth(cluster, host, (health) => ({
     ...health,
     components: health.components.map((one) => (one.component === component ? { ...one, ...change } : one)),
   }))
 }
 
-/** It does not answer, and others miss it. */
-export function lost(look: Look, ...hosts: readonly string[]): Look {
-  const away = { code: 'HOST_AWAY', reason: 'connect ETIMEDOUT' }
-  const gone = hosts.reduce(
-    (before, host) => changeHost(before, host, (one) => awayLook(one.place, away)),
-    look,
+/** For tests: makes hosts unreachable for the operator and for their peers. */
+export function withLostHosts(
+  cluster: ClusterHealthObservation,
+  ...hosts: readonly string[]
+): ClusterHealthObservation {
+  const reason = { code: 'HOST_UNREACHABLE', reason: 'connect ETIMEDOUT' }
+  const unreachable = hosts.reduce(
+    (previous, host) => changeHost(previous, host, (one) => buildUnreachableHost(one.endpoint, reason)),
+    cluster,
   )
-  return unready(gone, ...hosts)
+  return withUnreadyHosts(unreachable, ...hosts)
 }
 
-/** The nodes, API servers and members of etcd of these hosts are not ready, as an operator sees it. */
-export function unready(look: Look, ...hosts: readonly string[]): Look {
-  const members = hosts.filter((host) => look.places.some((one) => one.etcd && one.host === host))
-  const observed = observation(look.places, members)
+/** For tests: makes the nodes, API servers and etcd members of these hosts unready for the operator. */
+export function withUnreadyHosts(
+  cluster: ClusterHealthObservation,
+  ...hosts: readonly string[]
+): ClusterHealthObservation {
+  const members = hosts.filter((host) => cluster.endpoints.some((one) => one.etcd && one.host === host))
+  const observed = buildMembersObservation(cluster.endpoints, members)
   return {
-    ...look,
-    etcd: { state: 'seen', observed },
+    ...cluster,
+    etcd: { state: 'observed', observed },
     api: new Map(
-      [...look.api].map(([host, was]) => [
+      [...cluster.api].map(([host, previousHealth]) => [
         host,
-        hosts.includes(host) || !observed.confirmed ? wellOf('fails etcd') : was,
+        hosts.includes(host) || !observed.confirmed ? toHealthResult('fails etcd') : previousHealth,
       ]),
     ),
     nodes: observed.confirmed
-      ? look.nodes?.map((node) =>
-          hosts.includes(node.metadata.name) ? nodeNamed(node.metadata.name, false) : node,
+      ? cluster.nodes?.map((node) =>
+          hosts.includes(node.metadata.name) ? buildNodeObject(node.metadata.name, false) : node,
         )
       : undefined,
   }

@@ -1,44 +1,44 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { digestOf } from '../../../addons/addon-digest.ts'
-import { type Inventory, inventoryText } from '../../../addons/inventory.ts'
-import { referenceOf } from '../../../addons/reference.ts'
-import { TestApi } from '../../../addons/testing/fake-addon-api.ts'
-import { type ManagerSettings, noSettings } from '../../../contract/manager-settings.ts'
-import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
+import { computeAddonDigest } from '../../../addons/addon-digest.ts'
+import { type Inventory, serializeInventory } from '../../../addons/inventory.ts'
+import { toReference } from '../../../addons/reference.ts'
+import { FakeAddonApi } from '../../../addons/testing/fake-addon-api.ts'
+import { type ManagerSettings, emptySettings } from '../../../contract/manager-settings.ts'
+import { type TestCa, createTestCa } from '../../../kit/testing/test-ca.ts'
 import type { KubeObject } from '../../../kube/object.ts'
-import { knownResource } from '../../../kube/resources.ts'
-import { type Hours, hours } from '../../testing/fast-time-bench.ts'
-import { addonKeeper } from './addon-drift.ts'
-import { addonMender } from './addon-reconciler.ts'
-import { driftOf } from './detect-drift.ts'
-import { seenKinds } from './kinds.ts'
+import { findKnownResource } from '../../../kube/resources.ts'
+import { type FastTimeBench, createFastTimeBench } from '../../testing/fast-time-bench.ts'
+import { addonDrift } from './addon-drift.ts'
+import { addonReconciler } from './addon-reconciler.ts'
+import { detectAddonDrift } from './detect-drift.ts'
+import { readableKinds } from './kinds.ts'
 
-let authority: TestAuthority
+let ca: TestCa
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
-/** Three of every kind that is seen, and something that is not. */
+/** Three objects of every readable kind, and one of another kind. */
 const manifests = [
-  ...seenKinds.flatMap(([apiVersion, kind]) =>
+  ...readableKinds.flatMap(([apiVersion, kind]) =>
     ['one', 'two', 'three'].map((name) => {
-      const isInside = knownResource(apiVersion, kind)?.namespaced === true
-      return { apiVersion, kind, metadata: { name, ...(isInside ? { namespace: 'shop' } : {}) }, wished: 'x' }
+      const isInside = findKnownResource(apiVersion, kind)?.namespaced === true
+      return { apiVersion, kind, metadata: { name, ...(isInside ? { namespace: 'shop' } : {}) }, value: 'x' }
     }),
   ),
   { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hidden', namespace: 'shop' } },
 ]
 const addon = { name: 'hello', manifests }
-const settings: ManagerSettings = { ...noSettings, addons: [addon] }
+const settings: ManagerSettings = { ...emptySettings, addons: [addon] }
 
 function pathOf({
   apiVersion,
   kind,
   metadata: { namespace, name },
 }: (typeof manifests)[number] & { metadata: { namespace?: string } }): string {
-  const within = namespace === undefined ? '' : `/namespaces/${namespace}`
-  const plural = knownResource(apiVersion, kind)?.plural ?? ''
-  return `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}${within}/${plural}/${name}`
+  const namespacePath = namespace === undefined ? '' : `/namespaces/${namespace}`
+  const plural = findKnownResource(apiVersion, kind)?.plural ?? ''
+  return `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}${namespacePath}/${plural}/${name}`
 }
 
 const at = (time: string, manager: string) => ({
@@ -48,11 +48,11 @@ const at = (time: string, manager: string) => ({
 })
 
 function putAll(
-  { stage }: Hours,
+  { bench }: FastTimeBench,
   which: (name: string) => boolean,
   entries: Inventory['entries'] = [],
 ): void {
-  const { objects } = stage.cluster
+  const { objects } = bench.cluster
   for (const manifest of manifests) {
     if (!which(manifest.metadata.name)) continue
     const metadata = {
@@ -62,7 +62,7 @@ function putAll(
     }
     objects.put(pathOf(manifest), { ...manifest, metadata })
   }
-  const text = inventoryText({ addon: 'hello', settled: digestOf(addon), entries })
+  const text = serializeInventory({ addon: 'hello', appliedDigest: computeAddonDigest(addon), entries })
   objects.put('/api/v1/namespaces/kube-system/configmaps/hyperkube-addon-hello', {
     ...{ apiVersion: 'v1', kind: 'ConfigMap' },
     metadata: {
@@ -74,63 +74,63 @@ function putAll(
   })
 }
 
-describe('addon-keeper', () => {
-  test('says what is gone, with all rights of the row and no others, through an API that comes and goes', async () => {
-    await using long = await hours(authority, [addonKeeper], { settings })
-    const { cluster, authorizer } = long.stage
+describe('addon-drift', () => {
+  test('reports missing objects, with exactly the RBAC rules of the definition, through API failures', async () => {
+    await using long = await createFastTimeBench(ca, [addonDrift], { settings })
+    const { cluster, authorizer } = long.bench
     putAll(long, (name) => name !== 'three')
-    let trouble = 2
-    cluster.intercept = ({ as }) =>
-      as === undefined || trouble-- <= 0 ? undefined : { status: 500, json: {} }
+    let failuresLeft = 2
+    cluster.intercept = ({ impersonatedUser }) =>
+      impersonatedUser === undefined || failuresLeft-- <= 0 ? undefined : { status: 500, json: {} }
     const manager = await long.start('m')
-    await long.pass(12, manager)
+    await long.advanceMinutes(12, manager)
     expect(cluster.events.length).toBeGreaterThan(1)
     expect(cluster.events[0]).toMatchObject({
       reason: 'AddonDrift',
       regarding: { kind: 'ConfigMap', name: 'hyperkube-addon-hello' },
-      note: expect.stringMatching(/ConfigMap shop\/three is gone.* and 10 more/),
+      note: expect.stringMatching(/ConfigMap shop\/three is missing.* and 10 more/),
     })
-    expect((await manager.ask('/metrics')).text).toContain(
+    expect((await manager.get('/metrics')).text).toContain(
       'hyperkube_addon_drift_objects{addon="hello"} 15\n',
     )
     expect(authorizer.refused).toEqual([])
     expect(authorizer.unused).toEqual([])
   })
 
-  test('writes nothing where all is as it was put there, or somebody is at it', async () => {
-    await using long = await hours(authority, [addonKeeper], { settings })
-    const { cluster } = long.stage
+  test('writes nothing without drift, or while an apply is under way', async () => {
+    await using long = await createFastTimeBench(ca, [addonDrift], { settings })
+    const { cluster } = long.bench
     putAll(long, () => true)
     const manager = await long.start('m')
-    await long.pass(30, manager)
-    // A new wish is under way.
+    await long.advanceMinutes(30, manager)
+    // The apply of a new version is under way.
     cluster.objects.change('/api/v1/namespaces/kube-system/configmaps/hyperkube-addon-hello', {
-      data: { inventory: inventoryText({ addon: 'hello', entries: [] }) },
+      data: { inventory: serializeInventory({ addon: 'hello', entries: [] }) },
     })
     cluster.objects.remove('/api/v1/namespaces/shop/services/one')
-    await long.pass(30, manager)
-    expect(cluster.deeds).toEqual([])
+    await long.advanceMinutes(30, manager)
+    expect(cluster.controllerWrites).toEqual([])
   })
 
-  test('sees what is gone also of addons of which it does not know how they were wished', async () => {
-    await using long = await hours(authority, [addonKeeper])
-    const { cluster } = long.stage
-    const entries = manifests.map(referenceOf)
+  test('reports missing objects also of addons whose manifests it does not know', async () => {
+    await using long = await createFastTimeBench(ca, [addonDrift])
+    const { cluster } = long.bench
+    const entries = manifests.map(toReference)
     putAll(long, () => true, entries)
     const manager = await long.start('m')
-    await long.pass(12, manager)
-    expect(cluster.deeds).toEqual([])
-    cluster.objects.change('/api/v1/namespaces/shop/services/one', { wished: 'y' })
+    await long.advanceMinutes(12, manager)
+    expect(cluster.controllerWrites).toEqual([])
+    cluster.objects.change('/api/v1/namespaces/shop/services/one', { value: 'y' })
     cluster.objects.remove('/apis/apps/v1/namespaces/shop/deployments/two')
-    await long.pass(12, manager)
+    await long.advanceMinutes(12, manager)
     expect(cluster.events[0]).toMatchObject({
-      note: 'Deployment shop/two is gone; hyperkube up puts it back',
+      note: 'Deployment shop/two is missing; hyperkube up restores it',
     })
-    // What nobody may see is not said to be gone.
-    expect((await manager.ask('/metrics')).text).toContain('hyperkube_addon_drift_objects{addon="hello"} 1\n')
+    // Kinds that the controller may not read are not reported as missing.
+    expect((await manager.get('/metrics')).text).toContain('hyperkube_addon_drift_objects{addon="hello"} 1\n')
   })
 
-  test('what the API writes in its own way is no drift; what somebody has written since is', () => {
+  test('values that the API normalizes are no drift; later writes of others are', () => {
     const own = {
       name: 'hello',
       manifests: [{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'a', namespace: 'b' }, cpu: '0.5' }],
@@ -139,18 +139,19 @@ describe('addon-keeper', () => {
       ...{ apiVersion: 'v1', kind: 'Service', cpu: '500m' },
       metadata: { name: 'a', namespace: 'b', labels: { 'hyperkube.dev/addon': 'hello' }, managedFields },
     })
-    const drift = (...fields: object[]) => driftOf(own, new Map([['/Service/b/a', object(...fields)]]))
+    const drift = (...fields: object[]) =>
+      detectAddonDrift(own, new Map([['/Service/b/a', object(...fields)]]))
     expect(drift(at('7:00', 'hyperkube'))).toEqual([])
     expect(drift(at('7:00', 'hyperkube'), at('6:00', 'kubectl'))).toEqual([])
     expect(drift(at('7:00', 'hyperkube'), { ...at('8:00', 'kubelet'), subresource: 'status' })).toEqual([])
     expect(drift(at('7:00', 'hyperkube'), at('8:00', 'kubectl'))).toEqual([
-      { what: 'Service b/a', is: 'changed' },
+      { description: 'Service b/a', state: 'changed' },
     ])
-    expect(driftOf(own, new Map())).toEqual([{ what: 'Service b/a', is: 'gone' }])
+    expect(detectAddonDrift(own, new Map())).toEqual([{ description: 'Service b/a', state: 'gone' }])
   })
 })
 
-describe('addon-mender', () => {
+describe('addon-reconciler', () => {
   const one = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -159,20 +160,26 @@ describe('addon-mender', () => {
   }
   const small = { name: 'hello', manifests: [one] }
 
-  /** An API that knows who has set which field, behind the rights of the stage. */
-  async function mending() {
-    const long = await hours(authority, [addonMender], { settings: { ...noSettings, addons: [small] } })
-    const { cluster } = long.stage
-    const api = new TestApi()
+  /** An API that tracks field owners, behind the RBAC rules of the bench. */
+  async function startReconciler() {
+    const long = await createFastTimeBench(ca, [addonReconciler], {
+      settings: { ...emptySettings, addons: [small] },
+    })
+    const { cluster } = long.bench
+    const api = new FakeAddonApi()
     const writes: string[] = []
-    cluster.intercept = (asked) => {
-      if (asked.path.includes('/leases/') || asked.path.endsWith('/leases') || asked.path.includes('/events'))
+    cluster.intercept = (request) => {
+      if (
+        request.path.includes('/leases/') ||
+        request.path.endsWith('/leases') ||
+        request.path.includes('/events')
+      )
         return undefined
-      if (asked.method !== 'GET' && asked.query.get('dryRun') === null)
-        writes.push(`${asked.method} ${asked.path}`)
-      return api.answer(asked)
+      if (request.method !== 'GET' && request.query.get('dryRun') === null)
+        writes.push(`${request.method} ${request.path}`)
+      return api.respond(request)
     }
-    const settle = (settled: string | undefined): void =>
+    const writeInventory = (settled: string | undefined): void =>
       void api.user('hyperkube', {
         ...{ apiVersion: 'v1', kind: 'ConfigMap' },
         metadata: {
@@ -180,50 +187,50 @@ describe('addon-mender', () => {
           namespace: 'kube-system',
           labels: { 'hyperkube.dev/addon-inventory': 'hello' },
         },
-        data: { inventory: inventoryText({ addon: 'hello', settled, entries: [] }) },
+        data: { inventory: serializeInventory({ addon: 'hello', appliedDigest: settled, entries: [] }) },
       })
-    return { long, api, writes, settle }
+    return { long, api, writes, settle: writeInventory }
   }
 
-  test('is off by default, puts back what is gone, and only what an operator has put there', async () => {
-    expect(addonMender.byDefault).toBe(false)
-    const { long, api, writes, settle } = await mending()
+  test('is off by default, restores missing objects, and only of addons that an operator applied', async () => {
+    expect(addonReconciler.byDefault).toBe(false)
+    const { long, api, writes, settle: writeInventory } = await startReconciler()
     await using stage = long
-    settle(undefined)
+    writeInventory(undefined)
     const manager = await stage.start('m')
-    await stage.pass(12, manager)
+    await stage.advanceMinutes(12, manager)
     expect(writes).toEqual([])
-    settle(digestOf(small))
-    await stage.pass(12, manager)
+    writeInventory(computeAddonDigest(small))
+    await stage.advanceMinutes(12, manager)
     expect(
       api.find({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'one' }),
     ).toMatchObject({ data: { a: 'x' } })
-    expect(stage.stage.cluster.events).toMatchObject([{ reason: 'AddonMended' }])
+    expect(stage.bench.cluster.events).toMatchObject([{ reason: 'AddonReconciled' }])
     const before = writes.length
-    await stage.pass(60, manager)
+    await stage.advanceMinutes(60, manager)
     expect(writes).toHaveLength(before)
-    expect(stage.stage.authorizer.refused).toEqual([])
+    expect(stage.bench.authorizer.refused).toEqual([])
   })
 
-  test('leaves what somebody else has set, says so, and does not try again and again', async () => {
-    const { long, api, writes, settle } = await mending()
+  test('leaves fields of other managers, reports the conflict, and does not retry in a loop', async () => {
+    const { long, api, writes, settle: writeInventory } = await startReconciler()
     await using stage = long
-    settle(digestOf(small))
+    writeInventory(computeAddonDigest(small))
     api.user('kubectl', { ...one, data: { a: 'y' } })
     const manager = await stage.start('m')
-    await stage.pass(25, manager)
+    await stage.advanceMinutes(25, manager)
     expect(
       api.find({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'one' }),
     ).toMatchObject({ data: { a: 'y' } })
-    expect(stage.stage.cluster.events[0]).toMatchObject({
+    expect(stage.bench.cluster.events[0]).toMatchObject({
       reason: 'AddonConflict',
       note: expect.stringContaining('.data.a is set by kubectl'),
     })
     const before = writes.length
-    await stage.pass(60, manager)
+    await stage.advanceMinutes(60, manager)
     expect(manager.lines.filter((line) => line.includes('failed'))).toEqual([])
-    // Once at each look, and the API does not take it.
+    // One write per check, and the API refuses it.
     expect(writes.length - before).toBeLessThan(8)
-    expect(stage.stage.authorizer.refused).toEqual([])
+    expect(stage.bench.authorizer.refused).toEqual([])
   })
 })

@@ -1,87 +1,91 @@
 import type { Addon } from '../../../addons/addon.ts'
-import { digestOf } from '../../../addons/addon-digest.ts'
+import { computeAddonDigest } from '../../../addons/addon-digest.ts'
 import type { Inventory } from '../../../addons/inventory.ts'
 import { readInventories } from '../../../addons/inventory-store.ts'
-import { lookAll } from '../../../addons/live-objects.ts'
-import { referenceOf } from '../../../addons/reference.ts'
-import { firstFew } from '../../../kit/truncate-list.ts'
+import { findLiveObjects } from '../../../addons/live-objects.ts'
+import { toReference } from '../../../addons/reference.ts'
+import { truncateList } from '../../../kit/truncate-list.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { KubeObject } from '../../../kube/object.ts'
-import type { ControllerRow } from '../../controller.ts'
-import { reconciling } from '../../reconciler.ts'
-import { type Drift, driftOf, goneOf } from './detect-drift.ts'
-import { isSeen, seeRights } from './kinds.ts'
+import type { ControllerDefinition } from '../../controller.ts'
+import { createReconciler } from '../../reconciler.ts'
+import { type AddonObjectDrift, detectAddonDrift, findMissingObjects } from './detect-drift.ts'
+import { isReadableKind, readRules } from './kinds.ts'
 
-/** In milliseconds. What is said again soon enough is one event with a count. */
-export const looksEvery = 10 * 60_000
-const saysEvery = 5 * 60_000
+/** In milliseconds. A repeated event within its series gap is one event with a count. */
+export const addonCheckIntervalMs = 10 * 60_000
+const reportIntervalMs = 5 * 60_000
 
-/** It only says what it sees, and may do no more. Who wants it mended has another one on. */
-export const addonKeeper: ControllerRow = {
-  name: 'addon-keeper',
+/** It only reports, and its rules allow no more. addonReconciler also repairs. */
+export const addonDrift: ControllerDefinition = {
+  name: 'addon-drift',
   aliases: ['addons'],
-  summary: 'says of addons when something of them is gone or was changed since they were put there',
+  summary: 'reports objects of addons that are missing or were changed since they were applied',
   byDefault: true,
   watches: [],
-  rights: [...seeRights, eventRight()],
-  build(scene) {
-    const { queue, client, events, metrics, settings } = scene
-    const wishes = new Map((settings.addons ?? []).map((addon) => [addon.name, addon]))
+  rules: [...readRules, buildEventRule()],
+  build(context) {
+    const { queue, client, events, metrics, settings } = context
+    const desiredAddons = new Map((settings.addons ?? []).map((addon) => [addon.name, addon]))
     const drifts = new Map<string, number>()
-    metrics.gauges(
-      'hyperkube_addon_drift_objects',
-      'Objects of addons that are not as they were put there.',
-      () => [...drifts].map(([addon, count]) => [{ addon }, count] as const),
+    metrics.gauges('hyperkube_addon_drift_objects', 'Objects of addons that are missing or changed.', () =>
+      [...drifts].map(([addon, count]) => [{ addon }, count] as const),
     )
-    queue.add(all)
-    return reconciling(scene, {
+    queue.add(queueKey)
+    return createReconciler(context, {
       async reconcile() {
         const inventories = await readInventories(client)
         drifts.clear()
         for (const inventory of inventories) {
           const { addon } = inventory
-          const drift = await driftIn(client, inventory, wishes.get(addon))
+          const drift = await detectInventoryDrift(client, inventory, desiredAddons.get(addon))
           drifts.set(addon, drift.length)
-          if (drift.length > 0) await events.record(inventoryOf(addon), told(drift))
+          if (drift.length > 0) await events.record(toInventoryReference(addon), buildDriftEvent(drift))
         }
-        const isCalm = [...drifts.values()].every((count) => count === 0)
-        return { requeueAfter: isCalm ? looksEvery : saysEvery }
+        const isClean = [...drifts.values()].every((count) => count === 0)
+        return { requeueAfter: isClean ? addonCheckIntervalMs : reportIntervalMs }
       },
     })
   },
 }
 
-const all = 'addons'
+const queueKey = 'addons'
 
-type Wish = Pick<Addon, 'name' | 'manifests'>
+type DesiredManifests = Pick<Addon, 'name' | 'manifests'>
 
-/** What is gone can be seen of every addon, and what was changed only where it is known how it was wished. */
-async function driftIn(client: KubeClient, inventory: Inventory, wish: Wish | undefined): Promise<Drift[]> {
-  // Somebody is at it, or has begun to be.
-  if (inventory.settled === undefined) return []
-  if (wish === undefined) {
-    const entries = inventory.entries.filter(isSeen)
-    return goneOf(entries, await lookAll(client, entries))
+/** Missing objects are found for every addon, changed objects only where the desired manifests are known. */
+async function detectInventoryDrift(
+  client: KubeClient,
+  inventory: Inventory,
+  desired: DesiredManifests | undefined,
+): Promise<AddonObjectDrift[]> {
+  // An apply is under way, or was interrupted.
+  if (inventory.appliedDigest === undefined) return []
+  if (desired === undefined) {
+    const entries = inventory.entries.filter(isReadableKind)
+    return findMissingObjects(entries, await findLiveObjects(client, entries))
   }
-  const { name, manifests } = wish
-  if (inventory.settled !== digestOf({ name, manifests })) return []
-  const seen = { name, manifests: manifests.filter(isSeen) }
-  return driftOf(seen, await lookAll(client, seen.manifests.map(referenceOf)))
+  const { name, manifests } = desired
+  if (inventory.appliedDigest !== computeAddonDigest({ name, manifests })) return []
+  const readable = { name, manifests: manifests.filter(isReadableKind) }
+  return detectAddonDrift(readable, await findLiveObjects(client, readable.manifests.map(toReference)))
 }
 
-function told(drift: readonly Drift[]) {
-  const words = drift.map(({ what, is }) => (is === 'gone' ? `${what} is gone` : `${what} was changed`))
-  const note = `${firstFew(words, 5)}; hyperkube up puts it back`
-  return { type: 'Warning', reason: 'AddonDrift', action: 'LookAtAddon', note } as const
+function buildDriftEvent(drift: readonly AddonObjectDrift[]) {
+  const texts = drift.map(({ description, state }) =>
+    state === 'gone' ? `${description} is missing` : `${description} was changed`,
+  )
+  const note = `${truncateList(texts, 5)}; hyperkube up restores it`
+  return { type: 'Warning', reason: 'AddonDrift', action: 'CheckAddon', note } as const
 }
 
-/** Events about an addon are at its inventory. */
-export function inventoryOf(addon: string): KubeObject {
+/** Events about an addon refer to its inventory. */
+export function toInventoryReference(addon: string): KubeObject {
   const metadata = { namespace: 'kube-system', name: `hyperkube-addon-${addon}` }
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata }
 }
 
-export function eventRight() {
+export function buildEventRule() {
   return {
     apiGroups: ['events.k8s.io'],
     resources: ['events'],

@@ -1,67 +1,71 @@
 import type { Addon } from '../../../addons/addon.ts'
-import { difference } from '../../../addons/diff-addon.ts'
-import { isNone } from '../../../addons/addon-difference.ts'
-import { digestOf } from '../../../addons/addon-digest.ts'
+import { diffAddon } from '../../../addons/diff-addon.ts'
+import { isEmptyDifference } from '../../../addons/addon-difference.ts'
+import { computeAddonDigest } from '../../../addons/addon-digest.ts'
 import { readInventories } from '../../../addons/inventory-store.ts'
-import { put } from '../../../addons/apply-addon.ts'
+import { applyAddon } from '../../../addons/apply-addon.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import type { ControllerRow } from '../../controller.ts'
-import { reconciling } from '../../reconciler.ts'
-import { inventoryOf, looksEvery } from './addon-drift.ts'
+import type { ControllerDefinition } from '../../controller.ts'
+import { createReconciler } from '../../reconciler.ts'
+import { toInventoryReference, addonCheckIntervalMs } from './addon-drift.ts'
 
-/** In milliseconds: how long something of an addon may take to be ready. */
-const patience = 5 * 60_000
+/** How long objects of an addon may take to become ready, in milliseconds. */
+const readyTimeoutMs = 5 * 60_000
 
-const mended = {
+const reconciledEvent = {
   type: 'Normal',
-  reason: 'AddonMended',
-  action: 'PutBack',
-  note: 'something of it was gone or changed, and is as it was wished again',
+  reason: 'AddonReconciled',
+  action: 'ApplyAddon',
+  note: 'an object of it was missing or changed, and was applied again',
 } as const
 
-/** Whose a field is that somebody else has set is for people to say. It need not be tried again and again. */
-function conflictIn(error: unknown): HyperkubeError {
+/** A user must decide which manager owns the field. The conflict is reported instead of retried. */
+function requireConflict(error: unknown): HyperkubeError {
   if (error instanceof HyperkubeError && error.code === 'ADDON_CONFLICT') return error
   throw error
 }
 
-function inTheWay({ message, hint = '' }: HyperkubeError) {
-  const note = `it stays as it is: ${message}; ${hint}`
-  return { type: 'Warning', reason: 'AddonConflict', action: 'PutBack', note } as const
+function buildConflictEvent({ message, hint = '' }: HyperkubeError) {
+  const note = `it was left as it is: ${message}; ${hint}`
+  return { type: 'Warning', reason: 'AddonConflict', action: 'ApplyAddon', note } as const
 }
 
-/** What addons are made of may be anything, rights among it: so it may do anything, and is off unless somebody wants that. */
-export const addonMender: ControllerRow = {
-  name: 'addon-mender',
+/** Addons may contain anything, including RBAC. So this controller may do anything, and is off by default. */
+export const addonReconciler: ControllerDefinition = {
+  name: 'addon-reconciler',
   aliases: [],
   summary:
-    'puts back all addons but coredns, metrics-server and those with Secrets; it may do anything in the cluster',
+    'applies addons again after drift, except coredns, metrics-server and addons with Secrets; it may do anything in the cluster',
   byDefault: false,
   watches: [],
-  rights: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
-  build(scene) {
-    const { queue, client, events, settings, now, term, log } = scene
+  rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+  build(context) {
+    const { queue, client, events, settings, now, term, log } = context
     const addons: readonly Addon[] = (settings.addons ?? []).map(({ force, ...addon }) => ({
       ...addon,
       ...(force === undefined ? {} : { force }),
     }))
     for (const { name } of addons) queue.add(name)
-    return reconciling(scene, {
+    return createReconciler(context, {
       async reconcile(name) {
         const addon = addons.find((one) => one.name === name)
         if (addon === undefined) return undefined
         const others = addons.filter((one) => one !== addon)
         const inventories = await readInventories(client)
-        // What an operator has not put there as it is wished now is theirs to put there.
-        if (inventories.find((one) => one.addon === name)?.settled !== digestOf(addon))
-          return { requeueAfter: looksEvery }
-        if (isNone(await difference(client, addon, { others }))) return { requeueAfter: looksEvery }
-        const conflict = await put(client, addon, {
-          ...{ others, now, deadline: now().getTime() + patience, signal: term.signal },
-          tell: (what) => log(`${name}: waits for ${what.for}`),
-        }).then(() => undefined, conflictIn)
-        await events.record(inventoryOf(name), conflict === undefined ? mended : inTheWay(conflict))
-        return { requeueAfter: looksEvery }
+        // A manifest that no operator has applied yet is left to the operator.
+        if (inventories.find((one) => one.addon === name)?.appliedDigest !== computeAddonDigest(addon))
+          return { requeueAfter: addonCheckIntervalMs }
+        if (isEmptyDifference(await diffAddon(client, addon, { others })))
+          return { requeueAfter: addonCheckIntervalMs }
+        const conflict = await applyAddon(client, addon, {
+          ...{ others, now, deadline: now().getTime() + readyTimeoutMs, signal: term.signal },
+          emit: (event) => log(`${name}: waits for ${event.for}`),
+        }).then(() => undefined, requireConflict)
+        await events.record(
+          toInventoryReference(name),
+          conflict === undefined ? reconciledEvent : buildConflictEvent(conflict),
+        )
+        return { requeueAfter: addonCheckIntervalMs }
       },
     })
   },

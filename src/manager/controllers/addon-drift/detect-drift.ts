@@ -1,35 +1,45 @@
 import { z } from 'zod'
-import { type Addon, labelled } from '../../../addons/addon.ts'
-import type { Live } from '../../../addons/live-objects.ts'
-import { describeReference, keyOf, type Reference, referenceOf } from '../../../addons/reference.ts'
+import { type Addon, labelManifests } from '../../../addons/addon.ts'
+import type { LiveObjects } from '../../../addons/live-objects.ts'
+import {
+  describeReference,
+  formatReferenceKey,
+  type ObjectReference,
+  toReference,
+} from '../../../addons/reference.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { satisfies } from '../../../kube/satisfies.ts'
 import { fieldManager } from '../../../kube/write-objects.ts'
 
-export interface Drift {
-  /** For people: Deployment kube-system/coredns. */
-  readonly what: string
-  readonly is: 'gone' | 'changed'
+export interface AddonObjectDrift {
+  /** Text for people: Deployment kube-system/coredns. */
+  readonly description: string
+  readonly state: 'gone' | 'changed'
 }
 
 /**
- * What of an addon is not as it was put there. That the API writes some values in its own way is no drift: somebody else
- * than we must have written the object after us.
+ * Finds objects that differ from what was applied. Values that the API normalizes are no drift: another
+ * manager must have written the object later.
  */
-export function driftOf(addon: Addon, live: Live): Drift[] {
-  return labelled(addon).flatMap((manifest): Drift[] => {
-    const object = live.get(keyOf(referenceOf(manifest)))
-    const what = describeReference(referenceOf(manifest))
-    if (object === undefined) return [{ what, is: 'gone' }]
-    return satisfies(object, manifest) || !isTouched(object) ? [] : [{ what, is: 'changed' }]
+export function detectAddonDrift(addon: Addon, live: LiveObjects): AddonObjectDrift[] {
+  return labelManifests(addon).flatMap((manifest): AddonObjectDrift[] => {
+    const object = live.get(formatReferenceKey(toReference(manifest)))
+    const description = describeReference(toReference(manifest))
+    if (object === undefined) return [{ description, state: 'gone' }]
+    return satisfies(object, manifest) || !isChangedByOthers(object)
+      ? []
+      : [{ description, state: 'changed' }]
   })
 }
 
-/** What is not there any more. */
-export function goneOf(entries: readonly Reference[], live: Live): Drift[] {
+/** Finds recorded objects that no longer exist. */
+export function findMissingObjects(
+  entries: readonly ObjectReference[],
+  live: LiveObjects,
+): AddonObjectDrift[] {
   return entries
-    .filter((entry) => !live.has(keyOf(entry)))
-    .map((entry) => ({ what: describeReference(entry), is: 'gone' }))
+    .filter((entry) => !live.has(formatReferenceKey(entry)))
+    .map((entry) => ({ description: describeReference(entry), state: 'gone' }))
 }
 
 const managed = z.looseObject({
@@ -44,11 +54,13 @@ const managed = z.looseObject({
     .default([]),
 })
 
-/** Whether others have written more of it than its status since we did. */
-function isTouched({ metadata }: KubeObject): boolean {
+/** True if another manager has written more than the status since our last apply. */
+function isChangedByOthers({ metadata }: KubeObject): boolean {
   const entries = managed.parse(metadata).managedFields.filter(({ subresource }) => subresource === '')
-  const own = entries.filter(({ manager }) => manager === fieldManager).map(({ time }) => Date.parse(time))
+  const ownTimes = entries
+    .filter(({ manager }) => manager === fieldManager)
+    .map(({ time }) => Date.parse(time))
   return entries.some(
-    ({ manager, time }) => manager !== fieldManager && !(Date.parse(time) < Math.max(...own)),
+    ({ manager, time }) => manager !== fieldManager && !(Date.parse(time) < Math.max(...ownTimes)),
   )
 }

@@ -1,8 +1,10 @@
-import { groupOf } from '../../../addons/reference.ts'
-import type { Right } from '../../controller.ts'
+import { parseGroup } from '../../../addons/reference.ts'
+import type { ControllerRule } from '../../controller.ts'
 
-/** What addons are mostly made of. Secrets are not read by anybody who does not need them. */
-export const seenKinds = [
+/**
+ * The usual kinds of addon objects. Secrets are left out, because the controller does not need to read them.
+ */
+export const readableKinds = [
   ['v1', 'ConfigMap', 'configmaps'],
   ['v1', 'Namespace', 'namespaces'],
   ['v1', 'Service', 'services'],
@@ -20,20 +22,20 @@ export const seenKinds = [
   ['storage.k8s.io/v1', 'StorageClass', 'storageclasses'],
 ] as const
 
-export const seeRights: readonly Right[] = [
-  ...Map.groupBy(seenKinds, ([apiVersion]) => groupOf(apiVersion)),
+export const readRules: readonly ControllerRule[] = [
+  ...Map.groupBy(readableKinds, ([apiVersion]) => parseGroup(apiVersion)),
 ].map(([group, kinds]) => ({
   ...{ apiGroups: [group], resources: kinds.map(([, , plural]) => plural) },
   verbs: ['get', 'list'],
 }))
 
-/** Whether it can be told at all how an object of a manifest is. */
-export function isSeen({
+/** True if the controller may read objects of this kind. */
+export function isReadableKind({
   apiVersion,
   kind,
 }: {
   readonly apiVersion: string
   readonly kind: string
 }): boolean {
-  return seenKinds.some(([version, name]) => version === apiVersion && name === kind)
+  return readableKinds.some(([version, name]) => version === apiVersion && name === kind)
 }

@@ -1,29 +1,31 @@
-import { hosts as hostKind } from '../../../kube/host-resource.ts'
-import { patchStatus } from '../../../kube/write-objects.ts'
-import { areSaid, withTimes } from '../../conditions.ts'
-import type { ControllerRow } from '../../controller.ts'
-import { askHost, askRights } from '../../host-requests.ts'
-import { reconciling } from '../../reconciler.ts'
-import { hosts, isNews } from '../../watch-specs.ts'
+import { hostKind } from '../../../kube/host-resource.ts'
+import { applyStatus } from '../../../kube/write-objects.ts'
+import { areConditionsCurrent, addTransitionTimes } from '../../conditions.ts'
+import type { ControllerDefinition } from '../../controller.ts'
+import { requestHostAction, hostRequestRules } from '../../host-requests.ts'
+import { createReconciler } from '../../reconciler.ts'
+import { hostWatch, isHostChanged } from '../../watch-specs.ts'
 import { decideRenewal } from './decide.ts'
 
 /** In milliseconds. */
-const hour = 3_600_000
-const longest = 6 * hour
+const hourMs = 3_600_000
+const maxIntervalMs = 6 * hourMs
 
-export const certificateRenewal: ControllerRow = {
+export const certificateRenewal: ControllerDefinition = {
   name: 'certificate-renewal',
   aliases: ['certificates'],
-  summary:
-    'says at hosts how long their certificates last, and has agents renew what they should have renewed',
+  summary: 'writes the state of certificates as a host condition, and requests overdue renewals from agents',
   byDefault: true,
-  watches: [hosts],
-  rights: [...askRights, { apiGroups: ['hyperkube.dev'], resources: ['hosts/status'], verbs: ['patch'] }],
-  build(scene) {
-    const { queue, client, now, metrics } = scene
-    const known = scene.informer(hosts)
+  watches: [hostWatch],
+  rules: [
+    ...hostRequestRules,
+    { apiGroups: ['hyperkube.dev'], resources: ['hosts/status'], verbs: ['patch'] },
+  ],
+  build(context) {
+    const { queue, client, now, metrics } = context
+    const known = context.getInformer(hostWatch)
     known.listen((change) => {
-      if (isNews(change)) queue.add(change.key)
+      if (isHostChanged(change)) queue.add(change.key)
     })
     metrics.gauges('hyperkube_certificate_end_seconds', 'When the first certificate of a host ends.', () =>
       [...known.keys()].flatMap((host) => {
@@ -33,28 +35,32 @@ export const certificateRenewal: ControllerRow = {
         return ends.length === 0 ? [] : [[{ host }, Math.min(...ends)] as const]
       }),
     )
-    return reconciling(scene, {
+    return createReconciler(context, {
       async reconcile(name) {
         const { certificates, conditions = [] } = known.get(name)?.status ?? {}
-        // Its agent has not said anything yet.
+        // Its agent has not reported yet.
         if (certificates === undefined) return undefined
         const time = now()
-        const { condition, ask, next } = decideRenewal(certificates, time.getTime())
-        if (!areSaid([condition], conditions)) {
+        const { condition, renew, next } = decideRenewal(certificates, time.getTime())
+        if (!areConditionsCurrent([condition], conditions)) {
           const { apiVersion, kind } = hostKind
-          const status = { conditions: withTimes([condition], conditions, time) }
+          const status = { conditions: addTransitionTimes([condition], conditions, time) }
           const manager = 'hyperkube-certificate-renewal'
-          await patchStatus(
+          await applyStatus(
             client,
             { apiVersion, kind, metadata: { name }, status },
             { force: true, manager },
           )
         }
-        if (ask) {
+        if (renew) {
           const id = `certificate-renewal.${time.toISOString().slice(0, 10)}`
-          await askHost(scene, name, { id, ask: { type: 'renew-certificates' }, within: 12 * hour })
+          await requestHostAction(context, name, {
+            id,
+            action: { type: 'renew-certificates' },
+            startTimeoutMs: 12 * hourMs,
+          })
         }
-        return { requeueAfter: Math.min(longest, Math.max(60_000, next - time.getTime())) }
+        return { requeueAfter: Math.min(maxIntervalMs, Math.max(60_000, next - time.getTime())) }
       },
     })
   },

@@ -1,50 +1,50 @@
-import type { KnownCertificate } from '../../../contract/host-resource.ts'
-import type { ConditionWish } from '../../conditions.ts'
+import type { HostCertificate } from '../../../contract/host-resource.ts'
+import type { ConditionSpec } from '../../conditions.ts'
 
 export interface RenewalDecision {
-  readonly condition: ConditionWish
-  /** Whether the agent should have renewed something, and has not. */
-  readonly ask: boolean
-  /** When something else is the case, at the latest, if nothing happens. Milliseconds since 1970. */
+  readonly condition: ConditionSpec
+  /** True if the agent should have renewed a certificate and has not. */
+  readonly renew: boolean
+  /** Latest time at which the decision changes by itself, in milliseconds since 1970. */
   readonly next: number
 }
 
-export const conditionType = 'CertificatesCurrent'
+export const certificatesConditionType = 'CertificatesCurrent'
 
-/** How it is with the certificates of a host. */
-export function decideRenewal(certificates: readonly KnownCertificate[], now: number): RenewalDecision {
+/** Decides the condition of a host's certificates and whether a renewal must be requested. */
+export function decideRenewal(certificates: readonly HostCertificate[], now: number): RenewalDecision {
   const expired = certificates.filter(({ notAfter }) => Date.parse(notAfter) <= now)
   const overdue = certificates.filter((one) => overdueAt(one) <= now && !expired.includes(one))
-  const moments = certificates.flatMap((one) => [overdueAt(one), Date.parse(one.notAfter)])
-  const next = Math.min(...moments.filter((moment) => moment > now))
+  const deadlines = certificates.flatMap((one) => [overdueAt(one), Date.parse(one.notAfter)])
+  const next = Math.min(...deadlines.filter((deadline) => deadline > now))
   const ends = Math.min(...certificates.map(({ notAfter }) => Date.parse(notAfter)))
   if (expired.length > 0) {
-    const message = `${files(expired)} ended; where cluster.yml is: hyperkube certs renew`
-    return { condition: said('False', 'Expired', message), ask: false, next }
+    const message = `${formatFiles(expired)} ended; where cluster.yml is: hyperkube certs renew`
+    return { condition: buildCondition('False', 'Expired', message), renew: false, next }
   }
   if (overdue.length > 0) {
-    const message = `${files(overdue)} should have been renewed, and ends on ${dateOf(ends)}`
-    return { condition: said('False', 'Overdue', message), ask: true, next }
+    const message = `${formatFiles(overdue)} should have been renewed, and ends on ${formatDate(ends)}`
+    return { condition: buildCondition('False', 'Overdue', message), renew: true, next }
   }
-  const message = certificates.length === 0 ? 'there are none' : `the first one ends on ${dateOf(ends)}`
-  return { condition: said('True', 'Current', message), ask: false, next }
+  const message = certificates.length === 0 ? 'there are none' : `the first one ends on ${formatDate(ends)}`
+  return { condition: buildCondition('True', 'Current', message), renew: false, next }
 }
 
-/** An agent has a quarter of the time that is left: it looks many times in it. */
-function overdueAt({ renewAfter, notAfter }: KnownCertificate): number {
+/** An agent has a quarter of the remaining lifetime, which is enough for many attempts. */
+function overdueAt({ renewAfter, notAfter }: HostCertificate): number {
   const from = Date.parse(renewAfter)
   return from + (Date.parse(notAfter) - from) / 4
 }
 
-function said(status: ConditionWish['status'], reason: string, message: string): ConditionWish {
-  return { type: conditionType, status, reason, message }
+function buildCondition(status: ConditionSpec['status'], reason: string, message: string): ConditionSpec {
+  return { type: certificatesConditionType, status, reason, message }
 }
 
-function files([first, ...more]: readonly KnownCertificate[]): string {
+function formatFiles([first, ...more]: readonly HostCertificate[]): string {
   return more.length === 0 ? (first?.file ?? '') : `${first?.file} and ${more.length} more`
 }
 
-/** To the day: what is said must not change with every hour. */
-function dateOf(time: number): string {
+/** Only the day, so that the message does not change every hour. */
+function formatDate(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }

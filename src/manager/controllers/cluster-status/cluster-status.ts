@@ -1,80 +1,83 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ClusterStatus } from '../../../contract/cluster-status.ts'
-import { clusterStatuses, clusterStatusName } from '../../../kube/cluster-status.ts'
+import { clusterStatusKind, clusterStatusName } from '../../../kube/cluster-status.ts'
 import { isKubeError } from '../../../kube/kube-error.ts'
-import { Source } from '../../../kube/watch-spec.ts'
-import { create, patchStatus } from '../../../kube/write-objects.ts'
-import type { ControllerRow } from '../../controller.ts'
-import { Heartbeats, silentAfter } from '../../heartbeats.ts'
-import { reconciling } from '../../reconciler.ts'
-import { hosts, isNews, nodes } from '../../watch-specs.ts'
-import { summarize } from './summarize.ts'
+import { WatchSpec } from '../../../kube/watch-spec.ts'
+import { createObject, applyStatus } from '../../../kube/write-objects.ts'
+import type { ControllerDefinition } from '../../controller.ts'
+import { Heartbeats, silentAfterMs } from '../../heartbeats.ts'
+import { createReconciler } from '../../reconciler.ts'
+import { hostWatch, isHostChanged, nodeWatch } from '../../watch-specs.ts'
+import { summarizeCluster } from './summarize.ts'
 
-const written = new Source({
+const statusWatch = new WatchSpec({
   name: 'cluster-statuses',
-  kind: clusterStatuses,
+  kind: clusterStatusKind,
   select: ({ status }): { readonly status: ClusterStatus | undefined } => ({ status }),
 })
 
-/** In milliseconds: what changes together is written together. */
-const together = 2000
+/** In milliseconds: changes within this time are written together. */
+const batchMs = 2000
 
-export const clusterStatusKeeper: ControllerRow = {
+export const clusterStatusController: ControllerDefinition = {
   name: 'cluster-status',
   aliases: ['status'],
-  summary:
-    'keeps one object that says how the whole cluster is, and is written only when something else is the case',
+  summary: 'writes the status of the whole cluster into one object, only when it changes',
   byDefault: true,
-  watches: [nodes, hosts, written],
-  rights: [
+  watches: [nodeWatch, hostWatch, statusWatch],
+  rules: [
     { apiGroups: ['hyperkube.dev'], resources: ['clusterstatuses'], verbs: ['create'] },
     {
       ...{ apiGroups: ['hyperkube.dev'], resources: ['clusterstatuses/status'] },
       ...{ resourceNames: [clusterStatusName], verbs: ['patch'] },
     },
   ],
-  build(scene) {
-    const { queue, client, now } = scene
-    const [known, agents, own] = [scene.informer(nodes), scene.informer(hosts), scene.informer(written)]
-    const heartbeats = new Heartbeats(scene)
-    const soon = (): void => queue.addAfter(clusterStatusName, together)
-    known.listen(soon)
-    own.listen(soon)
+  build(context) {
+    const { queue, client, now } = context
+    const [known, agents, published] = [
+      context.getInformer(nodeWatch),
+      context.getInformer(hostWatch),
+      context.getInformer(statusWatch),
+    ]
+    const heartbeats = new Heartbeats(context)
+    const enqueue = (): void => queue.addAfter(clusterStatusName, batchMs)
+    known.listen(enqueue)
+    published.listen(enqueue)
     agents.listen((change) => {
       const wasSilent = heartbeats.isSilent(change.key)
       if (change.type === 'deleted') heartbeats.forget(change.key)
-      else heartbeats.hear(change.object)
-      if (isNews(change) || wasSilent) soon()
+      else heartbeats.observe(change.object)
+      if (isHostChanged(change) || wasSilent) enqueue()
     })
-    soon()
-    return reconciling(scene, {
+    enqueue()
+    return createReconciler(context, {
       async reconcile(name) {
-        const summary = summarize({
+        const summary = summarizeCluster({
           nodes: [...known.keys()].flatMap((node) => known.get(node) ?? []),
           hosts: [...agents.keys()].flatMap((host) => {
             const agent = agents.get(host)
             return agent === undefined ? [] : [{ ...agent, silent: heartbeats.isSilent(host) }]
           }),
         })
-        const before = own.get(name)?.status
+        const before = published.get(name)?.status
         const { since, ...rest } = before ?? { since: undefined }
         if (!isDeepStrictEqual(rest, summary)) {
-          const kept = before?.state === summary.state ? since : undefined
-          const status: ClusterStatus = { ...summary, since: kept ?? now().toISOString() }
-          const { apiVersion, kind } = clusterStatuses
+          const keptSince = before?.state === summary.state ? since : undefined
+          const status: ClusterStatus = { ...summary, since: keptSince ?? now().toISOString() }
+          const { apiVersion, kind } = clusterStatusKind
           const manifest = { apiVersion, kind, metadata: { name } }
-          if (own.get(name) === undefined) {
-            await create(client, manifest).catch((error: unknown) => {
+          if (published.get(name) === undefined) {
+            await createObject(client, manifest).catch((error: unknown) => {
               if (!isKubeError(error, 'KUBE_CONFLICT')) throw error
             })
           }
-          await patchStatus(
+          await applyStatus(
             client,
             { ...manifest, status },
             { force: true, manager: 'hyperkube-cluster-status' },
           )
         }
-        return { requeueAfter: silentAfter / 2 }
+        return { requeueAfter: silentAfterMs / 2 }
       },
     })
   },

@@ -1,23 +1,23 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
-import { hours } from '../../testing/fast-time-bench.ts'
-import { etcdOf, mebibyte, TestHosts } from '../../testing/fake-hosts.ts'
-import { soon } from '../../testing/manager-bench.ts'
-import { etcdKeeper } from './etcd-maintenance.ts'
+import { type TestCa, createTestCa } from '../../../kit/testing/test-ca.ts'
+import { createFastTimeBench } from '../../testing/fast-time-bench.ts'
+import { buildHostEtcd, mebibyte, FakeHosts } from '../../testing/fake-hosts.ts'
+import { waitUntil } from '../../testing/manager-bench.ts'
+import { etcdMaintenance } from './etcd-maintenance.ts'
 
-let authority: TestAuthority
+let ca: TestCa
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
 const names = ['cp1', 'cp2', 'cp3']
-const wasteful = { size: 900 * mebibyte, inUse: 100 * mebibyte }
+const reclaimable = { size: 900 * mebibyte, inUse: 100 * mebibyte }
 
-test('members give back space one after the other, whatever becomes of writes, with all rights of the row and no others', async () => {
-  await using long = await hours(authority, [etcdKeeper])
-  const { cluster, authorizer } = long.stage
-  const hosts = new TestHosts(cluster, long.now)
-  for (const name of names) hosts.put(name, { etcd: etcdOf(name, names, wasteful) })
+test('members are defragmented one after the other, through failed writes, with exactly the RBAC rules of the definition', async () => {
+  await using long = await createFastTimeBench(ca, [etcdMaintenance])
+  const { cluster, authorizer } = long.bench
+  const hosts = new FakeHosts(cluster, long.now)
+  for (const name of names) hosts.add(name, { etcd: buildHostEtcd(name, names, reclaimable) })
   let conflicts = 3
   cluster.intercept = ({ method, path }) => {
     if (method !== 'PATCH' || !path.includes('/hosts/') || conflicts === 0) return undefined
@@ -27,46 +27,52 @@ test('members give back space one after the other, whatever becomes of writes, w
   }
   const manager = await long.start('a')
   const order: string[] = []
-  for (let turn = 0; turn < 3; turn++) {
-    await soon('somebody to be asked', async () => {
-      await long.pass(1, manager, () => hosts.beat())
-      return names.some((name) => hosts.asked(name).length > 0 && !order.includes(name))
+  for (let round = 0; round < 3; round++) {
+    await waitUntil('a member to be requested', async () => {
+      await long.advanceMinutes(1, manager, () => hosts.sendHeartbeats())
+      return names.some((name) => hosts.requestIds(name).length > 0 && !order.includes(name))
     })
-    const under = names.filter((name) => hosts.asked(name).length > 0 && !order.includes(name))
-    expect(under).toHaveLength(1)
-    const [name = ''] = under
-    expect(hosts.answer(name, 'done', { etcd: etcdOf(name, names) })).toEqual(['{"type":"defragment-etcd"}'])
+    const requested = names.filter((name) => hosts.requestIds(name).length > 0 && !order.includes(name))
+    expect(requested).toHaveLength(1)
+    const [name = ''] = requested
+    expect(hosts.respond(name, 'done', { etcd: buildHostEtcd(name, names) })).toEqual([
+      '{"type":"defragment-etcd"}',
+    ])
     order.push(name)
   }
   expect(order).toEqual(['cp2', 'cp3', 'cp1'])
-  // One of them goes silent.
-  await long.pass(12, manager, () => hosts.beat('cp3'))
-  expect(cluster.events[0]).toMatchObject({ reason: 'EtcdMemberAway', note: expect.stringContaining('cp3') })
-  await long.pass(12, manager, () => hosts.beat('cp3'))
+  // One member goes silent.
+  await long.advanceMinutes(12, manager, () => hosts.sendHeartbeats('cp3'))
+  expect(cluster.events[0]).toMatchObject({
+    reason: 'EtcdMemberUnreachable',
+    note: expect.stringContaining('cp3'),
+  })
+  await long.advanceMinutes(12, manager, () => hosts.sendHeartbeats('cp3'))
   expect(cluster.events.length).toBeGreaterThan(1)
   expect(authorizer.refused).toEqual([])
   expect(authorizer.unused).toEqual([])
 })
 
-test('whoever leads gives back space last, also when it was the first to tell of it', async () => {
-  await using long = await hours(authority, [etcdKeeper])
-  const hosts = new TestHosts(long.stage.cluster, long.now)
-  for (const name of names) hosts.put(name, { etcd: etcdOf(name, names, name === 'cp1' ? wasteful : {}) })
+test('the leader is defragmented last, also when it is the first to report reclaimable space', async () => {
+  await using long = await createFastTimeBench(ca, [etcdMaintenance])
+  const hosts = new FakeHosts(long.bench.cluster, long.now)
+  for (const name of names)
+    hosts.add(name, { etcd: buildHostEtcd(name, names, name === 'cp1' ? reclaimable : {}) })
   const manager = await long.start('a')
-  const looked =
-    /^controller_runtime_reconcile_total\{controller="etcd-keeper",result="requeue_after"\} [1-9]/m
-  await soon('a first look', async () => looked.test((await manager.ask('/metrics')).text))
-  for (const name of names) hosts.put(name, { etcd: etcdOf(name, names, wasteful) })
-  await long.pass(3, manager, () => hosts.beat())
-  expect(names.filter((name) => hosts.asked(name).length > 0)).toEqual(['cp2'])
+  const firstCheck =
+    /^controller_runtime_reconcile_total\{controller="etcd-maintenance",result="requeue_after"\} [1-9]/m
+  await waitUntil('a first check', async () => firstCheck.test((await manager.get('/metrics')).text))
+  for (const name of names) hosts.add(name, { etcd: buildHostEtcd(name, names, reclaimable) })
+  await long.advanceMinutes(3, manager, () => hosts.sendHeartbeats())
+  expect(names.filter((name) => hosts.requestIds(name).length > 0)).toEqual(['cp2'])
 })
 
 test('on a healthy cluster nothing is written', async () => {
-  await using long = await hours(authority, [etcdKeeper])
-  const hosts = new TestHosts(long.stage.cluster, long.now)
-  for (const name of names) hosts.put(name, { etcd: etcdOf(name, names) })
-  hosts.put('w1')
+  await using long = await createFastTimeBench(ca, [etcdMaintenance])
+  const hosts = new FakeHosts(long.bench.cluster, long.now)
+  for (const name of names) hosts.add(name, { etcd: buildHostEtcd(name, names) })
+  hosts.add('w1')
   const manager = await long.start('a')
-  await long.pass(60, manager, () => hosts.beat())
-  expect(long.stage.cluster.deeds).toEqual([])
+  await long.advanceMinutes(60, manager, () => hosts.sendHeartbeats())
+  expect(long.bench.cluster.controllerWrites).toEqual([])
 })

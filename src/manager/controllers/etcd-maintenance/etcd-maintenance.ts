@@ -1,65 +1,75 @@
-import type { ControllerRow } from '../../controller.ts'
+import type { ControllerDefinition } from '../../controller.ts'
 import { Heartbeats } from '../../heartbeats.ts'
-import { askHost, askRights } from '../../host-requests.ts'
-import { reconciling } from '../../reconciler.ts'
-import { eventRights, hostObject, hosts, isNews } from '../../watch-specs.ts'
-import { decideEtcd, type EtcdHost, isWasteful, untilAllTell } from './decide.ts'
+import { requestHostAction, hostRequestRules } from '../../host-requests.ts'
+import { createReconciler } from '../../reconciler.ts'
+import { eventRules, toHostReference, hostWatch, isHostChanged } from '../../watch-specs.ts'
+import { decideEtcd, type EtcdHost, hasReclaimableSpace, wasteReportDelayMs } from './decide.ts'
 
-/** In milliseconds. What is said again soon enough is one event with a count. */
-const looksEvery = 5 * 60_000
-const within = 30 * 60_000
+/** In milliseconds. A repeated event within its series gap is one event with a count. */
+const checkIntervalMs = 5 * 60_000
+const startTimeoutMs = 30 * 60_000
 
-export const etcdKeeper: ControllerRow = {
-  name: 'etcd-keeper',
+export const etcdMaintenance: ControllerDefinition = {
+  name: 'etcd-maintenance',
   aliases: ['etcd'],
   summary:
-    'says when members of etcd are away or out of space, and has them give back space, one after the other',
+    'reports etcd members that are unreachable or out of space, and defragments members one after the other',
   byDefault: true,
-  watches: [hosts],
-  rights: [...askRights, ...eventRights],
-  build(scene) {
-    const { queue, events, now } = scene
-    const known = scene.informer(hosts)
-    const heartbeats = new Heartbeats(scene)
-    // It is all or nothing: what one member may do depends on the others.
+  watches: [hostWatch],
+  rules: [...hostRequestRules, ...eventRules],
+  build(context) {
+    const { queue, events, now } = context
+    const known = context.getInformer(hostWatch)
+    const heartbeats = new Heartbeats(context)
+    // One key for all members, because what one member may do depends on the others.
     const members = new Set<string>()
     known.listen((change) => {
       if (change.type === 'deleted') heartbeats.forget(change.key)
-      else heartbeats.hear(change.object)
+      else heartbeats.observe(change.object)
       const isMember = change.type !== 'deleted' && change.object.status.etcd !== undefined
       if (isMember) members.add(change.key)
-      if (members.has(change.key) && isNews(change)) queue.add(etcd)
+      if (members.has(change.key) && isHostChanged(change)) queue.add(queueKey)
       if (!isMember) members.delete(change.key)
     })
-    queue.add(etcd)
-    const look = (): EtcdHost[] =>
+    queue.add(queueKey)
+    const readHosts = (): EtcdHost[] =>
       [...members].flatMap((name) => {
-        const { open = [], status } = known.get(name) ?? {}
+        const { openRequests = [], status } = known.get(name) ?? {}
         if (status?.etcd === undefined) return []
         return [
-          { name, open, etcd: status.etcd, results: status.results ?? [], silent: heartbeats.isSilent(name) },
+          {
+            name,
+            openRequests,
+            etcd: status.etcd,
+            results: status.results ?? [],
+            silent: heartbeats.isSilent(name),
+          },
         ]
       })
-    let wastefulSince: number | undefined
-    return reconciling(scene, {
+    let reclaimableSince: number | undefined
+    return createReconciler(context, {
       async reconcile() {
-        const [all, time] = [look(), now().getTime()]
-        wastefulSince = isWasteful(all, time) ? (wastefulSince ?? time) : undefined
-        for (const action of decideEtcd(all, time, wastefulSince)) {
+        const [all, time] = [readHosts(), now().getTime()]
+        reclaimableSince = hasReclaimableSpace(all, time) ? (reclaimableSince ?? time) : undefined
+        for (const action of decideEtcd(all, time, reclaimableSince)) {
           const { host } = action
           if (action.kind === 'defragment') {
-            await askHost(scene, host, { id: action.id, ask: { type: 'defragment-etcd' }, within })
+            await requestHostAction(context, host, {
+              id: action.id,
+              action: { type: 'defragment-etcd' },
+              startTimeoutMs,
+            })
           } else {
             const { reason, note } = action
-            const regarding = hostObject(known.get(host) ?? { name: host, uid: undefined })
-            await events.record(regarding, { type: 'Warning', reason, action: 'LookAtEtcd', note })
+            const regarding = toHostReference(known.get(host) ?? { name: host, uid: undefined })
+            await events.record(regarding, { type: 'Warning', reason, action: 'CheckEtcd', note })
           }
         }
-        return { requeueAfter: wastefulSince === undefined ? looksEvery : untilAllTell }
+        return { requeueAfter: reclaimableSince === undefined ? checkIntervalMs : wasteReportDelayMs }
       },
     })
   },
 }
 
-/** Stands in the queue for all members. */
-const etcd = 'etcd'
+/** The queue key for all members. */
+const queueKey = 'etcd'

@@ -1,17 +1,17 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
+import { type TestCa, createTestCa } from '../../../kit/testing/test-ca.ts'
 import { servingSigner } from '../../../pki/check-serving-request.ts'
 import { makeRequest } from '../../../pki/request.ts'
-import { hours } from '../../testing/fast-time-bench.ts'
-import { soon, type Stage, stage } from '../../testing/manager-bench.ts'
+import { createFastTimeBench } from '../../testing/fast-time-bench.ts'
+import { waitUntil, type ManagerBench, createManagerBench } from '../../testing/manager-bench.ts'
 import { kubeletServingApprover } from './kubelet-serving-approver.ts'
 
-let authority: TestAuthority
+let ca: TestCa
 let good: string
 let foreign: string
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
   const subject = { commonName: 'system:node:w1', organizations: ['system:nodes'] }
   good = (await makeRequest('w1', subject, { dns: ['w1'], ip: ['192.168.1.21'] })).request
   foreign = (await makeRequest('w1', subject, { dns: ['w1', 'cp1'], ip: [] })).request
@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const collection = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 
-function putHost({ cluster }: Stage, name = 'w1'): void {
+function putHost({ cluster }: ManagerBench, name = 'w1'): void {
   const spec = { names: { dns: [name], ip: ['192.168.1.21'] } }
   cluster.objects.put(`/apis/hyperkube.dev/v1/hosts/${name}`, {
     apiVersion: 'hyperkube.dev/v1',
@@ -28,7 +28,7 @@ function putHost({ cluster }: Stage, name = 'w1'): void {
   })
 }
 
-function ask({ cluster }: Stage, name: string, request: string, more: object = {}): void {
+function putRequest({ cluster }: ManagerBench, name: string, request: string, more: object = {}): void {
   cluster.objects.put(`${collection}/${name}`, {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
@@ -40,78 +40,81 @@ function ask({ cluster }: Stage, name: string, request: string, more: object = {
   })
 }
 
-function answersTo({ cluster }: Stage, name: string): unknown {
+function readDecisions({ cluster }: ManagerBench, name: string): unknown {
   const status: unknown = Reflect.get(Object(cluster.objects.get(`${collection}/${name}`)), 'status')
   return Reflect.get(Object(status), 'conditions')
 }
 
-test('a kubelet gets what its host is called, and nothing else, with all rights of the row and no others', async () => {
-  await using one = await stage(authority, [kubeletServingApprover])
+test('a kubelet gets only the names of its host, with exactly the RBAC rules of the definition', async () => {
+  await using one = await createManagerBench(ca, [kubeletServingApprover])
   putHost(one)
-  ask(one, 'good', good)
-  ask(one, 'foreign', foreign)
-  ask(one, 'other-signer', good, { signerName: 'example.org/other' })
+  putRequest(one, 'good', good)
+  putRequest(one, 'foreign', foreign)
+  putRequest(one, 'other-signer', good, { signerName: 'example.org/other' })
   const manager = await one.start('a')
-  await soon('two answers', () => one.cluster.deeds.length === 2)
+  await waitUntil('two answers', () => one.cluster.controllerWrites.length === 2)
   await manager.idle()
-  expect(answersTo(one, 'good')).toMatchObject([{ type: 'Approved', status: 'True' }])
-  expect(answersTo(one, 'foreign')).toMatchObject([
+  expect(readDecisions(one, 'good')).toMatchObject([{ type: 'Approved', status: 'True' }])
+  expect(readDecisions(one, 'foreign')).toMatchObject([
     { type: 'Denied', reason: 'RequestRefused', message: expect.stringContaining('dns:cp1') },
   ])
-  expect(answersTo(one, 'other-signer')).toBeUndefined()
+  expect(readDecisions(one, 'other-signer')).toBeUndefined()
   expect(manager.lines.join('\n')).toContain('denied foreign of system:node:w1')
   expect(one.authorizer.refused).toEqual([])
-  // All this takes less time than its lease lasts, and to renew it is among its rights.
-  await soon('its lease to be renewed', () => one.authorizer.unused.length === 0)
+  // The test is shorter than the renewal interval of the lease, and the renewal is one of the rules.
+  await waitUntil('its lease to be renewed', () => one.authorizer.unused.length === 0)
 })
 
-test('who asks before anybody has planned its host waits for that, and is answered then', async () => {
-  await using one = await stage(authority, [kubeletServingApprover])
-  ask(one, 'early', good)
-  ask(one, 'nobody', good, { username: 'jane', groups: [] })
+test('a request of an unplanned host waits until the host is planned', async () => {
+  await using one = await createManagerBench(ca, [kubeletServingApprover])
+  putRequest(one, 'early', good)
+  putRequest(one, 'no-node', good, { username: 'jane', groups: [] })
   const manager = await one.start('a')
-  await soon('the stranger to be denied', () => answersTo(one, 'nobody') !== undefined)
+  await waitUntil('the foreign request to be denied', () => readDecisions(one, 'no-node') !== undefined)
   await manager.idle()
-  expect(answersTo(one, 'early')).toBeUndefined()
+  expect(readDecisions(one, 'early')).toBeUndefined()
   putHost(one)
-  await soon('it to be approved', () => answersTo(one, 'early') !== undefined)
-  expect(answersTo(one, 'early')).toMatchObject([{ type: 'Approved' }])
+  await waitUntil('it to be approved', () => readDecisions(one, 'early') !== undefined)
+  expect(readDecisions(one, 'early')).toMatchObject([{ type: 'Approved' }])
 })
 
-test('what somebody else answers meanwhile stays, and an API that comes and goes costs nothing', async () => {
-  await using one = await stage(authority, [kubeletServingApprover])
+test('a decision that was made meanwhile stays, and API failures are survived', async () => {
+  await using one = await createManagerBench(ca, [kubeletServingApprover])
   putHost(one)
-  let trouble = 4
+  let failuresLeft = 4
   one.cluster.intercept = ({ path }) => {
-    if (!path.endsWith('/approval') || trouble === 0) return undefined
-    trouble--
-    if (trouble === 3) return { cut: 'before' }
-    if (trouble === 2) return { status: 500, json: { kind: 'Status', reason: 'InternalError' } }
-    if (trouble === 1) one.cluster.objects.cutWatches()
-    if (trouble === 0) {
+    if (!path.endsWith('/approval') || failuresLeft === 0) return undefined
+    failuresLeft--
+    if (failuresLeft === 3) return { cut: 'before' }
+    if (failuresLeft === 2) return { status: 500, json: { kind: 'Status', reason: 'InternalError' } }
+    if (failuresLeft === 1) one.cluster.objects.cutWatches()
+    if (failuresLeft === 0) {
       const conditions = [{ type: 'Denied', status: 'True', reason: 'ByAdministrator' }]
       one.cluster.objects.change(`${collection}/raced`, { status: { conditions } })
     }
     return undefined
   }
-  ask(one, 'raced', good)
+  putRequest(one, 'raced', good)
   const manager = await one.start('a')
-  await soon('the trouble to be over', () => trouble === 0 || answersTo(one, 'raced') !== undefined)
+  await waitUntil(
+    'the failures to be over',
+    () => failuresLeft === 0 || readDecisions(one, 'raced') !== undefined,
+  )
   await manager.idle()
-  expect(answersTo(one, 'raced')).toHaveLength(1)
+  expect(readDecisions(one, 'raced')).toHaveLength(1)
 })
 
-test('on a cluster where nobody asks, nothing is written', async () => {
-  await using long = await hours(authority, [kubeletServingApprover])
-  for (const name of ['w1', 'w2']) putHost(long.stage, name)
-  ask(long.stage, 'old', good, {})
-  long.stage.cluster.objects.change(`${collection}/old`, {
+test('without pending requests nothing is written', async () => {
+  await using long = await createFastTimeBench(ca, [kubeletServingApprover])
+  for (const name of ['w1', 'w2']) putHost(long.bench, name)
+  putRequest(long.bench, 'old', good, {})
+  long.bench.cluster.objects.change(`${collection}/old`, {
     status: { conditions: [{ type: 'Approved', status: 'True' }], certificate: 'x' },
   })
   const manager = await long.start('a')
-  await long.pass(60, manager, (minute) => {
+  await long.advanceMinutes(60, manager, (minute) => {
     const heartbeat = new Date(minute * 60_000).toISOString()
-    long.stage.cluster.objects.change('/apis/hyperkube.dev/v1/hosts/w1', { status: { heartbeat } })
+    long.bench.cluster.objects.change('/apis/hyperkube.dev/v1/hosts/w1', { status: { heartbeat } })
   })
-  expect(long.stage.cluster.deeds).toEqual([])
+  expect(long.bench.cluster.controllerWrites).toEqual([])
 })

@@ -1,27 +1,26 @@
-import { find } from '../../../kube/read-objects.ts'
-import { replace } from '../../../kube/write-objects.ts'
-import { askingNode, checkServing, servingSigner } from '../../../pki/check-serving-request.ts'
+import { findObject } from '../../../kube/read-objects.ts'
+import { replaceObject } from '../../../kube/write-objects.ts'
+import { requestingNode, checkServingRequest, servingSigner } from '../../../pki/check-serving-request.ts'
 import { loadX509 } from '../../../pki/x509.ts'
-import type { ControllerRow } from '../../controller.ts'
-import { reconciling } from '../../reconciler.ts'
-import { hosts } from '../../watch-specs.ts'
+import type { ControllerDefinition } from '../../controller.ts'
+import { createReconciler } from '../../reconciler.ts'
+import { hostWatch } from '../../watch-specs.ts'
 import {
-  type Answer,
-  isOpen,
-  servingIn,
-  servingRequests,
-  signingRequestKind,
-  withAnswer,
+  type ApprovalDecision,
+  isPending,
+  toServingRequest,
+  servingRequestWatch,
+  kubeletSigningRequestKind,
+  addApproval,
 } from './signing-requests.ts'
 
-export const kubeletServingApprover: ControllerRow = {
+export const kubeletServingApprover: ControllerDefinition = {
   name: 'kubelet-serving-approver',
   aliases: ['kubelet-serving'],
-  summary:
-    'lets kubelets have certificates to serve with, under names alone that their hosts have in the plan',
+  summary: 'approves serving certificates of kubelets, if all names in them belong to the host in the plan',
   byDefault: true,
-  watches: [servingRequests, hosts],
-  rights: [
+  watches: [servingRequestWatch, hostWatch],
+  rules: [
     { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['get'] },
     {
       apiGroups: ['certificates.k8s.io'],
@@ -33,46 +32,46 @@ export const kubeletServingApprover: ControllerRow = {
       ...{ resourceNames: [servingSigner], verbs: ['approve'] },
     },
   ],
-  build(scene) {
-    const { queue, client, log } = scene
-    const known = scene.informer(servingRequests)
-    const planned = scene.informer(hosts)
-    const answers = scene.metrics.counters(
+  build(context) {
+    const { queue, client, log } = context
+    const known = context.getInformer(servingRequestWatch)
+    const planned = context.getInformer(hostWatch)
+    const decisions = context.metrics.counters(
       'hyperkube_kubelet_serving_requests_total',
-      'Requests of kubelets, by what was answered.',
+      'Serving certificate requests of kubelets, by decision.',
     )
     known.listen(({ key }) => queue.add(key))
-    // What a host is called may be said only after its kubelet has asked.
+    // The names of a host may be planned only after its kubelet has sent a request.
     planned.listen((change) => {
       const [before, after] = [
         change.type === 'added' ? undefined : change.before.names,
         change.type === 'deleted' ? undefined : change.object.names,
       ]
       if (JSON.stringify(before) === JSON.stringify(after)) return
-      for (const { name } of known.by('username', `system:node:${change.key}`)) queue.add(name)
+      for (const { name } of known.byIndex('username', `system:node:${change.key}`)) queue.add(name)
     })
-    return reconciling(scene, {
+    return createReconciler(context, {
       async reconcile(key) {
-        if (known.get(key)?.open !== true) return undefined
-        const request = await find(client, signingRequestKind, { name: key })
-        if (request === undefined || !isOpen(request)) return undefined
-        const asked = servingIn(request)
-        const names = planned.get(askingNode(asked) ?? '')?.names
-        // Whoever plans the host has not said yet what it is called.
-        if (askingNode(asked) !== undefined && names === undefined) return undefined
-        const verdict = checkServing(await loadX509(), asked, names ?? { dns: [], ip: [] })
-        const answer: Answer =
-          verdict.verdict === 'granted'
+        if (known.get(key)?.pending !== true) return undefined
+        const request = await findObject(client, kubeletSigningRequestKind, { name: key })
+        if (request === undefined || !isPending(request)) return undefined
+        const serving = toServingRequest(request)
+        const names = planned.get(requestingNode(serving) ?? '')?.names
+        // The host is not planned yet, so its names are unknown.
+        if (requestingNode(serving) !== undefined && names === undefined) return undefined
+        const check = checkServingRequest(await loadX509(), serving, names ?? { dns: [], ip: [] })
+        const decision: ApprovalDecision =
+          check.verdict === 'granted'
             ? {
                 type: 'Approved',
-                reason: 'NamesOfThePlan',
-                message: 'the plan of its host has all names of it',
+                reason: 'NamesMatchPlan',
+                message: 'all names in it belong to its host in the plan',
               }
-            : { type: 'Denied', reason: verdict.reason, message: verdict.message }
-        // Only the very one that was looked at.
-        await replace(client, withAnswer(request, answer), { part: 'approval' })
-        answers.add({ answer: answer.type })
-        if (answer.type === 'Denied') log(`denied ${key} of ${asked.username}: ${answer.message}`)
+            : { type: 'Denied', reason: check.reason, message: check.message }
+        // Replaces only the version that was read.
+        await replaceObject(client, addApproval(request, decision), { subresource: 'approval' })
+        decisions.add({ decision: decision.type })
+        if (decision.type === 'Denied') log(`denied ${key} of ${serving.username}: ${decision.message}`)
         return undefined
       },
     })

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { type Kind, kubeObject } from '../../../kube/object.ts'
-import { Source } from '../../../kube/watch-spec.ts'
+import { WatchSpec } from '../../../kube/watch-spec.ts'
 import { type ServingRequest, servingSigner } from '../../../pki/check-serving-request.ts'
 
 const condition = z.looseObject({ type: z.string(), status: z.string() })
 
 const signingRequest = kubeObject.extend({
   spec: z.looseObject({
-    /** In base64, as all bytes are in JSON. */
+    /** Base64, like all bytes in JSON. */
     request: z.string(),
     signerName: z.string(),
     username: z.string().default(''),
@@ -18,22 +18,22 @@ const signingRequest = kubeObject.extend({
     .looseObject({ conditions: z.array(condition).nullish(), certificate: z.string().nullish() })
     .prefault({}),
 })
-export type SigningRequest = z.infer<typeof signingRequest>
+export type KubeletSigningRequest = z.infer<typeof signingRequest>
 
-export const signingRequestKind: Kind<SigningRequest> = {
+export const kubeletSigningRequestKind: Kind<KubeletSigningRequest> = {
   ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
   schema: signingRequest,
 }
 
-/** Whether nobody has answered yet. */
-export function isOpen({ status }: SigningRequest): boolean {
-  const answers = (status.conditions ?? []).filter(({ type }) =>
+/** True if the request is neither approved, denied nor failed. */
+export function isPending({ status }: KubeletSigningRequest): boolean {
+  const decisions = (status.conditions ?? []).filter(({ type }) =>
     ['Approved', 'Denied', 'Failed'].includes(type),
   )
-  return answers.length === 0 && (status.certificate ?? '') === ''
+  return decisions.length === 0 && (status.certificate ?? '') === ''
 }
 
-export function servingIn({ spec }: SigningRequest): ServingRequest {
+export function toServingRequest({ spec }: KubeletSigningRequest): ServingRequest {
   const { request, signerName, username, groups, usages } = spec
   return {
     ...{ signer: signerName, username, groups: groups ?? [], usages: usages ?? [] },
@@ -41,30 +41,33 @@ export function servingIn({ spec }: SigningRequest): ServingRequest {
   }
 }
 
-export interface Answer {
+export interface ApprovalDecision {
   readonly type: 'Approved' | 'Denied'
   readonly reason: string
   readonly message: string
 }
 
-export function withAnswer(object: SigningRequest, answer: Answer): SigningRequest {
-  const conditions = [...(object.status.conditions ?? []), { ...answer, status: 'True' }]
+export function addApproval(
+  object: KubeletSigningRequest,
+  decision: ApprovalDecision,
+): KubeletSigningRequest {
+  const conditions = [...(object.status.conditions ?? []), { ...decision, status: 'True' }]
   return { ...object, status: { ...object.status, conditions } }
 }
 
-export interface KnownRequest {
+export interface KnownServingRequest {
   readonly name: string
   readonly username: string
-  readonly open: boolean
+  readonly pending: boolean
 }
 
-/** Those of kubelets that want to serve. */
-export const servingRequests = new Source({
+/** Requests of kubelets for serving certificates. */
+export const servingRequestWatch = new WatchSpec({
   name: 'kubelet-serving-requests',
-  kind: signingRequestKind,
+  kind: kubeletSigningRequestKind,
   fields: `spec.signerName=${servingSigner}`,
-  select: (object): KnownRequest => ({
-    ...{ name: object.metadata.name, username: object.spec.username, open: isOpen(object) },
+  select: (object): KnownServingRequest => ({
+    ...{ name: object.metadata.name, username: object.spec.username, pending: isPending(object) },
   }),
-  indexes: [['username', ({ username }: KnownRequest) => [username]]],
+  indexes: [['username', ({ username }: KnownServingRequest) => [username]]],
 })

@@ -1,28 +1,33 @@
 export interface CordonView {
   readonly unschedulable: boolean
-  /** Who has cordoned it, where it was one of ours. */
+  /** The hyperkube controller that cordoned it, if one did. */
   readonly cordonedBy: string | undefined
-  readonly diskFails: boolean
-  /** For how long no probe of a disk has failed, in milliseconds. */
-  readonly wellFor: number
+  readonly isDiskFailing: boolean
+  /** How long no disk probe has failed, in milliseconds. */
+  readonly healthyForMs: number
 }
 
 export type CordonAction = 'cordon' | 'uncordon' | 'forget' | 'nothing'
 
-/** As whom we cordon. */
-export const cordoner = 'disk-cordoner'
+/** Value of the annotation on nodes that this controller cordoned. */
+export const diskCordonerName = 'disk-cordoner'
 
-/** In milliseconds: a disk that comes and goes does not have pods come and go. */
-export const settledAfter = 10 * 60_000
+/** In milliseconds. A disk that fails now and then must not move pods back and forth. */
+export const diskSettleMs = 10 * 60_000
 
 /**
- * What to do about a node whose disk fails, or does not any more. What somebody else has cordoned is left alone; and where
- * somebody takes ours away, that counts until the disk was well again.
+ * Decides what to do about a node whose disk fails or has recovered. Cordons of others are left alone. If a
+ * user uncordons the node, that holds until the disk has recovered.
  */
-export function decideCordon({ unschedulable, cordonedBy, diskFails, wellFor }: CordonView): CordonAction {
-  if (cordonedBy !== undefined && cordonedBy !== cordoner) return 'nothing'
-  const isOurs = cordonedBy === cordoner
-  if (diskFails) return unschedulable || isOurs ? 'nothing' : 'cordon'
-  if (!isOurs || wellFor < settledAfter) return 'nothing'
+export function decideCordon({
+  unschedulable,
+  cordonedBy,
+  isDiskFailing,
+  healthyForMs,
+}: CordonView): CordonAction {
+  if (cordonedBy !== undefined && cordonedBy !== diskCordonerName) return 'nothing'
+  const isOwn = cordonedBy === diskCordonerName
+  if (isDiskFailing) return unschedulable || isOwn ? 'nothing' : 'cordon'
+  if (!isOwn || healthyForMs < diskSettleMs) return 'nothing'
   return unschedulable ? 'uncordon' : 'forget'
 }

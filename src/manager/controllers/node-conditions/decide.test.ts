@@ -1,36 +1,40 @@
 import { expect, test } from 'vitest'
 import type { HostStatus } from '../../../contract/host-resource.ts'
-import { decideCordon, settledAfter } from './cordon.ts'
-import { conditionsOf } from './decide.ts'
+import { decideCordon, diskSettleMs } from './cordon.ts'
+import { buildNodeConditions } from './decide.ts'
 
 const since = '2026-11-16T08:00:00.000Z'
-const component = (name: string, state: 'well' | 'unwell' | 'given-up') => ({ component: name, state, since })
+const component = (name: string, state: 'healthy' | 'unhealthy' | 'exhausted') => ({
+  component: name,
+  state,
+  since,
+})
 const statuses = (status: HostStatus, silent = false): string[] =>
-  conditionsOf(status, silent).map((one) => `${one.type} ${one.status} ${one.reason}`)
+  buildNodeConditions(status, silent).map((one) => `${one.type} ${one.status} ${one.reason}`)
 
-test('a host that is well is said to be, and one of which nothing is heard is not', () => {
-  expect(statuses({ agent: '1.0.0', components: [component('etcd', 'well')] })).toEqual([
-    'HyperkubeAgentReady True AgentReports',
-    'HyperkubeHealthy True ComponentsWell',
-    'HyperkubeDiskHealthy True DisksWell',
+test('a healthy host has healthy conditions, and a silent one unknown conditions', () => {
+  expect(statuses({ agent: '1.0.0', components: [component('etcd', 'healthy')] })).toEqual([
+    'HyperkubeAgentReady True AgentReporting',
+    'HyperkubeHealthy True ComponentsHealthy',
+    'HyperkubeDiskHealthy True DisksHealthy',
   ])
   expect(statuses({}, true)).toEqual([
-    'HyperkubeAgentReady Unknown AgentSilent',
-    'HyperkubeHealthy Unknown AgentSilent',
-    'HyperkubeDiskHealthy Unknown AgentSilent',
+    'HyperkubeAgentReady Unknown AgentNotReporting',
+    'HyperkubeHealthy Unknown AgentNotReporting',
+    'HyperkubeDiskHealthy Unknown AgentNotReporting',
   ])
 })
 
-test('what is not well is named, and the worst first', () => {
-  const components = [component('kubelet', 'unwell'), component('etcd', 'given-up')]
-  expect(conditionsOf({ components }, false)[1]).toMatchObject({
+test('unhealthy components are named, the worst first', () => {
+  const components = [component('kubelet', 'unhealthy'), component('etcd', 'exhausted')]
+  expect(buildNodeConditions({ components }, false)[1]).toMatchObject({
     reason: 'NeedsOperator',
     message: expect.stringContaining('etcd'),
   })
-  expect(statuses({ components: [component('kubelet', 'unwell')], idle: 'paused' })).toEqual([
-    'HyperkubeAgentReady True AgentIdle',
-    'HyperkubeHealthy False ComponentsUnwell',
-    'HyperkubeDiskHealthy True DisksWell',
+  expect(statuses({ components: [component('kubelet', 'unhealthy')], suspended: 'paused' })).toEqual([
+    'HyperkubeAgentReady True HealingSuspended',
+    'HyperkubeHealthy False ComponentsUnhealthy',
+    'HyperkubeDiskHealthy True DisksHealthy',
   ])
   const failing = [{ component: 'etcd', probe: 'disk', since, code: 'DISK_SLOW' }]
   expect(statuses({ failing })[2]).toBe('HyperkubeDiskHealthy False DISK_SLOW')
@@ -38,25 +42,37 @@ test('what is not well is named, and the worst first', () => {
 
 const own = 'disk-cordoner'
 test.each([
-  ['a disk fails', { diskFails: true }, 'cordon'],
-  ['it is cordoned by somebody already', { diskFails: true, unschedulable: true }, 'nothing'],
-  ['it is cordoned by us already', { diskFails: true, unschedulable: true, cordonedBy: own }, 'nothing'],
-  ['somebody has taken ours away', { diskFails: true, cordonedBy: own }, 'nothing'],
-  ['all is well', { wellFor: settledAfter }, 'nothing'],
+  ['a disk fails', { isDiskFailing: true }, 'cordon'],
+  ['it is cordoned by a user already', { isDiskFailing: true, unschedulable: true }, 'nothing'],
+  ['it is cordoned by us already', { isDiskFailing: true, unschedulable: true, cordonedBy: own }, 'nothing'],
+  ['a user has uncordoned it', { isDiskFailing: true, cordonedBy: own }, 'nothing'],
+  ['the disk is healthy', { healthyForMs: diskSettleMs }, 'nothing'],
   [
-    'it is well since a moment',
-    { unschedulable: true, cordonedBy: own, wellFor: settledAfter - 1 },
+    'the disk is healthy since a moment',
+    { unschedulable: true, cordonedBy: own, healthyForMs: diskSettleMs - 1 },
     'nothing',
   ],
-  ['it is well again', { unschedulable: true, cordonedBy: own, wellFor: settledAfter }, 'uncordon'],
-  ['it is well, and ours was taken away', { cordonedBy: own, wellFor: settledAfter }, 'forget'],
   [
-    'it is well, and somebody else has cordoned it',
-    { unschedulable: true, wellFor: settledAfter },
+    'the disk is healthy again',
+    { unschedulable: true, cordonedBy: own, healthyForMs: diskSettleMs },
+    'uncordon',
+  ],
+  [
+    'the disk is healthy, and a user has uncordoned the node',
+    { cordonedBy: own, healthyForMs: diskSettleMs },
+    'forget',
+  ],
+  [
+    'the disk is healthy, and a user has cordoned the node',
+    { unschedulable: true, healthyForMs: diskSettleMs },
     'nothing',
   ],
-  ['another one of ours has', { unschedulable: true, cordonedBy: 'x', wellFor: settledAfter }, 'nothing'],
+  [
+    'another controller has cordoned it',
+    { unschedulable: true, cordonedBy: 'x', healthyForMs: diskSettleMs },
+    'nothing',
+  ],
 ] as const)('where %s', (_what, view, action) => {
-  const none = { unschedulable: false, cordonedBy: undefined, diskFails: false, wellFor: 0 }
+  const none = { unschedulable: false, cordonedBy: undefined, isDiskFailing: false, healthyForMs: 0 }
   expect(decideCordon({ ...none, ...view })).toBe(action)
 })

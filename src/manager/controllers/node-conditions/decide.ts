@@ -1,51 +1,61 @@
 import type { HostStatus } from '../../../contract/host-resource.ts'
-import { firstFew } from '../../../kit/truncate-list.ts'
-import type { ConditionWish } from '../../conditions.ts'
+import { truncateList } from '../../../kit/truncate-list.ts'
+import type { ConditionSpec } from '../../conditions.ts'
 
-/** What the agent of a host says of it, as conditions of its node. */
-export function conditionsOf(status: HostStatus, silent: boolean): ConditionWish[] {
+/** Builds the node conditions from the report of the host's agent. */
+export function buildNodeConditions(status: HostStatus, silent: boolean): ConditionSpec[] {
   if (silent) {
-    const message = 'nothing is heard of the agent of this host'
+    const message = 'the agent of this host does not report'
     return [
-      said('HyperkubeAgentReady', 'Unknown', 'AgentSilent', message),
-      said('HyperkubeHealthy', 'Unknown', 'AgentSilent', message),
-      said('HyperkubeDiskHealthy', 'Unknown', 'AgentSilent', message),
+      buildCondition('HyperkubeAgentReady', 'Unknown', 'AgentNotReporting', message),
+      buildCondition('HyperkubeHealthy', 'Unknown', 'AgentNotReporting', message),
+      buildCondition('HyperkubeDiskHealthy', 'Unknown', 'AgentNotReporting', message),
     ]
   }
-  const { agent = '', idle, components = [], failing = [] } = status
-  const given = components.filter(({ state }) => state === 'given-up')
-  const unwell = components.filter(({ state }) => state !== 'well' && state !== 'given-up')
-  const disks = failing.filter(({ code }) => isOfDisk(code))
+  const { agent = '', suspended, components = [], failing = [] } = status
+  const exhausted = components.filter(({ state }) => state === 'exhausted')
+  const unhealthy = components.filter(({ state }) => state !== 'healthy' && state !== 'exhausted')
+  const disks = failing.filter(({ code }) => isDiskCode(code))
   const healthy =
-    given.length > 0
-      ? said(
+    exhausted.length > 0
+      ? buildCondition(
           'HyperkubeHealthy',
           'False',
           'NeedsOperator',
-          `${list(given)}: all was tried; hyperkube doctor says more`,
+          `${formatComponents(exhausted)}: all healing steps failed; hyperkube doctor shows more`,
         )
-      : unwell.length > 0
-        ? said('HyperkubeHealthy', 'False', 'ComponentsUnwell', list(unwell))
-        : said('HyperkubeHealthy', 'True', 'ComponentsWell', 'all components are well')
+      : unhealthy.length > 0
+        ? buildCondition('HyperkubeHealthy', 'False', 'ComponentsUnhealthy', formatComponents(unhealthy))
+        : buildCondition('HyperkubeHealthy', 'True', 'ComponentsHealthy', 'all components are healthy')
   return [
-    idle === undefined
-      ? said('HyperkubeAgentReady', 'True', 'AgentReports', `agent ${agent} looks after this host`)
-      : said('HyperkubeAgentReady', 'True', 'AgentIdle', `agent ${agent} heals nothing at present: ${idle}`),
+    suspended === undefined
+      ? buildCondition('HyperkubeAgentReady', 'True', 'AgentReporting', `agent ${agent} manages this host`)
+      : buildCondition(
+          'HyperkubeAgentReady',
+          'True',
+          'HealingSuspended',
+          `agent ${agent} does not heal at present: ${suspended}`,
+        ),
     healthy,
     disks.length > 0
-      ? said('HyperkubeDiskHealthy', 'False', disks[0]?.code ?? '', list(disks))
-      : said('HyperkubeDiskHealthy', 'True', 'DisksWell', 'no probe of a disk fails'),
+      ? buildCondition('HyperkubeDiskHealthy', 'False', disks[0]?.code ?? '', formatComponents(disks))
+      : buildCondition('HyperkubeDiskHealthy', 'True', 'DisksHealthy', 'no disk probe fails'),
   ]
 }
 
-export function isOfDisk(code: string | undefined): boolean {
+export function isDiskCode(code: string | undefined): boolean {
   return code?.startsWith('DISK_') === true
 }
 
-function list(some: readonly { readonly component: string }[]): string {
-  return firstFew([...new Set(some.map(({ component }) => component))].toSorted(), 3)
+function formatComponents(components: readonly { readonly component: string }[]): string {
+  return truncateList([...new Set(components.map(({ component }) => component))].toSorted(), 3)
 }
 
-function said(type: string, status: ConditionWish['status'], reason: string, message: string): ConditionWish {
+function buildCondition(
+  type: string,
+  status: ConditionSpec['status'],
+  reason: string,
+  message: string,
+): ConditionSpec {
   return { type, status, reason, message }
 }

@@ -1,51 +1,54 @@
-import { kindOf } from '../../../kube/object.ts'
-import { get } from '../../../kube/read-objects.ts'
-import { merge } from '../../../kube/write-objects.ts'
-import type { ControllerRow } from '../../controller.ts'
+import { createUntypedKind } from '../../../kube/object.ts'
+import { getObject } from '../../../kube/read-objects.ts'
+import { patchObject } from '../../../kube/write-objects.ts'
+import type { ControllerDefinition } from '../../controller.ts'
 import { Heartbeats } from '../../heartbeats.ts'
-import { reconciling } from '../../reconciler.ts'
-import { cordonMark, eventRights, hosts, isNews, nodes } from '../../watch-specs.ts'
-import { type CordonAction, cordoner, decideCordon, settledAfter } from './cordon.ts'
-import { isOfDisk } from './decide.ts'
+import { createReconciler } from '../../reconciler.ts'
+import { cordonedByAnnotation, eventRules, hostWatch, isHostChanged, nodeWatch } from '../../watch-specs.ts'
+import { type CordonAction, diskCordonerName, decideCordon, diskSettleMs } from './cordon.ts'
+import { isDiskCode } from './decide.ts'
 
-/** A row of its own, because it may do what the other one must not: who has it on has decided that. */
-export const diskCordoner: ControllerRow = {
-  name: cordoner,
+/**
+ * A controller of its own, because its rules go further than those of nodeConditions and an operator must
+ * turn it on.
+ */
+export const diskCordoner: ControllerDefinition = {
+  name: diskCordonerName,
   aliases: [],
-  summary: 'keeps new pods away from nodes whose disk fails, as long as it does',
+  summary: 'cordons nodes whose disk fails, until the disk is healthy',
   byDefault: false,
-  watches: [nodes, hosts],
-  rights: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'patch'] }, ...eventRights],
-  build(scene) {
-    const { queue, client, events, time } = scene
-    const [known, agents] = [scene.informer(nodes), scene.informer(hosts)]
-    const heartbeats = new Heartbeats(scene)
-    /** Since when no probe of a disk has failed, as far as we have seen. */
-    const well = new Map<string, number>()
+  watches: [nodeWatch, hostWatch],
+  rules: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'patch'] }, ...eventRules],
+  build(context) {
+    const { queue, client, events, time } = context
+    const [known, agents] = [context.getInformer(nodeWatch), context.getInformer(hostWatch)]
+    const heartbeats = new Heartbeats(context)
+    /** Since when no disk probe has failed, as far as this process has observed. */
+    const healthySince = new Map<string, number>()
     known.listen(({ key }) => queue.add(key))
     agents.listen((change) => {
       if (change.type === 'deleted') heartbeats.forget(change.key)
-      else heartbeats.hear(change.object)
-      if (isNews(change)) queue.add(change.key)
+      else heartbeats.observe(change.object)
+      if (isHostChanged(change)) queue.add(change.key)
     })
-    return reconciling(scene, {
+    return createReconciler(context, {
       async reconcile(name) {
         const [node, host] = [known.get(name), agents.get(name)]
-        // Of a host that is silent nobody knows how its disk is: all stays as it is.
+        // The disk state of a silent host is unknown, so nothing is changed.
         if (node === undefined || host === undefined || heartbeats.isSilent(name)) return undefined
-        const diskFails = (host.status.failing ?? []).some(({ code }) => isOfDisk(code))
-        if (diskFails) well.delete(name)
-        const since = well.get(name) ?? time.now()
-        if (!diskFails) well.set(name, since)
+        const isDiskFailing = (host.status.failing ?? []).some(({ code }) => isDiskCode(code))
+        if (isDiskFailing) healthySince.delete(name)
+        const since = healthySince.get(name) ?? time.now()
+        if (!isDiskFailing) healthySince.set(name, since)
         const { unschedulable, cordonedBy } = node
-        const wellFor = diskFails ? 0 : time.now() - since
-        const action = decideCordon({ unschedulable, cordonedBy, diskFails, wellFor })
+        const healthyForMs = isDiskFailing ? 0 : time.now() - since
+        const action = decideCordon({ unschedulable, cordonedBy, isDiskFailing, healthyForMs })
         if (action !== 'nothing') {
-          // Only as it was looked at: an administrator may be at it, too.
-          const { metadata } = await get(client, kind, { name })
-          const isSame = metadata.annotations?.[cordonMark] === cordonedBy
-          if (!isSame) return { requeueAfter: 1000 }
-          await merge(client, kind, { name }, patchOf(action, metadata.resourceVersion))
+          // Only in the version that was read: an administrator may change the node at the same time.
+          const { metadata } = await getObject(client, nodeKind, { name })
+          const isUnchanged = metadata.annotations?.[cordonedByAnnotation] === cordonedBy
+          if (!isUnchanged) return { requeueAfter: 1000 }
+          await patchObject(client, nodeKind, { name }, buildPatch(action, metadata.resourceVersion))
           const note = notes[action]
           const object = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: node.uid } }
           if (note !== undefined)
@@ -53,21 +56,21 @@ export const diskCordoner: ControllerRow = {
         }
         return cordonedBy === undefined && action === 'nothing'
           ? undefined
-          : { requeueAfter: settledAfter / 2 }
+          : { requeueAfter: diskSettleMs / 2 }
       },
     })
   },
 }
 
-const kind = kindOf('v1', 'Node')
+const nodeKind = createUntypedKind('v1', 'Node')
 
 const notes: Readonly<Partial<Record<CordonAction, readonly [reason: string, note: string]>>> = {
-  cordon: ['DiskFails', 'the disk of this host fails: no more pods are put here until it is well'],
-  uncordon: ['DiskWell', 'the disk of this host is well again: pods are put here as ever'],
+  cordon: ['DiskFailing', 'the disk of this host fails: the node is cordoned until it is healthy'],
+  uncordon: ['DiskHealthy', 'the disk of this host is healthy again: the node is uncordoned'],
 }
 
-function patchOf(action: CordonAction, resourceVersion: string | undefined): object {
-  const mark = action === 'cordon' ? cordoner : null
-  const metadata = { resourceVersion, annotations: { [cordonMark]: mark } }
+function buildPatch(action: CordonAction, resourceVersion: string | undefined): object {
+  const owner = action === 'cordon' ? diskCordonerName : null
+  const metadata = { resourceVersion, annotations: { [cordonedByAnnotation]: owner } }
   return action === 'forget' ? { metadata } : { metadata, spec: { unschedulable: action === 'cordon' } }
 }

@@ -1,42 +1,44 @@
-import { patchStatus } from '../../../kube/write-objects.ts'
-import { areSaid, withTimes } from '../../conditions.ts'
-import type { ControllerRow } from '../../controller.ts'
-import { Heartbeats, silentAfter } from '../../heartbeats.ts'
-import { reconciling } from '../../reconciler.ts'
-import { hosts, isNews, nodes } from '../../watch-specs.ts'
-import { conditionsOf } from './decide.ts'
+import { applyStatus } from '../../../kube/write-objects.ts'
+import { areConditionsCurrent, addTransitionTimes } from '../../conditions.ts'
+import type { ControllerDefinition } from '../../controller.ts'
+import { Heartbeats, silentAfterMs } from '../../heartbeats.ts'
+import { createReconciler } from '../../reconciler.ts'
+import { hostWatch, isHostChanged, nodeWatch } from '../../watch-specs.ts'
+import { buildNodeConditions } from './decide.ts'
 
-export const nodeKeeper: ControllerRow = {
-  name: 'node-keeper',
+export const nodeConditions: ControllerDefinition = {
+  name: 'node-conditions',
   aliases: ['nodes'],
-  summary: 'says at nodes, as conditions, whether the agents of their hosts are heard, and how they are',
+  summary:
+    'writes node conditions: whether the agent of the host reports, and whether components and disks are healthy',
   byDefault: true,
-  watches: [nodes, hosts],
-  rights: [{ apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] }],
-  build(scene) {
-    const { queue, client, now } = scene
-    const [known, agents] = [scene.informer(nodes), scene.informer(hosts)]
-    const heartbeats = new Heartbeats(scene)
+  watches: [nodeWatch, hostWatch],
+  rules: [{ apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] }],
+  build(context) {
+    const { queue, client, now } = context
+    const [known, agents] = [context.getInformer(nodeWatch), context.getInformer(hostWatch)]
+    const heartbeats = new Heartbeats(context)
     known.listen(({ key }) => queue.add(key))
     agents.listen((change) => {
       const wasSilent = heartbeats.isSilent(change.key)
       if (change.type === 'deleted') heartbeats.forget(change.key)
-      else heartbeats.hear(change.object)
-      if (isNews(change) || wasSilent) queue.add(change.key)
+      else heartbeats.observe(change.object)
+      if (isHostChanged(change) || wasSilent) queue.add(change.key)
     })
-    return reconciling(scene, {
+    return createReconciler(context, {
       async reconcile(name) {
         const [node, host] = [known.get(name), agents.get(name)]
         if (node === undefined) return undefined
-        // Whose host has no object any more has nothing to say, either.
-        const wishes = host === undefined ? [] : conditionsOf(host.status, heartbeats.isSilent(name))
-        const isSaid = wishes.length === node.conditions.length && areSaid(wishes, node.conditions)
-        if (!isSaid) {
-          const status = { conditions: withTimes(wishes, node.conditions, now()) }
+        // A node without a host object gets no conditions.
+        const desired = host === undefined ? [] : buildNodeConditions(host.status, heartbeats.isSilent(name))
+        const isCurrent =
+          desired.length === node.conditions.length && areConditionsCurrent(desired, node.conditions)
+        if (!isCurrent) {
+          const status = { conditions: addTransitionTimes(desired, node.conditions, now()) }
           const manifest = { apiVersion: 'v1', kind: 'Node', metadata: { name }, status }
-          await patchStatus(client, manifest, { force: true, manager: 'hyperkube-node-keeper' })
+          await applyStatus(client, manifest, { force: true, manager: 'hyperkube-node-conditions' })
         }
-        return host === undefined ? undefined : { requeueAfter: silentAfter / 2 }
+        return host === undefined ? undefined : { requeueAfter: silentAfterMs / 2 }
       },
     })
   },

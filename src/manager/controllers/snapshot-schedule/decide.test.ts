@@ -1,62 +1,76 @@
 import { expect, test } from 'vitest'
 import type { HostResult } from '../../../contract/host-resource.ts'
-import { etcdOf } from '../../testing/fake-hosts.ts'
-import { decideSnapshot, idFor, type SnapshotHost } from './decide.ts'
-import { nameFor } from './retention.ts'
+import { buildHostEtcd } from '../../testing/fake-hosts.ts'
+import { decideSnapshot, formatSnapshotRequestId, type SnapshotHost } from './decide.ts'
+import { formatScheduledSnapshotName } from './retention.ts'
 
 const moment = new Date('2026-11-16T08:00:00Z')
 const due = { moment, keep: { hourly: 2, daily: 0, weekly: 0 } }
 const names = ['cp1', 'cp2', 'cp3']
-const id = idFor(moment)
+const id = formatSnapshotRequestId(moment)
 
 function host(name: string, more: Partial<SnapshotHost> = {}): SnapshotHost {
-  return { name, etcd: etcdOf(name, names), silent: false, open: [], results: [], snapshots: [], ...more }
+  return {
+    name,
+    etcd: buildHostEtcd(name, names),
+    silent: false,
+    openRequests: [],
+    results: [],
+    snapshots: [],
+    ...more,
+  }
 }
 
 function snapshot(text: string, size = 1) {
-  return { name: nameFor(new Date(text)), taken: new Date(text).toISOString(), size }
+  return { name: formatScheduledSnapshotName(new Date(text)), takenAt: new Date(text).toISOString(), size }
 }
 
 const failed: HostResult = { id, outcome: 'failed', at: moment.toISOString(), details: [] }
-const whom = (hosts: readonly SnapshotHost[]): string => {
+const decideHost = (hosts: readonly SnapshotHost[]): string => {
   const action = decideSnapshot(hosts, due)
   return action.kind === 'take' ? action.host : action.kind
 }
 
 test('a member takes it that does not lead, and has not had one for the longest', () => {
-  expect(whom(names.map((name) => host(name)))).toBe('cp2')
-  expect(whom([host('cp1'), host('cp2', { snapshots: [snapshot('2026-11-16T07:00Z')] }), host('cp3')])).toBe(
-    'cp3',
-  )
-  expect(whom([host('cp1')])).toBe('cp1')
+  expect(decideHost(names.map((name) => host(name)))).toBe('cp2')
+  expect(
+    decideHost([host('cp1'), host('cp2', { snapshots: [snapshot('2026-11-16T07:00Z')] }), host('cp3')]),
+  ).toBe('cp3')
+  expect(decideHost([host('cp1')])).toBe('cp1')
 })
 
 test('once it is there, and not empty, there is nothing to do', () => {
-  expect(whom([host('cp1'), host('cp2', { snapshots: [snapshot('2026-11-16T08:00Z')] })])).toBe('nothing')
-  expect(whom([host('cp1'), host('cp2', { snapshots: [snapshot('2026-11-16T08:00Z', 0)] })])).toBe('cp2')
-  expect(whom([])).toBe('nothing')
-})
-
-test('whoever was asked is waited for, unless it went silent; who failed is not asked again', () => {
-  expect(whom([host('cp1'), host('cp2'), host('cp3', { open: [id] })])).toBe('cp3')
-  expect(whom([host('cp1'), host('cp2'), host('cp3', { open: [id], silent: true })])).toBe('cp2')
-  expect(whom([host('cp1'), host('cp2', { results: [failed] }), host('cp3')])).toBe('cp3')
-  const done: HostResult = { ...failed, outcome: 'done' }
-  expect(whom([host('cp1'), host('cp2', { results: [done] }), host('cp3', { results: [failed] })])).toBe(
-    'cp1',
+  expect(decideHost([host('cp1'), host('cp2', { snapshots: [snapshot('2026-11-16T08:00Z')] })])).toBe(
+    'nothing',
   )
+  expect(decideHost([host('cp1'), host('cp2', { snapshots: [snapshot('2026-11-16T08:00Z', 0)] })])).toBe(
+    'cp2',
+  )
+  expect(decideHost([])).toBe('nothing')
 })
 
-test('that nobody could take it is said', () => {
+test('a requested host is waited for unless it went silent; a host that failed is not asked again', () => {
+  expect(decideHost([host('cp1'), host('cp2'), host('cp3', { openRequests: [id] })])).toBe('cp3')
+  expect(decideHost([host('cp1'), host('cp2'), host('cp3', { openRequests: [id], silent: true })])).toBe(
+    'cp2',
+  )
+  expect(decideHost([host('cp1'), host('cp2', { results: [failed] }), host('cp3')])).toBe('cp3')
+  const done: HostResult = { ...failed, outcome: 'done' }
+  expect(
+    decideHost([host('cp1'), host('cp2', { results: [done] }), host('cp3', { results: [failed] })]),
+  ).toBe('cp1')
+})
+
+test('a snapshot that no host could take is reported', () => {
   const all = names.map((name) => host(name, { results: [failed] }))
   expect(decideSnapshot(all, due)).toMatchObject({
     kind: 'report',
     note: expect.stringContaining('cp1, cp2, cp3'),
   })
-  expect(whom(names.map((name) => host(name, { silent: true })))).toBe('report')
+  expect(decideHost(names.map((name) => host(name, { silent: true })))).toBe('report')
 })
 
-test('what nothing keeps goes from the host that takes one, counted over all hosts, and nothing that a person has named', () => {
+test('expired snapshots are removed from the host that takes one, counted over all hosts; snapshots with other names stay', () => {
   const [six, seven] = [snapshot('2026-11-16T06:00Z'), snapshot('2026-11-16T07:00Z')]
   const own = { ...six, name: 'mine.db' }
   const cp2 = host('cp2', { snapshots: [six, own] })

@@ -1,19 +1,19 @@
 import type { HostEtcd, HostResult, HostSnapshot } from '../../../contract/host-resource.ts'
 import type { Retention } from '../../../contract/manager-settings.ts'
-import { momentOf, nameFor, superfluous } from './retention.ts'
+import { parseScheduledSnapshotTime, formatScheduledSnapshotName, findExpiredSnapshots } from './retention.ts'
 
-/** A host with a member of etcd, as its agent sees it. */
+/** A host with an etcd member, as its agent reports it. */
 export interface SnapshotHost {
   readonly name: string
   readonly etcd: HostEtcd
   readonly silent: boolean
-  readonly open: readonly string[]
+  readonly openRequests: readonly string[]
   readonly results: readonly HostResult[]
   readonly snapshots: readonly HostSnapshot[]
 }
 
-export interface Due {
-  /** The last moment of the schedule. */
+export interface DueSnapshot {
+  /** The latest scheduled time. */
   readonly moment: Date
   readonly keep: Retention
 }
@@ -26,12 +26,12 @@ export type SnapshotAction =
       readonly name: string
       readonly remove: string[]
     }
-  /** Nobody could take it. */
+  /** No host could take the snapshot. */
   | { readonly kind: 'report'; readonly host: string; readonly note: string }
   | { readonly kind: 'nothing' }
 
-/** The same for the same moment, whoever leads. */
-export function idFor(moment: Date): string {
+/** Equal for the same scheduled time under every leader. */
+export function formatSnapshotRequestId(moment: Date): string {
   return `snapshot-schedule.${moment
     .toISOString()
     .slice(0, 16)
@@ -39,45 +39,61 @@ export function idFor(moment: Date): string {
     .toLowerCase()}`
 }
 
-/** Who takes the snapshot of a moment. One that failed at one host is taken at another. */
-export function decideSnapshot(hosts: readonly SnapshotHost[], { moment, keep }: Due): SnapshotAction {
-  const [id, name] = [idFor(moment), nameFor(moment)]
-  const has = hosts.some(({ snapshots }) => snapshots.some((one) => one.name === name && one.size > 0))
-  if (has || hosts.length === 0) return { kind: 'nothing' }
-  const under = hosts.find(({ open }) => open.includes(id))
+/** Selects the host that takes the scheduled snapshot. After a failure on one host another host takes it. */
+export function decideSnapshot(
+  hosts: readonly SnapshotHost[],
+  { moment, keep }: DueSnapshot,
+): SnapshotAction {
+  const [id, name] = [formatSnapshotRequestId(moment), formatScheduledSnapshotName(moment)]
+  const exists = hosts.some(({ snapshots }) => snapshots.some((one) => one.name === name && one.size > 0))
+  if (exists || hosts.length === 0) return { kind: 'nothing' }
+  const requested = hosts.find(({ openRequests }) => openRequests.includes(id))
   const failed = hosts.filter(({ results }) =>
     results.some((result) => result.id === id && hasFailed(result)),
   )
-  const able = hosts.filter(
+  const candidates = hosts.filter(
     (host) => host.etcd.ready && !host.etcd.learner && !host.silent && !failed.includes(host),
   )
-  // What was asked of a host that went silent since is asked of another one, too: two are better than none.
-  const next = under !== undefined && !under.silent ? under : able.toSorted(best)[0]
+  // If the requested host went silent, another host gets the request too: two snapshots are better than none.
+  const next =
+    requested !== undefined && !requested.silent ? requested : candidates.toSorted(comparePreference)[0]
   if (next !== undefined)
-    return { kind: 'take', host: next.name, id, name, remove: removedOn(next, hosts, name, moment, keep) }
+    return {
+      kind: 'take',
+      host: next.name,
+      id,
+      name,
+      remove: findFilesToRemove(next, hosts, name, moment, keep),
+    }
   const host = failed[0]?.name ?? hosts[0]?.name ?? ''
-  const whose =
+  const cause =
     failed.length > 0
       ? `it failed on ${failed.map((one) => one.name).join(', ')}`
-      : 'no member of etcd is well'
-  return { kind: 'report', host, note: `there is no snapshot of ${moment.toISOString()}: ${whose}` }
+      : 'no etcd member is healthy'
+  return { kind: 'report', host, note: `there is no snapshot of ${moment.toISOString()}: ${cause}` }
 }
 
-/** What was done without being there afterwards has failed as well. Refused as late or unknown, it will not be done. */
+/**
+ * A result without the snapshot file is a failure, too. A request refused as late or unknown will not be
+ * done.
+ */
 function hasFailed(result: HostResult): boolean {
   return result.outcome !== 'refused' || result.reason === 'late' || result.reason === 'unknown'
 }
 
-/** Better not the leader, which has work enough; then whoever has not had one for the longest. */
-function best(a: SnapshotHost, b: SnapshotHost): number {
+/** Prefers members that are not the leader, then the one whose latest snapshot is the oldest. */
+function comparePreference(a: SnapshotHost, b: SnapshotHost): number {
   const leads = ({ etcd }: SnapshotHost): number => Number(etcd.leader === etcd.id)
   const newest = ({ snapshots }: SnapshotHost): number =>
-    Math.max(0, ...snapshots.map(({ taken }) => Date.parse(taken)))
+    Math.max(0, ...snapshots.map(({ takenAt }) => Date.parse(takenAt)))
   return leads(a) - leads(b) || newest(a) - newest(b) || (a.name < b.name ? -1 : 1)
 }
 
-/** Of all that there are on any host, those of this one that nothing keeps once the new one is there. */
-function removedOn(
+/**
+ * Files of this host that the retention, counted over all hosts, no longer keeps once the new snapshot
+ * exists.
+ */
+function findFilesToRemove(
   host: SnapshotHost,
   all: readonly SnapshotHost[],
   name: string,
@@ -86,12 +102,12 @@ function removedOn(
 ): string[] {
   const known = all.flatMap(({ name: owner, snapshots }) =>
     snapshots.flatMap((one) => {
-      const taken = momentOf(one.name)
-      return taken === undefined ? [] : [{ owner, name: one.name, taken }]
+      const takenAt = parseScheduledSnapshotTime(one.name)
+      return takenAt === undefined ? [] : [{ owner, name: one.name, takenAt }]
     }),
   )
-  const next = { owner: host.name, name, taken: moment.getTime() }
-  return superfluous([...known, next], keep)
+  const next = { owner: host.name, name, takenAt: moment.getTime() }
+  return findExpiredSnapshots([...known, next], keep)
     .filter((one) => one.owner === host.name && one.name !== name)
     .map((one) => one.name)
     .slice(0, 100)

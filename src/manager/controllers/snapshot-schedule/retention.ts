@@ -1,45 +1,51 @@
 import type { Retention } from '../../../contract/manager-settings.ts'
-import { stampOf, timeOf } from '../../../kit/file-timestamp.ts'
+import { formatFileTimestamp, parseFileTimestamp } from '../../../kit/file-timestamp.ts'
 
-export interface Kept {
+export interface ScheduledSnapshot {
   readonly name: string
   /** Milliseconds since 1970. */
-  readonly taken: number
+  readonly takenAt: number
 }
 
-const hour = 3_600_000
-const day = 24 * hour
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 /** 1970 began on a Thursday; weeks begin on Mondays. */
-const monday = 4 * day
+const mondayOffset = 4 * dayMs
 
 /**
- * Those that nothing keeps, the oldest first: of each of the last so many hours, days and weeks that have one, the newest
- * stays. The newest of all always does.
+ * Snapshots that the retention does not keep, the oldest first. For each of the last hours, days and weeks
+ * with a snapshot the newest one stays. The newest of all always stays.
  */
-export function superfluous<T extends Kept>(all: readonly T[], { hourly, daily, weekly }: Retention): T[] {
-  const newestFirst = all.toSorted((a, b) => b.taken - a.taken)
-  const kept = new Set<T>(newestFirst.slice(0, 1))
-  const keep = (most: number, spanOf: (taken: number) => number): void => {
+export function findExpiredSnapshots<T extends ScheduledSnapshot>(
+  all: readonly T[],
+  { hourly, daily, weekly }: Retention,
+): T[] {
+  const newestFirst = all.toSorted((a, b) => b.takenAt - a.takenAt)
+  const retained = new Set<T>(newestFirst.slice(0, 1))
+  const retainNewest = (max: number, toSpan: (takenAt: number) => number): void => {
     const spans = new Set<number>()
     for (const one of newestFirst) {
-      const span = spanOf(one.taken)
-      if (spans.size >= most || spans.has(span)) continue
+      const span = toSpan(one.takenAt)
+      if (spans.size >= max || spans.has(span)) continue
       spans.add(span)
-      kept.add(one)
+      retained.add(one)
     }
   }
-  keep(hourly, (taken) => Math.floor(taken / hour))
-  keep(daily, (taken) => Math.floor(taken / day))
-  keep(weekly, (taken) => Math.floor((taken + monday - day) / (7 * day)))
-  return newestFirst.filter((one) => !kept.has(one)).toReversed()
+  retainNewest(hourly, (takenAt) => Math.floor(takenAt / hourMs))
+  retainNewest(daily, (takenAt) => Math.floor(takenAt / dayMs))
+  retainNewest(weekly, (takenAt) => Math.floor((takenAt + mondayOffset - dayMs) / (7 * dayMs)))
+  return newestFirst.filter((one) => !retained.has(one)).toReversed()
 }
 
-/** etcd-2026-11-16T08-00-00Z.db: what bears another name was put there by somebody for a reason. */
-export function nameFor(moment: Date): string {
-  return `etcd-${stampOf(moment)}.db`
+/**
+ * For example etcd-2026-11-16T08-00-00Z.db. Files with other names were created on purpose and are never
+ * removed.
+ */
+export function formatScheduledSnapshotName(moment: Date): string {
+  return `etcd-${formatFileTimestamp(moment)}.db`
 }
 
-/** When one was due that bears such a name. */
-export function momentOf(name: string): number | undefined {
-  return timeOf(/^etcd-(.*)\.db$/.exec(name)?.[1] ?? '')?.getTime()
+/** The scheduled time in such a name. */
+export function parseScheduledSnapshotTime(name: string): number | undefined {
+  return parseFileTimestamp(/^etcd-(.*)\.db$/.exec(name)?.[1] ?? '')?.getTime()
 }

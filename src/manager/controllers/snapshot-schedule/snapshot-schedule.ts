@@ -1,59 +1,59 @@
-import type { ControllerRow } from '../../controller.ts'
+import type { ControllerDefinition } from '../../controller.ts'
 import { Heartbeats } from '../../heartbeats.ts'
-import { askHost, askRights } from '../../host-requests.ts'
-import { reconciling } from '../../reconciler.ts'
-import { eventRights, hostObject, hosts, isNews } from '../../watch-specs.ts'
-import { lastMoment, nextMoment, parseCron } from '../../../kit/cron.ts'
+import { requestHostAction, hostRequestRules } from '../../host-requests.ts'
+import { createReconciler } from '../../reconciler.ts'
+import { eventRules, toHostReference, hostWatch, isHostChanged } from '../../watch-specs.ts'
+import { previousOccurrence, nextOccurrence, parseCron } from '../../../kit/cron.ts'
 import { decideSnapshot, type SnapshotHost } from './decide.ts'
 
 /** In milliseconds. */
-const within = 60 * 60_000
-const looksEvery = 5 * 60_000
+const maxStartTimeoutMs = 60 * 60_000
+const checkIntervalMs = 5 * 60_000
 
-export const snapshotSchedule: ControllerRow = {
+export const snapshotSchedule: ControllerDefinition = {
   name: 'snapshot-schedule',
   aliases: ['snapshots'],
-  summary: 'has members of etcd keep snapshots when they are due, and remove those that nothing keeps',
+  summary: 'has etcd members take snapshots on schedule, and remove those that the retention does not keep',
   byDefault: true,
-  watches: [hosts],
-  rights: [...askRights, ...eventRights],
-  build(scene) {
-    const { queue, events, now, settings } = scene
-    const known = scene.informer(hosts)
-    const heartbeats = new Heartbeats(scene)
+  watches: [hostWatch],
+  rules: [...hostRequestRules, ...eventRules],
+  build(context) {
+    const { queue, events, now, settings } = context
+    const known = context.getInformer(hostWatch)
+    const heartbeats = new Heartbeats(context)
     const members = new Set<string>()
-    const wish = settings.snapshots
-    const cron = wish === undefined ? undefined : parseCron(wish.schedule)
+    const schedule = settings.snapshots
+    const cron = schedule === undefined ? undefined : parseCron(schedule.schedule)
     known.listen((change) => {
       if (change.type === 'deleted') heartbeats.forget(change.key)
-      else heartbeats.hear(change.object)
+      else heartbeats.observe(change.object)
       if (change.type !== 'deleted' && change.object.status.etcd !== undefined) members.add(change.key)
       else members.delete(change.key)
-      if (cron !== undefined && members.has(change.key) && isNews(change)) queue.add(due)
+      if (cron !== undefined && members.has(change.key) && isHostChanged(change)) queue.add(queueKey)
     })
-    if (cron !== undefined) queue.add(due)
-    const look = (): SnapshotHost[] =>
+    if (cron !== undefined) queue.add(queueKey)
+    const readHosts = (): SnapshotHost[] =>
       [...members].flatMap((name) => {
-        const { open = [], status } = known.get(name) ?? {}
+        const { openRequests = [], status } = known.get(name) ?? {}
         if (status?.etcd === undefined) return []
         const { etcd, results = [], snapshots = [] } = status
-        return [{ name, etcd, open, results, snapshots, silent: heartbeats.isSilent(name) }]
+        return [{ name, etcd, openRequests, results, snapshots, silent: heartbeats.isSilent(name) }]
       })
-    return reconciling(scene, {
+    return createReconciler(context, {
       async reconcile() {
-        const moment = cron && lastMoment(cron, now())
-        if (cron === undefined || wish === undefined || moment === undefined) return undefined
-        const left = (nextMoment(cron, now())?.getTime() ?? Infinity) - now().getTime()
-        const action = decideSnapshot(look(), { moment, keep: wish.keep })
+        const moment = cron && previousOccurrence(cron, now())
+        if (cron === undefined || schedule === undefined || moment === undefined) return undefined
+        const remainingMs = (nextOccurrence(cron, now())?.getTime() ?? Infinity) - now().getTime()
+        const action = decideSnapshot(readHosts(), { moment, keep: schedule.keep })
         if (action.kind === 'take') {
           const { host, id, name, remove } = action
-          await askHost(scene, host, {
-            ...{ id, ask: { type: 'take-snapshot', name, remove } },
-            within: Math.min(within, left),
+          await requestHostAction(context, host, {
+            ...{ id, action: { type: 'take-snapshot', name, remove } },
+            startTimeoutMs: Math.min(maxStartTimeoutMs, remainingMs),
           })
         }
         if (action.kind === 'report') {
-          const regarding = hostObject(known.get(action.host) ?? { name: action.host, uid: undefined })
+          const regarding = toHostReference(known.get(action.host) ?? { name: action.host, uid: undefined })
           const note = {
             type: 'Warning',
             reason: 'SnapshotMissing',
@@ -62,11 +62,13 @@ export const snapshotSchedule: ControllerRow = {
           } as const
           await events.record(regarding, note)
         }
-        return { requeueAfter: action.kind === 'nothing' ? left : Math.min(left, looksEvery) }
+        return {
+          requeueAfter: action.kind === 'nothing' ? remainingMs : Math.min(remainingMs, checkIntervalMs),
+        }
       },
     })
   },
 }
 
-/** Stands in the queue for the snapshot that is due. */
-const due = 'due'
+/** The queue key of the due snapshot. */
+const queueKey = 'due'

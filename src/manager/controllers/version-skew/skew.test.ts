@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { skewOf } from './skew.ts'
+import { computeSkew } from './skew.ts'
 
 test.each([
   ['v1.37.1', 'v1.37.1', 'supported'],
@@ -12,5 +12,5 @@ test.each([
   ['v1.37.1', '', 'unknown'],
   ['v2.0.0', 'v1.37.1', 'unknown'],
 ])('a kubelet %j beside an API server %j is %s', (kubelet, server, skew) => {
-  expect(skewOf(kubelet, server)).toBe(skew)
+  expect(computeSkew(kubelet, server)).toBe(skew)
 })

@@ -1,18 +1,18 @@
-/** How a kubelet's version goes with that of the API server. */
-export type Skew = 'supported' | 'newer' | 'too-old' | 'unknown'
+/** How the version of a kubelet relates to that of the API server. */
+export type VersionSkew = 'supported' | 'newer' | 'too-old' | 'unknown'
 
-/** So many minor versions a kubelet may be behind, says Kubernetes. */
-const behind = 3
+/** Kubernetes supports kubelets that are at most this many minor versions older. */
+const maxMinorsBehind = 3
 
-/** Versions as both say it: v1.37.1. */
-export function skewOf(kubelet: string, server: string): Skew {
-  const [theirs, ours] = [minorOf(kubelet), minorOf(server)]
-  if (theirs === undefined || ours === undefined) return 'unknown'
-  if (theirs > ours) return 'newer'
-  return theirs < ours - behind ? 'too-old' : 'supported'
+/** Versions look like v1.37.1. */
+export function computeSkew(kubelet: string, server: string): VersionSkew {
+  const [kubeletMinor, serverMinor] = [parseMinor(kubelet), parseMinor(server)]
+  if (kubeletMinor === undefined || serverMinor === undefined) return 'unknown'
+  if (kubeletMinor > serverMinor) return 'newer'
+  return kubeletMinor < serverMinor - maxMinorsBehind ? 'too-old' : 'supported'
 }
 
-function minorOf(version: string): number | undefined {
+function parseMinor(version: string): number | undefined {
   const [, minor] = /^v1\.(\d+)\./.exec(version) ?? []
   return minor === undefined ? undefined : Number(minor)
 }

@@ -1,22 +1,22 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
-import type { Ending } from '../../../kube/election.ts'
-import { soon, stage } from '../../testing/manager-bench.ts'
+import { type TestCa, createTestCa } from '../../../kit/testing/test-ca.ts'
+import type { ElectionResult } from '../../../kube/election.ts'
+import { waitUntil, createManagerBench } from '../../testing/manager-bench.ts'
 import { versionSkew } from './version-skew.ts'
 
-let authority: TestAuthority
+let ca: TestCa
 
 beforeAll(async () => {
-  authority = await testAuthority()
+  ca = await createTestCa()
 })
 
-test('a leader tells of a kubelet that does not fit, with the rights of the table, all of them and no others', async () => {
-  await using one = await stage(authority, [versionSkew])
+test('a leader reports an unsupported kubelet, with exactly the RBAC rules of the definition', async () => {
+  await using one = await createManagerBench(ca, [versionSkew])
   const { cluster, authorizer } = one
   cluster.putNode('good', 'v1.36.4')
   cluster.putNode('old', 'v1.33.9')
   const manager = await one.start('a')
-  await soon('an event', () => cluster.events.length > 0)
+  await waitUntil('an event', () => cluster.events.length > 0)
   expect(cluster.events).toMatchObject([
     {
       reason: 'VersionSkew',
@@ -26,43 +26,43 @@ test('a leader tells of a kubelet that does not fit, with the rights of the tabl
       regarding: { kind: 'Node', name: 'old', uid: 'uid-old' },
     },
   ])
-  const status = async (): Promise<string> => (await manager.ask('/metrics')).text
+  const status = async (): Promise<string> => (await manager.get('/metrics')).text
   expect(await status()).toContain('hyperkube_nodes_by_version_skew{kubelet="v1.33.9",skew="too-old"} 1\n')
   expect(await status()).toContain('leader_election_master_status{name="hyperkube-controller-manager"} 1\n')
   expect(await status()).toContain('workqueue_depth{name="version-skew"} 0\n')
   cluster.putNode('good', 'v1.38.0')
-  await soon('another event', () => cluster.events.length > 1)
+  await waitUntil('another event', () => cluster.events.length > 1)
   expect(cluster.events[1]).toMatchObject({
     note: 'kubelet v1.38.0 must not be newer than API server v1.37.1',
   })
-  // What is said again is counted.
+  // Repeated events are counted.
   cluster.putNode('good', 'v1.37.1')
   cluster.putNode('good', 'v1.38.0')
-  await soon('it to be counted', () => cluster.events.length > 2)
+  await waitUntil('it to be counted', () => cluster.events.length > 2)
   expect(cluster.events[2]).toMatchObject({ series: { count: 2 } })
   manager.stop.abort()
-  expect(await manager.ending).toBe<Ending>('stopped')
+  expect(await manager.result).toBe<ElectionResult>('stopped')
   expect(authorizer.refused).toEqual([])
   expect(authorizer.unused).toEqual([])
 })
 
 test('on a healthy cluster nothing is written but the lease', async () => {
-  await using one = await stage(authority, [versionSkew])
+  await using one = await createManagerBench(ca, [versionSkew])
   for (let number = 0; number < 50; number++) one.cluster.putNode(`n${number}`, 'v1.37.1')
   const manager = await one.start('a')
-  await soon('all nodes to be looked at', async () =>
-    (await manager.ask('/metrics')).text.includes(
+  await waitUntil('all nodes to be checked', async () =>
+    (await manager.get('/metrics')).text.includes(
       'workqueue_work_duration_seconds_count{name="version-skew"} 51\n',
     ),
   )
   expect(one.cluster.writes.filter((write) => !write.includes('/leases'))).toEqual([])
 })
 
-test('a controller can do nothing that its row does not say, and goes on trying', async () => {
-  await using one = await stage(authority, [{ ...versionSkew, rights: [] }])
+test('a controller can do only what its definition allows, and keeps trying', async () => {
+  await using one = await createManagerBench(ca, [{ ...versionSkew, rules: [] }])
   one.cluster.putNode('old', 'v1.33.9')
   const manager = await one.start('a')
-  await soon('it to be refused', () => one.authorizer.refused.length > 1)
+  await waitUntil('it to be refused', () => one.authorizer.refused.length > 1)
   expect(one.authorizer.refused[0]).toMatchObject({
     user: 'hyperkube:controller:version-skew',
     resource: '/version',

@@ -1,27 +1,32 @@
 import type { Finding } from '../../../contract/finding.ts'
-import { clusterOf, planInput, type Variation } from '../../testing/fixtures.ts'
-import { inputFindings } from '../../check-plan-input.ts'
+import { parseTestCluster, buildPlanInput, type FactsVariation } from '../../testing/fixtures.ts'
+import { checkPlanInput } from '../../check-plan-input.ts'
 import type { PlanInput } from '../../context.ts'
-import { topologyOf } from '../../topology.ts'
+import { buildTopology } from '../../topology.ts'
 
-/** For tests: a control plane, a worker, a Windows worker, and a member of etcd alone. */
-export const hosts = [
+/** Test fixture: a control plane, a dedicated etcd member, a worker and a Windows worker. */
+export const defaultHostLines = [
   '- { name: cp1, address: 10.0.0.11, roles: [control-plane] }',
   '- { name: etcd1, address: 10.0.0.12, roles: [etcd] }',
   '- { name: w1, address: 10.0.0.21, roles: [worker] }',
   '- { name: win1, address: 10.0.0.31, roles: [worker], os: windows }',
 ] as const
 
-interface Case {
+interface CheckCase {
   /** Lines of `spec`. */
   readonly spec?: readonly string[]
   readonly hosts?: readonly string[]
-  /** By the name of a host. */
-  readonly facts?: Readonly<Record<string, Variation>>
+  /** By host name. */
+  readonly facts?: Readonly<Record<string, FactsVariation>>
   readonly input?: (input: PlanInput) => PlanInput
 }
 
-export function inputOf({ spec = [], hosts: lines = hosts, facts = {}, input = same }: Case): PlanInput {
+export function buildCheckedInput({
+  spec = [],
+  hosts: lines = defaultHostLines,
+  facts = {},
+  input = unchanged,
+}: CheckCase): PlanInput {
   const text = [
     'apiVersion: hyperkube.dev/v1',
     'kind: Cluster',
@@ -31,21 +36,21 @@ export function inputOf({ spec = [], hosts: lines = hosts, facts = {}, input = s
       (line) => `  ${line}`,
     ),
   ].join('\n')
-  return input(planInput(clusterOf(text), ({ name }) => facts[name] ?? {}))
+  return input(buildPlanInput(parseTestCluster(text), ({ name }) => facts[name] ?? {}))
 }
 
-export function findingsOf(wish: Case): readonly Finding[] {
-  const input = inputOf(wish)
-  return inputFindings(input, topologyOf(input.cluster, input.facts))
+export function checkCase(testCase: CheckCase): readonly Finding[] {
+  const input = buildCheckedInput(testCase)
+  return checkPlanInput(input, buildTopology(input.cluster, input.facts))
 }
 
-/** Findings in short: of whom, how bad, what. */
-export function briefly(wish: Case): string[] {
-  return findingsOf(wish).map(
+/** Findings in short form: host, severity, code. */
+export function checkCaseBriefly(testCase: CheckCase): string[] {
+  return checkCase(testCase).map(
     ({ host, component, severity, code }) => `${host ?? component ?? 'cluster'} ${severity} ${code}`,
   )
 }
 
-function same(input: PlanInput): PlanInput {
+function unchanged(input: PlanInput): PlanInput {
   return input
 }

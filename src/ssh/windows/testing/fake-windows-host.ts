@@ -17,34 +17,37 @@ import { dirname, join, posix } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import ssh2, { type Connection, type ServerChannel, type SFTPWrapper } from 'ssh2'
 import { hasCode } from '../../../kit/errors.ts'
-import { connect } from '../../connect-built-in.ts'
+import { connectBuiltIn } from '../../connect-built-in.ts'
 import type { ConnectOptions } from '../../options.ts'
 import type { Remote } from '../../remote.ts'
 
-/** A program that the host is told to run: its words, and what it hears and says. Answers with its exit code. */
-export type Program = (
-  words: readonly string[],
-  talk: { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable },
+/** A program that the fake host runs, with its arguments and standard streams. Returns its exit code. */
+export type FakeProgram = (
+  args: readonly string[],
+  streams: { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable },
 ) => Promise<number>
 
-export interface TestHost extends AsyncDisposable {
-  /** The directory in which C: is one. */
+export interface FakeWindowsHost extends AsyncDisposable {
+  /** Directory that contains C:. */
   readonly root: string
-  /** Where a path of Windows is on this machine. */
-  readonly placed: (path: string) => string
+  /** Local path of a Windows path. */
+  readonly toLocalPath: (path: string) => string
   readonly connect: (options?: Partial<ConnectOptions>) => Promise<Remote>
-  /** All lines that it was handed. */
+  /** All command lines that it received. */
   readonly lines: readonly string[]
-  /** Breaks all connections, and takes no others until it is told so. */
+  /** Cuts all connections and refuses new ones until `restore`. */
   readonly cut: () => void
-  readonly mend: () => void
+  readonly restore: () => void
 }
 
 const base = String.raw`C:\hyperkube`
 const home = '/C:/Users/Administrator'
 
-/** For tests: a host with an sshd that does what that of Windows does: a line goes to a program, files by sftp, C: is a directory. */
-export async function testHost(program: Program): Promise<TestHost> {
+/**
+ * For tests: an sshd that behaves like that of Windows. Command lines go to a program, files go over sftp,
+ * and C: is a directory.
+ */
+export async function startFakeWindowsHost(program: FakeProgram): Promise<FakeWindowsHost> {
   const directory = await mkdtemp(join(tmpdir(), 'hyperkube-windows-'))
   const keys = ssh2.utils.generateKeyPairSync('ed25519')
   const keyFile = join(directory, 'key')
@@ -78,7 +81,8 @@ export async function testHost(program: Program): Promise<TestHost> {
       })
     })
   })
-  // In front of it, as an adapter that goes away takes every connection with it. As an sshd does, it sends at once.
+  // A listener in front of the sshd can cut all connections at once, as a lost network adapter does. noDelay
+  // as in sshd.
   const listener = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -94,9 +98,9 @@ export async function testHost(program: Program): Promise<TestHost> {
   return {
     lines,
     root,
-    placed: (path) => join(root, path.replaceAll('\\', '/')),
+    toLocalPath: (path) => join(root, path.replaceAll('\\', '/')),
     connect: async (options = {}) =>
-      connect(
+      connectBuiltIn(
         {
           name: 'win1',
           alias: 'win1',
@@ -119,7 +123,7 @@ export async function testHost(program: Program): Promise<TestHost> {
       isCut = true
       for (const socket of sockets) socket.destroy()
     },
-    mend: () => void (isCut = false),
+    restore: () => void (isCut = false),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       listener.close()
@@ -128,7 +132,7 @@ export async function testHost(program: Program): Promise<TestHost> {
   }
 }
 
-function runIn(channel: ServerChannel, command: string, program: Program): void {
+function runIn(channel: ServerChannel, command: string, program: FakeProgram): void {
   channel.on('error', () => undefined)
   const end = (code: number): void => {
     channel.exit(code)
@@ -143,11 +147,11 @@ function runIn(channel: ServerChannel, command: string, program: Program): void 
   )
 }
 
-/** The sftp server of the library, over a directory. */
-function serveFiles(sftp: SFTPWrapper, placed: (path: string) => string): void {
+/** Serves a directory with the library's sftp server. */
+function serveFiles(sftp: SFTPWrapper, toLocalPath: (path: string) => string): void {
   const { STATUS_CODE, OPEN_MODE } = ssh2.utils.sftp
   const handles = new Map<string, FileHandle>()
-  const answer = (id: number, act: () => Promise<void>): void => {
+  const respond = (id: number, act: () => Promise<void>): void => {
     act().catch((error: unknown) => {
       sftp.status(id, hasCode(error, 'ENOENT') ? STATUS_CODE.NO_SUCH_FILE : STATUS_CODE.FAILURE, 'Failure')
     })
@@ -156,41 +160,41 @@ function serveFiles(sftp: SFTPWrapper, placed: (path: string) => string): void {
     for (const file of handles.values()) file.close().catch(() => undefined)
   })
   const done = (id: number): void => sftp.status(id, STATUS_CODE.OK)
-  const handleOf = (handle: Buffer): FileHandle => {
+  const findFile = (handle: Buffer): FileHandle => {
     const file = handles.get(handle.toString())
     if (file === undefined) throw new Error('there is no such handle')
     return file
   }
   sftp.on('OPEN', (id, path, flags) =>
-    answer(id, async () => {
-      const file = await open(placed(path), (flags & OPEN_MODE.WRITE) === 0 ? 'r' : 'w')
+    respond(id, async () => {
+      const file = await open(toLocalPath(path), (flags & OPEN_MODE.WRITE) === 0 ? 'r' : 'w')
       const name = String(handles.size + 1)
       handles.set(name, file)
       sftp.handle(id, Buffer.from(name))
     }),
   )
   sftp.on('WRITE', (id, handle, offset, data) =>
-    answer(id, async () => {
-      await handleOf(handle).write(data, 0, data.length, offset)
+    respond(id, async () => {
+      await findFile(handle).write(data, 0, data.length, offset)
       done(id)
     }),
   )
   sftp.on('READ', (id, handle, offset, length) =>
-    answer(id, async () => {
-      const { bytesRead, buffer } = await handleOf(handle).read(Buffer.alloc(length), 0, length, offset)
+    respond(id, async () => {
+      const { bytesRead, buffer } = await findFile(handle).read(Buffer.alloc(length), 0, length, offset)
       if (bytesRead === 0) sftp.status(id, STATUS_CODE.EOF)
       else sftp.data(id, buffer.subarray(0, bytesRead))
     }),
   )
   sftp.on('CLOSE', (id, handle) =>
-    answer(id, async () => {
+    respond(id, async () => {
       await handles.get(handle.toString())?.close()
       done(id)
     }),
   )
   sftp.on('STAT', (id, path) =>
-    answer(id, async () => {
-      const { mode, uid, gid, size, atimeMs, mtimeMs } = await stat(placed(path))
+    respond(id, async () => {
+      const { mode, uid, gid, size, atimeMs, mtimeMs } = await stat(toLocalPath(path))
       sftp.attrs(id, { mode, uid, gid, size, atime: atimeMs / 1000, mtime: mtimeMs / 1000 })
     }),
   )
@@ -202,13 +206,13 @@ function serveFiles(sftp: SFTPWrapper, placed: (path: string) => string): void {
   })
   const listed = new Set<string>()
   sftp.on('OPENDIR', (id, path) =>
-    answer(id, async () => {
-      await stat(placed(path))
+    respond(id, async () => {
+      await stat(toLocalPath(path))
       sftp.handle(id, Buffer.from(path))
     }),
   )
   sftp.on('READDIR', (id, handle) =>
-    answer(id, async () => {
+    respond(id, async () => {
       const path = handle.toString()
       if (listed.has(path)) {
         listed.delete(path)
@@ -216,7 +220,7 @@ function serveFiles(sftp: SFTPWrapper, placed: (path: string) => string): void {
         return
       }
       listed.add(path)
-      const entries = await readdir(placed(path), { withFileTypes: true })
+      const entries = await readdir(toLocalPath(path), { withFileTypes: true })
       const attrs = { mode: 0o100644, uid: 0, gid: 0, size: 1, atime: 1, mtime: 1 }
       const rows = entries.map((entry) => ({
         filename: entry.name,
@@ -228,30 +232,30 @@ function serveFiles(sftp: SFTPWrapper, placed: (path: string) => string): void {
     }),
   )
   sftp.on('RMDIR', (id, path) =>
-    answer(id, async () => {
-      await rmdir(placed(path))
+    respond(id, async () => {
+      await rmdir(toLocalPath(path))
       done(id)
     }),
   )
   sftp.on('MKDIR', (id, path) =>
-    answer(id, async () => {
-      await mkdir(placed(path))
+    respond(id, async () => {
+      await mkdir(toLocalPath(path))
       done(id)
     }),
   )
   sftp.on('REMOVE', (id, path) =>
-    answer(id, async () => {
-      await rm(placed(path))
+    respond(id, async () => {
+      await rm(toLocalPath(path))
       done(id)
     }),
   )
   sftp.on('EXTENDED', (id, name, data) =>
-    answer(id, async () => {
+    respond(id, async () => {
       const length = data.readUInt32BE()
       const [from, to] = [data.subarray(4, 4 + length), data.subarray(8 + length)]
       if (name !== 'posix-rename@openssh.com') throw new Error(`${name} is not known`)
-      await stat(dirname(placed(to.toString())))
-      await rename(placed(from.toString()), placed(to.toString()))
+      await stat(dirname(toLocalPath(to.toString())))
+      await rename(toLocalPath(from.toString()), toLocalPath(to.toString()))
       done(id)
     }),
   )

@@ -1,27 +1,27 @@
 import { idleUnit } from '../../../host/testing/idle-unit.ts'
-import type { HealMemory } from '../../../../contract/heal-state.ts'
+import type { HealState } from '../../../../contract/heal-state.ts'
 import type { Probe } from '../../../../contract/probe.ts'
 import type { UnitState } from '../../../host/systemd.ts'
-import type { Seen } from '../../probe-result.ts'
-import type { ComponentSeen } from '../component-observation.ts'
-import { isWellInThisLife } from '../component-condition.ts'
-import { type Counted, counted, neverAsked } from '../probe-record.ts'
+import type { ProbeResult } from '../../probe-result.ts'
+import type { ComponentObservation } from '../component-observation.ts'
+import { isHealthySinceStart } from '../component-condition.ts'
+import { type ProbeRecord, recordProbeResult, createProbeRecord } from '../probe-record.ts'
 import type { HealStep } from '../heal-step.ts'
-import { nextUnit, type UnitSeen } from '../unit-observation.ts'
+import { updateUnitObservation, type UnitObservation } from '../unit-observation.ts'
 
-/** Milliseconds between two looks; in the model all probes are asked once in that time. */
-export const tick = 5000
+/** Milliseconds between two rounds. The model runs every probe once per round. */
+export const tickMs = 5000
 
-export const nothingRemembered: HealMemory = {
+export const emptyHealState: HealState = {
   apiVersion: 'hyperkube.dev/v1',
-  kind: 'HealMemory',
-  climbs: {},
-  spent: [],
+  kind: 'HealState',
+  escalations: {},
+  disruptions: [],
   actions: [],
 }
 
-/** What a host of the model runs, each with what it needs there. */
-export const services = {
+/** The services of a model host, each with its dependencies on that host. */
+export const modelServices = {
   etcd: [],
   'kube-apiserver': ['etcd'],
   'kube-controller-manager': ['kube-apiserver'],
@@ -31,8 +31,8 @@ export const services = {
   flanneld: ['apiserver-proxy'],
   'kube-proxy': ['apiserver-proxy'],
 } as const satisfies Record<string, readonly string[]>
-export type Service = keyof typeof services
-export const names = [
+export type ModelService = keyof typeof modelServices
+export const modelServiceNames = [
   'etcd',
   'kube-apiserver',
   'kube-controller-manager',
@@ -41,176 +41,195 @@ export const names = [
   'kubelet',
   'flanneld',
   'kube-proxy',
-] as const satisfies readonly Service[]
+] as const satisfies readonly ModelService[]
 
 const failures = 3
 
 function probe(name: string, scope: Probe['scope']): Probe {
   const check = { kind: 'http', url: `http://127.0.0.1/${name}` } as const
-  return { name, scope, check, every: tick, timeout: tick, failures }
+  return { name, scope, check, intervalMs: tickMs, timeoutMs: tickMs, failureThreshold: failures }
 }
-const own = probe('livez', 'local')
-const world = probe('readyz', 'remote')
+const localProbe = probe('livez', 'local')
+const remoteProbe = probe('readyz', 'remote')
 
-interface Process {
-  life: number
+interface ModelProcess {
+  startCount: number
   restarts: number
-  /** When it was started last, in milliseconds. */
+  /** Time of the last start, in milliseconds. */
   started: number
   state: 'runs' | 'hangs' | 'ended' | 'stopped'
-  /** Its files are not what they were: it cannot start. */
-  spoilt: boolean
-  /** Whatever is done, it hangs soon after a start. */
-  cursed: boolean
+  /** Its files are corrupted: it cannot start. */
+  isCorrupted: boolean
+  /** It hangs soon after every start, whatever is done. */
+  alwaysHangs: boolean
 }
 
-/** A host whose services live and die by simple rules. It knows the truth that healing only sees through probes. */
+/**
+ * A host whose services follow simple rules. It knows the true state, which healing observes only through
+ * probes.
+ */
 export class ModelHost {
   now = Date.UTC(2027, 0, 1)
-  quorum = true
+  hasQuorum = true
   /** Whether any API server of the cluster can be reached. */
-  api = true
+  isApiReachable = true
   dataLost = false
-  readonly #processes = new Map<Service, Process>()
-  #counts = new Map<string, Counted>()
-  #units = new Map<Service, UnitSeen>()
+  readonly #processes = new Map<ModelService, ModelProcess>()
+  #counts = new Map<string, ProbeRecord>()
+  #units = new Map<ModelService, UnitObservation>()
 
   constructor() {
-    for (const name of names) {
+    for (const name of modelServiceNames) {
       this.#processes.set(name, {
-        life: 1,
+        startCount: 1,
         restarts: 0,
         started: -Infinity,
         state: 'runs',
-        spoilt: false,
-        cursed: false,
+        isCorrupted: false,
+        alwaysHangs: false,
       })
     }
   }
 
-  of(name: Service): Process {
+  process(name: ModelService): ModelProcess {
     const process = this.#processes.get(name)
     if (process === undefined) throw new Error(`no ${name}`)
     return process
   }
 
-  /** An agent that dies knows nothing of what it has seen. */
-  forgetSeen(): void {
+  /** A restarted agent has lost its observations. */
+  forgetObservations(): void {
     this.#counts = new Map()
     this.#units = new Map()
   }
 
-  #age(name: Service): number {
-    return this.now - this.of(name).started
+  #age(name: ModelService): number {
+    return this.now - this.process(name).started
   }
 
-  /** Whether what it needs serves it. Of those that end without that, and those that never get ready. */
-  isServed(name: Service): boolean {
+  /** Whether its dependencies serve it. Some services exit without them, others never get ready. */
+  isServed(name: ModelService): boolean {
     switch (name) {
       case 'kube-apiserver':
-        return this.isWell('etcd') && this.quorum
+        return this.isHealthy('etcd') && this.hasQuorum
       case 'kube-controller-manager':
-        return this.isWell('kube-apiserver') && this.isServed('kube-apiserver')
+        return this.isHealthy('kube-apiserver') && this.isServed('kube-apiserver')
       case 'flanneld':
-        return this.isWell('apiserver-proxy') && this.api
+        return this.isHealthy('apiserver-proxy') && this.isApiReachable
       default:
         return true
     }
   }
 
   #wasReady = new Set<string>()
-  /** Whether it answers that it is well. */
-  isWell(name: Service): boolean {
-    const { state, life } = this.of(name)
-    if (state !== 'runs' || this.#age(name) < 2 * tick) return false
-    if (name === 'kubelet' && !this.isWell('containerd')) return false
-    const key = `${name} ${life}`
-    // One that was ready once goes on without: the API server reads, flanneld routes.
+  /** Whether its health endpoint reports healthy. */
+  isHealthy(name: ModelService): boolean {
+    const { state, startCount } = this.process(name)
+    if (state !== 'runs' || this.#age(name) < 2 * tickMs) return false
+    if (name === 'kubelet' && !this.isHealthy('containerd')) return false
+    const key = `${name} ${startCount}`
+    // A service that was ready once goes on without its dependencies: the API server reads, flanneld routes.
     if (name !== 'kube-controller-manager' && this.#wasReady.has(key)) return true
     const served = this.isServed(name)
     if (served) this.#wasReady.add(key)
     return served
   }
 
-  /** Lets the time of one look pass, and systemd do its work. */
-  pass(): void {
-    this.now += tick
-    for (const name of names) {
-      const one = this.of(name)
-      if (one.state === 'runs' && one.cursed && this.#age(name) >= 3 * tick) one.state = 'hangs'
-      const unserved = one.state === 'runs' && !this.isWell(name) && !this.isServed(name)
-      const gaveUp = unserved && name !== 'flanneld' && this.#age(name) >= 3 * tick
-      if (gaveUp) one.state = 'ended'
+  /** Advances time by one round, and lets systemd restart services. */
+  advance(): void {
+    this.now += tickMs
+    for (const name of modelServiceNames) {
+      const one = this.process(name)
+      if (one.state === 'runs' && one.alwaysHangs && this.#age(name) >= 3 * tickMs) one.state = 'hangs'
+      const isUnserved = one.state === 'runs' && !this.isHealthy(name) && !this.isServed(name)
+      const hasExited = isUnserved && name !== 'flanneld' && this.#age(name) >= 3 * tickMs
+      if (hasExited) one.state = 'ended'
       else if (one.state === 'ended' && !(name === 'etcd' && this.dataLost)) this.#start(one, true)
     }
   }
 
-  #start(one: Process, bySystemd: boolean): void {
-    one.life++
+  #start(one: ModelProcess, bySystemd: boolean): void {
+    one.startCount++
     one.restarts = bySystemd ? one.restarts + 1 : 0
     one.started = this.now
-    one.state = one.spoilt ? 'ended' : 'runs'
+    one.state = one.isCorrupted ? 'ended' : 'runs'
   }
 
   perform({ component, actions }: HealStep): void {
-    const name = names.find((one) => one === component)
-    if (name === undefined) throw new Error(`nobody may touch ${component}`)
+    const name = modelServiceNames.find((one) => one === component)
+    if (name === undefined) throw new Error(`unexpected component ${component}`)
     for (const action of actions) {
-      if (action === 'put-back') this.of(name).spoilt = false
-      if (action === 'restart') this.#start(this.of(name), false)
+      if (action === 'repair') this.process(name).isCorrupted = false
+      if (action === 'restart') this.#start(this.process(name), false)
     }
   }
 
-  /** As an agent sees it, which looks now. */
-  look(): ComponentSeen[] {
-    return names.map((name) => {
-      const unit = nextUnit(`${name}.service`, this.#units.get(name), this.#unitState(name), this.now)
-      const local = this.#count(name, own, this.isWell(name))
-      const ready = this.isWell(name) && this.#serves(name)
-      const seen: ComponentSeen = {
+  /** Returns what an agent observes now. */
+  observe(): ComponentObservation[] {
+    return modelServiceNames.map((name) => {
+      const unit = updateUnitObservation(
+        `${name}.service`,
+        this.#units.get(name),
+        this.#unitState(name),
+        this.now,
+      )
+      const local = this.#count(name, localProbe, this.isHealthy(name))
+      const ready = this.isHealthy(name) && this.#serves(name)
+      const observed: ComponentObservation = {
         component: name,
-        needs: services[name],
+        needs: modelServices[name],
         unit,
-        probes: [local, this.#count(name, world, ready)],
-        slowest: failures * tick,
-        drifted: this.of(name).spoilt ? [`/etc/${name}`] : [],
-        beyond: [],
+        probes: [local, this.#count(name, remoteProbe, ready)],
+        slowestProbeMs: failures * tickMs,
+        drifted: this.process(name).isCorrupted ? [`/etc/${name}`] : [],
+        unrepairable: [],
         ...(name === 'etcd' && this.dataLost
-          ? { danger: { code: 'ETCD_DATA_LOST', because: 'its data is gone', hint: 'hyperkube node remove' } }
+          ? {
+              dataRisk: {
+                code: 'ETCD_DATA_LOST',
+                because: 'its data is gone',
+                hint: 'hyperkube node remove',
+              },
+            }
           : {}),
       }
-      this.#units.set(name, { ...unit, wasWell: unit.wasWell || isWellInThisLife(seen) })
-      return seen
+      this.#units.set(name, { ...unit, wasHealthy: unit.wasHealthy || isHealthySinceStart(observed) })
+      return observed
     })
   }
 
-  /** What its remote probe asks. */
-  #serves(name: Service): boolean {
-    if (name === 'etcd') return this.quorum
-    if (name === 'apiserver-proxy') return this.api
+  /** What its remote probe checks. */
+  #serves(name: ModelService): boolean {
+    if (name === 'etcd') return this.hasQuorum
+    if (name === 'apiserver-proxy') return this.isApiReachable
     return this.isServed(name)
   }
 
-  #count(name: Service, one: Probe, isWell: boolean): Counted {
+  #count(name: ModelService, one: Probe, isHealthy: boolean): ProbeRecord {
     const key = `${name}/${one.name}`
-    const answer: Seen = isWell
-      ? { state: 'well' }
-      : { state: 'failed', seen: 'refused', code: 'HEALTH_NO_ANSWER' }
-    const next = counted(this.#counts.get(key) ?? neverAsked(name, one, this.now), one, answer, this.now)
+    const result: ProbeResult = isHealthy
+      ? { state: 'healthy' }
+      : { state: 'unhealthy', message: 'refused', code: 'HEALTH_NO_RESPONSE' }
+    const next = recordProbeResult(
+      this.#counts.get(key) ?? createProbeRecord(name, one, this.now),
+      one,
+      result,
+      this.now,
+    )
     this.#counts.set(key, next)
     return next
   }
 
-  #unitState(name: Service): UnitState {
-    const { state, life, restarts } = this.of(name)
+  #unitState(name: ModelService): UnitState {
+    const { state, startCount, restarts } = this.process(name)
     const [active, sub] =
       state === 'stopped'
         ? ['inactive', 'dead']
         : state === 'ended'
           ? ['activating', 'auto-restart']
-          : this.isWell(name) || state === 'hangs' || name === 'kube-controller-manager'
+          : this.isHealthy(name) || state === 'hangs' || name === 'kube-controller-manager'
             ? ['active', 'running']
             : ['activating', 'start']
-    return { ...idleUnit, active, sub, restarts, pid: 100, invocation: `${life}`, type: 'notify' }
+    return { ...idleUnit, active, sub, restarts, pid: 100, invocation: `${startCount}`, type: 'notify' }
   }
 }

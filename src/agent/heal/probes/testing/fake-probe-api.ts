@@ -2,35 +2,39 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import type { TestAuthority } from '../../../../kit/testing/test-ca.ts'
-import { type Asked, type TestAnswer, testServer } from '../../../../kit/testing/https-test-server.ts'
-import { kubeconfig } from '../../../../pki/kubeconfig.ts'
+import type { TestCa } from '../../../../kit/testing/test-ca.ts'
+import {
+  type ReceivedRequest,
+  type TestResponse,
+  startHttpsTestServer,
+} from '../../../../kit/testing/https-test-server.ts'
+import { buildKubeconfig } from '../../../../pki/kubeconfig.ts'
 
-export interface TestApi extends AsyncDisposable {
-  /** Its text; the files that it names are real ones. */
+export interface FakeProbeApi extends AsyncDisposable {
+  /** Its text. The files that it names exist. */
   readonly kubeconfig: string
-  /** What was asked for, with its query. */
-  readonly asked: readonly Asked[]
+  /** The requests, with their queries. */
+  readonly requests: readonly ReceivedRequest[]
 }
 
-/** An API that answers as a test says, and the file by which a component finds it. */
-export async function testApi(
-  authority: TestAuthority,
-  answer: (asked: Asked) => TestAnswer,
-): Promise<TestApi> {
+/** Starts an API server that responds as the test says, and the kubeconfig of a component for it. */
+export async function startFakeProbeApi(
+  ca: TestCa,
+  respond: (request: ReceivedRequest) => TestResponse,
+): Promise<FakeProbeApi> {
   const directory = await mkdtemp(join(tmpdir(), 'test-api-'))
   const files = {
-    authority: join(directory, 'ca.crt'),
+    ca: join(directory, 'ca.crt'),
     certificate: join(directory, 'client.crt'),
     privateKey: join(directory, 'client.key'),
   }
-  await writeFile(files.authority, authority.certificate)
-  await writeFile(files.certificate, authority.client.certificate)
-  await writeFile(files.privateKey, authority.client.privateKey)
-  const server = await testServer(authority, answer)
+  await writeFile(files.ca, ca.certificate)
+  await writeFile(files.certificate, ca.client.certificate)
+  await writeFile(files.privateKey, ca.client.privateKey)
+  const server = await startHttpsTestServer(ca, respond)
   return {
-    asked: server.asked,
-    kubeconfig: stringify(kubeconfig({ cluster: 'test', server: server.url, user: 'test' }, files)),
+    requests: server.requests,
+    kubeconfig: stringify(buildKubeconfig({ cluster: 'test', server: server.url, user: 'test' }, files)),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       await rm(directory, { recursive: true, force: true })
@@ -38,7 +42,7 @@ export async function testApi(
   }
 }
 
-export interface TestNode {
+export interface FakeNode {
   readonly name: string
   readonly pods?: string
   readonly ready?: boolean
@@ -47,12 +51,12 @@ export interface TestNode {
   readonly port?: number
 }
 
-/** Answers about nodes as an API server does. */
-export function answerNodes(nodes: readonly TestNode[]): (asked: Asked) => TestAnswer {
+/** Responds to node requests as an API server does. */
+export function respondWithNodes(nodes: readonly FakeNode[]): (request: ReceivedRequest) => TestResponse {
   return ({ path }) => {
-    if (path === '/api/v1/nodes') return { json: tableOf(nodes) }
+    if (path === '/api/v1/nodes') return { json: buildTable(nodes) }
     const found = nodes.find(({ name }) => path === `/api/v1/nodes/${name}`)
-    return found === undefined ? { status: 404, json: notFound } : { json: objectOf(found) }
+    return found === undefined ? { status: 404, json: notFound } : { json: buildNode(found) }
   }
 }
 
@@ -64,7 +68,7 @@ export const notFound = {
   message: 'not found',
 }
 
-function tableOf(nodes: readonly TestNode[]): unknown {
+function buildTable(nodes: readonly FakeNode[]): unknown {
   return {
     kind: 'Table',
     columnDefinitions: [{ name: 'Name' }, { name: 'Status' }, { name: 'Roles' }],
@@ -74,14 +78,14 @@ function tableOf(nodes: readonly TestNode[]): unknown {
   }
 }
 
-function objectOf({
+function buildNode({
   name,
   pods,
   ready = true,
   created = '2026-12-01T00:00:00Z',
   address,
   port,
-}: TestNode): unknown {
+}: FakeNode): unknown {
   return {
     metadata: {
       name,

@@ -1,31 +1,33 @@
 import type { ComponentPlan } from '../../../../contract/component-plan.ts'
 import type { Probe, ProbeCheck } from '../../../../contract/probe.ts'
 import type { Argv, CommandResult } from '../../../../kit/command.ts'
-import { componentOf } from '../../../../diff/testing/fixtures.ts'
-import type { CommandWish } from '../../../host/command.ts'
+import { buildComponent } from '../../../../diff/testing/fixtures.ts'
+import type { RunCommandOptions } from '../../../host/command.ts'
 import type { FileFacts } from '../../../host/files.ts'
 import type { UnitState } from '../../../host/systemd.ts'
 import { idleUnit } from '../../../host/testing/idle-unit.ts'
-import type { ProbeEdges } from '../probe-deps.ts'
+import type { ProbeDeps } from '../probe-deps.ts'
 
-type Answer = Partial<CommandResult> | Error
+type FakeResult = Partial<CommandResult> | Error
 
-export interface TestEdges extends ProbeEdges {
+export interface FakeProbeDeps extends ProbeDeps {
   readonly texts: Map<string, string>
-  /** All that was run, in order. */
+  /** All commands that were run, in order. */
   readonly ran: { readonly argv: Argv; readonly input: string | undefined }[]
   readonly links: Map<string, readonly string[]>
   readonly units: Map<string, Pick<UnitState, 'active' | 'sub'>>
   readonly disk: { took: number | Error | Promise<number>; free: number; freeFiles: number }
-  /** Milliseconds since 1970, and by the clock that nobody sets. */
+  /** Milliseconds since 1970; also the time of the monotonic clock. */
   time: number
 }
 
-/** A host in memory, whose programs answer as a test says. */
-export function testEdges(answer: (argv: Argv, input: string | undefined) => Answer = () => ({})): TestEdges {
+/** A host in memory, whose programs respond as the test says. */
+export function createFakeProbeDeps(
+  respond: (argv: Argv, input: string | undefined) => FakeResult = () => ({}),
+): FakeProbeDeps {
   const texts = new Map<string, string>()
   const stamps = new Map<string, number>()
-  const edges: TestEdges = {
+  const deps: FakeProbeDeps = {
     texts,
     ran: [],
     links: new Map(),
@@ -34,37 +36,37 @@ export function testEdges(answer: (argv: Argv, input: string | undefined) => Ans
     time: Date.UTC(2027, 0, 1),
     files: {
       read: async (path) => (texts.has(path) ? Buffer.from(texts.get(path) ?? '') : undefined),
-      stat: async (path) => factsOf(texts.get(path), stamps),
+      stat: async (path) => buildFacts(texts.get(path), stamps),
     },
     systemd: {
-      show: async (unit) => ({ ...idleUnit, ...edges.units.get(unit) }),
+      show: async (unit) => ({ ...idleUnit, ...deps.units.get(unit) }),
     },
-    command: async (argv, { codes = [0], input, signal }: CommandWish = {}) => {
+    command: async (argv, { codes = [0], input, signal }: RunCommandOptions = {}) => {
       signal?.throwIfAborted()
-      edges.ran.push({ argv, input })
-      const given = answer(argv, input)
-      if (given instanceof Error) throw given
-      const result = { code: 0, stdout: '', stderr: '', ...given }
+      deps.ran.push({ argv, input })
+      const response = respond(argv, input)
+      if (response instanceof Error) throw response
+      const result = { code: 0, stdout: '', stderr: '', ...response }
       if (!codes.includes(result.code)) throw new Error(result.stderr)
       return result
     },
-    clock: { now: () => new Date(edges.time) },
-    monotonic: () => edges.time,
+    clock: { now: () => new Date(deps.time) },
+    monotonic: () => deps.time,
     disks: {
       write: async () => {
-        const took = await edges.disk.took
+        const took = await deps.disk.took
         if (took instanceof Error) throw took
         return took
       },
-      space: async () => edges.disk,
+      space: async () => deps.disk,
     },
-    addresses: (name) => edges.links.get(name) ?? [],
+    addresses: (name) => deps.links.get(name) ?? [],
   }
-  return edges
+  return deps
 }
 
-/** What is written anew has another stamp. */
-function factsOf(text: string | undefined, stamps: Map<string, number>): FileFacts | undefined {
+/** A rewritten file has another timestamp. */
+function buildFacts(text: string | undefined, stamps: Map<string, number>): FileFacts | undefined {
   if (text === undefined) return undefined
   const stamp = stamps.get(text) ?? stamps.size
   stamps.set(text, stamp)
@@ -81,10 +83,18 @@ function factsOf(text: string | undefined, stamps: Map<string, number>): FileFac
   }
 }
 
-export function testProbe(check: ProbeCheck, wish: Partial<Probe> = {}): Probe {
-  return { name: 'test', scope: 'local', check, every: 1000, timeout: 2000, failures: 1, ...wish }
+export function testProbe(check: ProbeCheck, overrides: Partial<Probe> = {}): Probe {
+  return {
+    name: 'test',
+    scope: 'local',
+    check,
+    intervalMs: 1000,
+    timeoutMs: 2000,
+    failureThreshold: 1,
+    ...overrides,
+  }
 }
 
 export function testComponent(name: string): ComponentPlan {
-  return componentOf({ name, service: { supervisor: 'systemd', name: `${name}.service`, unit: '' } })
+  return buildComponent({ name, service: { supervisor: 'systemd', name: `${name}.service`, unit: '' } })
 }
