@@ -1,4 +1,4 @@
-import { type Comment, parseSync, Visitor } from 'oxc-parser'
+import { parseSync, Visitor } from 'vite'
 
 /** A piece of a module's text and the line on which it starts. */
 export interface SourceText {
@@ -23,7 +23,7 @@ export function readSourceText(file: string, source: string): SourceText[] {
     },
     TemplateElement: ({ value, start }) => add('string', value.cooked ?? value.raw, start),
   }).visit(program)
-  for (const { value, start } of comments as readonly Comment[]) add('comment', value, start)
+  for (const { value, start } of comments) add('comment', value, start)
   return found
 }
 
