@@ -1,6 +1,5 @@
 import type { ControllerDefinition } from '../src/manager/controller.ts'
-import { formatRule } from '../src/manager/right-text.ts'
-import { informersUser, formatControllerUser } from '../src/manager/rbac.ts'
+import { formatControllerUser, formatRule, informersUser } from '../src/manager/rbac.ts'
 import { controllers } from '../src/manager/table.ts'
 
 /** Renders docs/reference/controllers.md from the table of controllers. */

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import {
   chmod,
   copyFile,
+  link,
   mkdir,
   mkdtemp,
   readdir,
@@ -17,8 +18,8 @@ import { pipeline } from 'node:stream/promises'
 import { runProgram } from '../../src/kit/command.ts'
 import type { Arch } from '../components/recipe.ts'
 import type { Image } from './images.ts'
+import { contentPath, tagPath } from './registry-paths.ts'
 import { reproducibleTarFlags } from './reproducible-tar.ts'
-import { moveToRegistry } from './registry-layout.ts'
 
 const layerType = 'application/vnd.oci.image.layer.v1.tar'
 const configType = 'application/vnd.oci.image.config.v1+json'
@@ -181,4 +182,26 @@ export async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(file), hash)
   return hash.digest('hex')
+}
+
+interface LayoutDigests {
+  readonly manifest: string
+  readonly blobs: readonly string[]
+}
+
+/** Moves the blobs of an image layout to the paths that registry clients request, below `root`. */
+async function moveToRegistry(
+  image: string,
+  layout: string,
+  digests: LayoutDigests,
+  root: string,
+): Promise<void> {
+  const move = async (digest: string, path: string): Promise<void> => {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await rename(join(layout, 'blobs', digest.replace(':', '/')), join(root, path))
+  }
+  for (const digest of digests.blobs) await move(digest, contentPath(image, 'blobs', digest))
+  const manifest = contentPath(image, 'manifests', digests.manifest)
+  await move(digests.manifest, manifest)
+  await link(join(root, manifest), join(root, tagPath(image)))
 }

@@ -1,10 +1,11 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { formatError } from '../../src/kit/errors.ts'
-import { formatTestCommand } from './test-command.ts'
-import { serveShell } from './shell-server.ts'
 import { interruptNetwork } from './interrupt-network.ts'
 import { agentSocket, shellSocket } from './paths.ts'
 import { runHost } from './run-host.ts'
-import { forwardLine } from './shell.ts'
+import { serveShell } from './shell-server.ts'
+import { formatTestCommand } from './test-command.ts'
 
 /**
  * Program of a simulated Windows host: `run` is Windows, `shell` is what a login gets, other commands are for
@@ -27,3 +28,15 @@ main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`${formatError(error)}\n`)
   process.exitCode = 1
 })
+
+/** Sends a command line and standard input to the host, and prints the output until it ends. */
+async function forwardLine(line: string, socket: string): Promise<void> {
+  const connection = connect({ path: socket, allowHalfOpen: true })
+  await once(connection, 'connect')
+  connection.write(`${line}\n`)
+  process.stdin.pipe(connection)
+  connection.pipe(process.stdout)
+  connection.on('error', () => process.exit(1))
+  await once(connection, 'end')
+  process.exit(0)
+}

@@ -1,7 +1,10 @@
+import { z } from 'zod'
 import { HyperkubeError } from '../kit/errors.ts'
 import { settleAll } from '../kit/settle-all.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { KubeObject, Manifest } from '../kube/object.ts'
+import { type Kind, type KubeObject, kubeObject, type Manifest } from '../kube/object.ts'
+import { findObject } from '../kube/read-objects.ts'
+import type { KubeCallOptions } from '../kube/request.ts'
 import { applyObject } from '../kube/write-objects.ts'
 import type { Addon } from './addon.ts'
 import { buildConflictError, findConflicts } from './conflict.ts'
@@ -10,15 +13,38 @@ import { explainPodProblem } from './pod-problem.ts'
 import { findUnreadyReason } from './readiness.ts'
 import {
   describeReference,
-  parseGroup,
   formatReferenceKey,
   type ObjectReference,
+  parseGroup,
   toReference,
 } from './reference.ts'
-import { isSecret, hideSecretValues } from './secret.ts'
-import { isWaitingForConsumer } from './volume-claim.ts'
+import { hideSecretValues, isSecret } from './secret.ts'
+import { type AddonWaitOptions, type PendingObject, waitUntilNonePending } from './wait-for-objects.ts'
 import { isCrd, isNamespace } from './waves.ts'
-import { type PendingObject, type AddonWaitOptions, waitUntilNonePending } from './wait-for-objects.ts'
+
+const claim = z.looseObject({
+  kind: z.literal('PersistentVolumeClaim'),
+  spec: z.looseObject({ storageClassName: z.string().default('') }),
+})
+
+const schema = kubeObject.extend({ volumeBindingMode: z.string().optional() })
+type StorageClass = z.infer<typeof schema>
+const storageClass: Kind<StorageClass> = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', schema }
+
+/** True for a claim that gets its volume only when a pod uses it. Until then it counts as ready. */
+async function isWaitingForConsumer(
+  client: KubeClient,
+  object: KubeObject,
+  options: KubeCallOptions = {},
+): Promise<boolean> {
+  const parsed = claim.safeParse(object)
+  if (!parsed.success) return false
+  const name = parsed.data.spec.storageClassName
+  // Without a class an administrator creates the volume at any later time.
+  if (name === '') return true
+  const found = await findObject(client, storageClass, { name }, options)
+  return found?.volumeBindingMode === 'WaitForFirstConsumer'
+}
 
 export interface WaveOptions extends AddonWaitOptions {
   readonly addon: Addon

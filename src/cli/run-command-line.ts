@@ -1,20 +1,19 @@
 import { basename } from 'node:path'
 import { Command, CommanderError, Option } from 'commander'
 import { formatError, HyperkubeError } from '../kit/errors.ts'
-import { suggestWord } from '../kit/suggest.ts'
 import { toPrintable } from '../kit/printable.ts'
+import { suggestWord } from '../kit/suggest.ts'
+import { commandTable, findCommand } from './command-table.ts'
 import {
+  type CommandContext,
   type CommandDefinition,
   type CommandEntry,
-  type CommandContext,
   type ExitCode,
   exitCodes,
   type GlobalOptions,
   outputFormats,
 } from './command.ts'
-import { commandTable, findCommand } from './command-table.ts'
 import { parseTimeoutFlag, withDeadline } from './deadline.ts'
-import { formatOverview } from './help.ts'
 import { parseLimitFlag } from './limit-hosts.ts'
 import { Interrupted } from './prompts.ts'
 
@@ -160,4 +159,21 @@ function reportError(error: unknown, debug: boolean, { stderr }: CommandContext)
   )
   if (debug && error instanceof Error) stderr.write(`${error.stack}\n`)
   return exitCodes.failure
+}
+
+/** The help text for a call without a command. */
+function formatOverview(program: string): string {
+  const visible = commandTable.filter(({ onHosts }) => onHosts !== true)
+  const width = Math.max(...visible.map(({ name }) => name.length))
+  const rows = visible.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
+  return `Turns a list of machines into a Kubernetes cluster, and carries it through its whole life.
+
+  ${program} init --host root@192.168.1.11=control-plane --host root@192.168.1.21=worker
+  ${program} validate
+
+Commands:
+${rows.join('\n')}
+
+${program} COMMAND --help explains a command.
+`
 }

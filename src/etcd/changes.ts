@@ -1,11 +1,18 @@
 import { z } from 'zod'
-import { memberAddResponse, memberListResponse } from './responses.ts'
 import type { EtcdClient } from './client.ts'
 import { EtcdError } from './etcd-error.ts'
 import type { EtcdCallOptions } from './gateway.ts'
-import { checkAddition, checkDowntime, checkPromotion, checkRemoval } from './guards.ts'
-import { decimalId, findMember, type EtcdMember, type MemberList, type EtcdObservation } from './member.ts'
+import {
+  decimalId,
+  type EtcdMember,
+  type EtcdObservation,
+  findMember,
+  formatMember,
+  type MemberList,
+} from './member.ts'
 import { observeEtcd } from './observe.ts'
+import { currentQuorum, quorumAfterLosing, quorumAfterRemoving } from './quorum.ts'
+import { memberAddResponse, memberListResponse } from './responses.ts'
 
 /*
  * Each change observes the cluster again first, because its input may be stale. All changes are idempotent.
@@ -115,4 +122,62 @@ async function observeAgain(
   if (now.clusterId === before.clusterId) return now
   const message = `this is cluster ${now.clusterId}, and not ${before.clusterId} any more`
   throw new EtcdError('ETCD_MEMBERS_CHANGED', message)
+}
+
+/** etcd allows one learner at a time. While a voter is down, another member would only raise the quorum. */
+function checkAddition({ members, health }: EtcdObservation): void {
+  const learner = members.find((member) => member.learner)
+  if (learner !== undefined) {
+    throw new EtcdError(
+      'ETCD_LEARNER',
+      `${formatMember(learner)} still learns, and etcd takes one at a time`,
+      {
+        hint: 'let it vote, or take it out, before another one comes',
+      },
+    )
+  }
+  const unreachable = members.filter(({ id }) => health.get(id)?.ready !== true)
+  if (unreachable.length > 0) {
+    throw new EtcdError(
+      'ETCD_QUORUM',
+      `${formatMembers(unreachable)} cannot be reached, and no member can join meanwhile`,
+      {
+        hint: 'bring it back, or take it out first',
+      },
+    )
+  }
+}
+
+/** Another voter raises the quorum: the existing voters must reach it without the new one. */
+function checkPromotion({ members, health }: EtcdObservation): void {
+  const { healthy, voters } = currentQuorum(members, health)
+  if (healthy === voters) return
+  throw new EtcdError(
+    'ETCD_QUORUM',
+    `only ${healthy} of ${voters} voters are healthy, and no member can join meanwhile`,
+  )
+}
+
+/** A learner can always be removed, because it does not vote. */
+function checkRemoval({ members, health }: EtcdObservation, id: string): void {
+  const member = members.find((one) => one.id === id)
+  if (member === undefined || member.learner) return
+  const { hasQuorum, voters, healthy, needed } = quorumAfterRemoving(members, health, id)
+  if (hasQuorum) return
+  const message = `without ${formatMember(member)}, ${healthy} of ${voters} voters would be healthy, and ${needed} are needed`
+  throw new EtcdError('ETCD_QUORUM', message, { hint: 'bring another one back first' })
+}
+
+/** While the member serves no requests, the others must keep the quorum. A single member has no others. */
+function checkDowntime({ members, health }: EtcdObservation, id: string): void {
+  const member = members.find((one) => one.id === id)
+  if (member === undefined || member.learner) return
+  const { hasQuorum, voters, healthy, needed } = quorumAfterLosing(members, health, id)
+  if (hasQuorum || voters === 1) return
+  const message = `while ${formatMember(member)} serves no requests, ${healthy} of ${voters} voters would be healthy, and ${needed} are needed`
+  throw new EtcdError('ETCD_QUORUM', message, { hint: 'bring another one back first' })
+}
+
+function formatMembers(members: readonly EtcdMember[]): string {
+  return members.map(formatMember).join(', ')
 }

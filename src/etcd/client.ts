@@ -1,13 +1,12 @@
 import type { z } from 'zod'
-import { alarmResponse, countResponse, memberListResponse, statusResponse } from './responses.ts'
-import type { TlsCredentials, Pem } from '../kit/credentials.ts'
-import { EtcdError } from './etcd-error.ts'
-import { type EtcdCallOptions, Gateway } from './gateway.ts'
-import { readMemberHealth } from './health-page.ts'
+import type { Pem, TlsCredentials } from '../kit/credentials.ts'
 import type { Dial } from '../kit/tunnel-agent.ts'
 import { buildCountRequest } from './count-request.ts'
-import type { Alarm, KeyCount, MemberHealth, MemberList, MemberStatus } from './member.ts'
 import { type DatabasePiece, parseDatabasePieces } from './database-pieces.ts'
+import { EtcdError } from './etcd-error.ts'
+import { type EtcdCallOptions, Gateway, type GatewayResponse } from './gateway.ts'
+import type { Alarm, KeyCount, MemberHealth, MemberList, MemberStatus } from './member.ts'
+import { alarmResponse, countResponse, memberListResponse, statusResponse } from './responses.ts'
 
 export interface EtcdClientOptions {
   /** For example https://10.0.0.1:2379. Tried in this order, starting with the last one that responded. */
@@ -138,4 +137,37 @@ function combineErrors(what: string, errors: readonly EtcdError[]): EtcdError {
     cause: new AggregateError(errors, 'in turn'),
     sent: errors.some(({ sent }) => sent),
   })
+}
+
+/** Reads health from the member's /livez and /readyz pages. */
+async function readMemberHealth(getPage: (path: string) => Promise<GatewayResponse>): Promise<MemberHealth> {
+  const [live, ready] = await Promise.all([checkPage(getPage, '/livez'), checkPage(getPage, '/readyz')])
+  const failing = [...new Set([...live.failing, ...ready.failing])]
+  return { live: live.ok, ready: live.ok && ready.ok, failing, reason: ready.reason ?? live.reason }
+}
+
+interface PageCheck {
+  readonly ok: boolean
+  readonly failing: readonly string[]
+  readonly reason: string | undefined
+}
+
+async function checkPage(
+  getPage: (path: string) => Promise<GatewayResponse>,
+  path: string,
+): Promise<PageCheck> {
+  try {
+    const { status, text } = await getPage(`${path}?verbose`)
+    if (status === 200) return { ok: true, failing: [], reason: undefined }
+    const lines = [...text.matchAll(/^\[-\](\S+) failed: (.*)$/gm)]
+    const reasons = lines.map(([, name, cause]) => `${name}: ${cause}`)
+    return {
+      ok: false,
+      failing: lines.map(([, name = '']) => name),
+      reason: reasons.length > 0 ? reasons.join('; ') : `${path} answers ${status}`,
+    }
+  } catch (error) {
+    if (!(error instanceof EtcdError)) throw error
+    return { ok: false, failing: [], reason: error.message }
+  }
 }

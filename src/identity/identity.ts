@@ -3,10 +3,33 @@ import { caKeyName, type CaName, createCa } from '../pki/ca.ts'
 import { makeEncryptionKey, makeServiceAccountKey } from '../pki/keys.ts'
 import { year } from '../pki/lifetime.ts'
 import { type Random, systemRandom } from '../pki/random.ts'
+import { Secret } from '../pki/secret.ts'
 import { hostKeys } from './host-key.ts'
 import { replacementSchema } from './replacement.ts'
-import { namedSecrets, secretCodec } from './secret-codec.ts'
-import { uuid } from './uuid.ts'
+
+/** A secret is base64 in the sealed document, and a Secret everywhere else. */
+function secretCodec(name: string) {
+  return z.codec(z.base64(), z.instanceof(Secret), {
+    decode: (text) => new Secret(name, Buffer.from(text, 'base64')),
+    encode: (value) => Buffer.from(value.reveal()).toString('base64'),
+  })
+}
+
+const secretName = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be a DNS label')
+
+/** Secrets that cluster.yml refers to by name, such as the password of a registry. */
+const namedSecrets = z.codec(z.record(secretName, z.base64()), z.record(secretName, z.instanceof(Secret)), {
+  decode: (encodedSecrets) =>
+    mapValues(encodedSecrets, (text, name) => new Secret(name, Buffer.from(text, 'base64'))),
+  encode: (secrets) => mapValues(secrets, (value) => Buffer.from(value.reveal()).toString('base64')),
+})
+
+function mapValues<A, B>(
+  record: Readonly<Record<string, A>>,
+  change: (value: A, key: string) => B,
+): Record<string, B> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]))
+}
 
 export const identityApiVersion = 'hyperkube.dev/v1'
 
@@ -89,4 +112,13 @@ export async function createIdentity(
     hostKeys: {},
     secrets: {},
   }
+}
+
+/** A random UUID (version 4). */
+function uuid(random: Random): string {
+  const bytes = Uint8Array.from(random.bytes(16))
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = Buffer.from(bytes).toString('hex')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

@@ -1,6 +1,6 @@
 import { controllerUserPrefix, managerUser } from '../contract/manager-settings.ts'
 import type { Manifest } from '../kube/object.ts'
-import { buildRoleBinding, buildRole, type RbacRule } from '../kube/rbac.ts'
+import { buildRole, buildRoleBinding, type RbacRule } from '../kube/rbac.ts'
 import type { ControllerDefinition, ControllerRule } from './controller.ts'
 
 /** The user that lists and watches for all controllers, and does nothing else. */
@@ -74,4 +74,14 @@ function toRbacRule({
     ...(nonResourceURLs === undefined ? {} : { nonResourceURLs }),
     verbs,
   }
+}
+
+export function formatRule({
+  verbs,
+  resources = [],
+  nonResourceURLs = [],
+  namespace,
+}: ControllerRule): string {
+  const suffix = namespace === undefined ? '' : ` in ${namespace}`
+  return `${verbs.join(', ')} ${[...resources, ...nonResourceURLs].join(', ')}${suffix}`
 }

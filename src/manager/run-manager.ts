@@ -5,12 +5,11 @@ import { KubeClient, type KubeClientOptions } from '../kube/client.ts'
 import { type ElectionResult, runElection } from '../kube/election.ts'
 import { type LeaseHold, LeaseLock } from '../kube/lease-lock.ts'
 import { createKubeLeaseStore } from '../kube/lease-store.ts'
-import { LogLimiter } from './log-limiter.ts'
 import type { CompletedConfig } from './completed-config.ts'
-import { startHealthServer } from './health-server.ts'
 import type { HealthCheck, HealthChecks } from './health-checks.ts'
+import { startHealthServer } from './health-server.ts'
 import { LeaderSession } from './leader-session.ts'
-import { registerProcessMetrics } from './process-metrics.ts'
+import { LogLimiter } from './log-limiter.ts'
 import { managerLease } from './rbac.ts'
 
 export interface ManagerDeps {
@@ -138,4 +137,24 @@ class ElectionStatus {
     const age = this.#time.now() - this.#lastObservedAt
     return age < this.#timeoutMs ? undefined : `the lease was not seen for ${Math.round(age / 1000)} s`
   }
+}
+
+/** Registers process metrics under the standard exporter names. */
+function registerProcessMetrics(metrics: Metrics): void {
+  metrics.gauges('process_resident_memory_bytes', 'Memory of the process.', () => [
+    [{}, process.memoryUsage.rss()],
+  ])
+  const readCpuSeconds = (): number => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1e6
+  }
+  metrics.gauges(
+    'process_cpu_seconds_total',
+    'CPU time of the process.',
+    () => [[{}, readCpuSeconds()]],
+    'counter',
+  )
+  metrics.gauges('process_start_time_seconds', 'Start time of the process.', () => [
+    [{}, Math.round(Date.now() / 1000 - process.uptime())],
+  ])
 }

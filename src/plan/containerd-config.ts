@@ -1,8 +1,8 @@
 import type { PlannedFile } from '../contract/component-plan.ts'
 import { registryLoginName } from '../identity/secret-files.ts'
-import { renderRegistryHosts } from './containerd-hosts.ts'
-import { planSecretFile, planTextFile } from './files.ts'
+import type { Cluster } from '../spec/cluster.ts'
 import type { PlanContext } from './context.ts'
+import { planSecretFile, planTextFile } from './files.ts'
 
 export interface ContainerdPaths {
   readonly owner: string
@@ -86,4 +86,17 @@ export function planContainerdFiles(
  */
 function toRegistryDirectory(host: string): string {
   return host.replace(/:(\d+)$/, '_$1_')
+}
+
+/** Builds one hosts.toml per registry that has mirrors. */
+function renderRegistryHosts({ spec }: Cluster): (readonly [host: string, text: string])[] {
+  return spec.registries
+    .filter(({ mirrors }) => mirrors.length > 0)
+    .map(({ host, mirrors }) => [host, renderHostsToml(mirrors)] as const)
+}
+
+function renderHostsToml(mirrors: readonly string[]): string {
+  return mirrors
+    .map((mirror) => `[host.${JSON.stringify(mirror)}]\n  capabilities = ["pull", "resolve"]\n`)
+    .join('\n')
 }

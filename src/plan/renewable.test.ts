@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { isRenewable } from '../pki/renewable.ts'
-import { buildTestCluster, buildPlanInput } from './testing/fixtures.ts'
+import { isRenewable } from '../pki/check-renewal.ts'
 import { planCluster } from './plan.ts'
+import { buildPlanInput, buildTestCluster } from './testing/fixtures.ts'
 
 const { plans } = planCluster(
   buildPlanInput(

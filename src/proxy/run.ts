@@ -1,11 +1,14 @@
+import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { formatError } from '../kit/errors.ts'
+import { type ProxyState, proxyStateFormat } from '../contract/proxy-configuration.ts'
+import { readVersioned } from '../contract/versioned.ts'
+import { replaceFile } from '../kit/atomic-file.ts'
+import { formatError, hasCode } from '../kit/errors.ts'
 import { settleAll } from '../kit/settle-all.ts'
 import { createHealthServer, listenWithRetry } from './health-server.ts'
 import { sameMembers } from './members.ts'
-import { writeKnownServers, readKnownServers } from './memory.ts'
 import { ApiserverProxy, type ProxyDeps } from './proxy.ts'
-import { readProxySettings, isSameSettings, type ProxySettings } from './settings.ts'
+import { isSameSettings, type ProxySettings, readProxySettings } from './settings.ts'
 
 /**
  * Runs the proxy of a configuration file until the signal is aborted, and reloads the file when it changes.
@@ -105,4 +108,25 @@ function createChangeLog(log: (line: string) => void): (line: string) => void {
     if (line !== last && line !== '') log(line)
     last = line
   }
+}
+
+/** Reads the servers known in the last run. A missing or damaged file is only logged. */
+async function readKnownServers(file: string, log: (line: string) => void): Promise<readonly string[]> {
+  try {
+    return readVersioned(proxyStateFormat, JSON.parse(await readFile(file, 'utf8'))).servers
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) log(`${file} is of no use: ${formatError(error)}`)
+    return []
+  }
+}
+
+async function writeKnownServers(
+  file: string,
+  servers: readonly string[],
+  log: (line: string) => void,
+): Promise<void> {
+  const state: ProxyState = { apiVersion: 'hyperkube.dev/v1', kind: 'ApiserverProxyState', servers }
+  await replaceFile(file, `${JSON.stringify(state, undefined, 2)}\n`, 0o600).catch((error: unknown) =>
+    log(`${file} could not be written: ${formatError(error)}`),
+  )
 }

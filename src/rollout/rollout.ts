@@ -1,17 +1,16 @@
 import { type Finding, hasErrors } from '../contract/finding.ts'
-import { apiSteps, controllerSteps } from './control-plane-steps.ts'
+import { compareStages, type Stage } from '../contract/stage.ts'
+import { buildClusterState, type ClusterState } from './cluster-state.ts'
 import { controlPlaneFindings } from './control-plane-findings.ts'
+import { apiSteps, controllerSteps } from './control-plane-steps.ts'
 import { etcdFindings } from './etcd-findings.ts'
 import { etcdSteps } from './etcd-steps.ts'
+import { hasStageChanges, listHostNames, takesPartInStage } from './host.ts'
 import type { RolloutInput } from './input.ts'
+import { nodeSteps } from './node-steps.ts'
 import { removalFindings } from './removal-findings.ts'
 import { buildRemovalSteps, buildUnreachableRemovalSteps } from './removal-steps.ts'
-import { buildLeftoverSteps } from './leftovers.ts'
-import { mergeSteps } from './merge.ts'
-import { nodeSteps } from './node-steps.ts'
-import { hasStageChanges, listHostNames } from './host.ts'
-import { type ClusterState, buildClusterState } from './cluster-state.ts'
-import { type RolloutStep, buildApplyStep } from './step.ts'
+import { type ApplyStep, buildApplyStep, isBeforeApi, type RolloutStep } from './step.ts'
 import { workerFindings } from './worker-findings.ts'
 
 export interface SkippedHost {
@@ -71,4 +70,51 @@ function buildSteps(state: ClusterState): RolloutStep[] {
 function buildPreparation({ reachableHosts }: ClusterState): RolloutStep[] {
   const hosts = listHostNames(reachableHosts.filter((host) => hasStageChanges(host, 'prepare')))
   return hosts.length === 0 ? [] : [buildApplyStep({ hosts, stage: 'prepare' })]
+}
+
+/**
+ * Hosts that only delete old components of a stage. No peer relies on these, so all such hosts share one
+ * step.
+ */
+function buildLeftoverSteps({ reachableHosts }: ClusterState, ...stages: readonly Stage[]): RolloutStep[] {
+  return stages.flatMap((stage) => {
+    const hosts = listHostNames(
+      reachableHosts.filter((host) => hasStageChanges(host, stage) && !takesPartInStage(host, stage)),
+    )
+    return hosts.length === 0 ? [] : [{ ...buildApplyStep({ hosts, stage }), id: `${stage}/leftovers` }]
+  })
+}
+
+/**
+ * Merges two steps if nothing is disrupted and every host of the first step is also in the second. Each host
+ * then continues at its own speed and is observed once.
+ */
+function mergeSteps(steps: readonly RolloutStep[]): RolloutStep[] {
+  return steps.reduce<RolloutStep[]>((result, next) => {
+    const last = result.at(-1)
+    if (last?.kind !== 'apply' || next.kind !== 'apply' || !canMerge(last, next)) return [...result, next]
+    return [...result.slice(0, -1), { ...next, ...mergePair(last, next) }]
+  }, [])
+}
+
+function canMerge(first: ApplyStep, second: ApplyStep): boolean {
+  const undisrupted = ![first, second].some(({ disruptive, drain }) => disruptive || drain)
+  const hosts = new Set(second.hosts)
+  return (
+    undisrupted &&
+    second.before.length === 0 &&
+    first.hosts.every((host) => hosts.has(host)) &&
+    compareStages(first.stage, second.stage) < 0 &&
+    // Between early and late stages hyperkube applies the RBAC rules of its programs.
+    isBeforeApi(first.stage) === isBeforeApi(second.stage) &&
+    !first.after.some(({ kind }) => kind === 'etcd-member-promoted')
+  )
+}
+
+function mergePair(first: ApplyStep, second: ApplyStep): Pick<ApplyStep, 'stages' | 'before' | 'after'> {
+  return {
+    stages: [...first.stages, ...second.stages],
+    before: first.before,
+    after: [...first.after, ...second.after],
+  }
 }

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { request } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { buildCountRequest } from '../etcd/count-request.ts'
-import { countResponse } from '../etcd/responses.ts'
 import type { KeyCount } from '../etcd/member.ts'
+import { countResponse } from '../etcd/responses.ts'
 import { runProgram } from '../kit/command.ts'
 import { formatError } from '../kit/errors.ts'
 import { pollUntil } from '../kit/poll-until.ts'
-import { requestOverSocket } from './ask-socket.ts'
 import { snapshotNotRestored } from './errors.ts'
 
 /** Paths of the programs of etcd. */
@@ -129,4 +130,29 @@ async function waitForExit(child: ChildProcess): Promise<string> {
     return formatError(error)
   }
   return output
+}
+
+interface SocketResponse {
+  readonly status: number
+  readonly text: string
+}
+
+/** Sends one HTTP request to a server on a local socket. */
+async function requestOverSocket(
+  socketPath: string,
+  method: string,
+  path: string,
+  body: string | undefined,
+  signal: AbortSignal,
+): Promise<SocketResponse> {
+  return new Promise((resolve, reject) => {
+    const clientRequest = request({ socketPath, method, path, signal, agent: false }, (response) => {
+      text(response).then(
+        (all) => resolve({ status: response.statusCode ?? 0, text: all }),
+        (error: unknown) => reject(new Error('the answer was cut', { cause: error })),
+      )
+    })
+    clientRequest.on('error', reject)
+    clientRequest.end(body)
+  })
 }

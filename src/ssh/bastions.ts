@@ -1,13 +1,13 @@
+import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Client } from 'ssh2'
+import { startDeadline, waitUnlessAborted } from './deadline.ts'
 import { parseOpenFailure } from './dial-errors.ts'
-import { type SshLink, logIn } from './login.ts'
 import { buildUnsupportedSettingError } from './login-errors.ts'
+import { logIn, type SshLink } from './login.ts'
 import type { ConnectSettings } from './options.ts'
 import type { Hop } from './ssh-route.ts'
-import { connectTcp } from './tcp.ts'
-import { buildUnreachableError } from './unreachable-error.ts'
-import { startDeadline, waitUnlessAborted } from './deadline.ts'
+import { buildUnreachableError, toUnreachableReason } from './unreachable-error.ts'
 
 /** Connections to bastions, shared by all hosts behind them, because sshd refuses many logins at once. */
 export interface Bastions {
@@ -81,5 +81,36 @@ async function forward(client: Client, bastion: Hop, hop: Hop, settings: Connect
     })
   } finally {
     deadline.clear()
+  }
+}
+
+/** Opens a TCP connection. Without noDelay, each small ssh packet would wait for the previous one. */
+async function connectTcp(
+  hop: Hop,
+  { host, timeout, signal }: Pick<ConnectSettings, 'host' | 'timeout' | 'signal'>,
+): Promise<Socket> {
+  const limit = startDeadline(signal, timeout, () =>
+    buildUnreachableError(host, hop, { kind: 'no-answer', after: timeout }),
+  )
+  const socket = connect({
+    host: hop.address,
+    port: hop.port,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: 15_000,
+  })
+  try {
+    return await waitUnlessAborted([limit.signal], ({ succeed, fail }) => {
+      socket.once('connect', () => succeed(socket))
+      // Stays attached: an error event without a listener would crash the process.
+      socket.on('error', (error) =>
+        fail(buildUnreachableError(host, hop, toUnreachableReason(error, timeout))),
+      )
+    })
+  } catch (error) {
+    socket.destroy()
+    throw error
+  } finally {
+    limit.clear()
   }
 }

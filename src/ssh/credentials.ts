@@ -1,9 +1,56 @@
-import type { AnyAuthMethod, ParsedKey } from 'ssh2'
+import { readFile } from 'node:fs/promises'
+import ssh2 from 'ssh2'
+import type {
+  AnyAuthMethod,
+  BaseAgent,
+  IdentityCallback,
+  ParsedKey,
+  SignCallback,
+  SigningRequestOptions,
+} from 'ssh2'
 import { fingerprint } from '../identity/host-key.ts'
-import { listAgentKeys } from './agent.ts'
+import { formatError } from '../kit/errors.ts'
+import { waitUnlessAborted } from './deadline.ts'
 import { formatHostKey } from './host-key-format.ts'
-import { type FoundKey, readKeys } from './key-files.ts'
-import type { Hop } from './ssh-route.ts'
+import type { Hop, KeyFile } from './ssh-route.ts'
+
+/** Lists the keys of an ssh agent, each as an agent of its own. Empty if no agent responds. */
+async function listAgentKeys(socket: string, signal: AbortSignal): Promise<readonly AgentKey[]> {
+  const agent = ssh2.createAgent(socket)
+  return waitUnlessAborted([signal], ({ succeed }) => {
+    agent.getIdentities((error, keys = []) => {
+      // Key types that the library does not know, such as those of hardware tokens, are left out.
+      const known = keys.filter((key) => typeof key === 'object' && 'getPublicSSH' in key)
+      succeed(error ? [] : known.map((key) => new AgentKey(agent, key)))
+    })
+  })
+}
+
+/** Wraps a single key, so that we know which keys were offered and how the host responded to each. */
+class AgentKey extends ssh2.BaseAgent<ParsedKey> {
+  readonly key: ParsedKey
+  readonly #agent: BaseAgent
+
+  constructor(agent: BaseAgent, key: ParsedKey) {
+    super()
+    this.#agent = agent
+    this.key = key
+  }
+
+  override getIdentities(callback: IdentityCallback<ParsedKey>): void {
+    callback(undefined, [this.key])
+  }
+
+  override sign(
+    key: ParsedKey,
+    data: Buffer,
+    options: SigningRequestOptions | SignCallback,
+    callback?: SignCallback,
+  ): void {
+    if (typeof options === 'function') this.#agent.sign(key, data, options)
+    else this.#agent.sign(key, data, options, callback)
+  }
+}
 
 /** A key to offer. */
 export interface KeyOffer {
@@ -74,4 +121,45 @@ function isSameKey(a: ParsedKey, b: ParsedKey): boolean {
 
 function computeFingerprint(key: ParsedKey): string {
   return fingerprint(formatHostKey(key.getPublicSSH()))
+}
+
+/** What a key file contains. */
+type FoundKey =
+  | { readonly kind: 'private'; readonly path: string; readonly key: ParsedKey }
+  /** Only a public key: the agent may hold the private one. */
+  | { readonly kind: 'public'; readonly path: string; readonly key: ParsedKey }
+  | { readonly kind: 'encrypted'; readonly path: string; readonly publicKey: ParsedKey | undefined }
+  /** The file is configured but missing. */
+  | { readonly kind: 'missing'; readonly path: string; readonly why: string }
+  /** The file cannot be parsed as a key. */
+  | { readonly kind: 'unusable'; readonly path: string; readonly why: string }
+
+async function readKeys(files: readonly KeyFile[]): Promise<readonly FoundKey[]> {
+  const found = await Promise.all(files.map(readKey))
+  return found.filter((key) => key !== undefined)
+}
+
+/** Returns undefined if a file that is not explicitly configured has no key. */
+async function readKey({ path, from }: KeyFile): Promise<FoundKey | undefined> {
+  const isRequired = from === 'settings'
+  let text: Buffer
+  try {
+    text = await readFile(path)
+  } catch (error) {
+    return isRequired ? { kind: 'missing', path, why: formatError(error) } : undefined
+  }
+  const key = parse(text)
+  if (key instanceof Error) {
+    if (!key.message.startsWith('Encrypted '))
+      return isRequired ? { kind: 'unusable', path, why: key.message } : undefined
+    const publicKey = await readFile(`${path}.pub`).then(parse, () => undefined)
+    return { kind: 'encrypted', path, publicKey: publicKey instanceof Error ? undefined : publicKey }
+  }
+  return { kind: key.isPrivateKey() ? 'private' : 'public', path, key }
+}
+
+function parse(text: Buffer): ParsedKey | Error {
+  // These files hold one key; the list type is for a format that is not in use.
+  const parsed: ParsedKey | ParsedKey[] | Error = ssh2.utils.parseKey(text)
+  return Array.isArray(parsed) ? (parsed[0] ?? new Error('there is no key in it')) : parsed
 }

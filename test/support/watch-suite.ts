@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { pollUntil } from '../../src/kit/poll-until.ts'
 import { type ApiServers, startApiServers } from './api-servers.ts'
-import { measureMemory } from './held.ts'
 import { openFreshLab } from './lab.ts'
 import { signalApiServer } from './proxied-api.ts'
 import { createRandom } from './random.ts'
@@ -108,4 +109,19 @@ export function watchSuite({ name, faults, kills, timeoutMs, seed: fixed }: Watc
   async function readPid(): Promise<string> {
     return (await server.exec(['systemctl', 'show', '-P', 'MainPID', 'kube-apiserver'])).stdout.trim()
   }
+}
+
+/** Heap size and open sockets of this process after garbage collection. */
+interface MemoryUse {
+  readonly heap: number
+  readonly sockets: number
+}
+
+function measureMemory(): MemoryUse {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect !== 'function') throw new Error('there is no way to collect garbage')
+  collect()
+  const sockets = process.getActiveResourcesInfo().filter((name) => name.startsWith('TCPSocket')).length
+  return { heap: process.memoryUsage().heapUsed, sockets }
 }

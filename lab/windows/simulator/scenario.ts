@@ -1,17 +1,17 @@
 import { z } from 'zod'
-import { findProcess, findSourceAddress } from './programs.ts'
-import { metadataAddress, type Machine } from './machine.ts'
-import { isUp } from './virtual-switch.ts'
-import { advance } from './time.ts'
-import { type SimulatedWorker, simulatedWorkerSpec } from './simulated-worker.ts'
-import { HyperkubeError } from '../../../src/kit/errors.ts'
-import { isInSubnet } from '../../../src/agent/windows/reconcile/in-subnet.ts'
+import { isInSubnet } from '../../../src/agent/windows/reconcile/reconcile-network.ts'
 import { reconcileOnce, type ReconcileResult } from '../../../src/agent/windows/reconcile/reconcile-once.ts'
 import {
   emptyReconcileState,
   type ReconcileState,
 } from '../../../src/agent/windows/reconcile/worker-observation.ts'
 import { nodeRoles } from '../../../src/agent/windows/reconcile/worker-spec.ts'
+import { HyperkubeError } from '../../../src/kit/errors.ts'
+import { type Machine, metadataAddress } from './machine.ts'
+import { findProcess, findSourceAddress } from './programs.ts'
+import { type SimulatedWorker, simulatedWorkerSpec } from './simulated-worker.ts'
+import { advance } from './time.ts'
+import { isUp } from './virtual-switch.ts'
 
 /**
  * An agent for tests: it reconciles every five seconds of simulated time and may be interrupted at any write.

@@ -1,12 +1,15 @@
-import { HyperkubeError } from '../../../src/kit/errors.ts'
+import type { RunOperation } from '../../../src/agent/windows/operations/operation.ts'
+import { readOutput } from '../../../src/agent/windows/operations/read-output.ts'
 import {
   buildWindowsOperations,
   type WindowsOperations,
 } from '../../../src/agent/windows/operations/windows-operations.ts'
-import type { RunOperation } from '../../../src/agent/windows/operations/operation.ts'
-import { readOutput } from '../../../src/agent/windows/operations/read-output.ts'
-import { createHandlers } from './handlers.ts'
+import { HyperkubeError } from '../../../src/kit/errors.ts'
+import { fileHandlers } from './file-handlers.ts'
+import type { Handlers } from './handler.ts'
 import type { Machine } from './machine.ts'
+import { networkHandlers } from './network-handlers.ts'
+import { serviceHandlers } from './service-handlers.ts'
 import { advance } from './time.ts'
 
 /** How the next operation fails: PowerShell hangs or prints invalid output, before or after the operation. */
@@ -73,4 +76,12 @@ function toFaultError(machine: Machine, injected: PowerShellFault, timeoutMs: nu
     return new HyperkubeError('POWERSHELL_INVALID_OUTPUT', 'PowerShell said something that is no answer')
   advance(machine, timeoutMs)
   return new HyperkubeError('POWERSHELL_TIMEOUT', `PowerShell has said nothing for ${timeoutMs / 1000} s`)
+}
+
+function createHandlers(machine: Machine): Handlers {
+  return {
+    ...serviceHandlers(machine),
+    ...networkHandlers(machine),
+    ...fileHandlers(machine),
+  }
 }

@@ -6,20 +6,19 @@ import { computeDigest } from '../../diff/digest.ts'
 import { listResources } from '../../diff/plan-resources.ts'
 import type { Secret } from '../../pki/secret.ts'
 import type { Host } from '../host/host.ts'
+import { saveAppliedPlan } from './applied-plan.ts'
+import { applyOp, type PlanRun } from './apply-op.ts'
+import { deleteTemporaryFiles } from './clean-temp.ts'
 import { deleteDelivered } from './delivered.ts'
 import { diffLedger, readLedgerFor } from './diff-host.ts'
 import type { EmitRunEvent } from './emit-run-event.ts'
 import { openJournal } from './journal.ts'
-import { withCurrentOwners } from './ledger.ts'
 import { LedgerStore } from './ledger-store.ts'
+import { withCurrentOwners } from './ledger.ts'
 import { toRunError } from './op-error.ts'
-import type { PlanRun } from './apply-op.ts'
-import { saveAppliedPlan } from './applied-plan.ts'
 import { listArtifactDownloads, prefetchArtifacts } from './prefetch.ts'
 import { journalRun, runOp } from './run-op.ts'
-import { restartThisAgent } from './start-stage.ts'
-import { deleteTemporaryFiles } from './clean-temp.ts'
-import { runOps } from './walk.ts'
+import { isStart, noStageEndOps, restartThisAgent, type StageEndOps, startStage } from './start-stage.ts'
 
 export interface ApplyPlanOptions {
   readonly host: Host
@@ -84,4 +83,33 @@ async function prefetchOrFail(run: PlanRun, ops: readonly Op[]): Promise<void> {
 function currentOwnersOrSame({ ledgerStore, items: planned, through }: PlanRun): Ledger {
   const next = withCurrentOwners(ledgerStore.ledger, planned, through)
   return JSON.stringify(next) === JSON.stringify(ledgerStore.ledger) ? ledgerStore.ledger : next
+}
+
+/**
+ * Runs ops in order. Services of a stage start together after its other ops and are awaited before images,
+ * the next stage and any removal. Returns the starts that would end this process; the caller runs them last.
+ */
+async function runOps(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> {
+  const selfRestarts: Op[] = []
+  let stageEnd: StageEndOps = noStageEndOps
+  const finishStage = async (): Promise<void> => {
+    const ended = stageEnd
+    stageEnd = noStageEndOps
+    if (ended !== noStageEndOps) selfRestarts.push(...(await startStage(run, ended)))
+  }
+  for (const [index, op] of ops.entries()) {
+    const endsStage = op.stage !== ops[index - 1]?.stage || op.action === 'remove' || op.action === 'stop'
+    if (endsStage) await finishStage()
+    if (op.target === 'derived-file' && op.action !== 'remove') {
+      stageEnd = { ...stageEnd, derived: [...stageEnd.derived, op] }
+    } else if (op.target === 'image' && op.action !== 'remove') {
+      stageEnd = { ...stageEnd, images: [...stageEnd.images, op] }
+    } else if (isStart(op)) {
+      stageEnd = { ...stageEnd, starts: [...stageEnd.starts, op] }
+    } else {
+      await runOp(run, op, async () => applyOp(run, op))
+    }
+  }
+  await finishStage()
+  return selfRestarts
 }

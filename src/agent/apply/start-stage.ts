@@ -1,21 +1,22 @@
+import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import { getServiceManager } from '../host/host.ts'
+import { getServiceManager, type Host } from '../host/host.ts'
 import type { UnitState } from '../host/systemd.ts'
-import { startWindowsWorker, isWorkerService } from './start-windows-worker.ts'
+import { applyOp, type PlanRun } from './apply-op.ts'
+import { findDeliveredArchive } from './delivered.ts'
 import { findResource, withStarted } from './ledger.ts'
-import { type PlanRun, applyOp } from './apply-op.ts'
-import { findImageArchives, loadImageArchives } from './load-archives.ts'
-import { runtimeComponent } from './runtime-images.ts'
+import type { ManagedResource } from './resource-handler.ts'
 import { beginOp, endOp, failOp, runOp } from './run-op.ts'
+import { findImageTools, runtimeComponent } from './runtime-images.ts'
 import {
   awaitStarts,
   beginServiceStart,
-  type StartsResult,
+  type BegunServiceStart,
   enableAndReload,
   type ServiceStart,
-  type BegunServiceStart,
+  type StartsResult,
 } from './start-service.ts'
-import type { ManagedResource } from './resource-handler.ts'
+import { isWorkerService, startWindowsWorker } from './start-windows-worker.ts'
 
 /** Ops that wait until all other ops of their stage are done. */
 export interface StageEndOps {
@@ -182,4 +183,26 @@ function findService({ ledgerStore }: Pick<PlanRun, 'ledgerStore'>, op: Op): Man
   const resource = findResource(ledgerStore.ledger, op)
   if (resource?.target === 'service') return resource
   throw new Error(`nothing is written down of ${op.name}`)
+}
+
+/** Finds the uploaded archives of all images in a plan, whichever stage needs them. */
+async function findImageArchives(host: Host, { components }: NodePlan): Promise<readonly string[]> {
+  const images = [...new Set(components.flatMap((component) => component.images))]
+  const archives = await Promise.all(images.map(async (image) => findDeliveredArchive(host, image)))
+  return archives.filter((archive) => archive !== undefined)
+}
+
+/**
+ * Only loads the archives. The op of each image verifies and records it later, and reports why it is
+ * unavailable.
+ */
+async function loadImageArchives(
+  { host, ledgerStore, signal }: PlanRun,
+  archives: readonly string[],
+): Promise<void> {
+  const tools = findImageTools(host, ledgerStore.ledger)
+  if (tools === undefined) return
+  for (const archive of archives) {
+    await host.images.load(tools.ctr, archive, signal).catch(() => signal.throwIfAborted())
+  }
 }

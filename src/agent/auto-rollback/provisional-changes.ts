@@ -1,12 +1,30 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { HostProvisionalChange, ProvisionalChange } from '../../contract/provisional-change.ts'
-import type { ProvisionalState } from '../../contract/provisional-state.ts'
+import { type ProvisionalState, provisionalStateFormat } from '../../contract/provisional-state.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { EmitRunEvent } from '../apply/emit-run-event.ts'
 import { readAppliedPlan } from '../apply/applied-plan.ts'
+import type { EmitRunEvent } from '../apply/emit-run-event.ts'
+import { readState, statePath, writeState } from '../apply/state-file.ts'
 import type { Host } from '../host/host.ts'
 import { rollBackToPreviousPlan } from './rollback.ts'
-import { deleteProvisionalState, readProvisionalState, writeProvisionalState } from './trial-memory.ts'
+
+const file = 'provisional.json'
+
+/**
+ * Undefined if there was no provisional change, or it was confirmed. An invalid file counts as none, so that
+ * it causes no rollback.
+ */
+async function readProvisionalState(host: Host): Promise<ProvisionalState | undefined> {
+  return readState(host, file, provisionalStateFormat)
+}
+
+async function writeProvisionalState(host: Host, state: ProvisionalState): Promise<void> {
+  await writeState(host, file, state)
+}
+
+async function deleteProvisionalState(host: Host): Promise<void> {
+  await host.files.remove(statePath(host, file))
+}
 
 /** The provisional change of a host, and its outcome. */
 export interface ProvisionalChanges {

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
-  etcdInitializedFile,
   etcdDataDirectory,
-  etcdWalDirectory,
+  etcdInitializedFile,
   etcdUnit,
+  etcdWalDirectory,
 } from '../../contract/etcd-restore.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { buildFile } from '../../diff/testing/fixtures.ts'
@@ -14,9 +14,8 @@ import {
   publishPrograms,
   runningComponent,
 } from '../apply/testing/fixtures.ts'
-import { type TemporaryHost, createTemporaryHost } from '../host/testing/temporary-host.ts'
-import { findDataRisks } from './data-risks.ts'
-import { findEtcdDamage } from './etcd-damage.ts'
+import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
+import { findDataRisks, findEtcdDamage } from './data-risks.ts'
 import { writeHostFile } from './testing/heal-host.ts'
 
 let host: TemporaryHost & AsyncDisposable

@@ -1,12 +1,17 @@
-import { type Host, getServiceManager } from '../host/host.ts'
-import { type ComponentObservation, listLocalProbes } from './decision/component-observation.ts'
+import type { ComponentPlan } from '../../contract/component-plan.ts'
+import { getServiceManager, type Host } from '../host/host.ts'
 import { isHealthySinceStart } from './decision/component-condition.ts'
+import {
+  type ComponentObservation,
+  listLocalProbes,
+  type ProbeObservation,
+} from './decision/component-observation.ts'
 import type { ProbeRecord } from './decision/probe-record.ts'
+import type { UnitObservation } from './decision/unit-observation.ts'
 import type { HealOperations } from './heal-operations.ts'
-import { observeComponents } from './see.ts'
+import { type DiskObservation, watchDrift } from './watch-drift.ts'
 import { type WatchedPlan, watchPlan } from './watch-plan.ts'
 import { watchProbes } from './watch-probes.ts'
-import { watchDrift } from './watch-drift.ts'
 import { watchUnits } from './watch-units.ts'
 
 export interface WatchHostDeps {
@@ -75,4 +80,31 @@ function isUnstable(components: readonly ComponentObservation[]): boolean {
       listLocalProbes(one).some(({ state }) => state === 'degraded' || state === 'unhealthy') ||
       (one.unit !== undefined && one.unit.state.active !== 'active'),
   )
+}
+
+/** Combines probes, units and drift into one observation per component, in the order of the plan. */
+function observeComponents(
+  components: readonly ComponentPlan[],
+  probes: readonly ProbeObservation[],
+  units: ReadonlyMap<string, UnitObservation>,
+  { drift, dataRisks }: DiskObservation,
+): ComponentObservation[] {
+  return components.map(({ name, needs, probes: planned }) => {
+    const [unit, dataRisk] = [units.get(name), dataRisks.get(name)]
+    const local = planned.filter(({ scope }) => scope === 'local')
+    return {
+      component: name,
+      needs,
+      probes: probes.filter(({ component }) => component === name),
+      slowestProbeMs: Math.max(
+        0,
+        ...local.map(({ failureThreshold, intervalMs }) => failureThreshold * intervalMs),
+      ),
+      drifted: (drift.repairable.get(name) ?? []).map((op) => op.name),
+      unrepairable: drift.unrepairable.get(name) ?? [],
+      stoppedByOperator: drift.stopped.has(name),
+      ...(unit === undefined ? {} : { unit }),
+      ...(dataRisk === undefined ? {} : { dataRisk }),
+    }
+  })
 }

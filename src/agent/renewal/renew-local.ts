@@ -1,22 +1,25 @@
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
+import { inspectCertificate } from '../../pki/inspect.ts'
+import { isValid } from '../../pki/lifetime.ts'
 import { signRequest } from '../../pki/sign.ts'
 import { readAppliedPlan } from '../apply/applied-plan.ts'
 import { installRenewedCertificates } from '../apply/install-renewed.ts'
+import { findPairProblem, readInstalledPair } from '../apply/installed-key-pair.ts'
+import { readPendingCertificate } from '../apply/pending-certificate-store.ts'
 import type { Host } from '../host/host.ts'
 import { isLockedByOther } from '../loop/is-locked-by-other.ts'
-import { startOwnRun, type OwnRunWork } from '../loop/start-own-run.ts'
 import type { TickResult } from '../loop/run-loop.ts'
-import type { HostOperations } from '../server/dispatch.ts'
-import { isLockHeld } from '../operator-lock/operator-lock.ts'
+import { type OwnRunWork, startOwnRun } from '../loop/start-own-run.ts'
 import type { OperatorLockStore } from '../operator-lock/operator-lock-store.ts'
+import { isLockHeld } from '../operator-lock/operator-lock.ts'
 import type { Runs } from '../runs/runs.ts'
-import { requestSignature } from './request-signature.ts'
-import { findDueCertificates } from './due.ts'
-import { createNodeClient } from './node-api.ts'
-import { readLocalCa } from './local-cas.ts'
+import type { HostOperations } from '../server/dispatch.ts'
 import { computeCheckInterval, type RenewalIntervals } from './intervals.ts'
+import { readLocalCa } from './local-cas.ts'
+import { createNodeClient } from './node-api.ts'
+import { requestSignature } from './request-signature.ts'
 
 export interface RenewalDeps {
   readonly host: Host
@@ -117,4 +120,38 @@ function noApiError({ certificateFile }: PlannedCertificate): HyperkubeError {
   return new HyperkubeError('RENEWAL_NO_API', message, {
     hint: 'where cluster.yml is: hyperkube certs renew HOST',
   })
+}
+
+interface DueCertificates {
+  /** Still valid but close to expiry, or only partly installed because a run was interrupted. */
+  readonly due: PlannedCertificate[]
+  /** Too late to prove a renewal request: an operator must renew these. */
+  readonly expired: PlannedCertificate[]
+}
+
+/**
+ * Finds the certificates of a plan that must be renewed. Certificates that were changed by hand are not
+ * included.
+ */
+async function findDueCertificates(host: Host, plan: NodePlan): Promise<DueCertificates> {
+  const found: DueCertificates = { due: [], expired: [] }
+  for (const planned of plan.components.flatMap(({ certificates }) => certificates)) {
+    const problem = await findPairProblem(host, planned, plan)
+    if (problem === undefined) continue
+    if (problem.due) found[(await isStillValid(host, planned)) ? 'due' : 'expired'].push(planned)
+    else if (await isPartlyInstalled(host, planned)) found.due.push(planned)
+  }
+  return found
+}
+
+async function isStillValid(host: Host, planned: PlannedCertificate): Promise<boolean> {
+  const { certificate = '' } = await readInstalledPair(host, planned)
+  return isValid(inspectCertificate(certificate), host.clock.now())
+}
+
+/** The new key is installed already, and its certificate has been issued. */
+async function isPartlyInstalled(host: Host, planned: PlannedCertificate): Promise<boolean> {
+  const pending = await readPendingCertificate(host, planned)
+  if (pending?.certificate === undefined) return false
+  return (await readInstalledPair(host, planned)).privateKey === pending.privateKey.revealText()
 }

@@ -1,5 +1,5 @@
 import type { ControllerDefinition } from '../../manager/controller.ts'
-import { formatRule } from '../../manager/right-text.ts'
+import { formatRule } from '../../manager/rbac.ts'
 import type { Paint } from '../command.ts'
 import { formatTable } from '../table.ts'
 

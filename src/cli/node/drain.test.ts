@@ -1,17 +1,16 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Event } from '../../contract/event.ts'
-import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
+import { createTestCa, type TestCa } from '../../kit/testing/test-ca.ts'
 import { readCordon } from '../../lifecycle/drain/cordon.ts'
 import {
   buildBudget,
-  createNodeApiServer,
   buildPod,
+  createNodeApiServer,
   FakeNodeApi,
 } from '../../lifecycle/drain/testing/fake-node-api.ts'
-import { createInMemoryContext, type InMemoryOptions } from '../testing/run-in-memory.ts'
 import { runWithProgress } from '../run-with-progress.ts'
-import { confirmAndDrain } from './drain.ts'
-import { formatDrainResult } from './drain-text.ts'
+import { createInMemoryContext, type InMemoryOptions } from '../testing/run-in-memory.ts'
+import { confirmAndDrain, formatDrainResult } from './drain.ts'
 import { uncordonOwned } from './uncordon.ts'
 
 let ca: TestCa

@@ -1,19 +1,20 @@
 import { z } from 'zod'
 import { type Finding, hasErrors } from '../../contract/finding.ts'
+import { toPrintable } from '../../kit/printable.ts'
 import { requireNode } from '../../lifecycle/drain/cordon.ts'
 import { drain } from '../../lifecycle/drain/drain.ts'
 import { forecastDrain } from '../../lifecycle/drain/forecast.ts'
-import { listNodePods } from '../../lifecycle/drain/pod.ts'
+import { findController, formatPodName, listNodePods } from '../../lifecycle/drain/pod.ts'
 import { type SortedPods, sortPods } from '../../lifecycle/drain/sort-pods.ts'
 import { reportSingleStep } from '../../lifecycle/event-stream.ts'
-import { type CommandContext, exitCodes, type Invocation } from '../command.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
+import { formatCount } from '../format-text.ts'
 import { printResult } from '../print.ts'
-import { resultNames, type RunReporter, runWithProgress, type CommandOutcome } from '../run-with-progress.ts'
+import { type CommandOutcome, resultNames, type RunReporter, runWithProgress } from '../run-with-progress.ts'
 import { confirmChanges } from '../up/confirm.ts'
 import { buildRefusedResult } from '../up/refused-result.ts'
 import { upFlags } from '../up/up-flags.ts'
 import { type NodeAction, resolveNodeName } from './action.ts'
-import { formatDrainResult, formatPodMoves } from './drain-text.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 
 const flags = upFlags.extend({
@@ -106,4 +107,26 @@ async function evictPods({ context, options, api, node, run }: DrainDeps, force:
     now,
     signal,
   })
+}
+
+/** Describes what happens to the pods of a node, for the operator who must confirm it. */
+function formatPodMoves(node: string, { moving, unmanaged, staying }: SortedPods): string {
+  const podsToEvict = [...moving, ...unmanaged]
+  const head = podsToEvict.length === 0 ? 'there are none to move' : 'these are moved away'
+  const lines = podsToEvict.map((pod) => {
+    const owner = findController(pod)
+    return `  ${formatPodName(pod)} ${owner === undefined ? '(gone for good)' : `(${owner.kind} ${owner.name})`}\n`
+  })
+  const stayingText =
+    staying.length === 0
+      ? ''
+      : `${formatCount(staying.length, 'pod')} of the node itself, or ended already: left alone\n`
+  return toPrintable(`${node} takes no new pods, and ${head}\n${lines.join('')}${stayingText}`)
+}
+
+/** Describes the state of the node afterwards. */
+export function formatDrainResult(node: string, code: ExitCode): string {
+  const hint = `hyperkube node uncordon ${node} lets pods come back`
+  if (code === exitCodes.ok) return `${node} is empty, and takes no new pods; ${hint}\n`
+  return code === exitCodes.interrupted ? `${node} may be cordoned; ${hint}\n` : ''
 }

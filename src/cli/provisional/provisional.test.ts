@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import type { AgentRequest, AgentResponse } from '../../contract/request.ts'
 import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
+import type { AgentRequest, AgentResponse } from '../../contract/request.ts'
 import { computeDigest } from '../../diff/digest.ts'
 import { planFromInputs } from '../../lifecycle/build-proposal.ts'
 import { buildPlanInput } from '../../plan/testing/fixtures.ts'
 import { createInMemoryContext } from '../testing/run-in-memory.ts'
-import { upTestCluster, sampleOp, createUpHarness } from '../up/testing/up-harness.ts'
-import { promptConfirmation } from './ask-to-keep.ts'
+import { createUpHarness, sampleOp, upTestCluster } from '../up/testing/up-harness.ts'
+import { promptConfirmation } from './settle-change.ts'
 
 const { inputs, run } = await createUpHarness()
 const { plans } = planFromInputs(inputs, buildPlanInput(upTestCluster).facts, [])

@@ -1,4 +1,11 @@
+import { randomBytes } from 'node:crypto'
+import { link, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
 import packageFile from '../../../package.json' with { type: 'json' }
+import { syncDirectory } from '../../kit/atomic-file.ts'
 import type { SecretMask } from '../../kit/mask-secrets.ts'
 import { toPrintable } from '../../kit/printable.ts'
 import type { LogTime } from '../../lifecycle/logs/host-log.ts'
@@ -11,15 +18,15 @@ import {
 } from '../../lifecycle/support-bundle/collect.ts'
 import {
   excludedContents,
-  supportManifestFormat,
   type SupportManifest,
+  supportManifestFormat,
 } from '../../lifecycle/support-bundle/manifest.ts'
 import type { SupportEntry, SupportFile } from '../../lifecycle/support-bundle/support-entry.ts'
+import { writeNewFile } from '../../snapshot/file-bytes.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import type { CommandContext } from '../command.ts'
 import { formatHostError } from '../format-host-error.ts'
 import { formatCount } from '../format-text.ts'
-import { writeGzipArchive } from './write-archive.ts'
 
 export interface SupportBundleOptions {
   readonly context: Pick<CommandContext, 'stderr' | 'now' | 'signal'>
@@ -93,4 +100,31 @@ export async function createSupportBundle(
   const size = await writeGzipArchive(path, bytes, signal)
   if (manifest === undefined) throw new Error(`${toPrintable(path)} has no manifest`)
   return { manifest, size }
+}
+
+/**
+ * Writes an archive atomically, readable by its owner only, and never overwrites a file. Returns its size.
+ */
+async function writeGzipArchive(
+  path: string,
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<number> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}`)
+  let size = 0
+  try {
+    await pipeline(
+      Readable.from(bytes),
+      createGzip(),
+      async (zipped: AsyncIterable<Uint8Array>) => {
+        ;({ size } = await writeNewFile(temporary, zipped))
+      },
+      { signal },
+    )
+    await link(temporary, path)
+  } finally {
+    await rm(temporary, { force: true })
+  }
+  await syncDirectory(dirname(path))
+  return size
 }

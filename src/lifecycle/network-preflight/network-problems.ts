@@ -1,10 +1,10 @@
-import type { NetworkProbeOutcome } from '../../contract/network-probe.ts'
 import type { Finding } from '../../contract/finding.ts'
+import type { NetworkProbeOutcome } from '../../contract/network-probe.ts'
+import { firewallCommands } from '../../plan/checks/firewall.ts'
 import type { RequiredPort } from '../../plan/checks/ports.ts'
 import { formatNames } from '../../rollout/format-names.ts'
-import { groupFailures, type FailureGroup } from './fold.ts'
+import type { Peer } from './peer.ts'
 import type { ConnectionResult } from './probe-connections.ts'
-import { buildFirewallHint } from './remedy.ts'
 import { countHeaderBytes } from './probe-target.ts'
 
 /** Converts probe results into findings: one for each host and kind of problem. */
@@ -139,4 +139,64 @@ function toComponentField({ results }: FailureGroup): Pick<Finding, 'component'>
 
 function unique<T>(values: readonly T[]): readonly T[] {
   return [...new Set(values)]
+}
+
+/** Suggests how to open the blocked ports: a command if the firewall of the host is known. */
+function buildFirewallHint({ side, host, results }: FailureGroup): string {
+  const ports = [
+    ...new Map(results.map(({ connection: { port } }) => [`${port.port}/${port.protocol}`, port])).values(),
+  ]
+  const portTexts = ports.map(({ port, protocol }) => `${port}/${protocol}`)
+  const [first] = results
+  if (side === 'from' || first === undefined) {
+    const others = [...new Set(results.map(({ connection }) => connection.to.host))]
+    return `let ${formatNames(portTexts, 6)} out of ${host} and into ${formatNames(others)}, also in firewalls and security groups in between`
+  }
+  return `on ${host}: ${buildFirewallCommand(first.connection.to, ports)}`
+}
+
+function buildFirewallCommand({ os, firewalls }: Peer, ports: readonly RequiredPort[]): string {
+  if (os === 'windows') {
+    const rules = ports.map(
+      ({ port, protocol, component }) =>
+        `New-NetFirewallRule -DisplayName ${component} -Direction Inbound -Action Allow -Protocol ${protocol} -LocalPort ${port}`,
+    )
+    return rules.join('; ')
+  }
+  if (firewalls.length > 0) return firewalls.map((name) => firewallCommands[name](ports, [])).join(' && ')
+  return 'nft list ruleset shows the rules of the host; otherwise check firewalls and security groups in between'
+}
+
+/** Failures of one host: all connections that it cannot open, or all that cannot be opened to it. */
+interface FailureGroup {
+  readonly side: 'from' | 'to'
+  readonly host: string
+  readonly results: readonly ConnectionResult[]
+}
+
+/**
+ * Groups failures under as few hosts as possible: the firewall of one host is one problem, however many
+ * connections fail. With equal sizes the target host wins, because packets are mostly dropped there.
+ */
+function groupFailures(failures: readonly ConnectionResult[]): readonly FailureGroup[] {
+  const failureGroups: FailureGroup[] = []
+  let rest = failures
+  while (rest.length > 0) {
+    const largest = [...groupBySide(rest, 'to'), ...groupBySide(rest, 'from')].reduce((best, group) =>
+      group.results.length > best.results.length ? group : best,
+    )
+    failureGroups.push(largest)
+    const explained = new Set(largest.results)
+    rest = rest.filter((failure) => !explained.has(failure))
+  }
+  return failureGroups.toSorted((a, b) => (a.host < b.host ? -1 : 1))
+}
+
+function groupBySide(
+  failures: readonly ConnectionResult[],
+  side: FailureGroup['side'],
+): readonly FailureGroup[] {
+  return [...Map.groupBy(failures, ({ connection }) => connection[side].host)]
+    .map(([host, results]) => ({ side, host, results }))
+    .toSorted((a, b) => (a.host < b.host ? -1 : 1))
 }

@@ -1,13 +1,24 @@
+import { isNode, type LinuxSystemFacts } from '../context.ts'
 import {
-  selectProxyMode,
   firstNftablesKernel,
   hasIptables,
   hasNftables,
   isOldForNftables,
+  selectProxyMode,
 } from '../linux/packet-filter.ts'
-import { isNode } from '../context.ts'
 import { hostError, type LinuxCheck, type SystemSubject } from './check.ts'
-import { formatInstallCommand } from './packages.ts'
+
+const families: readonly { readonly manager: string; readonly distributions: RegExp }[] = [
+  { manager: 'apt-get', distributions: /^(debian|ubuntu|raspbian|linuxmint)$/ },
+  { manager: 'dnf', distributions: /^(rhel|centos|fedora|rocky|almalinux|ol|amzn)$/ },
+  { manager: 'zypper', distributions: /^(sles|opensuse.*)$/ },
+]
+
+/** Returns the command that installs a package on this distribution. */
+function formatInstallCommand({ distribution }: LinuxSystemFacts, name: string): string {
+  const family = families.find(({ distributions }) => distributions.test(distribution.id))
+  return family === undefined ? `install ${name}` : `${family.manager} install ${name}`
+}
 
 /** kube-proxy and flannel need nftables or iptables. */
 export const checkPacketFilter: LinuxCheck = (subject) => {

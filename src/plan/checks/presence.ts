@@ -1,9 +1,9 @@
 import type { Finding } from '../../contract/finding.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { etcdHosts } from '../../spec/etcd-hosts.ts'
 import type { HostSpec } from '../../spec/host.ts'
 import { resolveInternalAddress } from '../topology.ts'
-import { hostError, type HostCheck, type HostSubject, hostWarning } from './check.ts'
-import { describeLostMajority } from './majority.ts'
+import { type HostCheck, hostError, type HostSubject, hostWarning } from './check.ts'
 
 /** A host without facts, or with another operating system than cluster.yml says. */
 export const checkPresence: HostCheck = (subject) => {
@@ -72,4 +72,23 @@ function login({ user, address }: { readonly user?: string | undefined; readonly
 
 function suffix(port: number | undefined): string {
   return port === undefined ? '' : `:${port}`
+}
+
+/**
+ * Says which majority the cluster loses without an unreachable host. Undefined if more than half of its peers
+ * are reachable.
+ */
+function describeLostMajority({ host, cluster, facts }: HostSubject): string | undefined {
+  const describeMinority = (hosts: readonly HostSpec[]): string | undefined => {
+    const reachable = hosts.filter(({ name }) => facts.has(name)).length
+    const isMember = hosts.some(({ name }) => name === host.name)
+    return isMember && reachable * 2 <= hosts.length ? `${reachable} of ${hosts.length}` : undefined
+  }
+  const members = describeMinority(etcdHosts(cluster))
+  if (members !== undefined) {
+    return `etcd would have no quorum: ${members} members are left, and more than half are needed`
+  }
+  const servers = describeMinority(cluster.spec.hosts.filter(({ roles }) => roles.includes('control-plane')))
+  if (servers === undefined) return undefined
+  return `${servers} control planes are left: more than half must agree on who changes the cluster`
 }

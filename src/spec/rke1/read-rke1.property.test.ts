@@ -1,4 +1,5 @@
 import {
+  array,
   assert,
   constantFrom,
   dictionary,
@@ -7,13 +8,11 @@ import {
   property,
   record,
   string,
-  array,
 } from 'fast-check'
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { readRke1 } from './read-rke1.ts'
+import { readRke1, rke1Rules } from './read-rke1.ts'
 import { formatKeyReport } from './report.ts'
-import { rke1Rules } from './table.ts'
 
 /** Generates files with keys that RKE1 knows, keys that it does not know, and arbitrary values. */
 const known = [...new Set(rke1Rules.flatMap(({ pattern }) => pattern))].filter((name) => !/[[*]/.test(name))

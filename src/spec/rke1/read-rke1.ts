@@ -1,11 +1,39 @@
 import { type Finding, hasErrors } from '../../contract/finding.ts'
-import { readDocument, type LocatedDocument, type SourceText } from '../document.ts'
-import { assemble, type PlainCluster } from './assemble.ts'
+import { type LocatedDocument, readDocument, type SourceText } from '../document.ts'
+import { rke1AddonRules } from './addons.ts'
+import { applyRules, type RuleRow } from './apply-rules.ts'
+import { rke1AuthenticationRules } from './authentication.ts'
+import { rke1CloudRules } from './cloud.ts'
 import { defaultAssignments } from './defaults.ts'
-import { type Rke1Facts, readRke1Facts, textAt } from './facts.ts'
+import { readRke1Facts, type Rke1Facts, textAt } from './facts.ts'
+import { rke1NetworkRules } from './network.ts'
+import { rke1NodeRules } from './nodes.ts'
+import { parsePattern } from './pattern.ts'
+import { rke1RegistryRules } from './registries.ts'
 import type { KeyReport } from './report.ts'
-import { rke1Rules } from './table.ts'
-import { applyRules } from './apply-rules.ts'
+import { rke1RolloutRules } from './rollout.ts'
+import type { Assignment } from './rule.ts'
+import { rke1ServiceRules } from './services.ts'
+import { rke1SshRules } from './ssh.ts'
+import { rke1TopLevelRules } from './top-level.ts'
+
+const sections = [
+  rke1TopLevelRules,
+  rke1NodeRules,
+  rke1SshRules,
+  rke1ServiceRules,
+  rke1NetworkRules,
+  rke1AuthenticationRules,
+  rke1RegistryRules,
+  rke1AddonRules,
+  rke1CloudRules,
+  rke1RolloutRules,
+]
+
+/** Rules for every key that RKE1 knows. */
+export const rke1Rules: readonly RuleRow[] = sections.flatMap((section) =>
+  Object.entries(section).map(([pattern, rule]) => ({ pattern: parsePattern(pattern), rule })),
+)
 
 export interface ReadRke1Result {
   /** Undefined if the file describes no cluster. */
@@ -47,4 +75,46 @@ function check(document: LocatedDocument, { hosts, root }: Rke1Facts): Finding[]
 
 function error(code: string, message: string, document: LocatedDocument): Finding {
   return { code, severity: 'error', message, position: document.positionOf([]) }
+}
+
+/** A cluster.yml before validation: maps, lists and scalars, ready to be written as YAML. */
+type PlainCluster = Readonly<Record<string, unknown>>
+
+type Tree = Map<string | number, unknown>
+
+/**
+ * Joins assignments into one document. A later value replaces an earlier one but keeps its position in the
+ * order.
+ */
+function assemble(assignments: readonly Assignment[]): PlainCluster {
+  const root: Tree = new Map()
+  for (const { path, value } of assignments) {
+    const last = path.at(-1)
+    if (last !== undefined) path.slice(0, -1).reduce(branch, root).set(last, value)
+  }
+  return Object.fromEntries(entries(root))
+}
+
+function branch(tree: Tree, part: string | number): Tree {
+  const found = tree.get(part)
+  if (found instanceof Map) return found
+  const created: Tree = new Map()
+  tree.set(part, created)
+  return created
+}
+
+function entries(tree: Tree): [string | number, unknown][] {
+  return [...tree]
+    .map(([key, value]): [string | number, unknown] => [key, plain(value)])
+    .filter(([, value]) => value !== undefined)
+}
+
+/** Removes gaps from lists, and drops empty maps and lists. */
+function plain(value: unknown): unknown {
+  if (!(value instanceof Map)) return value
+  const items = entries(value)
+  if (items.length === 0) return undefined
+  return items.every(([key]) => typeof key === 'number')
+    ? items.toSorted(([a], [b]) => Number(a) - Number(b)).map(([, item]) => item)
+    : Object.fromEntries(items)
 }

@@ -1,27 +1,50 @@
 import { dirname, join } from 'node:path'
-import { uploadedFilePath } from '../../../contract/uploads.ts'
+import { type EtcdRestoreState, etcdRestoreStateFormat } from '../../../contract/etcd-restore-state.ts'
 import {
   etcdDataDirectory,
-  type EtcdRestoreProgress,
   type EtcdRestoreId,
+  type EtcdRestoreProgress,
   etcdUser,
 } from '../../../contract/etcd-restore.ts'
 import type { Op } from '../../../contract/op.ts'
+import { uploadedFilePath } from '../../../contract/uploads.ts'
+import { readVersioned } from '../../../contract/versioned.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import { unfinishedSuffix } from '../../host/files.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import { resolveAccess } from '../planned-access.ts'
 import { openJournal } from '../journal.ts'
+import { resolveAccess } from '../planned-access.ts'
 import type { ResetOptions } from '../reset/reset.ts'
 import { journalRun, type OpOutcome, runOp } from '../run-op.ts'
-import { refuseRunningEtcd } from './refuse-running-etcd.ts'
-import {
-  deleteRestoreState,
-  readRestoreState,
-  type RestoreState,
-  writeRestoreState,
-} from './restore-memory.ts'
+import { statePath, writeState } from '../state-file.ts'
 import { moveDataAside, pruneMovedData } from './move-data-aside.ts'
+import { refuseRunningEtcd } from './refuse-running-etcd.ts'
+
+const restoreStateFile = 'etcd-restore.json'
+
+type RestoreState = Omit<EtcdRestoreState, 'apiVersion' | 'kind'>
+
+/** Throws if the file is unreadable: that does not mean that no restore is active. */
+async function readRestoreState(host: LinuxHost): Promise<RestoreState | undefined> {
+  const text = await host.files.read(statePath(host, restoreStateFile))
+  if (text === undefined) return undefined
+  const document = readVersioned(etcdRestoreStateFormat, JSON.parse(text.toString('utf8')))
+  const { apiVersion: _, kind: __, ...state } = document
+  return state
+}
+
+async function writeRestoreState(host: LinuxHost, state: RestoreState): Promise<void> {
+  const document: EtcdRestoreState = {
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'EtcdRestoreState',
+    ...state,
+  }
+  await writeState(host, restoreStateFile, document)
+}
+
+async function deleteRestoreState(host: LinuxHost): Promise<void> {
+  await host.files.remove(statePath(host, restoreStateFile))
+}
 
 export interface EtcdDataSpec {
   readonly restore: EtcdRestoreId

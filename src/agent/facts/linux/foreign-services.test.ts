@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFakeFactSource } from '../testing/fake-fact-source.ts'
-import { readForeignServices } from './foreign-services.ts'
-import { findStartedProgram } from './unit-program.ts'
+import { findStartedProgram, readForeignServices } from './foreign-services.ts'
 
 const debian = `# Licensed under the Apache License, Version 2.0 (the "License");
 [Unit]

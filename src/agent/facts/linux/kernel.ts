@@ -1,7 +1,35 @@
-import { readRequiredFile } from '../source.ts'
+import type { Argv } from '../../../kit/command.ts'
+import { type FactSource, readRequiredFile } from '../source.ts'
 import type { Fact } from './fact.ts'
 import { readKernelModules } from './kernel-modules.ts'
-import { canUseFeature } from './kernel-trials.ts'
+
+/**
+ * Tests a kernel feature by using it, where neither modules nor files show it. The commands run in their own
+ * network namespace, which ends with the program, so the host's network is not touched.
+ */
+const featureCommands = {
+  bridge: ['ip', 'link', 'add', 'name', 'trial', 'type', 'bridge'],
+  vxlan: ['ip', 'link', 'add', 'name', 'trial', 'type', 'vxlan', 'id', '1', 'dstport', '4789'],
+  // Statements that kube-proxy's rules consist of.
+  nftables: [
+    'nft',
+    [
+      'add table ip trial',
+      'add chain ip trial target',
+      'add chain ip trial nat { type nat hook postrouting priority 100 ; }',
+      'add rule ip trial nat fib daddr type local masquerade',
+      'add rule ip trial nat numgen random mod 1 vmap { 0 : goto target }',
+    ].join('; '),
+  ],
+  iptables: [
+    ...['iptables', '-w', '2', '-t', 'nat', '-A', 'POSTROUTING'],
+    ...['-m', 'comment', '--comment', 'trial', '-j', 'MASQUERADE'],
+  ],
+} as const satisfies Readonly<Record<string, Argv>>
+
+async function canUseFeature({ run }: FactSource, feature: keyof typeof featureCommands): Promise<boolean> {
+  return (await run(['unshare', '--net', ...featureCommands[feature]])).code === 0
+}
 
 /** Modules that kube-proxy's rules need, with their names since kernel 5.2. */
 const nftablesModules = ['nf_tables', 'nft_chain_nat', 'nft_fib_ipv4', 'nft_masq', 'nft_nat', 'nft_numgen']

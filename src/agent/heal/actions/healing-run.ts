@@ -2,12 +2,12 @@ import type { NodePlan } from '../../../contract/node-plan.ts'
 import { computeDigest } from '../../../diff/digest.ts'
 import type { HyperkubeError } from '../../../kit/errors.ts'
 import { readAppliedPlan } from '../../apply/applied-plan.ts'
+import { type Journal, openJournal } from '../../apply/journal.ts'
 import { journalRun, type OpRunContext } from '../../apply/run-op.ts'
 import type { Host } from '../../host/host.ts'
 import { isLockedByOther, type LockedByOtherDeps } from '../../loop/is-locked-by-other.ts'
 import { startOwnRun } from '../../loop/start-own-run.ts'
 import type { Runs } from '../../runs/runs.ts'
-import { openBestEffortJournal } from './forgiving-journal.ts'
 
 export interface HealingRunDeps extends LockedByOtherDeps {
   readonly host: Host
@@ -48,4 +48,13 @@ export async function runHealing(
     },
     signal,
   )
+}
+
+/**
+ * A journal that ignores write errors: a full disk must not prevent healing. The agent's own log has the same
+ * lines.
+ */
+async function openBestEffortJournal(host: Host, run: string): Promise<Journal> {
+  const journal = await openJournal(host, run).catch(() => undefined)
+  return { write: async (what) => journal?.write(what).catch(() => undefined) }
 }

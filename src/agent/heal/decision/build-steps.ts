@@ -1,8 +1,25 @@
+import type { HealState } from '../../../contract/heal-state.ts'
 import type { ComponentDecisionInput } from './decision-input.ts'
+import { elapsed } from './elapsed.ts'
 import type { EscalationStep } from './escalation-policy.ts'
-import { canRepair } from './put-back.ts'
 import type { HealStep } from './heal-step.ts'
 import { isCrashLooping } from './unit-observation.ts'
+
+const [minute, hour] = [60_000, 3_600_000]
+
+/**
+ * Limits how often drift is repaired, in milliseconds. The interval grows if something else keeps changing
+ * the resource.
+ */
+const repairLimits = { intervalMs: minute, max: 10, windowMs: hour, slowIntervalMs: 10 * minute } as const
+
+function canRepair({ actions }: Pick<HealState, 'actions'>, component: string, now: number): boolean {
+  const ages = actions
+    .filter((one) => one.component === component && one.action === 'repair')
+    .map(({ at }) => elapsed(at, now))
+  const isFrequent = ages.filter((one) => one < repairLimits.windowMs).length >= repairLimits.max
+  return ages.every((one) => one >= (isFrequent ? repairLimits.slowIntervalMs : repairLimits.intervalMs))
+}
 
 /**
  * Adapts an escalation step to the component: adds the repair of drift, and removes actions that would not

@@ -1,7 +1,8 @@
+import { connect } from 'node:tls'
 import { truncateList } from '../../../kit/truncate-list.ts'
-import { type ProbeRunner, failedResult, healthyResult } from './probe-runner.ts'
-import { canConnect } from './greet.ts'
-import { selectFollowing, type NodeObservation, type NodeReader } from './node-reader.ts'
+import { toProbeOutcome } from '../../network-probe/probe-outcome.ts'
+import { type NodeObservation, type NodeReader, selectFollowing } from './node-reader.ts'
+import { failedResult, healthyResult, type ProbeRunner } from './probe-runner.ts'
 
 /** In milliseconds; a lost SYN is sent again after one second. */
 const connectTimeoutMs = 2500
@@ -30,4 +31,32 @@ async function isReachable({ address, port }: NodeObservation, signal: AbortSign
   const isConnectable = await canConnect({ address, port }, connectTimeoutMs, signal)
   signal.throwIfAborted()
   return isConnectable
+}
+
+/**
+ * Checks whether a port is reachable, with a complete TLS handshake: a kubelet logs a line about every
+ * connection without one. Only the path matters, so no certificate is verified and nothing is sent.
+ */
+async function canConnect(
+  { address, port }: { readonly address: string; readonly port: number },
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ host: address, port, rejectUnauthorized: false })
+  // Once connected, the path is open; later errors concern only the program at the other end.
+  let connected = false
+  socket.on('connect', () => (connected = true))
+  socket.on('secureConnect', () => resolve(true))
+  socket.on('error', (error) => resolve(connected || toProbeOutcome(error) === 'refused'))
+  const giveUp = (): void => resolve(connected)
+  const timer = setTimeout(giveUp, timeoutMs)
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', giveUp)
+    socket.destroySoon()
+  }
 }

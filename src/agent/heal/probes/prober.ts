@@ -1,39 +1,60 @@
-import { formatError } from '../../../kit/errors.ts'
-import { formatDuration } from '../../../kit/duration.ts'
 import type { Probe } from '../../../contract/probe.ts'
-import type { RunProbe, ProbeResult } from '../probe-result.ts'
-import { ProbeApi } from './probe-api.ts'
-import {
-  type ProbeTarget,
-  type ProbeRunner,
-  type CheckKind,
-  type ChecksByKind,
-  failedResult,
-  unknownResult,
-} from './probe-runner.ts'
+import { formatDuration } from '../../../kit/duration.ts'
+import { formatError } from '../../../kit/errors.ts'
+import type { ProbeResult, RunProbe } from '../probe-result.ts'
+import { CachedFiles } from './cached-files.ts'
 import { createCertificateProbe } from './certificate.ts'
 import { createClockProbe } from './clock.ts'
 import { createCriProbe } from './cri.ts'
 import { createDiskLatencyProbe } from './disk-latency.ts'
 import { createDiskSpaceProbe } from './disk-space.ts'
-import type { ProbeDeps } from './probe-deps.ts'
 import { createFileProbe } from './file.ts'
-import { CachedFiles } from './cached-files.ts'
-import { createGrpcProbe } from './grpc.ts'
 import { GrpcConnections } from './grpc-connections.ts'
+import { createGrpcProbe } from './grpc.ts'
 import { createHnsNetworkProbe } from './hns-network.ts'
+import { ProbeHttpClient } from './http-client.ts'
 import { createHttpProbe } from './http.ts'
 import { createInterfaceProbe } from './interface.ts'
-import { refineCode } from './meaning.ts'
-import { createPeersProbe } from './peer-nodes.ts'
 import { createNodeLeaseProbe } from './node-lease.ts'
 import { NodeReader } from './node-reader.ts'
 import { createOverlayProbe } from './overlay.ts'
+import { createPeersProbe } from './peer-nodes.ts'
+import { ProbeApi } from './probe-api.ts'
+import type { ProbeDeps } from './probe-deps.ts'
+import {
+  type CheckKind,
+  type ChecksByKind,
+  failedResult,
+  type ProbeRunner,
+  type ProbeTarget,
+  unknownResult,
+} from './probe-runner.ts'
 import { createSandboxProbe } from './sandbox.ts'
-import { createServiceProbe } from './service.ts'
-import { createServiceRulesProbe } from './service-rules.ts'
 import { ServiceReader } from './service-reader.ts'
-import { ProbeHttpClient } from './http-client.ts'
+import { createServiceRulesProbe } from './service-rules.ts'
+import { createServiceProbe } from './service.ts'
+
+/** Probes whose general failure codes have a more specific meaning. */
+const specificCodes: readonly (readonly [
+  component: string,
+  probe: string,
+  of: readonly string[],
+  code: string,
+])[] = [
+  ['etcd', 'readyz', ['HEALTH_CHECK_FAILED'], 'ETCD_NO_QUORUM'],
+  ['kube-apiserver', 'readyz', ['HEALTH_CHECK_FAILED'], 'API_NOT_READY'],
+  ['apiserver-proxy', 'api', ['HEALTH_CHECK_FAILED', 'HEALTH_NO_RESPONSE'], 'API_UNREACHABLE'],
+]
+
+/** Replaces the code of a result with the most specific one. */
+function refineCode(component: string, probe: string, result: ProbeResult): ProbeResult {
+  if (result.state !== 'unhealthy' || result.code === undefined) return result
+  const { code } = result
+  const match = specificCodes.find(
+    ([ofComponent, ofProbe, codes]) => ofComponent === component && ofProbe === probe && codes.includes(code),
+  )
+  return match === undefined ? result : { ...result, code: match[3] }
+}
 
 /** Runs probes of every kind, and keeps expensive connections open. */
 export interface Prober extends Disposable {

@@ -1,24 +1,53 @@
 import { win32 } from 'node:path'
+import { type ComponentPlan, emptyComponent, type PlannedArtifact } from '../../../contract/component-plan.ts'
+import type { HostCallBody, HostCallResponse } from '../../../contract/host-call.ts'
 import { uploadedFilePath } from '../../../contract/uploads.ts'
-import type { HostCallResponse, HostCallBody } from '../../../contract/host-call.ts'
+import { buildEmptyPlan } from '../../../diff/empty-plan.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
+import { emptyLedger } from '../../apply/ledger.ts'
+import { artifactHandler as target } from '../../apply/resources/artifact.ts'
 import { dirname, join } from '../../host/host-path.ts'
-import {
-  makeAdminOnlyDirectory,
-  copyAdminOnly,
-  copyProgram,
-  readHostDigest,
-  makeInheritedDirectory,
-} from './host-files.ts'
-import { installArtifact } from './put-artifact.ts'
+import type { WindowsHost } from '../../host/host.ts'
 import type { HostCallContext } from './host-call-context.ts'
 import {
+  copyAdminOnly,
+  copyProgram,
+  makeAdminOnlyDirectory,
+  makeInheritedDirectory,
+  readHostDigest,
+} from './host-files.ts'
+import {
   agentName,
-  switchAgent,
-  readCurrentVersion,
-  isAgentProvisional,
   findWindowsService,
+  isAgentProvisional,
+  readCurrentVersion,
+  switchAgent,
 } from './switch-agent.ts'
+
+/** No cluster owns the artifact yet. The first apply finds it complete and records it. */
+const noCluster = { name: 'none', id: '00000000-0000-4000-8000-000000000000' }
+
+/** Installs an artifact as apply does, so that the first apply finds it in order. */
+async function installArtifact(host: WindowsHost, artifact: PlannedArtifact): Promise<void> {
+  const component: ComponentPlan = {
+    ...emptyComponent(),
+    name: 'hyperkube-agent',
+    stage: 'prepare',
+    artifacts: [artifact],
+  }
+  const work = {
+    host,
+    ledger: emptyLedger(noCluster),
+    plan: buildEmptyPlan(noCluster, 'this'),
+    component,
+    head: { name: `${artifact.name}-${artifact.version}`, digest: '', owners: [] },
+    secrets: new Map(),
+    certificates: new Map(),
+    emit: () => undefined,
+    signal: new AbortController().signal,
+  }
+  await target.make(artifact, work, undefined)
+}
 
 type RequestFor<T extends HostCallBody['type']> = Extract<HostCallBody, { type: T }>
 

@@ -1,17 +1,23 @@
+import { win32 } from 'node:path'
+import { HyperkubeError } from '../../../kit/errors.ts'
+import { toPrintable } from '../../../kit/printable.ts'
+import { hostDisks } from '../../heal/probes/host-probe-deps.ts'
+import { createProber, type Prober } from '../../heal/probes/prober.ts'
 import { systemClock } from '../../host/clock.ts'
+import type { RunCommand } from '../../host/command.ts'
+import { createCtrImages } from '../../host/ctr-images.ts'
+import { join } from '../../host/host-path.ts'
 import type { WindowsHost } from '../../host/host.ts'
 import { createHttpDownloader } from '../../host/http-downloader.ts'
-import { windowsLayout } from '../../host/layout.ts'
+import type { Images } from '../../host/images.ts'
+import { windowsLayout, type WindowsLayout } from '../../host/layout.ts'
 import { createRunningRelease } from '../../host/running-release.ts'
+import type { Tar } from '../../host/tar.ts'
 import { systemUserOnly } from '../../host/users.ts'
-import { hostDisks } from '../../heal/probes/host-probe-deps.ts'
-import { type Prober, createProber } from '../../heal/probes/prober.ts'
 import type { WindowsOperations } from '../operations/windows-operations.ts'
 import { scmServices } from '../scm/scm-services.ts'
 import { windowsCommand } from './windows-command.ts'
 import { windowsFiles } from './windows-files.ts'
-import { createWindowsImages } from './windows-images.ts'
-import { windowsTar } from './windows-tar.ts'
 import { createWorkerDeps } from './worker-deps.ts'
 
 export interface WindowsHostOptions {
@@ -69,4 +75,45 @@ export function createWindowsHost({
     release: createRunningRelease(version, toLocalPath, process.execPath, process.ppid),
   }
   return { host, probes, [Symbol.dispose]: () => probes[Symbol.dispose]() }
+}
+
+/**
+ * Images through ctr and its default pipe. Pulls use the registry hosts that containerd is configured with.
+ */
+export function createWindowsImages(
+  { settings }: Pick<WindowsLayout, 'settings'>,
+  command: RunCommand,
+): Images {
+  const hosts = join(settings, 'containerd', 'certs.d')
+  return {
+    ...createCtrImages((path) => path, command),
+    async pull(ctr, name, signal) {
+      await command([ctr, '-n', 'k8s.io', 'images', 'pull', '--hosts-dir', hosts, name], { signal })
+    },
+  }
+}
+
+/** The tar of Windows, which also reads zip. Archive entries are checked before they are unpacked. */
+function windowsTar(systemRoot: string, command: RunCommand): Tar {
+  const tar = win32.join(systemRoot, 'System32', 'tar.exe')
+  return {
+    async unpack({ path, into, strip }, signal) {
+      const { stdout } = await command([tar, '-tf', path], { signal })
+      const outside = stdout.split(/\r?\n/).find(escapesDirectory)
+      if (outside !== undefined) throw archiveRefusedError(path, outside)
+      await command([tar, '-xf', path, `--strip-components=${strip}`, '-C', into], { signal })
+    },
+  }
+}
+
+/** Whether an archive entry would be written outside the target directory. */
+function escapesDirectory(name: string): boolean {
+  return /^[\\/]|^[A-Za-z]:/.test(name) || name.split(/[\\/]/).includes('..')
+}
+
+function archiveRefusedError(archive: string, name: string): HyperkubeError {
+  const message = `in the archive ${archive} is ${toPrintable(name)}, which leads out of its directory`
+  return new HyperkubeError('APPLY_ARCHIVE_REFUSED', message, {
+    hint: 'no release has such a file: ask who made this archive before you trust it',
+  })
 }

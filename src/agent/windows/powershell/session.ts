@@ -1,9 +1,35 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { z } from 'zod'
 import type { Argv } from '../../../kit/command.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import { toPrintable } from '../../../kit/printable.ts'
-import { type ScriptResponse, parseScriptResponse } from './answer.ts'
-import { formatOpeningLine, type ScriptRequest, formatRequestLine } from './script.ts'
+import { formatOpeningLine, formatRequestLine, type ScriptRequest } from './script.ts'
+
+/** The script's response to a request. */
+const scriptResponse = z.discriminatedUnion('ok', [
+  z.strictObject({ id: z.int(), ok: z.literal(true), output: z.array(z.unknown()) }),
+  z.strictObject({
+    id: z.int(),
+    ok: z.literal(false),
+    error: z.strictObject({ message: z.string(), type: z.string(), about: z.string() }),
+  }),
+])
+type ScriptResponse = z.output<typeof scriptResponse>
+
+const linePrefix = 'hyperkube '
+
+/** Parses a line: `nothing` for an empty line, `invalid-output` for a line that the script did not write. */
+function parseScriptResponse(line: string): ScriptResponse | 'nothing' | 'invalid-output' {
+  const text = line.trim()
+  if (text === '') return 'nothing'
+  if (!text.startsWith(linePrefix)) return 'invalid-output'
+  try {
+    const { success, data } = scriptResponse.safeParse(JSON.parse(text.slice(linePrefix.length)))
+    return success ? data : 'invalid-output'
+  } catch {
+    return 'invalid-output'
+  }
+}
 
 /** More than all networks and policies of a host need. A longer line does not come from the script. */
 const maxLineLength = 16 * 2 ** 20

@@ -1,9 +1,9 @@
+import { BlockList } from 'node:net'
 import type { Adapter } from '../operations/adapters.ts'
 import type { HnsNetwork } from '../operations/hns.ts'
-import { isInSubnet } from './in-subnet.ts'
-import type { WorkerObservation } from './worker-observation.ts'
+import type { DesiredSteps, ReconcileContext } from './desired-steps.ts'
 import { waitForTransition } from './reconcile-service.ts'
-import type { ReconcileContext, DesiredSteps } from './desired-steps.ts'
+import type { WorkerObservation } from './worker-observation.ts'
 import type { WorkerSpec } from './worker-spec.ts'
 
 export type Overlay = NonNullable<WorkerSpec['overlay']>
@@ -101,4 +101,12 @@ export function* reconcileSourceAddress({ observed }: ReconcileContext, network:
   if (subnet === undefined) yield { wait: 'the network to have a subnet' }
   else if (observed.sourceAddress === undefined) yield { step: { do: 'reserve', subnet }, blocking: true }
   else if (!isInSubnet(observed.sourceAddress, subnet)) yield { step: { do: 'release' }, blocking: true }
+}
+
+/** Whether an address is in a subnet such as 10.244.3.0/24. */
+export function isInSubnet(address: string, subnet: string): boolean {
+  const [network = '', prefix = ''] = subnet.split('/')
+  const list = new BlockList()
+  list.addSubnet(network, Number(prefix))
+  return list.check(address)
 }

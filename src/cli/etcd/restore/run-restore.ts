@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { type EtcdRestoreId, etcdUnit } from '../../../contract/etcd-restore.ts'
 import { type Finding, hasErrors } from '../../../contract/finding.ts'
+import type { EtcdClient } from '../../../etcd/client.ts'
+import { ignoreEtcdError } from '../../../etcd/etcd-error.ts'
+import type { EtcdMember, KeyCount } from '../../../etcd/member.ts'
 import { deriveBundleKey } from '../../../identity/bundle-key.ts'
 import type { Identity } from '../../../identity/identity.ts'
-import { findHostsToRemove } from '../../../lifecycle/hosts-to-remove.ts'
+import type { Proposal } from '../../../lifecycle/build-proposal.ts'
 import type { ClusterReader } from '../../../lifecycle/cluster-access.ts'
+import { reportSingleStep } from '../../../lifecycle/event-stream.ts'
 import { type HostEndpoint, listCurrentEndpoints } from '../../../lifecycle/host-endpoints.ts'
+import { findHostsToRemove } from '../../../lifecycle/hosts-to-remove.ts'
 import type { PlannedChanges } from '../../../lifecycle/plan-document.ts'
 import {
   type NewEtcdMember,
@@ -13,25 +18,22 @@ import {
   restoreEtcd,
 } from '../../../lifecycle/restore/restore-etcd.ts'
 import { listOpsAfterRestore, listRestoreOps } from '../../../lifecycle/restore/restore-ops.ts'
-import { listHostsWithData, findRestoreToResume } from '../../../lifecycle/restore/unfinished-restore.ts'
-import { reportSingleStep } from '../../../lifecycle/event-stream.ts'
-import type { Proposal } from '../../../lifecycle/build-proposal.ts'
+import { findRestoreToResume, listHostsWithData } from '../../../lifecycle/restore/unfinished-restore.ts'
 import { buildMemberArchive, type EtcdPeer, formatEtcdPeer } from '../../../snapshot/member-data.ts'
 import type { EtcdPrograms } from '../../../snapshot/temporary-etcd.ts'
 import type { ExtractedSnapshot } from '../../../snapshot/verify.ts'
 import type { Cluster } from '../../../spec/cluster.ts'
 import { openClusterBundle } from '../../bundle/open-cluster-bundle.ts'
 import { exitCodes } from '../../command.ts'
-import type { CommandOutcome } from '../../run-with-progress.ts'
-import { confirmByName } from '../../reset/confirm-by-name.ts'
-import { proposeAndExecute, type UpDeps } from '../../up/propose-and-execute.ts'
-import { buildUnreachableFindings } from '../../up/unreachable-findings.ts'
-import { proposeChanges, createRemoteLookup } from '../../up/propose.ts'
-import { buildRefusedResult } from '../../up/refused-result.ts'
-import { withOperatorLock } from '../../up/operator-lock.ts'
 import { formatCount } from '../../format-text.ts'
+import { confirmByName } from '../../reset/confirm-by-name.ts'
+import type { CommandOutcome } from '../../run-with-progress.ts'
+import { withOperatorLock } from '../../up/operator-lock.ts'
+import { proposeAndExecute, type UpDeps } from '../../up/propose-and-execute.ts'
+import { createRemoteLookup, proposeChanges } from '../../up/propose.ts'
+import { buildRefusedResult } from '../../up/refused-result.ts'
+import { buildUnreachableFindings } from '../../up/unreachable-findings.ts'
 import { createEtcdClient } from '../open-etcd.ts'
-import { readCurrentEtcd } from './etcd-now.ts'
 import { checkRestore } from './findings.ts'
 import { formatRestore } from './text.ts'
 
@@ -212,4 +214,27 @@ const stoppedCluster: ClusterReader & Disposable = {
   drainFindings: async () => [],
   removedApis: async () => [],
   [Symbol.dispose]: () => undefined,
+}
+
+interface CurrentEtcd {
+  /** From one member, without a quorum. */
+  readonly members: readonly EtcdMember[]
+  /** From the member with the highest revision. */
+  readonly current: KeyCount | undefined
+}
+
+/** Reads members and key count from the members that answer. */
+async function readCurrentEtcd(etcd: EtcdClient, endpoints: readonly HostEndpoint[]): Promise<CurrentEtcd> {
+  const options = { timeoutMs: 3000 }
+  const counts = await Promise.all(
+    endpoints.map(async ({ address }) =>
+      etcd.countKeys(`https://${address}:2379`, options).catch(ignoreEtcdError),
+    ),
+  )
+  const [current] = counts.flatMap((one) => one ?? []).toSorted((a, b) => b.revision - a.revision)
+  const list =
+    current === undefined
+      ? undefined
+      : await etcd.members({ ...options, unconfirmed: true }).catch(ignoreEtcdError)
+  return { members: list?.members ?? [], current }
 }

@@ -1,16 +1,54 @@
-import type { Addon } from '../../../addons/addon.ts'
 import { computeAddonDigest } from '../../../addons/addon-digest.ts'
-import type { Inventory } from '../../../addons/inventory.ts'
+import type { Addon } from '../../../addons/addon.ts'
 import { readInventories } from '../../../addons/inventory-store.ts'
+import type { Inventory } from '../../../addons/inventory.ts'
 import { findLiveObjects } from '../../../addons/live-objects.ts'
-import { toReference } from '../../../addons/reference.ts'
+import { parseGroup, toReference } from '../../../addons/reference.ts'
 import { truncateList } from '../../../kit/truncate-list.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { KubeObject } from '../../../kube/object.ts'
-import type { ControllerDefinition } from '../../controller.ts'
+import type { ControllerDefinition, ControllerRule } from '../../controller.ts'
 import { createReconciler } from '../../reconciler.ts'
 import { type AddonObjectDrift, detectAddonDrift, findMissingObjects } from './detect-drift.ts'
-import { isReadableKind, readRules } from './kinds.ts'
+
+/**
+ * The usual kinds of addon objects. Secrets are left out, because the controller does not need to read them.
+ */
+export const readableKinds = [
+  ['v1', 'ConfigMap', 'configmaps'],
+  ['v1', 'Namespace', 'namespaces'],
+  ['v1', 'Service', 'services'],
+  ['v1', 'ServiceAccount', 'serviceaccounts'],
+  ['apiregistration.k8s.io/v1', 'APIService', 'apiservices'],
+  ['apps/v1', 'DaemonSet', 'daemonsets'],
+  ['apps/v1', 'Deployment', 'deployments'],
+  ['apps/v1', 'StatefulSet', 'statefulsets'],
+  ['networking.k8s.io/v1', 'IngressClass', 'ingressclasses'],
+  ['policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'],
+  ['rbac.authorization.k8s.io/v1', 'ClusterRole', 'clusterroles'],
+  ['rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', 'clusterrolebindings'],
+  ['rbac.authorization.k8s.io/v1', 'Role', 'roles'],
+  ['rbac.authorization.k8s.io/v1', 'RoleBinding', 'rolebindings'],
+  ['storage.k8s.io/v1', 'StorageClass', 'storageclasses'],
+] as const
+
+const readRules: readonly ControllerRule[] = [
+  ...Map.groupBy(readableKinds, ([apiVersion]) => parseGroup(apiVersion)),
+].map(([group, kinds]) => ({
+  ...{ apiGroups: [group], resources: kinds.map(([, , plural]) => plural) },
+  verbs: ['get', 'list'],
+}))
+
+/** True if the controller may read objects of this kind. */
+function isReadableKind({
+  apiVersion,
+  kind,
+}: {
+  readonly apiVersion: string
+  readonly kind: string
+}): boolean {
+  return readableKinds.some(([version, name]) => version === apiVersion && name === kind)
+}
 
 /** In milliseconds. A repeated event within its series gap is one event with a count. */
 export const addonCheckIntervalMs = 10 * 60_000

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { HostStatus } from '../../../contract/host-resource.ts'
-import { decideCordon, diskSettleMs } from './cordon.ts'
 import { buildNodeConditions } from './decide.ts'
+import { decideCordon, diskSettleMs } from './disk-cordoner.ts'
 
 const since = '2026-11-16T08:00:00.000Z'
 const component = (name: string, state: 'healthy' | 'unhealthy' | 'exhausted') => ({

@@ -5,8 +5,41 @@ import type { ControllerDefinition } from '../../controller.ts'
 import { Heartbeats } from '../../heartbeats.ts'
 import { createReconciler } from '../../reconciler.ts'
 import { cordonedByAnnotation, eventRules, hostWatch, isHostChanged, nodeWatch } from '../../watch-specs.ts'
-import { type CordonAction, diskCordonerName, decideCordon, diskSettleMs } from './cordon.ts'
 import { isDiskCode } from './decide.ts'
+
+interface CordonView {
+  readonly unschedulable: boolean
+  /** The hyperkube controller that cordoned it, if one did. */
+  readonly cordonedBy: string | undefined
+  readonly isDiskFailing: boolean
+  /** How long no disk probe has failed, in milliseconds. */
+  readonly healthyForMs: number
+}
+
+type CordonAction = 'cordon' | 'uncordon' | 'forget' | 'nothing'
+
+/** Value of the annotation on nodes that this controller cordoned. */
+const diskCordonerName = 'disk-cordoner'
+
+/** In milliseconds. A disk that fails now and then must not move pods back and forth. */
+export const diskSettleMs = 10 * 60_000
+
+/**
+ * Decides what to do about a node whose disk fails or has recovered. Cordons of others are left alone. If a
+ * user uncordons the node, that holds until the disk has recovered.
+ */
+export function decideCordon({
+  unschedulable,
+  cordonedBy,
+  isDiskFailing,
+  healthyForMs,
+}: CordonView): CordonAction {
+  if (cordonedBy !== undefined && cordonedBy !== diskCordonerName) return 'nothing'
+  const isOwn = cordonedBy === diskCordonerName
+  if (isDiskFailing) return unschedulable || isOwn ? 'nothing' : 'cordon'
+  if (!isOwn || healthyForMs < diskSettleMs) return 'nothing'
+  return unschedulable ? 'uncordon' : 'forget'
+}
 
 /**
  * A controller of its own, because its rules go further than those of nodeConditions and an operator must
