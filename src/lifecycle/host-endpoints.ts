@@ -12,6 +12,8 @@ export interface HostEndpoint {
   readonly api: boolean
   /** Set if the host runs the hyperkube controller manager. */
   readonly manager?: true
+  /** Set if the host runs flanneld, which it does not with `network.plugin: none`. */
+  readonly flannel?: true
   /** Node name; undefined if the host is no node. */
   readonly node: string | undefined
   /** Set if the host does not run Linux. */
@@ -26,7 +28,8 @@ export function listPlannedEndpoints(plans: readonly NodePlan[]): HostEndpoint[]
       address,
       etcd: has('etcd'),
       api: has('kube-apiserver'),
-      ...managerFields(has('hyperkube-controller-manager')),
+      ...(has('hyperkube-controller-manager') ? { manager: true } : {}),
+      ...(has('flanneld') ? { flannel: true } : {}),
       node: node?.name,
       ...osFields(os),
     }
@@ -36,19 +39,21 @@ export function listPlannedEndpoints(plans: readonly NodePlan[]): HostEndpoint[]
 /** Derives endpoints from cluster.yml alone, without facts of hosts. */
 export function listClusterEndpoints(cluster: Cluster): HostEndpoint[] {
   const members = new Set(etcdHosts(cluster).map(({ name }) => name))
-  return cluster.spec.hosts.map((host) => ({
-    host: host.name,
-    address: resolveInternalAddress(host, undefined) ?? host.address,
-    etcd: members.has(host.name),
-    api: host.roles.includes('control-plane'),
-    ...managerFields(host.roles.includes('control-plane') && cluster.spec.manager !== 'none'),
-    node: host.roles.some((role) => role !== 'etcd') ? (host.nodeName ?? host.name) : undefined,
-    ...osFields(host.os),
-  }))
-}
-
-function managerFields(runs: boolean): Pick<HostEndpoint, 'manager'> {
-  return runs ? { manager: true } : {}
+  const { manager, network, hosts } = cluster.spec
+  return hosts.map((host) => {
+    const isControlPlane = host.roles.includes('control-plane')
+    const isNode = host.roles.some((role) => role !== 'etcd')
+    return {
+      host: host.name,
+      address: resolveInternalAddress(host, undefined) ?? host.address,
+      etcd: members.has(host.name),
+      api: isControlPlane,
+      ...(isControlPlane && manager !== 'none' ? { manager: true } : {}),
+      ...(isNode && network.plugin === 'flannel' ? { flannel: true } : {}),
+      node: isNode ? (host.nodeName ?? host.name) : undefined,
+      ...osFields(host.os),
+    }
+  })
 }
 
 function osFields(os: NodePlan['os']): Pick<HostEndpoint, 'os'> {

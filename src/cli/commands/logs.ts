@@ -4,7 +4,7 @@ import { createSecretMask } from '../../kit/mask-secrets.ts'
 import { suggestWord } from '../../kit/suggest.ts'
 import { toPrintable } from '../../kit/printable.ts'
 import { listClusterEndpoints } from '../../lifecycle/host-endpoints.ts'
-import { listServiceNames } from '../../lifecycle/status/services.ts'
+import { listServiceNames } from '../../lifecycle/observe/services.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { limitHosts } from '../limit-hosts.ts'
 import { loadCluster } from '../load-cluster.ts'
@@ -21,6 +21,7 @@ const allServices = listServiceNames({
   etcd: true,
   api: true,
   manager: true,
+  flannel: true,
   node: '',
 })
 

@@ -87,7 +87,7 @@ function countNodes({ endpoints, nodes = [] }: ClusterHealthObservation): Health
 }
 
 function summarizeEtcd({ etcd, endpoints }: ClusterHealthObservation): EtcdStatus {
-  const total = endpoints.filter((place) => place.etcd).length
+  const total = endpoints.filter(({ etcd: isMember }) => isMember).length
   if (etcd.state === 'unreachable') return { quorum: false, healthy: 0, total, alarms: [] }
   const { members, health, statuses, alarms, confirmed } = etcd.observed
   const leaders = new Set([...statuses.values()].map((status) => status.leader))

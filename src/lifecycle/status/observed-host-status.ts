@@ -11,7 +11,7 @@ import {
 import { hasPeerAddress } from '../etcd-membership.ts'
 import type { NotReadyReason } from '../cluster-access.ts'
 import type { HostEndpoint } from '../host-endpoints.ts'
-import type { HostServicesObservation } from './services.ts'
+import type { HostServicesObservation } from '../observe/services.ts'
 
 /** Status of one host. Parts that the host does not run are undefined. */
 export interface ObservedHostStatus {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { HealAction } from '../../contract/health.ts'
 import { buildTestCluster, buildPlanInput } from '../../plan/testing/fixtures.ts'
 import { planCluster } from '../../plan/plan.ts'
@@ -10,7 +10,7 @@ import {
   withComponent,
   withHealth,
 } from '../observe/testing/cluster-fixtures.ts'
-import { listServiceNames, parseServiceStatus } from './services.ts'
+import { listServiceNames, parseServiceStatus } from '../observe/services.ts'
 import { summarizeClusterStatus } from './observed-cluster-status.ts'
 import { listHostStatuses, isHostHealthy } from './observed-host-status.ts'
 
@@ -19,20 +19,29 @@ const cluster = buildTestCluster(
   '{ name: db1, address: 10.0.0.2, roles: [etcd] }',
   '{ name: w1, address: 10.0.0.3, roles: [worker], nodeName: worker-one }',
 )
-const { plans } = planCluster(buildPlanInput(cluster))
+const { spec } = cluster
+const { network } = spec
 
-test('the file alone says where programs are, as the plans do', () => {
-  expect(listClusterEndpoints(cluster).toSorted((a, b) => (a.host < b.host ? -1 : 1))).toEqual(
-    listPlannedEndpoints(plans),
-  )
-})
+describe.each([
+  ['defaults', cluster],
+  ['no network plugin', { ...cluster, spec: { ...spec, network: { ...network, plugin: 'none' as const } } }],
+  ['no controller manager', { ...cluster, spec: { ...spec, manager: 'none' as const } }],
+])('expected services with %s', (_, variant) => {
+  const { plans } = planCluster(buildPlanInput(variant))
 
-test('every service of a plan is looked at', () => {
-  for (const plan of plans) {
-    const [endpoint] = listPlannedEndpoints([plan])
-    const planned = plan.components.flatMap(({ service }) => service?.name ?? [])
-    expect(endpoint && listServiceNames(endpoint).map((name) => `${name}.service`)).toEqual(planned)
-  }
+  test('cluster.yml alone gives the same endpoints as the plans', () => {
+    expect(listClusterEndpoints(variant).toSorted((a, b) => (a.host < b.host ? -1 : 1))).toEqual(
+      listPlannedEndpoints(plans),
+    )
+  })
+
+  test('a host is expected to run the services of its plan, and no others', () => {
+    for (const plan of plans) {
+      const [endpoint] = listPlannedEndpoints([plan])
+      const planned = plan.components.flatMap(({ service }) => service?.name ?? [])
+      expect(endpoint && listServiceNames(endpoint).map((name) => `${name}.service`)).toEqual(planned)
+    }
+  })
 })
 
 test('what systemd says of a unit', () => {

@@ -21,13 +21,15 @@ export interface HostServicesObservation {
 }
 
 /** Services of a host according to its roles, in start order. */
-export function listServiceNames({ etcd, api, manager, node }: HostEndpoint): string[] {
+export function listServiceNames({ etcd, api, manager, flannel, node }: HostEndpoint): string[] {
   return [
     'hyperkube-agent',
     ...(etcd ? ['etcd'] : []),
     ...(api ? ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] : []),
     ...(manager === true ? ['hyperkube-controller-manager'] : []),
-    ...(node === undefined ? [] : ['containerd', 'apiserver-proxy', 'kubelet', 'flanneld', 'kube-proxy']),
+    ...(node === undefined ? [] : ['containerd', 'apiserver-proxy', 'kubelet']),
+    ...(flannel === true ? ['flanneld'] : []),
+    ...(node === undefined ? [] : ['kube-proxy']),
   ]
 }
 
@@ -44,7 +46,7 @@ export async function readHostServices(
 ): Promise<HostServicesObservation> {
   if (remote.windows !== undefined) return readWindowsServices(remote, names, signal)
   const units = names.map((name) => `${name}.service`)
-  const { stdout } = await remote.exec(['sh', '-c', servicesScript, 'look', ...units], { signal })
+  const { stdout } = await remote.exec(['sh', '-c', servicesScript, 'observe', ...units], { signal })
   const [first = '', ...rest] = stdout.split('\n')
   return {
     version: /\/hyperkube-([^/]+)$/.exec(first)?.[1],
