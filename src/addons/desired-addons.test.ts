@@ -82,7 +82,7 @@ test('without a certificate everything but its bytes is the same', () => {
 })
 
 test('a new certificate changes its Secret alone, and is nowhere else', () => {
-  const other = { ca: 'authority', certificate: 'another', privateKey: 'another key' }
+  const other = { ca: 'ca', certificate: 'another', privateKey: 'another key' }
   const [before = [], after = []] = [
     buildAddonInputFixture(plain),
     buildAddonInputFixture(plain, { metricsCertificate: other }),

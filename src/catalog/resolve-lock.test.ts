@@ -99,7 +99,7 @@ test('every image gets its digest behind its name, or only the requested ones', 
 })
 
 test('a problem with the source is reported once, and nothing is requested', async () => {
-  const fetcher = fakeFetcher(() => expect.fail('asked'))
+  const fetcher = fakeFetcher(() => expect.fail('requested'))
   const locking = resolveLock(
     { ...options, source: { mirror: 'https://m.example/?a' } },
     { fetcher, registry },

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import packageFile from '../../package.json' with { type: 'json' }
 import { fileExists } from '../kit/files.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { AgentRelease } from '../lifecycle/agent-install.ts'
+import type { AgentRelease } from '../lifecycle/agent-release.ts'
 import type { Arch, Os } from '../catalog/artifact-target.ts'
 
 const fileNames: Readonly<Record<Os, Partial<Record<Arch, string>>>> = {

@@ -150,7 +150,7 @@ export const commandTable: readonly CommandEntry[] = [
     name: 'completion',
     aliases: [],
     summary: 'print a script that completes commands in your shell',
-    load: async () => (await import('./commands/completion.ts')).completionCommand,
+    load: async () => (await import('./commands/completion.ts')).buildCompletionCommand(commandTable),
   },
   {
     name: 'version',

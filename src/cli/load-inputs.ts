@@ -1,5 +1,5 @@
 import packageFile from '../../package.json' with { type: 'json' }
-import type { ClusterInputs } from '../lifecycle/build-proposal.ts'
+import type { ClusterInputs } from '../lifecycle/cluster-inputs.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import type { CommandContext } from './command.ts'
 import { type IdentityOptions, openIdentity } from './load-identity.ts'

@@ -73,7 +73,7 @@ function reportNoCommand({ unknown, rest }: CommandChoice, { stdout, stderr }: C
     unknown === undefined &&
     (rest.length === 0 || rest.some((word) => word === '-h' || word === '--help'))
   ) {
-    stdout.write(formatOverview(program))
+    stdout.write(formatOverview())
     return exitCodes.ok
   }
   const word = unknown ?? rest[0] ?? ''
@@ -162,7 +162,7 @@ function reportError(error: unknown, debug: boolean, { stderr }: CommandContext)
 }
 
 /** The help text for a call without a command. */
-function formatOverview(program: string): string {
+function formatOverview(): string {
   const visible = commandTable.filter(({ onHosts }) => onHosts !== true)
   const width = Math.max(...visible.map(({ name }) => name.length))
   const rows = visible.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)

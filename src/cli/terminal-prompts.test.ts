@@ -6,7 +6,7 @@ import { Interrupted, type Prompts } from './prompts.ts'
 import { createTerminalPrompts } from './terminal-prompts.ts'
 
 /** A terminal that types keys when the screen shows the expected text. */
-function createTerminal(...typed: readonly (readonly [seen: string, keys: string])[]) {
+function createTerminal(...typed: readonly (readonly [expected: string, keys: string])[]) {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined })
   const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 })
   const remaining = [...typed]

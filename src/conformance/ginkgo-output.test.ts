@@ -36,10 +36,10 @@ const immutable = names.find((name) => name.includes('immutable')) ?? ''
 describe('output of the suite', () => {
   test('is which tests ran and how they ended, whatever they print themselves', () => {
     const { results, server, counted, problems } = readProgress(testdata('run.txt'))
-    expect({ server, counted, troubles: problems }).toEqual({
+    expect({ server, counted, problems }).toEqual({
       server: 'v1.37.1',
       counted: { processes: 1, passed: 1, failed: 2 },
-      troubles: [],
+      problems: [],
     })
     expect(results).toMatchInlineSnapshot(`
       [

@@ -37,7 +37,7 @@ test('what another term has asked is asked in the name of this one, and not for 
 test('an answer is one; what has one makes room', () => {
   const done: HostResult = { id: 'x', outcome: 'done', at: '2026-11-16T08:00:00.000Z', details: [] }
   expect(decideHostRequest(host([request], { results: [done] }), desired, fence, now)).toEqual({
-    kind: 'answered',
+    kind: 'result',
     result: done,
   })
   const other = { ...desired, id: 'y' }
@@ -49,7 +49,7 @@ test('an answer is one; what has one makes room', () => {
 describe('what was refused', () => {
   test.each(['late', 'unknown'] as const)('as %s is answered', (reason) => {
     expect(decideHostRequest(host([request], { results: [refused(reason)] }), desired, fence, now).kind).toBe(
-      'answered',
+      'result',
     )
   })
 

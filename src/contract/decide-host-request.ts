@@ -24,7 +24,7 @@ export interface HostRequestSpec {
 }
 
 export type HostRequestStep =
-  | { readonly kind: 'answered'; readonly result: HostResult }
+  | { readonly kind: 'result'; readonly result: HostResult }
   /** The request is written and has no result yet. */
   | { readonly kind: 'open' }
   | { readonly kind: 'write'; readonly requests: readonly unknown[] }
@@ -43,7 +43,7 @@ export function decideHostRequest(
   const { id, action, startTimeoutMs } = desired
   const requests = spec.requests ?? []
   const result = status.results?.find((one) => one.id === id)
-  if (result !== undefined && !canRetry(result)) return { kind: 'answered', result }
+  if (result !== undefined && !canRetry(result)) return { kind: 'result', result }
   const existing = requests.flatMap((one) => hostRequest.safeParse(one).data ?? [])
   const highestFence = [...existing.map((one) => one.fence), status.highestFence].find(
     (one) => one !== undefined && !canAct(fence, one),

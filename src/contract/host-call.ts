@@ -22,7 +22,7 @@ const when = z.discriminatedUnion('by', [
 
 const requestBody = z.discriminatedUnion('type', [
   /** Reads which agent is installed, whether it runs, and whether it is provisional. */
-  z.strictObject({ type: z.literal('look') }),
+  z.strictObject({ type: z.literal('status') }),
   /**
    * Installs the called program as the agent, if its digest matches. A previous agent comes back unless
    * `keep` arrives in time.
@@ -87,7 +87,7 @@ export const hostCallFormat: Format<HostCall> = {
 
 const responseBody = z.discriminatedUnion('type', [
   z.strictObject({
-    type: z.literal('look'),
+    type: z.literal('status'),
     version: z.string().optional(),
     running: z.boolean(),
     provisional: z.boolean(),

@@ -75,7 +75,7 @@ export type ProbeCheck = z.infer<typeof check>
 
 /**
  * A probe of one component. A local probe checks the component itself, and only a failing local probe may
- * cause a restart. A remote probe checks its surroundings and is only reported.
+ * cause a restart. A remote probe checks the environment of the component and is only reported.
  */
 export const probeSchema = z.strictObject({
   name: z.string().min(1),

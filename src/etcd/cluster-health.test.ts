@@ -16,14 +16,14 @@ test('nothing is wrong', () => {
 })
 
 test('one member is away', () => {
-  expect(lines(buildEtcdObservation({ a: {}, b: { health: 'away' }, c: {} }))).toEqual([
+  expect(lines(buildEtcdObservation({ a: {}, b: { health: 'unreachable' }, c: {} }))).toEqual([
     'warning ETCD_MEMBER_UNREACHABLE b b is not well: no connection',
   ])
 })
 
 test('too many are away', () => {
   const observed = buildEtcdObservation(
-    { a: { health: 'unready' }, b: { health: 'away' }, c: { health: 'away' } },
+    { a: { health: 'unready' }, b: { health: 'unreachable' }, c: { health: 'unreachable' } },
     { confirmed: false },
   )
   expect(lines(observed)).toEqual([
@@ -40,7 +40,7 @@ test('members on their way in', () => {
     'warning ETCD_LEARNER d d still learns, and does not vote',
   ])
   expect(
-    lines(buildEtcdObservation({ a: {}, d: { learner: true, health: 'away', unstarted: true } })),
+    lines(buildEtcdObservation({ a: {}, d: { learner: true, health: 'unreachable', unstarted: true } })),
   ).toEqual(['warning ETCD_MEMBER_UNSTARTED https://d:2380 is a member, and has never started'])
 })
 

@@ -75,7 +75,7 @@ test('a client asks for it, and hears of what goes wrong on the way', async () =
   await expect(Array.fromAsync(refused.client.database(refused.url))).rejects.toMatchObject({
     code: 'ETCD_UNAVAILABLE',
   })
-  const cut = await startClient({ cut: 'within' })
+  const cut = await startClient({ cut: 'middle' })
   await expect(Array.fromAsync(cut.client.database(cut.url))).rejects.toMatchObject({
     code: 'ETCD_UNREACHABLE',
   })

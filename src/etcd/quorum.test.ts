@@ -24,13 +24,17 @@ describe('of three', () => {
   })
 
   test('one away: it may go, the others may not', () => {
-    const members: Record<string, MemberFixture> = { a: {}, b: { health: 'away' }, c: {} }
+    const members: Record<string, MemberFixture> = { a: {}, b: { health: 'unreachable' }, c: {} }
     expect(quorumStates(members, 'b')).toEqual([true, true, true])
     expect(quorumStates(members, 'a')).toEqual([true, false, false])
   })
 
   test('two away: it is too late', () => {
-    const members: Record<string, MemberFixture> = { a: {}, b: { health: 'away' }, c: { health: 'unready' } }
+    const members: Record<string, MemberFixture> = {
+      a: {},
+      b: { health: 'unreachable' },
+      c: { health: 'unready' },
+    }
     expect(quorumStates(members, 'b')).toEqual([false, false, false])
   })
 })

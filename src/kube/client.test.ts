@@ -131,7 +131,7 @@ describe('again', () => {
     { status: 504, text: 'too slow' },
     { status: 429, text: 'crowd' },
     { cut: 'before' },
-    { cut: 'within' },
+    { cut: 'middle' },
   ]
 
   test.each(passing)('a GET after %j', async (failure) => {

@@ -1,5 +1,5 @@
 import { LruCache } from '../kit/lru.ts'
-import type { EventNote } from './events.ts'
+import type { EventNote } from './event-note.ts'
 import type { KubeObject } from './object.ts'
 
 /** An event to write, and the key of its series: events with the same key are one event with a count. */

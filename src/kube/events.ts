@@ -7,21 +7,11 @@ import { formatMicroTime } from './lease.ts'
 import { createUntypedKind, type KubeObject, type NamespacedName } from './object.ts'
 import type { KubeCallOptions } from './request.ts'
 import { createObject, patchObject } from './write-objects.ts'
+import type { EventNote } from './event-note.ts'
 
 // events.k8s.io/v1 validates its input, has microseconds and native series. Core v1 shows the same stored
 // objects.
 const events = createUntypedKind('events.k8s.io/v1', 'Event')
-
-/** What an event says about an object; `kubectl describe` shows it. */
-export interface EventNote {
-  readonly type: 'Normal' | 'Warning'
-  /** Cause in CamelCase, for programs: FailedApply. */
-  readonly reason: string
-  /** What was done or tried, in CamelCase: Apply. */
-  readonly action: string
-  /** Text for people. */
-  readonly note: string
-}
 
 export interface EventRecorderOptions {
   /** Name of the reporting controller: hyperkube.dev/addons. */

@@ -1,9 +1,82 @@
 import type { KubeClient } from './client.ts'
-import type { Informer } from './informer.ts'
-import type { KubeObject } from './object.ts'
-import type { WatchSpec } from './watch-spec.ts'
+import type { Index } from './indexes.ts'
+import { Informer } from './informer.ts'
+import { KubeError } from './kube-error.ts'
+import type { Kind, KubeObject } from './object.ts'
 import type { DefinedValue } from './object-store.ts'
-import type { WatchTiming } from './watch.ts'
+import type { ListOptions } from './read-objects.ts'
+import { findKnownResource } from './resources.ts'
+import { Watch, type WatchTiming } from './watch.ts'
+
+export interface WatchSpecOptions<
+  K extends KubeObject,
+  T extends DefinedValue,
+  I extends string,
+> extends Pick<ListOptions, 'namespace' | 'labels' | 'fields'> {
+  /** Name in messages and metrics. */
+  readonly name: string
+  readonly kind: Kind<K>
+  /** Plural name in API paths; optional for known kinds. */
+  readonly plural?: string
+  readonly select: (object: K) => T
+  readonly indexes?: readonly Index<T, I>[]
+}
+
+export interface OpenInformerOptions {
+  readonly onError: (error: unknown) => void
+  readonly timing?: Partial<WatchTiming>
+}
+
+/**
+ * Describes a watch before it is started. Users of the same WatchSpec in one set of informers share one
+ * watch.
+ */
+export class WatchSpec<K extends KubeObject, T extends DefinedValue, I extends string = never> {
+  readonly name: string
+  readonly #options: WatchSpecOptions<K, T, I>
+  readonly #informers = new WeakMap<Informers, Informer<T, I>>()
+
+  constructor(options: WatchSpecOptions<K, T, I>) {
+    this.name = options.name
+    this.#options = options
+  }
+
+  /** The resource that the watching user must be allowed to list and watch. */
+  get requiredAccess(): {
+    readonly group: string
+    readonly plural: string
+    readonly namespace: string | undefined
+  } {
+    const { kind, namespace, plural = findKnownResource(kind.apiVersion, kind.kind)?.plural } = this.#options
+    if (plural === undefined) throw new KubeError('KUBE_KIND_UNKNOWN', `${this.name} has no plural`)
+    return { group: readGroup(kind.apiVersion), plural, namespace }
+  }
+
+  /** Returns undefined before the informer was opened. */
+  findInformer(informers: Informers): Informer<T, I> | undefined {
+    return this.#informers.get(informers)
+  }
+
+  openInformer(
+    informers: Informers,
+    client: KubeClient,
+    { onError, timing }: OpenInformerOptions,
+  ): Informer<T, I> {
+    const { kind, select, indexes = [], namespace, labels, fields } = this.#options
+    const watch = new Watch<K, T, I>(client, kind, {
+      select,
+      indexes,
+      onError,
+      ...(timing === undefined ? {} : { timing }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labels === undefined ? {} : { labels }),
+      ...(fields === undefined ? {} : { fields }),
+    })
+    const informer = new Informer(this.name, watch, onError)
+    this.#informers.set(informers, informer)
+    return informer
+  }
+}
 
 export interface InformersOptions {
   readonly onError: (source: string, error: unknown) => void
@@ -50,4 +123,9 @@ export class Informers {
     this.#isRunning = true
     await Promise.all(this.#all.map(async (informer) => informer.run(signal)))
   }
+}
+
+function readGroup(apiVersion: string): string {
+  const [group = '', version] = apiVersion.split('/')
+  return version === undefined ? '' : group
 }

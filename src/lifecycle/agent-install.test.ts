@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { HostSpec } from '../spec/host.ts'
 import type { ExecResult, Remote } from '../ssh/remote.ts'
-import type { AgentRelease } from './agent-install.ts'
+import type { AgentRelease } from './agent-release.ts'
 import { installAgent } from './agent-install.ts'
 import { buildSwitchCommand, confirmAgentCommand, inspectAgentCommand } from './agent-switch.ts'
 import { connectAgents } from './connected-agents.ts'

@@ -3,45 +3,14 @@ import type { Arch, Os } from '../catalog/artifact-target.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { buildLinuxAgentService } from '../plan/linux/hyperkube-agent.ts'
 import { hyperkubeProgram, linuxProgramDirectory } from '../plan/linux/paths.ts'
-import type { RunnerContext } from '../plan/windows/runner.ts'
 import type { ExecResult, Remote } from '../ssh/remote.ts'
-import { decideAgent } from './agent-release.ts'
+import { decideAgent, type AgentRelease } from './agent-release.ts'
 import { agentUnit, buildSwitchCommand, confirmAgentCommand, inspectAgentCommand } from './agent-switch.ts'
 import { installOnWindows, confirmOnWindows } from './agent-windows.ts'
-
-/** The hyperkube release that is installed on hosts. */
-export interface AgentRelease {
-  /** Includes the start of the digest, so that two builds of one version differ. */
-  readonly version: string
-  readonly file: string
-  readonly sha256: string
-}
-
-export interface AgentInstallOptions {
-  readonly signal: AbortSignal
-  readonly onProgress: (sent: number, size: number) => void
-  /** Milliseconds until the host rolls back to the previous agent, unless the new one answers. */
-  readonly rollbackAfterMs?: number
-  /** Input of the plan for the agent of a Windows host. */
-  readonly setup?: RunnerContext | undefined
-  readonly readBundledFile?: ReadBundledFile | undefined
-}
-
-/**
- * Returns a local file by its sha256, for hosts that must not download it. Undefined if hosts download it
- * themselves.
- */
-export type ReadBundledFile = (sha256: string) => Promise<Uint8Array | undefined>
+import type { AgentInstallOptions, InstalledAgent } from './agent-install-options.ts'
 
 /** Longer than the timeout of the handshake. */
 const defaultRollbackAfterMs = 90_000
-
-/** The agent of a host. */
-export interface InstalledAgent {
-  readonly version: string
-  /** True if the host rolls back to the previous agent unless this one is confirmed. */
-  readonly provisional: boolean
-}
 
 /**
  * Makes sure that a host runs a compatible agent: the one of this release or a slightly newer one. A new

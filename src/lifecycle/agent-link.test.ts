@@ -53,7 +53,7 @@ test('unknown event types are skipped', async () => {
 })
 
 test('an invalid response is refused', async () => {
-  const answer = { type: 'hello', release: '0.2.0' }
-  const link = linkTo({ apiVersion, kind: 'AgentResponse', body: answer })
+  const invalid = { type: 'hello', release: '0.2.0' }
+  const link = linkTo({ apiVersion, kind: 'AgentResponse', body: invalid })
   await expect(link.request({ type: 'hello' }, 'hello')).rejects.toThrow('version')
 })

@@ -1,5 +1,13 @@
 import { compareVersions, parseVersion } from '../catalog/version.ts'
 
+/** The hyperkube release that is installed on hosts. */
+export interface AgentRelease {
+  /** Includes the start of the digest, so that two builds of one version differ. */
+  readonly version: string
+  readonly file: string
+  readonly sha256: string
+}
+
 /** What to do with the agent that is installed on a host. */
 export type AgentDecision = 'install' | 'keep' | 'refuse'
 

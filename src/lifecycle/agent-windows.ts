@@ -3,8 +3,8 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { planAgentSetup, buildRevertService } from '../plan/windows/agent-setup.ts'
 import type { UploadedProgram, Remote, WindowsRemoteOperations } from '../ssh/remote.ts'
 import { type HostCallResponseOf, type HostCallTarget, callHost } from '../ssh/windows/call-host.ts'
-import type { ReadBundledFile, InstalledAgent, AgentInstallOptions, AgentRelease } from './agent-install.ts'
-import { decideAgent } from './agent-release.ts'
+import type { ReadBundledFile, InstalledAgent, AgentInstallOptions } from './agent-install-options.ts'
+import { decideAgent, type AgentRelease } from './agent-release.ts'
 import { findHostProgram } from './host-program.ts'
 
 /**
@@ -81,9 +81,9 @@ async function readAgentState(
   remote: Remote,
   decision: 'keep' | 'install',
   signal: AbortSignal,
-): Promise<HostCallResponseOf<'look'> | undefined> {
+): Promise<HostCallResponseOf<'status'> | undefined> {
   try {
-    return await callHost(await findHostProgram(remote, signal), { type: 'look' }, 'look', signal)
+    return await callHost(await findHostProgram(remote, signal), { type: 'status' }, 'status', signal)
   } catch (error) {
     if (decision === 'keep' || !(error instanceof HyperkubeError) || error.code !== 'HOST_CALL_FAILED')
       throw error

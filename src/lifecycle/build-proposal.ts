@@ -1,16 +1,13 @@
 import { listHostIndependentAddons } from '../addons/host-independent.ts'
 import { listAddonImages } from '../addons/desired-addons.ts'
 import { findKubernetesRelease } from '../catalog/catalog.ts'
-import { type Lock, pinnedImages } from '../catalog/lock.ts'
+import { pinnedImages } from '../catalog/lock.ts'
 import type { Facts } from '../contract/facts.ts'
 import { type Finding, hasErrors, createIgnoreFilter } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
-import type { Identity } from '../identity/identity.ts'
 import { toPublicIdentity } from '../identity/public-identity.ts'
-import { type RegistryLogin, secretFiles } from '../identity/secret-files.ts'
 import { settleAll } from '../kit/settle-all.ts'
-import type { Secret } from '../pki/secret.ts'
 import { planCluster, type PlanResult } from '../plan/plan.ts'
 import { planRollout } from '../rollout/rollout.ts'
 import type { RolloutStep } from '../rollout/step.ts'
@@ -32,18 +29,7 @@ import { runPreflight } from './preflight.ts'
 import type { ApiState, ClusterReader } from './cluster-access.ts'
 import type { Session } from './session.ts'
 import { isMinorChange, checkVersionChange } from './upgrade/version-findings.ts'
-
-/** Everything that the operator provides about a cluster. */
-export interface ClusterInputs {
-  readonly cluster: Cluster
-  readonly lock: Lock
-  readonly identity: Identity
-  readonly attachments: ReadonlyMap<string, string>
-  /** Contents of the user's own addons, by file name or URL. */
-  readonly sources: ReadonlyMap<string, string>
-  /** hyperkube version for a host. */
-  readonly version: (host: string) => string
-}
+import { type ClusterInputs, collectSecrets } from './cluster-inputs.ts'
 
 /** What would be done on which hosts, in order. */
 export interface Proposal {
@@ -77,16 +63,6 @@ export const emptyProposal: Proposal = {
 /** True if there is anything to do. */
 export function hasChanges({ steps, clusterChanges, addons }: Proposal): boolean {
   return steps.length > 0 || clusterChanges.length > 0 || addons.differences.some(isFeasible)
-}
-
-export function listRegistryLogins({ spec }: Cluster): RegistryLogin[] {
-  return spec.registries.flatMap(({ host, username, password }) =>
-    password === undefined ? [] : [{ host, username: username ?? '', password: password.secret }],
-  )
-}
-
-export function collectSecrets({ identity, cluster }: ClusterInputs): ReadonlyMap<string, Secret> {
-  return secretFiles(identity, listRegistryLogins(cluster))
 }
 
 export function planFromInputs(

@@ -6,7 +6,7 @@ import type { NodePlan } from '../contract/node-plan.ts'
 import type { AddonProposal, AddonProposalInput } from './addons/proposal.ts'
 import type { ClusterObjectChange } from './cluster-objects/changes.ts'
 import type { Node } from './cluster-objects/node.ts'
-import type { KnownEtcdMember } from './current-state.ts'
+import type { KnownEtcdMember } from './known-etcd-member.ts'
 import type { SmokeTestPods } from './smoke-test/smoke-test-pods.ts'
 
 /** Why something is not ready yet; undefined when it is. */

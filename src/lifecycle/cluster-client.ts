@@ -22,7 +22,7 @@ import { explainNotReadyNodes, explainNotReady } from './cluster-objects/node-re
 import { findObjectChanges } from './cluster-objects/object-changes.ts'
 import type { ManagedObjects } from './cluster-objects/managed-objects.ts'
 import { applyObjectChanges, removeHostObjects } from './cluster-objects/apply-objects.ts'
-import type { KnownEtcdMember } from './current-state.ts'
+import type { KnownEtcdMember } from './known-etcd-member.ts'
 import { hasPeerAddress, joinEtcd, removeEtcdMember, promoteLearner } from './etcd-membership.ts'
 import type { ClusterWriter, ClusterReader, NotReadyReason } from './cluster-access.ts'
 import { dialThroughHosts } from './dial.ts'

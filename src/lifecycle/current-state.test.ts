@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import type { Op } from '../contract/op.ts'
 import { buildTestCluster, buildPlanInput } from '../plan/testing/fixtures.ts'
 import { planCluster } from '../plan/plan.ts'
-import { type KnownEtcdMember, deriveCurrentState } from './current-state.ts'
+import { deriveCurrentState } from './current-state.ts'
+import type { KnownEtcdMember } from './known-etcd-member.ts'
 import { listClusterEndpoints, listDesiredRoles } from './host-endpoints.ts'
 
 const cluster = buildTestCluster(

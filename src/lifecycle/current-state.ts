@@ -4,14 +4,7 @@ import type { LiveHosts } from '../rollout/input.ts'
 import type { HostToRemove } from './hosts-to-remove.ts'
 import { hasPeerAddress } from './etcd-membership.ts'
 import type { HostEndpoint } from './host-endpoints.ts'
-
-/** An etcd member as listed by the members themselves. */
-export interface KnownEtcdMember {
-  /** Name of its host; empty until the member has started once. */
-  readonly name: string
-  readonly peerUrls: readonly string[]
-  readonly learner: boolean
-}
+import type { KnownEtcdMember } from './known-etcd-member.ts'
 
 /** Observations of a cluster. */
 export interface ClusterObservation {

@@ -10,7 +10,8 @@ import { type AgentScript, scriptedSession } from './testing/scripted-agent.ts'
 import { createEventStream } from './event-stream.ts'
 import { fakeClusterWriter } from './testing/fake-cluster-writer.ts'
 import { buildClusterInputs } from './testing/cluster-inputs.ts'
-import { emptyProposal, planFromInputs, type Proposal, collectSecrets } from './build-proposal.ts'
+import { emptyProposal, planFromInputs, type Proposal } from './build-proposal.ts'
+import { collectSecrets } from './cluster-inputs.ts'
 import type { SmokeTestPods } from './smoke-test/smoke-test-pods.ts'
 
 const cluster = buildTestCluster(

@@ -1,6 +1,6 @@
 import { checkHostKey, pinHostKey } from '../identity/host-key.ts'
 import type { Identity } from '../identity/identity.ts'
-import type { Hop } from '../ssh/ssh-route.ts'
+import type { Hop } from '../ssh/hop.ts'
 
 /** Known ssh keys of hosts. The key of a new host is stored on first use. */
 export class HostKeyStore {

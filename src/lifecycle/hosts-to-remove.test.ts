@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Node } from './cluster-objects/node.ts'
 import { nodeSettingsAnnotation } from './cluster-objects/node-settings.ts'
 import { findHostsToRemove } from './hosts-to-remove.ts'
-import type { KnownEtcdMember } from './current-state.ts'
+import type { KnownEtcdMember } from './known-etcd-member.ts'
 
 const endpoints = [
   { address: '10.0.0.1', node: 'cp1' },

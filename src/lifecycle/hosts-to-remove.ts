@@ -1,7 +1,7 @@
 import type { RemovedHost } from '../rollout/input.ts'
 import type { Node } from './cluster-objects/node.ts'
 import { nodeSettingsAnnotation } from './cluster-objects/node-settings.ts'
-import type { KnownEtcdMember } from './current-state.ts'
+import type { KnownEtcdMember } from './known-etcd-member.ts'
 import { type HostEndpoint, toHostRoles } from './host-endpoints.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { KnownEtcdMember } from './current-state.ts'
+import type { KnownEtcdMember } from './known-etcd-member.ts'
 import { checkLostQuorum } from './lost-quorum.ts'
 
 function member(number: number, learner = false): KnownEtcdMember {

@@ -2,7 +2,7 @@ import type { Finding } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import { minHealthyMembers } from '../rollout/quorum.ts'
 import { formatNames } from '../rollout/format-names.ts'
-import type { KnownEtcdMember } from './current-state.ts'
+import type { KnownEtcdMember } from './known-etcd-member.ts'
 import { hasPeerAddress } from './etcd-membership.ts'
 
 /**

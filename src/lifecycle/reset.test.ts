@@ -47,7 +47,7 @@ test('a host says that it was taken apart, and is not asked again', async () => 
 })
 
 test('what failed on the host fails here, with its code', async () => {
-  const failure = { code: 'APPLY_OP_FAILED', message: 'mounts could not be taken away', hint: 'look' }
+  const failure = { code: 'APPLY_OP_FAILED', message: 'mounts could not be taken away', hint: 'inspect' }
   const { error } = await reset({ type: 'run-ended', result: { outcome: 'failed', failure } })
   expect(error).toMatchObject({ ...failure, host: 'cp1' })
 })

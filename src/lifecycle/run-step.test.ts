@@ -94,8 +94,8 @@ test('what does not come up goes back to what it was, and that is what is said',
     'w1',
     {
       run: fails(1),
-      respond: (ask) =>
-        ask.type === 'previous-plan' ? { type: 'previous-plan', plan: previous } : undefined,
+      respond: (request) =>
+        request.type === 'previous-plan' ? { type: 'previous-plan', plan: previous } : undefined,
     },
     done,
   )
@@ -103,7 +103,7 @@ test('what does not come up goes back to what it was, and that is what is said',
     code: 'ROLLOUT_ROLLED_BACK',
     message: expect.stringMatching(/kubelet.service does not come up.*w1 was rolled back/),
   })
-  const applied = requests.flatMap((ask) => (ask.type === 'apply' ? [ask.plan] : []))
+  const applied = requests.flatMap((request) => (request.type === 'apply' ? [request.plan] : []))
   expect(applied.map(({ components }) => components.find(({ name }) => name === 'kubelet')?.version)).toEqual(
     ['1.37.1', '1.36.4'],
   )
@@ -116,8 +116,8 @@ test('when that does not end well either, both are said, and no pod comes back',
     'w1',
     {
       run: fails(2),
-      respond: (ask) =>
-        ask.type === 'previous-plan' ? { type: 'previous-plan', plan: previous } : undefined,
+      respond: (request) =>
+        request.type === 'previous-plan' ? { type: 'previous-plan', plan: previous } : undefined,
     },
     done,
   )
@@ -140,9 +140,9 @@ test('a new member has its place before it starts, and votes afterwards', async 
   })
   await runApplyStep(joins, stepInputs, options)
   expect(done).toEqual(['join cp1', 'promote cp1', 'gates'])
-  const texts = requests.flatMap((ask) =>
-    ask.type === 'apply'
-      ? ask.plan.components.flatMap(({ files }) => files.map(({ content }) => content))
+  const texts = requests.flatMap((request) =>
+    request.type === 'apply'
+      ? request.plan.components.flatMap(({ files }) => files.map(({ content }) => content))
       : [],
   )
   expect(texts).toContainEqual({

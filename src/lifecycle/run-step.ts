@@ -10,7 +10,8 @@ import { removeHost } from './remove-host.ts'
 import type { Membership, ClusterWaitOptions } from './cluster-access.ts'
 import type { Session } from './session.ts'
 import { type EmitEvent, reportStep } from './event-stream.ts'
-import { type Proposal, collectSecrets, type ClusterInputs } from './build-proposal.ts'
+import type { Proposal } from './build-proposal.ts'
+import { collectSecrets, type ClusterInputs } from './cluster-inputs.ts'
 
 export interface RunStepOptions {
   readonly claim: Claim

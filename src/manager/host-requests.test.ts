@@ -23,7 +23,14 @@ const path = '/apis/hyperkube.dev/v1/hosts/n1'
 /** Requests an action from one host until it has a result. */
 function buildRequester(results: unknown[]): ControllerDefinition {
   return {
-    ...{ name: 'asker', aliases: [], summary: 'asks', byDefault: true, watches: [], rules: hostRequestRules },
+    ...{
+      name: 'requester',
+      aliases: [],
+      summary: 'requests',
+      byDefault: true,
+      watches: [],
+      rules: hostRequestRules,
+    },
     build(context) {
       context.queue.add('n1')
       return createReconciler(context, {
@@ -69,9 +76,9 @@ describe('a controller that requests an action from a host', () => {
     one.cluster.objects.change(path, { status: { results: [result] } })
     await waitUntil('the answer', () => results.length > 1)
     expect(results[0]).toEqual(result)
-    expect(one.cluster.controllerWrites).toEqual([`hyperkube:controller:asker PATCH ${path}`])
+    expect(one.cluster.controllerWrites).toEqual([`hyperkube:controller:requester PATCH ${path}`])
     expect(one.authorizer.refused).toEqual([])
-    expect(one.authorizer.unused.filter((right) => right.includes('asker'))).toEqual([])
+    expect(one.authorizer.unused.filter((right) => right.includes('requester'))).toEqual([])
   })
 
   test('raises its fence above the one the host saw, and requests again', async () => {
@@ -94,7 +101,7 @@ describe('a controller that requests an action from a host', () => {
     let between = 3
     one.cluster.intercept = ({ method, impersonatedUser }) => {
       // Another writer between the read and the write.
-      if (method === 'PATCH' && impersonatedUser?.endsWith('asker') === true && between-- > 0) {
+      if (method === 'PATCH' && impersonatedUser?.endsWith('requester') === true && between-- > 0) {
         one.cluster.objects.change(path, { metadata: { labels: { turn: String(between) } } })
       }
       return undefined

@@ -23,7 +23,7 @@ export async function requestHostAction(
 ): Promise<HostResult | undefined> {
   const object = await getObject(client, hostKind, { name: host })
   const step = decideHostRequest(object, spec, term.fence(), now().getTime())
-  if (step.kind === 'answered') return step.result
+  if (step.kind === 'result') return step.result
   if (step.kind === 'outranked') {
     const { holder, transitions } = step.highestFence
     term.raise(step.highestFence)

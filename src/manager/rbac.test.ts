@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createUntypedKind } from '../kube/object.ts'
-import { WatchSpec } from '../kube/watch-spec.ts'
+import { WatchSpec } from '../kube/informers.ts'
 import type { ControllerDefinition } from './controller.ts'
 import { buildManagerRbac } from './rbac.ts'
 import { nodeWatch } from './watch-specs.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { HostStatus } from '../contract/host-resource.ts'
 import { type HostResource, hostKind } from '../kube/host-resource.ts'
 import { type Kind, type KubeObject, kubeObject } from '../kube/object.ts'
-import { WatchSpec } from '../kube/watch-spec.ts'
+import { WatchSpec } from '../kube/informers.ts'
 import type { ObjectChange } from '../kube/object-store.ts'
 import type { ControllerRule } from './controller.ts'
 

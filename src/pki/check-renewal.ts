@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
-import { type CertificateSpec, certificateSpec as wishSchema } from '../contract/certificate-spec.ts'
+import { type CertificateSpec, certificateSpec } from '../contract/certificate-spec.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { CaName } from './ca.ts'
 import { checkRequest } from './check-request.ts'
@@ -91,7 +91,7 @@ export function checkRenewal(
     return refuse('NotRenewable', `${requester} may not have the certificate of ${commonName} renewed`)
   if (!isRenewalProven(request, previous, proof))
     return refuse('NotProven', 'the requester does not hold the key of the previous certificate')
-  const spec = wishSchema.safeParse({
+  const spec = certificateSpec.safeParse({
     subject,
     names,
     usages,

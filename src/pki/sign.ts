@@ -8,7 +8,7 @@ import { isValid, validityFrom, intersectValidity } from './lifetime.ts'
 import { type Random, systemRandom } from './random.ts'
 import { serialNumber } from './serial.ts'
 import { buildX509Name, namesExtension } from './subject.ts'
-import { type CertificateSpec, certificateSpec as wishSchema } from '../contract/certificate-spec.ts'
+import { type CertificateSpec, certificateSpec } from '../contract/certificate-spec.ts'
 import { loadX509, type X509 } from './x509.ts'
 
 /**
@@ -51,7 +51,7 @@ function purpose({ ExtendedKeyUsage }: X509, usage: CertificateSpec['usages'][nu
 }
 
 function checkSpec(spec: CertificateSpec): void {
-  const [issue] = wishSchema.safeParse(spec).error?.issues ?? []
+  const [issue] = certificateSpec.safeParse(spec).error?.issues ?? []
   if (issue === undefined) return
   throw new HyperkubeError(
     'PKI_INVALID_SPEC',

@@ -45,7 +45,7 @@ describe('ordinary hosts', () => {
 
 test('all is said at once: of the cluster first, then of each host by its name', () => {
   const linux = { cpus: 1, swap: true }
-  const wish = {
+  const scenario = {
     spec: ['artifacts: { mirror: "https://mirror.example/?a" }'],
     facts: { cp1: { linux }, w1: { linux }, win1: { windows: { rebootPending: true } } },
   }
@@ -56,8 +56,8 @@ test('all is said at once: of the cluster first, then of each host by its name',
     'w1 warning HOST_SWAP',
     'win1 warning HOST_WINDOWS_REBOOT',
   ]
-  expect(checkCaseBriefly(wish)).toEqual(expected)
-  expect(checkCaseBriefly({ ...wish, hosts: defaultHostLines.toReversed() })).toEqual(expected)
+  expect(checkCaseBriefly(scenario)).toEqual(expected)
+  expect(checkCaseBriefly({ ...scenario, hosts: defaultHostLines.toReversed() })).toEqual(expected)
 })
 
 /** Repeats the worker of the fixture. */

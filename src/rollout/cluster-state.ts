@@ -29,7 +29,7 @@ export function buildClusterState(input: RolloutInput): ClusterState {
     member: new Set(live.etcd),
     controlPlane: new Set(live.controlPlanes),
     node: new Set(live.nodes),
-    away: new Set(unreachable),
+    unreachable: new Set(unreachable),
   }
   const plansByHost = new Map(plans.map((plan) => [plan.host, plan]))
   const names = [...new Set([...plansByHost.keys(), ...unreachable])].toSorted()
@@ -51,7 +51,7 @@ export function buildClusterState(input: RolloutInput): ClusterState {
     hosts,
     reachableHosts: hosts.filter(({ reachable }) => reachable),
     voters,
-    unreachableVoters: voters.filter((name) => sets.away.has(name)),
+    unreachableVoters: voters.filter((name) => sets.unreachable.has(name)),
     removedHosts,
     leader: input.etcdLeader,
     stoppedMembers: bootstrap.etcd ? (live.etcdInstalled ?? []).toSorted() : [],

@@ -53,7 +53,7 @@ export function takesPartInStage(host: RolloutHost, stage: Stage): boolean {
 }
 
 /** Names of hosts by current role, and of unreachable ones. */
-export type HostSets = Readonly<Record<keyof HostRoles | 'away', ReadonlySet<string>>>
+export type HostSets = Readonly<Record<keyof HostRoles | 'unreachable', ReadonlySet<string>>>
 
 export function buildRolloutHost(
   name: string,
@@ -66,7 +66,7 @@ export function buildRolloutHost(
     controlPlane: sets.controlPlane.has(name),
     node: sets.node.has(name),
   }
-  const reachable = !sets.away.has(name)
+  const reachable = !sets.unreachable.has(name)
   const ops = reachable ? (input.ops.get(name) ?? []) : []
   const changedStages = new Set(ops.map(({ stage }) => stage))
   return {

@@ -17,24 +17,24 @@ const worker = { member: false, controlPlane: false, node: true }
 const clusters = record({
   staying: integer({ min: 0, max: 4 }),
   coming: nat(3),
-  leaving: array(constantFrom(true, true, false), { maxLength: 3 }),
+  removals: array(constantFrom(true, true, false), { maxLength: 3 }),
   workers: array(constantFrom(true, false), { maxLength: 2 }),
   loud: constantFrom(true, false),
-}).map(({ staying, coming, leaving: removals, workers, loud: disruptive }) => {
+}).map(({ staying, coming, removals, workers, loud: disruptive }) => {
   const named = (prefix: string, count: number) =>
     Array.from({ length: count }, (_, index) =>
       buildHostPlan(`${prefix}${index + 1}`, ['control-plane', 'etcd']),
     )
   const [old, fresh] = [named('cp', staying), named('new', coming)]
   const removed: RemovedHost[] = [
-    ...removals.map((answers, index): RemovedHost => ({
+    ...removals.map((reachable, index): RemovedHost => ({
       host: `gone${index + 1}`,
-      reachable: answers,
+      reachable,
       live: controlPlane,
     })),
-    ...workers.map((answers, index): RemovedHost => ({
+    ...workers.map((reachable, index): RemovedHost => ({
       host: `w${index + 1}`,
-      reachable: answers,
+      reachable,
       live: worker,
     })),
   ]

@@ -44,10 +44,10 @@ const inputs: Arbitrary<RolloutInput> = record({
   controlPlanes: integer({ min: 1, max: 4 }),
   workers: nat(14),
   fates: array(hostState, { minLength: 23, maxLength: 23 }),
-  birth: constantFrom(false, false, true),
+  bootstrap: constantFrom(false, false, true),
   maxUnavailable: oneof(integer({ min: 1, max: 5 }), constantFrom('10%', '34%', '100%')),
   leader: nat(4),
-}).map(({ apart, members, controlPlanes, workers, fates, birth: bootstrap, maxUnavailable: max, leader }) => {
+}).map(({ apart, members, controlPlanes, workers, fates, bootstrap, maxUnavailable: max, leader }) => {
   const roleEntries: [string, FixtureRole[]][] = [
     ...nameHosts('e', apart ? members : 0, ['etcd']),
     ...nameHosts(

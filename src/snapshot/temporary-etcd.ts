@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { text as readText } from 'node:stream/consumers'
 import { buildCountRequest } from '../etcd/count-request.ts'
 import type { KeyCount } from '../etcd/member.ts'
 import { countResponse } from '../etcd/responses.ts'
@@ -147,7 +147,7 @@ async function requestOverSocket(
 ): Promise<SocketResponse> {
   return new Promise((resolve, reject) => {
     const clientRequest = request({ socketPath, method, path, signal, agent: false }, (response) => {
-      text(response).then(
+      readText(response).then(
         (all) => resolve({ status: response.statusCode ?? 0, text: all }),
         (error: unknown) => reject(new Error('the answer was cut', { cause: error })),
       )

@@ -6,7 +6,7 @@ import { parseOpenFailure } from './dial-errors.ts'
 import { buildUnsupportedSettingError } from './login-errors.ts'
 import { logIn, type SshLink } from './login.ts'
 import type { ConnectSettings } from './options.ts'
-import type { Hop } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 import { buildUnreachableError, toUnreachableReason } from './unreachable-error.ts'
 
 /** Connections to bastions, shared by all hosts behind them, because sshd refuses many logins at once. */
@@ -62,7 +62,7 @@ export function openBastions(): Bastions {
 async function forward(client: Client, bastion: Hop, hop: Hop, settings: ConnectSettings): Promise<Duplex> {
   const { host, timeout, signal } = settings
   const deadline = startDeadline(signal, timeout, () =>
-    buildUnreachableError(host, hop, { kind: 'no-answer', after: timeout }),
+    buildUnreachableError(host, hop, { kind: 'no-response', after: timeout }),
   )
   try {
     return await waitUnlessAborted<Duplex>([deadline.signal], ({ succeed, fail }) => {
@@ -90,7 +90,7 @@ async function connectTcp(
   { host, timeout, signal }: Pick<ConnectSettings, 'host' | 'timeout' | 'signal'>,
 ): Promise<Socket> {
   const limit = startDeadline(signal, timeout, () =>
-    buildUnreachableError(host, hop, { kind: 'no-answer', after: timeout }),
+    buildUnreachableError(host, hop, { kind: 'no-response', after: timeout }),
   )
   const socket = connect({
     host: hop.address,

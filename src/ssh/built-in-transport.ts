@@ -9,7 +9,7 @@ import { destroyOnAbort } from './destroy-on-abort.ts'
 import { buildDialError, parseOpenFailure, type DialTarget } from './dial-errors.ts'
 import type { SshLink } from './login.ts'
 import { buildConnectionLostError } from './login-errors.ts'
-import type { Hop } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 import type { Channel, SshTransport } from './transport.ts'
 import { asError, waitUnlessAborted } from './deadline.ts'
 

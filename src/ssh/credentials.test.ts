@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { gatherCredentials } from './credentials.ts'
-import type { Hop, KeyFile } from './ssh-route.ts'
+import type { Hop, KeyFile } from './hop.ts'
 
 const { signal } = new AbortController()
 let directory = ''

@@ -12,7 +12,7 @@ import { fingerprint } from '../identity/host-key.ts'
 import { formatError } from '../kit/errors.ts'
 import { waitUnlessAborted } from './deadline.ts'
 import { formatHostKey } from './host-key-format.ts'
-import type { Hop, KeyFile } from './ssh-route.ts'
+import type { Hop, KeyFile } from './hop.ts'
 
 /** Lists the keys of an ssh agent, each as an agent of its own. Empty if no agent responds. */
 async function listAgentKeys(socket: string, signal: AbortSignal): Promise<readonly AgentKey[]> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { explainLoginError, explainLoss, type LoginProgress } from './explain-login-error.ts'
-import type { Hop } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 
 const hop: Hop = {
   name: 'cp1',

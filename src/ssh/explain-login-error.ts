@@ -1,7 +1,7 @@
 import type { HyperkubeError } from '../kit/errors.ts'
 import type { SshCredentials } from './credentials.ts'
 import { buildNoCommonAlgorithmError, buildNotAcceptedError, buildTooManyKeysError } from './login-errors.ts'
-import type { Hop } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 import { toUnreachableReason, buildUnreachableError } from './unreachable-error.ts'
 
 /** Progress of a login, updated while it runs. */

@@ -1,7 +1,42 @@
 import { resolve } from 'node:path'
 import type { Jump } from './jump.ts'
-import type { Hop, SshOperator } from './ssh-route.ts'
 import type { ConfiguredHost } from './ssh-config.ts'
+
+/** A machine that ssh logs in to: a bastion or the host itself. */
+export interface Hop {
+  /** Name under which its host key is pinned: that of the host, or a generated one for a bastion. */
+  readonly name: string
+  /** Name by which ~/.ssh/config knows the machine. */
+  readonly alias: string
+  readonly address: string
+  readonly port: number
+  readonly user: string
+  /** Offered in this order. */
+  readonly keys: readonly KeyFile[]
+  /** Offer no other keys of the agent. */
+  readonly onlyKeys: boolean
+  /** Socket of another agent than the caller's; false for none. */
+  readonly agent?: string | false
+  /** A setting in ~/.ssh/config that only the ssh program supports; irrelevant behind a bastion. */
+  readonly programOnly?: string
+}
+
+export interface KeyFile {
+  readonly path: string
+  /**
+   * Source of the path: cluster.yml, ~/.ssh/config or the defaults of ssh. Only a path in cluster.yml must
+   * exist.
+   */
+  readonly from: 'settings' | 'config' | 'habit'
+}
+
+/** The person who runs hyperkube. */
+export interface SshOperator {
+  readonly user: string
+  readonly home: string
+  /** Base directory of relative paths in cluster.yml. */
+  readonly directory: string
+}
 
 /** Explicit settings of one machine; ~/.ssh/config and defaults fill in the rest. */
 export interface HopSpec extends Jump {

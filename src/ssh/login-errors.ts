@@ -1,6 +1,6 @@
 import { HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/printable.ts'
-import type { Hop } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 import { formatHopEndpoint, formatSshTarget } from './unreachable-error.ts'
 
 /** What was tried at a host that refused the login. */

@@ -5,7 +5,7 @@ import { hostKeyAlgorithms, formatHostKey } from './host-key-format.ts'
 import { buildConnectionLostError, buildKeyNotReadError } from './login-errors.ts'
 import { explainLoginError, explainLoss, type LoginProgress } from './explain-login-error.ts'
 import type { ConnectSettings } from './options.ts'
-import type { Hop } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 import { buildUnreachableError } from './unreachable-error.ts'
 import { startDeadline, waitUnlessAborted } from './deadline.ts'
 

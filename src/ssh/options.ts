@@ -1,4 +1,4 @@
-import type { Hop } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 
 /**
  * Called for each machine on the route whose host key is not pinned, before any of our keys is offered. An

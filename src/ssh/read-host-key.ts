@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { runProgram } from '../kit/command.ts'
 import { pinnedAlgorithms } from './host-key-format.ts'
 import type { ConnectSettings } from './options.ts'
-import type { Hop, SshRoute } from './ssh-route.ts'
+import type { SshRoute } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 import { hostKeyAlias, hopName } from './system-config.ts'
 import {
   explainConnectionFailure,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Hop } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 import { hopName, buildSystemConfig } from './system-config.ts'
 
 const hop: Hop = {

@@ -1,5 +1,5 @@
 import type { Keepalive } from './options.ts'
-import type { Hop } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 
 export interface SystemConfig {
   /** The route; the host is the last one. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Hop, SshRoute } from './ssh-route.ts'
+import type { SshRoute } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 import { findHop, readLastMessage, explainSystemError } from './system-errors.ts'
 
 const hop: Hop = {

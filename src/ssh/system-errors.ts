@@ -5,7 +5,8 @@ import {
   type LoginRefusal,
   buildTooManyKeysError,
 } from './login-errors.ts'
-import type { Hop, SshRoute } from './ssh-route.ts'
+import type { SshRoute } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 import { type UnreachableReason, formatHopEndpoint, buildUnreachableError } from './unreachable-error.ts'
 
 /** Interprets the English messages of the ssh program about a failed connection. */
@@ -42,7 +43,7 @@ function parseReason(stderr: string, { bastions }: SshRoute, after: number): Unr
     return { kind: 'bastion', bastion: bastion.alias, message: openFailure.replace('connect failed: ', '') }
   }
   if (/Connection refused/.test(stderr)) return { kind: 'refused' }
-  if (/timed out/.test(stderr)) return { kind: 'no-answer', after }
+  if (/timed out/.test(stderr)) return { kind: 'no-response', after }
   if (/No route to host|Network is unreachable/.test(stderr)) return { kind: 'no-route' }
   if (/Could not resolve hostname/.test(stderr)) return { kind: 'no-name' }
   if (/Bad remote protocol|banner line contains invalid|Invalid SSH identification/.test(stderr)) {

@@ -1,13 +1,13 @@
 import { formatDuration } from '../kit/duration.ts'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/printable.ts'
-import type { Hop } from './ssh-route.ts'
+import type { Hop } from './hop.ts'
 
 /** Why no ssh connection could be established. */
 export type UnreachableReason =
   | { readonly kind: 'refused' | 'no-route' | 'no-name' | 'closed' | 'not-ssh'; readonly after?: number }
   /** No packet came back; connected without a banner; handshake done, but login not completed. */
-  | { readonly kind: 'no-answer' | 'silent' | 'slow-login'; readonly after: number }
+  | { readonly kind: 'no-response' | 'silent' | 'slow-login'; readonly after: number }
   | { readonly kind: 'other'; readonly message: string }
   /** The bastion could not or would not open the connection. */
   | { readonly kind: 'bastion'; readonly bastion: string; readonly message: string }
@@ -35,7 +35,7 @@ function describeReason(hop: Hop, reason: UnreachableReason): readonly [message:
         `${endpoint} refuses the connection: nothing listens there`,
         'systemctl status ssh sshd on the machine’s own console, or correct ssh.port in cluster.yml',
       ]
-    case 'no-answer':
+    case 'no-response':
       return [
         `${endpoint} does not answer: nothing came back within ${formatDuration(reason.after)}`,
         `it is off, or a firewall drops what we send: ping -c 3 ${hop.address}`,
@@ -107,7 +107,7 @@ export function toUnreachableReason(error: unknown, after: number): UnreachableR
 
 const kindByErrorCode = {
   ECONNREFUSED: 'refused',
-  ETIMEDOUT: 'no-answer',
+  ETIMEDOUT: 'no-response',
   EHOSTUNREACH: 'no-route',
   ENETUNREACH: 'no-route',
   EHOSTDOWN: 'no-route',

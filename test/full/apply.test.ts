@@ -121,7 +121,7 @@ test('no secret is in the ledger or the journal', async () => {
 })
 
 /** A manual change, the finding that reports it, and the ops that repair it. */
-const drifts: readonly (readonly [by: string, says: string, mends: readonly string[]])[] = [
+const drifts: readonly (readonly [by: string, message: string, repairs: readonly string[]])[] = [
   [
     'echo "# by hand" >> /etc/hyperkube/kube-scheduler/kubeconfig',
     'its content is another one',

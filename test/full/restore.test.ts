@@ -262,13 +262,13 @@ async function measureEtcdutlRestore(host: Host, snapshot: string): Promise<numb
 }
 
 const evidence = join(import.meta.dirname, '../../docs/evidence/restore.md')
-const [shape, kubernetes] = ['3+1', '1.37.1'] as const
+const [clusterShape, version] = ['3+1', '1.37.1'] as const
 
 describe('hyperkube etcd snapshot restore, 100,000 keys', () => {
-  restoreSuite(setUpCluster('restore', shape, kubernetes), {
+  restoreSuite(setUpCluster('restore', clusterShape, version), {
     keys: 100_000,
     interrupt: true,
-    onFigures: async (figures) => writeFile(evidence, formatRestoreEvidence(figures, shape, kubernetes)),
+    onFigures: async (figures) => writeFile(evidence, formatRestoreEvidence(figures, clusterShape, version)),
   })
 })
 

@@ -152,9 +152,10 @@ systemctl start --no-block ${listUpstreamServices(plan).join(' ')}
   })
 
   test('programs are who they should be, and others cannot read what is theirs', async () => {
+    const unprivilegedUser = 'nobody'
     for (const name of ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler']) {
       const { stdout } = await host.script(
-        `ps -o user:32= -p "$(systemctl show -p MainPID --value ${name})"; ! runuser -u nobody -- ls /etc/hyperkube/${name} 2>/dev/null`,
+        `ps -o user:32= -p "$(systemctl show -p MainPID --value ${name})"; ! runuser -u ${unprivilegedUser} -- ls /etc/hyperkube/${name} 2>/dev/null`,
       )
       expect(stdout.trim()).toBe(name)
     }

@@ -143,7 +143,7 @@ test('datagrams that are lost when they are large', async () => {
       severity: 'warning',
       host: 'cp1',
       message:
-        'packets of pods have up to 1500 bytes, and on the way from cp2 and cp3 to it only those of about 1400 arrive',
+        'packets of pods have up to 1500 bytes, and from cp2 and cp3 to it only those of about 1400 arrive',
     },
   ])
 })
@@ -163,8 +163,7 @@ test('a router that cuts nothing, and says so', async () => {
       {
         code: 'PEER_UDP_SMALLER',
         host: 'cp1',
-        message:
-          'packets of pods have up to 1500 bytes, and on the way from cp2 to it only those of about 1450 arrive',
+        message: 'packets of pods have up to 1500 bytes, and from cp2 to it only those of about 1450 arrive',
       },
     ])
   } finally {

@@ -21,7 +21,8 @@ import { testRemoteContract } from '../../src/ssh/testing/remote-contract.ts'
 import { startEchoServer } from '../../src/ssh/testing/echo-server.ts'
 import { createLocalRemote } from '../../src/ssh/local-remote.ts'
 import type { ConnectOptions } from '../../src/ssh/options.ts'
-import { type Hop, type SshRoute, resolveSshRoute, type SshSettings } from '../../src/ssh/ssh-route.ts'
+import { type SshRoute, resolveSshRoute, type SshSettings } from '../../src/ssh/ssh-route.ts'
+import type { Hop } from '../../src/ssh/hop.ts'
 import type { Remote } from '../../src/ssh/remote.ts'
 import { connectWithSystemSsh } from '../../src/ssh/system-ssh.ts'
 import { noSshConfig, parseSshConfig } from '../../src/ssh/ssh-config.ts'
@@ -212,7 +213,7 @@ describe.each(clients)('the host’s key, by %s ssh', (_name, connectTo) => {
   test('one that is pinned needs no question', async () => {
     const key = await readHostKey(h1)
     const verify = (): never => {
-      throw new Error('asked')
+      throw new Error('verify was called')
     }
     await withRemote(connectTo(routeTo(h1), { verify, pinned: () => [key] }), async (remote) => {
       expect((await remote.exec(['true'], { signal })).code).toBe(0)
@@ -377,7 +378,7 @@ describe.each(clients)('keys, by %s ssh', (_name, connectTo) => {
     const socket = join(local, `agent-${randomBytes(4).toString('hex')}`)
     const { stdout } = await runProgram(['ssh-agent', '-s', '-a', socket])
     const pid = /SSH_AGENT_PID=(\d+)/.exec(stdout)?.[1] ?? ''
-    const askpass = join(local, 'ask')
+    const askpass = join(local, 'askpass')
     await writeFile(askpass, `#!/bin/sh\necho ${passphrase}\n`, { mode: 0o700 })
     const askpassEnv = {
       SSH_AUTH_SOCK: socket,
@@ -710,7 +711,7 @@ describe.each(clients)('a user who is not root, by %s ssh', (_name, connectTo) =
   beforeAll(async () => {
     const key = (await readFile(`${h1.ssh.keyFile}.pub`, 'utf8')).trim()
     await h1.script(`
-      for user in free asked unknown limited; do
+      for user in free prompted unknown limited; do
         id -u "$user" >/dev/null 2>&1 || useradd -m -s /bin/bash "$user"
         install -d -o "$user" -m 700 "/home/$user/.ssh"
         echo '${key}' > "/home/$user/.ssh/authorized_keys"
@@ -719,7 +720,7 @@ describe.each(clients)('a user who is not root, by %s ssh', (_name, connectTo) =
       # A shell that prints a greeting at every login.
       sed -i '1i echo "welcome to this machine"' /home/free/.bashrc
       echo 'free ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/free
-      echo 'asked ALL=(ALL) ALL' > /etc/sudoers.d/asked
+      echo 'prompted ALL=(ALL) ALL' > /etc/sudoers.d/prompted
       echo 'limited ALL=(ALL) NOPASSWD: /usr/bin/id' > /etc/sudoers.d/limited`)
   })
 
@@ -742,19 +743,22 @@ describe.each(clients)('a user who is not root, by %s ssh', (_name, connectTo) =
     })
   })
 
-  test.each(['asked', 'unknown', 'limited'])('%s gets an error that says what sudo lacks', async (user) => {
-    await withRemote(connectTo(routeTo(h1, { user })), async (remote) => {
-      // sudo asks every user without NOPASSWD for all commands, and does not say whether a password would
-      // help.
-      await expect(remote.exec(['id'], { signal, root: true })).rejects.toMatchObject({
-        code: 'SSH_SUDO_PASSWORD',
-        host: 'h1',
-        message: `sudo wants a password of ${user}, or gives ${user} no rights at all`,
-        hint: `as root on the host: echo '${user} ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/hyperkube`,
+  test.each(['prompted', 'unknown', 'limited'])(
+    '%s gets an error that says what sudo lacks',
+    async (user) => {
+      await withRemote(connectTo(routeTo(h1, { user })), async (remote) => {
+        // sudo asks every user without NOPASSWD for all commands, and does not say whether a password would
+        // help.
+        await expect(remote.exec(['id'], { signal, root: true })).rejects.toMatchObject({
+          code: 'SSH_SUDO_PASSWORD',
+          host: 'h1',
+          message: `sudo wants a password of ${user}, or gives ${user} no rights at all`,
+          hint: `as root on the host: echo '${user} ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/hyperkube`,
+        })
+        expect((await remote.exec(['id', '-un'], { signal })).stdout).toBe(`${user}\n`)
       })
-      expect((await remote.exec(['id', '-un'], { signal })).stdout).toBe(`${user}\n`)
-    })
-  })
+    },
+  )
 
   test('a host without sudo has its own error, and may get it later', async () => {
     await h1.exec(['mv', '/usr/bin/sudo', '/usr/bin/sudo.away'])

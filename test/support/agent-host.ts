@@ -1,5 +1,5 @@
 import type { Host } from '../../lab/hosts/host.ts'
-import type { AgentRelease } from '../../src/lifecycle/agent-install.ts'
+import type { AgentRelease } from '../../src/lifecycle/agent-release.ts'
 
 const hello = '{"apiVersion":"hyperkube.dev/v1","kind":"AgentRequest","body":{"type":"hello"}}'
 

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Host } from '../../lab/hosts/host.ts'
 import { buildExecutable, currentTarget } from '../../scripts/executable.ts'
-import type { AgentRelease } from '../../src/lifecycle/agent-install.ts'
+import type { AgentRelease } from '../../src/lifecycle/agent-release.ts'
 import {
   type ConnectedAgents,
   type ConnectAgentsOptions,

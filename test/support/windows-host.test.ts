@@ -10,9 +10,10 @@ import { runShellLine } from '../../lab/windows/shell-server.ts'
 import { runHost } from '../../lab/windows/run-host.ts'
 import type { SimulatedWindows } from '../../lab/windows/simulator/simulated-windows.ts'
 import { runProgram } from '../../src/kit/command.ts'
-import { installAgent, confirmAgent, type AgentRelease } from '../../src/lifecycle/agent-install.ts'
+import { installAgent, confirmAgent } from '../../src/lifecycle/agent-install.ts'
+import type { AgentRelease } from '../../src/lifecycle/agent-release.ts'
 import { Session } from '../../src/lifecycle/session.ts'
-import { readHostServices } from '../../src/lifecycle/status/services.ts'
+import { readHostServices } from '../../src/lifecycle/observe/services.ts'
 import type { Remote } from '../../src/ssh/remote.ts'
 import {
   type FakeWindowsHost,

@@ -27,7 +27,7 @@ export const faultNames = [
   'wrong-network-type',
   'deleted-network',
   'new-subnet',
-  'address-given-away',
+  'address-reassigned',
 ] as const
 export type FaultName = (typeof faultNames)[number]
 
@@ -111,7 +111,7 @@ export function injectFault(machine: Machine, { name, role }: SimulatedFault): v
       machine.cluster.subnet = `10.244.${machine.last % 250}.0/24`
       return undefined
     }
-    case 'address-given-away': {
+    case 'address-reassigned': {
       const book = machine.taken.get(overlayNetwork)
       for (const [address, owner] of book ?? []) if (owner === 'kube-proxy') book?.set(address, 'some pod')
       return undefined

@@ -74,7 +74,7 @@ export async function createWindowsWorker(
       name: 'WIN1',
       address: plan.address,
       gateway: '192.168.1.1',
-      fetch: (place) => createFakeDownloader(place, shared.files),
+      fetch: (toLocalPath) => createFakeDownloader(toLocalPath, shared.files),
       version: '0.1.0',
       executable: import.meta.filename,
       time: 'simulated',

@@ -32,7 +32,7 @@ export function buildAddonInputFixture(cluster: Cluster, more: Partial<AddonInpu
     cluster,
     images: findKubernetesRelease('1.37.1').images,
     sources: new Map(),
-    metricsCertificate: { ca: 'authority', certificate: 'certificate', privateKey: 'private key' },
+    metricsCertificate: { ca: 'ca', certificate: 'certificate', privateKey: 'private key' },
     resolvers: [['192.0.2.53'], ['192.0.2.53']],
     ...more,
   }

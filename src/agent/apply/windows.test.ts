@@ -17,19 +17,19 @@ import { applyAndListOps, someRunId } from './testing/fixtures.ts'
 import { withCrashOnWindows } from './testing/crash-injection.ts'
 import { runReset } from './reset/reset.ts'
 
-let world: SharedWindowsFixture
+let shared: SharedWindowsFixture
 /** A worker with an applied plan, shared by all tests that start from one. */
 let appliedWorker: WindowsWorker
 let worker: WindowsWorker
 beforeAll(async () => {
-  world = await createSharedFixture()
-  worker = await createWindowsWorker(world)
+  shared = await createSharedFixture()
+  worker = await createWindowsWorker(shared)
   appliedWorker = worker
   await applyToWorker()
 })
 afterAll(async () => appliedWorker[Symbol.asyncDispose]())
 beforeEach(async () => {
-  worker = await createWindowsWorker(world)
+  worker = await createWindowsWorker(shared)
 })
 afterEach(async () => worker[Symbol.asyncDispose]())
 
@@ -41,7 +41,7 @@ async function applyToWorker(plan: NodePlan = worker.plan): Promise<string[]> {
 /** Resets the worker to the state after its plan was applied. */
 async function resetToApplied(): Promise<void> {
   await worker[Symbol.asyncDispose]()
-  worker = await createWindowsWorker(world, appliedWorker)
+  worker = await createWindowsWorker(shared, appliedWorker)
 }
 
 async function leave() {
@@ -304,7 +304,7 @@ test.each([151, 397])('killed after every %i calls and gone on with, it ends the
   }
   expect(lives).toBeGreaterThan(3)
   expect((await diffHost(host, plan)).ops).toEqual([])
-  await using other = await createWindowsWorker(world)
+  await using other = await createWindowsWorker(shared)
   await applyAndListOps(other.host, plan, { certificates: await other.sign(other.host, plan) })
   const settled = (one: WindowsWorker) => {
     const { services, rules, networks, routes, files } = observeAll(one)

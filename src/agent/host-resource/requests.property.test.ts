@@ -146,14 +146,19 @@ class Simulation {
 const event = oneof(
   {
     weight: 4,
-    arbitrary: record({ what: constant('ask' as const), who: nat(2), requestId: nat(3), lands: boolean() }),
+    arbitrary: record({
+      what: constant('request' as const),
+      who: nat(2),
+      requestId: nat(3),
+      lands: boolean(),
+    }),
   },
   { weight: 2, arbitrary: record({ what: constant('land' as const), who: nat(2) }) },
   { weight: 3, arbitrary: record({ what: constant('elect' as const) }) },
-  { weight: 4, arbitrary: record({ what: constant('look' as const), late: nat(6) }) },
+  { weight: 4, arbitrary: record({ what: constant('handle' as const), late: nat(6) }) },
   { weight: 3, arbitrary: record({ what: constant('kill' as const), late: nat(2), ends: nat(12) }) },
   { weight: 1, arbitrary: record({ what: constant('restart' as const) }) },
-  { weight: 3, arbitrary: record({ what: constant('tell' as const) }) },
+  { weight: 3, arbitrary: record({ what: constant('report' as const) }) },
   { weight: 1, arbitrary: record({ what: constant('restore' as const), back: nat(8) }) },
   { weight: 1, arbitrary: record({ what: constant('operator' as const) }) },
   { weight: 1, arbitrary: record({ what: constant('wait' as const), minutes: nat(50) }) },
@@ -162,7 +167,7 @@ type Event = typeof event extends { generate: (...args: never[]) => { readonly v
 
 async function applyEvent(simulation: Simulation, one: Event): Promise<void> {
   switch (one.what) {
-    case 'ask':
+    case 'request':
       simulation.request(one.who, requestIds[one.requestId] ?? 'w0')
       if (one.lands) simulation.land(one.who)
       return
@@ -170,13 +175,13 @@ async function applyEvent(simulation: Simulation, one: Event): Promise<void> {
       return simulation.land(one.who)
     case 'elect':
       return simulation.elect()
-    case 'look':
+    case 'handle':
       return void (await simulation.handleNext(one.late))
     case 'kill':
       return void (await simulation.handleNext(one.late, { calls: 0, ends: one.ends }))
     case 'restart':
       return simulation.restart()
-    case 'tell':
+    case 'report':
       return simulation.reportStatus()
     case 'restore':
       return simulation.restore(one.back)
@@ -222,7 +227,7 @@ function findViolations(done: readonly Handled[]): string[] {
  * a request that stays refused is late.
  */
 function findMismatch(step: HostRequestStep, requestId: string, done: readonly Handled[]): string[] {
-  if (step.kind !== 'answered') return [`${requestId} has no answer: ${step.kind}`]
+  if (step.kind !== 'result') return [`${requestId} has no result: ${step.kind}`]
   const isDone = done.some(({ id }) => id === requestId)
   const outcome = step.result.outcome === 'refused' ? step.result.reason : step.result.outcome
   const matches: Readonly<Record<string, boolean>> = { done: isDone, interrupted: true, late: !isDone }

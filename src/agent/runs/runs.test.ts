@@ -82,10 +82,10 @@ test('the same run is never begun twice', async () => {
 
 test('a failure is reported with its code and hint, and the next run goes on', async () => {
   await runs.start(run, 'apply', async () => {
-    throw new HyperkubeError('SERVICE_FAILED', 'it ended', { component: 'etcd', hint: 'look' })
+    throw new HyperkubeError('SERVICE_FAILED', 'it ended', { component: 'etcd', hint: 'inspect' })
   })
   const events = await Array.fromAsync(runs.attach(run, 2, never))
-  const failure = { code: 'SERVICE_FAILED', message: 'etcd: it ended', hint: 'look' }
+  const failure = { code: 'SERVICE_FAILED', message: 'etcd: it ended', hint: 'inspect' }
   expect(events.map(({ body }) => body)).toEqual([
     { type: 'run-ended', result: { outcome: 'failed', failure } },
   ])

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
-import { agentPipe } from '../windows/agent-pipe.ts'
+import { agentPipe } from './agent-pipe.ts'
 import { readLines } from './lines.ts'
 
 export interface BridgeOptions {

@@ -7,7 +7,7 @@ const stateCells: Readonly<Record<AddonStatus['state'], TableCell>> = {
   unready: { text: 'not ready', colour: 'red' },
   changes: { text: 'to be changed', colour: 'yellow' },
   absent: { text: 'not there yet', colour: 'yellow' },
-  leaving: { text: 'to be removed', colour: 'yellow' },
+  undesired: { text: 'to be removed', colour: 'yellow' },
   off: { text: 'off', colour: 'dim' },
 }
 

@@ -1,8 +1,8 @@
 import { buffer } from 'node:stream/consumers'
 import { deriveBundleKey } from '../../identity/bundle-key.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { ReadBundledFile } from '../../lifecycle/agent-install.ts'
-import type { ClusterInputs } from '../../lifecycle/build-proposal.ts'
+import type { ReadBundledFile } from '../../lifecycle/agent-install-options.ts'
+import type { ClusterInputs } from '../../lifecycle/cluster-inputs.ts'
 import type { CommandContext } from '../command.ts'
 import { findBundlePath, openClusterBundle } from './open-cluster-bundle.ts'
 

@@ -28,12 +28,12 @@ test('a row for each certificate, the CAs, and unreachable hosts', () => {
     plain,
   )
   expect(text).toMatchInlineSnapshot(`
-    "HOST  COMPONENT  CERTIFICATE  AUTHORITY   STATE    DUE               UNTIL
+    "HOST  COMPONENT  CERTIFICATE  CA          STATE    DUE               UNTIL
     cp1   kubelet    client.crt   kubernetes  good     2027-07-16 19:58  2027-11-15 12:00
     cp1   etcd       peer.crt     etcd        missing  -                 -
 
-    AUTHORITY  KEY      FROM              UNTIL             REPLACEMENT
-    etcd       current  2026-11-15 11:55  2027-11-15 12:00  trust
+    CA    KEY      FROM              UNTIL             REPLACEMENT
+    etcd  current  2026-11-15 11:55  2027-11-15 12:00  trust
 
     w1: no answer
     "

@@ -2,7 +2,12 @@ import { toPrintable } from '../../kit/printable.ts'
 import type { CaRow, CertificateRow } from '../../lifecycle/key-rotation/certificate-rows.ts'
 import type { Paint } from '../command.ts'
 import { type TableCell, type TableColumn, formatTable } from '../table.ts'
-import type { UnreachableHost } from './list.ts'
+
+/** A host that did not answer, and why. */
+export interface UnreachableHost {
+  readonly host: string
+  readonly reason: string
+}
 
 export interface CertificateListing {
   readonly certificates: readonly CertificateRow[]
@@ -28,7 +33,7 @@ const columns: readonly TableColumn<CertificateRow>[] = [
   { head: 'HOST', cell: ({ host }) => ({ text: host }) },
   { head: 'COMPONENT', cell: ({ component }) => ({ text: component }) },
   { head: 'CERTIFICATE', cell: ({ file }) => ({ text: file.replace(/^.*[/\\]/, '') }) },
-  { head: 'AUTHORITY', cell: ({ ca }) => ({ text: ca }) },
+  { head: 'CA', cell: ({ ca }) => ({ text: ca }) },
   { head: 'STATE', cell: toStateCell },
   { head: 'DUE', cell: ({ due }) => ({ text: formatDate(due) }) },
   { head: 'UNTIL', cell: ({ until }) => ({ text: formatDate(until) }) },
@@ -42,7 +47,7 @@ const wideColumns: readonly TableColumn<CertificateRow>[] = [
 ]
 
 const caColumns: readonly TableColumn<CaRow>[] = [
-  { head: 'AUTHORITY', cell: ({ ca }) => ({ text: ca }) },
+  { head: 'CA', cell: ({ ca }) => ({ text: ca }) },
   { head: 'KEY', cell: ({ use }) => ({ text: use }) },
   { head: 'FROM', cell: ({ from }) => ({ text: formatDate(from) }) },
   { head: 'UNTIL', cell: ({ until }) => ({ text: formatDate(until) }) },

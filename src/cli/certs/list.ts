@@ -13,13 +13,7 @@ import { limitHosts } from '../limit-hosts.ts'
 import { openIdentity } from '../load-identity.ts'
 import { printResult } from '../print.ts'
 import type { CertsAction } from './action.ts'
-import { formatCertificateList } from './list-text.ts'
-
-/** A host that did not answer, and why. */
-export interface UnreachableHost {
-  readonly host: string
-  readonly reason: string
-}
+import { formatCertificateList, type UnreachableHost } from './list-text.ts'
 
 /** `hyperkube certs list [HOST...]`: reads from the installed agents and changes nothing. */
 export const listCertificates: CertsAction = async ({ context, options, cluster, args }) => {

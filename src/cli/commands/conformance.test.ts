@@ -41,7 +41,7 @@ async function writeSuite(script: string): Promise<void> {
 for word; do case $word in
   --version) echo v1.37.1; exit;;
   --ginkgo.json-report=*) cp ${testdata}/suite.json "\${word#*=}"; exit;;
-  --kubeconfig=*) cp "\${word#*=}" ${root}/given; stat -c %a "\${word#*=}" > ${root}/mode; echo "\${word#*=}" > ${root}/place;;
+  --kubeconfig=*) cp "\${word#*=}" ${root}/given; stat -c %a "\${word#*=}" > ${root}/mode; echo "\${word#*=}" > ${root}/path;;
 esac; done
 echo "$@" > ${root}/arguments; env > ${root}/environment
 ${script}
@@ -102,7 +102,7 @@ describe('hyperkube conformance', () => {
     expect(key).not.toBe('')
     expect(await text('arguments')).not.toContain(key)
     expect(await text('environment')).not.toContain(key)
-    await expect(readFile((await text('place')).trim())).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(readFile((await text('path')).trim())).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
   test('goes where --server says', async () => {

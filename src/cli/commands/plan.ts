@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { hasErrors } from '../../contract/finding.ts'
-import type { ClusterInputs } from '../../lifecycle/build-proposal.ts'
+import type { ClusterInputs } from '../../lifecycle/cluster-inputs.ts'
 import { type CommandDefinition, type CommandContext, exitCodes, type Invocation } from '../command.ts'
 import { limitHosts } from '../limit-hosts.ts'
 import { loadCluster } from '../load-cluster.ts'

@@ -1,7 +1,6 @@
 import { dirname, isAbsolute, relative } from 'node:path'
 import { toPrintable } from '../../kit/printable.ts'
 import { buildLockPath } from '../cluster-paths.ts'
-import { findCommand } from '../command-table.ts'
 import type { IdentityOptions, IdentityPaths } from '../load-identity.ts'
 
 /** Tells how to store the files of a new cluster. Shown once, when they are created. */
@@ -18,14 +17,14 @@ keep the key out of git, and a copy of it in another place:
 ${isKeyBesideFile ? `warning: ${key} lies where ${file} does; add it to .gitignore, or move it away\n` : ''}`)
 }
 
-/** Lists only commands that this build has. */
+/** Lists the commands that come after init. */
 export function formatNextCommands({ file, key }: IdentityOptions): string {
   const flags = file === 'cluster.yml' ? '' : ` -f ${file}`
   const keyFlags = key === undefined ? flags : `${flags} --key ${key}`
   const lines = [
     ['lock', flags],
     ['plan', keyFlags],
-  ].filter(([name = '']) => findCommand(name) !== undefined)
+  ]
   return toPrintable(lines.map(([name, rest]) => `  → hyperkube ${name}${rest}\n`).join(''))
 }
 

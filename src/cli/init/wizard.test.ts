@@ -4,8 +4,8 @@ import { runHyperkube } from '../testing/run-in-memory.ts'
 const host = (address: string, user = '', purpose = '') => [address, user, purpose]
 
 test('the operator is asked, sees the file, and gets the answers in it', async () => {
-  const answers = ['shop', '1.36.4', ...host('10.0.0.1'), ...host('10.0.0.2', 'ops'), '', false, true]
-  const { code, stdout, files, prompts } = await runHyperkube('init', {}, { replies: answers })
+  const replies = ['shop', '1.36.4', ...host('10.0.0.1'), ...host('10.0.0.2', 'ops'), '', false, true]
+  const { code, stdout, files, prompts } = await runHyperkube('init', {}, { replies })
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: '/home/me/.config/hyperkube/keys/shop.key\ncluster.identity\ncluster.yml\n',
@@ -61,12 +61,12 @@ test('a name that was given is not asked for', async () => {
 })
 
 test('a wrong answer is refused at once, in the words of the file’s own check', async () => {
-  const answers = [
+  const replies = [
     ...['The Shop', 'shop', ''],
     ...['', '10.0.0.1/8', ...host('10.0.0.1', '', 'worker')],
     ...['', '10.0.0.1', ...host('10.0.0.2', '', 'control-plane'), ''],
   ]
-  const { code, prompts } = await runHyperkube('init', {}, { replies: answers })
+  const { code, prompts } = await runHyperkube('init', {}, { replies })
   expect(code).toBe(130)
   expect(prompts.slice(1).filter((line) => !line.includes('?'))).toEqual([
     'The Shop: must be a DNS label: lower-case letters, digits and dashes',
@@ -79,8 +79,8 @@ test('a wrong answer is refused at once, in the words of the file’s own check'
 
 test('networks are asked for when they clash, until they do not', async () => {
   const networks = ['10.0.0.0/8', '172.16.0.1/16', '172.16.0.0/16', '10.42.0.0/16', '']
-  const answers = ['', '', ...host('10.0.0.1'), '', true, ...networks, true]
-  const { code, files, prompts } = await runHyperkube('init', {}, { replies: answers })
+  const replies = ['', '', ...host('10.0.0.1'), '', true, ...networks, true]
+  const { code, files, prompts } = await runHyperkube('init', {}, { replies })
   expect(code).toBe(0)
   expect(files.get('cluster.yml')).toContain('    pods: 10.42.0.0/16\n    services: 172.16.0.0/16\n')
   expect(prompts).toContain('172.16.0.1/16: this is an address inside a network')
@@ -90,24 +90,24 @@ test('networks are asked for when they clash, until they do not', async () => {
 })
 
 test('default networks that overlap with hosts are asked for directly', async () => {
-  const answers = ['', '', ...host('10.244.0.1'), '', '192.168.0.0/16', '', true]
-  const { code, files, prompts } = await runHyperkube('init', {}, { replies: answers })
+  const replies = ['', '', ...host('10.244.0.1'), '', '192.168.0.0/16', '', true]
+  const { code, files, prompts } = await runHyperkube('init', {}, { replies })
   expect(code).toBe(0)
   expect(prompts.join('\n')).not.toContain('Are these in use')
   expect(files.get('cluster.yml')).toContain('    pods: 192.168.0.0/16\n    services: 10.96.0.0/16\n')
 })
 
 test('an interruption at any question ends it with 130, and nothing is written', async () => {
-  const answers = ['shop', '1.37.1', ...host('10.0.0.1'), '', false, true]
-  for (let count = 0; count < answers.length; count++) {
-    const ran = await runHyperkube('init', {}, { replies: answers.slice(0, count) })
+  const replies = ['shop', '1.37.1', ...host('10.0.0.1'), '', false, true]
+  for (let count = 0; count < replies.length; count++) {
+    const ran = await runHyperkube('init', {}, { replies: replies.slice(0, count) })
     expect(ran).toMatchObject({ code: 130, stdout: '', files: new Map() })
   }
 })
 
 test('without confirmation no file is written', async () => {
-  const answers = ['shop', '', ...host('10.0.0.1'), '', false, false]
-  expect(await runHyperkube('init', {}, { replies: answers })).toMatchObject({
+  const replies = ['shop', '', ...host('10.0.0.1'), '', false, false]
+  expect(await runHyperkube('init', {}, { replies })).toMatchObject({
     code: 1,
     stdout: '',
     stderr: '',

@@ -43,7 +43,7 @@ async function runLogs(
     },
     mask: createSecretMask(),
   })
-  return { ...collectResult(code), asked: requests }
+  return { ...collectResult(code), requests }
 }
 
 test('lines of all hosts are merged by time; an unreachable host is reported and does not stop the others', async () => {
@@ -63,7 +63,7 @@ test('lines of all hosts are merged by time; an unreachable host is reported and
 })
 
 test('followed, they come as well', async () => {
-  const { stdout, asked: requests } = await runLogs({ follow: true, lines: 5 })
+  const { stdout, requests } = await runLogs({ follow: true, lines: 5 })
   expect(stdout.split('\n')).toHaveLength(6)
   expect(requests.map((argv) => argv.slice(-2))).toEqual([
     ['--lines=5', '--follow'],

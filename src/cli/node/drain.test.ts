@@ -28,8 +28,12 @@ interface DrainResult {
 
 const readNodeCordon = ({ node }: FakeNodeApi) => node && readCordon(node)
 
-async function drain(api: FakeNodeApi, more: object, world: InMemoryOptions = {}): Promise<DrainResult> {
-  const { context, collectResult } = createInMemoryContext({}, world)
+async function drain(
+  api: FakeNodeApi,
+  more: object,
+  environment: InMemoryOptions = {},
+): Promise<DrainResult> {
+  const { context, collectResult } = createInMemoryContext({}, environment)
   const { client } = await openApi(api)
   const options = { file: 'cluster.yml', output: 'table', input: true, progress: 'plain', ...more } as const
   const events: Event['body'][] = []
@@ -76,9 +80,9 @@ test.each([
   ['the operator says no', {}, { replies: [false] }, 3],
   ['there is no terminal to ask on', {}, {}, 2],
   ['the operator interrupts', {}, { replies: [] }, 130],
-])('nothing is done when %s', async (_, more, world, expected) => {
+])('nothing is done when %s', async (_, more, environment, expected) => {
   const api = new FakeNodeApi(...pods())
-  const { code } = await drain(api, more, world)
+  const { code } = await drain(api, more, environment)
   expect(code).toBe(expected)
   expect([api.pods.length, readNodeCordon(api)]).toEqual([3, 'none'])
 })

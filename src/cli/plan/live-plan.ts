@@ -1,4 +1,5 @@
-import { hasChanges, type Proposal, type ClusterInputs } from '../../lifecycle/build-proposal.ts'
+import { hasChanges, type Proposal } from '../../lifecycle/build-proposal.ts'
+import type { ClusterInputs } from '../../lifecycle/cluster-inputs.ts'
 import { createClusterClient } from '../../lifecycle/cluster-client.ts'
 import { hasErrors } from '../../contract/finding.ts'
 import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'

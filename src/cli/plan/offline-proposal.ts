@@ -12,8 +12,8 @@ import {
   filterRolloutFindings,
   planFromInputs,
   type Proposal,
-  type ClusterInputs,
 } from '../../lifecycle/build-proposal.ts'
+import type { ClusterInputs } from '../../lifecycle/cluster-inputs.ts'
 import { readRoles } from '../../rollout/host.ts'
 import type { RemovedHost, LiveHosts } from '../../rollout/input.ts'
 import { planRollout } from '../../rollout/rollout.ts'

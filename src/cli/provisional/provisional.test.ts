@@ -88,17 +88,17 @@ test('every host knows its previous plan before any change, and the time starts 
 })
 
 test('an operator at a terminal is asked: yes confirms, no rolls back, an interrupt leaves the change provisional', async () => {
-  const confirmed = await run({ ...defaultSetup, world: { replies: [true, true] } })
+  const confirmed = await run({ ...defaultSetup, environment: { replies: [true, true] } })
   expect(confirmed.result).toMatchObject({ code: 0, provisional: { state: 'confirmed' } })
   expect(confirmed.types.filter((type) => type === 'confirm-provisional')).toHaveLength(3)
   expect(confirmed.types.at(-1)).toBe('release')
-  const rolledBack = await run({ ...defaultSetup, world: { replies: [true, false] } })
+  const rolledBack = await run({ ...defaultSetup, environment: { replies: [true, false] } })
   expect(rolledBack.result).toMatchObject({ code: 3, provisional: { state: 'rolling-back' } })
   const deadlines = rolledBack.requests.flatMap((request) =>
     request.type === 'move-provisional' ? [request.deadline] : [],
   )
   expect(deadlines.slice(-3)).toEqual(deadlines.slice(-3).map(() => '2026-11-15T12:00:00.000Z'))
-  const interrupted = await run({ ...defaultSetup, world: { replies: [true] } })
+  const interrupted = await run({ ...defaultSetup, environment: { replies: [true] } })
   expect(interrupted.result).toMatchObject({
     code: 130,
     result: { outcome: 'done' },

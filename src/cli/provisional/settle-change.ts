@@ -9,7 +9,8 @@ import { reportSingleStep } from '../../lifecycle/event-stream.ts'
 import { type CommandContext, exitCodes, type GlobalOptions } from '../command.ts'
 import { choosePrompts, Interrupted } from '../prompts.ts'
 import { type OperatorLockDeps, withOperatorLock } from '../up/operator-lock.ts'
-import type { UpDeps, UpRunResult } from '../up/propose-and-execute.ts'
+import type { UpRunResult } from '../up/up-run-result.ts'
+import type { UpDeps } from '../up/up-deps.ts'
 import { formatRollbackTime, type ProvisionalEnd } from './text.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Op } from '../../contract/op.ts'
 import type { EventBody } from '../../lifecycle/event-stream.ts'
 import { formatRunningOp, formatEndedOp, formatWait } from './op-text.ts'
-import type { StepStatus, WaitState } from './run-state.ts'
+import type { StepStatus, WaitState } from './step-state.ts'
 
 interface TransferProgress {
   readonly done: number

@@ -1,6 +1,7 @@
 import type { Event } from '../../contract/event.ts'
 import { applyHostEvent, createHostState, toStepStatus } from './host-state.ts'
-import { type FailedItem, buildLogKey, type RunState, type StepState } from './run-state.ts'
+import { type FailedItem, buildLogKey, type RunState } from './run-state.ts'
+import type { StepState } from './step-state.ts'
 
 /** Mutable copy of the state while events are applied. */
 type Draft = {

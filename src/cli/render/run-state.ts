@@ -1,27 +1,7 @@
 import type { Finding } from '../../contract/finding.ts'
 import type { StepFailure, StepResult, EventBody } from '../../lifecycle/event-stream.ts'
 import type { HostState } from './host-state.ts'
-
-export type StepStatus = 'pending' | 'running' | Exclude<StepResult['outcome'], 'unchanged'>
-
-/** Times are milliseconds since 1970 by the operator's clock. */
-export interface StepState {
-  readonly id: string
-  readonly title: string
-  readonly hosts: readonly string[]
-  /** True if the step changes hosts; false if it only reads or prepares. */
-  readonly isCounted: boolean
-  /** Position among the counted steps, as in the confirmed plan. */
-  readonly number: number
-  readonly status: StepStatus
-  readonly startedAt: number | undefined
-  readonly endedAt: number | undefined
-}
-
-export interface WaitState {
-  readonly for: string
-  readonly since: number
-}
+import type { StepState, WaitState } from './step-state.ts'
 
 /** A failure with its step, host and component. */
 export interface FailedItem extends StepFailure {

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../kit/duration.ts'
 import { gap, type AlignedRow, type StyledSpan, span } from './line.ts'
-import type { StepState } from './run-state.ts'
+import type { StepState } from './step-state.ts'
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 /** Milliseconds between two frames. */

@@ -8,7 +8,7 @@ import packageFile from '../../../package.json' with { type: 'json' }
 import { syncDirectory } from '../../kit/atomic-file.ts'
 import type { SecretMask } from '../../kit/mask-secrets.ts'
 import { toPrintable } from '../../kit/printable.ts'
-import type { LogTime } from '../../lifecycle/logs/host-log.ts'
+import type { LogTime } from '../../lifecycle/logs/log-query.ts'
 import { streamSupportArchive } from '../../lifecycle/support-bundle/archive.ts'
 import { createCleaner } from '../../lifecycle/support-bundle/cleaner.ts'
 import {

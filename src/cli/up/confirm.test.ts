@@ -4,8 +4,8 @@ import { createInMemoryContext, type InMemoryOptions } from '../testing/run-in-m
 import { Interrupted } from '../prompts.ts'
 import { confirmChanges } from './confirm.ts'
 
-async function confirm(more: Partial<GlobalOptions>, world: InMemoryOptions = {}, canPrompt = true) {
-  const { context, collectResult } = createInMemoryContext({}, world)
+async function confirm(more: Partial<GlobalOptions>, environment: InMemoryOptions = {}, canPrompt = true) {
+  const { context, collectResult } = createInMemoryContext({}, environment)
   const options: GlobalOptions = { file: 'cluster.yml', output: 'table', input: true, ...more }
   const result = await confirmChanges(context, options, canPrompt)
   return { result, ...collectResult(0) }

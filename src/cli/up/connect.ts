@@ -3,7 +3,7 @@ import { type ConnectedAgents, connectAgents } from '../../lifecycle/connected-a
 import { HostKeyStore } from '../../lifecycle/host-key-store.ts'
 import { buildSharedPlanData } from '../../plan/shared-data.ts'
 import { reportSingleStep } from '../../lifecycle/event-stream.ts'
-import type { ClusterInputs } from '../../lifecycle/build-proposal.ts'
+import type { ClusterInputs } from '../../lifecycle/cluster-inputs.ts'
 import type { HostToRemove } from '../../lifecycle/hosts-to-remove.ts'
 import type { Session } from '../../lifecycle/session.ts'
 import { type HostSpec, hostSchema } from '../../spec/host.ts'

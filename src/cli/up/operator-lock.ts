@@ -1,6 +1,6 @@
 import { type OperatorLockOptions, type OperatorLock, acquireOperatorLock } from '../../lifecycle/claim.ts'
 import type { Session } from '../../lifecycle/session.ts'
-import type { ClusterInputs } from '../../lifecycle/build-proposal.ts'
+import type { ClusterInputs } from '../../lifecycle/cluster-inputs.ts'
 import type { CommandContext } from '../command.ts'
 import { formatHolder, isProcessAlive, isHolderGone } from '../lock-holder.ts'
 import type { RunReporter } from '../run-with-progress.ts'

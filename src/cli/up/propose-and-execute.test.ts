@@ -9,7 +9,7 @@ import { upTestCluster, sampleOp, threeControlPlanes, createUpHarness } from './
 const { inputs, run } = await createUpHarness()
 
 test('confirmed changes are made under the operator lock, which is released', async () => {
-  const { result, started, output, types } = await run({ world: { replies: [true] } })
+  const { result, started, output, types } = await run({ environment: { replies: [true] } })
   expect(result).toEqual({ code: 0, result: { outcome: 'done' } })
   expect(started).toBe(true)
   expect(output).toContain('1. preparation on cp1, w1 and w2')
@@ -19,8 +19,8 @@ test('confirmed changes are made under the operator lock, which is released', as
 })
 
 test('without a confirmation nothing is done and no lock is acquired', async () => {
-  for (const world of [{ replies: [false] }, {}]) {
-    const { result, started, types } = await run({ world })
+  for (const environment of [{ replies: [false] }, {}]) {
+    const { result, started, types } = await run({ environment })
     expect(result).toMatchObject({ result: { outcome: 'unchanged' } })
     expect({ begun: started, claims: types.filter((type) => type === 'claim') }).toEqual({
       begun: false,
@@ -168,7 +168,7 @@ test('after an interrupt the lock is released once hosts have finished', async (
   const interrupt = new AbortController()
   const { result, types } = await run({
     yes: true,
-    world: { signal: interrupt.signal },
+    environment: { signal: interrupt.signal },
     ops: [sampleOp, { ...sampleOp, component: 'kubelet', stage: 'node', action: 'change' }],
     async *script() {
       interrupt.abort()
@@ -184,7 +184,7 @@ test('an interruption that comes when all is done already changes nothing', asyn
   const interrupt = new AbortController()
   const { result } = await run({
     yes: true,
-    world: { signal: interrupt.signal },
+    environment: { signal: interrupt.signal },
     syncNodeLabels: async () => interrupt.abort(),
   })
   expect(result).toEqual({ code: 0, result: { outcome: 'done' } })

@@ -6,20 +6,18 @@ import { execute } from '../../lifecycle/execute.ts'
 import {
   type PlannedProvisionalChange,
   planProvisionalChange,
-  type ProvisionalOptions,
 } from '../../lifecycle/auto-rollback/plan-provisional.ts'
-import { type HostEndpoint, listPlannedEndpoints } from '../../lifecycle/host-endpoints.ts'
-import type { ClusterClient, ClusterClientOptions } from '../../lifecycle/cluster-client.ts'
-import { hasChanges, type Proposal, type ClusterInputs } from '../../lifecycle/build-proposal.ts'
+import { listPlannedEndpoints } from '../../lifecycle/host-endpoints.ts'
+import { hasChanges, type Proposal } from '../../lifecycle/build-proposal.ts'
+import type { ClusterInputs } from '../../lifecycle/cluster-inputs.ts'
 import { openClusterBundle } from '../bundle/open-cluster-bundle.ts'
 import { saveIdentity } from '../load-identity.ts'
-import { type CommandContext, exitCodes, type Invocation } from '../command.ts'
+import { type CommandContext, exitCodes } from '../command.ts'
 import { findUnapprovedChanges } from '../../lifecycle/plan-approval.ts'
-import type { PlannedChanges, PlanDocument } from '../../lifecycle/plan-document.ts'
 import { formatProposal } from '../plan/proposal-text.ts'
-import type { RunReporter, CommandOutcome } from '../run-with-progress.ts'
+import type { CommandOutcome } from '../run-with-progress.ts'
 import { settleProvisionalChange } from '../provisional/settle-change.ts'
-import { type ProvisionalEnd, formatProvisionalPlan, formatUnfinished } from '../provisional/text.ts'
+import { formatProvisionalPlan, formatUnfinished } from '../provisional/text.ts'
 import { joinNames } from '../format-text.ts'
 import { confirmChanges } from './confirm.ts'
 import { buildDesiredObjects } from './desired-objects.ts'
@@ -27,52 +25,8 @@ import { proposeChanges, createRemoteLookup, buildClientOptions } from './propos
 import type { ClusterConnection } from './connect.ts'
 import { buildRefusedResult } from './refused-result.ts'
 import { withOperatorLock } from './operator-lock.ts'
-
-export interface UpFlags {
-  readonly ignore: readonly string[]
-  readonly forceUnlock: boolean
-  /** Whether changes are only shown. */
-  readonly dryRun: boolean
-  /** Changes beyond this plan are refused. */
-  readonly plan: ApprovedPlan | undefined
-  /** Hosts roll back by themselves unless the change is confirmed. */
-  readonly provisional?: ProvisionalOptions | undefined
-  /** False for programs that read events and answer no prompts. */
-  readonly canPrompt: boolean
-}
-
-export interface ApprovedPlan {
-  readonly file: string
-  readonly document: PlanDocument
-}
-
-export interface UpDeps extends Pick<ClusterConnection, 'inputs' | 'connected' | 'removedHosts'> {
-  readonly context: CommandContext
-  readonly options: Invocation['options']
-  readonly flags: UpFlags
-  /** Whether to renew all certificates, also those that are valid for long. */
-  readonly renew?: boolean
-  /** Hosts whose etcd got new data and has not run with it yet. */
-  readonly restored?: readonly string[]
-  readonly run: RunReporter
-  /** Called with the planned changes before the operator is asked. */
-  readonly onPlanned?: (changes: PlannedChanges) => void
-  /** Connects to the running cluster. */
-  readonly createClient: (
-    endpoints: readonly HostEndpoint[],
-    options: ClusterClientOptions,
-  ) => Promise<Omit<ClusterClient, 'api' | 'etcd'>>
-  /** Saves the desired files, once they are confirmed or already applied. */
-  readonly persist: () => Promise<void>
-  /** From now on hosts are waited for, even after an interrupt. */
-  readonly deferAbort: () => void
-  /** After deferAbort an interrupt does not abort this signal, so that work in the cluster is cleaned up. */
-  readonly deferredSignal: AbortSignal
-}
-
-export interface UpRunResult extends CommandOutcome {
-  readonly provisional?: ProvisionalEnd
-}
+import type { ApprovedPlan, UpDeps } from './up-deps.ts'
+import type { UpRunResult } from './up-run-result.ts'
 
 /** Computes the changes for the connected hosts, asks, and makes them. */
 export async function proposeAndExecute(deps: UpDeps): Promise<UpRunResult> {

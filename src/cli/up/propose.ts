@@ -9,8 +9,8 @@ import {
   type Proposal,
   buildProposal,
   type ProposalOptions,
-  type ClusterInputs,
 } from '../../lifecycle/build-proposal.ts'
+import type { ClusterInputs } from '../../lifecycle/cluster-inputs.ts'
 import { checkActiveProvisional } from '../../lifecycle/auto-rollback/provisional-changes.ts'
 import type { CommandContext, Invocation } from '../command.ts'
 import { formatHolder } from '../lock-holder.ts'

@@ -3,7 +3,7 @@ import type { EtcdMember, MemberHealth, MemberStatus, EtcdObservation } from '..
 /** For tests: deviations of a member from a healthy voter. */
 export interface MemberFixture {
   readonly learner?: boolean
-  readonly health?: 'healthy' | 'away' | 'unready'
+  readonly health?: 'healthy' | 'unreachable' | 'unready'
   readonly unstarted?: boolean
   readonly status?: Partial<MemberStatus>
 }
@@ -41,9 +41,9 @@ function buildMember(name: string, { learner = false, unstarted = false }: Membe
   }
 }
 
-const healths: Readonly<Record<'healthy' | 'away' | 'unready', MemberHealth>> = {
+const healths: Readonly<Record<'healthy' | 'unreachable' | 'unready', MemberHealth>> = {
   healthy: { live: true, ready: true, failing: [], reason: undefined },
-  away: { live: false, ready: false, failing: [], reason: 'no connection' },
+  unreachable: { live: false, ready: false, failing: [], reason: 'no connection' },
   unready: {
     live: true,
     ready: false,

@@ -22,7 +22,7 @@ export type TestResponse =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly json: unknown }
   | { readonly status: number; readonly headers?: Record<string, string>; readonly text: string }
   /** The connection is closed before the response or in the middle of it. */
-  | { readonly cut: 'before' | 'within' }
+  | { readonly cut: 'before' | 'middle' }
   | { readonly silent: true }
   /** Full control over the response. */
   | { readonly by: (response: ServerResponse) => void }

@@ -125,7 +125,7 @@ export class FakeWatchApi {
     if (query.has('continue') && (Number(token) < this.#compacted || fault === 'gone')) return refusals.gone
     if (refusal !== undefined && fault !== 'gone') return refusal
     if (fault === 'reset' || fault === 'half a line') {
-      return { cut: fault === 'reset' ? 'before' : 'within' }
+      return { cut: fault === 'reset' ? 'before' : 'middle' }
     }
     if (fault === 'garbage') return { status: 200, text: '{"items' }
     if (fault === 'silence') return { silent: true }

@@ -9,7 +9,7 @@ import type { AddonProposal } from './proposal.ts'
 /** Status of an addon, with the reason as text. */
 export interface AddonStatus {
   readonly name: string
-  readonly state: 'ready' | 'unready' | 'changes' | 'absent' | 'leaving' | 'off'
+  readonly state: 'ready' | 'unready' | 'changes' | 'absent' | 'undesired' | 'off'
   readonly version?: string
   readonly about: string
   readonly reason?: string
@@ -35,7 +35,7 @@ export async function readAddonStatuses(
   const names = new Set(desired.map(({ name }) => name))
   const removed = differences
     .filter(({ addon }) => !names.has(addon))
-    .map(({ addon }): AddonStatus => ({ name: addon, state: 'leaving', about: 'no longer in cluster.yml' }))
+    .map(({ addon }): AddonStatus => ({ name: addon, state: 'undesired', about: 'no longer in cluster.yml' }))
   return [...(await Promise.all(states)), ...removed]
 }
 

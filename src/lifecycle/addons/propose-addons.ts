@@ -6,7 +6,7 @@ import type { Identity } from '../../identity/identity.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject } from '../../kube/object.ts'
 import { findObject } from '../../kube/read-objects.ts'
-import type { ClusterInputs } from '../build-proposal.ts'
+import type { ClusterInputs } from '../cluster-inputs.ts'
 import { type AddonProposal, type AddonProposalInput, proposeAllAddons, compareAddons } from './proposal.ts'
 import { type ServingCertificate, ensureServingCertificate } from './serving-certificate.ts'
 

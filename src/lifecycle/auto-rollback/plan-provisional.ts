@@ -11,7 +11,8 @@ import { provisionalFindings, type ProvisionalHost } from '../../rollout/provisi
 import { isFeasible } from '../addons/proposal.ts'
 import { describeObjectChanges } from '../cluster-objects/changes.ts'
 import type { Session } from '../session.ts'
-import { type Proposal, collectSecrets, type ClusterInputs } from '../build-proposal.ts'
+import type { Proposal } from '../build-proposal.ts'
+import { collectSecrets, type ClusterInputs } from '../cluster-inputs.ts'
 import {
   selectActiveProvisional,
   type ActiveProvisionalChanges,

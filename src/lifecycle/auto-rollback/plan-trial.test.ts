@@ -8,7 +8,8 @@ import { Secret } from '../../pki/secret.ts'
 import { parseTestCluster, buildTestLock, buildPlanInput } from '../../plan/testing/fixtures.ts'
 import { planRollout } from '../../rollout/rollout.ts'
 import { scriptedSession } from '../testing/scripted-agent.ts'
-import { emptyProposal, planFromInputs, type ClusterInputs } from '../build-proposal.ts'
+import { emptyProposal, planFromInputs } from '../build-proposal.ts'
+import type { ClusterInputs } from '../cluster-inputs.ts'
 import { planProvisionalChange } from './plan-provisional.ts'
 
 const now = new Date('2026-11-15T00:00:00Z')

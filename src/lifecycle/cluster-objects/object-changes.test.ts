@@ -42,17 +42,17 @@ function buildDesired(desiredCluster: Cluster, of = rules) {
 async function setup() {
   const objects = new FakeKubeApi()
   let polls = 0
-  const respond = (asked: ReceivedRequest): TestResponse => {
+  const respond = (request: ReceivedRequest): TestResponse => {
     const definition = `${definitions}/hosts.hyperkube.dev`
     const established = objects.get(definition)?.['status'] !== undefined
-    if (asked.path.startsWith(hostsPath) && !established) return { status: 404, text: '404 page not found' }
-    if (asked.path === definition && asked.method === 'GET' && ++polls === 3) {
+    if (request.path.startsWith(hostsPath) && !established) return { status: 404, text: '404 page not found' }
+    if (request.path === definition && request.method === 'GET' && ++polls === 3) {
       for (const { metadata } of objects.all(definitions)) {
         const status = { conditions: [{ type: 'Established', status: 'True' }] }
         objects.change(`${definitions}/${metadata.name}`, { status })
       }
     }
-    return objects.respond(asked)
+    return objects.respond(request)
   }
   const { url, requests } = await serve(respond)
   const api = createClient([url])
@@ -62,11 +62,11 @@ async function setup() {
     return describeObjectChanges(changes)
   }
   const namesOf = (path: string): string[] => objects.all(path).map(({ metadata }) => metadata.name)
-  return { objects, asked: requests, api, up, namesOf }
+  return { objects, requests, api, up, namesOf }
 }
 
 test('the first time all is put there, hosts once the API knows what they are; the second time nothing', async () => {
-  const { objects, asked, up, namesOf } = await setup()
+  const { objects, requests, up, namesOf } = await setup()
   const first = await up()
   expect(first).toContain('CustomResourceDefinition hosts.hyperkube.dev')
   expect(first).toContain('ClusterRole hyperkube:flannel')
@@ -77,9 +77,9 @@ test('the first time all is put there, hosts once the API knows what they are; t
   // A host that is only an etcd member does not connect to the API.
   expect(namesOf(hostsPath)).toEqual(['cp1', 'one.example.com'])
   expect(namesOf(roles)).toContain('hyperkube:host:one.example.com')
-  const before = asked.length
+  const before = requests.length
   expect(await up()).toEqual([])
-  expect(asked.slice(before).filter(({ method }) => method !== 'GET')).toEqual([])
+  expect(requests.slice(before).filter(({ method }) => method !== 'GET')).toEqual([])
 })
 
 test('requests of controllers stay, and foreign changes to our fields are reverted', async () => {

@@ -57,7 +57,7 @@ const withStoppedService = (
   }))
 
 describe('each cause comes first, and its effects follow', () => {
-  const faults: readonly (readonly [name: string, look: ClusterHealthObservation, first: string])[] = [
+  const faults: readonly (readonly [name: string, observation: ClusterHealthObservation, first: string])[] = [
     [
       'a component was killed',
       withStoppedService(healthy, 'w1', 'kube-proxy'),

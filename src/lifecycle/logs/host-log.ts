@@ -6,19 +6,7 @@ import { toPrintable } from '../../kit/printable.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { journalFields, type LogLine, parseJournalLine, truncateMessage } from './log-line.ts'
 import { readWindowsLog } from './windows-log.ts'
-
-/** A time, or a number of milliseconds ago by the clock of the host. */
-export type LogTime = { readonly at: Date } | { readonly ago: number }
-
-export interface LogQuery {
-  readonly components: readonly string[]
-  readonly since?: LogTime
-  readonly until?: LogTime
-  /** Only the last lines, at most this many. */
-  readonly lines?: number
-  /** Also lines that are written from now on. */
-  readonly follow?: boolean
-}
+import type { LogTime, LogQuery } from './log-query.ts'
 
 /** Arguments for journalctl. Each value from outside is part of a single argument, never a separate one. */
 export function buildJournalArgs(query: LogQuery): Argv {

@@ -2,7 +2,7 @@ import type { HostCallBody } from '../../contract/host-call.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { streamHostResponses } from '../../ssh/windows/call-host.ts'
 import { findHostProgram } from '../host-program.ts'
-import type { LogQuery, LogTime } from './host-log.ts'
+import type { LogQuery, LogTime } from './log-query.ts'
 import type { LogLine } from './log-line.ts'
 
 type LogRequest = Extract<HostCallBody, { type: 'logs' }>

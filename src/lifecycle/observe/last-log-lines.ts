@@ -23,7 +23,7 @@ export async function readLastLogLines(
   if (names.length === 0) return new Map()
   if (remote.windows !== undefined) return readWindowsLines(remote, names.slice(0, maxServices), signal)
   const units = names.slice(0, maxServices).map((name) => `${name}.service`)
-  const { stdout } = await remote.exec(['sh', '-c', logScript, 'look', ...units], { signal, root: true })
+  const { stdout } = await remote.exec(['sh', '-c', logScript, 'observe', ...units], { signal, root: true })
   return parseLastLogLines(stdout)
 }
 

@@ -39,7 +39,10 @@ export async function observeDiskState(
     return callHost(await findHostProgram(remote, signal), request, 'disk-state', signal)
   }
   const units = names.map((name) => `${name}.service`)
-  const { stdout } = await remote.exec(['sh', '-c', inspectScript, 'look', ...units], { signal, root: true })
+  const { stdout } = await remote.exec(['sh', '-c', inspectScript, 'observe', ...units], {
+    signal,
+    root: true,
+  })
   return parseDiskState(stdout)
 }
 

@@ -1,7 +1,7 @@
 import { formatError, HyperkubeError } from '../../kit/errors.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import type { HostEndpoint } from '../host-endpoints.ts'
-import { type HostServicesObservation, readHostServices, listServiceNames } from '../status/services.ts'
+import { type HostServicesObservation, readHostServices, listServiceNames } from './services.ts'
 import { type AgentObservation, type AgentObserveOptions, observeAgent } from './observe-agent.ts'
 import { callWithTimeout } from './call-with-timeout.ts'
 import { type DiskState, observeDiskState } from './observe-disks.ts'

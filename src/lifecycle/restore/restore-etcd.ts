@@ -13,7 +13,7 @@ import { uploadToHost, findUploads } from '../upload-artifacts.ts'
 import { runOnAgent } from '../run-on-agent.ts'
 import type { Session } from '../session.ts'
 import { type EmitEvent, reportStep } from '../event-stream.ts'
-import { collectSecrets, type ClusterInputs } from '../build-proposal.ts'
+import { collectSecrets, type ClusterInputs } from '../cluster-inputs.ts'
 import { componentsToStop } from './restore-ops.ts'
 
 /** The archive with the data of one member. */
@@ -91,7 +91,7 @@ export async function restoreEtcd(
     },
     { step: 'stop-etcd', title: 'stop etcd', hosts: members, work: stop(['etcd'], false) },
     {
-      step: 'place',
+      step: 'restore-data',
       title: `restore the data on ${formatNames(receivers)}`,
       hosts: receivers,
       work: async (session) => {

@@ -1,7 +1,7 @@
 import { createIdentity, type Identity } from '../../identity/identity.ts'
 import { buildTestLock } from '../../plan/testing/fixtures.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { ClusterInputs } from '../build-proposal.ts'
+import type { ClusterInputs } from '../cluster-inputs.ts'
 
 /** For tests: inputs for a cluster, with a new identity unless one is given. */
 export async function buildClusterInputs(cluster: Cluster, identity?: Identity): Promise<ClusterInputs> {

@@ -1,6 +1,6 @@
 import { hostError, type SystemCheck, hostWarning } from './check.ts'
 
-/** Hosts that cannot be told apart. All of them except the first get a finding. */
+/** Finds hosts with the same machine id or hostname. All of them except the first get a finding. */
 export const checkClonedHosts: SystemCheck = (subject) => [
   ...checkMachineId(subject),
   ...checkHostname(subject),

@@ -200,17 +200,17 @@ test('our program is brought into the directory of the login, to a host that has
 test('what a program says instead of an answer is shown', async () => {
   const open: Remote['open'] = async (argv, more) => remote.open(argv, more)
   const callee = { host: 'win1', base: 'C:\\hyperkube', open }
-  const missing = callHost({ ...callee, program: 'C:\\none.exe' }, { type: 'look' }, 'look', signal)
+  const missing = callHost({ ...callee, program: 'C:\\none.exe' }, { type: 'status' }, 'status', signal)
   await expect(missing).rejects.toMatchObject({
     code: 'HOST_CALL_FAILED',
     message: expect.stringContaining('is not recognized as an internal'),
   })
-  await expect(callHost({ ...callee, program: exe }, { type: 'look' }, 'look', signal)).rejects.toMatchObject(
-    {
-      code: 'TEST',
-      host: 'win1',
-    },
-  )
+  await expect(
+    callHost({ ...callee, program: exe }, { type: 'status' }, 'status', signal),
+  ).rejects.toMatchObject({
+    code: 'TEST',
+    host: 'win1',
+  })
 })
 
 test('our programs are removed, and other files beside them stay', async () => {

@@ -1,6 +1,6 @@
 import type { LinuxHost } from '../../host/host.ts'
 import { waitFor } from '../wait-for.ts'
-import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './leftover-step.ts'
 
 /** Removes the control groups of pods. */
 export const removePodCgroups: LinuxLeftoverStep = async (host, { cgroups }, signal) => {

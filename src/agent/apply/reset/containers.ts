@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { HostProcess } from '../../host/processes.ts'
-import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './leftover-step.ts'
 
 /** Milliseconds between two checks. */
 const checkIntervalMs = 100

@@ -1,7 +1,7 @@
 import { join } from '../../host/host-path.ts'
 import { hasCode } from '../../../kit/errors.ts'
 import type { Host } from '../../host/host.ts'
-import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './leftover-step.ts'
 
 /** Removes all data of components. A directory that is a mount point or in use stays, empty. */
 export const removeComponentData: LinuxLeftoverStep = async (

@@ -1,5 +1,5 @@
 import type { LinuxHost } from '../../host/host.ts'
-import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './leftover-step.ts'
 
 /** Tables that iptables creates in nftables as soon as it lists rules. */
 const iptablesTables = new Set(['filter', 'nat', 'mangle', 'raw', 'security'])

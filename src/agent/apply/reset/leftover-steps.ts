@@ -7,7 +7,7 @@ import { removeComponentData } from './data.ts'
 import { listLeftovers } from './leftovers.ts'
 import { removeLinks } from './links.ts'
 import { unmountAll } from './mounts.ts'
-import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep, LeftoverStep } from './leftover-step.ts'
 import { removeNftTables } from './nft-tables.ts'
 import { listWindowsLeftoverSteps } from './windows-leftover-steps.ts'
 
@@ -20,9 +20,6 @@ const linuxSteps: readonly (readonly [name: string, step: LinuxLeftoverStep])[] 
   ['control groups', removePodCgroups],
   ['data', removeComponentData],
 ]
-
-/** Removes one kind of leftover and returns what was found. */
-export type LeftoverStep = readonly [name: string, take: (signal: AbortSignal) => Promise<readonly string[]>]
 
 /** Lists the steps that remove everything the programs of a host created, in order. */
 export function listLeftoverSteps(host: Host, ledger: Ledger): readonly LeftoverStep[] {

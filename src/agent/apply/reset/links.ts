@@ -1,4 +1,4 @@
-import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './leftover-step.ts'
 
 /** Removes network links of pods and the routes through them. */
 export const removeLinks: LinuxLeftoverStep = async ({ packets }, { links }) => {

@@ -1,5 +1,5 @@
 import type { LinuxHost } from '../../host/host.ts'
-import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './leftover-step.ts'
 
 const namespaceDirectory = '/run/netns'
 

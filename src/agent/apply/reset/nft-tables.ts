@@ -1,4 +1,4 @@
-import type { LinuxLeftoverStep } from './linux-leftover-step.ts'
+import type { LinuxLeftoverStep } from './leftover-step.ts'
 
 /** Removes nftables tables. */
 export const removeNftTables: LinuxLeftoverStep = async ({ packets }, { tables }) => {

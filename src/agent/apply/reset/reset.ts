@@ -2,8 +2,7 @@ import type { Ledger } from '../../../contract/ledger.ts'
 import type { Op } from '../../../contract/op.ts'
 import { buildEmptyPlan } from '../../../diff/empty-plan.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { type Host, getServiceManager } from '../../host/host.ts'
-import type { EmitRunEvent } from '../emit-run-event.ts'
+import { getServiceManager } from '../../host/host.ts'
 import { openJournal } from '../journal.ts'
 import { findResource, withoutResource } from '../ledger.ts'
 import { LedgerStore, readLedger } from '../ledger-store.ts'
@@ -15,15 +14,7 @@ import { listLeftoverSteps } from './leftover-steps.ts'
 import { diffAgainstLedger } from './diff-against-ledger.ts'
 import { agentServiceName, removeOwnFiles } from './remove-own-files.ts'
 import { stopOp } from './stop-services.ts'
-
-export interface ResetOptions<H extends Host = Host> {
-  readonly host: H
-  /** Name of the host in cluster.yml. */
-  readonly name: string
-  readonly run: string
-  readonly emit: EmitRunEvent
-  readonly signal: AbortSignal
-}
+import type { ResetOptions } from './reset-options.ts'
 
 export interface ResetResult {
   readonly report: readonly ResetStep[]

@@ -6,7 +6,7 @@ import { LedgerStore, readLedger } from '../ledger-store.ts'
 import { journalRun, type OpOutcome, type Run, runOp } from '../run-op.ts'
 import { stopService } from '../start-service.ts'
 import { diffAgainstLedger } from './diff-against-ledger.ts'
-import type { ResetOptions } from './reset.ts'
+import type { ResetOptions } from './reset-options.ts'
 
 export interface StopServicesOptions {
   readonly components: readonly string[]

@@ -4,7 +4,7 @@ import type { WindowsHost } from '../../host/host.ts'
 import { isAtOrBelow, join } from '../../host/host-path.ts'
 import { parseWindowsNetwork } from '../../windows/heal/build-worker-spec.ts'
 import { readReconcileState } from '../../windows/heal/reconcile-state.ts'
-import type { LeftoverStep } from './leftover-steps.ts'
+import type { LeftoverStep } from './leftover-step.ts'
 
 /** Milliseconds between two checks. */
 const checkIntervalMs = 500

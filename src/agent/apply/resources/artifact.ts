@@ -99,12 +99,12 @@ async function installArtifact(
   await files.write(join(temporary, artifactManifestName), manifest, { ...root, mode: 0o644 })
   const all = [await hashArtifactFile(files, temporary, artifactManifestName), ...content]
   await files.syncTree(temporary)
-  await moveIntoPlace(host, temporary, directory)
+  await replaceDirectory(host, temporary, directory)
   return all
 }
 
 /** A faulty directory is renamed first: processes that run from it keep their open files. */
-async function moveIntoPlace(host: Host, temporary: string, directory: string): Promise<void> {
+async function replaceDirectory(host: Host, temporary: string, directory: string): Promise<void> {
   const { files } = host
   if (host.os === 'windows' && (await files.stat(directory))?.kind === 'directory') {
     await replaceFiles(host, temporary, directory)

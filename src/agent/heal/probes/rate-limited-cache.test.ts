@@ -12,7 +12,7 @@ test('an answer is good for a minute, and a long one for longer', async () => {
         loads += 1
         return text
       },
-      (answer) => answer.length,
+      (loaded) => loaded.length,
     )
   expect(await get()).toBe(5)
   text = 'x'.repeat(1_200_000)

@@ -1,5 +1,5 @@
 import type { HealAction } from '../../../contract/health.ts'
-import type { EventNote } from '../../../kube/events.ts'
+import type { EventNote } from '../../../kube/event-note.ts'
 
 type OutcomeText = Record<HealAction['outcome'], string>
 

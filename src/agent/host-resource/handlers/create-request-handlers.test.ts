@@ -77,7 +77,7 @@ test('a Windows host says where its logs are', async () => {
 test('due certificates are renewed now, unless an operator holds the host', async () => {
   const cluster = stack.use(await RenewalTestCluster.create())
   const { deps, planned } = await cluster.createAgent('cp1', 'control-plane')
-  const handler = createRenewHandler(async (say) => renewLocalCertificates({ ...deps, log: say }))
+  const handler = createRenewHandler(async (log) => renewLocalCertificates({ ...deps, log }))
   const action = { type: 'renew-certificates' } as const
   await deps.claims.acquire({ holder: 'ana', generation: 1 }, false, false)
   await expect(handler(action, never)).rejects.toMatchObject({ code: 'HOST_BUSY' })
@@ -93,7 +93,7 @@ test('due certificates are renewed now, unless an operator holds the host', asyn
 test('what keeps it from being renewed is the answer', async () => {
   const cluster = stack.use(await RenewalTestCluster.create())
   const { deps } = await cluster.createAgent('e1', 'etcd')
-  const handler = createRenewHandler(async (say) => renewLocalCertificates({ ...deps, log: say }))
+  const handler = createRenewHandler(async (log) => renewLocalCertificates({ ...deps, log }))
   await expect(handler({ type: 'renew-certificates' }, never)).rejects.toMatchObject({
     code: 'RENEWAL_NO_API',
   })

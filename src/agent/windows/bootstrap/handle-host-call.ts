@@ -32,7 +32,7 @@ export async function* handleHostCall(
 
 async function* respondTo({ body }: HostCall, context: HostCallContext): AsyncGenerator<ResponseBody> {
   switch (body.type) {
-    case 'look':
+    case 'status':
       return yield readAgentStatus(context)
     case 'install':
       return yield installWindowsAgent(context, body)

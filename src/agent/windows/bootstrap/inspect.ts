@@ -14,7 +14,7 @@ export async function* inspectWindowsHost({
   host: { operations: host },
   paths,
 }: HostCallContext): AsyncGenerator<HostCallResponse['body']> {
-  const inspections: readonly (readonly [file: string, look: () => Promise<unknown>])[] = [
+  const inspections: readonly (readonly [file: string, read: () => Promise<unknown>])[] = [
     ['system.json', async () => host.system.describe({})],
     ['services.json', async () => host.services.list({ names: [...systemServices, ...nodeServices] })],
     ['processes.json', async () => host.processes.list({ below: paths.base })],

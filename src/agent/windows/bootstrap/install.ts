@@ -5,7 +5,7 @@ import { uploadedFilePath } from '../../../contract/uploads.ts'
 import { buildEmptyPlan } from '../../../diff/empty-plan.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import { emptyLedger } from '../../apply/ledger.ts'
-import { artifactHandler as target } from '../../apply/resources/artifact.ts'
+import { artifactHandler } from '../../apply/resources/artifact.ts'
 import { dirname, join } from '../../host/host-path.ts'
 import type { WindowsHost } from '../../host/host.ts'
 import type { HostCallContext } from './host-call-context.ts'
@@ -46,7 +46,7 @@ async function installArtifact(host: WindowsHost, artifact: PlannedArtifact): Pr
     emit: () => undefined,
     signal: new AbortController().signal,
   }
-  await target.make(artifact, work, undefined)
+  await artifactHandler.make(artifact, work, undefined)
 }
 
 type RequestFor<T extends HostCallBody['type']> = Extract<HostCallBody, { type: T }>
@@ -57,7 +57,7 @@ export async function readAgentStatus(context: HostCallContext): Promise<HostCal
   const service = await findWindowsService(context, agentName)
   const version = service === undefined ? undefined : await readCurrentVersion(context)
   return {
-    type: 'look',
+    type: 'status',
     ...(version === undefined ? {} : { version }),
     running: service?.state === 'Running',
     provisional: await isAgentProvisional(context),

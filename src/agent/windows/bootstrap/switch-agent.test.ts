@@ -80,12 +80,12 @@ function service(name: string, version: string, command: string) {
   })
 }
 
-async function call(context: HostCallContext, ask: HostCallBody): Promise<HostCallResponse['body'][]> {
+async function call(context: HostCallContext, body: HostCallBody): Promise<HostCallResponse['body'][]> {
   const text = JSON.stringify({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'HostCall',
     base,
-    body: ask,
+    body,
   } satisfies HostCall)
   const lines = await Array.fromAsync(handleHostCall(text, () => context))
   return lines.map((line) => {
@@ -120,9 +120,9 @@ async function installed(version: string): Promise<void> {
 
 test('a host without anything gets its agent, its wrapper, and a closed directory', async () => {
   const { context, host, machine } = await openHost('0.1.0')
-  expect(await call(context, { type: 'look' })).toMatchObject([{ running: false, administrator: true }])
+  expect(await call(context, { type: 'status' })).toMatchObject([{ running: false, administrator: true }])
   expect(await call(context, buildInstall('0.1.0'))).toEqual([{ type: 'installed', provisional: false }])
-  expect(await call(context, { type: 'look' })).toMatchObject([
+  expect(await call(context, { type: 'status' })).toMatchObject([
     { version: '0.1.0', running: true, provisional: false },
   ])
   expect(machine.services.get('hyperkube-agent')?.commandLine).toBe(
@@ -136,12 +136,12 @@ test('the service wrapper may be uploaded beside the program, for a host without
   const bytes = [...downloads.values()][0] ?? Buffer.alloc(0)
   downloads.clear()
   const { context, host, machine } = await openHost('0.1.0')
-  const ask = { ...buildInstall('0.1.0'), beside: 'shawl-1.9.0' }
+  const install = { ...buildInstall('0.1.0'), beside: 'shawl-1.9.0' }
   await writeFile(join(root, 'shawl-1.9.0'), 'another')
-  expect(await call(context, ask)).toMatchObject([{ type: 'refused', code: 'UPLOAD_NOT_WHOLE' }])
+  expect(await call(context, install)).toMatchObject([{ type: 'refused', code: 'UPLOAD_NOT_WHOLE' }])
   expect(machine.services.has('hyperkube-agent')).toBe(false)
   await writeFile(join(root, 'shawl-1.9.0'), bytes)
-  expect(await call(context, ask)).toEqual([{ type: 'installed', provisional: false }])
+  expect(await call(context, install)).toEqual([{ type: 'installed', provisional: false }])
   expect(await host.files.list(String.raw`C:\hyperkube\state\agent\delivered\files`)).toEqual([])
 })
 
@@ -161,11 +161,11 @@ test('a new agent is provisional until it is confirmed', async () => {
   // The previous program performs the rollback, because the new one may be broken.
   expect([revert?.state, revert?.commandLine.includes('hyperkube-0.1.0')]).toEqual(['Running', true])
   expect(await call(context, { type: 'keep' })).toEqual([{ type: 'done' }])
-  expect(await call(context, { type: 'look' })).toMatchObject([{ version: '0.2.0', provisional: false }])
+  expect(await call(context, { type: 'status' })).toMatchObject([{ version: '0.2.0', provisional: false }])
   expect(machine.services.has('hyperkube-revert')).toBe(false)
   // The new agent is confirmed: a late rollback does nothing.
   await rollBackAgent(context)
-  expect(await call(context, { type: 'look' })).toMatchObject([{ version: '0.2.0', running: true }])
+  expect(await call(context, { type: 'status' })).toMatchObject([{ version: '0.2.0', running: true }])
 })
 
 test('an agent that is not confirmed is rolled back', async () => {
@@ -173,7 +173,7 @@ test('an agent that is not confirmed is rolled back', async () => {
   const { context, machine, host } = await openHost('0.2.0')
   await call(context, buildInstall('0.2.0'))
   await rollBackAgent(context)
-  expect(await call(context, { type: 'look' })).toMatchObject([
+  expect(await call(context, { type: 'status' })).toMatchObject([
     { version: '0.1.0', running: true, provisional: false },
   ])
   expect(machine.services.get('hyperkube-agent')?.commandLine).toContain('hyperkube-0.1.0')
@@ -203,11 +203,11 @@ test('an interruption at any moment leaves the previous agent, or the new one wi
     }
     await call(interrupted, buildInstall('0.2.0'))
     advance(machine, 10_000)
-    const [status] = await call(context, { type: 'look' })
+    const [status] = await call(context, { type: 'status' })
     const isNewAgent =
       machine.services.get('hyperkube-agent')?.commandLine.includes('hyperkube-0.2.0') === true
     const willRollBack = machine.services.has('hyperkube-revert')
-    const isPreviousAgent = status?.type === 'look' && status.version === '0.1.0'
+    const isPreviousAgent = status?.type === 'status' && status.version === '0.1.0'
     expect([cut, isNewAgent ? willRollBack : isPreviousAgent]).toEqual([cut, true])
     // The next install completes the switch.
     expect(await call(context, buildInstall('0.2.0'))).toEqual([{ type: 'installed', provisional: true }])
@@ -292,7 +292,7 @@ test('services, missing programs and logs are reported without an agent', async 
     { type: 'done' },
   ])
   const files = await call(context, { type: 'inspect' })
-  expect(files.map((answer) => (answer.type === 'file' ? answer.file : answer.type))).toContain(
+  expect(files.map((response) => (response.type === 'file' ? response.file : response.type))).toContain(
     'networks.json',
   )
 })

@@ -206,5 +206,5 @@ function buildAction(
 function formatCommand({ drift, plan }: WindowsHealInput, first: ReconcileDecision): string {
   const [op] = drift
   if (op !== undefined) return toPrintable(`heal ${op.component}: put back ${op.name}`)
-  return toPrintable(`heal ${plan.host}: ${first.kind === 'step' ? first.step.do : 'look'}`)
+  return toPrintable(`heal ${plan.host}: ${first.kind === 'step' ? first.step.do : 'observe'}`)
 }

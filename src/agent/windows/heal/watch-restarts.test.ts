@@ -16,7 +16,7 @@ function countTotal(
     ?.total
 }
 
-test.each<[what: string, looks: Partial<ServiceRunObservation>[], total: number]>([
+test.each<[what: string, observations: Partial<ServiceRunObservation>[], total: number]>([
   ['runs on', [{}, {}], 0],
   ['was started again by its manager', [{}, { process: 2, restarts: 1 }, { process: 3, restarts: 2 }], 2],
   ['was started by us', [{}, { process: 2 }], 0],

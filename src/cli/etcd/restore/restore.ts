@@ -1,7 +1,7 @@
 import { toPrintable } from '../../../kit/printable.ts'
 import { type PlannedChanges, buildPlanDocument } from '../../../lifecycle/plan-document.ts'
 import { createClusterClient } from '../../../lifecycle/cluster-client.ts'
-import type { ClusterInputs } from '../../../lifecycle/build-proposal.ts'
+import type { ClusterInputs } from '../../../lifecycle/cluster-inputs.ts'
 import { revisionBump } from '../../../snapshot/member-data.ts'
 import type { EtcdPrograms } from '../../../snapshot/temporary-etcd.ts'
 import { extractSnapshot, testRestore } from '../../../snapshot/verify.ts'

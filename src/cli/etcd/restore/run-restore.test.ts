@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(async () => rm(directory, { recursive: true }))
 
 interface RestoreSetup {
-  readonly world?: InMemoryOptions
+  readonly environment?: InMemoryOptions
   readonly yes?: true
   readonly unreachable?: readonly string[]
   readonly restores?: ReadonlyMap<string, EtcdRestoreProgress>
@@ -73,7 +73,7 @@ interface RestoreSetup {
 }
 
 async function run({
-  world = {},
+  environment = {},
   yes,
   unreachable = [],
   restores = new Map(),
@@ -85,7 +85,7 @@ async function run({
   const requests: AgentRequest['body'][] = []
   const events: Event[] = []
   const messages: string[] = []
-  const { context } = createInMemoryContext({}, world)
+  const { context } = createInMemoryContext({}, environment)
   const { facts } = buildPlanInput(cluster)
   const sessionOf = (host: string): Session => {
     const hostFacts = facts.get(host)
@@ -96,9 +96,9 @@ async function run({
       facts: hostFacts,
       ops,
       requests: {
-        push(ask) {
-          requests.push(ask)
-          done.push(`${host} ${ask.type}`)
+        push(request) {
+          requests.push(request)
+          done.push(`${host} ${request.type}`)
         },
       },
       remote: {
@@ -151,7 +151,7 @@ async function run({
   return {
     result,
     done,
-    restored: requests.flatMap((ask) => (ask.type === 'restore-etcd-data' ? [ask.restore] : [])),
+    restored: requests.flatMap((request) => (request.type === 'restore-etcd-data' ? [request.restore] : [])),
     output: messages.join(''),
     findings: events.flatMap(({ body }) =>
       body.type === 'finding' ? [`${body.finding.severity} ${body.finding.code}`] : [],
@@ -165,7 +165,7 @@ const first = (done: readonly string[], type: string): number => done.findIndex(
 const changes = /claim|upload|stop-services|restore-etcd-data|end-restore|apply/
 
 test('all members get their data while everything is stopped, then everything is started as usual', async () => {
-  const { result, done, restored, output: messages } = await run({ world: { replies: ['shop'] } })
+  const { result, done, restored, output: messages } = await run({ environment: { replies: ['shop'] } })
   expect(result).toEqual({ code: 0, result: { outcome: 'done' } })
   expect(messages).toContain('no member of etcd answers to say how much')
   expect(last(done, 'upload')).toBeLessThan(first(done, 'stop-services'))
@@ -181,8 +181,8 @@ test('all members get their data while everything is stopped, then everything is
 })
 
 test('without the name of the cluster nothing is done', async () => {
-  for (const world of [{ replies: [''] }, {}]) {
-    const { result, done } = await run({ world })
+  for (const environment of [{ replies: [''] }, {}]) {
+    const { result, done } = await run({ environment })
     expect(result).toMatchObject({ result: { outcome: 'unchanged' } })
     expect(done.filter((line) => changes.test(line))).toEqual([])
   }

@@ -29,7 +29,8 @@ import { formatCount } from '../../format-text.ts'
 import { confirmByName } from '../../reset/confirm-by-name.ts'
 import type { CommandOutcome } from '../../run-with-progress.ts'
 import { withOperatorLock } from '../../up/operator-lock.ts'
-import { proposeAndExecute, type UpDeps } from '../../up/propose-and-execute.ts'
+import { proposeAndExecute } from '../../up/propose-and-execute.ts'
+import type { UpDeps } from '../../up/up-deps.ts'
 import { createRemoteLookup, proposeChanges } from '../../up/propose.ts'
 import { buildRefusedResult } from '../../up/refused-result.ts'
 import { buildUnreachableFindings } from '../../up/unreachable-findings.ts'
@@ -126,7 +127,7 @@ function buildPlannedChanges(
   const steps = [
     { id: 'stop', hosts },
     { id: 'stop-etcd', hosts: members },
-    { id: 'place', hosts: members },
+    { id: 'restore-data', hosts: members },
   ]
   return { ...proposal, ops: new Map(ops), steps: [...steps, ...proposal.steps] }
 }

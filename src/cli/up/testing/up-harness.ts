@@ -8,13 +8,15 @@ import { HyperkubeError } from '../../../kit/errors.ts'
 import { type AgentScript, scriptedSession } from '../../../lifecycle/testing/scripted-agent.ts'
 import { createEventStream } from '../../../lifecycle/event-stream.ts'
 import { noAddons } from '../../../lifecycle/addons/proposal.ts'
-import type { ClusterInputs } from '../../../lifecycle/build-proposal.ts'
+import type { ClusterInputs } from '../../../lifecycle/cluster-inputs.ts'
 import type { ProvisionalOptions } from '../../../lifecycle/auto-rollback/plan-provisional.ts'
 import { fakeClusterWriter } from '../../../lifecycle/testing/fake-cluster-writer.ts'
 import { buildTestCluster, buildTestLock, buildPlanInput } from '../../../plan/testing/fixtures.ts'
 import type { Cluster } from '../../../spec/cluster.ts'
 import { createInMemoryContext, type InMemoryOptions } from '../../testing/run-in-memory.ts'
-import { type ApprovedPlan, proposeAndExecute, type UpRunResult } from '../propose-and-execute.ts'
+import { proposeAndExecute } from '../propose-and-execute.ts'
+import type { UpRunResult } from '../up-run-result.ts'
+import type { ApprovedPlan } from '../up-deps.ts'
 
 export const upTestCluster = buildTestCluster(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
@@ -68,7 +70,7 @@ export interface UpTestOptions {
   readonly restores?: ReadonlyMap<string, EtcdRestoreProgress>
   readonly provisionalChanges?: ReadonlyMap<string, HostProvisionalChange>
   readonly ignore?: readonly string[]
-  readonly world?: InMemoryOptions
+  readonly environment?: InMemoryOptions
   readonly yes?: true
   readonly plan?: ApprovedPlan
   readonly dryRun?: boolean
@@ -119,7 +121,7 @@ async function runScenario(
     restores = new Map(),
     provisionalChanges = new Map(),
     ignore = [],
-    world = {},
+    environment = {},
     yes,
     plan,
     dryRun = false,
@@ -131,7 +133,7 @@ async function runScenario(
   const requests: AgentRequest['body'][] = []
   const events: Event[] = []
   const messages: string[] = []
-  const { context } = createInMemoryContext({}, world)
+  const { context } = createInMemoryContext({}, environment)
   const { facts } = buildPlanInput(target)
   const names = target.spec.hosts.map(({ name }) => name)
   const sessions = new Map(

@@ -1,7 +1,7 @@
 import type { ComponentHealth, HealAction, HostHealth } from '../../../contract/health.ts'
 import type { HostHealthObservation } from '../../observe/observe-host.ts'
 import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
-import type { ServiceStatus } from '../../status/services.ts'
+import type { ServiceStatus } from '../../observe/services.ts'
 import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 import { describeHealing } from '../healing.ts'

@@ -15,7 +15,7 @@ export function checkEtcdCluster(observation: ClusterHealthObservation): Diagnos
 }
 
 function findLostQuorum({ etcd, hosts, endpoints }: ClusterHealthObservation): Diagnosis[] {
-  const voters = endpoints.filter((place) => place.etcd)
+  const voters = endpoints.filter(({ etcd: isMember }) => isMember)
   // If no host of a member is reachable, the quorum is unknown.
   const isAnyReachable = voters.some(
     ({ host }) => hosts.find(({ endpoint }) => endpoint.host === host)?.unreachable === undefined,

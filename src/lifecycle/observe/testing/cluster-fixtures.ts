@@ -2,7 +2,7 @@ import type { ComponentHealth, HostHealth, ProbeHealth } from '../../../contract
 import type { EtcdMember, MemberHealth, EtcdObservation } from '../../../etcd/member.ts'
 import type { Node } from '../../cluster-objects/node.ts'
 import type { HostEndpoint } from '../../host-endpoints.ts'
-import { listServiceNames } from '../../status/services.ts'
+import { listServiceNames } from '../services.ts'
 import { buildUnreachableHost, type HostHealthObservation } from '../observe-host.ts'
 import { type ClusterHealthObservation, toHealthResult } from '../observe-cluster.ts'
 

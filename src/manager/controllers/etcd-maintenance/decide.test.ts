@@ -22,7 +22,7 @@ function host(name: string, etcd: Partial<HostEtcd> = {}, more: Partial<EtcdHost
   }
 }
 
-function buildAnsweredHost(
+function buildHostWithResult(
   name: string,
   etcd: Partial<HostEtcd> = {},
   outcome: 'done' | 'failed' = 'done',
@@ -54,12 +54,12 @@ test('members are defragmented one after the other, the leader last, and only wh
   expect(listTargets(decideEtcd(all, now))).toEqual(['cp2'])
   expect(
     listTargets(
-      decideEtcd([host('cp1', reclaimable), buildAnsweredHost('cp2'), host('cp3', reclaimable)], now),
+      decideEtcd([host('cp1', reclaimable), buildHostWithResult('cp2'), host('cp3', reclaimable)], now),
     ),
   ).toEqual(['cp3'])
   expect(
     listTargets(
-      decideEtcd([host('cp1', reclaimable), buildAnsweredHost('cp2'), buildAnsweredHost('cp3')], now),
+      decideEtcd([host('cp1', reclaimable), buildHostWithResult('cp2'), buildHostWithResult('cp3')], now),
     ),
   ).toEqual(['cp1'])
   const little = { size: 200 * mebibyte, inUse: 90 * mebibyte }
@@ -75,7 +75,7 @@ test('after the first report of reclaimable space, the reports of the other memb
   expect(decide(all, now + wasteReportDelayMs - 1, now)).toEqual([])
   expect(listTargets(decide(all, now + wasteReportDelayMs, now))).toEqual(['cp2'])
   expect(listTargets(decide(all, now - 7_200_000, now))).toEqual(['cp2'])
-  expect(hasReclaimableSpace([host('cp1'), buildAnsweredHost('cp2', reclaimable), host('cp3')], now)).toBe(
+  expect(hasReclaimableSpace([host('cp1'), buildHostWithResult('cp2', reclaimable), host('cp3')], now)).toBe(
     false,
   )
 })
@@ -95,12 +95,12 @@ test('while one member is defragmented, no other one is requested, also across r
 })
 
 test('a defragmentation without effect is not repeated at once, and a failed one stops the rest', () => {
-  const all = [host('cp1'), buildAnsweredHost('cp2', reclaimable), host('cp3')]
+  const all = [host('cp1'), buildHostWithResult('cp2', reclaimable), host('cp3')]
   expect(decideEtcd(all, now)).toEqual([])
   expect(listTargets(decideEtcd(all, now + 6 * 3_600_000))).toEqual(['cp2'])
   const failed = [
     host('cp1', reclaimable),
-    buildAnsweredHost('cp2', reclaimable, 'failed'),
+    buildHostWithResult('cp2', reclaimable, 'failed'),
     host('cp3', reclaimable),
   ]
   expect(listTargets(decideEtcd(failed, now))).toEqual(['DefragmentationFailed'])

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Kind, kubeObject } from '../../../kube/object.ts'
-import { WatchSpec } from '../../../kube/watch-spec.ts'
+import { WatchSpec } from '../../../kube/informers.ts'
 import { type ServingRequest, servingSigner } from '../../../pki/check-serving-request.ts'
 
 const condition = z.looseObject({ type: z.string(), status: z.string() })
