@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+import { createRandom, drawSample } from './comments.ts'
+
+test('a sample is the same for the same seed, and draws nothing twice', () => {
+  const items = Array.from({ length: 100 }, (_, index) => index)
+  const sample = drawSample(items, 20, createRandom(7))
+  expect(sample).toEqual(drawSample(items, 20, createRandom(7)))
+  expect(sample).not.toEqual(drawSample(items, 20, createRandom(8)))
+  expect(new Set(sample).size).toBe(20)
+  expect(drawSample(items, 1000, createRandom(7)).toSorted((a, b) => a - b)).toEqual(items)
+})
