@@ -4,22 +4,21 @@ import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileExists } from '../src/kit/files.ts'
 
-/**
- * Directory for expensive results. It is outside the checkout, so that a new clone starts with a warm cache.
- */
+/** Cache directory of the lab. It is outside the checkout, so a new clone starts with a warm cache. */
 export function cacheDirectory(): string {
   const { HYPERKUBE_LAB_CACHE: labCache, XDG_CACHE_HOME: userCache } = process.env
   return resolve(labCache || join(userCache || join(homedir(), '.cache'), 'hyperkube-lab'))
 }
 
-/** Short digest of everything a cache entry is made from; the entry's name ends with it. */
+/** Short digest of all inputs of a cache entry. The entry's name ends with it. */
 export function digestRecipe(recipe: string): string {
   return createHash('sha256').update(recipe).digest('hex').slice(0, 12)
 }
 
 /**
- * Creates a directory once. It gets its name only when it is complete, so an interrupted run can simply be
- * repeated. If two processes run at once, the second one uses the result of the first.
+ * Returns the directory, and creates it with `make` if it is missing. It gets its name only when it is
+ * complete, so an interrupted run can be repeated. If two processes run at once, the second one uses the
+ * result of the first.
  */
 export async function ensureCached(
   directory: string,
@@ -42,7 +41,7 @@ export async function ensureCached(
   return directory
 }
 
-/** Deletes unfinished directories of processes that no longer exist. */
+/** Deletes unfinished directories of this process and of processes that no longer exist. */
 async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = /^\.(\d+)-/.exec(name)?.[1]

@@ -9,7 +9,7 @@ interface Prerequisite {
   readonly debian: string
 }
 
-/** To compile and publish the upstream components. */
+/** Needed to compile and publish the upstream components. */
 const buildPrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/gcc', debian: 'gcc' },
   { file: '/usr/include/stdio.h', debian: 'libc6-dev' },
@@ -20,7 +20,7 @@ const buildPrerequisites: readonly Prerequisite[] = [
   { file: '/usr/sbin/conntrack', debian: 'conntrack' },
 ]
 
-/** To create and remove hosts. */
+/** Needed to create and remove hosts. */
 const hostPrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/systemd-nspawn', debian: 'systemd-container' },
   { file: '/usr/sbin/debootstrap', debian: 'debootstrap' },
@@ -33,22 +33,25 @@ const hostPrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/perl', debian: 'perl' },
 ]
 
-/** For hosts with their own kernel. Rarely used, so installed only when such a host is created. */
+/**
+ * Needed for hosts with their own kernel. Installed only when such a host is created, because they are rarely
+ * used.
+ */
 const virtualMachinePrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/qemu-system-x86_64', debian: 'qemu-system-x86' },
 ]
 
-/** To run Windows programs. The package has some hundred MB, so it is installed on request only. */
+/** Needed to run Windows programs. Installed only on request, because the package has several hundred MB. */
 const winePrerequisites: readonly Prerequisite[] = [{ file: '/usr/lib/wine/wine64', debian: 'wine64' }]
 
-/** For the test suites only: shells for completion tests, and a terminal whose screen can be read. */
+/** Needed only for the test suites: shells for completion tests, and a terminal whose screen can be read. */
 const suitePrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/zsh', debian: 'zsh' },
   { file: '/usr/bin/fish', debian: 'fish' },
   { file: '/usr/bin/tmux', debian: 'tmux' },
 ]
 
-/** The newest version that a go.mod requires. */
+/** Newest Go version that a go.mod of the lab requires. */
 const goVersion = '1.26.8'
 
 function requireRoot(): void {
@@ -73,7 +76,7 @@ async function listMissingPackages(prerequisites: readonly Prerequisite[]): Prom
   return [...new Set(prerequisites.filter((_, index) => found[index] !== true).map(({ debian }) => debian))]
 }
 
-/** Fails early, with all missing packages in one message. */
+/** Throws an error that names all missing packages. */
 async function requirePackages(prerequisites: readonly Prerequisite[]): Promise<void> {
   const packages = await listMissingPackages(prerequisites)
   if (packages.length === 0) return

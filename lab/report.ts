@@ -1,6 +1,6 @@
 import { formatDuration } from '../src/kit/duration.ts'
 
-/** Progress output of the lab: standard error, one line per step. */
+/** Progress output of the lab on standard error, one line per step. */
 export interface Report {
   line(text: string): void
   /** Runs a step and prints its duration; notes of the step are shown while it runs. */
@@ -40,7 +40,7 @@ export function terminalReport(stream: NodeJS.WriteStream = process.stderr): Rep
   }
 }
 
-/** For tests, which report failures themselves. */
+/** A report without output, for tests. */
 export const silentReport: Report = {
   line: () => undefined,
   step: async (_title, work) => work(() => undefined),

@@ -8,7 +8,7 @@ test('rooms', () => {
 })
 
 test('imports of every form are found', () => {
-  // Assembled, so that this file is not read as importing them.
+  // The import statements are assembled. Otherwise they would count as imports of this file.
   const verb = 'import'
   const text = [
     `${verb} a from './a.ts'`,

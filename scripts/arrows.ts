@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
 
 /**
- * Which room may import from which. A room is a folder of src/, or lab, test and scripts as a whole. A new
- * folder needs a row here, and a line in docs/architecture.md.
+ * Rooms from which each room may import. A room is a folder of src/, or one of lab, lab/windows, test and
+ * scripts. A new folder needs a row here, and a line in docs/architecture.md.
  */
 const allowedImports: Readonly<Record<string, readonly string[]>> = {
   'src/kit': [],
@@ -67,7 +67,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   ],
   src: ['src/cli', 'src/bundle', 'src/catalog', 'src/kit'],
   lab: ['scripts', 'src/kit'],
-  // A host without Windows that runs our own agent.
+  // The Windows simulator runs the real agent.
   'lab/windows': ['lab', 'scripts', 'src/agent', 'src/pki', 'src/catalog', 'src/contract', 'src/kit'],
   test: [
     'lab',
@@ -89,13 +89,13 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   scripts: ['src/error-codes', 'src/manager', 'src/spec', 'src/kit', 'package.json'],
 }
 
-/** What tests of a room may import beyond that: the Windows simulator belongs to the lab. */
+/** Additional rooms from which tests of a room may import. The Windows simulator belongs to the lab. */
 const allowedTestImports: Readonly<Record<string, readonly string[]>> = {
   'src/agent': ['lab/windows'],
   'src/cli': ['lab/windows'],
 }
 
-/** A room is named by its first folder, in src/ by its first two; a part of the lab is one of its own. */
+/** Returns the room of a file: its first folder, or in src/ its first two. lab/windows is a separate room. */
 export function findRoom(file: string): string {
   const [first = '', second = ''] = file.split('/')
   if (first === 'lab' && second === 'windows') return 'lab/windows'
@@ -114,7 +114,7 @@ function isTest(file: string): boolean {
   return file.endsWith('.test.ts') || file.includes('/testing/')
 }
 
-/** Every import that no arrow allows, in words. */
+/** Lists imports that the tables above do not allow, as messages. */
 export function findWrongImports(files: ReadonlyMap<string, string>): string[] {
   return [...files].flatMap(([file, text]) => {
     const room = findRoom(file)

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Written like codes, but are none: capabilities, cipher suites, priorities, names and variables of other
- * programs.
+ * Strings that look like codes but are not: capabilities, cipher suites, priority classes, and names and
+ * variables of other programs.
  */
 const notCodes =
   /^(?:CAP|TLS|XDG)_|^SSH_AUTH_SOCK$|_PROXY$|_PRIORITY_CLASS$|^NODE_NAME$|^FLANNEL_SUBNET$|^NET_BIND_SERVICE$|^DAC_OVERRIDE$|_MOUNT_PATH$|^DEFAULT_PATH_/
@@ -12,11 +12,11 @@ const patterns = [
   // Anything that looks like a code counts as one: an extra entry in `notCodes` is better than a missed code.
   /['"`]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['"`]/g,
   /\bnew HyperkubeError\(\s*['"`]([A-Z][A-Z0-9_]*)['"`]/g,
-  // Printed directly: USAGE: there is no such command.
+  // Codes at the start of a message, for example `USAGE: there is no such command`.
   /['"`]([A-Z][A-Z0-9_]+): /g,
 ]
 
-/** The stable codes in a module's text. */
+/** Finds the stable codes in the text of a module. */
 export function findCodes(text: string): string[] {
   const found = patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, code = '']) => code))
   return [...new Set(found)].filter((code) => !notCodes.test(code))

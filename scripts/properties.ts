@@ -5,7 +5,9 @@ import { z } from 'zod'
 import packageFile from '../package.json' with { type: 'json' }
 import { runProgram } from '../src/kit/command.ts'
 
-/** Runs every property test thousands of times, and writes the results to docs/evidence. */
+/**
+ * Number of runs of every property test. This script runs the tests and writes the results to docs/evidence.
+ */
 const runCount = Number(process.argv[2] ?? 3000)
 const root = join(import.meta.dirname, '..')
 

@@ -7,7 +7,7 @@ import { renderTroubleshooting } from './troubleshooting.ts'
 
 type Schema = ReturnType<typeof clusterJsonSchema>
 
-/** Renders docs/reference/cluster.md from the schema, so that it lists every setting and no other. */
+/** Renders docs/reference/cluster.md from the schema, so it lists exactly the existing settings. */
 export function renderClusterReference(): string {
   const root = clusterJsonSchema()
   const named = Object.entries(root.$defs ?? {}).filter(([name]) => !name.startsWith('__'))
@@ -38,7 +38,7 @@ ${renderTable(schema)}
 ${renderNested(schema)}`
 }
 
-/** Maps without a name of their own are shown below the setting that contains them. */
+/** Renders maps that have no definition of their own, below the setting that contains them. */
 function renderNested(schema: Schema, prefix = ''): string {
   return Object.entries(properties(schema))
     .filter(([, field]) => field.properties !== undefined)
@@ -84,7 +84,7 @@ function refText(name: string): string {
   return name.startsWith('__') ? 'anything' : `[${name}](#${name.toLowerCase()})`
 }
 
-/** Every document that is generated from code, by its file in docs. */
+/** Renderers of all documents that are generated from code, by path in docs. */
 export const references: Readonly<Record<string, () => string>> = {
   'reference/cluster.md': renderClusterReference,
   'reference/controllers.md': renderControllersReference,

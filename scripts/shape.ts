@@ -16,9 +16,9 @@ export interface Shape {
 }
 
 const maxLines = 400
-/** Rooms large enough to have folders with an order of their own. */
+/** Rooms whose folders are checked for imports in both directions. */
 const dividedRooms = ['src/agent', 'src/lifecycle', 'src/actions', 'src/cli']
-/** Long by nature: one row per flag, code or operation. */
+/** True for modules with one row per flag, code or operation, which may be long. */
 const isTable = (file: string) => /^src\/(?:catalog\/flags|error-codes|findings)\//.test(file)
 
 export function measureShape(modules: ReadonlyMap<string, string>): Shape {

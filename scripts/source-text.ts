@@ -7,7 +7,7 @@ export interface SourceText {
   readonly line: number
 }
 
-/** Every identifier, comment and string of a TypeScript module, in the order of their kinds. */
+/** Reads every identifier, comment and string of a TypeScript module. */
 export function readSourceText(file: string, source: string): SourceText[] {
   const { program, comments, errors } = parseSync(file, source)
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`)
@@ -27,7 +27,7 @@ export function readSourceText(file: string, source: string): SourceText[] {
   return found
 }
 
-/** The names that a module exports, from `export` declarations of its own. */
+/** Returns the names that a module declares and exports itself, without re-exports. */
 export function readExportedNames(file: string, source: string): string[] {
   const { program } = parseSync(file, source)
   const names = program.body.flatMap((statement) => {

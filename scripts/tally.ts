@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
 
-/** The fields we read of a vitest JSON report. */
+/** The fields of a vitest JSON report that this script reads. */
 interface Report {
   readonly numPassedTests: number
   readonly numFailedTests: number
   readonly numFailedTestSuites: number
 }
 
-/** One summary line for several test reports; a suite that could not start counts as one failure. */
+/**
+ * Renders one summary line for several test reports. In a report without failed tests, suites that could not
+ * start count as failures.
+ */
 export function tally(reports: readonly Report[]): string {
   const passed = sum(reports.map(({ numPassedTests }) => numPassedTests))
   const failed = sum(

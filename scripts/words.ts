@@ -55,7 +55,7 @@ export function splitName(name: string): string[] {
     .map((word) => word.toLowerCase())
 }
 
-/** Every use of a retired word, as `file:line: word (use …)`. */
+/** Lists every use of a retired word as a message with file and line. */
 export function findRetiredWords({ modules, documents, retired, foreign }: WordsInput): string[] {
   const inNames = new Map(retired.filter(({ names }) => names).map((row) => [row.word, row]))
   const inText = new Map(retired.filter(({ text }) => text).map((row) => [row.word, row]))

@@ -16,15 +16,16 @@ import { findStateDirectory } from './cli/state-directory.ts'
 import { createTerminalPrompts } from './cli/terminal-prompts.ts'
 import { formatError } from './kit/errors.ts'
 
-// A single executable is called by its own name or by a link. Otherwise Node runs this file.
+// A single executable is called by its own name or by a link. Otherwise Node runs this file, and its path is
+// the first argument.
 const programPath = isSea() ? process.argv0 : (process.argv[1] ?? 'hyperkube')
 
-// Only the first Ctrl-C is handled: the second one ends the process at once.
+// Only the first Ctrl-C is handled, so the second one ends the process at once.
 const interruption = new AbortController()
 process.once('SIGINT', () => interruption.abort())
 
 const { stdin, stdout, stderr, platform, env } = process
-// A terminal that does not know its size reports 0.
+// Describes a terminal that can move the cursor. A terminal that does not know its size reports 0.
 const createScreen = (stream: typeof stdout | typeof stderr) =>
   stream.isTTY && env['TERM'] !== 'dumb'
     ? { size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }) }

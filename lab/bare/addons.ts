@@ -13,10 +13,7 @@ import { createWorkspace, prepareWorkspace } from '../hyperkube/workspace.ts'
 import { silentReport } from '../report.ts'
 import { Pki } from './pki.ts'
 
-/**
- * Files of an operator who applies addons by hand: the manifests that hyperkube applies, kubectl and a
- * kubeconfig.
- */
+/** Paths of the files with which an operator applies addons by hand: manifests, kubectl and a kubeconfig. */
 function buildAddonPaths(context: SetupContext): {
   readonly [name in 'manifests' | 'kubectl' | 'config']: string
 } {
@@ -25,7 +22,10 @@ function buildAddonPaths(context: SetupContext): {
   return { manifests: toPath('addons.yml'), kubectl: toPath('kubectl'), config: toPath('kubeconfig') }
 }
 
-/** Runs before the clock starts, like the creation of keys and digests for every contender. */
+/**
+ * Writes the addon manifests that hyperkube would apply, and kubectl. Runs before the clock starts, so this
+ * work is not measured.
+ */
 export async function writeAddons(context: SetupContext): Promise<void> {
   const workspace = createWorkspace(context, 'bare')
   await prepareWorkspace(context, workspace)
@@ -40,7 +40,7 @@ export async function writeAddons(context: SetupContext): Promise<void> {
 }
 
 /**
- * Starts when the first API server is ready, and repeats `kubectl apply` until the server accepts all
+ * Waits until the first API server is ready, then repeats `kubectl apply` until the server accepts all
  * manifests.
  */
 export async function applyAddons(context: SetupContext, access: Access, signal: AbortSignal): Promise<void> {
@@ -67,7 +67,7 @@ export async function applyAddons(context: SetupContext, access: Access, signal:
   )
 }
 
-/** Fills in the certificate of metrics-server: `addon show` prints its Secret without values. */
+/** Fills in the certificate of metrics-server, because `addon show` prints Secrets without values. */
 async function addCertificate(text: string, directory: string): Promise<string> {
   const server = ['metrics-server.kube-system.svc']
   const { ca, own: serving } = await Pki.withTemporary(directory, async (pki) => {

@@ -12,8 +12,8 @@ import { controlPlaneFiles, createCas, nodeFiles, sharedControlPlaneFiles } from
 import { Pki } from './pki.ts'
 
 /**
- * The upstream components alone: the same binaries as every contender's, started by systemd on all hosts at
- * once. Each service waits for what it needs. No tool can be faster; all are measured against this.
+ * Contender without a setup tool: systemd starts the upstream binaries on all hosts at once, and each service
+ * waits for its dependencies. All other contenders are compared with its times.
  */
 export const bare: Contender = {
   name: 'bare',
@@ -32,7 +32,8 @@ async function setUp(
   const { clusterHosts } = context
   const hosts = [...clusterHosts.controlPlanes, ...clusterHosts.workers]
   const fetched = new Map(hosts.map((host) => [host, fetchAll(host, context, signal)]))
-  // Awaited below; a failure before that must not count as unhandled.
+  // The downloads are awaited below. Without this handler, an earlier failure would be an unhandled
+  // rejection.
   for (const fetching of fetched.values()) fetching.catch(() => undefined)
   const { access, files } = await Pki.withTemporary(context.directory, async (pki) =>
     writeFiles(pki, context),
@@ -83,7 +84,7 @@ async function writeFiles(
     ])
     return [host, { ...shared, ...specific, ...common }] as const
   })
-  // Without a load balancer, the API servers are distributed over the workers.
+  // There is no load balancer: each worker uses one API server, assigned round-robin.
   const workers = clusterHosts.workers.map(async (host, index) => {
     const chosen = clusterHosts.controlPlanes[index % clusterHosts.controlPlanes.length]
     const node = { host, server: `https://${chosen?.address}:6443`, versions, mirror, controlPlane: false }

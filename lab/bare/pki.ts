@@ -13,7 +13,7 @@ export interface CertificateSpec {
   readonly server?: readonly string[]
 }
 
-/** Certificates as a careful operator makes them by hand: openssl, P-256, one CA per purpose. */
+/** Creates keys and certificates with openssl (P-256, one CA per purpose), as an operator would by hand. */
 export class Pki {
   readonly #directory: string
   #count = 0
@@ -53,7 +53,7 @@ export class Pki {
     return this.#issue(subject, extensions, ca)
   }
 
-  /** A key pair without a certificate, for service account tokens. */
+  /** Creates a key pair for service account tokens, without a certificate. */
   async signingKey(): Promise<{ key: string; publicKey: string }> {
     const { stdout: key } = await runProgram([
       'openssl',

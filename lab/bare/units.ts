@@ -2,11 +2,11 @@ import type { ClusterHosts } from '../cluster/shape.ts'
 import { clusterNetwork, renderUnit } from '../cluster/units.ts'
 import type { Host } from '../hosts/host.ts'
 
-/** The services of the bare cluster, with the flags a careful operator would write. */
+/** Directory with the certificates and keys of the bare cluster's services. */
 const pki = '/etc/kubernetes/pki'
 const kubeconfigs = '/etc/kubernetes'
 
-/** TLS 1.2 or newer with forward secrecy, as upstream recommends. */
+/** Cipher suites with forward secrecy for TLS 1.2, as upstream recommends. */
 const ciphers = [
   'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
   'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
@@ -47,7 +47,8 @@ export function etcdUnit(host: Host, { controlPlanes }: ClusterHosts): string {
 export function apiServerUnit(host: Host): string {
   return renderUnit({
     description: 'Kubernetes API server',
-    // This is also the stop order: an API server that outlives its etcd hangs until it is killed.
+    // systemd also stops units in the reverse order. An API server that outlives its etcd hangs until it is
+    // killed.
     after: ['etcd.service'],
     type: 'notify',
     command: [
@@ -80,7 +81,7 @@ export function apiServerUnit(host: Host): string {
       `--service-account-signing-key-file=${pki}/service-account.key`,
       `--service-cluster-ip-range=${clusterNetwork.services}`,
       '--profiling=false',
-      // Without these flags, stopping waits a minute for open watches.
+      // Without these two flags, a stopping API server waits a minute for open watches.
       '--shutdown-send-retry-after=true',
       '--shutdown-watch-termination-grace-period=5s',
     ],

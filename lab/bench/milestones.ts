@@ -6,7 +6,7 @@ import type { Host } from '../hosts/host.ts'
 import { listAddonChecks } from './addon-checks.ts'
 import { listProbePods, probeService, createProbeWorkload } from './workload.ts'
 
-/** What a user waits for, in the usual order. */
+/** Events that a user waits for after the start, in their usual order. */
 export const milestones = [
   'etcd healthy',
   'an API server ready',
@@ -33,10 +33,7 @@ interface Node {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
-/**
- * Observes an attempt from outside, the same way for every contender, and records when each milestone is
- * reached.
- */
+/** Observes the attempt of a contender from outside the hosts, and records when each milestone is reached. */
 export async function measureMilestones(
   { clusterHosts, addons }: Pick<SetupContext, 'clusterHosts' | 'addons'>,
   attempt: Attempt,

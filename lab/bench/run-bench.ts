@@ -20,13 +20,15 @@ export interface BenchOptions {
   readonly lab: Lab
   readonly mirror: string
   readonly versions: Versions
-  /** Requests addons, if the contender supports them. */
+  /** Installs addons, if the contender supports them. */
   readonly addons?: boolean
   readonly signal?: AbortSignal
   readonly onMilestone?: (milestone: Milestone) => void
 }
 
-/** Runs one contender from empty hosts to a reachable service. The hosts are left as they are at the end. */
+/**
+ * Measures how one contender turns empty hosts into a working cluster. The cluster is not removed afterwards.
+ */
 export async function runBench(options: BenchOptions): Promise<BenchResult> {
   const { contender, shape, lab, mirror, versions } = options
   const hosts = await lab.up(listHostNames(shape))
@@ -62,7 +64,7 @@ export async function runBench(options: BenchOptions): Promise<BenchResult> {
   }
 }
 
-/** A second cluster on the same hosts would mix the keys of both. */
+/** Throws if the host already has a cluster, because its keys would be mixed with those of the new one. */
 async function requireFresh(host: Host): Promise<void> {
   const { code } = await host.exec(['test', '-e', '/etc/kubernetes'], { allowFailure: true })
   if (code !== 0) return

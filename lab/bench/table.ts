@@ -7,10 +7,16 @@ export interface Column {
   readonly results: readonly Pick<BenchResult, 'times' | 'usage'>[]
 }
 
-/** Title of a row, and how to read its value from a result. Undefined if the milestone was not measured. */
+/**
+ * Title of a row, and a function that reads its value from a result. The value is undefined if it was not
+ * measured.
+ */
 type Row = readonly [title: string, value: (result: Column['results'][number]) => number | undefined]
 
-/** Renders a Markdown table with a row per milestone and cost, and median and spread per column. */
+/**
+ * Renders a Markdown table with one row per milestone or cost. Each cell contains the median and the spread
+ * of a column's results.
+ */
 export function renderTable(columns: readonly Column[]): string {
   const rows: Row[] = [
     ...milestones.map((milestone): Row => [
@@ -31,7 +37,7 @@ function toSeconds(milliseconds: number | undefined): number | undefined {
   return milliseconds === undefined ? undefined : milliseconds / 1000
 }
 
-/** `12.3 (11.9–13.0)`: median, minimum and maximum. */
+/** Formats median, minimum and maximum, for example `12.3 (11.9–13.0)`. */
 export function formatSpread(values: readonly number[]): string {
   const sorted = values.toSorted((a, b) => a - b)
   const [min, max] = [sorted.at(0), sorted.at(-1)]

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { findCgroups, readHierarchies } from '../hosts/cgroup.ts'
 import type { Host } from '../hosts/host.ts'
 
-/** Resources of the machine that a set of hosts used. */
+/** CPU time and memory of the machine that a set of hosts used. */
 export interface Usage {
   readonly cpuSeconds: number
-  /** Peak of the sum over all hosts, without page cache. */
+  /** Peak of the total memory of all hosts, without page cache. */
   readonly peakBytes: number
 }
 
 const sampleIntervalMs = 250
 
-/** Samples the cgroups of the hosts until stopped. */
+/** Samples CPU time and memory of the hosts' cgroups until `stop` is called. */
 export async function meterUsage(hosts: readonly Host[]): Promise<{ stop(): Promise<Usage> }> {
   const mounts = await readHierarchies()
   const memory = await findHostCgroups(

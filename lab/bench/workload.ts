@@ -3,8 +3,7 @@ import { testImage } from '../cluster/artifacts.ts'
 import type { KubeApi } from '../cluster/kube-api.ts'
 
 /**
- * One web server on every node and a service over them: the smallest workload that needs every part of a
- * cluster.
+ * Names and addresses of the probe workload: one web server on every node, and one Service for all of them.
  */
 export const probe = {
   namespace: 'default',
@@ -96,7 +95,8 @@ export async function listProbePods(api: KubeApi): Promise<ProbePod[]> {
 }
 
 /**
- * Lets each of `count` pods call all others, or the service by address or name. True if every call succeeds.
+ * Lets each of the `count` pods call all other pods, or the Service by address or by name. True if every call
+ * succeeds.
  */
 export async function probeService(
   api: KubeApi,

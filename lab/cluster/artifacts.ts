@@ -3,7 +3,7 @@ import type { Arch } from '../components/recipe.ts'
 import { formatImagePath } from '../mirror/images.ts'
 import { listPublications } from '../mirror/publication.ts'
 
-/** Versions that run together, per Kubernetes minor. */
+/** Versions of Kubernetes, etcd and the pause image that are used together. */
 export interface Versions {
   readonly kubernetes: KubernetesVersion
   readonly etcd: string
@@ -25,7 +25,7 @@ export function pauseImage(versions: Versions): string {
   return `registry.k8s.io/pause:${versions.pause.slice(1)}`
 }
 
-/** One file that a host downloads from the mirror, and where it goes. */
+/** One file that a host downloads from the mirror, and its destination on the host. */
 export interface Fetch {
   readonly path: string
   /** A program or an image is stored as a file; an archive is unpacked into a directory. */
@@ -53,7 +53,7 @@ export function imageFetch(name: string): Fetch {
   return { path, into: { file: `${imageDirectory}/${path.replaceAll('/', '_')}` } }
 }
 
-/** What every node needs to run pods, independent of the contender. */
+/** Lists the downloads that every node needs to run pods, independent of the contender. */
 export function nodeFetches(versions: Versions, arch: Arch): Fetch[] {
   return [
     archiveFetch('containerd@v2.3.7', '/usr/local/bin', 1, arch),

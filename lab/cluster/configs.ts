@@ -1,19 +1,22 @@
 import { stringify } from 'yaml'
 import { clusterNetwork } from './units.ts'
 
-/** Settings that a lab host requires: cgroup version 1, one shared disk. */
+/** Kubelet settings for lab hosts, which have cgroup version 1 and share the machine's disk. */
 export const hostSettings = {
   containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
   cgroupDriver: 'cgroupfs',
   failCgroupV1: false,
   failSwapOn: false,
-  // The disk belongs to the machine and may be full; image GC would first delete images that were not used
-  // yet.
+  // Disables image GC. The machine's disk may be nearly full, and the kubelet would delete imported images
+  // before their first use.
   imageGCHighThresholdPercent: 100,
   evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
 }
 
-/** `maxPerCore: 0`: the limit cannot be set inside a container, and kube-proxy would exit with an error. */
+/**
+ * `maxPerCore: 0` keeps the conntrack limit unchanged. kube-proxy cannot set the limit inside a container and
+ * would exit.
+ */
 export const kubeProxyConfig = {
   apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
   kind: 'KubeProxyConfiguration',
@@ -28,7 +31,7 @@ export const flannelConfig: string = JSON.stringify({
   Backend: { Type: 'vxlan', VNI: 4096, Port: 4789 },
 })
 
-/** `restrict_oom_score_adj`: a lab's host lacks CAP_SYS_RESOURCE. */
+/** Renders config.toml. `restrict_oom_score_adj` is needed because lab hosts lack CAP_SYS_RESOURCE. */
 export function renderContainerdConfig(pause: string): string {
   return `version = 3
 

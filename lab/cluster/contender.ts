@@ -2,7 +2,7 @@ import type { Digests, Versions } from './artifacts.ts'
 import type { Credentials } from './kube-api.ts'
 import type { ClusterHosts } from './shape.ts'
 
-/** Everything a contender gets: empty hosts and a mirror. */
+/** Inputs of a contender, above all empty hosts and a mirror. */
 export interface SetupContext {
   readonly clusterHosts: ClusterHosts
   readonly mirror: string
@@ -10,7 +10,7 @@ export interface SetupContext {
   readonly versions: Versions
   /** Whether the cluster gets the addons that come with hyperkube. */
   readonly addons: boolean
-  /** Directory for keys while they are created; deleted with the lab. */
+  /** Directory for files of the contender, such as keys; deleted with the lab. */
   readonly directory: string
 }
 
@@ -32,12 +32,12 @@ export interface Contender {
   readonly name: string
   /** Whether the contender can install addons. */
   readonly addons?: true
-  /** Runs before the clock starts, like the creation of keys and digests for every contender. */
+  /** Prepares files before the clock starts; this work is not measured. */
   prepare?(context: SetupContext): Promise<void>
   begin(context: SetupContext, signal: AbortSignal): Attempt
 }
 
-/** Starts a setup that reports the credentials as soon as they exist. */
+/** Starts `setUp`, which reports the credentials as soon as they exist. */
 export function startAttempt(setUp: (reportAccess: (access: Access) => void) => Promise<void>): Attempt {
   const access = Promise.withResolvers<Access>()
   const finished = setUp(access.resolve)

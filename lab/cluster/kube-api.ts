@@ -38,7 +38,7 @@ export class KubeApi {
     await this.#send('POST', path, object)
   }
 
-  /** For review objects such as SubjectAccessReview: the created object holds the result. */
+  /** Creates a review object such as SubjectAccessReview, and returns it with the server's result. */
   async createAndRead<T>(path: string, object: unknown): Promise<T> {
     return JSON.parse(await this.#send('POST', path, object))
   }
@@ -63,8 +63,8 @@ export class KubeApi {
 
   async #send(method: string, path: string, body?: unknown): Promise<string> {
     const text = body === undefined ? '' : JSON.stringify(body)
-    // Set explicitly: Node sends no length with a DELETE body, and the server would parse the body as the
-    // next request.
+    // The length is set explicitly: Node omits it for the body of a DELETE, and the server would parse the
+    // body as the next request.
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
     return new Promise((resolve, reject) => {
       const outgoing = request(

@@ -2,10 +2,10 @@ import type { Host } from '../hosts/host.ts'
 import { renderContainerdConfig, flannelConfig } from './configs.ts'
 import { conflistScript, conflistUnits, containerdUnit, flanneldUnit } from './units.ts'
 
-/** Path on the host, without the leading slash, to contents. */
+/** Contents of files by their path on the host, without the leading slash. */
 export type Files = Readonly<Record<string, string>>
 
-/** With a mirror, containerd pulls images that were not imported from there. */
+/** Files that containerd and pods need on a host. With `mirror`, containerd pulls images from that mirror. */
 export function runtimeFiles(pause: string, mirror?: string): Files {
   return {
     'etc/containerd/config.toml': `${renderContainerdConfig(pause)}${mirror === undefined ? '' : registryConfig}`,

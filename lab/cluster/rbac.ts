@@ -12,8 +12,8 @@ interface RbacObject {
 const group = '/apis/rbac.authorization.k8s.io/v1'
 
 /**
- * RBAC rules for flannel, and for the API server towards kubelets: without the latter, logs and exec are
- * refused.
+ * RBAC objects for flannel and for requests of the API server to kubelets. Without the latter, kubelets
+ * refuse logs and exec.
  */
 const bindings: readonly { readonly path: string; readonly object: RbacObject }[] = [
   {
@@ -45,7 +45,7 @@ function buildBinding(name: string, role: string, user: string): RbacObject {
   }
 }
 
-/** Creates the objects as soon as an API server accepts them. */
+/** Creates the RBAC objects, and retries until the first API server accepts them. */
 export async function grantPermissions(
   { clusterHosts }: Pick<SetupContext, 'clusterHosts'>,
   access: Access,

@@ -1,7 +1,7 @@
 import { HyperkubeError } from '../../src/kit/errors.ts'
 import type { Host } from '../hosts/host.ts'
 
-/** Number of machines per role: `3+2` is three control planes and two workers. */
+/** Number of hosts per role. As text, `3+2` means three control planes and two workers. */
 export interface Shape {
   readonly controlPlanes: number
   readonly workers: number

@@ -65,7 +65,10 @@ export function flanneldUnit(host: Host): string {
   })
 }
 
-/** Starts when flanneld has written the host's subnet, so no meta plugin is needed. */
+/**
+ * systemd units that write the CNI configuration as soon as flanneld has written the host's subnet. They
+ * replace flannel's CNI plugin.
+ */
 export const conflistUnits: Readonly<Record<string, string>> = {
   'cni-conflist.path': `[Unit]
 Description=Wait for flannel's subnet

@@ -1,7 +1,8 @@
 import { HyperkubeError } from '../../src/kit/errors.ts'
 
 /**
- * Signal that the first Ctrl-C aborts, so that the command can clean up. A second Ctrl-C ends the process.
+ * Creates a signal that the first Ctrl-C aborts, so the command can clean up. A second Ctrl-C ends the
+ * process.
  */
 export function abortOnInterrupt(): AbortSignal {
   const controller = new AbortController()

@@ -25,7 +25,7 @@ export function upCommand(parent: Command): void {
     })
 }
 
-/** `3` is h1, h2, h3; anything else is a list of names. */
+/** Expands a single number to host names: `3` becomes h1, h2, h3. Other arguments are host names already. */
 function expandHostNames(requested: readonly string[]): readonly string[] {
   const count = requested.length === 1 ? Number(requested[0]) : Number.NaN
   return Number.isInteger(count) && count > 0

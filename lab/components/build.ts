@@ -18,7 +18,7 @@ import {
 export interface BuiltPart {
   readonly part: Part
   readonly arch: Arch
-  /** Contains one file per program. */
+  /** Directory with one file per program. */
   readonly directory: string
 }
 
@@ -35,7 +35,10 @@ export function machineArch(): Arch {
   })
 }
 
-/** Builds parts that are not in the cache, one after the other: each build already uses all cores. */
+/**
+ * Builds the parts that are not in the cache. They are built one after the other, because each build uses all
+ * cores.
+ */
 export async function buildComponents(parts: readonly Part[], options: BuildOptions): Promise<BuiltPart[]> {
   const compiler = (await runProgram(['go', 'env', 'GOVERSION'])).stdout.trim()
   const built: BuiltPart[] = []
@@ -91,7 +94,7 @@ async function findKubernetesSource(part: Part): Promise<string> {
   ).stdout.trim()
 }
 
-/** The version that a built program prints. */
+/** Runs a built program and returns the version that it prints. */
 export async function readReportedVersion(built: BuiltPart, program: Program): Promise<string> {
   const file = join(built.directory, formatProgramFile(built.part, program))
   const { stdout, stderr } = await runProgram([file, ...program.ask], { allowFailure: true })

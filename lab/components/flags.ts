@@ -6,15 +6,18 @@ import { settleAll } from '../../src/kit/settle-all.ts'
 import { ensureCached, digestRecipe } from '../cache.ts'
 import type { BuiltPart } from './build.ts'
 
-/** A `boolean` accepts only true or false. For other flags, programs do not print a reliable type. */
+/**
+ * A `boolean` flag accepts only true or false. Types of other flags are not distinguished, because programs
+ * do not print them reliably.
+ */
 export type FlagKind = 'boolean' | 'value'
 
-/** The flags of each program of a part, by name without dashes. */
+/** Kind of each flag, by program name and flag name without dashes. */
 export type PartFlags = ReadonlyMap<string, ReadonlyMap<string, FlagKind>>
 
 /**
- * Programs whose flags the catalog needs, by part, each with the flags that it accepts but does not print.
- * The names are from the sources. They are verified like all others, so that removed flags are not listed.
+ * Programs whose flags the catalog needs, by part. Each has a list of flags, taken from its sources, that it
+ * accepts but does not print. These flags are tested like all others, so a removed flag is not listed.
  */
 const hiddenFlags: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   kubernetes: {
@@ -57,7 +60,10 @@ const flagsSchema = z.array(
   z.tuple([z.string(), z.array(z.tuple([z.string(), z.enum(['boolean', 'value'])]))]),
 )
 
-/** The flags of a built part, cached: a program's flags do not change after the build. */
+/**
+ * Returns the flags of a built part. They are cached, because a program's flags do not change after the
+ * build.
+ */
 export async function readFlags(built: BuiltPart, cache: string): Promise<PartFlags> {
   const name = `${basename(built.directory)}-${digestRecipe(JSON.stringify(hiddenFlags[built.part.name] ?? {}))}`
   const file = 'flags.json'
@@ -89,20 +95,20 @@ async function programFlags(file: string, hidden: readonly string[]): Promise<Ma
   return flags
 }
 
-/** Tests whether a program accepts a flag; with --help the program exits before it does anything. */
+/** Tests whether a program accepts a flag. `--help` makes the program exit before it does anything else. */
 export async function queryFlag(file: string, flag: string): Promise<FlagKind | undefined> {
   return parseFlagKind((await runProgram([file, `--${flag}=`, '--help'], { allowFailure: true })).stderr)
 }
 
-/** The flags in a help text, in the styles of pflag, of Go's flag package and of etcd. */
+/** Extracts the flag names from a help text of pflag, Go's flag package or etcd. */
 export function parseHelpFlags(help: string): string[] {
   const names = help.matchAll(/^ {2,6}(?:etcd )?(?:-\w, )?--?([a-z][\w-]*)/gm)
   return [...new Set([...names].map(([, name = '']) => name))]
 }
 
 /**
- * Parses the response of a program to a flag with an empty value. Undefined if the program does not know the
- * flag. The exit code is useless: flanneld exits with 0 even when it refuses a flag.
+ * Derives the kind of a flag from the error output for an empty value. Undefined if the program does not know
+ * the flag. The exit code is useless: flanneld exits with 0 even when it refuses a flag.
  */
 export function parseFlagKind(stderr: string): FlagKind | undefined {
   if (/unknown flag: |flag provided but not defined: /.test(stderr)) return undefined

@@ -1,16 +1,13 @@
 import { HyperkubeError } from '../../src/kit/errors.ts'
 
-/**
- * Every part: one upstream component at a pinned version, compiled from unmodified sources as ordinary Go
- * module dependencies. `go/<module>/` has the go.mod and go.sum that pin a part; this file has the recipe.
- */
+/** Operating system for which a part is built. */
 export type Os = 'linux' | 'windows'
 
 export interface Program {
   readonly name: string
-  /** The Go package, or for C the file inside the module, from which the program is built. */
+  /** Source of the program: a Go package, or for C a file inside the module. */
   readonly from: string
-  /** The arguments that print the version. The build cache key contains this name, so it stays. */
+  /** Arguments that print the version. The field keeps this name, because the build cache key contains it. */
   readonly ask: readonly string[]
 }
 
@@ -18,7 +15,7 @@ export interface Part {
   readonly name: string
   readonly version: string
   readonly os: Os
-  /** Folder below `go/`. */
+  /** Folder below `go/` with the go.mod and go.sum that pin the sources of the part. */
   readonly module: string
   readonly programs: readonly Program[]
   readonly language: 'go' | 'go-test' | 'c'
@@ -28,7 +25,7 @@ export interface Part {
   readonly stamps: Readonly<Record<string, string>>
   /** Built only when requested by name. */
   readonly onRequest: boolean
-  /** Files of the Kubernetes sources that are copied beside the programs. */
+  /** Files of the Kubernetes sources that are copied to the directory of the programs. */
   readonly files?: readonly string[]
 }
 
@@ -154,7 +151,7 @@ export const parts: readonly Part[] = [
     [{ name: 'sample-apiserver', from: 'k8s.io/sample-apiserver', ask: ['--help'] }],
     { onRequest: true },
   ),
-  // The etcd that sample-apiserver stores its objects in.
+  // The etcd in which sample-apiserver stores its objects.
   definePart('test-etcd', 'v3.7.0', etcdPrograms, { module: 'etcd/v3.7.0', onRequest: true }),
   // An S3 server for tests that use buckets.
   definePart(
@@ -182,7 +179,7 @@ export const parts: readonly Part[] = [
   flannel('windows'),
 ]
 
-/** What the upstream conformance suite needs besides the cluster: the suite and its test images. */
+/** Parts that upstream's conformance suite needs besides the cluster: the suite and its test images. */
 export const conformanceParts: readonly string[] = [
   'e2e@v1.37.1',
   'test-images',
@@ -195,8 +192,9 @@ export function formatPartId({ name, version, os }: Pick<Part, 'name' | 'version
 }
 
 /**
- * Selects parts by name: `etcd`, `etcd@v3.6.16`, `windows` for the Windows set, `all` for everything. Without
- * names: all parts that are not on request.
+ * Selects parts, which are upstream components at pinned versions built from unmodified sources. Names can be
+ * `etcd`, `etcd@v3.6.16`, `windows` for all Windows parts, or `all`. Without names, parts with `onRequest`
+ * are left out.
  */
 export function selectParts(names: readonly string[] = []): readonly Part[] {
   const unknown = names.filter((name) => !parts.some((part) => matchesName(part, name)))
@@ -309,7 +307,7 @@ function flannel(os: Os): Part {
     [{ name: 'flanneld', from: 'github.com/flannel-io/flannel', ask: ['--version'] }],
     {
       os,
-      // The udp backend is C on Linux and does not exist on Windows.
+      // flannel's udp backend is written in C on Linux and does not exist on Windows.
       cgo: os === 'linux',
       tags: os === 'linux' ? ['netgo', 'osusergo'] : [],
       stamps: { 'github.com/flannel-io/flannel/pkg/version.Version': 'v0.28.7' },

@@ -50,14 +50,14 @@ export async function pinVersion(name: string, version: string, { force = false 
       ),
     ].join('\n'),
   )
-  // -e: modules that only upstream's own tests need may be unavailable, and are not needed.
+  // -e ignores unavailable modules that only upstream's own tests need.
   await runProgram(['go', 'mod', 'tidy', '-e'], { cwd: directory })
   for (const { from } of tests)
     await runProgram(['go', 'get', '-t', `${from}@${version}`], { cwd: directory })
   return directory
 }
 
-/** All programs built from the same go.mod: tools, and tests that are compiled. */
+/** Lists all programs that are built from the part's go.mod: tools and compiled tests. */
 function listPrograms(known: Part): { tools: readonly Program[]; tests: readonly Program[] } {
   const same = parts.filter(({ module }) => module === known.module)
   const unique = (selected: readonly Part[]): Program[] => {
@@ -74,7 +74,7 @@ function listPrograms(known: Part): { tools: readonly Program[]; tests: readonly
 
 async function listModules(known: Part, tools: readonly Program[]): Promise<string[]> {
   const packages = tools.map(({ from }) => from)
-  // -e: go list also reports the module of packages for another system, such as Windows.
+  // With -e, `go list` also reports the modules of packages for another OS, such as Windows.
   const { stdout } = await runProgram(['go', 'list', '-e', '-f', '{{.Module.Path}}', ...packages], {
     cwd: moduleDirectory(known),
   })
@@ -91,9 +91,9 @@ async function downloadGoMod(module: string, version: string): Promise<string> {
 }
 
 /**
- * The replace directives of upstream. Kubernetes requires its staging folders at v0.0.0 and replaces them
- * with paths; they are published as modules with version v0.X.Y. Other paths only serve upstream's own
- * checkout.
+ * Lists the replace directives of upstream. Kubernetes replaces its staging modules with paths; here they are
+ * replaced with their published versions v0.X.Y. Other paths are dropped, because they exist only in
+ * upstream's checkout.
  */
 export function listReplacements(goMod: string, version: string): string[] {
   const staged = new Set([...goMod.matchAll(/^\s*(\S+) v0\.0\.0$/gm)].map(([, module]) => module))

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import type { Argv } from '../../src/kit/command.ts'
 import type { Part, Program } from './parts.ts'
 
-/** A processor architecture by Go's name, which upstream's download sites use too. */
+/** Processor architecture, as Go and upstream's download sites name it. */
 export type Arch = 'amd64' | 'arm64'
 
 const modules = join(import.meta.dirname, 'go')
@@ -44,8 +44,8 @@ export function goEnvironment(part: Part, arch: Arch): Record<string, string> {
 }
 
 /**
- * The commands that build a part into a directory. One command links all programs whose name Go would choose
- * itself.
+ * Lists the commands that build a part into a directory. One command builds all programs that have Go's
+ * default file name.
  */
 export function listGoBuildCommands(part: Part, into: string): readonly Argv[] {
   const verb = part.language === 'go-test' ? ['test', '-c'] : ['build', '-v']

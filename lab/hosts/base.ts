@@ -6,8 +6,8 @@ import { ensureCached, digestRecipe } from '../cache.ts'
 import type { Report } from '../report.ts'
 
 /**
- * What hosts are made from. All containers share one read-only root file system, each below its own overlay.
- * A virtual machine gets a copy of another root file system that contains a kernel.
+ * Kind of root file system that hosts are made from. Containers share one read-only root file system, each
+ * with its own overlay. A virtual machine gets a copy of a root file system that contains a kernel.
  */
 export type BaseKind = 'container' | 'virtual-machine'
 
@@ -37,7 +37,7 @@ const machinePackages = ['linux-image-cloud-amd64', 'udev']
 
 const networkd = 'systemd-networkd.service'
 
-/** Units that would only wait for a network or a clock that a lab does not have. */
+/** Units that lab hosts do not need: network, name resolution, time and periodic maintenance. */
 const maskedUnits = [
   networkd,
   'systemd-resolved.service',
@@ -50,8 +50,8 @@ const maskedUnits = [
 ]
 
 /**
- * nspawn mounts the cgroup version 1 controllers of a host read-only. This unit makes them writable and
- * mounts shared, as on a real machine, before anything else starts.
+ * Unit that runs before all others. It makes the cgroup version 1 controllers writable, which nspawn mounts
+ * read-only, and makes mounts shared as on a real machine.
  */
 const machineUnit = `[Unit]
 Description=Make this host look like a machine
@@ -107,10 +107,10 @@ export async function ensureBase(
 }
 
 interface Base {
-  /** Everything the base is made from; the digest of it names the base. */
+  /** All inputs of the base. Their digest is the name of the base in the cache. */
   readonly recipe: readonly unknown[]
   readonly include: readonly string[]
-  /** Configures what this kind has in addition to every host. */
+  /** Applies the configuration that only this kind of base has. */
   readonly configure: (root: string) => Promise<void>
 }
 
@@ -138,7 +138,10 @@ async function configureContainer(root: string): Promise<void> {
   }
 }
 
-/** A virtual machine configures its own address; the network of a container is configured from outside. */
+/**
+ * Enables networkd, because a virtual machine configures its own address. The network of a container is
+ * configured from outside.
+ */
 async function configureVirtualMachine(root: string): Promise<void> {
   const units = join(root, 'etc/systemd/system')
   await rm(join(units, networkd))
@@ -161,7 +164,7 @@ async function configureHost(root: string): Promise<void> {
   await rm(join(root, 'var/lib/apt/lists'), { recursive: true, force: true })
 }
 
-/** The Debian mirror of this machine's apt. */
+/** Finds the Debian mirror: HYPERKUBE_LAB_DEBIAN, or the mirror that apt on this machine uses. */
 async function findDebianMirror(): Promise<string> {
   const configured = process.env['HYPERKUBE_LAB_DEBIAN']
   if (configured !== undefined) return configured
@@ -169,7 +172,7 @@ async function findDebianMirror(): Promise<string> {
   const result = await runProgram(['apt-get', 'indextargets', '--format', format, 'Created-By: Packages'], {
     allowFailure: true,
   }).catch(() => undefined)
-  // Before the first update, apt does not know the origin of a source.
+  // The origin is optional, because apt does not know it before the first `apt-get update`.
   const site = new RegExp(`^(?:Debian)? ${debianSuite} (.+)$`, 'm').exec(result?.stdout ?? '')?.[1]
   if (site === undefined) {
     throw new HyperkubeError(

@@ -8,7 +8,7 @@ import { findCgroups, makeCgroups, listProcesses, removeCgroups } from './cgroup
 import { labsDirectory } from './names.ts'
 
 export interface LaunchOptions {
-  /** Name of the host on the machine, used for its cgroups and interface. */
+  /** Unique name on the machine, used for the host's cgroups and network interface. */
   readonly hostId: string
   readonly name: string
   readonly console: string
@@ -20,12 +20,15 @@ export interface BootOptions extends LaunchOptions {
   readonly binds: Readonly<Record<string, string>>
 }
 
-/** Enters the host's cgroups, then executes the host. Paths are arguments, never part of the script. */
+/**
+ * Shell script that enters the host's cgroups and then executes the host's program. Paths are passed as
+ * arguments, never as part of the script.
+ */
 const enterCgroups = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs"; shift; done; shift; exec "$@"'
 
 /**
- * Unmounts the disks of other hosts in a private mount namespace. Otherwise nspawn keeps them mounted
- * invisibly below its root, and a host would get its dead disk back after a power cut.
+ * Shell script that unmounts the disks of other hosts in a private mount namespace. Otherwise nspawn keeps
+ * them mounted invisibly below its root, and a host would get its dead disk back after a power cut.
  */
 const unmountOtherHosts = `own=$1 labs=$2; shift 2
 cut -d ' ' -f 5 /proc/self/mountinfo | sort -r | while read -r path; do
@@ -33,7 +36,7 @@ cut -d ' ' -f 5 /proc/self/mountinfo | sort -r | while read -r path; do
 done
 exec "$@"`
 
-/** nspawn uses the cgroups in which it is started as the root of the host's cgroup view. */
+/** Boots a container. The cgroups in which nspawn is started become the root of the host's cgroup view. */
 export async function bootContainer(host: BootOptions): Promise<void> {
   const version1 = await fileExists('/sys/fs/cgroup/memory')
   const unshareCommand = [
@@ -49,12 +52,12 @@ export async function bootContainer(host: BootOptions): Promise<void> {
   await launchHost(host, [...unshareCommand, ...buildNspawnCommand(host)], {
     SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: version1 ? '0' : '1',
     SYSTEMD_NSPAWN_API_VFS_WRITABLE: '1',
-    // Two labs never share a root, and the lock files would be left behind.
+    // Locks are not needed, because two labs never share a root, and the lock files would be left behind.
     SYSTEMD_NSPAWN_LOCK: '0',
   })
 }
 
-/** Starts the program of a host in cgroups by which the host can be found. */
+/** Starts the program of a host in the host's own cgroups, by which later commands find the host. */
 export async function launchHost(
   host: LaunchOptions,
   argv: readonly string[],
@@ -73,7 +76,8 @@ export async function launchHost(
       child.once('error', reject)
     })
     child.unref()
-    // From here on the host can be found by its cgroups, even if it or this process ends.
+    // Waits until the cgroups contain the host. From then on it can be found by its cgroups, even after this
+    // process ends.
     await pollUntil(
       `${host.name} to enter its cgroups`,
       async () => child.exitCode !== null || (await listProcesses(cgroups)).length > 0,
@@ -108,8 +112,8 @@ export async function isHostRunning(hostId: string): Promise<boolean> {
 }
 
 /**
- * Kills every process of a host at once, like a crash, and waits for the last one to end. An old API server
- * would otherwise keep its port into the next boot.
+ * Kills every process of a host at once, like a crash, and waits for the last one to end. Otherwise an old
+ * API server would keep its port into the next boot.
  */
 export async function killHost(hostId: string): Promise<void> {
   const cgroups = await findCgroups(hostId)
@@ -129,7 +133,7 @@ export async function killHost(hostId: string): Promise<void> {
   })
 }
 
-/** Stops all processes of a host without ending them, so none of them can react. */
+/** Suspends all processes of a host with SIGSTOP, so none of them can react. */
 export async function freezeHost(hostId: string): Promise<void> {
   for (const pid of await listProcesses(await findCgroups(hostId))) kill(pid, 'SIGSTOP')
 }

@@ -2,11 +2,11 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
 /**
- * A host gets its own cgroups in every hierarchy, and sees them as the root. Otherwise all kubelets of a lab
- * would share one tree and delete each other's pods.
+ * A cgroup hierarchy. Each host gets its own cgroups in every hierarchy and sees them as the root. Otherwise
+ * all kubelets of a lab would share one tree and delete each other's pods.
  */
 export interface Hierarchy {
-  /** `memory`, `cpu`, ..., `name=systemd`, or empty for version 2. */
+  /** Controllers such as `memory` and `cpu`, or `name=systemd`; empty for cgroup version 2. */
   readonly controllers: readonly string[]
   readonly mount: string
   /** Path of this process in the hierarchy; the lab creates cgroups below it. */
@@ -62,7 +62,7 @@ export async function makeCgroups(name: string): Promise<string[]> {
   )
 }
 
-/** The cgroups with this name in any hierarchy, no matter which process created them. */
+/** Finds the cgroups with this name in all hierarchies, no matter which process created them. */
 export async function findCgroups(name: string): Promise<string[]> {
   return searchAll((entry) => entry === name)
 }
@@ -88,12 +88,12 @@ async function search(directory: string, matches: (name: string) => boolean): Pr
   return found.flat()
 }
 
-/** Every process in these cgroups and below. */
+/** Lists every process in these cgroups and in the cgroups below them. */
 export async function listProcesses(directories: readonly string[]): Promise<number[]> {
   const pids = new Set<number>()
   for (const directory of directories) {
     const lines = await readFile(join(directory, 'cgroup.procs'), 'utf8').catch(() => '')
-    // 0 stands for a process outside our PID namespace, which the lab must not kill.
+    // 0 stands for a process outside this PID namespace. The lab must not kill it.
     for (const line of lines.split('\n')) if (Number(line) > 0) pids.add(Number(line))
     const below = (await listSubdirectories(directory)).map((name) => join(directory, name))
     for (const pid of await listProcesses(below)) pids.add(pid)

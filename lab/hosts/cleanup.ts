@@ -12,20 +12,22 @@ import { formatHostId, labDirectory, networkName } from './names.ts'
 import { listLinks, listNamespaces, removeBridge, listTables, detachHostNetwork } from './network.ts'
 import { closeConnection } from './ssh.ts'
 
-/** The socket of the connection that all commands on a host share. */
+/** Path of the ssh control socket that all commands on a host share. */
 export function controlSocketPath(hostDirectory: string): string {
   return join(hostDirectory, 'ssh')
 }
 
-/** Removes everything of one host from the machine, found by name, except the host's own files. */
+/**
+ * Removes everything of one host from the machine, except the host's own files. Finds it by the host's ID.
+ */
 export async function cleanUpHost(hostId: string, directory: string): Promise<void> {
   await killHost(hostId)
   if (await fileExists(controlSocketPath(directory))) await closeConnection(controlSocketPath(directory))
   await detachHostNetwork(hostId)
   await clearWriteLimit({ directory: join(directory, 'disk') })
   await unmountBelow(directory)
-  // The kernel releases the mounts of a host a moment after its last process ends. If the disk were attached
-  // before that, it would still be the disk whose power was cut.
+  // The kernel releases the mounts of a host a moment after its last process ends. A disk that is attached
+  // earlier would still be without power.
   await pollUntil(
     `the disk of ${hostId} to be released`,
     async () => (await listLoopDevices(directory)).length === 0,
@@ -38,7 +40,7 @@ export async function cleanUpHost(hostId: string, directory: string): Promise<vo
 
 /** Removes everything of a lab from the machine, however its last run ended. */
 export async function cleanUpLab(lab: string, network: number): Promise<void> {
-  // The number may belong to another lab by now.
+  // The network number may belong to another lab by now.
   if ((await findNetworkOwner(network)) !== lab) return
   const directory = labDirectory(lab)
   await waitForSetupPrograms(directory, network)
@@ -75,7 +77,7 @@ export interface Traces {
   readonly files: readonly string[]
 }
 
-/** Everything that a lab has on the machine: empty lists after `down`. */
+/** Lists everything that a lab has on the machine. All lists are empty after `down`. */
 export async function listTraces(lab: string, network: number): Promise<Traces> {
   const bridge = networkName(network)
   const prefix = `${bridge}-`
@@ -99,7 +101,7 @@ export async function listTraces(lab: string, network: number): Promise<Traces> 
   }
 }
 
-/** The short-lived programs that create a lab. */
+/** Short-lived programs that run while a lab is created. */
 const setupPrograms = new Set(['ip', 'nft', 'mount', 'umount', 'mkfs.ext4', 'ssh-keygen', 'fallocate', 'dd'])
 
 /**
@@ -125,7 +127,7 @@ async function isSetupProgram(pid: string, namesLab: (word: string) => boolean):
   const read = async (file: string): Promise<string> =>
     readFile(join('/proc', pid, file), 'utf8').catch(() => '')
   const words = (await read('cmdline')).split('\0')
-  // The shells that enter a host's cgroups and mounts are about to become the host.
+  // Shells with the argument `enter` are about to execute the program of a host.
   return (setupPrograms.has((await read('comm')).trim()) || words[3] === 'enter') && words.some(namesLab)
 }
 

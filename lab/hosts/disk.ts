@@ -5,14 +5,14 @@ import { HyperkubeError } from '../../src/kit/errors.ts'
 import { findCgroups, readHierarchies } from './cgroup.ts'
 
 /**
- * Everything a host writes is in one directory. `directory`: an ordinary one, fast. `loop`: a separate file
- * system, for power cuts and slow or full disks.
+ * Where everything that a host writes is stored. `directory` is an ordinary, fast directory. `loop` is a
+ * separate file system, which allows power cuts and slow or full disks.
  */
 export type DiskKind = 'directory' | 'loop'
 
 export interface Disk {
   readonly kind: DiskKind
-  /** The image of a loop disk. */
+  /** Image file of a loop disk. */
   readonly image: string
   /** Directory with the contents of the disk. */
   readonly directory: string
@@ -23,7 +23,7 @@ export async function makeDisk(disk: Disk, gigabytes: number): Promise<void> {
   if (disk.kind === 'directory') return
   await (await open(disk.image, 'w')).close()
   await truncate(disk.image, gigabytes * 2 ** 30)
-  // No blocks reserved for root: the disk must also be full for root's processes.
+  // -m 0 reserves no blocks for root, so a full disk is also full for root's processes.
   await runProgram(['mkfs.ext4', '-q', '-m', '0', '-E', 'lazy_itable_init=1,lazy_journal_init=1', disk.image])
 }
 
@@ -33,8 +33,8 @@ export async function attachDisk(disk: Disk): Promise<void> {
 }
 
 /**
- * Whether the disk's file system is mounted. Every fault must check this first: if it is not, the path is a
- * directory of the machine's own disk, and the fault would hit that disk.
+ * True if the disk's file system is mounted. Every fault must check this first: without the mount, the path
+ * is on the machine's own disk, and the fault would hit that disk.
  */
 export async function isAttached({ directory }: Pick<Disk, 'directory'>): Promise<boolean> {
   return (await listMountsBelow(directory)).includes(directory)
@@ -47,11 +47,12 @@ async function requireAttached(disk: Disk): Promise<void> {
 
 /**
  * Cuts the disk's power: nothing more is written, and unsynced data is lost. Processes get I/O errors from
- * now on; end them, then attach the disk again.
+ * now on. The caller must end them before it attaches the disk again.
  */
 export async function cutPower(disk: Disk): Promise<void> {
   await requireAttached(disk)
-  // EXT4_IOC_SHUTDOWN with "do not flush the log"; Node has no ioctl, and perl is on every Debian.
+  // EXT4_IOC_SHUTDOWN without flushing the log. perl calls it, because Node has no ioctl and every Debian has
+  // perl.
   const shutdown =
     'open(my $d, "<", $ARGV[0]) or die $!; my $how = pack("L", 2); ioctl($d, 0x8004587d, $how) or die $!'
   await runProgram(['perl', '-e', shutdown, disk.directory])
@@ -65,7 +66,7 @@ export async function fillDisk(disk: Disk): Promise<void> {
   const [bulk = '', rest = ''] = fillers.map((name) => join(disk.directory, name))
   const { stdout } = await runProgram(['df', '--output=avail', '-B1', disk.directory])
   const available = stdout.trim().split('\n').at(-1) ?? '0'
-  // Both end with "no space left": the first nearly fills the disk at once, the second uses the rest.
+  // Both commands end with "no space left": fallocate fills most of the disk at once, and dd uses the rest.
   await runProgram(['fallocate', '-l', available, bulk], { allowFailure: true })
   await runProgram(['dd', 'if=/dev/zero', `of=${rest}`, 'bs=4k', 'conv=fsync'], { allowFailure: true })
 }
@@ -75,8 +76,8 @@ export async function emptyDisk(disk: Disk): Promise<void> {
 }
 
 /**
- * Limits the writes per second of a loop disk; 0 removes the limit. The limit is set on the machine's root
- * group, where the file system's journal writes, and on every cgroup of the host.
+ * Limits the writes per second of a loop disk; 0 removes the limit. It is set on the machine's root cgroup,
+ * where the file system's journal writes, and on every cgroup of the host.
  */
 export async function slowDisk(disk: Disk, hostId: string, writesPerSecond: number): Promise<void> {
   await requireAttached(disk)
@@ -93,14 +94,17 @@ export async function slowDisk(disk: Disk, hostId: string, writesPerSecond: numb
   }
 }
 
-/** A loop device and its limit outlive the disk; the next disk on the device must not inherit the limit. */
+/**
+ * Removes the write limit of a disk's loop device. Otherwise the next disk on the same device would inherit
+ * the limit.
+ */
 export async function clearWriteLimit(disk: Pick<Disk, 'directory'>): Promise<void> {
   const root = await findBlkioMount()
   if (root === undefined || !(await isAttached(disk))) return
   await writeFile(join(root, 'blkio.throttle.write_iops_device'), `${await readDeviceNumber(disk)} 0`)
 }
 
-/** Every write limit that applies to the whole machine. */
+/** Lists the write limits in the machine's root cgroup. */
 export async function listWriteLimits(): Promise<string[]> {
   const root = await findBlkioMount()
   if (root === undefined) return []
@@ -112,7 +116,7 @@ async function findBlkioMount(): Promise<string | undefined> {
   return (await readHierarchies()).find(({ controllers }) => controllers.includes('blkio'))?.mount
 }
 
-/** Major and minor number, in the kernel's format. */
+/** Returns the major and minor device number in the kernel's format. */
 async function readDeviceNumber({ directory }: Pick<Disk, 'directory'>): Promise<string> {
   const { dev } = await stat(directory)
   return `${(dev >> 8) & 0xfff}:${(dev & 0xff) | ((dev >> 12) & 0xfff00)}`

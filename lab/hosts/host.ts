@@ -26,15 +26,18 @@ const recordSchema = z.strictObject({
   network: z.int().min(0).max(255),
   address: z.ipv4(),
   disk: z.enum(['directory', 'loop']),
-  /** The base the host was created from; its overlay is only valid on top of that base. */
+  /** Name of the base in the cache. The host's overlay is valid only on top of this base. */
   base: z.string(),
 })
 export type HostRecord = z.infer<typeof recordSchema>
 
-/** Kept in real directories below the disk: overlayfs does not support containers on overlayfs. */
+/**
+ * Directories on the disk itself instead of the overlay, because overlayfs does not support containers on
+ * overlayfs.
+ */
 const stateDirectories = ['containerd', 'kubelet', 'etcd']
 
-/** A container that looks like a machine. */
+/** A lab host: a container that boots systemd like a machine. */
 export class Host extends Machine {
   readonly disk: Disk
   readonly #record: HostRecord
@@ -63,7 +66,7 @@ export class Host extends Machine {
     await this.connect()
   }
 
-  /** Ends all processes at once; the disk keeps what the kernel had accepted. */
+  /** Ends all processes at once. Data that the kernel has accepted stays on the disk. */
   async crash(): Promise<void> {
     await cleanUpHost(this.hostId, this.directory)
   }
@@ -71,7 +74,7 @@ export class Host extends Machine {
   /** A crash that also loses everything that was not synced to disk. */
   async powerCut(): Promise<void> {
     await this.#requireDisk('power-cut')
-    // Otherwise processes would notice that the disk is gone.
+    // Otherwise processes could react to I/O errors before they are killed.
     await freezeHost(this.hostId)
     await cutPower(this.disk)
     await this.crash()
@@ -92,7 +95,10 @@ export class Host extends Machine {
     await emptyDisk(this.disk)
   }
 
-  /** The addresses whose packets the host drops; a partition outlives a crash of the host. */
+  /**
+   * Reads the addresses whose packets the host drops. They are stored in a file, so a partition outlives a
+   * crash of the host.
+   */
   async readDroppedSources(): Promise<string[]> {
     const text = await readFile(this.#droppedSourcesFile, 'utf8').catch(() => '')
     return text.split('\n').filter((line) => line !== '')
@@ -154,7 +160,7 @@ export interface HostOptions {
   readonly address: string
   readonly disk: Disk['kind']
   readonly diskGigabytes: number
-  /** The base's directory in the cache. */
+  /** Directory of the base in the cache. */
   readonly base: string
 }
 

@@ -49,7 +49,7 @@ export class Lab {
     this.#report = options.report ?? silentReport
   }
 
-  /** Opens the lab with this name, and assigns a network number to a new one. */
+  /** Opens the lab with this name. A new lab gets a network number. */
   static async open(options: LabOptions): Promise<Lab> {
     if (!isLabName(options.name)) {
       throw new HyperkubeError('LAB_NAME', `"${options.name}" cannot be the name of a lab`, {
@@ -86,7 +86,8 @@ export class Lab {
   }
 
   /**
-   * Creates and starts a machine with its own kernel. A lab has at most one, and it does not support faults.
+   * Creates and starts a virtual machine, which has its own kernel. A lab has at most one, and faults cannot
+   * be injected into it.
    */
   async upVirtual(name: string): Promise<VirtualMachine> {
     await installVirtualMachineTools(this.#report)
@@ -130,7 +131,7 @@ export class Lab {
       .sort((a, b) => a.address.localeCompare(b.address, 'en', { numeric: true }))
   }
 
-  /** Drops all packets from `from` to `to`; with `oneWay`, packets from `to` still reach `from`. */
+  /** Drops all packets from `from` to `to`, and also from `to` to `from` unless `oneWay` is set. */
   async partition(from: Host, to: readonly Host[], { oneWay = false } = {}): Promise<void> {
     for (const host of to)
       await host.setDroppedSources([...new Set([...(await host.readDroppedSources()), from.address])])
@@ -152,7 +153,7 @@ export class Lab {
     )
   }
 
-  /** Removes the lab from the machine, in whatever state it is. */
+  /** Removes the lab from the machine, even after an interrupted run. */
   async down(): Promise<void> {
     await withLabLock(this.name, async () => cleanUpLab(this.name, this.network))
   }
@@ -234,8 +235,8 @@ export function assignAddresses(
 }
 
 /**
- * systemd, kubelet and containerd of each host need many inotify instances; the default limit suits a
- * desktop.
+ * Raises the limit of inotify instances. systemd, kubelet and containerd of all hosts need more than the
+ * default.
  */
 async function raiseInotifyLimit(): Promise<void> {
   const file = '/proc/sys/fs/inotify/max_user_instances'

@@ -25,7 +25,7 @@ export interface MachineEndpoint {
 export class Machine {
   readonly name: string
   readonly address: string
-  /** Name of the host on the machine, used for its interface and cgroups. */
+  /** Unique name on the machine, used for the host's network interface and cgroups. */
   readonly hostId: string
   readonly directory: string
   readonly ssh: SshTarget
@@ -78,9 +78,7 @@ export class Machine {
   }
 }
 
-/**
- * Writes what distinguishes a host from others with the same base, below its root: name, keys, machine-id.
- */
+/** Writes the files that distinguish a host from others with the same base: name, keys and machine-id. */
 export async function writeHostIdentity({ name, address, ssh }: Machine, root: string): Promise<void> {
   for (const path of ['etc/ssh', 'root/.ssh']) await mkdir(join(root, path), { recursive: true })
   const hostKey = join(root, 'etc/ssh/ssh_host_ed25519_key')

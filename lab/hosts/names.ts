@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 
 /**
- * Every name that the lab uses on the machine. Everything a lab creates can be found by name alone, so `down`
- * can clean up after an interrupted run.
+ * Directory of all labs. Everything a lab creates can be found by a name from this file, so `down` can clean
+ * up after an interrupted run.
  */
 export const labsDirectory = '/var/lib/hyperkube-lab'
 
@@ -10,10 +10,13 @@ export function labDirectory(lab: string): string {
   return join(labsDirectory, lab)
 }
 
-/** Claims of network numbers: one link per number, pointing to the name of the lab that owns it. */
+/**
+ * Directory with one symbolic link per used network number. The link points to the name of the lab that owns
+ * the number.
+ */
 export const networksDirectory = join(labsDirectory, '.networks')
 
-/** Name of a lab's bridge and nft table on the machine; also the prefix of all names of its hosts. */
+/** Name of a lab's bridge and nft table on the machine, and prefix of the IDs of its hosts. */
 export function networkName(network: number): string {
   return `hk${network}`
 }
@@ -23,7 +26,7 @@ export function formatHostId(network: number, host: string): string {
   return `${networkName(network)}-${host}`
 }
 
-/** An interface name has at most 15 characters, and `hk255-` takes six. */
+/** A name has at most nine characters: an interface name has at most 15, and `hk255-` takes six. */
 const hostNamePattern = /^[a-z][a-z0-9]{0,8}$/
 
 export function isHostName(name: string): boolean {
@@ -38,7 +41,7 @@ export function gatewayAddress(network: number): string {
   return `10.210.${network}.1`
 }
 
-/** Hosts are numbered from 1; addresses below .11 are reserved for the lab itself. */
+/** Address of a host. Hosts are numbered from 1, and addresses below .11 are reserved for the lab itself. */
 export function hostAddress(network: number, index: number): string {
   return `10.210.${network}.${10 + index}`
 }

@@ -6,8 +6,8 @@ import { pollUntil } from '../../src/kit/poll-until.ts'
 import { networksDirectory } from './names.ts'
 
 /**
- * The network number of a lab: a symbolic link named by the number that points to the lab's name. A link is
- * created with its content in one step, so two labs never get the same number.
+ * Finds the network number of a lab. A symbolic link named by the number points to the lab's name. Creating a
+ * link is atomic, so two labs never get the same number.
  */
 export async function findNetwork(lab: string): Promise<number | undefined> {
   const numbers = await readdir(networksDirectory).catch(() => [])
@@ -32,7 +32,7 @@ export async function claimNetwork(lab: string): Promise<number> {
   })
 }
 
-/** The lab that owns this number now. */
+/** Returns the name of the lab that owns this network number, if any. */
 export async function findNetworkOwner(network: number): Promise<string | undefined> {
   return readlink(join(networksDirectory, String(network))).catch(() => undefined)
 }
@@ -62,7 +62,7 @@ export async function withLabLock<T>(lab: string, work: () => Promise<T>): Promi
   }
 }
 
-/** Listens on an address in the kernel's abstract socket namespace, so no lock file is left behind. */
+/** Locks a lab by listening in the kernel's abstract socket namespace, so no lock file is left behind. */
 async function takeLock(lab: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy())
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { runProgram } from '../../src/kit/command.ts'
 import { gatewayAddress, formatHostId, networkName } from './names.ts'
 
-/** Creates the bridge of a lab, or repairs what an earlier run has left of it. */
+/** Creates the bridge of a lab, or completes one that an earlier run left. */
 export async function makeBridge(network: number): Promise<void> {
   const bridge = networkName(network)
   const gateway = gatewayAddress(network)
@@ -54,7 +54,7 @@ export async function attachHostNetwork({ network, host, address }: HostNetwork)
   })
 }
 
-/** Creates the tap device of a virtual machine, which configures its own end. */
+/** Creates the tap device of a virtual machine. The virtual machine configures its own address. */
 export async function attachTapDevice({ network, host }: Omit<HostNetwork, 'address'>): Promise<void> {
   const hostId = formatHostId(network, host)
   await runProgram(['ip', 'tuntap', 'add', 'dev', hostId, 'mode', 'tap'])
@@ -62,8 +62,8 @@ export async function attachTapDevice({ network, host }: Omit<HostNetwork, 'addr
 }
 
 /**
- * Derived from the address, so that it stays the same over a reboot. With a new one, peers would not reach
- * the host for half a minute.
+ * Derives the MAC address from the IP address, so it stays the same over a reboot. With a new MAC address,
+ * peers would not reach the host for half a minute.
  */
 export function hardwareAddress(address: string): string {
   const bytes = address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'))

@@ -8,7 +8,7 @@ export interface SshTarget {
   readonly address: string
   readonly keyFile: string
   readonly knownHosts: string
-  /** Socket of the connection that all commands share. */
+  /** ssh control socket of the connection that all commands share. */
   readonly control: string
 }
 
@@ -57,7 +57,10 @@ export async function isConnected(target: SshTarget): Promise<boolean> {
   return code === 0
 }
 
-/** Not through runProgram(): the connection stays open, and would keep our pipes open with it. */
+/**
+ * Opens the shared connection. runProgram() is not used, because the connection stays open and would keep the
+ * pipes to this process open.
+ */
 async function openMasterConnection(target: SshTarget): Promise<boolean> {
   const master = spawn('ssh', ['-MNf', ...buildSshOptions(target), `root@${target.address}`], {
     stdio: 'ignore',

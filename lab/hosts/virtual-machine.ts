@@ -10,8 +10,7 @@ import { hardwareAddress, attachTapDevice } from './network.ts'
 import { closeConnection } from './ssh.ts'
 
 /**
- * `tcg` translates instructions in software, for processors without virtualization: some thirteen times
- * slower.
+ * `tcg` emulates the processor in software, about thirteen times slower. It is used where KVM does not work.
  */
 export type Accelerator = 'kvm' | 'tcg'
 
@@ -25,7 +24,7 @@ export interface VirtualMachineOptions extends MachineEndpoint {
 const program = 'qemu-system-x86_64'
 const bootTimeoutMs = 600_000
 
-/** A machine with its own kernel: cgroup version 2, and kernel modules that must be loaded. */
+/** A host with its own kernel. It has cgroup version 2, and its kernel modules must be loaded. */
 export class VirtualMachine extends Machine {
   readonly accelerator: Accelerator
   readonly #options: VirtualMachineOptions
@@ -36,7 +35,7 @@ export class VirtualMachine extends Machine {
     this.#options = options
   }
 
-  /** Creates and boots a machine; nothing of an earlier one may be left. */
+  /** Creates and boots a virtual machine. The caller must have removed any earlier one. */
   static async start(options: VirtualMachineOptions): Promise<VirtualMachine> {
     const machine = new VirtualMachine(options, await detectAccelerator(options.base))
     await machine.#makeDisk()
@@ -92,7 +91,7 @@ export class VirtualMachine extends Machine {
       ...buildKernelArgs(this.#options.base, ['root=/dev/vda', 'rw', 'console=ttyS0']),
       ['-initrd', join(this.#options.base, 'initrd.img')],
       ['-serial', 'stdio'],
-      // The disk never has to survive the machine, so writes need not be synced.
+      // The disk is deleted with the machine, so writes need not be synced.
       ['-drive', `file=${this.#disk},if=virtio,format=raw,discard=unmap,cache=unsafe`],
       ['-netdev', `tap,id=lab,ifname=${this.hostId},script=no,downscript=no`],
       ['-device', `virtio-net-pci,netdev=lab,mac=${hardwareAddress(this.address)}`],
@@ -111,8 +110,8 @@ function buildKernelArgs(base: string, parameters: readonly string[]): string[] 
 }
 
 /**
- * Detects whether KVM works, because /dev/kvm may exist and still not work, and a hanging machine reports
- * nothing. A kernel without a disk panics and exits; with a working accelerator this takes a second or two.
+ * Tests whether KVM works: /dev/kvm may exist and still not work, and a virtual machine would hang. The test
+ * boots a kernel without a disk, which panics and exits within seconds.
  */
 async function detectAccelerator(base: string): Promise<Accelerator> {
   if (!(await fileExists('/dev/kvm'))) return 'tcg'
@@ -123,7 +122,10 @@ async function detectAccelerator(base: string): Promise<Accelerator> {
   return code === 0 ? 'kvm' : 'tcg'
 }
 
-/** Matches the hardware address, because interfaces of pods come and go. */
+/**
+ * Renders the network configuration of a virtual machine. It matches the hardware address, so it does not
+ * apply to interfaces of pods.
+ */
 function renderNetworkFile(address: string, network: number): string {
   return `[Match]
 MACAddress=${hardwareAddress(address)}

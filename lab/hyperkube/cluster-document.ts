@@ -3,13 +3,13 @@ import type { Machine } from '../hosts/machine.ts'
 export interface ClusterDocumentOptions {
   /** Whether the cluster gets the addons that come with hyperkube; without them it is ready sooner. */
   readonly addons?: boolean
-  /** Servers to which CoreDNS forwards names outside the cluster; by default those of the hosts. */
+  /** Servers to which CoreDNS forwards names outside the cluster. Default: the name servers of the hosts. */
   readonly forward?: readonly string[]
 }
 
 /**
- * A cluster.yml for a lab's hosts. Hosts named cp are control planes, and also workers if there are no
- * others.
+ * Builds a cluster.yml for hosts of a lab. Hosts named cp are control planes, and also workers if there are
+ * no other hosts.
  */
 export function buildClusterDocument(
   kubernetes: string,
@@ -36,7 +36,8 @@ export function buildClusterDocument(
           ? {}
           : { dns: { forward } }
         : { dns: 'none', metrics: 'none', ingress: 'none', storage: 'none' }),
-      // The lab uses the machine's own disk, which may exceed the default eviction thresholds of the kubelet.
+      // The lab uses the machine's own disk, which may be fuller than the kubelet's default eviction
+      // thresholds allow.
       components: {
         kubelet: {
           config: {

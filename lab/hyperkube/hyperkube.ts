@@ -7,8 +7,8 @@ import { createWorkspace, prepareWorkspace } from './workspace.ts'
 const name = 'hyperkube'
 
 /**
- * hyperkube as an operator uses it. Before the clock starts, its files are created, like the keys of other
- * contenders.
+ * hyperkube, used as an operator would use it. Its files are created before the clock starts, like the keys
+ * of other contenders.
  */
 export const hyperkube: Contender = {
   name,
@@ -37,7 +37,9 @@ const kubeconfigSchema = z.object({
     .min(1),
 })
 
-/** Credentials for the API from `hyperkube kubeconfig`, and for etcd from the files on a host. */
+/**
+ * Reads the credentials for the API from `hyperkube kubeconfig`, and those for etcd from the files on a host.
+ */
 async function readAccess(context: SetupContext, signal: AbortSignal): Promise<Access> {
   const { stdout } = await createWorkspace(context, name, signal).runHyperkube(
     'kubeconfig',

@@ -28,9 +28,12 @@ export function createWorkspace(context: SetupContext, contender: string, signal
   }
 }
 
-/** Writes what an operator has before the clock starts: a cluster.yml with the hosts, and its lock. */
+/**
+ * Writes the files that an operator has before the clock starts: cluster.yml with the hosts, and
+ * cluster.lock.
+ */
 export async function prepareWorkspace(context: SetupContext, workspace: Workspace): Promise<void> {
-  // The hosts of a previous run had the same addresses and other keys.
+  // Deletes the files of a previous run, whose hosts had the same addresses but other keys.
   await rm(workspace.directory, { recursive: true, force: true })
   await mkdir(workspace.directory, { recursive: true })
   if (!(await fileExists(findExecutable(context)))) await buildExecutable(currentTarget(), context.directory)
@@ -38,7 +41,7 @@ export async function prepareWorkspace(context: SetupContext, workspace: Workspa
   const kubernetes = context.versions.kubernetes.replace(/^v/, '')
   const document = buildClusterDocument(kubernetes, context.mirror, [...controlPlanes, ...workers], {
     addons: context.addons,
-    // Hosts of a lab have no name servers either, so CoreDNS need not read them.
+    // Lab hosts have no name servers to which CoreDNS could forward.
     forward: [],
   })
   await writeFile(join(workspace.directory, 'cluster.yml'), stringify(document))

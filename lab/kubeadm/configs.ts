@@ -7,7 +7,10 @@ import { formatEtcdTag } from './images.ts'
 
 const configVersion = 'kubeadm.k8s.io/v1beta4'
 
-/** Generated before the start, so that joins need nothing from the output of `init`. */
+/**
+ * Secrets with which hosts join. They are generated before the start, so joins need nothing from the output
+ * of `init`.
+ */
 export interface JoinSecrets {
   readonly token: string
   readonly certificateKey: string
@@ -29,7 +32,7 @@ export function renderInitConfig(first: Host, versions: Versions, secrets: JoinS
       kubernetesVersion: versions.kubernetes,
       controlPlaneEndpoint: `${first.address}:6443`,
       networking: { podSubnet: clusterNetwork.pods, serviceSubnet: clusterNetwork.services },
-      // Hosts with a local proxy reach all API servers by this address.
+      // Hosts with a local proxy reach all API servers at 127.0.0.1.
       apiServer: { certSANs: ['127.0.0.1'] },
       etcd: { local: { imageTag: formatEtcdTag(versions) } },
     },
@@ -67,10 +70,10 @@ export function renderJoinConfig(
   })
 }
 
-/** A lab's host has all images in advance, and fails checks for features that it cannot have. */
+/** A lab host already has all images, and it cannot pass some preflight checks. */
 const skippedChecks = { imagePullPolicy: 'Never', ignorePreflightErrors: ['all'] }
 
-/** For both `kubeadm upgrade apply` and `kubeadm upgrade node`. */
+/** Renders the configuration of both `kubeadm upgrade apply` and `kubeadm upgrade node`. */
 export function renderUpgradeConfig(): string {
   const document = {
     apiVersion: configVersion,
@@ -90,7 +93,7 @@ function buildNodeRegistration(host: Host): object {
   }
 }
 
-/** The service from kubeadm's packages, which `init` and `join` start. */
+/** The kubelet service from kubeadm's packages. `init` and `join` start it. */
 export const kubeletUnit = `[Unit]
 Description=kubelet
 After=containerd.service

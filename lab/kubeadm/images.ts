@@ -11,7 +11,7 @@ export function listImageFetches(versions: Versions, controlPlane: boolean): Fet
   ].map((name) => imageFetch(`registry.k8s.io/${name}`))
 }
 
-/** Set explicitly, because kubeadm would choose another patch of etcd. */
+/** Tag of the etcd image. It is set explicitly, because kubeadm would choose another patch release. */
 export function formatEtcdTag({ etcd }: Versions): string {
   return `${etcd.slice(1)}-0`
 }

@@ -102,8 +102,8 @@ ${importImages}`,
 }
 
 /**
- * kubeadm does not install flannel: its client certificate is created as soon as there is a CA, and it starts
- * on every host.
+ * Starts flannel on every host, because kubeadm does not install it. Its client certificate is created as
+ * soon as there is a CA.
  */
 async function startNetwork(
   context: SetupContext,
@@ -140,7 +140,10 @@ const kubeconfigSchema = z.object({
   ]),
 })
 
-/** Read from the host's disk and not through ssh, so that the observation costs the contender nothing. */
+/**
+ * Reads the credentials from the host's disk and not through ssh, so the observation costs the contender
+ * nothing.
+ */
 async function readAccess(first: Host): Promise<Access> {
   const directory = join(first.disk.directory, 'upper/etc/kubernetes')
   const read = async (path: string): Promise<string> => readFile(join(directory, path), 'utf8')

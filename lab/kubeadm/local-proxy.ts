@@ -8,7 +8,7 @@ const proxyAddress = '127.0.0.1:6444'
 interface LocalProxyOptions {
   readonly hosts: readonly Host[]
   readonly first: Host
-  /** Version of the kubectl that is installed. */
+  /** Versions of the cluster. The kubectl of this version is used. */
   readonly versions: Versions
   readonly signal: AbortSignal
 }

@@ -7,7 +7,10 @@ import { upgradeWithKubeadm } from './upgrade.ts'
 
 const [from, to] = [selectVersions('v1.36.4'), selectVersions('v1.37.1')]
 
-/** Hosts that record what is run on them, and an API that reflects it. */
+/**
+ * Creates fake hosts that record the commands run on them, and a fake API that reflects the effects of the
+ * commands.
+ */
 function createFakeCluster(names: readonly string[]) {
   const done: string[] = []
   const versions = new Map(names.map((name) => [name, from.kubernetes]))
@@ -31,7 +34,7 @@ function createFakeCluster(names: readonly string[]) {
   const respond = (path: string): object => {
     if (path.includes('/pods')) return { items: [{ status: { phase: 'Succeeded' } }] }
     const name = path.slice(path.lastIndexOf('/') + 1)
-    // Only the second read finds the node Ready.
+    // A node in `notReady` becomes Ready only after the first read.
     const ready = !notReady.delete(name)
     done.push(`${name} ${ready ? 'is' : 'is not'} Ready`)
     return { status: { nodeInfo: { kubeletVersion: versions.get(name) }, conditions: status(ready) } }

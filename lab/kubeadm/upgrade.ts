@@ -13,7 +13,10 @@ import { formatEtcdTag, listImageFetches } from './images.ts'
 const configFile = 'etc/kubernetes/upgrade.yaml'
 const stepTimeoutMs = 300_000
 
-/** Runs before the clock starts: new programs are beside the old ones, and containerd has the new images. */
+/**
+ * Runs before the clock starts. Downloads the new programs without replacing the old ones, and imports the
+ * new images into containerd.
+ */
 export async function prepareUpgrade(
   context: Pick<SetupContext, 'clusterHosts' | 'mirror' | 'digests'>,
   to: Versions,
@@ -62,8 +65,8 @@ export interface UpgradeOptions {
 }
 
 /**
- * The upgrade of upstream's documentation: control planes first, one node at a time, drained before its
- * kubelet changes. The next node follows only when everything on this one is healthy. kubectl runs on the
+ * Upgrades as upstream documents it: control planes first, one node at a time, drained before its kubelet
+ * changes. The next node follows only when everything on the current one is healthy. kubectl runs on the
  * first control plane.
  */
 export async function upgradeWithKubeadm(upgrade: UpgradeOptions): Promise<void> {

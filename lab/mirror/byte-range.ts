@@ -4,8 +4,8 @@ export interface ByteRange {
 }
 
 /**
- * The bytes of a file of `size` that a Range header requests. Anything but a single byte range counts as no
- * range, as HTTP requires.
+ * Returns the bytes that a Range header requests from a file of `size` bytes. Headers with anything but a
+ * single byte range are ignored.
  */
 export function parseByteRange(
   header: string | undefined,

@@ -1,9 +1,9 @@
 import type { Part } from '../components/parts.ts'
 
-/** An image with one layer of self-contained programs, like upstream's own. */
+/** A container image with one layer of programs and files. */
 export interface Image {
   readonly name: string
-  /** Programs of the part, with the path of each in the image. */
+  /** Path in the image of each program of the part. */
   readonly programs: Readonly<Record<string, string>>
   readonly entrypoint: readonly string[]
   readonly command: readonly string[]
@@ -13,11 +13,11 @@ export interface Image {
   readonly files: Readonly<Record<string, string>>
   /** User of the process; empty for root. */
   readonly user: string
-  /** Programs of the machine, copied together with their libraries. */
+  /** Programs that are copied from the machine, together with their libraries. */
   readonly machinePrograms: readonly string[]
   /** Symbolic links: path to target. */
   readonly links?: Readonly<Record<string, string>>
-  /** Programs with the setuid bit. */
+  /** Paths of programs that get the setuid bit. */
   readonly setuid?: readonly string[]
   /** Debian packages, installed with all their dependencies; their files replace those of busybox. */
   readonly debian?: readonly string[]
@@ -32,19 +32,22 @@ const accounts = {
   'etc/group': 'root:x:0:\nnogroup:x:65534:\n',
 }
 
-/** Debian's busybox shell runs its own nc regardless of PATH; upstream's does not. */
+/**
+ * Link that makes bash the shell. Debian's busybox shell runs its own nc regardless of PATH, unlike
+ * upstream's.
+ */
 const bashAsShell = { 'bin/sh': 'bash' }
 
 /**
- * Debian's busybox shell also hides environment variables with names invalid in a shell; upstream's does not.
- * Programs that search PATH for `sh` get bash. /bin/sh stays busybox, because tests also check its error
+ * Link through which programs that search PATH for `sh` find bash. Debian's busybox shell hides environment
+ * variables with names invalid in a shell. /bin/sh stays busybox, because tests also check its error
  * messages.
  */
 const bashInPath = { 'usr/local/bin/sh': '/bin/bash' }
 
 /**
- * Images of upstream's conformance suite. Upstream's are Alpine or Debian with some programs; these are
- * busybox with the same programs from Debian. Tool versions are Debian's, regardless of the tag.
+ * Images of upstream's conformance suite. Upstream builds them from Alpine or Debian; the lab builds them
+ * from busybox and the same programs from Debian. Tool versions are Debian's, regardless of the tag.
  */
 const testImages: readonly Image[] = [
   defineImage(
@@ -53,7 +56,7 @@ const testImages: readonly Image[] = [
     { command: ['sh'], busybox: true, files: accounts, debian: ['bash'], links: bashInPath },
   ),
   defineImage(`${testRegistry}/nonroot:1.5`, {}, { command: ['id', '-u'], busybox: true, user: '1234' }),
-  // The second is the older version that upstream's suite upgrades from.
+  // 2.55 is the older version from which upstream's suite upgrades.
   ...['2.66.1', '2.55'].map((tag) => defineFullAgnhost(`${testRegistry}/agnhost:${tag}`, 'pause')),
   defineFullAgnhost(`${testRegistry}/nautilus:1.8`, 'test-webserver', {
     'data.json': '{\n  "image": "nautilus.jpg"\n}\n',
@@ -87,7 +90,8 @@ const testImages: readonly Image[] = [
 ]
 
 /**
- * agnhost with everything upstream adds for tests; pods that need only agnhost itself use the small image.
+ * agnhost with all programs that upstream adds for tests. Pods that need only agnhost itself use the small
+ * image.
  */
 function defineFullAgnhost(
   name: string,
@@ -155,7 +159,7 @@ export function listImages(part: Part): readonly Image[] {
     case 'pause':
       return [defineImage(`${kubernetesRegistry}/pause:${bare}`, { pause: 'pause' })]
     case 'agnhost':
-      // The second is the older version that upstream's suite upgrades from.
+      // 2.55 is the older version from which upstream's suite upgrades.
       return [bare, '2.55'].map((tag) =>
         defineImage(
           `${testRegistry}/agnhost:${tag}`,
@@ -164,7 +168,7 @@ export function listImages(part: Part): readonly Image[] {
         ),
       )
     case 'sample-apiserver':
-      // The tag is the version of Kubernetes that the sample belongs to.
+      // The tag is the Kubernetes version to which this sample-apiserver belongs.
       return [
         defineImage(`${testRegistry}/sample-apiserver:1.${bare.slice(2)}`, {
           'sample-apiserver': 'sample-apiserver',
@@ -187,7 +191,7 @@ export function listImages(part: Part): readonly Image[] {
         defineImage(`docker.io/rancher/local-path-provisioner:${version}`, {
           'local-path-provisioner': 'usr/bin/local-path-provisioner',
         }),
-        // Its helper pods create and remove directories.
+        // Image of the helper pods with which local-path-provisioner creates and removes directories.
         defineImage('docker.io/library/busybox:1.37.0', {}, { command: ['sh'], busybox: true }),
       ]
     default:

@@ -138,7 +138,10 @@ async function addMachineProgram(root: string, program: string): Promise<void> {
   }
 }
 
-/** Downloads the packages as for an empty machine and unpacks them, without running their scripts. */
+/**
+ * Downloads Debian packages with all dependencies, as if nothing were installed, and unpacks them without
+ * running their scripts.
+ */
 async function addDebianPackages(root: string, names: readonly string[], work: string): Promise<void> {
   const archives = join(work, 'archives')
   await mkdir(join(archives, 'partial'), { recursive: true })

@@ -15,7 +15,7 @@ export interface MirrorOptions {
   readonly overrides?: string
 }
 
-/** Builds and publishes what is missing, then serves it on the lab's bridge. */
+/** Builds and publishes missing parts, then serves all requested parts on the lab's bridge. */
 export async function openMirror(
   lab: Lab,
   { parts, cache, report, port, overrides }: MirrorOptions,

@@ -3,8 +3,8 @@ import { type Arch, formatProgramFile } from '../components/recipe.ts'
 import { type Image, formatImagePath, listImages } from './images.ts'
 
 /**
- * A file on upstream's download site. Its path starts with the host name of the site, so that one mirror
- * holds all sites. Prefixing the mirror's address switches the source.
+ * A file on an upstream download site. Its path starts with the host name of the site, so one mirror can hold
+ * all sites. A URL on the mirror is the mirror's address followed by this path.
  */
 export type Publication =
   | { readonly kind: 'file'; readonly path: string; readonly program: string }
@@ -19,7 +19,10 @@ export type Publication =
       readonly kind: 'checksum'
       readonly path: string
       readonly of: string
-      /** `bare`: the digest alone; `line`: the format of sha256sum; `binary`: the same with a star. */
+      /**
+       * `bare` is the digest alone, `line` is the format of sha256sum, `binary` is that format with a star
+       * before the file name.
+       */
       readonly style: 'bare' | 'line' | 'binary'
     }
 
@@ -98,7 +101,7 @@ function listArtifacts(part: Part, arch: Arch): readonly Publication[] {
       ]
     }
     default:
-      // Runs only as an image, or only on the machine.
+      // Other parts have no downloads: they run only as an image, or only on the machine.
       return []
   }
 }

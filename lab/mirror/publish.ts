@@ -10,10 +10,15 @@ import { hashFile, writeImage } from './oci-archive.ts'
 import { reproducibleTarFlags } from './reproducible-tar.ts'
 import { type Publication, listPublications } from './publication.ts'
 
-/** Increased when the bytes of a publication change although the list does not. */
+/**
+ * Part of the cache key. Increase it when the published files change although the list of publications stays
+ * the same.
+ */
 const format = 2
 
-/** Writes everything a built part publishes, once, and returns the directory to serve. */
+/**
+ * Writes all files that a built part publishes, unless they are cached, and returns the directory to serve.
+ */
 export async function publish(built: BuiltPart, cache: string, report: Report): Promise<string> {
   const publications = listPublications(built.part, built.arch)
   const recipe = JSON.stringify([format, basename(built.directory), publications])

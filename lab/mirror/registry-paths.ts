@@ -30,7 +30,7 @@ const requestPattern = new RegExp(
   `^/v2/(?<name>${nameComponent}(?:/${nameComponent})*)/(?:manifests/(?<manifest>\\w[\\w.-]{0,127}|${digest})|blobs/(?<blob>${digest}))$`,
 )
 
-/** Parses the path of a pull request of the OCI distribution API. */
+/** Parses the path of an OCI distribution API request that pulls a manifest or blob. */
 export function parseRegistryRequest(path: string): RegistryRequest | undefined {
   const { name, manifest, blob } = requestPattern.exec(path)?.groups ?? {}
   if (name === undefined) return undefined
@@ -39,8 +39,8 @@ export function parseRegistryRequest(path: string): RegistryRequest | undefined 
 }
 
 /**
- * The files that match a request, best first. A path names no registry: containerd sends in `ns` for which
- * one the mirror stands in. Without `ns`, the repository of any registry matches.
+ * Lists the files that match a request. containerd names the mirrored registry in the query parameter `ns`.
+ * Without `ns`, the repository of any registry matches.
  */
 export function listCandidateFiles(
   request: RegistryRequest,

@@ -68,7 +68,7 @@ async function respond(
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://mirror')
   const path = decodeURIComponent(pathname)
   if (path === '/v2/') {
-    // Clients request this to find out whether this is a registry, and whether it requires a login.
+    // Clients request /v2/ to find out whether the server is a registry and requires a login.
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     return
   }
@@ -96,12 +96,14 @@ async function findFile(
   return undefined
 }
 
-/** Normalized from the root, so that `..` cannot escape it. */
+/** Joins root and path. The path is normalized first, so `..` cannot escape the root. */
 function resolveInside(root: string, path: string): string {
   return join(root, normalize(`/${path}`))
 }
 
-/** A client that pulls a tag learns the digest of the image from these headers. */
+/**
+ * Builds the response headers. Those of a manifest contain its digest, which a client that pulls a tag needs.
+ */
 async function buildHeaders(
   path: string,
   registryRequest: RegistryRequest | undefined,
@@ -110,7 +112,7 @@ async function buildHeaders(
   return { 'content-type': manifestType, 'docker-content-digest': `sha256:${await hashFile(path)}` }
 }
 
-/** Error in the format of the distribution API, which clients show to users. */
+/** Sends an error in the format of the distribution API. Clients show its message to users. */
 function sendUnknown({ kind, name, reference }: RegistryRequest, response: ServerResponse): void {
   const code = kind === 'manifests' ? 'MANIFEST_UNKNOWN' : 'BLOB_UNKNOWN'
   const message = `the mirror has no ${reference} of ${name}`

@@ -24,7 +24,7 @@ interface Agent {
   readonly end: AbortController
 }
 
-/** Runs the real agent code of the host while the service manager has a process for it. */
+/** Runs the real agent code while the simulated service manager has a process for the agent service. */
 export class AgentService implements HostProgram {
   readonly service = 'hyperkube-agent'
   readonly #windows: SimulatedWindows
@@ -57,7 +57,7 @@ export class AgentService implements HostProgram {
     const paths = buildWindowsPaths(baseDirectory)
     const agentHost: WindowsHost = {
       ...host,
-      // Its process id is the one that the service manager has.
+      // The agent must have the process id that the service manager knows.
       release: createRunningRelease(
         version,
         toLocalPath,
@@ -87,7 +87,7 @@ export class AgentService implements HostProgram {
         backoff: defaultBackoff,
         stateStore: await openHealState(agentHost),
       },
-      // Probes of programs: there are no real programs to query.
+      // There are no real programs to probe, so the simulator returns their health.
       runProbe: async (_probe, { service }) =>
         service === undefined || isProgramReady(machine, service.name)
           ? { state: 'healthy' }

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { runProgram } from '../../src/kit/command.ts'
 import { loginUser } from './paths.ts'
 
-/** How long the adapter of a host is down while its first network is created, in milliseconds. */
+/** Milliseconds for which the adapter is down while the first network of a host is created. */
 const downtimeMs = 3000
 
 /**
- * Simulates the effect of a virtual switch: all incoming connections break, and the host is unreachable for
+ * Simulates the creation of a virtual switch: all incoming connections break, and the host is unreachable for
  * some seconds.
  */
 export async function interruptNetwork(gateway: string): Promise<void> {
@@ -18,7 +18,7 @@ export async function interruptNetwork(gateway: string): Promise<void> {
   await runProgram(['ip', 'route', 'replace', 'default', 'via', gateway])
 }
 
-/** Processes of sshd that serve a Windows login, recognized by their command line. */
+/** Returns the ids of sshd processes that serve a Windows login. */
 async function listLoginProcesses(): Promise<readonly number[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const found = await Promise.all(

@@ -21,12 +21,15 @@ const podListSchema = z.looseObject({
   ),
 })
 
-/** Interval of the kubelet; the node stays Ready for 40 seconds after a status update. */
+/**
+ * Milliseconds between status updates, as in a real kubelet. A node stays Ready for 40 seconds after an
+ * update.
+ */
 const statusIntervalMs = 10_000
 
 /**
- * What a cluster sees of a kubelet: a Ready Node, authenticated by the certificate that the agent installed,
- * and pods with status Running. Active while the service runs. Nothing runs in the pods.
+ * Simulates what a cluster sees of a kubelet while its service runs: a Ready Node and Running pods. It
+ * authenticates with the certificate that the agent installed. Containers are not started.
  */
 export class SimulatedKubelet implements HostProgram {
   readonly service = 'kubelet'
@@ -40,7 +43,7 @@ export class SimulatedKubelet implements HostProgram {
     this.#address = address
   }
 
-  /** The host's pod subnet, once the cluster has assigned one. */
+  /** Pod subnet of the host; undefined until the cluster has assigned one. */
   get subnet(): string | undefined {
     return this.#subnet
   }
@@ -61,7 +64,7 @@ export class SimulatedKubelet implements HostProgram {
     await this.#runPods(api, name)
   }
 
-  /** Also passes the subnet to flannel, which creates its network from it. */
+  /** Stores the pod subnet and passes it to the simulated flannel, which creates its network from it. */
   #setSubnet(podCIDR: string | undefined): void {
     this.#subnet = podCIDR
     if (podCIDR !== undefined) this.#windows.machine.cluster.subnet = podCIDR
@@ -81,7 +84,7 @@ export class SimulatedKubelet implements HostProgram {
     return (this.#subnet ?? '10.244.255.0/24').replace(/\.\d+\/\d+$/, `.${index + 10}`)
   }
 
-  /** Name and version from the command line of the service. */
+  /** Reads node name and version from the command line of the service. */
   #identity(): { readonly name: string; readonly version: string } {
     const line = this.#windows.machine.services.get(this.service)?.commandLine ?? ''
     const name = /--hostname-override=([a-z0-9.-]+)/.exec(line)?.[1] ?? ''

@@ -1,8 +1,9 @@
 import type { Machine } from './simulator/machine.ts'
 
-/** The state of a host that a reset must restore, without times, process ids and transient data. */
+/** Returns the state of a host that a reset must restore, without times, process ids and transient data. */
 export function summarizeMachine(machine: Machine): object {
-  // host-local's addresses are missing here, because on a host they are files, which are included.
+  // The addresses of host-local are left out, because on a lab host they are stored in files, which are
+  // included.
   const { services, networks, endpoints, policies, routes, rules, environment, adapters, files } = machine
   return {
     services: [...services.values()].map(({ name, commandLine, description, state }) => ({
@@ -22,7 +23,7 @@ export function summarizeMachine(machine: Machine): object {
     environment: [...environment],
     files: files
       .all()
-      // The login's own directory is excluded, because programs are uploaded there first.
+      // The home directory is left out, because programs are uploaded there.
       .filter(({ path }) => !path.startsWith('C:\\Users'))
       .map(({ path, access }) => ({ path, access })),
   }

@@ -6,7 +6,10 @@ export interface NodeCredentials {
   readonly key: string
 }
 
-/** The API as a node uses it: the first reachable server, authenticated by the node's own certificate. */
+/**
+ * Client for the API of a cluster. It uses the first reachable server and authenticates with the node's
+ * certificate.
+ */
 export class NodeApi implements Disposable {
   readonly #servers: readonly string[]
   readonly #agent: Agent
@@ -20,7 +23,7 @@ export class NodeApi implements Disposable {
     return JSON.parse((await this.#send('GET', path)).text)
   }
 
-  /** Creates the object unless it exists. */
+  /** Creates the object unless it already exists. */
   async ensure(path: string, object: unknown): Promise<void> {
     await this.#send('POST', path, object, [409])
   }

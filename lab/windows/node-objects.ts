@@ -1,4 +1,4 @@
-/** As a kubelet on Windows Server 2022 reports it. */
+/** Build number that a kubelet on Windows Server 2022 reports. */
 const build = '10.0.20348'
 
 export function nodeObject(name: string): object {

@@ -1,10 +1,10 @@
-/** Linux paths of a simulated Windows host; everything else is below /C:. */
+/** Linux path of the program that simulates Windows. The files of the simulated host are below /C:. */
 export const hostProgram = '/usr/local/sbin/windows-host'
 export const shellProgram = '/usr/local/sbin/windows-shell'
 const runtime = '/run/windows-host'
 /** Socket that receives command lines of logins. */
 export const shellSocket = `${runtime}/shell.sock`
-/** Stands for the named pipe of the agent on Windows. */
+/** Socket that replaces the named pipe of the agent. */
 export const agentSocket = `${runtime}/agent.sock`
 
 export const baseDirectory = String.raw`C:\hyperkube`

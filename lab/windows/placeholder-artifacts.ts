@@ -6,7 +6,7 @@ import { type UpstreamArtifact, upstreamArtifacts } from '../../src/catalog/arti
 import { findKubernetesRelease } from '../../src/catalog/catalog.ts'
 import { runProgram } from '../../src/kit/command.ts'
 
-/** Files in the archive of a component, by its name. */
+/** Files in the archive of each component (key: component name). */
 const archiveMembers: Readonly<Record<string, readonly string[]>> = {
   containerd: ['bin/containerd.exe', 'bin/ctr.exe', 'bin/containerd-shim-runhcs-v1.exe'],
   'cni-plugins': ['host-local.exe', 'win-overlay.exe'],
@@ -14,8 +14,8 @@ const archiveMembers: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Writes placeholders for upstream's Windows files, laid out as on a mirror. They are never run, and building
- * the real ones would take longer than the rest of a suite.
+ * Writes placeholders for the Windows files of upstream, in the directory layout of a mirror. The files are
+ * never executed, and building the real ones would take too long.
  */
 export async function writePlaceholderArtifacts(
   directory: string,

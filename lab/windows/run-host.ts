@@ -13,20 +13,20 @@ export interface WindowsHostOptions {
   readonly gateway: string
 }
 
-/** What the simulated host needs from the lab host below it. */
+/** What a simulated host needs from the lab host on which it runs. */
 export interface WindowsHostDeps {
-  /** Directory that contains C:. */
+  /** Local directory that contains the directory C:. */
   readonly root: string
   readonly agentSocket: string
-  /** Called when the adapter goes down. */
+  /** Called when the simulated adapter goes down. */
   readonly interruptNetwork: () => Promise<void>
   readonly signal: AbortSignal
 }
 
-/** Interval between two checks of which programs must run, in milliseconds. */
+/** Milliseconds between checks of which programs must run. */
 const tickIntervalMs = 500
 
-/** Runs a Windows host with the state of the simulator and real time. */
+/** Runs a simulated Windows host in real time. */
 export async function runHost(
   { name, address, gateway }: WindowsHostOptions,
   { root, agentSocket, interruptNetwork, signal }: WindowsHostDeps,
@@ -45,7 +45,7 @@ export async function runHost(
   const kubelet = new SimulatedKubelet(windows, address)
   const simulated: SimulatedWindows = {
     ...windows,
-    // The pod subnet comes from a real cluster.
+    // The pod subnet comes from a real cluster, not from the simulator.
     host: { ...windows.host, worker: { ...windows.host.worker, subnet: async () => kubelet.subnet } },
   }
   const agent = new AgentService(simulated, name, agentSocket)
@@ -56,10 +56,13 @@ export async function runHost(
   return simulated
 }
 
-/** A program of the host; the service manager decides whether it runs. */
+/** A program of the host. The simulated service manager decides whether it runs. */
 export interface HostProgram {
   readonly service: string
-  /** Process id that the service manager has for the program; 0 is none. */
+  /**
+   * Starts or stops the program to match the process id of its service; 0 means that the service does not
+   * run.
+   */
   syncProcess(processId: number): Promise<void>
 }
 

@@ -5,14 +5,14 @@ import { gatewayAddress } from '../hosts/names.ts'
 import { hostProgram, shellProgram, shellSocket, loginUser } from './paths.ts'
 
 /**
- * Makes a lab host look like Windows to ssh clients. Its login shell knows only our own program, a real sftp
- * server finds C: in the root directory, and a service simulates Windows.
+ * Makes a lab host look like Windows to ssh clients. Its login shell runs only the simulator, a real sftp
+ * server serves the directory /C:, and a service simulates Windows.
  */
 export async function setUpWindowsHost(host: Host, network: number, executable: string): Promise<void> {
   const target = join(host.directory, 'root', hostProgram)
   await copyFile(executable, target)
   await chmod(target, 0o755)
-  // A home directory with a colon in its name would break the line in passwd.
+  // The home directory is a link, because a path with a colon would break the line in /etc/passwd.
   await host.script(`
 mkdir -p '/C:/Users/${loginUser}/.ssh'
 ln -sfn '/C:/Users/${loginUser}' /windows-home
@@ -29,7 +29,10 @@ until [ -S ${shellSocket} ]; do sleep 0.1; done
 `)
 }
 
-/** sshd passes it a command line, as it does to cmd.exe on Windows; a subsystem is a command line, too. */
+/**
+ * Login shell. sshd passes it a command line, as it does to cmd.exe on Windows. The sftp subsystem is started
+ * with a command line too.
+ */
 const shellScript = `#!/bin/sh
 [ "$1" = -c ] || exit 1
 case "$2" in /usr/lib/openssh/sftp-server*) exec /usr/lib/openssh/sftp-server ;; esac

@@ -20,7 +20,9 @@ export interface HostSockets {
   readonly agentSocket: string
 }
 
-/** Serves command lines of logins, one connection each: the line first, then its standard input. */
+/**
+ * Serves the command lines of logins. Each connection sends a command line first and then its standard input.
+ */
 export async function serveShell(windows: SimulatedWindows, sockets: HostSockets): Promise<void> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined)
@@ -36,7 +38,7 @@ export async function serveShell(windows: SimulatedWindows, sockets: HostSockets
 }
 
 export interface ShellSession extends Pick<HostSockets, 'agentSocket'> {
-  /** Standard input after the line. */
+  /** Standard input of the command. */
   readonly requests: Readable
   readonly write: (text: string) => void
 }
@@ -62,7 +64,7 @@ export async function runShellLine(
   }
 }
 
-/** The host as seen by the called program, which can install itself as the host's agent. */
+/** Creates the context for a call of the uploaded program `file`, which can install itself as the agent. */
 function createHostCallContext({ host, toLocalPath }: SimulatedWindows, file: string) {
   return (base: string, gone: AbortSignal): HostCallContext => ({
     host: { ...host, release: createRunningRelease(host.release.version, toLocalPath, toLocalPath(file)) },
@@ -85,7 +87,7 @@ function runTestCommand({ machine }: SimulatedWindows, testCommand: TestCommand)
   }
 }
 
-/** The first line, and a stream of everything after it. */
+/** Reads the first line of a connection. Returns it with a stream of the remaining input. */
 async function readFirstLine(socket: Socket): Promise<{ line: string; rest: PassThrough }> {
   const rest = new PassThrough()
   let head: Buffer = Buffer.alloc(0)

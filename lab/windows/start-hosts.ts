@@ -23,17 +23,17 @@ export async function startWindowsHosts(lab: Lab, names: readonly string[]): Pro
   return hosts
 }
 
-/** Everything a reset must restore, as one document. */
+/** Reads all state that a reset must restore, as one document. */
 export async function readMachineSummary(host: Host): Promise<unknown> {
   return JSON.parse((await host.exec([hostProgram, 'summarize'])).stdout)
 }
 
-/** Injects a fault of the simulator into a host. */
+/** Injects a fault into a simulated host. */
 export async function injectFaultOn(host: Host, { name, role }: SimulatedFault): Promise<void> {
   await host.exec([hostProgram, 'inflict', name, role])
 }
 
-/** Removes a firewall rule of the host, as an operator could. */
+/** Removes a firewall rule of the host, as an operator could do. */
 export async function removeFirewallRule(host: Host, name: string): Promise<void> {
   await host.exec([hostProgram, 'remove-rule', name])
 }

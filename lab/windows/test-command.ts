@@ -2,12 +2,14 @@ import { z } from 'zod'
 import { nodeRoles } from '../../src/agent/windows/reconcile/worker-spec.ts'
 import { faultNames } from './simulator/faults.ts'
 
-/** What a test does to a host besides its ssh commands: a JSON line that no Windows shell would accept. */
+/**
+ * A command from a test to a simulated host, sent as one line of JSON, which no Windows shell would accept.
+ */
 const testCommandSchema = z.discriminatedUnion('lab', [
-  /** Reads everything a reset must restore, as one document. */
+  /** Reads all state that a reset must restore. */
   z.strictObject({ lab: z.literal('summarize') }),
   z.strictObject({ lab: z.literal('remove-rule'), name: z.string() }),
-  /** Injects a fault of the simulator into one of its services. */
+  /** Injects a fault into a service of the simulator. */
   z.strictObject({ lab: z.literal('inflict'), name: z.enum(faultNames), role: z.enum(nodeRoles) }),
 ])
 export type TestCommand = z.infer<typeof testCommandSchema>
@@ -17,7 +19,7 @@ export function formatTestCommand(command: string, [name, role]: readonly string
   return JSON.stringify(testCommandSchema.parse({ lab: command, ...options }))
 }
 
-/** Undefined if the line is not a test command. */
+/** Returns undefined if the line is not a test command. */
 export function parseTestCommand(line: string): TestCommand | undefined {
   return line.startsWith('{') ? testCommandSchema.parse(JSON.parse(line)) : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * DisposableStack for Node 22, as far as the program uses it. The program is released with Node 24, which has
- * it built in.
+ * DisposableStack for Node 22, limited to the methods that hyperkube uses. Releases contain Node 24, which
+ * has it built in.
  */
 export class DisposableStack implements Disposable {
   readonly #work: (() => void)[] = []

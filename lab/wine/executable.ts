@@ -11,7 +11,10 @@ const work = String.raw`C:\build`
 const node = win32.join(work, 'node.exe')
 const script = win32.join(work, 'host.ps1')
 
-/** Bundles a file of the repository for Wine, with Node beside it, and returns the command that starts it. */
+/**
+ * Bundles a module of the repository for Wine, puts Node into the same directory, and returns the command
+ * that starts the bundle.
+ */
 export async function bundleInWine(
   { toLocalPath }: Pick<Wine, 'toLocalPath'>,
   nodeFile: string,
@@ -30,8 +33,8 @@ export async function bundleInWine(
 }
 
 /**
- * hyperkube.exe as it is released, except for the version of Node. That Node prepares the blob in Wine,
- * because a blob is valid only for the version that prepared it.
+ * Builds hyperkube.exe as it is released, except for the version of Node. That Node prepares the blob in
+ * Wine, because a blob is valid only for the version that prepared it.
  */
 export async function buildExecutableInWine(drive: Drive, nodeFile: string): Promise<string> {
   const { toLocalPath, run } = drive

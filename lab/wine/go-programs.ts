@@ -8,31 +8,31 @@ import { readImports, isWindowsLibrary, findLibraryNames } from './libraries.ts'
 import { buildPrngLibrary, prngLibraryName } from './prng-library.ts'
 import type { Wine } from './wine.ts'
 
-/** What was observed of one of upstream's Windows programs. */
+/** Results of running and inspecting one of upstream's Windows programs. */
 export interface GoProgram {
   readonly part: string
   readonly name: string
   /** Path in Wine. */
   readonly path: string
-  /** First line of its version output in Wine. Undefined if it does not start. */
+  /** First line of the version output in Wine. Undefined if the program does not start. */
   readonly version?: string
-  /** How it ended, if it does not start. */
+  /** First line of the error output, or the exit code, if the program does not start. */
   readonly failure?: string
-  /** Libraries in its import table, and those that it loads at run time. */
+  /** Libraries in the import table. `runtimeLibraries` are those that the program loads at run time. */
   readonly imports: readonly string[]
   readonly runtimeLibraries: readonly string[]
   /** Imports that Windows Server 2022 does not have. */
   readonly foreign: readonly string[]
-  /** Texts that may be names of libraries, but are not known. */
+  /** Texts that may be names of libraries but are not known. */
   readonly unknown: readonly string[]
 }
 
-/** Go programs need it to start in Wine. */
+/** Installs bcryptprimitives.dll, which Go programs need to start in Wine. */
 export async function installPrngLibrary({ toLocalPath }: Pick<Wine, 'toLocalPath'>): Promise<void> {
   await writeFile(toLocalPath(`C:\\windows\\system32\\${prngLibraryName}`), buildPrngLibrary())
 }
 
-/** Copies the programs of a part to a directory of Wine, and runs and inspects each of them. */
+/** Copies the programs of a part to a directory of Wine, then runs and inspects each of them. */
 export async function tryGoPrograms(
   wine: Pick<Wine, 'toLocalPath' | 'run'>,
   { part, directory }: BuiltPart,
@@ -49,7 +49,7 @@ export async function tryGoPrograms(
     const { known, unknown } = findLibraryNames(bytes)
     const runtimeLibraries = known.filter((name) => !imports.includes(name))
     const { code, stdout, stderr } = await wine.run([path, ...program.ask], { allowFailure: true })
-    // Plugins and runners print no version; that they start and report an error is enough.
+    // Some programs, such as CNI plugins, print no version. It is enough that they start and report an error.
     const started = !/^fatal error: |^panic: /m.test(stderr) && code < 128
     const [line = ''] = `${stdout}\n${stderr}`.trim().split(/\r?\n/)
     results.push({
@@ -70,15 +70,18 @@ export async function tryGoPrograms(
 export interface FlagCheck {
   readonly program: string
   /**
-   * `query`: the program was called with each flag. `search`: it does not start, so each flag was searched in
-   * its bytes.
+   * `query`: the program was called with each flag. `search`: the program does not start, so its file was
+   * searched for each flag.
    */
   readonly method: 'query' | 'search'
   readonly flags: readonly string[]
   readonly missing: readonly string[]
 }
 
-/** Checks whether a program accepts the flags of a command line; --help ends it before it does anything. */
+/**
+ * Checks whether a program accepts the flags of a command line. `--help` makes the program exit before it
+ * does anything else.
+ */
 export async function checkFlags(
   { run, toLocalPath }: Pick<Wine, 'run' | 'toLocalPath'>,
   { name, path, failure }: GoProgram,

@@ -26,11 +26,11 @@ test('the PRNG library has a name and no code', () => {
   const file = buildPrngLibrary()
   const { known } = findLibraryNames(file)
   expect(known).toEqual([prngLibraryName])
-  // Entry point, and size of the code.
+  // Entry point and code size are 0, because the library has no code.
   expect([file.readUInt32LE(0x58 + 16), file.readUInt32LE(0x58 + 4)]).toEqual([0, 0])
 })
 
-/** The library with an import table after its exports. */
+/** Returns the PRNG library with an import table added after its exports. */
 function withImports(...names: readonly string[]): Buffer {
   const file = buildPrngLibrary()
   const [section, at] = [0x200, 0x100]

@@ -1,6 +1,6 @@
 /**
- * Windows libraries that Go programs load. Windows Server 2022 has all of them in System32; those of HCS, HNS
- * and containers with the feature Containers.
+ * Windows libraries that Go programs load. Windows Server 2022 has all of them in System32; those for HCS,
+ * HNS and containers require the feature Containers.
  */
 const windowsLibraries = new Set(
   `advapi32 bcrypt bcryptprimitives bindfltapi cfgmgr32 cimfs computecore computenetwork computestorage crypt32 cryptbase
@@ -11,10 +11,7 @@ const windowsLibraries = new Set(
     .map((name) => `${name}.dll`),
 )
 
-/**
- * Whether every Windows Server 2022 has the library. API sets (api-ms-win-…) stand for libraries of the
- * system.
- */
+/** True if Windows Server 2022 has the library. API sets (api-ms-win-…) stand for libraries of the system. */
 export function isWindowsLibrary(name: string): boolean {
   return windowsLibraries.has(name) || name.startsWith('api-ms-win-')
 }
@@ -49,9 +46,9 @@ export function readImports(file: Buffer): string[] {
 }
 
 /**
- * The libraries that are named anywhere in a program: Go loads most of them at run time. Its strings have no
- * terminators, so only the end of a name is certain. Text that ends with no known name is returned as
- * `unknown`.
+ * Finds DLLs named anywhere in a Go program, which loads most of them at run time. Go strings have no
+ * terminators, so a match may begin with other text and is compared by its end. Matches without a known
+ * ending are returned as `unknown`.
  */
 export function findLibraryNames(file: Buffer): { readonly known: string[]; readonly unknown: string[] } {
   const known = new Set<string>()

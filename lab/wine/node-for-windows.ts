@@ -3,7 +3,7 @@ import { fetchPackage } from '../../scripts/executable.ts'
 import { ensureCached } from '../cache.ts'
 import type { Report } from '../report.ts'
 
-/** The last release line of Node whose Windows executable starts in Wine 8; Node 24 does not. */
+/** Node version for Wine, from the last release line that starts in Wine 8. Node 24 does not start. */
 export const nodeVersion = '22.23.3'
 
 export async function fetchWindowsNode(cache: string, report: Report): Promise<string> {

@@ -6,10 +6,16 @@ import { ensureCached } from '../cache.ts'
 import type { Report } from '../report.ts'
 import type { Wine } from './wine.ts'
 
-/** Successor of Windows PowerShell 5.1, which is part of Windows and not available separately. */
+/**
+ * Version of PowerShell for Wine. Its predecessor, Windows PowerShell 5.1, is part of Windows and not
+ * available separately.
+ */
 export const powershellVersion = '7.6.2'
 
-/** Microsoft's program in a third-party package, so only the bytes that were reviewed once are accepted. */
+/**
+ * Hash of the reviewed package. Any other content is refused, because a third party packages Microsoft's
+ * program.
+ */
 const integrity =
   'sha512-M/giS/cVNMxiPcWJnfu6FxWrBrbBWiAPRAfH9PkrDtb7fYZ9i31MLiBzGS/u7vZnoEytdKbGIZdMa+mn7cLOBQ=='
 
@@ -31,7 +37,7 @@ const environment = {
   POWERSHELL_UPDATECHECK: 'Off',
 }
 
-/** The command that runs PowerShell in Wine, without a network, with its input and output as pipes. */
+/** Builds the command that runs PowerShell in Wine, without a network, with pipes as input and output. */
 export function buildPowershellCommand(
   { command }: Pick<Wine, 'command'>,
   program: string,
@@ -41,8 +47,9 @@ export function buildPowershellCommand(
 }
 
 /**
- * PowerShell in Wine exits at once without a console. `script` provides one on standard error; input and
- * output stay the given ones. PowerShell is killed when the caller kills the command.
+ * Gives PowerShell a console, without which it exits at once in Wine. `script` provides the console on
+ * standard error; standard input and output are passed through. PowerShell is killed when the caller kills
+ * the command.
  */
 function wrapInConsole(argv: Argv): Argv {
   const line = `exec setpriv --pdeathsig KILL ${argv.map(quoteShell).join(' ')} <&3 >&4`

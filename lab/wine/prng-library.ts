@@ -1,6 +1,6 @@
 /**
- * Go programs since 1.21 read random numbers from bcryptprimitives.dll, which Wine 8 lacks. This builds one
- * without code: its only function forwards to an equivalent function of advapi32.dll.
+ * Library from which Go programs since 1.21 read random numbers, and which Wine 8 lacks. This module builds a
+ * replacement without code: its only function forwards to an equivalent function of advapi32.dll.
  */
 export const prngLibraryName = 'bcryptprimitives.dll'
 const exportedFunction = 'ProcessPrng'
@@ -10,7 +10,9 @@ const fileAlignment = 0x200
 const sectionAlignment = 0x1000
 const optionalHeaderLength = 240
 
-/** Follows Microsoft's "PE Format": headers, and one section with the export table. */
+/**
+ * Builds the library according to Microsoft's "PE Format": headers, and one section with the export table.
+ */
 export function buildPrngLibrary(): Buffer {
   const table = exportSection(sectionAlignment)
   const file = Buffer.alloc(2 * fileAlignment)
@@ -21,7 +23,7 @@ export function buildPrngLibrary(): Buffer {
   file.writeUInt16LE(0x8664, coff)
   file.writeUInt16LE(1, coff + 2)
   file.writeUInt16LE(optionalHeaderLength, coff + 16)
-  // An executable image, large address aware, and a DLL.
+  // Characteristics: executable image, large address aware, DLL.
   file.writeUInt16LE(0x2022, coff + 18)
   const optional = coff + 20
   file.writeUInt16LE(0x20b, optional)
@@ -29,13 +31,13 @@ export function buildPrngLibrary(): Buffer {
   file.writeBigUInt64LE(0x1_8000_0000n, optional + 24)
   file.writeUInt32LE(sectionAlignment, optional + 32)
   file.writeUInt32LE(fileAlignment, optional + 36)
-  // For Windows 6 and newer.
+  // Minimum Windows version: 6.
   file.writeUInt16LE(6, optional + 40)
   file.writeUInt16LE(6, optional + 48)
   file.writeUInt32LE(2 * sectionAlignment, optional + 56)
   file.writeUInt32LE(fileAlignment, optional + 60)
   file.writeUInt16LE(3, optional + 68)
-  // Relocatable, and NX compatible.
+  // DLL characteristics: relocatable, NX compatible.
   file.writeUInt16LE(0x140, optional + 70)
   file.writeUInt32LE(16, optional + 108)
   file.writeUInt32LE(sectionAlignment, optional + 112)
@@ -52,8 +54,8 @@ export function buildPrngLibrary(): Buffer {
 }
 
 /**
- * The export directory, one address, one name, one ordinal, and the strings. An address inside the section
- * forwards to a function of another library.
+ * Builds the section with the export directory, one address, one name, one ordinal, and the strings. An
+ * address inside the section forwards to a function of another library.
  */
 function exportSection(base: number): Buffer {
   const texts = Buffer.from([prngLibraryName, exportedFunction, forwardTarget, ''].join('\0'), 'latin1')

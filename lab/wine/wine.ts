@@ -8,20 +8,19 @@ import { type Argv, toCommandError, type CommandResult, runProgram } from '../..
 /** A Wine prefix: a directory with a drive C:, a registry and a service manager. */
 export interface Wine extends AsyncDisposable {
   readonly version: string
-  /** Path on this machine of a path below C:. */
+  /** Converts a path below C: to a path on this machine. */
   readonly toLocalPath: (path: string) => string
   /** Runs a Windows program to its end. Without `allowFailure`, any exit code but 0 is an error. */
   readonly run: (argv: Argv, options?: WineOptions) => Promise<CommandResult>
   /** The command that runs a Windows program, for callers that start it themselves. */
   readonly command: (argv: Argv, extra?: Readonly<Record<string, string>>) => Argv
-  /** Ends all processes, then starts the services that start with the host. */
+  /** Ends all processes, then starts the services that start automatically. */
   readonly reboot: () => Promise<void>
 }
 
 export interface WineOptions {
   readonly input?: string
   readonly allowFailure?: boolean
-  /** In milliseconds. */
   readonly timeoutMs?: number
 }
 
@@ -32,7 +31,7 @@ export async function createWine(): Promise<Wine> {
   const directory = await mkdtemp(join(tmpdir(), 'hyperkube-wine-'))
   const env = {
     PATH: process.env['PATH'] ?? '',
-    // Wine links the folders of its user to those in HOME.
+    // Wine links folders of its user to folders in HOME, so HOME must not be the real one.
     HOME: directory,
     WINEPREFIX: join(directory, 'prefix'),
     WINEDEBUG: '-all',
@@ -81,7 +80,10 @@ export async function createWine(): Promise<Wine> {
   return wine
 }
 
-/** Passes input and output through files: Node for Windows cannot use the pipes of this machine. */
+/**
+ * Runs a program with input and output in files, because Node for Windows cannot use the pipes of this
+ * machine.
+ */
 async function runWithFiles(
   [program, ...args]: Argv,
   directory: string,

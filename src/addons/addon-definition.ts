@@ -5,13 +5,13 @@ import type { builtInAddons } from '../spec/addons.ts'
 /** An addon that comes with hyperkube. */
 export interface AddonDefinition {
   readonly name: (typeof builtInAddons)[number]
-  /** A few words for people. */
+  /** Short description of the addon, shown to operators. */
   readonly description: string
-  /** Key of its settings in cluster.yml. */
+  /** Key of the addon's settings in cluster.yml. */
   readonly setting: 'dns' | 'metrics' | 'ingress' | 'storage'
-  /** Names of its images in the catalog. The first image is the main program. */
+  /** Names of the addon's images in the catalog. The first image is the main program. */
   readonly images: readonly [string, ...string[]]
-  /** Empty where cluster.yml says `none`. */
+  /** Builds the objects of the addon. Empty if the setting in cluster.yml is `none`. */
   readonly buildManifests: (input: AddonInput) => readonly Manifest[]
 }
 

@@ -13,7 +13,7 @@ const field = z.strictObject({
   path: z.string(),
   before: z.unknown().optional(),
   after: z.unknown().optional(),
-  /** The field holds a secret, so its values are not shown. */
+  /** True if the field holds a secret. Its values are then left out. */
   hidden: z.literal(true).optional(),
 })
 
@@ -35,9 +35,9 @@ const objectChangeSchema = z.discriminatedUnion('change', [
     conflicts: z.array(conflict),
     hint: z.string(),
   }),
-  /** The API refuses the manifest. */
+  /** The API rejects the manifest. */
   z.strictObject({ ...reference, change: z.literal('refused'), reason: z.string() }),
-  /** The change cannot be predicted, because a dry run is not possible. */
+  /** The change is unknown, because a dry run is not possible. */
   z.strictObject({ ...reference, change: z.literal('unknown'), reason: z.string() }),
 ])
 export type DesiredObjectChange = z.infer<typeof objectChangeSchema>
@@ -57,15 +57,18 @@ const document = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('AddonDifference'),
   addon: z.string(),
-  /** Digest of everything desired, without the values of Secrets. */
+  /** Digest of all desired objects, without the values of Secrets. */
   digest: z.string(),
-  /** A run was interrupted before all objects were ready. */
+  /** True if an earlier run was interrupted before all objects were ready. */
   unfinished: z.literal(true).optional(),
   objects: z.array(objectChangeSchema),
   toPrune: z.array(prunedObjectSchema),
   findings: z.array(findingSchema),
 })
-/** What applying an addon would change, as it is printed, stored and compared. It holds no secret. */
+/**
+ * Changes that applying an addon would make. Commands print, store and compare this document, so it holds no
+ * secret.
+ */
 export type AddonDifference = z.infer<typeof document>
 
 export const differenceFormat: Format<AddonDifference> = {
@@ -74,7 +77,7 @@ export const differenceFormat: Format<AddonDifference> = {
   older: [],
 }
 
-/** True if none of the objects exists yet. */
+/** True if every object of the addon would be created. */
 export function isEntirelyNew({ objects }: AddonDifference): boolean {
   return objects.length > 0 && objects.every(({ change }) => change === 'create')
 }

@@ -4,8 +4,8 @@ import { type Addon, labelManifests } from './addon.ts'
 import { isSecret } from './secret.ts'
 
 /**
- * Digest of everything an addon desires. Values of Secrets are left out: others may read the digest, and a
- * short password could be guessed from it.
+ * Computes the digest of all objects that an addon desires. Values of Secrets are left out: other users may
+ * read the digest and could guess a short password from it.
  */
 export function computeAddonDigest(addon: Addon): string {
   return createHash('sha256')

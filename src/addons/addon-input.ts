@@ -1,25 +1,25 @@
 import type { Cluster } from '../spec/cluster.ts'
 
-/** Everything that the desired addons are computed from. */
+/** Input for computing the desired addons. */
 export interface AddonInput {
   readonly cluster: Cluster
   /** Pinned image references by name: coredns, metrics-server, traefik, local-path-provisioner, busybox. */
   readonly images: Readonly<Record<string, string>>
   /**
-   * Contents of the files and URLs that user addons name, by the name used in cluster.yml. Files of a
-   * directory are keyed by `directory/file`.
+   * Contents of the files and URLs that user addons refer to, by the name in cluster.yml. The key of a file
+   * in a directory is `directory/file`.
    */
   readonly sources: ReadonlyMap<string, string>
   /**
-   * Serving certificate of metrics-server, with the CA that the API server trusts. Undefined where nothing is
-   * applied, for example when images are listed.
+   * Serving certificate of metrics-server, with the CA that the API server trusts. Undefined if the manifests
+   * are not applied, for example when images are listed.
    */
   readonly metricsCertificate: MetricsCertificate | undefined
-  /** DNS resolvers of each Linux host whose facts are known. */
+  /** DNS resolvers of each Linux host with known facts: one list per host. */
   readonly resolvers: readonly (readonly string[])[]
 }
 
-/** All fields are PEM. */
+/** Serving certificate, its key and its CA, as PEM. */
 export interface MetricsCertificate {
   readonly ca: string
   readonly certificate: string

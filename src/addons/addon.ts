@@ -5,13 +5,13 @@ export interface Addon {
   /** Valid as a label value: lower-case letters, digits and dashes. */
   readonly name: string
   readonly manifests: readonly Manifest[]
-  /** Take over fields that other field managers own. */
+  /** True to take over fields that other field managers own. */
   readonly force?: boolean
-  /** False: do not wait until workloads are ready; it is enough that all objects exist. */
+  /** False to wait only for CRDs and namespaces. Other objects only have to exist. */
   readonly wait?: boolean
 }
 
-/** Label on every object with the name of its addon. */
+/** Label on every object of an addon. Its value is the name of the addon. */
 export const addonLabel = 'hyperkube.dev/addon'
 
 /** Adds the addon label to all manifests. */

@@ -37,7 +37,7 @@ beforeAll(async () => {
   ca = await createTestCa()
 })
 
-/** Manifests by name, for one of two values. Some need others, which come before them. */
+/** Builds the manifests of each test object for a value. Prerequisites, such as a namespace, come first. */
 const manifestsByName: Readonly<Record<string, (value: number) => Manifest[]>> = {
   a: (value) => [buildConfigMap('a', `v${value}`)],
   b: (value) => [buildConfigMap('b', `v${value}`)],
@@ -56,10 +56,12 @@ const desiredObjects = uniqueArray(
 const interruption = record({ at: nat({ max: 30 }), isDone: boolean() })
 const scripts = record({
   previous: desiredObjects,
-  /** The addon may change before an interrupted run is repeated. */
+  /** Point at which the first run is interrupted. The desired objects may change before the next run. */
   previousInterruption: option(interruption),
   later: desiredObjects,
-  /** Objects that a user created before the addon, and again between its runs. */
+  /**
+   * Objects that a user created before the first run (`userObjects`) and again between runs (`recreated`).
+   */
   userObjects: uniqueArray(constantFrom('a', 'b', 'd')),
   recreated: uniqueArray(constantFrom('a', 'b', 'd')),
   widget: boolean(),
@@ -68,7 +70,7 @@ const scripts = record({
 type Script = typeof scripts extends { generate(...args: never[]): { value: infer T } } ? T : never
 
 function buildAddon(desired: readonly { readonly name: string; readonly value: number }[]): Addon {
-  // Fields of users are taken over: this test is not about conflicts.
+  // Conflicts are not tested here, so the addon takes over fields of users.
   return {
     name: 'it',
     force: true,
@@ -76,20 +78,23 @@ function buildAddon(desired: readonly { readonly name: string; readonly value: n
   }
 }
 
-/** Objects of users have our label, too. */
+/** Builds an object of a user. It has the addon label too, although hyperkube did not create it. */
 function buildUserObject(name: string): Manifest {
   const [made] = manifestsByName[name]?.(3) ?? []
   if (made === undefined) throw new Error(name)
   return { ...made, metadata: { ...made.metadata, labels: { 'hyperkube.dev/addon': 'it', theirs: 'yes' } } }
 }
 
-/** One runner per run. Late requests of an interrupted run must not arrive during the next one. */
+/**
+ * A client and its user name. Both phases of the test use different clients, so that late requests of the
+ * first phase are recognized and rejected.
+ */
 interface Runner {
   readonly client: KubeClient
   readonly user: string
 }
 
-/** Applies the addon once per attempt, interrupted at a request or not. */
+/** Applies the addon once per attempt. An attempt may be interrupted at a request. */
 async function applyWithInterruptions(
   api: FakeAddonApi,
   { client, user }: Runner,
@@ -187,7 +192,10 @@ async function findInventoryErrors(
   return actual === expected ? [] : [`entered are ${actual} and not ${expected}`]
 }
 
-/** Objects that neither the cluster nor a user had, and that the addon does not desire. */
+/**
+ * Lists leftover objects: those that the addon does not desire and that neither the cluster nor a user
+ * created.
+ */
 function findLeftBehind(
   api: FakeAddonApi,
   addon: Addon,
@@ -209,12 +217,12 @@ function findLeftBehind(
     .map((key) => `${key} was left behind`)
 }
 
-/** Each run sends some hundred requests. */
+/** Fewer runs than in other property tests, because each run sends some hundred requests. */
 const numRuns = Math.ceil(Number(process.env['PROPERTY_RUNS'] ?? 100) / 4)
 
 test('wherever a run is interrupted, the next one ends as desired, leaves nothing behind and touches no user objects', async () => {
   let api = new FakeAddonApi()
-  // One server for all runs: connections take longer than the requests.
+  // All runs share one server, because opening connections takes longer than the requests.
   const server = await serve((request) => api.respond(request))
   const { client, otherClient } = ca
   const runners = [

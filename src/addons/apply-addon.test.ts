@@ -34,7 +34,7 @@ const crd = {
   name: 'widgets.example.org',
 }
 
-/** As lines: PATCH a. */
+/** Lists the requests that change objects, as method and object name: PATCH a. */
 function listChanges({ server }: AddonTestBench): string[] {
   return server.requests
     .filter(({ method }) => method !== 'GET')
@@ -253,7 +253,7 @@ test('objects that are not ready are waited for and reported; after the deadline
     return object['kind'] === 'Pod' ? { containerStatuses: [{ state: { waiting } }] } : ready(object)
   }
   const manifests = [buildDeployment('d', 2), widgetCrd, buildWidget('w')]
-  // The deadline passes as soon as something was reported.
+  // The clock passes the deadline with the first reported wait.
   const now = () => new Date(bench.reported.length * 1000)
   const failure = applyAddon(bench.client, { name: 'a', manifests }, { ...bench.options, now, deadline: 500 })
   await expect(failure).rejects.toMatchObject({

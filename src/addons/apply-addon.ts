@@ -17,7 +17,7 @@ import type { AddonWaitOptions } from './wait-for-objects.ts'
 import { findDefinedGroups, groupIntoWaves, needsWorkloads } from './waves.ts'
 
 export interface ApplyAddonOptions extends AddonWaitOptions {
-  /** The other desired addons. Objects that moved to them are not removed. */
+  /** The other desired addons. Objects that moved to one of them are not removed. */
   readonly others: readonly Addon[]
 }
 
@@ -60,8 +60,8 @@ export async function applyAddon(
 }
 
 /**
- * Applies the first objects of an addon without waiting for workloads, so that slow starts are already under
- * way when the addon is applied completely.
+ * Applies the objects of an addon that do not need its workloads, and waits only for CRDs and namespaces.
+ * Slow workloads then already start before the addon is applied completely.
  */
 export async function applyAddonNoWait(
   client: KubeClient,
@@ -76,7 +76,10 @@ export async function applyAddonNoWait(
   await applyWaves(client, { ...addon, manifests, wait: false }, options)
 }
 
-/** The first ready node would get all replicas, and they would stay there. */
+/**
+ * True for workloads with several replicas. They are not applied early, because the first ready node would
+ * get all replicas and keep them.
+ */
 function hasMultipleReplicas(manifest: Manifest): boolean {
   return multipleReplicas.safeParse(manifest).success
 }
@@ -86,7 +89,7 @@ const multipleReplicas = z.looseObject({ spec: z.looseObject({ replicas: z.int()
 interface RecordedEntries {
   readonly inventories: readonly StoredInventory[]
   readonly desired: readonly InventoryEntry[]
-  /** Includes the previous entries. */
+  /** Desired entries, and previous entries of objects that are no longer desired. */
   readonly entries: readonly InventoryEntry[]
   readonly stored: StoredInventory
 }
@@ -125,7 +128,8 @@ async function applyWaves(
 }
 
 /**
- * Objects that moved to this addon leave their previous inventory, now that they are recorded in this one.
+ * Removes the desired objects of this addon from the inventories of other addons. They moved here and are now
+ * recorded here.
  */
 async function takeOverEntries(
   client: KubeClient,

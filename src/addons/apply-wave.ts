@@ -31,7 +31,10 @@ const schema = kubeObject.extend({ volumeBindingMode: z.string().optional() })
 type StorageClass = z.infer<typeof schema>
 const storageClass: Kind<StorageClass> = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', schema }
 
-/** True for a claim that gets its volume only when a pod uses it. Until then it counts as ready. */
+/**
+ * True for a PersistentVolumeClaim that gets its volume only when a pod uses it. Until then it counts as
+ * ready.
+ */
 async function isWaitingForConsumer(
   client: KubeClient,
   object: KubeObject,
@@ -40,7 +43,7 @@ async function isWaitingForConsumer(
   const parsed = claim.safeParse(object)
   if (!parsed.success) return false
   const name = parsed.data.spec.storageClassName
-  // Without a class an administrator creates the volume at any later time.
+  // An empty class means that an administrator creates the volume, at any later time.
   if (name === '') return true
   const found = await findObject(client, storageClass, { name }, options)
   return found?.volumeBindingMode === 'WaitForFirstConsumer'
@@ -48,12 +51,13 @@ async function isWaitingForConsumer(
 
 export interface WaveOptions extends AddonWaitOptions {
   readonly addon: Addon
-  /** API groups whose CRDs are part of the addon. Servers may take a moment to serve them. */
+  /** API groups whose CRDs are part of the addon. An API server may need a moment until it serves them. */
   readonly ownGroups: ReadonlySet<string>
 }
 
 /**
- * Applies the manifests of one wave and waits until all objects are ready. Returns the live objects by key.
+ * Applies the manifests of one wave and waits until all objects are ready. Returns the live objects by
+ * reference key.
  */
 export async function applyWave(
   client: KubeClient,
@@ -82,8 +86,8 @@ export async function applyWave(
 }
 
 /**
- * Applies the manifest if its object does not exist yet, otherwise reads the object. Returns why it is still
- * pending.
+ * Applies the manifest, or reads the object if this run has already applied it. Returns why the object is
+ * still pending, or undefined if it is ready.
  */
 async function checkManifest(
   client: KubeClient,
@@ -98,7 +102,7 @@ async function checkManifest(
     const object = appliedObjects.has(key)
       ? await findLiveObject(client, reference, { signal })
       : await applyOrExplain(client, manifest, options)
-    // Apply again when the object was removed, or when the previous object is finally gone.
+    // The object was removed, or is still being deleted. The next check applies the manifest again.
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) appliedObjects.delete(key)
     else appliedObjects.set(key, object)
     if (object === undefined) return { name, reason: 'it was removed meanwhile' }
@@ -126,14 +130,16 @@ async function applyOrExplain(
   }
 }
 
-/** The rest of an addon needs CRDs and namespaces, so they are always waited for. */
+/**
+ * True for CRDs and namespaces. The run always waits for them, because other objects of the addon need them.
+ */
 function isPrerequisite(reference: ObjectReference): boolean {
   return isCrd(reference) || isNamespace(reference)
 }
 
 /**
- * True for an unreachable server, a webhook whose pods are still starting, or a kind that one of the servers
- * does not serve yet.
+ * True if the request may succeed later: the server is unreachable or overloaded, a webhook is not running
+ * yet, or the addon's CRD is not served yet.
  */
 function isTransientError(
   error: unknown,

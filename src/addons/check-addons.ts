@@ -3,10 +3,10 @@ import { HyperkubeError } from '../kit/errors.ts'
 import type { Addon } from './addon.ts'
 import { describeReference, parseGroup, formatReferenceKey, toReference } from './reference.ts'
 
-/** The name is used as a label value and as part of an object name. */
+/** Valid names of addons. A name is used as a label value and as part of an object name. */
 const namePattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** Checks the addons themselves and for objects that several addons have. */
+/** Checks the name and the Jobs of each addon, and finds objects that several addons contain. */
 export function checkAddons(addons: readonly Addon[]): Finding[] {
   return [...addons.flatMap(checkName), ...addons.flatMap(checkJobs), ...checkDuplicates(addons)]
 }
@@ -30,7 +30,7 @@ function checkName({ name }: Addon): Finding[] {
   ]
 }
 
-/** Jobs run once and keep no state, so applying a Job again would have no effect or run it twice. */
+/** Refuses Jobs. A Job runs only once, so applying it again would have no effect or run it twice. */
 function checkJobs({ name, manifests }: Addon): Finding[] {
   return manifests
     .map(toReference)

@@ -4,12 +4,12 @@ import { describeReference, type ObjectReference } from './reference.ts'
 
 /** A desired field that another field manager has set to another value. */
 export interface FieldConflict {
-  /** As the API writes it: .spec.replicas. */
+  /** Path of the field as in API messages: .spec.replicas. */
   readonly path: string
   readonly manager: string
 }
 
-/** Lists the field conflicts of an apply error. Undefined for any other error. */
+/** Lists the field conflicts of a failed apply. Returns undefined for any other error. */
 export function findConflicts(error: unknown): FieldConflict[] | undefined {
   if (!isKubeError(error, 'KUBE_CONFLICT')) return undefined
   const conflicts = error.causes.filter(({ reason }) => reason === 'FieldManagerConflict')

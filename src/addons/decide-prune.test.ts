@@ -14,7 +14,7 @@ import { buildConfigMap, buildNamespace, widgetCrd } from './testing/manifests.t
 const reference = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'kube-system', name: 'a' }
 const entry: InventoryEntry = { ...reference, uid: 'u' }
 
-/** By default hyperkube created the object at second 10. */
+/** Builds an object that hyperkube created at second 10; options change that. */
 function object({
   uid = 'u',
   label = 'mine',
@@ -76,7 +76,7 @@ test('what has moved to another addon is not removed, and forgotten only once th
   expect(decide(entry, object(), { others: [{ name: 'other', manifests: [buildConfigMap('a')] }] })).toBe(
     'hold: moving',
   )
-  // The addon's own inventory does not count as another user.
+  // The inventory of the addon itself does not count as another user.
   expect(decide(entry, object(), { inventories: [{ addon: 'mine', entries: [entry] }] })).toBe('remove')
 })
 

@@ -13,16 +13,19 @@ import {
 } from './reference.ts'
 import { isNamespace } from './waves.ts'
 
-/** What to do with an object that an addon has applied and no longer desires. */
+/** Decision about an object that an addon has applied and no longer desires. */
 export type PruneDecision =
   | { readonly action: 'remove'; readonly entry: InventoryEntry; readonly object: KubeObject }
-  /** The entry is dropped, and the object is not touched. */
+  /** The inventory entry is dropped and the object is left unchanged. */
   | {
       readonly action: 'forget'
       readonly entry: InventoryEntry
       readonly reason: 'gone' | 'moved' | 'found' | 'foreign'
     }
-  /** The object and its entry stay until the object can be removed. `users` is text for people. */
+  /**
+   * The object and its entry stay until the object can be removed. `users` describes the objects that still
+   * need it.
+   */
   | { readonly action: 'hold'; readonly entry: InventoryEntry; readonly reason: 'moving' }
   | {
       readonly action: 'hold'
@@ -31,29 +34,28 @@ export type PruneDecision =
       readonly users: readonly string[]
     }
 
-/** Input of buildUsageIndex. */
 export interface UsageInput {
   readonly addon: string
-  /** Entries that the addon keeps. */
+  /** Entries of objects that the addon still desires. */
   readonly desired: readonly InventoryEntry[]
-  /** Inventories and manifests of the other addons. */
+  /** Inventories of all addons, and the other desired addons. */
   readonly inventories: readonly Inventory[]
   readonly others: readonly Addon[]
 }
 
-/** An object in a namespace, or of a CRD's kind, that would be deleted with it. */
+/** An object that would be deleted together with its namespace or its CRD. */
 export interface ContainedObject {
   readonly uid: string | undefined
-  /** Text for people. */
+  /** Description of the object for messages. */
   readonly description: string
 }
 
-/** Which objects and namespaces are in use by other addons. Built once and used for many entries. */
+/** Objects and namespaces that are still in use. Built once and used for many entries. */
 export interface UsageIndex {
   readonly addon: string
   readonly uids: ReadonlySet<string>
   readonly keys: ReadonlySet<string>
-  /** For each namespace one object that is or will be in it. */
+  /** For each namespace, one object that is or will be in it. It serves as an example in messages. */
   readonly namespaces: ReadonlyMap<string, ObjectReference>
 }
 
@@ -72,8 +74,8 @@ export function buildUsageIndex({ addon, desired, inventories, others }: UsageIn
 }
 
 /**
- * Removes only objects that the addon created itself. `contents` would be deleted with the object; contents
- * that are removed anyway (`removing`, by uid) do not block it.
+ * Decides about one entry. Only objects that the addon created are removed. `contents` would be deleted with
+ * the object and block its removal, unless their uid is in `removing`.
  */
 export function decidePrune(
   entry: InventoryEntry,
@@ -84,12 +86,12 @@ export function decidePrune(
 ): PruneDecision {
   if (object === undefined) return { action: 'forget', entry, reason: 'gone' }
   if (!isEntryObject(entry, object, usage.addon)) return { action: 'forget', entry, reason: 'foreign' }
-  // Another inventory has it, or it is the same object under another API group.
+  // Another inventory records the object, or this addon desires it under another API group.
   if (usage.uids.has(object.metadata.uid ?? '')) return { action: 'forget', entry, reason: 'moved' }
   if (entry.preexisting === true) return { action: 'forget', entry, reason: 'found' }
   // The object is identified now, so the entry gets its uid.
   const identified: InventoryEntry = { ...entry, uid: object.metadata.uid }
-  // The addon that desires it has not recorded it yet. Until then this inventory must keep the entry.
+  // Another addon desires the object but has not recorded it yet. Until then this inventory keeps the entry.
   if (usage.keys.has(formatReferenceKey(entry)))
     return { action: 'hold', entry: identified, reason: 'moving' }
   const users = [
@@ -101,7 +103,9 @@ export function decidePrune(
     : { action: 'hold', entry: identified, reason: 'in use', users }
 }
 
-/** Finds an addon object in the namespace, of any kind, existing or only desired. */
+/**
+ * Describes an object that needs the namespace, if the entry is a namespace. The object may be only desired.
+ */
 function findUsers(entry: InventoryEntry, { namespaces }: UsageIndex): string[] {
   const user = isNamespace(entry) ? namespaces.get(entry.name) : undefined
   return user === undefined ? [] : [describeReference(user)]
@@ -109,7 +113,7 @@ function findUsers(entry: InventoryEntry, { namespaces }: UsageIndex): string[] 
 
 const maxNamed = 3
 
-/** Findings for objects that stay unexpectedly. Removed, missing and moved objects need none. */
+/** Builds findings for objects that stay although the addon no longer desires them. */
 export function buildPruneFindings(decision: PruneDecision, addon: string): Finding[] {
   const { entry } = decision
   const subject = `addon ${addon}: ${describeReference(entry)}`
@@ -141,7 +145,10 @@ export function buildPruneFindings(decision: PruneDecision, addon: string): Find
     : [{ code: 'ADDON_DEFINITION_IN_USE', ...common, hint: `kubectl get ${entry.name} -A` }]
 }
 
-/** Includes the API group, because two groups may have kinds of the same name. */
+/**
+ * Formats kubectl arguments for an object. The API group is included, because two groups may have kinds of
+ * the same name.
+ */
 function formatDeleteArguments({ apiVersion, kind, namespace, name }: ObjectReference): string {
   const group = parseGroup(apiVersion)
   const where = namespace === undefined ? '' : ` -n ${namespace}`

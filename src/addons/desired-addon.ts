@@ -2,11 +2,11 @@ import type { Addon } from './addon.ts'
 
 /** An addon that a cluster must have. */
 export interface DesiredAddon extends Addon {
-  /** Whether the next addon starts only after this one is ready. */
+  /** False to continue with the next addon before workloads of this one are ready. */
   readonly wait: boolean
-  /** How long to wait, in milliseconds. */
+  /** Maximum wait until the addon is ready, in milliseconds. */
   readonly timeoutMs: number
   readonly version?: string
-  /** A few words for people. */
+  /** Short description of the addon, shown to operators. */
   readonly description: string
 }

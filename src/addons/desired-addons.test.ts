@@ -129,7 +129,7 @@ function listContainers(manifests: readonly unknown[]) {
   )
 }
 
-/** Images of pods, and of the helper pod that is text inside a ConfigMap. */
+/** Lists the images of pods, including the helper pod that a ConfigMap holds as text. */
 function listImages(manifests: readonly unknown[]): string[] {
   const helpers = manifests.flatMap((manifest) => {
     const text: unknown = Object(Object(manifest).data)['helperPod.yaml']

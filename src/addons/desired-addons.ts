@@ -14,16 +14,16 @@ import type { DesiredAddon } from './desired-addon.ts'
 export type { AddonInput, MetricsCertificate } from './addon-input.ts'
 export type { DesiredAddon } from './desired-addon.ts'
 
-/** In the order of applying. DNS comes first, because all others use it. */
+/** Built-in addons in the order of applying. CoreDNS comes first, because the others use DNS. */
 const definitions: readonly AddonDefinition[] = [coredns, metricsServer, traefik, localPath]
 
-/** Names of built-in addons that change with the hosts. */
+/** Names of built-in addons whose objects depend on the hosts. */
 export const hostDependentAddons: ReadonlySet<string> = new Set([coredns.name, metricsServer.name])
 
-/** How long to wait for a built-in addon: its images may have to be downloaded. */
+/** Maximum wait until a built-in addon is ready, in milliseconds. Its images may have to be downloaded. */
 const readyTimeoutMs = 300_000
 
-/** All addons of a cluster in the order of applying, with all findings about them. */
+/** Lists all addons of a cluster in the order of applying, and the findings about them. */
 export function listDesiredAddons(input: AddonInput): {
   readonly addons: readonly DesiredAddon[]
   readonly findings: readonly Finding[]
@@ -63,7 +63,7 @@ function buildBuiltIn(
   return { addon: version === undefined ? addon : { ...addon, version }, findings }
 }
 
-/** The tag of an image reference, with or without a digest. */
+/** Returns the tag of an image reference, with or without a digest. */
 function parseImageVersion(image: string): string | undefined {
   const [tagged = ''] = image.split('@')
   return /:([^:/]+)$/.exec(tagged)?.[1]

@@ -18,7 +18,7 @@ import { diffManifest } from './object-change.ts'
 export interface AddonDiffOptions extends KubeCallOptions {
   /** The other desired addons. */
   readonly others: readonly Addon[]
-  /** Observation that the caller has already read for several addons at once. */
+  /** Inventories and objects that the caller has already read for several addons. */
   readonly observed?: AddonObservation
 }
 
@@ -28,8 +28,8 @@ export interface AddonObservation {
 }
 
 /**
- * Computes what applying an addon would change, without changing anything. An addon without manifests is one
- * to remove.
+ * Computes what applying an addon would change, without changing anything. An addon without manifests is
+ * treated as removed.
  */
 export async function diffAddon(
   client: KubeClient,
@@ -46,7 +46,7 @@ export async function diffAddon(
   const objects = await settleAll(
     manifests.map(async (manifest) => {
       const [reference, object] = [toReference(manifest), live.get(formatReferenceKey(toReference(manifest)))]
-      // Objects of an unchanged addon are compared locally: a dry run costs more than everything else here.
+      // Objects of an unchanged addon are compared locally, because a dry run is slow.
       if (isApplied && satisfies(object, manifest)) return { ...reference, change: 'none' as const }
       return diffManifest(client, addon, manifest, object, options)
     }),

@@ -10,7 +10,7 @@ function readGolden(file: string): unknown {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'testdata', file), 'utf8'))
 }
 
-/** Files as the first release wrote them. Every later release must read them. */
+/** Files in the format of the first release. Every later release must be able to read them. */
 const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['inventory.v1.json', inventoryFormat],
   ['difference.v1.json', differenceFormat],

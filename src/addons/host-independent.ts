@@ -5,8 +5,8 @@ import { type AddonInput, hostDependentAddons, listDesiredAddons } from './desir
 type HostIndependentAddons = NonNullable<ManagerSettings['addons']>
 
 /**
- * Addons that depend only on cluster.yml and its files, not on hosts, and hold no Secret. Controllers can
- * know these without new settings whenever a worker joins or leaves.
+ * Lists the addons that depend only on cluster.yml and its files, not on hosts, and contain no Secret.
+ * Controllers need no new settings for them when a worker joins or leaves.
  */
 export function listHostIndependentAddons(
   input: Pick<AddonInput, 'cluster' | 'images' | 'sources'>,

@@ -5,15 +5,17 @@ import { isCreatedByAddon, isEntryObject } from './ownership.ts'
 import { formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
 
 /**
- * Entries that an addon records before it applies anything. An existing object that no inventory records was
- * not created by hyperkube. An object under deletion counts as gone, because a new one will get its name.
+ * Builds the entries that an addon records before it applies anything. An existing object that no inventory
+ * records was not created by hyperkube. An object under deletion counts as missing, because a new one will
+ * get its name.
  */
 export function buildDesiredEntries(
   { name, manifests }: Addon,
   live: ReadonlyMap<string, KubeObject>,
   inventories: readonly Inventory[],
 ): InventoryEntry[] {
-  // The addon's own inventory comes first; the others matter only for objects that moved from another addon.
+  // The addon's own inventory comes first. Other inventories matter only for objects that moved from another
+  // addon.
   const ordered = inventories.toSorted((a, b) => Number(b.addon === name) - Number(a.addon === name))
   const recordedByKey = Map.groupBy(
     ordered.flatMap(({ addon, entries }) => entries.map((entry) => ({ addon, entry }))),
@@ -30,7 +32,9 @@ export function buildDesiredEntries(
   })
 }
 
-/** Entries for all objects that may exist during a run: the desired and the previous ones. */
+/**
+ * Merges the desired entries with the previous ones, because both kinds of objects may exist during a run.
+ */
 export function mergeEntries(
   desired: readonly InventoryEntry[],
   previous: readonly InventoryEntry[],
@@ -38,7 +42,7 @@ export function mergeEntries(
   return [...desired, ...excludeEntries(previous, desired)]
 }
 
-/** Entries whose object is not among the others. */
+/** Returns the entries whose object is not in `others`. */
 export function excludeEntries(
   entries: readonly InventoryEntry[],
   others: readonly ObjectReference[],
@@ -48,8 +52,8 @@ export function excludeEntries(
 }
 
 /**
- * Updates an entry after its object was applied. Another client may have created the object after it was
- * looked up.
+ * Updates an entry after its object was applied. The object may differ from the one read before, if another
+ * client created it in between.
  */
 export function toAppliedEntry(entry: InventoryEntry, object: KubeObject, addon: string): InventoryEntry {
   const { uid } = object.metadata

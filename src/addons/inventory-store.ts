@@ -17,7 +17,7 @@ const schema = kubeObject.extend({ data: z.record(z.string(), z.string()).option
 type ConfigMap = z.infer<typeof schema>
 const configMap: Kind<ConfigMap> = { apiVersion: 'v1', kind: 'ConfigMap', schema }
 
-/** An inventory as it was read. It is replaced only if it has not changed since. */
+/** An inventory that was read from the cluster. It can be replaced only if it has not changed since. */
 export interface StoredInventory extends Inventory {
   readonly text: string
   readonly resourceVersion: string | undefined
@@ -34,8 +34,8 @@ export async function readInventories(
 }
 
 /**
- * Creates the inventory or replaces the previous one. Throws KUBE_CONFLICT if it was changed since it was
- * read, because the entries of the other writer would be lost.
+ * Creates an inventory or replaces the previous one. Throws KUBE_CONFLICT if it has changed since it was
+ * read, so that entries of another writer are not lost.
  */
 export async function writeInventory(
   client: KubeClient,
@@ -51,14 +51,14 @@ export async function writeInventory(
     return parseStored(schema.parse(await write(client, manifest, options)))
   } catch (error) {
     if (!isKubeError(error, 'KUBE_CONFLICT')) throw error
-    // It may be our own write whose response was lost.
+    // The conflict may come from this write itself, if its first response was lost.
     const current = await findObject(client, configMap, manifest.metadata, options)
     if (current?.data?.[field] === text) return parseStored(current)
     throw error
   }
 }
 
-/** Deletes exactly the inventory that was read, not one that replaced it. */
+/** Deletes the inventory only if it has not changed since it was read. */
 export async function removeInventory(
   client: KubeClient,
   { addon, uid, resourceVersion }: StoredInventory,

@@ -6,9 +6,9 @@ import type { ObjectReference } from './reference.ts'
 const inventoryObject = z.strictObject({
   namespace: z.string().optional(),
   name: z.string(),
-  /** Unknown if a run was interrupted before the API returned it. */
+  /** Uid of the object. Missing if a run was interrupted before the API returned it. */
   uid: z.string().optional(),
-  /** The object existed before the addon. It is kept as desired, and stays when the addon is removed. */
+  /** True if the object existed before the addon. The addon changes it as desired, but does not delete it. */
   preexisting: z.literal(true).optional(),
 })
 
@@ -17,20 +17,18 @@ const document = z.strictObject({
   kind: z.literal('AddonInventory'),
   addon: z.string(),
   /**
-   * Digest of the addon when it was last applied completely and ready. Missing while an apply is under way.
+   * Digest of the addon when it was last applied completely and was ready. Missing while a changed addon is
+   * being applied.
    */
   appliedDigest: z.string().optional(),
-  /**
-   * Grouped by kind, because most objects of an addon have one of a few kinds and a thousand entries must
-   * fit.
-   */
+  /** Entries grouped by kind. This saves space, because an addon may have a thousand objects of few kinds. */
   kinds: z.array(
     z.strictObject({ apiVersion: z.string(), kind: z.string(), objects: z.array(inventoryObject) }),
   ),
 })
 export type InventoryDocument = z.infer<typeof document>
 
-/** The stored format in the cluster. */
+/** Format of an inventory as it is stored in the cluster. */
 export const inventoryFormat: Format<InventoryDocument> = {
   kind: 'AddonInventory',
   newest: { apiVersion: 'hyperkube.dev/v1', schema: document },
@@ -41,17 +39,19 @@ export const inventoryFormat: Format<InventoryDocument> = {
 export type InventoryEntry = ObjectReference & z.infer<typeof inventoryObject>
 
 /**
- * All objects of an addon. An entry may name an object that does not exist, but every object of the addon has
- * an entry.
+ * All objects of an addon. Every object of the addon has an entry; an entry may name an object that does not
+ * exist yet.
  */
 export interface Inventory {
   readonly addon: string
-  /** Digest of the last complete apply. */
+  /** Digest of the addon at its last complete apply. */
   readonly appliedDigest?: string | undefined
   readonly entries: readonly InventoryEntry[]
 }
 
-/** The order is fixed, so that equal inventories give equal text. */
+/**
+ * Converts an inventory to its stored form. The order is fixed, so that equal inventories give equal text.
+ */
 export function toInventoryDocument({ addon, appliedDigest, entries }: Inventory): InventoryDocument {
   const kinds = Map.groupBy(entries, ({ apiVersion, kind }) => `${apiVersion} ${kind}`)
   return {
@@ -92,13 +92,13 @@ export function toInventory({ addon, appliedDigest, kinds }: InventoryDocument):
 }
 
 /**
- * The API accepts at most one mebibyte per ConfigMap; the difference is for fields that are not counted here.
+ * Maximum size of the text, in bytes. The API accepts 1 MiB per ConfigMap; the rest is for the other fields.
  */
 const maxBytes = 1_000_000
 
 /**
- * Throws if the inventory does not fit into a ConfigMap, before any object is applied that could not be
- * recorded.
+ * Serializes an inventory. Throws if it is too large for a ConfigMap, before objects are applied that could
+ * not be recorded.
  */
 export function serializeInventory(inventory: Inventory): string {
   const text = JSON.stringify(toInventoryDocument(inventory))

@@ -8,8 +8,8 @@ import { addonLabel } from './addon.ts'
 import { parseGroup, formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
 
 /**
- * Returns the object, or undefined if it does not exist. The cluster may no longer serve the version in which
- * the object was applied, so all other versions of its group are tried too.
+ * Returns the object, or undefined if it does not exist. Other versions of its group are tried too, because
+ * the API may no longer serve the version that was applied.
  */
 export async function findLiveObject(
   client: KubeClient,
@@ -33,10 +33,10 @@ export async function findLiveObject(
   return undefined
 }
 
-/** Live objects by key. */
+/** Existing objects by reference key. */
 export type LiveObjects = ReadonlyMap<string, KubeObject>
 
-/** Returns those objects that exist. */
+/** Reads the referenced objects. Objects that do not exist are left out. */
 export async function findLiveObjects(
   client: KubeClient,
   references: readonly ObjectReference[],
@@ -49,10 +49,15 @@ export async function findLiveObjects(
   return new Map(found.flat().map((object) => [formatReferenceKey(toReference(object)), object]))
 }
 
-/** Smaller groups are read object by object. */
+/**
+ * Minimum size of a group that is read with one list request. Objects of smaller groups are read one by one.
+ */
 const minGroupForList = 3
 
-/** All references have the same kind and namespace. Objects that lost the addon label are read by name. */
+/**
+ * Reads objects of the same kind and namespace. Objects that the list by addon label does not contain are
+ * read by name.
+ */
 async function findGroup(
   client: KubeClient,
   group: readonly ObjectReference[],

@@ -1,7 +1,7 @@
 import type { Manifest } from '../kube/object.ts'
 import type { PodSettings } from '../spec/addons.ts'
 
-/** Namespace of all built-in addons: the only one that is exempt from pod security. */
+/** Namespace of all built-in addons. It is the only namespace that is exempt from Pod Security. */
 export const addonNamespace = 'kube-system'
 
 /** Labels that select the pods of an addon. */
@@ -18,7 +18,7 @@ export function buildClusterMetadata(name: string, app: string): Manifest['metad
   return { name, labels: buildAppLabels(app) }
 }
 
-/** Pod security context: no root, and only the default system calls. */
+/** Builds the security context of a pod: not root, and the default seccomp profile. */
 export function buildPodSecurity(user: number): Record<string, unknown> {
   return {
     runAsNonRoot: true,
@@ -29,7 +29,10 @@ export function buildPodSecurity(user: number): Record<string, unknown> {
   }
 }
 
-/** Container security context: no privilege escalation, and no writes outside volumes. */
+/**
+ * Builds the security context of a container: no privilege escalation, no writes outside volumes, only the
+ * given capabilities.
+ */
 export function buildContainerSecurity(...capabilities: readonly string[]): Record<string, unknown> {
   return {
     allowPrivilegeEscalation: false,
@@ -40,7 +43,7 @@ export function buildContainerSecurity(...capabilities: readonly string[]): Reco
 
 type ResourceAmounts = Readonly<Record<string, string>>
 
-/** The default resources, overridden by the settings. */
+/** Merges the resources from the settings over the defaults. */
 export function buildResources(
   { resources }: PodSettings,
   defaults: { readonly requests: ResourceAmounts; readonly limits?: ResourceAmounts },
@@ -52,7 +55,7 @@ export function buildResources(
   }
 }
 
-/** Where pods may run. All built-in addons are Linux programs. */
+/** Builds the node selector and tolerations of pods. All built-in addons are Linux programs. */
 export function buildPlacement(
   { tolerations, nodeSelector }: PodSettings,
   defaults: readonly Readonly<Record<string, unknown>>[],
@@ -64,7 +67,7 @@ export function buildPlacement(
   }
 }
 
-/** A cluster may have only control plane nodes. */
+/** Tolerations that allow pods on control planes, because a cluster may have only control planes. */
 export const controlPlaneTolerations: readonly Readonly<Record<string, unknown>>[] = [
   { key: 'CriticalAddonsOnly', operator: 'Exists' },
   { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
@@ -81,7 +84,7 @@ export function buildSpreadConstraints(selector: Readonly<Record<string, string>
         topologyKey,
         whenUnsatisfiable: 'ScheduleAnyway',
         labelSelector,
-        // Pods of the previous ReplicaSet are about to end and do not count.
+        // Pods of the previous ReplicaSet are about to be deleted and do not count.
         matchLabelKeys: ['pod-template-hash'],
       },
     ],

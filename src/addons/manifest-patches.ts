@@ -45,7 +45,10 @@ function applyPatch(manifests: readonly Manifest[], patch: Patch, path: string):
   return refusePatch(manifests, 'ADDON_PATCH_INVALID', message, path, hint)
 }
 
-/** Other objects refer to this one by these fields. */
+/**
+ * True if both have the same apiVersion, kind, namespace and name. A patch must not change these, because
+ * other objects refer to the object by them.
+ */
 function isSameObject(one: Manifest, other: Manifest): boolean {
   return (
     one.apiVersion === other.apiVersion &&

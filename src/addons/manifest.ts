@@ -18,7 +18,7 @@ export type ManifestParseResult =
   | { readonly ok: true; readonly manifest: Manifest }
   | { readonly ok: false; readonly reason: string; readonly path: readonly (string | number)[] }
 
-/** Parses the value as a manifest, or returns the first reason why it is none. */
+/** Parses a value as a manifest. If it is not a manifest, the result holds the first reason. */
 export function parseManifest(value: unknown): ManifestParseResult {
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return { ok: true, manifest: parsed.data }

@@ -12,7 +12,8 @@ import { isCrd, isNamespace } from './waves.ts'
 const rbac = 'rbac.authorization.k8s.io/v1'
 
 /**
- * User kinds that block deleting a namespace. Objects of other kinds are created again by their controllers.
+ * Kinds whose objects block the deletion of a namespace, because users create them. Other kinds are created
+ * by controllers.
  */
 const userKinds: readonly Kind[] = [
   createUntypedKind('v1', 'PersistentVolumeClaim'),
@@ -32,7 +33,7 @@ const userKinds: readonly Kind[] = [
   createUntypedKind(rbac, 'RoleBinding'),
 ]
 
-/** Kubernetes creates these in every namespace. */
+/** Objects that Kubernetes creates in every namespace. */
 const defaultObjects = new Set(['ConfigMap kube-root-ca.crt', 'ServiceAccount default'])
 
 const ownedSchema = z.looseObject({ ownerReferences: z.array(z.unknown()).min(1) })
@@ -45,7 +46,7 @@ const crdSchema = z.looseObject({
   }),
 })
 
-/** Lists what deleting a namespace or a CRD would delete with it. Empty for other objects. */
+/** Lists the objects that would be deleted together with a namespace or a CRD. Empty for other objects. */
 export async function listContents(
   client: KubeClient,
   object: KubeObject,
@@ -84,7 +85,7 @@ async function listExisting(
   try {
     return (await listObjects(client, kind, options)).items
   } catch (error) {
-    // A CRD that was never established has no objects.
+    // A kind whose CRD was never established has no objects.
     if (isKubeError(error, 'KUBE_KIND_UNKNOWN') || isKubeError(error, 'KUBE_NOT_FOUND')) return []
     throw error
   }

@@ -3,7 +3,7 @@ import type { AddonDifference } from './addon-difference.ts'
 import { computeAddonDigest } from './addon-digest.ts'
 import { toReference } from './reference.ts'
 
-/** The difference for a cluster that has no object of this addon yet. */
+/** Computes the difference for a cluster that has no object of this addon yet. */
 export function diffNewAddon(addon: Addon): AddonDifference {
   return {
     apiVersion: 'hyperkube.dev/v1',

@@ -10,7 +10,7 @@ import { type ObjectReference, parseGroup, toReference } from './reference.ts'
 import { isSecret } from './secret.ts'
 import { findDefinedGroups, isNamespace } from './waves.ts'
 
-/** Computes what applying one manifest would change, by a server-side dry run. */
+/** Computes what applying one manifest would change, with a server-side dry run. */
 export async function diffManifest(
   client: KubeClient,
   addon: Addon,
@@ -38,7 +38,8 @@ export async function diffManifest(
 }
 
 /**
- * The namespace or the CRD of the object is created by the same addon, so a dry run is not possible before.
+ * True if the same addon creates the namespace or the CRD of the object. A dry run is not possible before
+ * that.
  */
 function needsOtherObjects({ apiVersion, namespace }: ObjectReference, { manifests }: Addon): boolean {
   const references = manifests.map(toReference)
@@ -61,7 +62,7 @@ async function dryRunApply(
   }
 }
 
-/** Drops fields that the API server writes at every change, and the status. */
+/** Drops the status and the fields that the API server changes on every write. */
 function stripServerFields({ metadata, ...rest }: KubeObject): unknown {
   const {
     managedFields: _managedFields,
@@ -75,7 +76,10 @@ function stripServerFields({ metadata, ...rest }: KubeObject): unknown {
   return { metadata: fields, ...object }
 }
 
-/** An annotation of a Secret may hold the whole Secret: kubectl stores the last applied manifest there. */
+/**
+ * Fields of a Secret whose values are hidden. Annotations are included, because kubectl stores the last
+ * applied manifest in one.
+ */
 const secretParts = /^(?:data|stringData|metadata\.annotations)(?![A-Za-z])/
 
 function hideSecretField(
@@ -88,7 +92,7 @@ function hideSecretField(
 
 function toRefusedChange(error: unknown, reference: ObjectReference): DesiredObjectChange {
   if (!(error instanceof KubeError)) throw error
-  // The API refuses dry runs when a webhook with side effects does not support them.
+  // The API rejects a dry run if a webhook with side effects does not support it.
   if (error.apiMessage.includes('does not support dry run')) {
     return { ...reference, change: 'unknown', reason: 'a webhook cannot be asked without effect' }
   }
@@ -111,7 +115,7 @@ interface ChangedField {
   readonly after?: unknown
 }
 
-/** Lists all differences between two values, each at the deepest path: spec.containers[0].image. */
+/** Lists all differences between two values. Each path is as deep as possible: spec.containers[0].image. */
 export function findChangedFields(before: unknown, after: unknown, path = ''): ChangedField[] {
   if (isRecord(before) && isRecord(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted()

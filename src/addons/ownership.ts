@@ -18,8 +18,8 @@ const ownedMetadata = z.looseObject({
 })
 
 /**
- * True if hyperkube created the object for this addon. A user can set the same label, but cannot apply with
- * our field manager. An object that a user created and hyperkube applied later is older than our first field.
+ * True if hyperkube created the object for this addon. The label alone is not enough, because users can set
+ * it. If a user created the object, hyperkube's first apply is later than the creation.
  */
 export function isCreatedByAddon({ metadata }: KubeObject, addon: string): boolean {
   const parsed = ownedMetadata.safeParse(metadata)
@@ -35,7 +35,7 @@ export function isCreatedByAddon({ metadata }: KubeObject, addon: string): boole
   )
 }
 
-/** True if the entry records exactly this object, not another one of the same name. */
+/** True if the entry records exactly this object, not another one with the same name. */
 export function isEntryObject(entry: InventoryEntry, object: KubeObject, addon: string): boolean {
   return entry.uid === undefined ? isCreatedByAddon(object, addon) : entry.uid === object.metadata.uid
 }

@@ -31,12 +31,12 @@ const workload = z.looseObject({
   spec: z.looseObject({ selector: z.looseObject({ matchLabels: z.record(z.string(), z.string()) }) }),
 })
 
-/** Normal while a pod starts: no problem, but no other reason is known either. */
+/** Reasons that are normal while a pod starts. They are reported only if there is no other reason. */
 const normalReasons = new Set(['ContainerCreating', 'PodInitializing'])
 
 /**
- * Explains why the pods of a workload do not run, by the first pod with a problem. Undefined for other
- * objects.
+ * Explains why the pods of a workload do not run, from the first pod with a problem. Returns undefined for
+ * objects without pods.
  */
 export async function explainPodProblem(
   client: KubeClient,

@@ -7,8 +7,8 @@ import { findLiveObject } from './live-objects.ts'
 import { type UsageIndex, type PruneDecision, decidePrune } from './decide-prune.ts'
 
 /**
- * Reads the objects of the entries and decides on each. `previous` are the decisions on waves that are
- * removed before.
+ * Reads the objects of the entries and decides about each. `previous` holds the decisions about waves that
+ * are removed earlier.
  */
 export async function decidePrunes(
   client: KubeClient,

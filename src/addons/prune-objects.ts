@@ -14,14 +14,14 @@ import { type PendingObject, type AddonWaitOptions, waitUntilNonePending } from 
 
 export interface PruneResult {
   readonly removed: readonly ObjectReference[]
-  /** Entries that cannot be removed yet and must stay recorded. */
+  /** Entries of objects that cannot be removed yet. They stay in the inventory. */
   readonly kept: readonly InventoryEntry[]
   readonly findings: readonly Finding[]
 }
 
 /**
- * Removes objects that an addon no longer desires, the last wave first. Each wave is gone before the next one
- * starts, because a workload may have to clean up after its custom resources.
+ * Removes objects that an addon no longer desires, the last wave first. Each wave is deleted completely
+ * before the next one starts, because a workload may have to clean up its custom resources.
  */
 export async function pruneObjects(
   client: KubeClient,
@@ -58,7 +58,7 @@ async function removeAll(
     const results = await settleAll(
       pending.map(async (object) => {
         const current = await findLiveObject(client, toReference(object), { signal })
-        // Another object of the same name is not ours.
+        // An object with another uid is a new object of the same name and is left alone.
         if (current === undefined || current.metadata.uid !== object.metadata.uid) return []
         if (current.metadata.deletionTimestamp === undefined) await removeOne(client, current, signal)
         return [current]
@@ -85,7 +85,7 @@ async function removeOne(client: KubeClient, object: KubeObject, signal: AbortSi
     signal,
     ...(uid === undefined ? {} : { uid }),
   }).catch((error: unknown) => {
-    // The object was replaced or is changing right now. The next check sees which.
+    // The object was replaced or changed in the meantime. The next check reads it again.
     if (!isKubeError(error, 'KUBE_CONFLICT')) throw error
   })
 }

@@ -58,8 +58,8 @@ const readinessRules: Readonly<Record<string, ReadinessRule>> = {
 }
 
 /**
- * Returns why an object is not ready, or undefined if it is. Kinds without a rule are ready once they exist.
- * DaemonSets do not wait for nodes that are not ready.
+ * Returns why an object is not ready, or undefined if it is ready. Kinds without a rule are ready once they
+ * exist. DaemonSets do not wait for `notReadyCount` nodes.
  */
 export function findUnreadyReason(object: KubeObject, notReadyCount = 0): string | undefined {
   if (object.metadata.deletionTimestamp !== undefined) return 'the previous one is still being removed'
@@ -111,7 +111,10 @@ function checkStatefulSet(object: ObservedObject): string | undefined {
   )
 }
 
-/** A status of an older generation says nothing about the current one. */
+/**
+ * Reports that the controller has not processed the current generation yet. The rest of the status is
+ * outdated then.
+ */
 function explainUnobserved({ metadata, status }: ObservedObject): string | undefined {
   return status.observedGeneration < metadata.generation ? 'its controller has not seen it yet' : undefined
 }
@@ -126,7 +129,7 @@ function explainMissingCondition({ status }: ObservedObject, expected: string): 
   return condition?.message ?? condition?.reason ?? `it is not ${expected} yet`
 }
 
-/** Returns the message of a condition that reports failure. */
+/** Returns the message of a condition whose status reports a failure. */
 function explainFailure({ status }: ObservedObject, expected: string, bad = 'False'): string | undefined {
   const condition = status.conditions.find(({ type }) => type === expected)
   return condition?.status === bad ? (condition.message ?? condition.reason ?? expected) : undefined

@@ -19,18 +19,21 @@ export function toReference({
   return { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name }
 }
 
-/** Equal for all versions of an object: apps/v1 and apps/v2 would be one Deployment. */
+/**
+ * Returns a key of the object. It contains the group but not the version, because all versions of a group
+ * show the same object.
+ */
 export function formatReferenceKey({ apiVersion, kind, namespace = '', name }: ObjectReference): string {
   return `${parseGroup(apiVersion)}/${kind}/${namespace}/${name}`
 }
 
-/** The core group has an empty name. */
+/** Returns the API group of an apiVersion; empty for the core group. */
 export function parseGroup(apiVersion: string): string {
   const [group = '', version] = apiVersion.split('/')
   return version === undefined ? '' : group
 }
 
-/** Text for people: Deployment kube-system/coredns. */
+/** Formats a reference for messages: Deployment kube-system/coredns. */
 export function describeReference({ kind, namespace, name }: ObjectReference): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
 }

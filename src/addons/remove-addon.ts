@@ -6,13 +6,16 @@ import { buildUsageIndex } from './decide-prune.ts'
 import type { ApplyAddonResult, ApplyAddonOptions } from './apply-addon.ts'
 import { pruneObjects } from './prune-objects.ts'
 
-/** Names of addons that have an inventory and are no longer desired. */
+/** Lists the addons that have an inventory and are no longer desired. */
 export function findRemovedAddons(inventories: readonly Inventory[], desired: readonly Addon[]): string[] {
   const names = new Set(desired.map(({ name }) => name))
   return inventories.map(({ addon }) => addon).filter((addon) => !names.has(addon))
 }
 
-/** Removes all objects of an addon in reverse order, and its inventory once it is empty. */
+/**
+ * Removes all objects of an addon in reverse order of applying. The inventory is deleted once no entry is
+ * left.
+ */
 export async function removeAddon(
   client: KubeClient,
   name: string,

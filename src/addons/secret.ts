@@ -6,7 +6,7 @@ export function isSecret({ apiVersion, kind }: Pick<ObjectReference, 'apiVersion
   return kind === 'Secret' && parseGroup(apiVersion) === ''
 }
 
-/** The API may quote a refused value in its message, so the message is hidden. */
+/** Replaces an API error about a Secret, because its message may quote the rejected value. */
 export function hideSecretValues(error: unknown, reference: ObjectReference): unknown {
   if (!(error instanceof KubeError) || error.apiMessage === '') return error
   return new HyperkubeError(error.code, `${describeReference(reference)}: the API does not take it`, {

@@ -9,7 +9,7 @@ export interface ClusterRoleRule {
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
 
-/** Builds a service account with a cluster role. */
+/** Builds a service account, a cluster role with these rules, and their binding. */
 export function buildServiceAccount(
   app: string,
   role: string,

@@ -4,10 +4,10 @@ import { pollWithProgress } from '../kit/poll-with-progress.ts'
 const maxNamed = 5
 
 export interface AddonWaitOptions {
-  /** Receives what is being waited for. */
+  /** Called with a description of the pending objects. */
   readonly emit: (what: { readonly type: 'waiting'; readonly for: string; readonly since: string }) => void
   readonly now: () => Date
-  /** Time limit, on the clock of `now`. */
+  /** Time at which the wait fails, in milliseconds on the clock of `now`. */
   readonly deadline: number
   readonly signal: AbortSignal
   /** Number of nodes that are not ready. DaemonSets do not wait for them. */
@@ -20,7 +20,7 @@ export interface AddonWaitOptions {
 export interface PendingObject {
   readonly name: string
   readonly reason: string
-  /** Finds the cause, where that takes additional requests. */
+  /** Finds the cause with additional requests. */
   readonly explain?: () => Promise<string | undefined>
 }
 
@@ -30,7 +30,7 @@ export interface WaitGoal {
   readonly hint: string
 }
 
-/** Checks until no object is pending, and reports meanwhile what is. */
+/** Repeats the check until no object is pending, and reports the pending objects meanwhile. */
 export async function waitUntilNonePending(
   findPending: () => Promise<readonly PendingObject[]>,
   { addon, code, hint }: WaitGoal,
@@ -57,7 +57,7 @@ export async function waitUntilNonePending(
 async function formatPending(pending: readonly PendingObject[], max: number): Promise<string> {
   const named = await Promise.all(
     pending.slice(0, max).map(async ({ name, reason, explain }) => {
-      // An error while looking for the cause must not hide the reason itself.
+      // If the cause cannot be found, the message still contains the reason.
       const cause = await explain?.().catch(() => undefined)
       return `${name}: ${reason}${cause === undefined ? '' : ` (${cause})`}`
     }),

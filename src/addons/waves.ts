@@ -1,8 +1,8 @@
 import { parseGroup, type ObjectReference } from './reference.ts'
 
 /**
- * Objects are applied in this order, each wave after the previous one is ready. They are removed in reverse
- * order.
+ * Waves in the order of applying. A wave starts when the previous one is ready. Objects are removed in
+ * reverse order.
  */
 export const waves = [
   'definitions',
@@ -19,8 +19,8 @@ const rbac = 'rbac.authorization.k8s.io'
 const admission = 'admissionregistration.k8s.io'
 
 /**
- * By group and kind. All other kinds belong to the workloads. So do claims, because a workload may be what
- * creates the volumes.
+ * Wave of each kind, by group and kind. All other kinds belong to the workloads, even PersistentVolumeClaims,
+ * because a workload of the addon may create the volumes.
  */
 const waveByKind: Readonly<Record<string, Wave>> = {
   'apiextensions.k8s.io/CustomResourceDefinition': 'definitions',
@@ -42,14 +42,14 @@ const waveByKind: Readonly<Record<string, Wave>> = {
   '/PersistentVolume': 'settings',
   'storage.k8s.io/StorageClass': 'settings',
   'storage.k8s.io/CSIDriver': 'settings',
-  // The API server calls the workloads through these. Before the workloads answer, it would refuse later
-  // objects.
+  // The API server calls workloads through these objects. If they existed before the workloads run, the API
+  // server would reject later objects.
   'apiregistration.k8s.io/APIService': 'extensions',
   [`${admission}/MutatingWebhookConfiguration`]: 'extensions',
   [`${admission}/ValidatingWebhookConfiguration`]: 'extensions',
 }
 
-/** Groups the objects of one addon into its non-empty waves. */
+/** Groups the objects of one addon by wave, in wave order. Empty waves are left out. */
 export function groupIntoWaves<T>(items: readonly T[], referenceTo: (item: T) => ObjectReference): T[][] {
   const ownGroups = findDefinedGroups(items.map(referenceTo))
   const grouped = Map.groupBy(items, (item) => findWave(referenceTo(item), ownGroups))
@@ -59,7 +59,7 @@ export function groupIntoWaves<T>(items: readonly T[], referenceTo: (item: T) =>
   })
 }
 
-/** API groups whose CRDs are part of the addon. A CRD is named by its plural and its group. */
+/** Lists the API groups whose CRDs are part of the addon. The name of a CRD is PLURAL.GROUP. */
 export function findDefinedGroups(references: readonly ObjectReference[]): ReadonlySet<string> {
   return new Set(references.filter(isCrd).map(({ name }) => name.slice(name.indexOf('.') + 1)))
 }

@@ -6,16 +6,16 @@ import { type BundleManifest, bundleFormat } from './manifest.ts'
 import { isSignedBy, signatureSize } from './signature.ts'
 import { readTarSize, tarHeader, tarPadding, tarEntrySize } from './tar.ts'
 
-/** Names of the first two files in a bundle: the manifest and its signature. */
+/** File name of the manifest, the first file in a bundle. The signature follows as the second file. */
 export const bundleManifestName = 'bundle.json'
 export const bundleSignatureName = 'bundle.sig'
 
-/** More than any cluster needs. */
+/** Maximum size of a manifest, far more than a large cluster needs. */
 const maxManifestBytes = 16 << 20
 
 export interface BundleHeader {
   readonly manifest: BundleManifest
-  /** Offset of the first file. */
+  /** Size of manifest and signature in the archive, which is the offset of the first content file. */
   readonly size: number
 }
 
@@ -38,7 +38,10 @@ export async function readBundleHeader(
   return { manifest: parseManifest(text), size: tarEntrySize(size) + tarEntrySize(signatureSize) }
 }
 
-/** Accepts only the exact header that we write, so that nothing can be hidden in one. */
+/**
+ * Throws unless the next tar header is exactly the one that hyperkube writes, so that no data can be hidden
+ * in a header.
+ */
 export async function expectTarHeader(reader: ByteReader, name: string, size: number): Promise<void> {
   const expected = tarHeader(name, size)
   if (!(await reader.take(expected.length)).equals(expected)) throw bundleDamaged(`the header of ${name}`)

@@ -55,7 +55,7 @@ beforeAll(async () => {
 })
 afterAll(async () => directory[Symbol.asyncDispose]())
 
-/** Chunks that align with nothing. */
+/** Splits bytes into chunks that do not align with tar blocks or files. */
 async function* chunked(bytes: Uint8Array, size = 1000): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }

@@ -7,7 +7,7 @@ export class ByteReader {
     this.#chunks = chunks[Symbol.asyncIterator]()
   }
 
-  /** Yields the next `size` bytes in pieces of any length; fewer only at the end of the stream. */
+  /** Yields the next `size` bytes in pieces of any length. Yields fewer bytes only if the stream ends. */
   async *upTo(size: number): AsyncGenerator<Uint8Array> {
     for (let wanted = size; wanted > 0;) {
       if (this.#left.length === 0 && !(await this.#next())) return
@@ -18,7 +18,9 @@ export class ByteReader {
     }
   }
 
-  /** Reads the next bytes into one buffer. Only for small sizes. */
+  /**
+   * Reads the next `size` bytes into one buffer. Only for small sizes, because all bytes are kept in memory.
+   */
   async take(size: number): Promise<Buffer> {
     const pieces: Uint8Array[] = []
     for await (const piece of this.upTo(size)) pieces.push(piece)

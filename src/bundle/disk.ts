@@ -6,17 +6,17 @@ import { digestMismatch } from './errors.ts'
 import type { RandomAccess } from './open.ts'
 import type { PartStore } from './parts.ts'
 
-/** Files that bundles are written to and read from. */
+/** Access to the disk for writing and reading bundles. */
 export interface BundleDisk {
-  /** Store of parts beside the bundle file. */
+  /** Returns the store for the parts of an unfinished bundle, in the directory FILE.parts. */
   parts(file: string): PartStore
-  /** Writes atomically and returns the size. */
+  /** Writes a file atomically and returns its size. */
   write(file: string, bytes: AsyncIterable<Uint8Array>): Promise<number>
   read(file: string): AsyncIterable<Uint8Array>
   open(file: string): Promise<RandomAccess>
 }
 
-/** Bytes. */
+/** Bytes to read at a time. */
 const pieceSize = 1 << 20
 
 export function bundleDisk(): BundleDisk {

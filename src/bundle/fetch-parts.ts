@@ -20,7 +20,7 @@ const maxConcurrency = 4
 
 export interface BundleSpec {
   readonly cluster: string
-  /** Exactly what the bundle must contain. */
+  /** The files and images that the bundle must contain. */
   readonly lock: Lock
   readonly source: NetworkSource
 }
@@ -29,12 +29,14 @@ export interface BundleFetchDeps {
   readonly web: RegistryTransport
   readonly registry: Registry
   readonly parts: PartStore
-  /** Called with a description of each fetched file. */
+  /** Called with a description of each file before it is fetched. */
   readonly onFetch: (what: string) => void
   readonly pause?: RetryPause
 }
 
-/** Fetches all parts of a bundle and returns its manifest. Fails with all errors at once. */
+/**
+ * Fetches all parts of a bundle and returns its manifest. If parts fail, throws one error with all causes.
+ */
 export async function fetchBundleParts(
   { cluster, lock, source }: BundleSpec,
   deps: BundleFetchDeps,
@@ -82,7 +84,7 @@ function formatArtifact({ component, version, os, arch }: LockedArtifact): strin
   return `${component} ${version} ${os}/${arch}`
 }
 
-/** Images share blobs. */
+/** Removes duplicate blobs, because images share blobs. */
 function dedupeParts(all: readonly ImagePart[]): readonly ImagePart[] {
   return [...new Map(all.map((part) => [part.digest, part])).values()]
 }

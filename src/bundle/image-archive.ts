@@ -5,16 +5,19 @@ import type { OpenBundle } from './open.ts'
 import { tarEnd, tarFile, tarEntrySize } from './tar.ts'
 import { tarEntry } from './write.ts'
 
-/** An image as runtimes import it: an OCI image layout in a tar archive. */
+/** An image in the format that container runtimes import: an OCI image layout in a tar archive. */
 export interface ImageArchive {
   readonly size: number
-  /** Fails before the end if the content of the bundle does not match its manifest. */
+  /** Streams the archive. Throws during the stream if the content does not match the bundle's manifest. */
   readonly bytes: () => AsyncIterable<Uint8Array>
 }
 
 const layout = Buffer.from('{"imageLayoutVersion":"1.0.0"}')
 
-/** Archives what a host of this kind needs of an image, under every name that runtimes look it up by. */
+/**
+ * Builds an archive with the parts of an image that hosts of one kind need. It contains every name by which
+ * runtimes look up the image.
+ */
 export function imageArchive(bundle: OpenBundle, image: BundledImage, kind: ImageKind): ImageArchive {
   const blobs = findBlobs(bundle, image, kind)
   const index = buildIndex(image)

@@ -8,14 +8,14 @@ import type { BundledImage, ImageKind } from './manifest.ts'
 /** One blob of an image. */
 export interface ImagePart {
   readonly digest: string
-  /** The first image that references the blob. */
+  /** Reference of the first image that contains the blob. */
   readonly image: string
   readonly open: (registry: Registry, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>
 }
 
 /**
- * Lists the blobs that hosts of some kinds need of an image: unmodified manifests, and their layers and
- * configs. An image without a Windows variant is skipped for Windows nodes.
+ * Lists the blobs of an image that hosts of these kinds need: manifests, configs and layers. An image without
+ * a Windows variant has no blobs for Windows hosts.
  */
 export async function resolveImageParts(
   reference: string,
@@ -57,8 +57,8 @@ export async function resolveImageParts(
 }
 
 /**
- * From the referenced manifest down to the one for an architecture. An image without an index serves all
- * architectures.
+ * Returns the manifests from the referenced one down to the one for an architecture. An image without an
+ * index is used for all architectures.
  */
 async function linuxManifests(
   reference: string,
@@ -81,7 +81,7 @@ async function linuxManifests(
 }
 
 /**
- * Includes the manifests of all supported Windows builds, because the builds of the hosts are not known yet.
+ * Returns the manifests for all supported Windows builds, because the builds of the hosts are not known yet.
  */
 async function windowsManifests(
   image: ImageReference,

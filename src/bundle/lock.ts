@@ -5,7 +5,10 @@ import type { ArtifactTarget } from '../catalog/artifact-target.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { BundleManifest } from './manifest.ts'
 
-/** Builds the lock for these targets from the lock that the bundle was made from. */
+/**
+ * Returns the lock in the bundle, reduced to these targets and images. Throws if the bundle lacks any of
+ * them.
+ */
 export function extractLock(
   { lock }: BundleManifest,
   release: KubernetesRelease,

@@ -5,23 +5,23 @@ import type { BundleManifest, BundleMember } from './manifest.ts'
 import { verifyDigest } from './verify-digest.ts'
 import { tarHeader, tarEntrySize } from './tar.ts'
 
-/** A file with random access. */
+/** A file that can be read at any position. */
 export interface RandomAccess extends AsyncDisposable {
-  /** Reads up to `size` bytes at a position; fewer at the end of the file. */
+  /** Reads `size` bytes at a position. Returns fewer bytes at the end of the file. */
   read(position: number, size: number): Promise<Uint8Array>
 }
 
 /** A bundle whose files can be read in any order. */
 export interface OpenBundle {
   readonly manifest: BundleManifest
-  /** Fails at the end if the content does not match its digest. */
+  /** Streams the content of a file. Throws at the end if the content does not match its digest. */
   content(member: BundleMember): AsyncIterable<Uint8Array>
 }
 
-/** Bytes. */
+/** Bytes to read at a time. */
 const pieceSize = 256 << 10
 
-/** Reads the manifest only. Files are verified when they are read. */
+/** Opens a bundle and reads only its manifest. Each file is verified when it is read. */
 export async function openBundle(file: RandomAccess, key?: KeyObject): Promise<OpenBundle> {
   const { manifest, size } = await readBundleHeader(new ByteReader(readPieces(file, 0, Infinity)), key)
   const offsets = new Map<string, number>()

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { HyperkubeError } from '../kit/errors.ts'
 
-/** Ed25519, in bytes. */
+/** Size of an Ed25519 signature in bytes. */
 export const signatureSize = 64
 const keySize = 32
 
@@ -16,7 +16,7 @@ export function isSignedBy(content: Uint8Array, signature: Uint8Array, publicKey
   return verify(null, content, publicKey, signature)
 }
 
-/** Text form of a public key: 32 bytes in base64. */
+/** Formats a public key as text: its 32 bytes in base64. */
 export function formatPublicKey(publicKey: KeyObject): string {
   return publicKey.export({ format: 'der', type: 'spki' }).subarray(spkiPrefix.length).toString('base64')
 }

@@ -1,15 +1,15 @@
 import { HyperkubeError } from '../kit/errors.ts'
 
 const blockSize = 512
-/** Largest number with eleven octal digits. */
+/** The size field of a tar header has eleven octal digits. */
 const maxFileSize = 8 ** 11 - 1
 
 /** The two empty blocks that end an archive. */
 export const tarEnd: Buffer = Buffer.alloc(2 * blockSize)
 
 /**
- * Header of a file in a tar archive. It contains no clock, user or machine, so that equal name and size
- * always give equal bytes. A header can therefore be verified byte by byte.
+ * Builds the tar header of a file. It contains no time, user or machine, so the same name and size always
+ * give the same bytes. A reader can therefore compare whole headers.
  */
 export function tarHeader(name: string, size: number): Buffer {
   if (Buffer.byteLength(name) > 100 || size > maxFileSize) {
@@ -22,7 +22,7 @@ export function tarHeader(name: string, size: number): Buffer {
   header.write('0000000\0', 116)
   header.write(`${octal(size, 11)}\0`, 124)
   header.write(`${octal(0, 11)}\0`, 136)
-  // The checksum is computed with its own field as blanks.
+  // The checksum is computed with blanks in the checksum field.
   header.write('        ', 148)
   header.write('0', 156)
   header.write('ustar\0', 257)
@@ -32,24 +32,24 @@ export function tarHeader(name: string, size: number): Buffer {
   return header
 }
 
-/** File size in a header. Trust it only after the whole header was compared. */
+/** Reads the file size from a tar header. Callers must compare the whole header before they trust it. */
 export function readTarSize(header: Buffer): number {
   return Number.parseInt(header.toString('latin1', 124, 135), 8)
 }
 
-/** Zero bytes after a file, up to the next block. */
+/** Zero bytes that fill the last block of a file. */
 export function tarPadding(size: number): Buffer {
   return Buffer.alloc((blockSize - (size % blockSize)) % blockSize)
 }
 
-/** An archive entry for content that fits in memory. */
+/** Yields an archive entry whose content is in memory. */
 export function* tarFile(name: string, content: Buffer): Generator<Uint8Array> {
   yield tarHeader(name, content.length)
   yield content
   yield tarPadding(content.length)
 }
 
-/** Bytes that a file takes in an archive. */
+/** Returns the number of bytes that a file of this size occupies in an archive. */
 export function tarEntrySize(size: number): number {
   return blockSize + size + tarPadding(size).length
 }

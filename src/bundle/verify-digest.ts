@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { bundleDamaged } from './errors.ts'
 import type { BundleMember } from './manifest.ts'
 
-/** Passes bytes through and throws at the end if their digest does not match. */
+/** Passes bytes through and throws at the end if their digest is not `sha256`. */
 export async function* verifyDigest(
   { path, sha256 }: Pick<BundleMember, 'path' | 'sha256'>,
   bytes: AsyncIterable<Uint8Array>,

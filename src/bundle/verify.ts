@@ -5,7 +5,10 @@ import { expectTarHeader, expectTarPadding, readBundleHeader } from './archive-h
 import type { BundleManifest, BundleMember } from './manifest.ts'
 import { tarEnd } from './tar.ts'
 
-/** Reads a bundle once from start to end, and names the first part that does not match. */
+/**
+ * Reads a bundle once from start to end and verifies every byte. The error names the first part that does not
+ * match.
+ */
 export async function verifyBundle(
   bytes: AsyncIterable<Uint8Array>,
   key: KeyObject,

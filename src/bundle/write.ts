@@ -5,7 +5,7 @@ import { verifyDigest } from './verify-digest.ts'
 import { signContent } from './signature.ts'
 import { tarEnd, tarFile, tarHeader, tarPadding } from './tar.ts'
 
-/** Streams the bytes of a bundle. Equal content gives equal bytes. */
+/** Streams the bytes of a bundle. The same content always gives the same bytes. */
 export async function* streamBundle(
   manifest: BundleManifest,
   privateKey: KeyObject,
@@ -18,7 +18,7 @@ export async function* streamBundle(
   yield tarEnd
 }
 
-/** An archive entry whose content must have the stated size. */
+/** Yields an archive entry. The caller guarantees that the content has the stated size. */
 export async function* tarEntry(
   { path, size }: BundleMember,
   content: AsyncIterable<Uint8Array>,

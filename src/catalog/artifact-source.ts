@@ -1,15 +1,14 @@
 import { HyperkubeError } from '../kit/errors.ts'
 
-/** Where files come from: upstream's sites, a mirror with the same layout, or a bundle. */
+/** Where files are downloaded from: upstream's sites, a mirror with the same layout, or a bundle. */
 export type ArtifactSource = NetworkSource | { readonly bundle: string }
 
 /** A source that is reached over the network. */
 export type NetworkSource = 'upstream' | { readonly mirror: string }
 
 /**
- * Returns the URL of a public URL within a source. The path on a mirror begins with the host name of the
- * original site. Plain http is only possible with a mirror that was configured with it. Files of a bundle
- * keep their public URL, because they are found by digest before they are downloaded.
+ * Converts a public URL to the URL in a source. On a mirror, the path begins with the host name of the public
+ * URL. Files of a bundle keep their public URL, because they are found by digest.
  */
 export function locateArtifact(url: string, source: ArtifactSource): string {
   const { protocol, host, pathname } = new URL(url)
@@ -17,7 +16,7 @@ export function locateArtifact(url: string, source: ArtifactSource): string {
   return source !== 'upstream' && 'mirror' in source ? `${mirrorBase(source.mirror)}/${host}${pathname}` : url
 }
 
-/** True if a third party on the network could change responses of the source. */
+/** True if responses of the source could be changed on the network, because it uses plain http. */
 export function isUnencrypted(source: ArtifactSource): boolean {
   return source !== 'upstream' && 'mirror' in source && URL.parse(source.mirror)?.protocol === 'http:'
 }
@@ -26,7 +25,7 @@ function mirrorBase(mirror: string): string {
   const url = URL.parse(mirror)
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === ''
   if (!plain || url.username !== '' || url.password !== '') {
-    // The message omits the address, because it may contain a password.
+    // The message does not contain the URL, because it may include a password.
     throw new HyperkubeError('MIRROR_NOT_A_BASE', 'the mirror’s address is not one to put a path behind', {
       hint: 'write it as https://mirror.example/path, without a user, a password, ? and #',
     })

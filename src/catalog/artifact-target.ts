@@ -4,8 +4,8 @@ export const archSchema = z.enum(['amd64', 'arm64'])
 export type Arch = z.infer<typeof archSchema>
 
 /**
- * Operating system and architecture of a host. Upstream publishes the programs of a Windows node for amd64
- * only.
+ * Operating system and architecture of a host. Windows is limited to amd64, because upstream publishes no
+ * other programs for Windows nodes.
  */
 export type ArtifactTarget =
   | { readonly os: 'linux'; readonly arch: Arch }

@@ -2,7 +2,7 @@ import type { ChecksumFormat } from './checksum.ts'
 import type { KubernetesRelease } from './kubernetes-release.ts'
 import type { Arch, Os, ArtifactTarget } from './artifact-target.ts'
 
-/** A file that upstream publishes, and where its checksum is published. */
+/** A file that upstream publishes, and the location of its checksum. */
 export interface UpstreamArtifact {
   readonly from: 'upstream'
   readonly component: string
@@ -10,7 +10,7 @@ export interface UpstreamArtifact {
   readonly os: Os
   readonly arch: Arch
   readonly url: string
-  /** Undefined if upstream publishes none: the digest is then taken from the first download. */
+  /** Undefined if upstream publishes no checksum. The digest is then computed from the first download. */
   readonly checksum: ChecksumFile | undefined
 }
 
@@ -20,8 +20,8 @@ export interface ChecksumFile {
 }
 
 /**
- * hyperkube itself. A host gets the same release that runs the command, and that release carries its own
- * digest. It therefore has no version here and no entry in a lock.
+ * hyperkube itself. Hosts get the release that runs the command, which contains its own digest. It therefore
+ * has no version here and no entry in the lock.
  */
 export interface HyperkubeArtifact {
   readonly from: 'this-release'
@@ -32,12 +32,15 @@ export interface HyperkubeArtifact {
 
 export type Artifact = UpstreamArtifact | HyperkubeArtifact
 
-/** All files that a host of this kind may need, whatever its role. */
+/** Lists all files that a host of this target may need, whatever its roles. */
 export function artifactsFor(release: KubernetesRelease, target: ArtifactTarget): readonly Artifact[] {
   return [{ from: 'this-release', component: 'hyperkube', ...target }, ...upstreamArtifacts(release, target)]
 }
 
-/** The same without hyperkube itself: the files that a lock pins. */
+/**
+ * Lists all files that a host of this target may need, except hyperkube itself. These are the files that a
+ * lock pins.
+ */
 export function upstreamArtifacts(
   release: KubernetesRelease,
   target: ArtifactTarget,
@@ -114,7 +117,7 @@ function cniPlugins(
   return [toUpstreamArtifact('cni-plugins', version, target, url, { url: `${url}.sha256`, format: 'lines' })]
 }
 
-/** flannel publishes no checksum files. */
+/** Lists the files of flannel, which publishes no checksums. */
 function flannel(
   { flannel: version }: KubernetesRelease,
   target: ArtifactTarget,
@@ -129,7 +132,7 @@ function crictl({ crictl: version }: KubernetesRelease, target: ArtifactTarget):
   return [toUpstreamArtifact('crictl', version, target, url, { url: `${url}.sha256`, format: 'bare' })]
 }
 
-/** shawl publishes no checksum files, and builds for amd64 only. */
+/** Lists the file of shawl, which publishes no checksums and only builds for amd64. */
 function shawl({ shawl: version }: KubernetesRelease, target: ArtifactTarget): readonly UpstreamArtifact[] {
   const url = `${github('mtkennerly/shawl', version)}/shawl-v${version}-win64.zip`
   return [toUpstreamArtifact('shawl', version, target, url)]

@@ -4,15 +4,13 @@ import { v1_36 } from './v1-36.ts'
 import { v1_37 } from './v1-37.ts'
 import { compareVersions, parseVersion } from './version.ts'
 
-/**
- * Every Kubernetes release that hyperkube knows, newest first. A new minor is a new file and one entry here.
- */
+/** All Kubernetes releases that hyperkube supports, newest first. Each minor has its own file. */
 export const kubernetesReleases: readonly KubernetesRelease[] = [...v1_37, ...v1_36]
 
-/** Number of known versions to suggest for an unknown one. */
+/** Maximum number of versions to suggest for an unknown version. */
 const maxSuggestions = 3
 
-/** Finds the component versions for a Kubernetes version. */
+/** Returns the component versions of a Kubernetes version. Throws if the version is unknown. */
 export function findKubernetesRelease(version: string): KubernetesRelease {
   const found = kubernetesReleases.find(({ kubernetes }) => kubernetes === version)
   if (found !== undefined) return found
@@ -25,7 +23,10 @@ export function findKubernetesRelease(version: string): KubernetesRelease {
   })
 }
 
-/** Sorts by distance of the minor, then of the patch. If two are equally near, the newer one comes first. */
+/**
+ * Sorts known versions by distance from a version: first by minor, then by patch. Of two equally distant
+ * versions the newer one comes first.
+ */
 export function nearestVersions(version: string, known: readonly string[]): readonly string[] {
   const [, minor, patch] = parseVersion(version)
   const distances = (candidate: string): readonly [number, number] => {

@@ -10,8 +10,8 @@ import { compareVersions } from './version.ts'
 import { windowsFlags } from './windows-flags.ts'
 
 /**
- * Reports flags, written without dashes, with which the program would refuse to start in this Kubernetes
- * version.
+ * Reports flags with which a program of this Kubernetes version would refuse to start. Flags are given
+ * without dashes.
  */
 export function checkArgs(
   program: ProgramName,
@@ -37,7 +37,7 @@ interface FlagContext {
   readonly program: ProgramName
   /** Version of the program itself. */
   readonly programVersion: string
-  /** Version of Kubernetes that the program comes with. */
+  /** Kubernetes version of the release that contains the program. */
   readonly kubernetesVersion: string
 }
 
@@ -78,7 +78,8 @@ function unknownFlag(context: FlagContext, flag: string, known: Flags): Finding 
 }
 
 /**
- * First minor without the flag, up to the current one. Undefined if no older minor is known to have had it.
+ * Returns the minor version in which a flag was removed, or undefined if no older minor is known to have had
+ * the flag.
  */
 function findRemoval({ program, programVersion }: FlagContext, flag: string): string | undefined {
   const listed = removedFlags.find((removed) => removed.program === program && matches(removed.flag, flag))
@@ -89,12 +90,12 @@ function findRemoval({ program, programVersion }: FlagContext, flag: string): st
   return last === undefined ? undefined : nextMinor(last)
 }
 
-/** Upstream numbers its minors without gaps. */
+/** Returns the following minor. Upstream numbers minors without gaps. */
 function nextMinor(minor: string): string {
   return minor.replace(/\d+$/, (number) => String(Number(number) + 1))
 }
 
-/** The values that Go's strconv.ParseBool accepts. The yes and no of YAML 1.1 are not among them. */
+/** True for the values that Go's strconv.ParseBool accepts. YAML's yes and no are not among them. */
 function isBoolean(value: string): boolean {
   return /^(?:1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$/.test(value)
 }

@@ -7,7 +7,10 @@ import type { ArtifactTarget } from './artifact-target.ts'
 
 const hint = 'hyperkube lock'
 
-/** Reports where a lock does not match a release on these targets. Extra entries in the lock are harmless. */
+/**
+ * Reports files and images that these targets need and that the lock lacks or has in another version.
+ * Additional entries in the lock are allowed.
+ */
 export function checkLock(
   lock: Lock,
   release: KubernetesRelease,
@@ -15,7 +18,7 @@ export function checkLock(
   images: KubernetesRelease['images'] = release.images,
 ): readonly Finding[] {
   if (lock.kubernetes !== release.kubernetes) {
-    // Every other difference follows from this one.
+    // With another Kubernetes version nearly everything differs, so only this is reported.
     const message = `the lock is for Kubernetes ${lock.kubernetes}, not ${release.kubernetes}`
     return [finding('LOCK_OTHER_KUBERNETES', message)]
   }
@@ -40,7 +43,7 @@ function artifactFindings(
     })
 }
 
-/** Locks written before images were pinned contain image names without digests. */
+/** Compares images without digests, because old locks contain image names without digests. */
 function imageFindings(lock: Lock, images: KubernetesRelease['images']): Finding[] {
   return Object.entries(images)
     .filter(([name, image]) => stripDigest(lock.images[name] ?? '') !== image)

@@ -1,6 +1,5 @@
 /**
- * Format of a checksum file. `bare`: the digest alone. `lines`: the output of sha256sum, one line per file,
- * with or without the star before names of binary files.
+ * Format of a checksum file. `bare`: only the digest. `lines`: output of sha256sum with one line per file.
  */
 export type ChecksumFormat = 'bare' | 'lines'
 
@@ -8,13 +7,13 @@ export type ReadChecksumResult =
   | { readonly ok: true; readonly sha256: string }
   | { readonly ok: false; readonly reason: string }
 
-/** Maximum size of a checksum file in bytes. Anything longer is something else. */
+/** Maximum size in bytes. A larger file is not a checksum file. */
 export const maxChecksumFileBytes = 100_000
 
 const bareDigest = /^[0-9a-f]{64}$/i
 const digestLine = /^([0-9a-f]{64}) [ *](.+)$/i
 
-/** Returns the digest that a checksum file gives for a file name. */
+/** Reads the digest of a file from a checksum file. `name` is the file name. */
 export function readChecksum(text: string, format: ChecksumFormat, name: string): ReadChecksumResult {
   if (text.length > maxChecksumFileBytes) return { ok: false, reason: 'is too long for a checksum file' }
   if (text.trim() === '') return { ok: false, reason: 'is empty' }
@@ -28,7 +27,10 @@ function readBare(text: string): ReadChecksumResult {
     : { ok: false, reason: 'is not a sha256 digest' }
 }
 
-/** Skips other lines, because the checksum file of runc contains its signature. */
+/**
+ * Reads the output of sha256sum. Other lines are skipped, because runc's checksum file also contains a
+ * signature.
+ */
 function readLines(text: string, name: string): ReadChecksumResult {
   const lines = text.split(/\r?\n/).flatMap((line) => {
     const [, digest, fileName] = digestLine.exec(line) ?? []

@@ -4,12 +4,15 @@ import { artifactId, type Lock, type LockedArtifact } from './lock.ts'
 /** One difference between two locks. */
 export interface LockChange {
   readonly what: string
-  /** The shortest text that shows the difference. */
+  /**
+   * Text of the old entry: its short form if that changed, or else the complete entry. `after` is the text of
+   * the new entry.
+   */
   readonly before: string | undefined
   readonly after: string | undefined
   /**
-   * True if a file at the same URL, or an image of the same name, has another digest. That is not an upgrade:
-   * someone replaced the content.
+   * True if the digest changed although the URL or image name is the same. This is not an upgrade: the
+   * published content was replaced.
    */
   readonly replaced: boolean
 }
@@ -32,7 +35,7 @@ export function compareLocks(before: Lock | undefined, after: Lock): readonly Lo
 interface LockEntry {
   readonly brief: string
   readonly whole: string
-  /** Location of the content, and its digest. */
+  /** URL or image name of the content. */
   readonly location?: string
   readonly digest?: string | undefined
 }
@@ -58,7 +61,10 @@ function artifactEntry(file: LockedArtifact): LockEntry {
   return { brief, whole: `${brief} ${url} sha256:${sha256}`, location: url, digest: sha256 }
 }
 
-/** An image that was not pinned before does not count as replaced when it gets a digest. */
+/**
+ * An image without a digest gets no location, so it does not count as replaced when it is pinned for the
+ * first time.
+ */
 function imageEntry(image: string): LockEntry {
   const name = stripDigest(image)
   return { brief: name, whole: image, ...(name === image ? {} : { location: name, digest: image }) }

@@ -1,10 +1,10 @@
 import type { UpstreamArtifact } from './artifacts.ts'
 import type { ArtifactTarget } from './artifact-target.ts'
 
-/** Path of upstream's conformance suite inside its archive. */
+/** Path of upstream's conformance tests in the archive. */
 export const conformanceBinaryPath = 'kubernetes/test/bin/e2e.test'
 
-/** Upstream's published tests for one target. Cluster hosts do not need them. */
+/** Returns the archive with upstream's conformance tests for a target. Hosts of a cluster do not need it. */
 export function conformanceArtifact(kubernetes: string, target: ArtifactTarget): UpstreamArtifact {
   const url = `https://dl.k8s.io/v${kubernetes}/kubernetes-test-${target.os}-${target.arch}.tar.gz`
   return {

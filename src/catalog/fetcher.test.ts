@@ -90,7 +90,7 @@ describe.each(Object.keys(setups))('the fetcher over %s', (name) => {
   })
 })
 
-/** For behaviour that the fake fetcher does not have. */
+/** Runs a test against a real HTTP server, for behaviour that the fake fetcher does not have. */
 async function withServer(listener: RequestListener, use: (url: string) => Promise<void>): Promise<void> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -3,7 +3,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { type Fetcher, urlStatusError, urlTooLargeError, urlUnreachableError } from './fetcher.ts'
 import { resolveRedirect } from './redirect.ts'
 
-/** Timeout of a whole request, in milliseconds. */
+/** Timeouts for whole requests, in milliseconds. */
 export interface FetchTimeouts {
   readonly text: number
   readonly sha256: number
@@ -51,11 +51,14 @@ async function read({ url, limit, timeoutMs, signal }: Request, onChunk: (chunk:
   }
 }
 
-/** Returns the response after all redirects. `fetch` itself would follow a redirect from https to http. */
+/**
+ * Follows redirects and returns the final response. `fetch` would also follow a redirect from https to http,
+ * which is not allowed here.
+ */
 async function follow(url: string, signal: AbortSignal): Promise<Response> {
   let currentUrl = url
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-    // A compressed response has other bytes than those that the digest is for.
+    // Request uncompressed content, because digests are for the uncompressed bytes.
     const headers = { 'accept-encoding': 'identity', 'user-agent': 'hyperkube' }
     const response = await fetch(currentUrl, { signal, headers, redirect: 'manual' })
     const location = response.headers.get('location')

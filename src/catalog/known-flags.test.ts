@@ -20,7 +20,7 @@ const ofReleases = kubernetesReleases.flatMap((release) => [
 
 test.each(ofReleases)('the flags of $program $version are known, and in shape', ({ program, version }) => {
   const flags = Object.entries(findFlags(program, version) ?? {})
-  // About half of what the program with the fewest flags has; fewer means that generating them failed.
+  // About half the number of flags of the smallest program. Fewer flags mean that their generation failed.
   expect(flags.length).toBeGreaterThan(15)
   for (const [name, kind] of flags) {
     expect(name).toMatch(/^[a-z][a-z0-9_-]*$/)

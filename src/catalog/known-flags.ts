@@ -11,7 +11,7 @@ interface MinorFlags {
   readonly flags: ProgramFlags
 }
 
-/** Oldest minor first for each component. A new minor is a new file and one line here. */
+/** Flags of each minor version, oldest first for each component. */
 const flagsByMinor: readonly MinorFlags[] = [
   { minor: '1.36', flags: kubernetes_1_36 },
   { minor: '1.37', flags: kubernetes_1_37 },
@@ -20,13 +20,16 @@ const flagsByMinor: readonly MinorFlags[] = [
   { minor: '0.28', flags: flannel_0_28 },
 ]
 
-/** Flags of a program by its own version. Undefined if no flags were generated for that minor. */
+/**
+ * Returns the flags of a program in a version of that program, or undefined if no flags were generated for
+ * its minor.
+ */
 export function findFlags(program: ProgramName, version: string): Flags | undefined {
   const minor = toMinor(version)
   return flagsByMinor.find((one) => one.minor === minor && one.flags[program] !== undefined)?.flags[program]
 }
 
-/** Minors of a program that accept a flag, oldest first, among those whose flags were generated. */
+/** Lists the minors of a program whose generated flags contain a flag, oldest first. */
 export function listMinorsWithFlag(program: ProgramName, flag: string): readonly string[] {
   return flagsByMinor
     .filter(({ flags }) => Object.hasOwn(flags[program] ?? {}, flag))

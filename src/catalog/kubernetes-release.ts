@@ -1,4 +1,4 @@
-/** Component versions that were built and tested together, without a leading v. */
+/** Versions of all components that were tested together, without a leading v. */
 export interface KubernetesRelease {
   readonly kubernetes: string
   readonly etcd: string
@@ -7,7 +7,7 @@ export interface KubernetesRelease {
   readonly cniPlugins: string
   readonly flannel: string
   readonly crictl: string
-  /** Wraps programs as Windows services that are not services themselves. */
+  /** Version of shawl, which runs ordinary programs as Windows services. */
   readonly shawl: string
   readonly images: Readonly<Record<string, string>>
 }

@@ -19,7 +19,8 @@ async function locked(version: string, ...targets: ArtifactTarget[]): Promise<Lo
   const sites = fakeUpstream(version)
   const fetcher = fakeFetcher((url) => sites.get(url))
   const registry = remoteRegistry(fakeRegistries(fakeImages()), () => [])
-  // Other images of the catalog may change; the lock format does not.
+  // Only `pause` is used, because other images of the catalog may change while the lock format stays the
+  // same.
   const { pause = '' } = findKubernetesRelease(version).images
   const options = { version, targets, source: 'upstream', images: { pause } } as const
   return resolveLock(options, { fetcher, registry }, new AbortController().signal)
@@ -44,7 +45,7 @@ test('locks that were made before images were pinned are read, and fit', async (
   expect(lock.images).toEqual({ pause: 'registry.k8s.io/pause:3.10.2' })
   expect(formatLock(lock)).toBe(text)
   expect(checkLock(lock, findKubernetesRelease('1.37.1'), [linux], lock.images)).toEqual([])
-  // Windows hosts got more programs after this lock was written.
+  // This lock is older than the last two programs for Windows hosts.
   const more = ['kube-log-runner windows/amd64', 'shawl windows/amd64']
   expect(
     checkLock(lock, findKubernetesRelease('1.37.1'), [linux, windows], lock.images).map(

@@ -11,10 +11,10 @@ const lockedArtifact = z.strictObject({
   version,
   os: z.enum(['linux', 'windows']),
   arch: archSchema,
-  /** Upstream's URL, even if the file came from a mirror, so that a lock is valid everywhere. */
+  /** Public URL of the file, even if it was downloaded from a mirror, so that a lock is valid everywhere. */
   url: z.url({ protocol: /^https$/ }),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
-  /** Source of the digest: upstream's checksum file, or the first download. */
+  /** Where the digest comes from: upstream's checksum file, or the first download. */
   trust: z.enum(['published', 'first-download']),
 })
 export type LockedArtifact = z.infer<typeof lockedArtifact>
@@ -26,24 +26,27 @@ export const lockSchema = z.strictObject({
   artifacts: z
     .array(lockedArtifact)
     .refine((all) => new Set(all.map(artifactId)).size === all.length, 'names an artifact twice'),
-  /** With digests. Locks written before images were pinned have names only. */
+  /** Image references with digests. Old locks contain references without digests. */
   images: z.record(
     z.string(),
     z.string().refine((text) => parseImage(text) !== undefined, 'must be an image’s name in full'),
   ),
-  /** With Windows hosts only: the Windows builds that each image supports, as far as its index lists them. */
+  /**
+   * Windows builds that each image supports, if its index lists them. Only in locks for clusters with Windows
+   * hosts.
+   */
   windowsBuilds: z.record(z.string(), z.array(z.int().min(1))).optional(),
 })
 
-/** The exact files that a cluster is made of. */
+/** Versions, URLs and digests of all files and images of a cluster. */
 export type Lock = z.infer<typeof lockSchema>
 
-/** Identifies an artifact in a lock: kubelet linux/amd64. */
+/** Returns the id of an artifact in a lock, for example `kubelet linux/amd64`. */
 export function artifactId(artifact: Pick<LockedArtifact, 'component' | 'os' | 'arch'>): string {
   return `${artifact.component} ${artifact.os}/${artifact.arch}`
 }
 
-/** Images of a release by name, pinned where the lock pins them. */
+/** Returns the images of a release, with the references of the lock where it has them. */
 export function pinnedImages(
   { images }: Pick<Lock, 'images'>,
   release: { readonly images: Readonly<Record<string, string>> },
@@ -53,14 +56,14 @@ export function pinnedImages(
 
 const heading = '# Written by hyperkube lock. Commit it beside cluster.yml.\n'
 
-/** The same content always gives the same bytes. */
+/** Formats a lock as YAML. The same content always gives the same bytes. */
 export function formatLock(content: Lock): string {
   return (
     heading + stringify(sortLock(lockSchema.parse(content)), { lineWidth: 0, aliasDuplicateObjects: false })
   )
 }
 
-/** Sorts a lock into the order in which it is written. */
+/** Sorts the entries and fields of a lock into the order in which they are written. */
 export function sortLock({ apiVersion, kind, kubernetes, artifacts, images, windowsBuilds }: Lock): Lock {
   return {
     apiVersion,
@@ -92,14 +95,16 @@ function sortArtifactFields({
   return { component, version: artifactVersion, os, arch: artifactArch, url, sha256, trust }
 }
 
-/** Compares by code unit. Locale rules differ between machines. */
+/** Compares texts by code unit, because locale rules differ between machines. */
 function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
 const maxLength = 1_000_000
 
-/** A lock is written by a program, so any error rejects the whole file. */
+/**
+ * Parses a lock. Any error rejects the whole file, because locks are written by hyperkube and not by hand.
+ */
 export function readLock(file: string, text: string): Lock {
   if (text.length > maxLength) throw notALock(file, new Error('it is larger than a lock can be'))
   let value: unknown

@@ -1,8 +1,8 @@
 import { settleAll } from '../kit/settle-all.ts'
 
 /**
- * Calls `work` for every item, at most `limit` at a time. Returns the results in order; if any fail, rejects
- * with all errors after every item has ended.
+ * Calls `work` for every item, at most `limit` at a time, and returns the results in order. If calls fail,
+ * throws all errors after every call has ended.
  */
 export async function mapWithConcurrency<T, R>(
   limit: number,
@@ -10,7 +10,7 @@ export async function mapWithConcurrency<T, R>(
   work: (item: T) => Promise<R>,
 ): Promise<R[]> {
   const results: Promise<R>[] = []
-  // All workers share one iterator, so that each free worker takes the next item.
+  // All workers share one iterator, so each free worker takes the next item.
   const queue = items.values()
   const worker = async (): Promise<void> => {
     for (const item of queue) {

@@ -8,10 +8,13 @@ export type ProgramName =
   | 'kube-proxy'
   | 'flanneld'
 
-/** A boolean accepts only true or false. The help output of programs does not state other types reliably. */
+/**
+ * `boolean` flags accept only true or false. Other types are not distinguished, because programs do not print
+ * them reliably.
+ */
 export type FlagKind = 'boolean' | 'value'
 
-/** By name, without dashes. */
+/** Flags of a program. The key is the flag name without dashes. */
 export type Flags = Readonly<Record<string, FlagKind>>
 
 export type ProgramFlags = Readonly<Partial<Record<ProgramName, Flags>>>

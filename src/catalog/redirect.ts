@@ -1,8 +1,8 @@
 import { insecureRedirectError } from './fetcher.ts'
 
 /**
- * Resolves a redirect of a request that began at `url` and is now at `from`. Refuses to leave https, or to
- * leave http(s) at all.
+ * Returns the target URL of a redirect from `from`. Throws if it leads from https to http or to another
+ * protocol. `url` is the original URL, for the message.
  */
 export function resolveRedirect(url: string, from: string, location: string): string {
   const to = URL.parse(location, from)

@@ -39,7 +39,7 @@ test('where there are Windows hosts, the lock says for which builds images are',
   const some = {
     [pause]: fakeImage('pause', ['amd64'], [26_100, 17_763, 20_348]),
     [coredns]: fakeImage('coredns', ['amd64', 'arm64']),
-    // A single image does not list its Windows builds.
+    // An image without an index does not list its Windows builds.
     [busybox]: fakeImage('busybox'),
   }
   const sources = { fetcher, registry: remoteRegistry(fakeRegistries(some), () => []) }

@@ -12,7 +12,7 @@ import { locateArtifact, type NetworkSource } from './artifact-source.ts'
 import type { ArtifactTarget } from './artifact-target.ts'
 
 const maxConcurrent = 4
-/** In bytes; three times the size of the largest program. */
+/** Maximum size of a file in bytes, about three times the size of the largest program. */
 const maxArtifactBytes = 500_000_000
 
 export interface ResolveLockOptions {
@@ -20,7 +20,7 @@ export interface ResolveLockOptions {
   /** Operating systems and architectures to lock files for. */
   readonly targets: readonly ArtifactTarget[]
   readonly source: NetworkSource
-  /** By name. Default: all images of the release. */
+  /** Image references by name. Default: all images of the release. */
   readonly images?: Readonly<Record<string, string>>
 }
 
@@ -29,7 +29,10 @@ export interface ResolveLockDeps {
   readonly registry: Registry
 }
 
-/** Looks up the digest of every file and image that these targets need. Rejects with all failures. */
+/**
+ * Finds the digest of every file and image that these targets need. If some fail, throws one error with all
+ * causes.
+ */
 export async function resolveLock(
   { version, targets, source, images: requestedImages }: ResolveLockOptions,
   { fetcher, registry }: ResolveLockDeps,
@@ -40,7 +43,7 @@ export async function resolveLock(
   const images: Record<string, string> = {}
   const builds: Record<string, number[]> = {}
   const hasWindows = targets.some(({ os }) => os === 'windows')
-  // Locates all files first, so that a problem with the source is reported once and not for every file.
+  // Compute all URLs first, so that an invalid source is reported once and not for every file.
   const files = targets
     .flatMap((target) => upstreamArtifacts(release, target))
     .map((artifact) => ({ artifact, at: locateArtifact(artifact.checksum?.url ?? artifact.url, source) }))

@@ -5,7 +5,7 @@ import { retryingFetcher } from './retrying-fetcher.ts'
 const url = 'https://site.example/file'
 const { signal } = new AbortController()
 
-/** A fetcher that gets these responses in order, and the delays between its attempts. */
+/** Builds a fetcher that gets these responses in order, and records the delays between attempts. */
 function fetcherWith(...responses: FakeResponse[]) {
   const waited: number[] = []
   const fetcher = retryingFetcher(

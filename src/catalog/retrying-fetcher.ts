@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fetcher, isTransientUrlError } from './fetcher.ts'
 
-/** Waits for a number of milliseconds. An abort rejects with its reason. */
+/** Waits for a number of milliseconds. On abort it rejects with the reason of the signal. */
 export type RetryPause = (milliseconds: number, signal: AbortSignal) => Promise<void>
 
-/** Before the second and the third attempt, in milliseconds. */
+/** Milliseconds before the second and the third attempt. */
 const retryDelaysMs = [500, 2000] as const
 
-/** Tries three times if the network or a server fails. Other errors are not retried. */
+/**
+ * Wraps a fetcher and tries each download up to three times if the network or a server fails. Other errors
+ * are not retried.
+ */
 export function retryingFetcher(fetcher: Fetcher, pause: RetryPause = pauseWithTimer): Fetcher {
   return {
     text: async (url, limit, signal) =>
@@ -35,7 +38,7 @@ export async function withFetchRetries<T>(
 
 async function pauseWithTimer(milliseconds: number, signal: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal }).catch((error: unknown) => {
-    // Node's own AbortError would hide the reason.
+    // Throws the reason of the signal instead of Node's AbortError.
     signal.throwIfAborted()
     throw error
   })

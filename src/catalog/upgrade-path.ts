@@ -2,8 +2,8 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { compareVersions, parseVersion } from './version.ts'
 
 /**
- * Versions to upgrade through, in order: no minor may be skipped. Empty if the cluster already has the
- * version.
+ * Returns the versions to upgrade through, in order, without skipping a minor. Empty if both versions are
+ * equal.
  */
 export function upgradePath(from: string, to: string, known: readonly string[]): readonly string[] {
   if (from === to) return []

@@ -1,4 +1,4 @@
-/** The numbers of a version such as 1.37.1, or of a minor such as 1.37. */
+/** Numbers of a version such as 1.37.1. The patch number of a minor such as 1.37 is 0. */
 type VersionNumbers = readonly [major: number, minor: number, patch: number]
 
 export function parseVersion(version: string): VersionNumbers {

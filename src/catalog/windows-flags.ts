@@ -1,9 +1,8 @@
 import type { ProgramFlags } from './program-flags.ts'
 
 /**
- * Flags that programs accept on Windows in addition to those on Linux. Windows programs cannot run where the
- * other flags are generated, so this list is written by hand from upstream's Windows sources of 1.36 and
- * 1.37.
+ * Flags that programs accept on Windows in addition to those on Linux. The list is written by hand from
+ * upstream's sources of 1.36 and 1.37, because the generator cannot run Windows programs.
  */
 export const windowsFlags: ProgramFlags = {
   kubelet: { 'windows-priorityclass': 'value', 'windows-service': 'boolean' },

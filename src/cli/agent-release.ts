@@ -16,9 +16,8 @@ const platforms: Readonly<Record<Os, NodeJS.Platform>> = { linux: 'linux', windo
 const localArches: Readonly<Record<string, Arch>> = { x64: 'amd64', arm64: 'arm64' }
 
 /**
- * The executable to install on a kind of host. A host like this machine gets the running executable. For
- * other hosts, and if hyperkube runs from its sources, it is searched where releases and `npm run executable`
- * put it.
+ * Finds the executable to install on a kind of host. A host like this machine gets the running executable.
+ * For other hosts it must be in the same directory, or in dist/ if hyperkube runs from its sources.
  */
 export async function findAgentRelease(
   arch: Arch,

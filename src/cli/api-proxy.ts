@@ -7,7 +7,7 @@ import type { Cluster } from '../spec/cluster.ts'
 import type { CommandContext } from './command.ts'
 import { listControlPlanes } from './control-planes.ts'
 
-/** Serves the API on this machine through the healthy control planes, until it is stopped. */
+/** Serves the API on this machine through the healthy control planes, until the returned proxy is stopped. */
 export async function openApiProxy(
   { operator, now }: Pick<CommandContext, 'operator' | 'now'>,
   cluster: Cluster,

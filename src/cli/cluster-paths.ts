@@ -1,8 +1,8 @@
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Files of a cluster lie beside cluster.yml and share its base name, so that two clusters fit in one
- * directory.
+ * Builds the path of a cluster's file in the directory of cluster.yml. All files share its base name, so one
+ * directory can hold two clusters.
  */
 function buildSiblingPath(clusterFile: string, extension: string): string {
   return join(dirname(clusterFile), `${basename(clusterFile).replace(/\.ya?ml$/, '')}.${extension}`)
@@ -16,7 +16,7 @@ export function buildIdentityPath(clusterFile: string): string {
   return buildSiblingPath(clusterFile, 'identity')
 }
 
-/** The -f flag to suggest in a command; empty if the cluster's file is cluster.yml. */
+/** Formats the -f flag for suggested commands; empty if the cluster file is cluster.yml. */
 export function formatFileFlag(clusterFile: string): string {
   return clusterFile === 'cluster.yml' ? '' : ` -f ${clusterFile}`
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import type { Event } from '../contract/event.ts'
 import { formatError } from '../kit/errors.ts'
 
-/** All events of one run in a file. Errors of the log never fail the run. */
+/** File with all events of one run. Errors of the log never fail the run. */
 export interface CommandLog {
-  /** Undefined if the file could not be created. */
+  /** Path of the file; undefined if it could not be created. */
   readonly path: string | undefined
   /** Why the file could not be created. */
   readonly problem: string | undefined
@@ -21,8 +21,8 @@ const maxLogs = 50
 const extension = '.ndjson'
 
 /**
- * Logs are stored as hyperkube/runs/CLUSTER/TIME-COMMAND.ndjson in the state directory, readable by the
- * operator alone.
+ * Creates a store for logs at hyperkube/runs/CLUSTER/TIME-COMMAND.ndjson in the state directory. Only the
+ * operator can read them.
  */
 export function createCommandLogStore(stateDirectory: () => string): CommandLogStore {
   return {
@@ -30,7 +30,7 @@ export function createCommandLogStore(stateDirectory: () => string): CommandLogS
       try {
         const directory = join(stateDirectory(), 'hyperkube', 'runs', cluster)
         mkdirSync(directory, { recursive: true, mode: 0o700 })
-        // A command may have several words.
+        // A command may have several words, and a file name must not contain spaces.
         const commandName = command.replaceAll(/[^\w.-]+/g, '-')
         const path = join(directory, `${now.toISOString().replaceAll(':', '-')}-${commandName}${extension}`)
         deleteOldLogs(directory)
@@ -47,7 +47,7 @@ export function createCommandLogStore(stateDirectory: () => string): CommandLogS
   }
 }
 
-/** Writes each event at once, so that a killed process leaves all its events. */
+/** Writes each event at once, so no event is lost when the process is killed. */
 function openLog(path: string, file: number): CommandLog {
   let open = true
   const close = (): void => {

@@ -209,7 +209,10 @@ export const commandTable: readonly CommandEntry[] = [
   },
 ]
 
-/** Finds a command by its name or alias. Links to the executable are named after commands, too. */
+/**
+ * Finds a command by its name or alias. It is also used for links to the executable, which are named after
+ * commands.
+ */
 export function findCommand(name: string): CommandEntry | undefined {
   return commandTable.find((entry) => entry.name === name || entry.aliases.includes(name))
 }

@@ -18,11 +18,11 @@ export const exitCodes = {
 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** All inputs and outputs of a command. A command reads and writes nothing else. */
+/** All inputs and outputs of a command. A command must not read or write anything else. */
 export interface CommandContext extends LocalFiles {
-  /** Results only. */
+  /** Output for results only. */
   readonly stdout: Output
-  /** Progress, warnings and prompts. */
+  /** Output for progress, warnings and prompts. */
   readonly stderr: Output
   /** Colours results, if stdout is a terminal and colours are wanted. */
   readonly paint: Paint
@@ -30,7 +30,9 @@ export interface CommandContext extends LocalFiles {
   readonly paintProgress: Paint
   /** Size of the terminal on stderr; undefined if stderr cannot move the cursor. */
   readonly screen: Screen | undefined
-  /** The same for stdout, for results that are redrawn. */
+  /**
+   * Size of the terminal on stdout, for results that are redrawn; undefined if stdout cannot move the cursor.
+   */
   readonly resultScreen: Screen | undefined
   /**
    * Calls `callback` at an interval until the returned function is called. The timer does not keep the process
@@ -43,15 +45,15 @@ export interface CommandContext extends LocalFiles {
   readonly bundles: BundleDisk
   readonly now: () => Date
   readonly operator: Operator
-  /** The executable of this release for a kind of host. Throws if there is none. */
+  /** Finds the executable of this release for a kind of host. Throws if it does not exist. */
   readonly findRelease: (arch: Arch, os: Os) => Promise<AgentRelease>
-  /** The operator's configuration directory. Throws if there is none. */
+  /** The operator's configuration directory. Throws if the operator has no home. */
   readonly configDirectory: () => string
-  /** The operator's cache directory. Throws if there is none. */
+  /** The operator's cache directory. Throws if the operator has no home. */
   readonly cacheDirectory: () => string
   /**
-   * Opens prompts at the terminal; undefined without a terminal. Use `choosePrompts`, which also reads the
-   * flags.
+   * Opens prompts at the terminal; undefined without a terminal. Commands use `choosePrompts`, which also
+   * considers the flags.
    */
   readonly openPrompts: ((signal: AbortSignal) => Prompts) | undefined
   /** Aborted by Ctrl-C and by --timeout. */

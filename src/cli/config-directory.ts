@@ -4,7 +4,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 export interface UserEnvironment {
   readonly platform: NodeJS.Platform
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Throws if there is no home directory. */
+  /** Returns the home directory. Throws if the user has none. */
   readonly home: () => string
 }
 
@@ -12,7 +12,7 @@ export interface UserEnvironment {
 export function findConfigDirectory({ platform, env, home }: UserEnvironment): string {
   const path = platform === 'win32' ? win32 : posix
   const configured = env[platform === 'win32' ? 'APPDATA' : 'XDG_CONFIG_HOME']
-  // The XDG standard says to ignore relative paths: they would depend on the working directory.
+  // The XDG specification requires to ignore relative paths, which would depend on the working directory.
   if (configured !== undefined && path.isAbsolute(configured)) return configured
   return platform === 'win32'
     ? path.join(requireHome(home), 'AppData', 'Roaming')

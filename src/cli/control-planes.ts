@@ -1,6 +1,6 @@
 import type { Cluster } from '../spec/cluster.ts'
 
-/** An API server of cluster.yml. */
+/** The API server of a control plane in cluster.yml. */
 export interface ControlPlane {
   readonly name: string
   /** Address for operators: HOST:PORT. */

@@ -22,7 +22,10 @@ function checkControllerNames({ spec }: Cluster): Problem[] {
   })
 }
 
-/** Without the controller a schedule has no effect, which would show only when a snapshot is needed. */
+/**
+ * Reports a snapshot schedule without the controller that takes the snapshots. Otherwise this would show only
+ * when a snapshot is needed.
+ */
 function checkSnapshotController(cluster: Cluster): Problem[] {
   const { manager, etcd } = cluster.spec
   if (etcd.snapshots === undefined || checkControllerNames(cluster).length > 0) return []

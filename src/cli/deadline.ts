@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { formatDuration, parseDuration } from '../kit/duration.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 
-/** Node's timers fire at once if they are set for longer. */
+/** Maximum delay of a timer in Node; a timer with a longer delay fires at once. */
 const maxTimerMs = 2 ** 31 - 1
 
 /** Parses the value of --timeout into milliseconds. */
@@ -14,8 +14,8 @@ export function parseTimeoutFlag(text: string): number {
 }
 
 /**
- * Runs a task with a timeout. The timeout aborts the task's signal; the task is still awaited, as it may have
- * to clean up.
+ * Runs a task with a timeout. The timeout aborts the task's signal. The task is still awaited, because it may
+ * have to clean up.
  */
 export async function withDeadline<T>(
   milliseconds: number | undefined,
@@ -35,7 +35,7 @@ export async function withDeadline<T>(
   try {
     return await task(AbortSignal.any([signal, deadline.signal]))
   } catch (error) {
-    // Reports the timeout, whatever error the aborted task threw.
+    // After a timeout the timeout is reported, whatever error the aborted task threw.
     throw deadline.signal.aborted ? timeoutError : error
   } finally {
     clearTimeout(timer)

@@ -1,4 +1,4 @@
-/** Formats 1 file, 2 files. */
+/** Formats a number with its noun: "1 file", "2 files". */
 export function formatCount(amount: number, noun: string): string {
   return `${amount} ${amount === 1 ? noun : pluralize(noun)}`
 }
@@ -9,7 +9,10 @@ function pluralize(noun: string): string {
 
 const maxNames = 6
 
-/** Joins names with commas and "and"; long lists are cut. */
+/**
+ * Joins names with commas and "and". Of long lists only the first names and the number of the others are
+ * shown.
+ */
 export function joinNames(names: readonly string[]): string {
   if (names.length > maxNames) {
     const shown = names.slice(0, maxNames - 1)

@@ -11,12 +11,14 @@ export function parseLimitFlag(text: string, previous: readonly string[] = []): 
   return [...new Set([...previous, ...names])]
 }
 
-/** The hosts to act on, in the order of cluster.yml: all, or the named ones. Throws for unknown names. */
+/**
+ * Selects the hosts with these names, or all hosts, in the order of cluster.yml. Throws for unknown names.
+ */
 export function limitHosts({ spec }: Cluster, names: readonly string[] | undefined): readonly HostSpec[] {
   return limitByName(spec.hosts, ({ name }) => name, names)
 }
 
-/** The same for any items that are named after hosts. */
+/** Selects items that are named after hosts, like `limitHosts`. */
 export function limitByName<T>(
   all: readonly T[],
   getName: (item: T) => string,

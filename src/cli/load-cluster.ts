@@ -10,13 +10,13 @@ import { readCluster, type ReadClusterResult } from '../spec/read-cluster.ts'
 import type { CommandContext } from './command.ts'
 import { readClusterSource } from './read-source.ts'
 
-/** Reads cluster.yml and checks it also against the catalog and the controllers of this release. */
+/** Reads and checks cluster.yml, also against the catalog and the controllers of this release. */
 export async function loadCluster(context: CommandContext, file: string): Promise<ReadClusterResult> {
   return readCheckedCluster(await readClusterSource(context, file))
 }
 
 export async function readCheckedCluster(source: SourceText): Promise<ReadClusterResult> {
-  // Loading all controllers is slow, and most files name none.
+  // The controllers are loaded only if needed, because loading is slow and most files do not mention them.
   const mentionsControllers = /controllers|snapshots/.test(source.text)
   const extraRules = mentionsControllers ? (await import('./controller-rules.ts')).controllerRules : []
   return readCluster(source, [...catalogRules, ...extraRules])
@@ -56,7 +56,7 @@ function checkFlags({ spec }: Cluster): Problem[] {
   if (!kubernetesReleases.some(({ kubernetes }) => kubernetes === spec.kubernetes)) return []
   const { containerd: _, ...withArgs } = spec.components
   return [
-    // These flags apply to all hosts, and every cluster has Linux hosts, so flags of Windows alone are
+    // These flags apply to all hosts. Every cluster has Linux hosts, so flags that exist only on Windows are
     // rejected.
     ...findFlagProblems(withArgs, ['spec', 'components'], spec.kubernetes, 'linux'),
     ...spec.hosts.flatMap(({ components, os }, index) =>

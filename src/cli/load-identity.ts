@@ -14,8 +14,8 @@ export interface IdentityPaths {
 }
 
 /**
- * The key file is named after the cluster, not after cluster.yml, because it is stored elsewhere. An operator
- * who has only the files from git can derive its path.
+ * Builds the paths of the identity and its key. The key file is outside the cluster's directory, so it is
+ * named after the cluster. An operator who has only the files from git can derive its path.
  */
 export function buildIdentityPaths(
   { configDirectory }: Pick<CommandContext, 'configDirectory'>,
@@ -37,7 +37,7 @@ export async function loadIdentity(context: CommandContext, options: IdentityOpt
   })
 }
 
-/** The same if the cluster's name is known. */
+/** Opens the identity of the cluster with this name. */
 export async function openIdentity(
   context: CommandContext,
   options: IdentityOptions,
@@ -65,8 +65,8 @@ export async function openIdentity(
 }
 
 /**
- * Saves newly learned host keys. The rest of the stored identity stays unchanged, because changes in
- * `identity` may not be confirmed yet.
+ * Saves newly learned host keys. The rest of the stored identity is kept, because other changes in `identity`
+ * may not be confirmed yet.
  */
 export async function saveHostKeys(
   context: CommandContext,
@@ -91,7 +91,7 @@ function buildMissingError(code: string, path: string, hints: readonly string[])
   return new HyperkubeError(code, `${path} does not exist`, { hint: hints.join('; ') })
 }
 
-/** Adds file names to errors: the identity module does not know them. */
+/** Adds file names to an error, because the identity module does not know them. */
 function addFileNames(error: unknown, { identity, key }: IdentityPaths): unknown {
   if (!(error instanceof HyperkubeError) || error.code === 'IDENTITY_NOT_READ') return error
   const { code, message, hint } = error

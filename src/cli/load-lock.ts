@@ -3,7 +3,7 @@ import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import { formatFileFlag, buildLockPath } from './cluster-paths.ts'
 import type { CommandContext } from './command.ts'
 
-/** The lock of a cluster; undefined if there is none yet. */
+/** Reads the lock of a cluster; undefined if it does not exist yet. */
 export async function loadLock(
   { readFile }: Pick<CommandContext, 'readFile'>,
   clusterFile: string,
@@ -22,7 +22,7 @@ export async function loadLock(
   return readLock(file, text)
 }
 
-/** The same, but throws if there is no lock. */
+/** Reads the lock of a cluster, and throws if it does not exist. */
 export async function requireLock(
   context: Pick<CommandContext, 'readFile'>,
   clusterFile: string,

@@ -4,7 +4,7 @@ import { fileExists } from '../kit/files.ts'
 import { createFile, replaceFile } from '../kit/atomic-file.ts'
 import type { LocalFiles } from './command.ts'
 
-/** The files of this machine. */
+/** Creates the access to files of this machine. */
 export function createLocalFiles(): LocalFiles {
   return {
     exists: fileExists,

@@ -1,7 +1,7 @@
 import type { Operator } from './command.ts'
 
 /**
- * Name of an operator lock's holder. It includes the process, so that two commands of one operator differ.
+ * Name of the holder of an operator lock. It includes the process ID, so two commands of one operator differ.
  */
 export function formatHolder({ user, machine }: Operator, pid: number): string {
   return `${user}@${machine} (process ${pid})`

@@ -6,7 +6,9 @@ import type { Remote } from '../ssh/remote.ts'
 import type { CommandContext } from './command.ts'
 import { openSshConnector } from './ssh-connector.ts'
 
-/** One ssh connection per host, for commands that only read. The promise of an unreachable host rejects. */
+/**
+ * One ssh connection per host, for commands that only read. For an unreachable host, `findRemote` rejects.
+ */
 export interface OpenRemotes extends AsyncDisposable {
   readonly findRemote: (host: string) => Promise<Remote>
 }
@@ -21,7 +23,8 @@ export async function openRemotes(
 ): Promise<OpenRemotes> {
   const connector = await openSshConnector(operator, clusterFile, cluster, new HostKeyStore(identity))
   const remotes = new Map(hosts.map((host) => [host.name, connector.connect(host, signal)] as const))
-  // Callers see the error when they use the remote. An unused failed remote must not end the process.
+  // Callers get the error when they use the connection. A failed connection that is not used must not end the
+  // process.
   for (const remote of remotes.values()) remote.catch(() => undefined)
   return {
     async findRemote(host) {

@@ -24,7 +24,7 @@ export function printResult(
   }
 }
 
-/** Formats findings; equal findings of several hosts are combined. */
+/** Formats findings. Findings that differ only in the host are combined. */
 export function formatFindings(findings: readonly Finding[]): string {
   const groups = groupByText(findings, (finding) => JSON.stringify({ ...finding, host: undefined }))
   return groups
@@ -36,7 +36,10 @@ export function formatFindings(findings: readonly Finding[]): string {
     .join('')
 }
 
-/** Formats one finding. It begins with file:line:column, which editors and terminals turn into links. */
+/**
+ * Formats one finding. If its position is known, it begins with file:line:column, which editors and terminals
+ * turn into a link.
+ */
 export function formatFinding({ position, severity, code, path, message, hint, host }: Finding): string {
   const location = position === undefined ? host : `${position.file}:${position.line}:${position.column}`
   const prefix = location === undefined ? '' : `${location}: `

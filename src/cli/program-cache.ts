@@ -5,8 +5,7 @@ import type { CommandContext } from './command.ts'
 
 /**
  * Returns the path of a program, or of a directory of programs, in the cache. If it is missing, `create`
- * builds it in an empty directory and returns the path to keep. Only complete and verified results get the
- * final name.
+ * builds it in an empty directory and returns the path to keep. Only a complete result gets the final name.
  */
 export async function cacheProgram(
   { cacheDirectory }: Pick<CommandContext, 'cacheDirectory'>,
@@ -18,7 +17,7 @@ export async function cacheProgram(
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const workDirectory = await mkdtemp(join(dirname(path), '.new-'))
   try {
-    // If two processes create it at the same time, the second one uses the first result.
+    // If two processes create the program at the same time, the second one uses the first result.
     await rename(await create(workDirectory), path).catch(async (error: unknown) => {
       if (!(await fileExists(path))) throw error
     })

@@ -13,9 +13,9 @@ export interface Prompts {
 
 export interface TextPrompt {
   readonly message: string
-  /** The value of an empty reply. */
+  /** Value that is used if the reply is empty. */
   readonly fallback?: string
-  /** Returns what is wrong with a reply; the prompt is then repeated. */
+  /** Returns the problem of an invalid reply; the prompt is then repeated. */
   readonly check: (reply: string) => string | undefined
 }
 
@@ -35,7 +35,7 @@ export interface ConfirmPrompt {
   readonly fallback: boolean
 }
 
-/** The operator interrupted a prompt. */
+/** Thrown if the operator interrupts a prompt. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
@@ -45,7 +45,7 @@ interface PromptSource {
   readonly signal: AbortSignal
 }
 
-/** The prompts to use; undefined without a terminal or if the flags forbid prompts. */
+/** Opens the prompts; undefined without a terminal or if the flags forbid prompts. */
 export function choosePrompts(
   { openPrompts, signal }: PromptSource,
   { input, yes }: { readonly input: boolean; readonly yes?: true },

@@ -20,8 +20,7 @@ import { Interrupted } from './prompts.ts'
 const program = 'hyperkube'
 
 /**
- * Runs a command line. If the program is called through a link that is named after a command, that command
- * runs.
+ * Runs a command line. If the program was called through a link named after a command, it runs that command.
  */
 export async function runCommandLine(
   programPath: string,
@@ -161,7 +160,7 @@ function reportError(error: unknown, debug: boolean, { stderr }: CommandContext)
   return exitCodes.failure
 }
 
-/** The help text for a call without a command. */
+/** Formats the help text for a call without a command. */
 function formatOverview(): string {
   const visible = commandTable.filter(({ onHosts }) => onHosts !== true)
   const width = Math.max(...visible.map(({ name }) => name.length))

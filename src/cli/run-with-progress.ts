@@ -21,7 +21,7 @@ export interface RunSettings {
   readonly debug: boolean
 }
 
-/** Emits events of a run and prints text between them. */
+/** Emits events of a run, and prints text between them. */
 export interface RunReporter extends Pick<ProgressRenderer, 'print'> {
   readonly emit: EmitEvent
 }
@@ -40,7 +40,7 @@ export interface RunSummary {
   readonly log: string | undefined
 }
 
-/** The result for each exit code in JSON output. */
+/** Names of the exit codes in JSON output. */
 export const resultNames: Readonly<Record<ExitCode, string>> = {
   [exitCodes.ok]: 'done',
   [exitCodes.changesPending]: 'pending',
@@ -49,7 +49,7 @@ export const resultNames: Readonly<Record<ExitCode, string>> = {
   [exitCodes.interrupted]: 'interrupted',
 }
 
-/** Runs a command that changes a cluster, shows its progress and logs its events. */
+/** Runs a task of a command, shows its progress and logs its events. */
 export async function runWithProgress(
   context: CommandContext,
   settings: RunSettings,
@@ -62,7 +62,7 @@ export async function runWithProgress(
   const counters = createRunCounters()
   const stream = createEventStream(randomUUID(), now, [counters.onEvent, log.onEvent, progress.onEvent])
   let isOver = false
-  // An interrupted task may still emit events after the end of the run.
+  // Events that an interrupted task emits after the end of the run are dropped.
   const emit: EmitEvent = (body, subject) => {
     if (!isOver) stream(body, subject)
   }
@@ -113,7 +113,7 @@ function buildFailedOutcome(error: unknown, hint?: string): CommandOutcome {
   return { code: exitCodes.failure, result: { outcome: 'failed', failure } }
 }
 
-/** Ctrl-C aborts without a HyperkubeError; --timeout aborts with one. */
+/** True if --timeout aborted the signal. Only --timeout aborts with a HyperkubeError; Ctrl-C does not. */
 function isDeadline({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof HyperkubeError
 }

@@ -18,12 +18,12 @@ export interface SshConnector {
 }
 
 /**
- * A Windows host silently loses all connections when its first network is created. A short keepalive detects
- * that soon.
+ * Short keepalive for Windows hosts. They silently lose all connections when their first pod network is
+ * created, and this detects the loss soon.
  */
 const windowsKeepalive = { interval: 5000, count: 3 }
 
-/** Opens ssh connections to hosts as cluster.yml and the operator's ssh configuration say. */
+/** Opens ssh connections to hosts according to cluster.yml and the operator's ssh configuration. */
 export async function openSshConnector(
   { user, home, sshAgent }: Operator,
   clusterFile: string,

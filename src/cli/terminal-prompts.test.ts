@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { Interrupted, type Prompts } from './prompts.ts'
 import { createTerminalPrompts } from './terminal-prompts.ts'
 
-/** A terminal that types keys when the screen shows the expected text. */
+/** Creates a fake terminal that types keys when the screen shows the expected text. */
 function createTerminal(...typed: readonly (readonly [expected: string, keys: string])[]) {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined })
   const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 })

@@ -8,7 +8,8 @@ export interface Terminal {
 }
 
 /**
- * Prompts at a terminal. The prompt library is loaded with the first prompt, because most commands need none.
+ * Creates prompts at a terminal. The prompt library is loaded with the first prompt, because most commands do
+ * not prompt.
  */
 export function createTerminalPrompts({ input, output }: Terminal, signal: AbortSignal): Prompts {
   const common = { input, output, signal }
@@ -30,7 +31,7 @@ export function createTerminalPrompts({ input, output }: Terminal, signal: Abort
     },
     async select({ message, choices, fallback }) {
       const { select } = await load()
-      // clack must see that the value is a string, which a type variable does not show.
+      // clack needs the type string here; the type variable T is not specific enough.
       const options = choices.map(({ value, label }): { value: string; label: string } => ({ value, label }))
       const value = unwrapReply(await select<string>({ ...common, message, options, initialValue: fallback }))
       return choices.find((choice) => choice.value === value)?.value ?? fallback

@@ -2,7 +2,7 @@ import { isMap, isNode, isScalar, type Pair, parse, parseDocument, type Range, t
 
 type Path = readonly (string | number)[]
 
-/** Sets a key in a YAML text. All other characters of the operator's file are kept. */
+/** Sets a key in a YAML text. All other text of the operator's file is kept. */
 export function setScalar(text: string, path: Path, key: string, scalar: string): string {
   const document = parseDocument(text)
   const map = document.getIn(path)
@@ -39,7 +39,7 @@ function findPair(map: unknown, key: string): Pair | undefined {
   return map.items.find((item) => isScalar(item.key) && item.key.value === key)
 }
 
-/** The indentation of a block map and the offset after its last line. */
+/** Finds the indentation of a block map and the offset after its last line. */
 function findMapEnd(
   text: string,
   map: YAMLMap,

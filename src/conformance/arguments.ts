@@ -1,9 +1,12 @@
-/** Length that every system accepts for one argument, in characters; names are ASCII. */
+/**
+ * Maximum length of one argument, in characters. It is below the limits of all supported systems. Test names
+ * are ASCII.
+ */
 const maxArgumentLength = 100_000
 
 /**
- * Builds the arguments that list the tests and which of them match. Nothing is run and no cluster is
- * contacted.
+ * Builds the arguments for a dry run, which reports all tests and whether each matches the flags. It runs no
+ * test and needs no cluster.
  */
 export function buildListArguments(
   reportFile: string,
@@ -23,15 +26,15 @@ export interface SuiteRunPaths {
   readonly kubeconfig: string
   readonly kubectl: string
   readonly report: string
-  /** For all other files that tests write. */
+  /** Directory for other files that tests write. */
   readonly scratch: string
-  /** DNS domain of services. */
+  /** DNS domain of the cluster's services. */
   readonly domain: string
 }
 
 /**
- * Builds the arguments that run exactly these tests. The timeout of the suite is set so long that only ours
- * counts.
+ * Builds the arguments that run exactly these tests. The suite's own timeout is so long that hyperkube's
+ * timeout always comes first.
  */
 export function buildRunArguments(
   { kubeconfig, kubectl, report, scratch, domain }: SuiteRunPaths,
@@ -53,7 +56,10 @@ export function buildRunArguments(
   ]
 }
 
-/** Builds patterns of which one matches exactly the given names. */
+/**
+ * Builds patterns that together match exactly the given names. There are several if one would exceed the
+ * maximum argument length.
+ */
 function buildFocusPatterns(description: string, names: readonly string[]): string[] {
   const groups: string[][] = []
   let length = maxArgumentLength

@@ -1,11 +1,11 @@
-/** Events in the output of the suite. */
+/** Event that was parsed from the output of the suite. */
 export type SuiteEvent =
   | { readonly type: 'server'; readonly version: string }
   | { readonly type: 'began'; readonly test: string }
   | { readonly type: 'ended'; readonly result: TestResult }
-  /** A setup or teardown of the whole suite has failed. */
+  /** Setup or teardown of the whole suite failed. */
   | { readonly type: 'suite-failed'; readonly part: string; readonly reason: readonly string[] }
-  /** Totals as the suite reports them. */
+  /** Numbers of passed and failed tests that the suite printed at its end. */
   | { readonly type: 'counted'; readonly passed: number; readonly failed: number }
 
 export const testOutcomes = ['passed', 'failed', 'skipped', 'interrupted'] as const
@@ -24,22 +24,22 @@ const testEnd = /^(?:•|\+|S)(?: \[([A-Z]+)\])? \[(\d+\.\d+) seconds\]$/
 const suitePartEnd = /^\[(\w+)\] \[([A-Z]+)\] \[\d+\.\d+ seconds\]$/
 const countsLine = /^(?:SUCCESS|FAIL)!.* (\d+) Passed \| (\d+) Failed \|/
 const serverLine = /kube-apiserver version: (v[\w.+-]+)$/
-/** First line of a failure message, and the line after its last one. */
+/** `reasonBegin` matches the first line of a failure message, `reasonEnd` the line after its last one. */
 const reasonBegin = /^ {2}\[[A-Z]+\] (.*)$/
 const reasonEnd = /^ {2}In \[\w+\] at: /
 
-/** Maximum length of a reason here; the log has all of it. */
+/** Maximum number of lines of a failure reason in results and reports. The log contains the whole reason. */
 const maxReasonLines = 20
 
-/** A test or part that did not pass; the reason is in the lines that follow. */
+/** A test or a setup of the suite that did not pass. Its reason is in the lines that follow. */
 interface PendingEnding {
   readonly lines: string[]
   readonly event: (reason: readonly string[]) => SuiteEvent
 }
 
 /**
- * Parses what the suite prints with --ginkgo.v. Output of tests is indented and ignored. A test begins with
- * its name after a line of dashes; only names of chosen tests count.
+ * Parses the output of the suite with --ginkgo.v. Indented output of tests is ignored. A test begins with its
+ * name after a line of dashes; only the given names are recognized.
  */
 export class GinkgoOutputParser {
   readonly #names: ReadonlySet<string>
@@ -51,7 +51,7 @@ export class GinkgoOutputParser {
     this.#names = new Set(names)
   }
 
-  /** Returns the events of one more line. */
+  /** Parses the next line and returns its events. */
   readLine(line: string): SuiteEvent[] {
     const isFirst = this.#afterDelimiter
     this.#afterDelimiter = line === delimiter
@@ -66,7 +66,7 @@ export class GinkgoOutputParser {
     return [{ type: 'began', test: name }]
   }
 
-  /** Ends the pending result: no line of it follows. */
+  /** Returns the pending result, if any. Called at a line of dashes and at the end of the output. */
   finish(): SuiteEvent[] {
     const ending = this.#ending
     this.#ending = undefined
@@ -97,7 +97,7 @@ export class GinkgoOutputParser {
     return []
   }
 
-  /** Labels in brackets may follow a name. */
+  /** Finds the test whose name is on the line. Labels in brackets may follow the name. */
   #findName(line: string): string | undefined {
     return [line, line.slice(0, line.lastIndexOf(' ['))].find((name) => this.#names.has(name))
   }

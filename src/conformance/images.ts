@@ -1,7 +1,7 @@
 /**
- * Conformance tests by the image that their code puts into a pod; tests are given by the start of their
- * names. Taken from upstream's sources of 1.37 (uses of imageutils.Nginx and others in test/e2e). Images that
- * nearly all tests need (agnhost, busybox, pause) are not listed.
+ * Conformance tests that need an image, by image name. Each test is given by the start of its name. Taken
+ * from the Kubernetes 1.37 sources (uses of imageutils.Nginx and others in test/e2e). Images that nearly all
+ * tests need (agnhost, busybox, pause) are not listed.
  */
 export const testsByImage: Readonly<Record<string, readonly string[]>> = {
   nginx: [
@@ -38,7 +38,7 @@ export const testsByImage: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Returns the first of the given images that a test needs. */
+/** Returns the first of the given images that the test needs. */
 export function findNeededImage(test: string, images: readonly string[]): string | undefined {
   return images.find((image) => testsByImage[image]?.some((prefix) => test.startsWith(prefix)))
 }

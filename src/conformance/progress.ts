@@ -8,9 +8,9 @@ export interface SuiteProgress {
   /** Running tests, the longest running first. */
   readonly running: readonly { readonly test: string; readonly since: Date }[]
   readonly results: readonly TestResult[]
-  /** Problems of the suite itself. */
+  /** Problems of the suite itself, for example a failed setup. */
   readonly problems: readonly string[]
-  /** Number of processes of the suite, both in sequence and in parallel. */
+  /** Number of e2e.test processes of the run, in all batches. */
   readonly processes: number
   /** Totals that the ended processes have reported. */
   readonly counted: { readonly processes: number; readonly passed: number; readonly failed: number }
@@ -64,8 +64,8 @@ export function countResults({ results }: Pick<SuiteProgress, 'results'>, outcom
 }
 
 /**
- * Finds problems of a run beside failed tests. The parsed results must match the totals of the suite: a
- * changed output format must never look like success.
+ * Finds problems of a run other than failed tests. The parsed results must match the totals that the suite
+ * printed, because a changed output format must never count as success.
  */
 export function findSuiteProblems(progress: SuiteProgress, code: number): string[] {
   const { problems, counted, processes } = progress

@@ -13,7 +13,7 @@ const reportSchema = z.strictObject({
     hyperkube: z.string(),
     /** Version of the suite. */
     suite: z.string(),
-    /** Version of the API server; missing if it was not reached. */
+    /** Version of the API server; missing if no test process reported it. */
     kubernetes: z.string().optional(),
   }),
   began: z.iso.datetime(),
@@ -27,9 +27,9 @@ const reportSchema = z.strictObject({
     skipped: z.int(),
     leftOut: z.int(),
   }),
-  /** Problems beside failed tests. */
+  /** Problems other than failed tests. */
   problems: z.array(z.string()),
-  /** In the order in which they ended. */
+  /** Results in the order in which the tests ended. */
   tests: z.array(
     z.strictObject({
       ...nameField,
@@ -38,12 +38,12 @@ const reportSchema = z.strictObject({
       reason: z.array(z.string()).optional(),
     }),
   ),
-  /** Requested tests that did not run: left out by the operator, or not reached. */
+  /** Requested tests that did not run, because the operator left them out or the run ended before. */
   leftOut: z.array(z.strictObject({ ...nameField, why: z.string() })),
   files: z.strictObject({ log: z.string(), junit: z.string(), report: z.string() }),
 })
 
-/** The result of a run of the suite, for programs and for later. */
+/** Result of a conformance run, as a JSON file. */
 export type ConformanceReport = z.infer<typeof reportSchema>
 
 export const conformanceReportFormat: Format<ConformanceReport> = {
@@ -61,7 +61,10 @@ export interface EndedSuiteRun {
   readonly isInterrupted: boolean
 }
 
-/** A run has passed if at least one test ran and all of them passed. */
+/**
+ * Builds the report of a run. The run has passed only if all chosen tests were reached, none failed, at least
+ * one passed, and the suite had no other problem.
+ */
 export function buildConformanceReport(
   { suiteProgress, leftOut, code, ended, isInterrupted }: EndedSuiteRun,
   metadata: Pick<ConformanceReport, 'cluster' | 'files'> & {

@@ -10,14 +10,14 @@ export interface Selection {
   readonly leftOut: readonly OmittedTest[]
 }
 
-/** A requested test that is not run, and why. */
+/** A requested test that is not run, and the reason. */
 export interface OmittedTest {
   readonly name: string
   readonly why: string
 }
 
 export interface TestFilter {
-  /** Exact names; if undefined, all tests that the flags of the suite have chosen. */
+  /** Exact names of the tests to run. If undefined, all tests that match the flags of the suite. */
   readonly only?: readonly string[]
   /** Images that are not available. */
   readonly withoutImages: readonly string[]
@@ -40,7 +40,10 @@ export function selectTests({ tests }: Suite, { only, withoutImages }: TestFilte
   return { chosen: requested.filter((name) => !omittedNames.has(name)), leftOut }
 }
 
-/** A misspelled name would be ignored silently otherwise. */
+/**
+ * Throws if a requested name is not a test of the suite. Otherwise a misspelled name would be ignored
+ * silently.
+ */
 function requireKnownTests(unknown: readonly string[], known: readonly string[]): void {
   const [first] = unknown
   if (first === undefined) return

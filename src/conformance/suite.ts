@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { HyperkubeError } from '../kit/errors.ts'
 
-/** The upstream suite as it describes itself: all tests, and those that its flags have chosen. */
+/** The upstream suite, from its dry-run report: all tests, and which of them match the flags. */
 export interface Suite {
-  /** Precedes the name of each test where the suite compares names. */
+  /** Suite description. Ginkgo puts it before each test name when it matches --focus patterns. */
   readonly description: string
   readonly tests: readonly SuiteTest[]
 }
@@ -27,7 +27,7 @@ const dryRunSchema = z.tuple([
   }),
 ])
 
-/** Reads the report of a dry run, in which every chosen test has passed. */
+/** Reads the report of a dry run. A dry run reports every chosen test as passed. */
 export function readSuite(text: string): Suite {
   const result = dryRunSchema.safeParse(parseJsonOrUndefined(text))
   if (!result.success) {

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { windowsFacts } from './facts.ts'
 import type { Format } from './versioned.ts'
 
-/** Facts of a Windows host that need no PowerShell: enough for diagnosis, too little for a plan. */
+/**
+ * Facts of a Windows host that are read without PowerShell. They are enough for diagnosis, but not for making
+ * a plan.
+ */
 const basicFacts = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('BasicFacts'),

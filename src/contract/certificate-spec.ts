@@ -19,7 +19,9 @@ export const subjectAltNames = z.strictObject({
 export const keyUsage = z.enum(['server', 'client'])
 export type KeyUsage = z.infer<typeof keyUsage>
 
-/** Desired content of a certificate. It comes from our own plan; a request may ask for this or less. */
+/**
+ * Desired content of a certificate, taken from the plan. A certificate request may ask for the same or less.
+ */
 export const certificateSpec = z
   .strictObject({
     subject: certificateSubject,

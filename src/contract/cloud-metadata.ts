@@ -4,7 +4,7 @@
  */
 export const cloudMetadata = {
   none: [],
-  // Besides metadata: time, Windows licensing (two addresses), DNS.
+  // AWS uses further addresses for time, Windows licensing (two) and DNS.
   aws: [
     '169.254.169.254/32',
     '169.254.169.123/32',
@@ -16,7 +16,7 @@ export const cloudMetadata = {
   gcp: ['169.254.169.254/32'],
 } as const
 
-/** All destinations to check on a host. */
+/** Metadata destinations of all clouds. The agent checks which of them have a route. */
 export const metadataDestinations: readonly string[] = [
   ...new Set<string>(Object.values(cloudMetadata).flat()),
 ].toSorted()

@@ -7,18 +7,18 @@ const versionCounts = z.array(z.object({ version: z.string(), count }))
 /** Summary of the cluster for clients without access to the hosts. Lists are truncated. */
 export const clusterStatusSchema = z.object({
   /**
-   * `well`: nothing to do. `degraded`: the cluster works and needs attention. `failing`: etcd or most nodes
-   * do not work.
+   * `healthy`: nothing to do. `degraded`: the cluster works and needs attention. `unhealthy`: etcd or most
+   * nodes do not work.
    */
   state: z.enum(['healthy', 'degraded', 'unhealthy']),
-  /** Start of the current state. */
+  /** When the cluster entered the current state. */
   since: z.iso.datetime(),
   nodes: z.object({ all: count, ready: count, unschedulable: count, kubelets: versionCounts }),
   hosts: z.object({ all: count, reporting: count, agents: versionCounts }),
   etcd: z.object({ members: count, ready: count }),
   /** Absent if no host has reported certificates. */
   certificates: z.object({ earliestExpiry: z.iso.date(), host: z.string() }).optional(),
-  /** The newest snapshot. */
+  /** The newest snapshot of the cluster. */
   snapshot: z.object({ name: z.string(), host: z.string() }).optional(),
   findings: z.array(
     z.object({ severity: z.enum(['error', 'warning']), host: z.string().optional(), message: z.string() }),

@@ -4,7 +4,10 @@ import { serviceSchema } from './service.ts'
 import { stageSchema } from './stage.ts'
 import { subjectAltNames, certificateSubject, keyUsage } from './certificate-spec.ts'
 
-/** On Windows, a mode without permissions for others means: only the system and administrators. */
+/**
+ * Owner and mode of a file or directory. On Windows, a mode without permissions for others restricts access
+ * to the system and administrators.
+ */
 const access = {
   owner: z.string().min(1),
   mode: z.string().regex(/^0[0-7]{3}$/),
@@ -14,8 +17,8 @@ const directory = z.strictObject({ path: z.string(), ...access })
 export type PlannedDirectory = z.infer<typeof directory>
 
 /**
- * Desired content of a file. A secret appears by name only: its bytes travel separately, and its tag changes
- * with them.
+ * Desired content of a file. For a secret the plan holds only its name and a tag; the bytes are sent
+ * separately. The tag changes when the bytes change.
  */
 const content = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('text'), text: z.string() }),
@@ -27,19 +30,25 @@ const file = z.strictObject({
   path: z.string(),
   ...access,
   content,
-  /** True if the component reads a change only after a restart. */
+  /** True if the component must restart to read a changed file. */
   restart: z.boolean(),
-  /** The content is only a default for a new file: an existing file stays unchanged. */
+  /** If true, an existing file stays unchanged; the content is only used to create a missing file. */
   once: z.literal(true).optional(),
 })
 export type PlannedFile = z.infer<typeof file>
 
-/** A file that the host renders from NAME=VALUE lines that a component has written. */
+/**
+ * A file that the host renders from a template. The values come from a file with NAME=VALUE lines that a
+ * component writes.
+ */
 const derivedFile = z.strictObject({
   path: z.string(),
   ...access,
   from: z.string(),
-  /** `${NAME}` stands for a value; `${NAME|network}` for the network of an address with a prefix. */
+  /**
+   * `${NAME}` is replaced by the value; `${NAME|network}` by the network of the value, which is an address
+   * with a prefix length.
+   */
   template: z.string(),
 })
 export type DerivedFile = z.infer<typeof derivedFile>
@@ -59,8 +68,8 @@ const certificate = z.strictObject({
 export type PlannedCertificate = z.infer<typeof certificate>
 
 /**
- * A download that is unpacked into a directory per version, so that the previous version stays for a
- * rollback.
+ * A file to download and unpack. Each version has its own directory, so the previous version stays available
+ * for a rollback.
  */
 const download = z.strictObject({
   from: z.literal('url'),
@@ -72,8 +81,8 @@ const download = z.strictObject({
   unpack: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('program'), as: z.string() }),
     /**
-     * A tar archive; the first `strip` elements of each path are removed. On Windows also zip, which the
-     * built-in tar reads.
+     * A tar archive. The first `strip` elements of each path are removed. On Windows it may also be a zip
+     * archive, which the built-in tar can read.
      */
     z.strictObject({ kind: z.literal('archive'), strip: z.int().min(0) }),
   ]),
@@ -93,7 +102,7 @@ export type PlannedArtifact = z.infer<typeof artifactSchema>
 const firewallRule = z.strictObject({
   name: z.string(),
   protocol: z.enum(['tcp', 'udp']),
-  /** 10250, or 30000-32767. */
+  /** One port or a range of ports: 10250, 30000-32767. */
   ports: z.string().regex(/^\d+(-\d+)?$/),
 })
 
@@ -102,7 +111,7 @@ export const componentPlan = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]*$/),
   stage: stageSchema,
   version: z.string().optional(),
-  /** Components of the same host that must run first, and that healing checks first. */
+  /** Components of the same host that start before this one, and that healing checks first. */
   needs: z.array(z.string()),
   users: z.array(z.string()),
   modules: z.array(z.string()),
@@ -110,7 +119,7 @@ export const componentPlan = z.strictObject({
   firewall: z.array(firewallRule),
   directories: z.array(directory),
   artifacts: z.array(artifactSchema),
-  /** Images that must be present before the component starts. */
+  /** Container images that must be present before the component starts. */
   images: z.array(z.string()),
   files: z.array(file),
   derivedFiles: z.array(derivedFile),
@@ -120,7 +129,7 @@ export const componentPlan = z.strictObject({
 })
 export type ComponentPlan = z.infer<typeof componentPlan>
 
-/** The required fields of a component, all empty. */
+/** Returns a component plan in which all lists are empty. */
 export function emptyComponent(): Omit<ComponentPlan, 'name' | 'stage'> {
   return {
     needs: [],

@@ -16,19 +16,21 @@ export interface HostRequestView {
 
 /** An action that a controller wants a host to run. */
 export interface HostRequestSpec {
-  /** Stable for the same action under every leader: a host runs each id at most once. */
+  /** The same under every leader, because a host runs each id at most once. */
   readonly id: string
   readonly action: HostAction
-  /** Milliseconds from now until the host may no longer start it. */
+  /** Milliseconds from now after which the host must not start the action any more. */
   readonly startTimeoutMs: number
 }
 
 export type HostRequestStep =
   | { readonly kind: 'result'; readonly result: HostResult }
-  /** The request is written and has no result yet. */
+  /** The request is in the Host object and has no result yet. */
   | { readonly kind: 'open' }
   | { readonly kind: 'write'; readonly requests: readonly unknown[] }
-  /** The host has seen a higher fence: raise ours first, or we are not the leader. */
+  /**
+   * The host knows a higher fence. The caller must raise its own fence first, or it is no longer the leader.
+   */
   | { readonly kind: 'outranked'; readonly highestFence: Fence }
   /** Too many requests are pending. */
   | { readonly kind: 'full' }
@@ -59,7 +61,10 @@ export function decideHostRequest(
   return { kind: 'write', requests: [...others, request] }
 }
 
-/** True if the refused request may be written again with the current fence and generation. */
+/**
+ * True if the host refused the request only because its fence or generation was outdated, so it may be
+ * written again.
+ */
 function canRetry(result: HostResult): boolean {
   return result.outcome === 'refused' && (result.reason === 'fence' || result.reason === 'generation')
 }
@@ -72,7 +77,7 @@ function isUpToDate(previous: HostRequest, fence: Fence, generation: number): bo
   )
 }
 
-/** True for another request without a result, whichever controller wrote it. */
+/** True if another request (of any controller) has no result yet. */
 function isOtherPending(request: unknown, own: string, results: readonly HostResult[]): boolean {
   const id: unknown = Reflect.get(Object(request), 'id')
   return id !== own && !results.some((result) => result.id === id)

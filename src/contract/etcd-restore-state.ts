@@ -6,12 +6,18 @@ const stateSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('EtcdRestoreState'),
   restore: etcdRestoreProgress,
-  /** Inode of the directory with the complete new data. The rename into place keeps it. */
+  /**
+   * Inode of the directory with the complete restored data. The inode stays the same when the directory is
+   * renamed to its final path.
+   */
   dataInode: z.string().optional(),
-  /** Inode of data that an earlier restore put in place and that never started. */
+  /** Inode of a data directory from an earlier restore that etcd never started with. */
   discardedInode: z.string().optional(),
 })
-/** What a host must remember of an etcd restore until it ends, across restarts and crashes. */
+/**
+ * Progress of an etcd restore on a host. It is stored on disk until the restore ends, so it survives restarts
+ * and crashes.
+ */
 export type EtcdRestoreState = z.infer<typeof stateSchema>
 
 export const etcdRestoreStateFormat: Format<EtcdRestoreState> = {

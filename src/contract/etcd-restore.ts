@@ -1,23 +1,27 @@
 import { z } from 'zod'
 
-/** Data directory of an etcd member. The restore and the plans that start etcd must agree on it. */
+/**
+ * Data directory of an etcd member. The restore and the planned etcd configuration must use the same path.
+ */
 export const etcdDataDirectory = '/var/lib/etcd/data'
-/** Every initialized member has files here. Without them etcd starts as a new member. */
+/**
+ * WAL directory of etcd. Every initialized member has files here; without them etcd starts as a new member.
+ */
 export const etcdWalDirectory = `${etcdDataDirectory}/member/wal`
 /**
- * Marks that this host has an initialized member. It lies outside of the data directory: if the disk is lost,
- * it tells a new member from one that lost its data.
+ * Marker file: this host has an initialized etcd member. It is outside of the data directory, so a member
+ * that lost its data is not mistaken for a new one.
  */
 export const etcdInitializedFile = '/var/lib/hyperkube/etcd-initialized'
 export const etcdUnit = 'etcd.service'
-/** Owner of the data. */
+/** User that owns the etcd data and runs etcd. */
 export const etcdUser = 'etcd'
 
 /** Identifies one restore of a whole etcd cluster, from its first member to its last. */
 export const etcdRestoreId = z.strictObject({
   /**
-   * New for each restore. The etcd cluster id derives from it, so members of two restores never accept each
-   * other.
+   * UUID of the restore. The etcd cluster id is derived from it, so members of two different restores never
+   * accept each other.
    */
   id: z.uuid(),
   /** SHA-256 of the source database, in hex. */

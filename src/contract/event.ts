@@ -12,7 +12,7 @@ const failure = z.strictObject({
 
 const outcome = z.discriminatedUnion('outcome', [
   z.strictObject({ outcome: z.literal('done') }),
-  /** Already in the desired state. */
+  /** The resource was already in the desired state. */
   z.strictObject({ outcome: z.literal('unchanged') }),
   z.strictObject({ outcome: z.literal('failed'), failure }),
   z.strictObject({ outcome: z.literal('interrupted') }),
@@ -20,27 +20,27 @@ const outcome = z.discriminatedUnion('outcome', [
 
 const plannedStep = z.strictObject({
   step: z.string(),
-  /** One line for people. */
+  /** One line of text for people. */
   title: z.string(),
   hosts: z.array(z.string()),
-  /** Absent for steps that do not advance a host, such as connecting. */
+  /** Absent for steps that do not belong to a stage, such as connecting. */
   stage: stageSchema.optional(),
 })
 
-/** Content of an event. Host and component belong to the enclosing event. */
+/** The content of an event by its type. The host and component are fields of the event itself. */
 const eventBody = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('run-started'), command: z.string() }),
   z.strictObject({ type: z.literal('run-ended'), result: outcome }),
-  /** The next steps in order. A run may plan again when they are done. */
+  /** The next steps in order. A run may plan further steps after these. */
   z.strictObject({ type: z.literal('steps-planned'), steps: z.array(plannedStep) }),
-  /** With a host: the part of this host in the step. */
+  /** If the event has a host, it reports the part of the step on this host. */
   z.strictObject({ type: z.literal('step-started'), step: z.string(), stage: stageSchema.optional() }),
   z.strictObject({ type: z.literal('step-ended'), step: z.string(), result: outcome }),
   z.strictObject({ type: z.literal('op-started'), op: opSchema }),
   z.strictObject({ type: z.literal('op-ended'), op: opSchema, result: outcome }),
-  /** Emitted again while the wait lasts; `since` is its start. */
+  /** Emitted repeatedly during a wait. `since` is the start of the wait. */
   z.strictObject({ type: z.literal('waiting'), for: z.string(), since: z.iso.datetime() }),
-  /** Work in progress is finished; nothing new starts. */
+  /** The run finishes the work in progress and starts nothing new. */
   z.strictObject({ type: z.literal('stopping'), because: z.enum(['interrupted', 'timeout', 'claim-lost']) }),
   z.strictObject({ type: z.literal('progress'), done: z.number(), total: z.number(), unit: z.string() }),
   z.strictObject({ type: z.literal('finding'), finding: findingSchema }),
@@ -51,7 +51,10 @@ const eventBody = z.discriminatedUnion('type', [
 const event = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Event'),
-  /** The sequence counts from 1 per run, so that a client can request the rest after a lost connection. */
+  /**
+   * Id of the run. `sequence` counts its events from 1, so a client can request the missing ones after a lost
+   * connection.
+   */
   run: z.uuid(),
   sequence: z.int().min(1),
   time: z.iso.datetime(),
@@ -61,7 +64,7 @@ const event = z.strictObject({
 })
 export type Event = z.infer<typeof event>
 
-/** Types that this release knows; newer releases may emit more. */
+/** Event types that this release knows. Newer releases may emit others. */
 export const eventTypes: ReadonlySet<string> = new Set(eventBody.options.map(({ shape }) => shape.type.value))
 
 export const eventFormat: Format<Event> = {

@@ -1,28 +1,25 @@
 import { z } from 'zod'
 import type { Format } from './versioned.ts'
 
-/**
- * Facts about a host as its agent observed them. Plans are made from facts only: a missing feature changes
- * settings, and a serious lack is a finding.
- */
+/** An IP address of the host, with the interface that has it. */
 const address = z.strictObject({
   interface: z.string(),
   address: z.union([z.ipv4(), z.ipv6()]),
   prefix: z.int().min(0).max(128),
-  /** MTU of the interface, where it could be read. */
+  /** MTU of the interface; absent if it could not be read. */
   mtu: z.int().min(1).optional(),
 })
 
 const common = {
   hostname: z.string(),
-  /** Identifies the machine, not its name: two hosts with the same id were cloned. */
+  /** Id of the operating system installation. Two hosts with the same id are clones. */
   machineId: z.string(),
   arch: z.enum(['amd64', 'arm64']),
   cpus: z.int().min(1),
   memoryBytes: z.int().min(0),
   addresses: z.array(address),
   defaultInterface: z.string().optional(),
-  /** Seconds since 1970 when the facts were collected, for comparing clocks. */
+  /** Host clock in seconds since 1970 when the facts were collected, for comparing it with other clocks. */
   clock: z.number(),
   disks: z.array(z.strictObject({ path: z.string(), totalBytes: z.int(), availableBytes: z.int() })),
   /** TCP ports in use, with the listening process. */
@@ -33,7 +30,7 @@ const linux = z.strictObject({
   os: z.literal('linux'),
   ...common,
   distribution: z.strictObject({ id: z.string(), version: z.string(), name: z.string() }),
-  /** True if the host is a container: its kernel and some settings then belong to another machine. */
+  /** True if the host is a container. It then shares the kernel and some settings with another machine. */
   container: z.boolean(),
   kernel: z.strictObject({
     release: z.string(),
@@ -50,17 +47,20 @@ const linux = z.strictObject({
     version: z.union([z.literal(1), z.literal(2)]),
     controllers: z.array(z.string()),
   }),
-  /** Programs that components call and that are present: nft, iptables, conntrack, mount. */
+  /** Programs that components call and that are installed, for example nft, iptables, conntrack, mount. */
   programs: z.array(z.string()),
-  /** Services with one of our names that hyperkube did not create. */
+  /** Services that have the name of a hyperkube service but were not created by hyperkube. */
   foreignServices: z.array(z.string()),
-  /** Capabilities that root lacks, as in some containers. */
+  /** Linux capabilities that root does not have, for example in some containers. */
   missingCapabilities: z.array(z.string()),
   swap: z.boolean(),
-  /** Process 1, which starts services. */
+  /** Name and version of the init system (process 1). */
   init: z.strictObject({ name: z.string(), version: z.string() }),
   resolver: z.strictObject({
-    /** Resolver file for pods: not the stub of systemd-resolved, because CoreDNS would query itself. */
+    /**
+     * resolv.conf for pods. It is not the one of the systemd-resolved stub, because CoreDNS would then query
+     * itself.
+     */
     file: z.string(),
     servers: z.array(z.string()),
     systemdResolved: z.boolean(),
@@ -74,16 +74,16 @@ const linux = z.strictObject({
 const adapter = z.strictObject({
   name: z.string(),
   up: z.boolean(),
-  /** True for the host side of a switch: `vEthernet (NAME)`. */
+  /** True for the host's adapter of a virtual switch: `vEthernet (NAME)`. */
   virtual: z.boolean(),
 })
 
 const hnsNetwork = z.strictObject({
   name: z.string(),
-  /** In lower case: overlay, l2bridge, nat. */
+  /** Network type in lower case: overlay, l2bridge, nat. */
   type: z.string(),
   managementAddress: z.string().optional(),
-  /** The underlying adapter. */
+  /** Name of the adapter that the network uses. */
   adapter: z.string().optional(),
   subnets: z.array(z.string()),
 })
@@ -94,18 +94,18 @@ export const windowsFacts = z.strictObject({
   build: z.int(),
   revision: z.int(),
   edition: z.string(),
-  /** Server, Server Core, or Client. */
+  /** Installation type of Windows: Server, Server Core, or Client. */
   installation: z.string(),
   containersFeature: z.boolean(),
   hyperVFeature: z.boolean(),
   rebootPending: z.boolean(),
-  /** All adapters; their addresses are in `addresses`, by the same names. */
+  /** All network adapters. `addresses` lists their IP addresses under the same names. */
   adapters: z.array(adapter),
-  /** All HNS networks, whatever created them; empty while HNS does not run. */
+  /** All HNS networks, including those of other software. Empty if HNS is not running. */
   networks: z.array(hnsNetwork),
   /** Destinations from cloud-metadata.ts that have a route. */
   metadataRoutes: z.array(z.cidrv4()),
-  /** Services from windows-services.ts that hyperkube did not create. */
+  /** Services named in windows-services.ts that exist on the host and were not created by hyperkube. */
   foreignServices: z.array(z.string()),
 })
 

@@ -9,11 +9,11 @@ export const positionSchema = z.strictObject({
 export type Position = z.infer<typeof positionSchema>
 
 /**
- * A problem, or a possible one, with a file, host or component. Validation, preflight and doctor all report
- * findings, so that people learn one format.
+ * A certain or possible problem of a file, host or component. Validation, preflight and doctor all report
+ * problems in this format.
  */
 export const findingSchema = z.strictObject({
-  /** Stable: a code keeps its meaning across releases. */
+  /** Stable code that keeps its meaning across releases. */
   code: z.string().regex(/^[A-Z][A-Z0-9_]*$/),
   severity: z.enum(['error', 'warning']),
   /** What is wrong, in one sentence without a full stop. */
@@ -21,7 +21,7 @@ export const findingSchema = z.strictObject({
   /** What to do, preferably the command to type. */
   hint: z.string().optional(),
   position: positionSchema.optional(),
-  /** Path in the document: spec.hosts[2].address. */
+  /** Path of the affected field, for example spec.hosts[2].address. */
   path: z.string().optional(),
   host: z.string().optional(),
   component: z.string().optional(),
@@ -29,7 +29,8 @@ export const findingSchema = z.strictObject({
 export type Finding = z.infer<typeof findingSchema>
 
 /**
- * Returns a filter that drops findings with ignored codes. Errors with a mandatory code are never dropped.
+ * Returns a filter that is false for findings with an ignored code. Errors with a mandatory code cannot be
+ * ignored.
  */
 export function createIgnoreFilter(
   ignored: readonly string[],

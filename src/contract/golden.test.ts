@@ -23,8 +23,8 @@ import { windowsNetworkFormat } from './windows-network.ts'
 import { workerStateFormat } from './worker-state.ts'
 
 /**
- * Documents as each release wrote them, which every later release must read. The first facts come from a lab
- * host; those of Windows are written by hand, because no Windows machine was available.
+ * Documents that earlier releases wrote and that every later release must be able to read. The Windows facts
+ * are written by hand, because no Windows machine was available.
  */
 const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['facts-lab-host.v1.json', factsFormat],

@@ -2,15 +2,13 @@ import { z } from 'zod'
 import { healAction, healPause } from './health.ts'
 import type { Format } from './versioned.ts'
 
-/**
- * Escalation progress of an unhealthy service. It is dropped after the service has been healthy for a while.
- */
+/** Healing progress of an unhealthy service. It is deleted after the service has been healthy for a while. */
 const escalation = z.strictObject({
   /** When the service became unhealthy. */
   since: z.iso.datetime(),
-  /** Number of steps taken. */
+  /** Number of healing steps taken so far. */
   step: z.int().min(0),
-  /** Time of the last step. */
+  /** Time of the last healing step. */
   lastStepAt: z.iso.datetime().optional(),
   exhausted: z.boolean(),
   /** When the service became healthy again. */
@@ -21,17 +19,20 @@ const stateSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('HealState'),
   paused: healPause.optional(),
-  /** Digest of the plan that all attempts belong to: a new plan resets the escalations. */
+  /** Digest of the applied plan. The escalations are reset when the plan changes. */
   plan: z.string().optional(),
-  /** By component. */
+  /** Escalation of each unhealthy component (key: component name). */
   escalations: z.record(z.string(), escalation),
-  /** Times of disruptive actions. */
+  /** Times of recent disruptive actions, such as restarts. */
   disruptions: z.array(z.iso.datetime()),
-  /** Newest first. */
+  /** Recent healing actions, newest first. */
   actions: z.array(healAction),
 })
 
-/** What healing must remember across restarts. Without it an agent that crashes would heal forever. */
+/**
+ * Healing state that survives a restart of the agent. Without it an agent that crashes would repeat the same
+ * healing steps forever.
+ */
 export type HealState = z.infer<typeof stateSchema>
 
 export const healStateFormat: Format<HealState> = {

@@ -5,35 +5,37 @@ import type { Format } from './versioned.ts'
 import { versionPattern } from './windows-paths.ts'
 
 /**
- * Calls to our program on a Windows host without its agent: for work before an agent exists, and for
- * diagnosis when it does not respond. On Linux a shell does this; on Windows no command line is built from
- * strings.
+ * This file defines calls to hyperkube.exe on a Windows host that do not need a running agent: for
+ * installation and for diagnosis. They avoid command lines that are built from strings.
  */
 const component = z.string().regex(/^[a-z][a-z0-9-]*$/)
 const path = z.string().max(1000)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const version = z.string().regex(versionPattern)
 
-/** Milliseconds before now by the host's clock, or since 1970. */
+/** A time: milliseconds before the host's current time (`ago`), or milliseconds since 1970 (`time`). */
 const when = z.discriminatedUnion('by', [
   z.strictObject({ by: z.literal('ago'), milliseconds: z.number() }),
   z.strictObject({ by: z.literal('time'), milliseconds: z.number() }),
 ])
 
 const requestBody = z.discriminatedUnion('type', [
-  /** Reads which agent is installed, whether it runs, and whether it is provisional. */
+  /** Reads which agent is installed, whether it is running, and whether it is provisional. */
   z.strictObject({ type: z.literal('status') }),
   /**
-   * Installs the called program as the agent, if its digest matches. A previous agent comes back unless
-   * `keep` arrives in time.
+   * Installs the called program as the agent if its digest matches. The host rolls back to the previous agent
+   * unless `keep` is called in time.
    */
   z.strictObject({
     type: z.literal('install'),
     version,
     sha256,
-    /** The runner that starts the agent, as in a plan, and the resulting service. */
+    /** The runner (wrapper program) that starts the agent, as in a plan. */
     artifact: artifactSchema,
-    /** File name of an uploaded runner beside the called program: the host may have no internet access. */
+    /**
+     * File name of an uploaded runner in the directory of the called program. It is used if the host cannot
+     * download the runner.
+     */
     beside: z
       .string()
       .regex(/^[a-z0-9][a-z0-9.-]{0,99}$/)
@@ -43,20 +45,23 @@ const requestBody = z.discriminatedUnion('type', [
     rollback: scm,
   }),
   z.strictObject({ type: z.literal('start') }),
-  /** A client has talked to the new agent: the host need not roll back. */
+  /** Confirms the new agent after a client has connected to it, so the host does not roll back. */
   z.strictObject({ type: z.literal('keep') }),
-  /** Renames an uploaded file to its target if size and digest match; deletes it otherwise. */
+  /** Renames an uploaded file to its target if size and digest match, and deletes it otherwise. */
   z.strictObject({ type: z.literal('take'), temporary: path, target: path, size: z.int().min(0), sha256 }),
-  /** Creates these folders of the upload directory and lists what is there. */
+  /** Creates these subdirectories of the upload directory and lists the files that are already uploaded. */
   z.strictObject({
     type: z.literal('uploads'),
     folders: z.array(z.string().regex(/^[a-z]+$/)).readonly(),
   }),
   /** State of services according to the service manager. */
   z.strictObject({ type: z.literal('services'), names: z.array(component).readonly() }),
-  /** Full disks, and service programs that are missing or empty. */
+  /** Returns disks that are full, and service programs that are missing or empty. */
   z.strictObject({ type: z.literal('disk-state'), names: z.array(component).readonly() }),
-  /** Log lines of each component between two times, at most the last `lines`; with `follow` also new ones. */
+  /**
+   * Returns log lines of each component between two times, at most the last `lines`. With `follow`, new lines
+   * are sent as they appear.
+   */
   z.strictObject({
     type: z.literal('logs'),
     names: z.array(component).readonly(),
@@ -65,14 +70,14 @@ const requestBody = z.discriminatedUnion('type', [
     lines: z.int().min(0).optional(),
     follow: z.boolean(),
   }),
-  /** Everything that helps to diagnose a fault, file by file. */
+  /** Returns all data that helps to diagnose a problem, as a sequence of files. */
   z.strictObject({ type: z.literal('inspect') }),
 ])
 
 const call = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('HostCall'),
-  /** Base directory of everything that hyperkube owns. */
+  /** Directory that contains all files of hyperkube. */
   base: path,
   body: requestBody,
 })
@@ -119,7 +124,7 @@ const responseBody = z.discriminatedUnion('type', [
     disks: z.array(z.strictObject({ mounted: z.string(), usedShare: z.number() })),
     programs: z.array(z.strictObject({ service: z.string(), path: z.string() })),
   }),
-  /** One log line; more follow until `done`. */
+  /** One log line. Each line is a separate response; the last response is `done`. */
   z.strictObject({
     type: z.literal('line'),
     component: z.string(),
@@ -128,7 +133,7 @@ const responseBody = z.discriminatedUnion('type', [
     priority: z.int(),
     message: z.string(),
   }),
-  /** One file; more follow until `done`. */
+  /** One file. Each file is a separate response; the last response is `done`. */
   z.strictObject({ type: z.literal('file'), file: z.string(), text: z.string() }),
   z.strictObject({
     type: z.literal('refused'),

@@ -6,15 +6,15 @@ import type { Format } from './versioned.ts'
 const stateSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('HostRequestState'),
-  /** Highest fence that was seen: lower ones are refused. */
+  /** Highest fence that the host knows. Requests with a lower fence are refused. */
   highestFence: fence.optional(),
-  /** All requests that were started, oldest first; one without a result may still run. */
+  /** All started requests, oldest first. A request without a result may still be running. */
   started: z.array(
     z.strictObject({ id: hostRequest.shape.id, until: z.iso.datetime(), result: hostResult.optional() }),
   ),
 })
 
-/** What a host must remember of requests across restarts. Without it a host would run requests twice. */
+/** Request state that survives a restart of the agent. Without it a host could run a request twice. */
 export type HostRequestState = z.infer<typeof stateSchema>
 
 export const hostRequestStateFormat: Format<HostRequestState> = {

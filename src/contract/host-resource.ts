@@ -3,25 +3,25 @@ import { fence } from './fence.ts'
 import { healAction } from './health.ts'
 import { subjectAltNames } from './certificate-spec.ts'
 
-/** Identity of a request: a host runs each id at most once. */
+/** Id of a request. A host runs each id at most once. */
 const id = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,127}$/)
 
-/** File name of a snapshot on a host: it cannot leave the directory or be hidden. */
+/** File name of a snapshot on a host. The pattern allows no path separators and no leading dot. */
 export const snapshotFileName = z.string().regex(/^[a-z0-9][\w.-]{0,99}$/i)
 
-/** Actions that controllers may request of a host. None of them changes what its plan says. */
+/** Actions that controllers may request from a host. No action changes the desired state in the plan. */
 export const hostAction = z.discriminatedUnion('type', [
-  /** Check everything again and report. */
+  /** Run all checks again and report the result. */
   z.strictObject({ type: z.literal('check') }),
   /** Save recent logs of a component. */
   z.strictObject({ type: z.literal('capture-logs'), component: z.string().min(1) }),
   /** Renew due certificates now instead of at the next check. */
   z.strictObject({ type: z.literal('renew-certificates') }),
-  /** Defragment the local etcd member. It serves no requests meanwhile. */
+  /** Defragment the local etcd member, which serves no requests meanwhile. */
   z.strictObject({ type: z.literal('defragment-etcd') }),
   /**
-   * Save the database of the local etcd member. Other snapshots are removed only after the new one is
-   * verified.
+   * Save the database of the local etcd member. The snapshots in `remove` are deleted only after the new one
+   * is verified.
    */
   z.strictObject({
     type: z.literal('take-snapshot'),
@@ -33,31 +33,37 @@ export type HostAction = z.infer<typeof hostAction>
 
 export const hostRequest = z.strictObject({
   id,
-  /** Fence of the requesting leader. */
+  /** Fence of the leader that wrote the request. */
   fence,
-  /** Claim generation that the requester saw; stale if lower than the host's. */
+  /**
+   * Generation of the operator lock that the controller saw. The host refuses the request if it knows a
+   * higher one.
+   */
   generation: z.int().min(0),
-  /** The host must not start later. The result is also kept until then. */
+  /** Latest time at which the host may start the action. The host also keeps the result until then. */
   until: z.iso.datetime(),
   action: hostAction,
 })
 export type HostRequest = z.infer<typeof hostRequest>
 
-/** More pending requests than this mean that something is wrong. */
+/** Maximum number of pending requests of a host. Normal operation stays far below it. */
 export const maxHostRequests = 32
 
-/** Written by the client that plans the host, except for the requests, which controllers write. */
+/** Written by the client that plans the host, except for `requests`, which controllers write. */
 export const hostSpec = z.object({
-  /** Names and addresses from the plan: what the host itself claims does not count. */
+  /** Names and addresses of the host from its plan. Names that the host reports about itself are not used. */
   names: subjectAltNames.optional(),
-  /** Parsed one by one: an agent that does not know one of them still runs the others. */
+  /**
+   * Each request is parsed separately, so an agent that does not know one action still runs the other
+   * requests.
+   */
   requests: z.array(z.unknown()).max(maxHostRequests).optional(),
 })
 
 export const hostRequestRefusal = z.enum([
-  /** A higher fence was seen. */
+  /** The host knows a higher fence. */
   'fence',
-  /** An operator has changed the cluster since. */
+  /** An operator has changed the cluster since the request was written. */
   'generation',
   'late',
   /** The agent does not know the action. */
@@ -68,14 +74,14 @@ export type HostRequestRefusal = z.infer<typeof hostRequestRefusal>
 export const hostResult = z.discriminatedUnion('outcome', [
   z.object({ id, outcome: z.literal('done'), at: z.iso.datetime(), details: z.array(z.string()) }),
   z.object({ id, outcome: z.literal('failed'), at: z.iso.datetime(), details: z.array(z.string()) }),
-  /** The agent ended during the action: it may be done partly or completely. */
+  /** The agent stopped during the action, which may be partly or completely done. */
   z.object({ id, outcome: z.literal('interrupted'), at: z.iso.datetime(), details: z.array(z.string()) }),
-  /** Nothing was done. A corrected request can be sent again. */
+  /** The action was not started. The request can be corrected and sent again. */
   z.object({ id, outcome: z.literal('refused'), reason: hostRequestRefusal }),
 ])
 export type HostResult = z.infer<typeof hostResult>
 
-/** A condition in the form that Kubernetes uses everywhere. */
+/** A condition as in the status of Kubernetes objects. */
 export const hostCondition = z.object({
   type: z.string(),
   status: z.enum(['True', 'False', 'Unknown']),
@@ -105,20 +111,23 @@ const certificate = z.object({
   component: z.string(),
   file: z.string(),
   notAfter: z.iso.datetime(),
-  /** When the agent will renew it. */
+  /** When the agent will renew the certificate. */
   renewAfter: z.iso.datetime(),
 })
 export type HostCertificate = z.infer<typeof certificate>
 
-/** What the local etcd member reports about itself and the others. Ids are in hex. */
+/** What the local etcd member reports about itself and about the other members. Ids are in hex. */
 const etcd = z.object({
   id: z.string(),
   leader: z.string().optional(),
   learner: z.boolean(),
-  /** It sees a quorum and serves requests. */
+  /** True if the member sees a quorum and serves requests. */
   ready: z.boolean(),
   version: z.string(),
-  /** Bytes, rounded to mebibytes: a value that always grows must not cause constant updates. */
+  /**
+   * Database size in bytes, rounded to mebibytes, so that its constant growth does not cause constant
+   * updates.
+   */
   size: z.int(),
   inUse: z.int(),
   quota: z.int().optional(),
@@ -133,22 +142,22 @@ export type HostSnapshot = z.infer<typeof snapshot>
 /** Written by the host's agent, except for the conditions, which controllers write. */
 export const hostStatus = z.object({
   agent: z.string().optional(),
-  /** By the host's clock: only a change of the value matters. */
+  /** Time of the last report by the host's clock. Readers only check whether the value changes. */
   heartbeat: z.iso.datetime().optional(),
-  /** Highest claim generation that the host has seen. */
+  /** Highest generation of the operator lock that the host knows. */
   generation: z.int().min(0).optional(),
-  /** Highest fence that the host has seen. */
+  /** Highest fence that the host knows. */
   highestFence: fence.optional(),
-  /** Why healing does nothing at present. */
+  /** Why healing is suspended. */
   suspended: z.string().optional(),
   components: z.array(component).optional(),
-  /** Probes that fail now. */
+  /** Probes that are currently failing. */
   failing: z.array(failingProbe).optional(),
-  /** Recent actions, newest first. */
+  /** Recent healing actions, newest first. */
   actions: z.array(healAction.pick({ at: true, component: true, action: true, because: true })).optional(),
   certificates: z.array(certificate).optional(),
   etcd: etcd.optional(),
-  /** Oldest first. */
+  /** Snapshots on the host, oldest first. */
   snapshots: z.array(snapshot).optional(),
   results: z.array(hostResult).optional(),
   conditions: z.array(hostCondition).optional(),

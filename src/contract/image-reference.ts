@@ -1,10 +1,10 @@
 /** A full image reference: registry.k8s.io/pause:3.10.2@sha256:… */
 export interface ImageReference {
-  /** The registry in the reference, which need not be the server that is contacted. */
+  /** Registry name in the reference. A mirror may be contacted instead of this registry. */
   readonly registry: string
   readonly repository: string
   readonly tag: string | undefined
-  /** With its algorithm: sha256:… */
+  /** Digest with its algorithm: sha256:… */
   readonly digest: string | undefined
 }
 
@@ -14,8 +14,8 @@ const fullReference =
   /^(?<registry>[^/@\s]+)\/(?<repository>[^:@\s]+)(?::(?<tag>\w[\w.-]{0,127}))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$/
 
 /**
- * Returns undefined if the text is not a full reference: without a registry, its meaning depends on the
- * reader.
+ * Parses a full image reference. Returns undefined for a reference without a registry, because each runtime
+ * has its own default registry.
  */
 export function parseImage(text: string): ImageReference | undefined {
   const { registry, repository, tag, digest } = fullReference.exec(text)?.groups ?? {}
@@ -24,7 +24,9 @@ export function parseImage(text: string): ImageReference | undefined {
     : { registry, repository, tag, digest }
 }
 
-/** The reference without its digest. A runtime finds the sandbox image by this name only. */
+/**
+ * Removes the digest from a reference. A runtime finds the sandbox image only by its name without a digest.
+ */
 export function stripDigest(text: string): string {
   return text.replace(/@sha256:[0-9a-f]{64}$/, '')
 }
@@ -34,10 +36,7 @@ export function pinDigest(text: string, digest: string): string {
   return `${stripDigest(text)}@${digest}`
 }
 
-/**
- * Names under which a runtime stores an image: by tag and by digest. A reference with both is looked up by
- * digest only.
- */
+/** Lists the names under which a runtime stores an image: by digest and by tag. */
 export function listRuntimeNames(text: string): readonly string[] {
   const image = parseImage(text)
   if (image?.digest === undefined) return [text]

@@ -11,7 +11,7 @@ const entryBody = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('run-started'),
     command: z.string(),
-    /** Digest of the plan. */
+    /** Digest of the plan that the run applies. */
     plan: z.string().optional(),
   }),
   z.strictObject({ type: z.literal('run-ended'), ...result }),
@@ -26,7 +26,7 @@ const entry = z.strictObject({
   time: z.iso.datetime(),
   body: entryBody,
 })
-/** One line of the journal of a host. An op is written before it starts and again after it ends. */
+/** One line of a host's journal. An entry is written before an op starts and after it ends. */
 export type JournalEntry = z.infer<typeof entry>
 
 export const journalEntryFormat: Format<JournalEntry> = {

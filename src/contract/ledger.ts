@@ -6,18 +6,21 @@ import { subjectAltNames, certificateSubject, keyUsage } from './certificate-spe
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const access = { owner: z.string().min(1), mode: z.string().regex(/^0[0-7]{3}$/) }
 
-/** Directories that were created for the resource, and are removed with it if they are empty. */
+/** Parent directories that were created for the resource. They are removed with it if they are empty. */
 const parents = z.array(z.string())
 
 const common = {
   name: z.string(),
-  /** Digest of the resource in the plan. */
+  /** Digest of the resource as described in the plan. */
   digest: z.string(),
   /** Components that own the resource. */
   owners: z.array(z.strictObject({ component: z.string(), stage: stageSchema, restart: z.boolean() })).min(1),
 }
 
-/** Attributes of a hashed file: while they are unchanged, the digest is valid without reading the file. */
+/**
+ * Digest and attributes of a file. While the attributes are unchanged, the digest is valid and the file need
+ * not be read.
+ */
 const hashedFile = z.strictObject({
   path: z.string(),
   sha256,
@@ -29,16 +32,16 @@ const hashedFile = z.strictObject({
 })
 export type HashedFile = z.infer<typeof hashedFile>
 
-/** Access before the first change, to be restored on removal. */
+/** Owner and mode before the first change by hyperkube. They are restored when the resource is removed. */
 const originalAccess = z.strictObject({
   uid: z.int(),
   gid: z.int(),
   mode: z.int(),
-  /** Security descriptor, on Windows. */
+  /** Windows security descriptor. */
   sddl: z.string().optional(),
 })
 
-/** One resource on the host, with the data to detect drift and to remove it. */
+/** One resource on the host, with the data that is needed to detect drift and to remove the resource. */
 const resource = z.discriminatedUnion('target', [
   z.strictObject({ ...common, target: z.literal('user'), existed: z.boolean() }),
   z.strictObject({ ...common, target: z.literal('module') }),
@@ -69,7 +72,7 @@ const resource = z.discriminatedUnion('target', [
     target: z.literal('file'),
     ...access,
     sha256,
-    /** Backup of the file that existed before ours. */
+    /** Path of the backup of a file that existed before hyperkube wrote its own. */
     backup: z.string().optional(),
     parents,
   }),
@@ -97,12 +100,12 @@ const resource = z.discriminatedUnion('target', [
   z.strictObject({
     ...common,
     target: z.literal('service'),
-    /** Digest of its unit. */
+    /** Digest of the unit file. */
     sha256,
     backup: z.string().optional(),
-    /** True if the service was observed running since it was installed. */
+    /** True if the service has been observed running since its installation. */
     started: z.boolean(),
-    /** Names of resources that changed since the service started, and that it reads only at start. */
+    /** Names of resources that changed since the service started. The service must restart to read them. */
     pendingChanges: z.array(z.string()),
   }),
 ])
@@ -113,10 +116,10 @@ const ledger = z.strictObject({
   kind: z.literal('Ledger'),
   cluster: z.strictObject({ name: z.string(), id: z.uuid() }),
   resources: z.array(resource),
-  /** Data directories of removed components; only a reset deletes them. */
+  /** Data directories of removed components. Only `reset` deletes them. */
   retainedDirectories: z.array(z.string()),
 })
-/** Everything that the agent put on its host and that is not known to be gone. */
+/** All resources that the agent created on its host and that are not confirmed as removed. */
 export type Ledger = z.infer<typeof ledger>
 
 export const ledgerFormat: Format<Ledger> = {
@@ -128,14 +131,14 @@ export const ledgerFormat: Format<Ledger> = {
 const manifest = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('ArtifactManifest'),
-  /** Digest of the download. */
+  /** SHA-256 of the downloaded file. */
   sha256,
-  /** By path in the directory. */
+  /** SHA-256 of each unpacked file, by its path in the artifact's directory. */
   files: z.record(z.string(), sha256),
 })
 export type ArtifactManifest = z.infer<typeof manifest>
 
-/** Digests of an artifact when it was unpacked; stored beside its files. */
+/** Manifest of an unpacked artifact with its digests. It is stored in the artifact's directory. */
 export const artifactManifestFormat: Format<ArtifactManifest> = {
   kind: 'ArtifactManifest',
   newest: { apiVersion: 'hyperkube.dev/v1', schema: manifest },

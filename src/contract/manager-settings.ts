@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import type { Format } from './versioned.ts'
 
-/** User in the manager's certificate. It may only hold the leader lease and impersonate its controllers. */
+/**
+ * User name in the manager's certificate. This user may only hold the leader lease and impersonate the users
+ * of the controllers.
+ */
 export const managerUser = 'hyperkube:controller-manager'
-/** Prefix of the users that its controllers act as. */
+/** Prefix of the user names that the controllers act as. */
 export const controllerUserPrefix = 'hyperkube:controller:'
 
 const manifest = z.looseObject({
@@ -14,7 +17,7 @@ const manifest = z.looseObject({
 
 const count = z.int().min(0).max(10_000)
 
-/** Keeps the newest snapshot of each of the last so many hours, days and weeks. */
+/** Snapshots to keep: the newest of each hour, day and week, for so many hours, days and weeks. */
 export const retention = z.strictObject({ hourly: count, daily: count, weekly: count })
 export type Retention = z.infer<typeof retention>
 
@@ -23,18 +26,20 @@ const settings = z.strictObject({
   kind: z.literal('ControllerManagerSettings'),
   snapshots: z
     .strictObject({
-      /** Cron syntax in UTC: minute, hour, day of month, month, day of week. */
+      /** Cron schedule in UTC: minute, hour, day of month, month, day of week. */
       schedule: z.string(),
       keep: retention,
     })
     .optional(),
-  /** All addons of the cluster, as last applied. */
+  /** All addons of the cluster as they were last applied. */
   addons: z
     .array(z.strictObject({ name: z.string(), manifests: z.array(manifest), force: z.boolean().optional() }))
     .optional(),
 })
 
-/** Settings from cluster.yml that controllers need and that no object in the cluster holds. */
+/**
+ * Settings from cluster.yml that controllers need and that are not stored in any other object of the cluster.
+ */
 export type ManagerSettings = z.infer<typeof settings>
 
 export const managerSettingsFormat: Format<ManagerSettings> = {

@@ -1,29 +1,29 @@
 import { z } from 'zod'
 
-/** Network probes between hosts, to learn whether they can reach each other. */
 const port = z.int().min(1).max(65_535)
 const ip = z.union([z.ipv4(), z.ipv6()])
 
 /**
- * Lets a listener and a probing host recognize each other, so that another server is not mistaken for one of
- * them.
+ * Random token that both sides of a probe know. It proves that the response comes from hyperkube and not from
+ * another server on this port.
  */
 export const probeToken = z.string().regex(/^[0-9a-f]{32}$/)
 
 /**
- * At most sixteen ports and half a minute: the owner of a port would miss it if it were occupied for longer.
+ * Ports to open for probes of other hosts. Number and duration are limited, because the programs that
+ * normally use these ports cannot listen meanwhile.
  */
 export const listenSpec = z.strictObject({
   address: ip,
   tcp: z.array(port).max(8),
   udp: z.array(port).max(8),
   token: probeToken,
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   for: z.int().min(1).max(30_000),
 })
 export type ListenSpec = z.infer<typeof listenSpec>
 
-/** The ports that were free and are open now. */
+/** The requested ports that were free and are now open. */
 export const listening = z.strictObject({ tcp: z.array(port), udp: z.array(port) })
 export type Listening = z.infer<typeof listening>
 
@@ -31,7 +31,7 @@ const tcpTarget = z.strictObject({
   protocol: z.literal('tcp'),
   address: ip,
   port,
-  /** What the server must send first. Without a token, an accepted connection is enough. */
+  /** Token that the server must send first. Without a token, an accepted connection is a success. */
   token: probeToken.optional(),
 })
 export type TcpTarget = z.infer<typeof tcpTarget>
@@ -41,7 +41,10 @@ const udpTarget = z.strictObject({
   address: ip,
   port,
   token: probeToken,
-  /** Size of each datagram in bytes. The largest must arrive; the others show which size gets through. */
+  /**
+   * Sizes of the datagrams to send, in bytes. The probe succeeds if the largest arrives; the smaller ones
+   * show which size is still possible.
+   */
   sizes: z.array(z.int().min(64).max(65_507)).min(1).max(16),
 })
 export type UdpTarget = z.infer<typeof udpTarget>
@@ -52,14 +55,14 @@ export type NetworkProbeTarget = z.infer<typeof networkProbeTarget>
 export const networkProbeResult = z.strictObject({
   outcome: z.enum([
     'ok',
-    /** Refused at once, possibly by a firewall. */
+    /** The connection was refused at once, possibly by a firewall. */
     'refused',
     'timeout',
-    /** A router or the own host reported that there is no route. */
+    /** A router or the probing host reported that there is no route. */
     'unreachable',
-    /** Something responded that is not the expected host. */
+    /** A server responded without the expected token. */
     'unexpected-response',
-    /** Smaller datagrams arrive. */
+    /** Only smaller datagrams arrived. */
     'too-big',
   ]),
   milliseconds: z.number().min(0),
@@ -69,5 +72,5 @@ export const networkProbeResult = z.strictObject({
 export type NetworkProbeResult = z.infer<typeof networkProbeResult>
 export type NetworkProbeOutcome = NetworkProbeResult['outcome']
 
-/** Limit per request; split larger sets. */
+/** Maximum number of targets in one request. Callers must split longer lists. */
 export const maxProbeTargets = 1000

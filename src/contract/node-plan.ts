@@ -13,12 +13,12 @@ const nodePlan = z.strictObject({
   kind: z.literal('NodePlan'),
   cluster: z.strictObject({ name: z.string(), id: z.uuid() }),
   host: z.string(),
-  /** Address at which other hosts reach it. */
+  /** Address at which other hosts reach this host. */
   address: z.string(),
   os: z.enum(['linux', 'windows']),
   arch: z.enum(['amd64', 'arm64']),
   roles: z.array(z.enum(['control-plane', 'etcd', 'worker'])),
-  /** The Kubernetes node of the host. A host that only runs etcd has none. */
+  /** Kubernetes node of the host; absent if the host runs only etcd. */
   node: z
     .strictObject({
       name: z.string(),
@@ -26,7 +26,7 @@ const nodePlan = z.strictObject({
       taints: z.array(taint),
     })
     .optional(),
-  /** In the order in which they are set up. */
+  /** Components in the order of their setup. */
   components: z.array(componentPlan),
 })
 

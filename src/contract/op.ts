@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { stageSchema } from './stage.ts'
 
-/** The kind of resource that an op changes. */
+/** Kind of resource that an op changes. */
 export const opTarget = z.enum([
   'user',
   'module',
@@ -18,8 +18,8 @@ export const opTarget = z.enum([
 export type OpTarget = z.infer<typeof opTarget>
 
 /**
- * One change on a host. It states the desired result, not the way there: the agent checks first, so that an
- * op is idempotent.
+ * One change on a host. An op names the desired result, and the agent checks the current state first, so ops
+ * are idempotent.
  */
 export const opSchema = z.strictObject({
   component: z.string(),
@@ -27,7 +27,10 @@ export const opSchema = z.strictObject({
   action: z.enum(['create', 'change', 'remove', 'start', 'restart', 'stop']),
   target: opTarget,
   name: z.string(),
-  /** Reasons that do not follow from the rest: the files that cause a service to restart. */
+  /**
+   * Causes of the op that its other fields do not show, for example the files that make a service restart
+   * necessary.
+   */
   because: z.array(z.string()),
 })
 export type Op = z.infer<typeof opSchema>

@@ -6,12 +6,12 @@ const previousAgent = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('PreviousAgent'),
   version: z.string().regex(versionPattern),
-  /** Command line of its service, as the service manager had it. */
+  /** Command line of the previous agent's service. */
   commandLine: z.string(),
 })
 
 /**
- * The agent that a Windows host rolls back to unless the new one is confirmed. While this file exists, the
+ * The agent that a Windows host rolls back to unless the new agent is confirmed. While this file exists, the
  * new agent is provisional.
  */
 export type PreviousAgent = z.infer<typeof previousAgent>

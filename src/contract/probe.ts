@@ -2,13 +2,14 @@ import { z } from 'zod'
 
 const milliseconds = z.int().min(1)
 /**
- * A kubeconfig on the host that belongs to the probed component: the probe sees what that component may see.
+ * Path of a kubeconfig on the host. It belongs to the probed component, so the probe has the same permissions
+ * as the component.
  */
 const kubeconfig = z.string()
 
 /**
- * How to probe. Files are named by their path on the host, so that a renewed certificate is simply read
- * again.
+ * What a probe checks. Certificates and other files are given as paths on the host, so renewed files are read
+ * at the next run.
  */
 const check = z.discriminatedUnion('kind', [
   /** The supervisor reports that the service runs. */
@@ -22,13 +23,13 @@ const check = z.discriminatedUnion('kind', [
   }),
   /** The server reports SERVING through the gRPC health service. */
   z.strictObject({ kind: z.literal('grpc'), endpoint: z.string() }),
-  /** The container runtime reports that it is ready; with `network` also that pods get a network. */
+  /** The container runtime reports that it is ready. With `network`, its pod network must be ready too. */
   z.strictObject({ kind: z.literal('cri'), endpoint: z.string(), network: z.boolean().optional() }),
   /** A network interface exists and is up. */
   z.strictObject({ kind: z.literal('interface'), name: z.string() }),
   /**
-   * The pod network seen from this host: the interface has the address in the subnet file, that file matches
-   * the node's subnet, and every other node has a route.
+   * The pod network works on this host. The interface has the address from the subnet file, the file matches
+   * the node's subnet, and there are routes to all other nodes.
    */
   z.strictObject({
     kind: z.literal('overlay'),
@@ -44,25 +45,26 @@ const check = z.discriminatedUnion('kind', [
   /** An HNS network with this name and type exists. */
   z.strictObject({ kind: z.literal('hns-network'), name: z.string(), type: z.enum(['overlay', 'l2bridge']) }),
   z.strictObject({ kind: z.literal('file'), path: z.string() }),
-  /** The node renewed its lease within this time. */
+  /** The node's lease was renewed at most `maxMs` ago. */
   z.strictObject({ kind: z.literal('node-lease'), node: z.string(), kubeconfig, maxMs: milliseconds }),
   /**
-   * Some nodes that follow this one by name respond at their kubelet port: together all nodes cover each
-   * other.
+   * The kubelet ports of the next `count` nodes, ordered by name, are reachable. All probes together check
+   * every node.
    */
   z.strictObject({ kind: z.literal('peer-nodes'), node: z.string(), kubeconfig, count: z.int().min(1) }),
-  /** A write reaches the disk within this time. */
+  /** A write to the directory reaches the disk within `maxMs`. */
   z.strictObject({ kind: z.literal('disk-latency'), directory: z.string(), maxMs: milliseconds }),
-  /** At least this share of the file system is free, from 0 to 1. */
+  /** At least the share `minFree` (0 to 1) of the file system is free. */
   z.strictObject({ kind: z.literal('disk-space'), directory: z.string(), minFree: z.number().min(0).max(1) }),
-  /** The certificate is valid, and more than this share of its lifetime is left, from 0 to 1. */
+  /** The certificate is valid, and more than the share `minRemaining` (0 to 1) of its lifetime is left. */
   z.strictObject({
     kind: z.literal('certificate'),
     file: z.string(),
     minRemaining: z.number().min(0).max(1),
   }),
   /**
-   * The clock differs by at most this from the majority of these servers, according to their Date headers.
+   * The host's clock differs from the clocks of most of these servers by at most `maxMs`. The servers' time
+   * is read from Date headers.
    */
   z.strictObject({
     kind: z.literal('clock'),
@@ -74,8 +76,8 @@ const check = z.discriminatedUnion('kind', [
 export type ProbeCheck = z.infer<typeof check>
 
 /**
- * A probe of one component. A local probe checks the component itself, and only a failing local probe may
- * cause a restart. A remote probe checks the environment of the component and is only reported.
+ * A probe of one component. A local probe checks the component itself; only its failure may cause a restart.
+ * A remote probe checks the environment of the component and is only reported.
  */
 export const probeSchema = z.strictObject({
   name: z.string().min(1),
@@ -83,7 +85,7 @@ export const probeSchema = z.strictObject({
   check,
   intervalMs: milliseconds,
   timeoutMs: milliseconds,
-  /** Number of consecutive failures until the probe counts as failed. */
+  /** Number of consecutive failures after which the probe is unhealthy. */
   failureThreshold: z.int().min(1),
 })
 export type Probe = z.infer<typeof probeSchema>

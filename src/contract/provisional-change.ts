@@ -2,26 +2,26 @@ import { z } from 'zod'
 
 /** A change that a host rolls back by itself unless an operator confirms it. */
 export const provisionalChange = z.strictObject({
-  /** The same on all hosts of the change. */
+  /** Id of the change, equal on all affected hosts. */
   id: z.uuid(),
   /** Digest of the provisional plan. */
   plan: z.string().regex(/^[0-9a-f]{64}$/),
-  /** By the host's clock. */
+  /** Time by the host's clock until which the change must be confirmed. */
   deadline: z.iso.datetime(),
   /**
-   * Milliseconds after the deadline at which this host rolls back, so that hosts roll back one after the
-   * other.
+   * Milliseconds that this host waits after the deadline before it rolls back. Different delays make hosts
+   * roll back one after the other.
    */
   rollbackDelayMs: z.int().min(0),
 })
 export type ProvisionalChange = z.infer<typeof provisionalChange>
 
-/** State of a provisional change on a host. A confirmed change is forgotten. */
+/** State of a provisional change on a host. A confirmed change has no state. */
 export const hostProvisionalChange = z.discriminatedUnion('state', [
   z.strictObject({ ...provisionalChange.shape, state: z.literal('provisional') }),
   z.strictObject({ ...provisionalChange.shape, state: z.literal('rolled-back'), at: z.iso.datetime() }),
 ])
 export type HostProvisionalChange = z.infer<typeof hostProvisionalChange>
 
-/** Longest provisional change, in milliseconds. */
+/** Maximum time until a provisional change must be confirmed, in milliseconds. */
 export const maxProvisionalMs = 24 * 3_600_000

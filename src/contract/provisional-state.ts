@@ -9,15 +9,15 @@ const head = {
   provisional: provisionalChange,
 }
 
-/** What a host must remember of a provisional change across restarts. */
+/** State of a provisional change that the host stores on disk, so that it survives restarts. */
 const stateSchema = z.discriminatedUnion('state', [
   z.strictObject({
     ...head,
     state: z.literal('provisional'),
-    /** The plan to roll back to. It contains no secrets. */
+    /** The plan to roll back to, without secrets. */
     previousPlan: nodePlanFormat.newest.schema,
   }),
-  /** The change was not confirmed. Kept until something else changes the host. */
+  /** The change was not confirmed. This state is kept until the next change on the host. */
   z.strictObject({ ...head, state: z.literal('rolled-back'), at: z.iso.datetime() }),
 ])
 export type ProvisionalState = z.infer<typeof stateSchema>

@@ -8,22 +8,22 @@ const configuration = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('ApiserverProxyConfiguration'),
   listen: endpoint,
-  /** Serves /healthz and /metrics. */
+  /** Address of the server for /healthz and /metrics. */
   health: endpoint,
-  /** Initial servers; they stay candidates even after others are discovered. */
+  /** Initial API servers. The proxy keeps trying them even after it has discovered others. */
   servers: z.array(endpoint).min(1).readonly(),
-  /** The server on this host, if there is one. */
+  /** API server on this host; absent on hosts without an API server. */
   local: endpoint.optional(),
-  /** Paths on the host. */
+  /** Path of the CA certificates on the host. */
   caFile: z.string(),
   credentials: z.strictObject({ certificate: z.string(), privateKey: z.string() }),
-  /** File with the discovered servers. */
+  /** Path of the file that stores the discovered API servers. */
   stateFile: z.string(),
   maxConnections: z.int().min(1).max(100_000).optional(),
 })
 export type ProxyConfiguration = z.infer<typeof configuration>
 
-/** Configuration of apiserver-proxy: written by the plan, read by the program on every node. */
+/** Configuration of apiserver-proxy. It is part of the plan and is read by the proxy on every node. */
 export const proxyConfigurationFormat: Format<ProxyConfiguration> = {
   kind: 'ApiserverProxyConfiguration',
   newest: { apiVersion: 'hyperkube.dev/v1', schema: configuration },
@@ -37,7 +37,10 @@ const stateSchema = z.strictObject({
 })
 export type ProxyState = z.infer<typeof stateSchema>
 
-/** Discovered servers. A node that reboots while the configured servers are gone still finds the cluster. */
+/**
+ * Discovered API servers. With this file a rebooted node finds the cluster even if all configured servers
+ * were replaced.
+ */
 export const proxyStateFormat: Format<ProxyState> = {
   kind: 'ApiserverProxyState',
   newest: { apiVersion: 'hyperkube.dev/v1', schema: stateSchema },

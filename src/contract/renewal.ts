@@ -1,16 +1,19 @@
 /**
- * Signer name of certificate signing requests by which a host replaces a certificate; control planes sign
- * them.
+ * Signer name of the certificate signing requests with which a host renews its certificates. Control planes
+ * sign these requests.
  */
 export const renewalSigner = 'hyperkube.dev/renewal'
 
-/** Annotations of such a request. */
+/** Annotations of a renewal request. */
 export const renewalAnnotations = {
   /** The certificate to replace, as PEM. */
   previous: 'hyperkube.dev/previous-certificate',
-  /** Base64 signature that proves possession of the key of that certificate. */
+  /**
+   * Base64 signature made with the key of the previous certificate. It proves that the requester has this
+   * key.
+   */
   proof: 'hyperkube.dev/proof',
 } as const
 
-/** User as which the agents of control planes sign. */
+/** Kubernetes user of the agents on control planes when they sign renewals. */
 export const agentUser = 'hyperkube:agent'

@@ -17,25 +17,28 @@ import { stageSchema } from './stage.ts'
 import { hostProvisionalChange, provisionalChange } from './provisional-change.ts'
 import type { Format } from './versioned.ts'
 
-/** The current holder of the operator lock. */
+/** Holder and generation of the operator lock. */
 export const claimSchema = z.strictObject({
   holder: z.string().min(1),
-  /** The agent refuses requests with a lower generation than it has seen. */
+  /**
+   * Increases with each new holder. The agent refuses requests with a lower generation than the highest it
+   * knows.
+   */
   generation: z.int().min(1),
 })
 export type Claim = z.infer<typeof claimSchema>
 
 const plan = nodePlanFormat.newest.schema
 
-/** Base64, by the name in the plan. */
+/** Secrets of the plan in base64. The key is the name of the secret in the plan. */
 const secrets = z.record(z.string(), z.base64())
 
-/** An installed certificate, never its key. */
+/** An installed certificate without its private key. */
 const installedCertificate = z.strictObject({
   component: z.string(),
   file: z.string(),
   ca: z.enum(['kubernetes', 'etcd', 'front-proxy']),
-  /** PEM; absent if the file is gone. */
+  /** The certificate as PEM; absent if the file does not exist. */
   certificate: z.string().optional(),
 })
 export type InstalledCertificate = z.infer<typeof installedCertificate>
@@ -43,11 +46,11 @@ export type InstalledCertificate = z.infer<typeof installedCertificate>
 const requestBody = z.discriminatedUnion('type', [
   /** Returns the agent's version and the holder of the operator lock. */
   z.strictObject({ type: z.literal('hello') }),
-  /** `host` is the operator's name for the host. */
+  /** `host` is the name of the host in cluster.yml. */
   z.strictObject({ type: z.literal('facts'), host: z.string() }),
   /**
-   * What applying the plan would do. `fileContents` adds the current content of files that would change;
-   * `renew` treats all certificates as due.
+   * Lists the ops that applying the plan would run. `fileContents` adds the current content of files that
+   * would change. `renew` treats all certificates as due for renewal.
    */
   z.strictObject({
     type: z.literal('diff'),
@@ -56,16 +59,19 @@ const requestBody = z.discriminatedUnion('type', [
     renew: z.boolean().optional(),
   }),
   /**
-   * The last completely applied plan that differs from the given digest. Without a digest: the plan that a
-   * provisional change would roll back to.
+   * Returns the last completely applied plan whose digest is not `differentFrom`. Without `differentFrom`,
+   * returns the plan that a provisional change would roll back to.
    */
   z.strictObject({ type: z.literal('previous-plan'), differentFrom: z.string().optional() }),
-  /** With `force` also from an active holder. */
+  /** Takes the operator lock. With `force`, it is taken even from an active holder. */
   z.strictObject({ type: z.literal('claim'), claim: claimSchema, force: z.boolean() }),
   z.strictObject({ type: z.literal('release'), claim: claimSchema }),
-  /** All installed certificates in their current state. */
+  /** Returns all installed certificates. */
   z.strictObject({ type: z.literal('certificates') }),
-  /** Creates missing keys and returns a signing request for each due certificate; with `renew` for all. */
+  /**
+   * Creates missing keys and returns a certificate signing request for each certificate that is due. With
+   * `renew`, all certificates are due.
+   */
   z.strictObject({
     type: z.literal('certificate-requests'),
     claim: claimSchema,
@@ -80,21 +86,24 @@ const requestBody = z.discriminatedUnion('type', [
     through: stageSchema,
     plan,
     secrets,
-    /** PEM, by the path of the certificate file. */
+    /** Signed certificates as PEM. The key is the path of the certificate file. */
     certificates: z.record(z.string(), z.string()),
   }),
-  /** Events of a run, starting at a sequence number. */
+  /** Returns the events of a run from sequence number `from` on. */
   z.strictObject({ type: z.literal('attach'), run: z.uuid(), from: z.int().min(1) }),
-  /** Stops the services of some components in reverse order. The next apply starts them again. */
+  /** Stops the services of these components in reverse start order. The next apply starts them again. */
   z.strictObject({
     type: z.literal('stop-services'),
     claim: claimSchema,
     run: z.uuid(),
     components: z.array(z.string()),
-    /** Kill without a graceful stop. */
+    /** Kills the processes instead of stopping them gracefully. */
     immediately: z.boolean().optional(),
   }),
-  /** Replaces the data of the etcd member, as a run: `sha256` names an uploaded archive. */
+  /**
+   * Replaces the data of the local etcd member. `sha256` identifies the uploaded archive. Progress is
+   * recorded as run `run`.
+   */
   z.strictObject({
     type: z.literal('restore-etcd-data'),
     claim: claimSchema,
@@ -103,15 +112,15 @@ const requestBody = z.discriminatedUnion('type', [
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
   }),
   /**
-   * Turns a host with a lost etcd member into one that never had any, as a run. Remaining data is moved
-   * aside.
+   * Removes a lost etcd member from a host as if etcd had never run there. Remaining data is moved aside.
+   * Recorded as run `run`.
    */
   z.strictObject({ type: z.literal('wipe-etcd'), claim: claimSchema, run: z.uuid() }),
-  /** Every member has its data and may start. */
+  /** Ends the restore after all members have their data, so etcd may start. */
   z.strictObject({ type: z.literal('end-restore'), claim: claimSchema, id: z.uuid() }),
   /**
-   * The host rolls back to its current plan unless the change is confirmed. Repeating the request continues
-   * the same change.
+   * Starts a provisional change: the host rolls back to its current plan unless the change is confirmed. A
+   * repeated request with the same id keeps the plan to roll back to.
    */
   z.strictObject({
     type: z.literal('begin-provisional'),
@@ -125,15 +134,17 @@ const requestBody = z.discriminatedUnion('type', [
     id: z.uuid(),
     deadline: z.iso.datetime(),
   }),
-  /** Confirms the change. */
+  /** Confirms a provisional change, so the host does not roll back. */
   z.strictObject({ type: z.literal('confirm-provisional'), claim: claimSchema, id: z.uuid() }),
-  /** Removes everything of hyperkube from the host, as a run. */
+  /** Removes all resources of hyperkube from the host. Recorded as run `run`. */
   z.strictObject({ type: z.literal('reset'), claim: claimSchema, run: z.uuid() }),
-  /** Health as the agent knows it; with `fresh` every probe runs now. This never heals anything. */
+  /**
+   * Returns the last known health; with `fresh`, all probes run first. The request never triggers healing.
+   */
   z.strictObject({ type: z.literal('health'), fresh: z.boolean().optional() }),
   /**
-   * Suspends healing for so many milliseconds; 0 resumes it. Needs no claim, because a person may work on the
-   * host without one.
+   * Suspends healing for `for` milliseconds; 0 resumes it. It needs no operator lock, because people may work
+   * on a host without hyperkube.
    */
   z.strictObject({
     type: z.literal('pause-healing'),
@@ -143,11 +154,11 @@ const requestBody = z.discriminatedUnion('type', [
   /** Reads the host's clock. */
   z.strictObject({ type: z.literal('clock') }),
   /**
-   * Opens ports for probes of other hosts until the time is over, the connection ends, or `stop-listening`
-   * arrives.
+   * Opens ports for probes of other hosts. They are closed when the time is over, the connection ends, or
+   * `stop-listening` arrives.
    */
   z.strictObject({ type: z.literal('listen'), ...listenSpec.shape }),
-  /** Closes the ports that were opened with the token, and no others. */
+  /** Closes only the ports that were opened with this token. */
   z.strictObject({ type: z.literal('stop-listening'), token: probeToken }),
   /** Probes ports of other hosts. */
   z.strictObject({ type: z.literal('probe'), targets: z.array(networkProbeTarget).max(maxProbeTargets) }),
@@ -158,7 +169,7 @@ const request = z.strictObject({
   kind: z.literal('AgentRequest'),
   body: requestBody,
 })
-/** A request of an operator's client to the agent of a host. */
+/** A request from an operator's client to the agent of a host. */
 export type AgentRequest = z.infer<typeof request>
 
 export const requestFormat: Format<AgentRequest> = {
@@ -172,7 +183,7 @@ const responseBody = z.discriminatedUnion('type', [
     type: z.literal('hello'),
     version: z.string(),
     claim: claimSchema.optional(),
-    /** An unfinished restore. */
+    /** Progress of an unfinished etcd restore. */
     restore: etcdRestoreProgress.optional(),
     provisional: hostProvisionalChange.optional(),
   }),
@@ -181,36 +192,38 @@ const responseBody = z.discriminatedUnion('type', [
     type: z.literal('diff'),
     ops: z.array(opSchema),
     findings: z.array(findingSchema),
-    /** By the names in the ops. Never includes secrets. */
+    /**
+     * Current content of files that would change, by the name in the op. Files with secrets are not included.
+     */
     fileContents: z.record(z.string(), z.string()).optional(),
   }),
   z.strictObject({ type: z.literal('previous-plan'), plan: plan.optional() }),
   z.strictObject({ type: z.literal('claimed'), claim: claimSchema }),
   z.strictObject({ type: z.literal('released') }),
   z.strictObject({ type: z.literal('restore-ended') }),
-  /** Current state of the provisional change. */
+  /** Current state of the provisional change; absent if there is none. */
   z.strictObject({ type: z.literal('trial'), provisional: hostProvisionalChange.optional() }),
   z.strictObject({ type: z.literal('certificates'), certificates: z.array(installedCertificate) }),
   z.strictObject({
     type: z.literal('certificate-requests'),
-    /** PEM, by the path of the certificate file. */
+    /** Certificate signing requests as PEM. The key is the path of the certificate file. */
     requests: z.record(z.string(), z.string()),
   }),
   z.strictObject({ type: z.literal('running'), run: z.uuid() }),
   z.strictObject({ type: z.literal('health'), health: hostHealth }),
   z.strictObject({ type: z.literal('healing'), paused: healPause.optional() }),
-  /** Milliseconds since 1970. */
+  /** The host's clock in milliseconds since 1970. */
   z.strictObject({ type: z.literal('clock'), time: z.number() }),
   z.strictObject({ type: z.literal('listening'), ...listening.shape }),
   z.strictObject({ type: z.literal('stopped-listening') }),
-  /** In the order of the targets. */
+  /** `results` has the same order as the targets of the request. */
   z.strictObject({ type: z.literal('probed'), results: z.array(networkProbeResult) }),
   z.strictObject({
     type: z.literal('refused'),
     code: z.string(),
     message: z.string(),
     hint: z.string().optional(),
-    /** Holder of the claim, if that is the reason. */
+    /** Holder of the operator lock, if the request was refused because of it. */
     holder: claimSchema.optional(),
   }),
 ])

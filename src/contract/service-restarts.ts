@@ -4,13 +4,13 @@ import type { Format } from './versioned.ts'
 const restarts = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('ServiceRestarts'),
-  /** By service name. */
+  /** Number of restarts of each service (key: service name). */
   services: z.record(z.string(), z.int().min(0)),
 })
 
 /**
- * Automatic restarts that the agent of a Windows host has counted, because the service manager does not count
- * them.
+ * Automatic restarts of services on a Windows host. The agent counts them, because the Service Control
+ * Manager does not.
  */
 export type ServiceRestarts = z.infer<typeof restarts>
 

@@ -2,12 +2,12 @@ import { z } from 'zod'
 
 const systemd = z.strictObject({
   supervisor: z.literal('systemd'),
-  /** Name for systemctl, with its suffix. */
+  /** Unit name with its suffix: kubelet.service. */
   name: z.string().regex(/^[a-z][a-z0-9-]*\.service$/),
   unit: z.string(),
 })
 
-/** Service Control Manager of Windows. */
+/** A service of the Windows Service Control Manager (SCM). */
 export const scm = z.strictObject({
   supervisor: z.literal('scm'),
   name: z.string().regex(/^[a-z][a-z0-9-]*$/),
@@ -18,12 +18,12 @@ export const scm = z.strictObject({
   /** True if the program implements the Windows service protocol itself. */
   native: z.boolean(),
   /**
-   * Starts the program and writes its log. For a program that is not native it also implements the service
-   * protocol.
+   * Wrapper that starts the program and writes its log. It also implements the service protocol for programs
+   * that are not native.
    */
   runner: z.strictObject({ program: z.string(), arguments: z.array(z.string()) }).optional(),
   dependsOn: z.array(z.string()),
-  /** Milliseconds before the first, the second and every further restart. */
+  /** Milliseconds to wait before the first, the second and each further restart. */
   restartAfter: z.array(z.int().min(0)).length(3),
 })
 
@@ -34,7 +34,8 @@ export type ScmServiceSpec = z.infer<typeof scm>
 export type Runner = NonNullable<ScmServiceSpec['runner']>
 
 /**
- * Command line for the service manager: the runner with the program as its argument, or the program itself.
+ * Returns the command for the Service Control Manager: the runner with the program as its argument, or the
+ * program itself if there is no runner.
  */
 export function buildServiceCommand({ program, arguments: args, runner }: ScmServiceSpec): Runner {
   if (runner === undefined) return { program, arguments: args }

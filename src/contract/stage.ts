@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** Stages of a plan. All hosts can be brought to one stage before any of them continues. */
+/**
+ * Stages of a plan, in order. A rollout can bring all hosts to one stage before any host continues with the
+ * next.
+ */
 export const stageSchema = z.enum(['prepare', 'etcd', 'api', 'controllers', 'node', 'network'])
 export type Stage = z.infer<typeof stageSchema>
 

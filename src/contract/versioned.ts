@@ -2,23 +2,23 @@ import { z } from 'zod'
 import { HyperkubeError } from '../kit/errors.ts'
 
 /**
- * Format of a document that outlives the process that wrote it. Agents and files may be older than the
- * program that reads them, so each old version can be upgraded to the next.
+ * Format of a document that is stored or sent between releases. The writer may be an older release, so each
+ * old version can be converted to the next one.
  */
 export interface Format<T> {
   readonly kind: string
   readonly newest: { readonly apiVersion: string; readonly schema: z.ZodType<T> }
-  /** Oldest first. */
+  /** Versions that are no longer written, oldest first. */
   readonly older: readonly OlderVersion[]
 }
 
 export interface OlderVersion {
   readonly apiVersion: string
-  /** Converts the document to the next version. */
+  /** Converts a document of this version to the next version. */
   toNext(value: unknown): unknown
 }
 
-/** Defines a version that is no longer written. */
+/** Defines a version that is still read but no longer written. */
 export function olderVersion<S extends z.ZodType>(
   apiVersion: string,
   schema: S,
@@ -29,14 +29,14 @@ export function olderVersion<S extends z.ZodType>(
 
 const versioned = z.looseObject({ apiVersion: z.string(), kind: z.string() })
 
-/** Reads a document of any known version and returns it in the newest. Unknown fields are errors. */
+/** Reads a document of any known version and converts it to the newest version. Unknown fields are errors. */
 export function readVersioned<T>(format: Format<T>, value: unknown): T {
   return parse(format.newest.apiVersion, format.newest.schema, toNewest(format, value))
 }
 
 /**
- * Like readVersioned, but drops unknown fields that a newer release may have written. Only for responses and
- * events: an unknown field of a request may be essential.
+ * Like readVersioned, but drops unknown fields that a newer release may have added. Not for requests, where
+ * an unknown field may be essential.
  */
 export function readVersionedLenient<T>(format: Format<T>, value: unknown): T {
   const { apiVersion, schema } = format.newest
@@ -70,7 +70,7 @@ function dropUnknownKeys(schema: z.ZodType, value: unknown): unknown {
     const parent = path.reduce<unknown>((part, key) => Reflect.get(Object(part), key), known)
     for (const key of keys) Reflect.deleteProperty(Object(parent), key)
   }
-  // Union errors can hide further unknown keys, so check again.
+  // The error of a union can hide further unknown keys, so check again.
   return dropUnknownKeys(schema, known)
 }
 

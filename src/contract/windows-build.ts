@@ -1,4 +1,4 @@
-/** Windows Server releases that Kubernetes is tested on, by build, oldest first. */
+/** Windows Server releases that Kubernetes is tested on, oldest first. */
 export const windowsServers: readonly { readonly build: number; readonly name: string }[] = [
   { build: 20_348, name: 'Server 2022' },
   { build: 26_100, name: 'Server 2025' },
@@ -12,9 +12,8 @@ export function windowsBuildVersion(build: number): string {
 }
 
 /**
- * True if a container of this image build can share the host's kernel, by containerd's rule. Since Server
- * 2022 a host also runs images of the previous server release; before, builds had to match. Revisions do not
- * matter.
+ * True if a container with this image build can share the host's kernel. This is containerd's rule: since
+ * Server 2022 a host also runs images of the previous server release. Revisions do not matter.
  */
 export function canRunOn(image: number, host: number): boolean {
   const releases = windowsServers.map(({ build }) => build).filter((build) => build <= host)

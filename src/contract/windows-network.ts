@@ -1,31 +1,33 @@
 import { z } from 'zod'
 import type { Format } from './versioned.ts'
 
-/** Group of all firewall rules that hyperkube owns. */
+/** Group name of all Windows firewall rules that hyperkube creates. */
 export const firewallGroup = 'hyperkube'
 
-/** Relative to our base directory on a Windows host. */
+/** Path of the WindowsNetwork file, relative to hyperkube's base directory on a Windows host. */
 export const windowsNetworkFile = String.raw`settings\host\network.json`
 
-/** Name in HNS. The pattern keeps it free of characters with a meaning for any program. */
+/**
+ * Name of an HNS network. The pattern excludes characters with a special meaning in shells or other programs.
+ */
 const networkName = z.string().regex(/^[a-z][a-z0-9.-]{0,60}$/)
 
 const windowsNetwork = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('WindowsNetwork'),
-  /** Address at which other hosts reach this one; it selects the adapter. */
+  /** Address at which other hosts reach this host. The adapter with this address carries the pod network. */
   address: z.union([z.ipv4(), z.ipv6()]),
   /**
-   * Destinations that must stay reachable through that adapter: a switch that takes it over removes their
-   * routes.
+   * Destinations of cloud metadata services. Their routes are restored after a virtual switch has taken over
+   * the adapter and removed them.
    */
   metadata: z.array(z.cidrv4()).readonly(),
-  /** Absent if another product provides the pod network. */
+  /** Absent if other software provides the pod network. */
   overlay: z
     .strictObject({
       /**
-       * A network that only keeps the switch alive, so that flannel's network can be recreated without
-       * breaking connections.
+       * HNS network that only keeps the virtual switch alive, so that flannel's network can be recreated
+       * without breaking connections.
        */
       anchor: z.strictObject({
         name: networkName,
@@ -40,8 +42,8 @@ const windowsNetwork = z.strictObject({
 })
 
 /**
- * The parts of a Windows host's network that can break by themselves and are repaired: written by the plan,
- * read by the agent.
+ * The parts of a Windows host's network that the agent repairs if they are lost. The file is part of the
+ * plan.
  */
 export type WindowsNetwork = z.infer<typeof windowsNetwork>
 

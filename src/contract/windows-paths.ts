@@ -2,20 +2,20 @@ import { win32 } from 'node:path'
 import { windowsUploadDirectory } from './uploads.ts'
 
 /**
- * Paths on a Windows host that client and host agree on before there is a plan. All are below one base
+ * Paths on a Windows host that client and host must agree on before a plan exists. All are below the base
  * directory from cluster.yml.
  */
 export interface WindowsPaths {
   readonly base: string
-  /** State of the agent. */
+  /** Directory of the agent's state. */
   readonly state: string
-  /** Uploads for the next runs. */
+  /** Directory for uploaded files. */
   readonly uploads: string
   /** File with one line: the version of hyperkube that the host runs. */
   readonly currentVersionFile: string
   readonly logs: string
   readonly programs: string
-  /** hyperkube.exe of a version. */
+  /** Returns the path of hyperkube.exe of a version. */
   readonly program: (version: string) => string
 }
 
@@ -33,10 +33,10 @@ export function buildWindowsPaths(base: string): WindowsPaths {
   }
 }
 
-/** Safe as a path element and in a shell. */
+/** Pattern of version names that are safe as a path element and in a shell. */
 export const versionPattern = /^[0-9A-Za-z][0-9A-Za-z_.-]{0,80}$/
 
-/** Directory for uploads before hyperkube is installed, relative to the login's home directory. */
+/** Directory for uploads before hyperkube is installed, relative to the home directory of the login user. */
 export const setupDirectory = 'hyperkube-setup'
 
 /** Suffix of a file until its upload is complete. */

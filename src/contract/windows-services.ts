@@ -1,5 +1,5 @@
 /**
- * Windows services that hyperkube creates. A service with such a name whose program is outside of our
+ * Windows services that hyperkube creates. A service with such a name whose program is outside of hyperkube's
  * directory is foreign.
  */
 export const ownWindowsServices = [
@@ -11,10 +11,12 @@ export const ownWindowsServices = [
   'kube-proxy',
 ] as const
 
-/** Services of other Kubernetes distributions, which would manage the same network. */
+/**
+ * Services of other Kubernetes distributions, which would conflict with hyperkube over the host's network.
+ */
 export const otherNodeServices = ['rke2', 'k0sworker', 'rancher-wins'] as const
 
-/** All services to check for on a host. */
+/** Services that the agent searches for on a host. */
 export const watchedWindowsServices: readonly string[] = [
   ...ownWindowsServices,
   ...otherNodeServices,

@@ -10,7 +10,10 @@ import { listResources, resourcesAfterApply } from './plan-resources.ts'
 
 const few = constantFrom('1', '2')
 
-/** Components whose names, paths and versions come from a small pool, so that two plans often overlap. */
+/**
+ * Generates components whose names, paths and versions come from a small set, so that two plans often
+ * overlap.
+ */
 function componentNamed(name: string, stage: Stage) {
   return record({
     users: subarray(['root', name]),
@@ -75,7 +78,7 @@ function resourceMap(present: readonly PresentResource[]): Resources {
   return new Map(present.map((item) => [resourceKey(item), item.digest]))
 }
 
-/** Applies ops with a naive model that does not depend on how they were computed. */
+/** Applies ops to a simple model of a host that shares no code with the diff. */
 function applied(before: Resources, ops: readonly Op[], after: NodePlan): Resources {
   const desired = resourceMap(resourcesAfterApply(after))
   const now = new Map(before)

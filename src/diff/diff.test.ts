@@ -7,7 +7,7 @@ import { diffPlan } from './diff.ts'
 import { buildArtifact, buildComponent, buildFile, buildPlan, buildUnit } from './testing/fixtures.ts'
 import { resourcesAfterApply } from './plan-resources.ts'
 
-/** A component that runs a program of some version. */
+/** Builds a component whose service runs a program of this version. */
 function running(name: string, version: string, files: ComponentPlan['files'] = [], stage: Stage = 'node') {
   return buildComponent({
     name,
@@ -127,7 +127,7 @@ test('the order in which things are found says nothing', () => {
 
 const shared = { path: '/shared', owner: 'root', mode: '0755' }
 
-/** Two components, of an early and a late stage, that run the same program. */
+/** Builds a plan with two components, of an early and a late stage, that run the same program. */
 function sharing(version: string): NodePlan {
   const both = { directories: [shared], artifacts: [buildArtifact('both', version)] }
   return buildPlan(
@@ -183,7 +183,7 @@ test('a shared resource is changed if its entries differ', () => {
   expect(diffPlan(plan, reported).map(text)).toEqual(['change directory /shared'])
 })
 
-/** Diffs a plan against itself with the given state of its service. */
+/** Diffs a plan against a host on which it is applied and the service is in the given state. */
 function diffWithService(plan: NodePlan, service: { running: boolean; pendingChanges: string[] }): string[] {
   const present = resourcesAfterApply(plan).map((item) =>
     item.target === 'service' ? { ...item, service } : item,

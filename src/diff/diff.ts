@@ -6,8 +6,8 @@ import { listResources } from './plan-resources.ts'
 import { compareTargets, type PlanResource, type PresentResource, resourceKey } from './resource.ts'
 
 /**
- * Lists the ops that lead from the present resources to the plan. A resource that several components share is
- * created by the first of them and removed with the last.
+ * Lists the ops that change a host from its present resources to the plan. A resource that several components
+ * share is created by the first of them and removed with the last.
  */
 export function diffPlan(plan: NodePlan, present: readonly PresentResource[]): Op[] {
   const desired = listResources(plan)
@@ -29,10 +29,13 @@ export function diffPlan(plan: NodePlan, present: readonly PresentResource[]): O
 interface DiffContext {
   /** Planned resources by component. */
   readonly itemsByComponent: ReadonlyMap<string, readonly PlanResource[]>
-  /** The first component's entry of each resource. */
+  /** For each resource key, the entry of the first component that has the resource in the plan. */
   readonly creators: ReadonlyMap<string, PlanResource>
   readonly presentByKey: ReadonlyMap<string, readonly PresentResource[]>
-  /** Files that no component owns any more, and that a restarted service must not read again. */
+  /**
+   * Files to remove that a service reads at start, by component. They are removed before the service
+   * restarts.
+   */
   readonly removedItems: ReadonlyMap<string, readonly PresentResource[]>
 }
 
@@ -66,7 +69,7 @@ function startFor(
 ): Op[] {
   if (rows === undefined) return [opFor(unit, 'start')]
   const states = rows.flatMap(({ service }) => service ?? [])
-  // An interrupted run may have changed a file without the restart that it needs.
+  // An interrupted run may have changed a file without restarting the service that reads it.
   const names = new Set([
     ...because.map(({ name }) => name),
     ...states.flatMap(({ pendingChanges }) => pendingChanges),
@@ -87,7 +90,9 @@ function isReadAtStart({ target, restart }: PlanResource): boolean {
   return target === 'file' && restart
 }
 
-/** The owner of the latest stage: until then another component may still use the resource. */
+/**
+ * Returns the owner with the latest stage. Owners of earlier stages may still use the resource until then.
+ */
 function lastOwner(rows: readonly PresentResource[]): PresentResource[] {
   const order = (a: PresentResource, b: PresentResource): number =>
     compareStages(a.stage, b.stage) || (a.component < b.component ? -1 : 1)
@@ -103,9 +108,9 @@ function opFor(
 }
 
 /**
- * Removes resources in reverse order of creation, whatever the order of the input: a service before its
- * files, a directory after its content. All removals come after the last service start, so that the previous
- * version of a program stays while it is in use.
+ * Lists removals in reverse order of creation: a service before its files, a directory after its content.
+ * Removals come after the last service start, so that the previous version of a program stays while it is in
+ * use.
  */
 function listRemovalOps(plan: NodePlan, removed: readonly PresentResource[]): Op[] {
   const componentIndexes = new Map(plan.components.map(({ name }, index) => [name, index]))

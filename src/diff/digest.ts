@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** Digest of JSON-like content that does not depend on the order of keys. */
+/** Returns the SHA-256 digest of JSON content. The order of object keys does not matter. */
 export function computeDigest(content: unknown): string {
   return hash('sha256', JSON.stringify(sortKeys(content)))
 }

@@ -3,15 +3,18 @@ import type { NodePlan } from '../contract/node-plan.ts'
 import { computeDigest } from './digest.ts'
 import { compareTargets, type PlanResource, type PresentResource, resourceKey } from './resource.ts'
 
-/** Lists all resources of a plan: by component in plan order, within a component in creation order. */
+/**
+ * Lists all resources of a plan: components in plan order, and the resources of a component in creation
+ * order.
+ */
 export function listResources(plan: NodePlan): PlanResource[] {
   return plan.components.flatMap(listComponentResources)
 }
 
-/** Lists the resources that are present after a plan was applied. */
+/** Lists the resources that a host has after the plan was applied. */
 export function resourcesAfterApply(plan: NodePlan): PresentResource[] {
   const all = listResources(plan)
-  // For a shared resource, the first component decides its content.
+  // The first component that has a shared resource determines its content.
   const digests = new Map(all.toReversed().map((item) => [resourceKey(item), item.digest]))
   return all.map((item) => ({ ...item, digest: digests.get(resourceKey(item)) ?? item.digest }))
 }
@@ -35,8 +38,8 @@ function listComponentResources(component: ComponentPlan): PlanResource[] {
 }
 
 /**
- * Whether a program needs a restart is not part of a file's content, because nothing on the host would
- * change.
+ * Lists the resources of a component with the content that determines their digest. `restart` is not part of
+ * the content, because it changes nothing on the host.
  */
 function listContents(component: ComponentPlan): ResourceContent[] {
   const { users, modules, sysctls, firewall, directories, artifacts, images } = component
@@ -74,7 +77,7 @@ function listContents(component: ComponentPlan): ResourceContent[] {
   ]
 }
 
-/** The same bytes from another mirror are the same artifact. */
+/** The URL is not part of the content: the same bytes from another mirror are the same artifact. */
 function artifactContent(artifact: PlannedArtifact): ResourceContent {
   const { name, version, directory } = artifact
   const content =

@@ -6,37 +6,37 @@ export interface PlanResource {
   readonly component: string
   readonly stage: Stage
   readonly target: OpTarget
-  /** Identifies the resource on the host: a path, a key, a name. */
+  /** Identifies the resource on the host, for example by its path. */
   readonly name: string
-  /** Digest of everything that matters about the resource. */
+  /** Digest of the resource's content. A different digest means that the resource must be changed. */
   readonly digest: string
-  /** True if the component's service reads a change only after a restart. */
+  /** True if the component's service must restart to read a change of the resource. */
   readonly restart: boolean
 }
 
 /**
- * A resource on the host, described as in the plan that created it, because that plan may be gone at removal.
- * A shared resource appears once per owner, so that it stays until the last owner is gone.
+ * A resource on the host, described as in the plan that created it. A shared resource has one entry per
+ * owner, so that it stays until the last owner is gone.
  */
 export interface PresentResource extends PlanResource {
-  /** State of a service; absent means that it runs and has read all changes. */
+  /** State of a service. Absent means that the service runs and has read all changes. */
   readonly service?: {
-    /** True if it runs and is enabled at boot. */
+    /** True if the service runs and is enabled at boot. */
     readonly running: boolean
-    /** Names of resources that changed since the service started, and that it reads only at start. */
+    /** Names of resources that changed since the service started. The service must restart to read them. */
     readonly pendingChanges: readonly string[]
   }
 }
 
-/** Targets that are identified by a path. A path holds only one of them. */
+/** Kinds of resources that are identified by a path. There is at most one resource at a path. */
 const pathTargets: ReadonlySet<OpTarget> = new Set(['directory', 'file', 'certificate', 'derived-file'])
 
-/** Key of a resource on the host, equal for all components that share it. */
+/** Returns the key of a resource on the host. It is equal for all components that share the resource. */
 export function resourceKey({ target, name }: Pick<PlanResource, 'target' | 'name'>): string {
   return `${pathTargets.has(target) ? 'path' : target} ${name}`
 }
 
-/** Order of creation; removal uses the reverse order. */
+/** Order in which the resources of a component are created. Removal uses the reverse order. */
 const creationOrder: readonly OpTarget[] = [
   'user',
   'module',
@@ -51,7 +51,7 @@ const creationOrder: readonly OpTarget[] = [
   'service',
 ]
 
-/** Negative if `a` is created before `b`. */
+/** Negative if resources of kind `a` are created before those of kind `b`. */
 export function compareTargets(a: OpTarget, b: OpTarget): number {
   return creationOrder.indexOf(a) - creationOrder.indexOf(b)
 }

@@ -1,6 +1,6 @@
 import type { Symptom } from './symptoms.ts'
 
-/** Explains one code to an operator. Commands are in backquotes. */
+/** Explanation of one error code for operators. Commands in the texts are in backquotes. */
 export interface ErrorCodeEntry {
   /** What happened, in one sentence. */
   readonly summary: string

@@ -38,7 +38,8 @@ export interface ErrorCodeArea {
 }
 
 /**
- * All codes by area, in the order in which an operator meets them. A new area is a new file and a line here.
+ * All error codes by area, in the order in which an operator meets the areas. A new area needs a new file and
+ * an entry here.
  */
 export const errorCodeAreas: readonly ErrorCodeArea[] = [
   { title: 'The command line', entries: generalCodes },

@@ -1,16 +1,13 @@
-/**
- * Symptoms that operators see before they know a code, with the first command to run. Text for
- * docs/troubleshooting.md.
- */
+/** A symptom that operators notice before they know an error code. Text for docs/troubleshooting.md. */
 interface SymptomText {
   readonly title: string
-  /** First command to run or place to look. */
+  /** First command to run or first thing to check. */
   readonly first: string
-  /** Text below the codes, where these do not say everything. */
+  /** Text after the list of codes, if the codes do not explain everything. */
   readonly more?: string
 }
 
-/** In the order in which operators meet them. */
+/** Symptoms in the order in which operators meet them. */
 const symptomTexts = {
   'not-started': {
     title: 'A command fails before it connects to any host',

@@ -15,12 +15,13 @@ import { currentQuorum, quorumAfterLosing, quorumAfterRemoving } from './quorum.
 import { memberAddResponse, memberListResponse } from './responses.ts'
 
 /*
- * Each change observes the cluster again first, because its input may be stale. All changes are idempotent.
+ * The functions of this file change an etcd cluster. Each one observes the cluster again first, because the
+ * caller's observation may be outdated. All changes are idempotent.
  */
 
 /**
- * Adds a member as a learner. Returns the existing member if the peer URL is already known. For some seconds
- * after a member has come back, etcd refuses with ETCD_UNAVAILABLE: retry.
+ * Adds a member as a learner. Returns the existing member if its peer URL is already known. Retry on
+ * ETCD_UNAVAILABLE: etcd refuses for some seconds after a member has come back.
  */
 export async function memberAddLearner(
   client: EtcdClient,
@@ -36,7 +37,10 @@ export async function memberAddLearner(
   return (await client.change('cluster/member/add', body, memberAddResponse, options)).member
 }
 
-/** Promotes a learner to a voter. etcd refuses until the learner has caught up; a voter is left unchanged. */
+/**
+ * Promotes a learner to a voter. etcd refuses until the learner has caught up. A member that already votes is
+ * left unchanged.
+ */
 export async function memberPromote(
   client: EtcdClient,
   observed: EtcdObservation,
@@ -51,8 +55,8 @@ export async function memberPromote(
 }
 
 /**
- * Removes a member permanently, unless too few voters would remain. A member that is already gone is not an
- * error.
+ * Removes a member permanently. Fails if the remaining voters would have no quorum. Succeeds if the member is
+ * already gone.
  */
 export async function memberRemove(
   client: EtcdClient,
@@ -68,7 +72,8 @@ export async function memberRemove(
 }
 
 /**
- * Transfers leadership through the leader, which alone can do it. Returns false if the target already leads.
+ * Transfers leadership to a member, by a request to the current leader. Returns false if the member already
+ * leads.
  */
 export async function transferLeadership(
   client: EtcdClient,
@@ -88,10 +93,10 @@ export async function transferLeadership(
   return true
 }
 
-/** Milliseconds: a large database takes long. */
+/** Timeout in milliseconds. Defragmenting a large database takes minutes. */
 const defragmentTimeoutMs = 5 * 60_000
 
-/** Defragments the member at this endpoint. It serves no requests meanwhile. */
+/** Defragments the member at this endpoint. The member serves no requests meanwhile. */
 export async function memberDefragment(
   client: EtcdClient,
   endpoint: string,
@@ -108,7 +113,10 @@ function requireMember(observed: EtcdObservation, host: string): EtcdMember {
   throw new EtcdError('ETCD_MEMBERS_CHANGED', `${host} is not a member`)
 }
 
-/** Both observations must be of the same cluster and confirmed by a quorum. */
+/**
+ * Observes the cluster again. Throws unless both observations are confirmed by a quorum and belong to the
+ * same cluster.
+ */
 async function observeAgain(
   client: EtcdClient,
   before: EtcdObservation,
@@ -124,7 +132,10 @@ async function observeAgain(
   throw new EtcdError('ETCD_MEMBERS_CHANGED', message)
 }
 
-/** etcd allows one learner at a time. While a voter is down, another member would only raise the quorum. */
+/**
+ * Throws if there is already a learner, because etcd allows one at a time. Also throws if a member is not
+ * ready, because another member could raise the quorum.
+ */
 function checkAddition({ members, health }: EtcdObservation): void {
   const learner = members.find((member) => member.learner)
   if (learner !== undefined) {
@@ -148,7 +159,7 @@ function checkAddition({ members, health }: EtcdObservation): void {
   }
 }
 
-/** Another voter raises the quorum: the existing voters must reach it without the new one. */
+/** Throws unless all voters are healthy, because another voter may raise the quorum. */
 function checkPromotion({ members, health }: EtcdObservation): void {
   const { healthy, voters } = currentQuorum(members, health)
   if (healthy === voters) return
@@ -158,7 +169,7 @@ function checkPromotion({ members, health }: EtcdObservation): void {
   )
 }
 
-/** A learner can always be removed, because it does not vote. */
+/** Throws if the cluster would lose its quorum. A learner can always be removed, because it does not vote. */
 function checkRemoval({ members, health }: EtcdObservation, id: string): void {
   const member = members.find((one) => one.id === id)
   if (member === undefined || member.learner) return
@@ -168,7 +179,10 @@ function checkRemoval({ members, health }: EtcdObservation, id: string): void {
   throw new EtcdError('ETCD_QUORUM', message, { hint: 'bring another one back first' })
 }
 
-/** While the member serves no requests, the others must keep the quorum. A single member has no others. */
+/**
+ * Throws if the other members would have no quorum while this one serves no requests. A cluster with a single
+ * voter is exempt.
+ */
 function checkDowntime({ members, health }: EtcdObservation, id: string): void {
   const member = members.find((one) => one.id === id)
   if (member === undefined || member.learner) return

@@ -9,28 +9,31 @@ import type { Alarm, KeyCount, MemberHealth, MemberList, MemberStatus } from './
 import { alarmResponse, countResponse, memberListResponse, statusResponse } from './responses.ts'
 
 export interface EtcdClientOptions {
-  /** For example https://10.0.0.1:2379. Tried in this order, starting with the last one that responded. */
+  /** Client URLs, for example https://10.0.0.1:2379. The endpoint that last responded is tried first. */
   readonly endpoints: readonly string[]
   readonly ca: Pem
   readonly credentials: Omit<TlsCredentials, 'ca'>
-  /** Aborts everything that the client does. */
+  /** Aborts all requests of the client. */
   readonly signal: AbortSignal
-  /** Connects to members by other means than a direct connection. */
+  /** Opens the connections to members, for example over SSH. Default: direct connections. */
   readonly dial?: Dial | undefined
 }
 
 export interface MembersOptions extends EtcdCallOptions {
-  /** Accept the member list of a single member if there is no quorum. */
+  /** If true, the list may come from a single member without a quorum. */
   readonly unconfirmed?: boolean
 }
 
-/** Client of one etcd cluster; reads go to any reachable member. Changes are in changes.ts. */
+/**
+ * Client of one etcd cluster. Reads go to any reachable member. The functions that change the cluster are in
+ * changes.ts.
+ */
 export class EtcdClient implements Disposable {
   readonly #gateway: Gateway
   #endpoints: readonly string[]
 
   constructor({ endpoints, ca, credentials, signal, dial }: EtcdClientOptions) {
-    // Paths begin with a slash.
+    // Removes trailing slashes, because request paths begin with one.
     this.#endpoints = endpoints.map((url) => url.replace(/\/+$/, ''))
     this.#gateway = new Gateway({ ca, ...credentials }, signal, dial)
   }
@@ -39,7 +42,7 @@ export class EtcdClient implements Disposable {
     return this.read('cluster/member/list', { linearizable: !unconfirmed }, memberListResponse, options)
   }
 
-  /** Active alarms. etcd reports them only with a quorum. */
+  /** Returns the active alarms. etcd reports alarms only with a quorum. */
   async alarms(options: EtcdCallOptions = {}): Promise<readonly Alarm[]> {
     return this.read('maintenance/alarm', { action: 'GET' }, alarmResponse, options)
   }
@@ -49,7 +52,7 @@ export class EtcdClient implements Disposable {
     return this.#gateway.post(endpoint, 'maintenance/status', {}, statusResponse, options)
   }
 
-  /** Health of the member at this endpoint. Never fails, except by an abort. */
+  /** Returns the health of the member at this endpoint. Throws only on abort. */
   async health(endpoint: string, options: EtcdCallOptions = {}): Promise<MemberHealth> {
     return readMemberHealth(async (path) => this.#gateway.get(endpoint, path, options))
   }
@@ -59,7 +62,7 @@ export class EtcdClient implements Disposable {
     return this.#gateway.post(endpoint, 'kv/range', buildCountRequest(), countResponse, options)
   }
 
-  /** The whole current database of the member at this endpoint, followed by etcd's own digest. */
+  /** Streams the whole database of the member at this endpoint, followed by etcd's SHA-256 digest. */
   database(endpoint: string, options: EtcdCallOptions = {}): AsyncIterable<DatabasePiece> {
     return parseDatabasePieces(this.#gateway.stream(endpoint, 'maintenance/snapshot', {}, options), endpoint)
   }
@@ -73,7 +76,7 @@ export class EtcdClient implements Disposable {
     )
   }
 
-  /** Sends a change. The next endpoint is tried only if the previous one cannot have executed it. */
+  /** Sends a change. The next endpoint is tried only if the previous one cannot have executed the change. */
   async change<T>(
     path: string,
     body: object,
@@ -87,7 +90,7 @@ export class EtcdClient implements Disposable {
     )
   }
 
-  /** Sends a change to one endpoint only. */
+  /** Sends a change to this endpoint only. */
   async changeAt<T>(
     endpoint: string,
     path: string,
@@ -112,7 +115,7 @@ export class EtcdClient implements Disposable {
       } catch (error) {
         if (!(error instanceof EtcdError)) throw error
         errors.push(error)
-        // Other members would refuse as well.
+        // The other members would refuse the request as well.
         if (error.code === 'ETCD_REFUSED' || !canTryNext(error)) break
       }
     }
@@ -139,7 +142,7 @@ function combineErrors(what: string, errors: readonly EtcdError[]): EtcdError {
   })
 }
 
-/** Reads health from the member's /livez and /readyz pages. */
+/** Reads the health of a member from its /livez and /readyz pages. */
 async function readMemberHealth(getPage: (path: string) => Promise<GatewayResponse>): Promise<MemberHealth> {
   const [live, ready] = await Promise.all([checkPage(getPage, '/livez'), checkPage(getPage, '/readyz')])
   const failing = [...new Set([...live.failing, ...ready.failing])]

@@ -62,7 +62,7 @@ function memberFindings({ members, health, statuses }: EtcdObservation): Finding
   })
 }
 
-/** Beyond this lag etcd itself rejects requests. */
+/** Maximum difference of raft indexes. etcd rejects requests at a larger lag. */
 const maxRaftLag = 5000
 
 const fullThreshold = 0.8
@@ -84,7 +84,8 @@ function sizeFindings({ members, statuses }: EtcdObservation): Finding[] {
 }
 
 /**
- * Normal for a short time during an upgrade. For longer, new features stay off and a rollback gets harder.
+ * Warns about members with different minor versions. This is normal only during an upgrade: new features stay
+ * off meanwhile.
  */
 function versionFindings({ statuses }: EtcdObservation): Finding[] {
   const minors = new Set(

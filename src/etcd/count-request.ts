@@ -1,7 +1,10 @@
-/** Base64 of a zero byte: as start and end of a range it selects all keys. */
+/** Base64 of a zero byte. A range from it to itself selects all keys. */
 const zeroByte = 'AA=='
 
-/** Builds a range request that counts all keys of the contacted member, at the newest or a given revision. */
+/**
+ * Builds a range request that counts all keys in the data of the contacted member. Default: at the newest
+ * revision.
+ */
 export function buildCountRequest(revision?: number): object {
   return {
     key: zeroByte,

@@ -7,7 +7,7 @@ import { parseDatabasePieces } from './database-pieces.ts'
 
 const line = (blob: string, remaining: number): string =>
   `${JSON.stringify({ result: { blob: Buffer.from(blob).toString('base64'), remaining_bytes: String(remaining) } })}\n`
-// etcd omits zero values.
+// etcd omits fields that are zero, here remaining_bytes.
 const last = `${JSON.stringify({ result: { blob: Buffer.from('end').toString('base64') } })}\n`
 const whole = Buffer.from(line('one', 6) + line('two', 3) + last)
 const expected = [

@@ -4,14 +4,14 @@ import { toPrintable } from '../kit/printable.ts'
 
 export interface DatabasePiece {
   readonly bytes: Buffer
-  /** Bytes still to come, without the digest at the end. */
+  /** Number of bytes still to come, without the digest at the end. */
   readonly remaining: number
 }
 
-/** etcd sends chunks of 32 KiB, so no valid line comes near this. */
+/** Maximum length of a line. etcd sends chunks of 32 KiB, so valid lines are much shorter. */
 const maxLineBytes = 1 << 20
 
-/** Parses a streamed response with one JSON document per line. Holds at most one line in memory. */
+/** Parses a streamed snapshot response with one JSON document per line. Keeps at most one line in memory. */
 export async function* parseDatabasePieces(
   chunks: AsyncIterable<Uint8Array>,
   endpoint: string,

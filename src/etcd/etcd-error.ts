@@ -17,11 +17,11 @@ export type EtcdErrorCode =
 interface EtcdErrorDetails {
   readonly hint?: string | undefined
   readonly cause?: unknown
-  /** True if the change may have been executed anyway. */
+  /** True if etcd may have executed the change in spite of the error. */
   readonly sent?: boolean
 }
 
-/** A request that etcd did not execute, or that a guard of ours refused. */
+/** A request that failed, that etcd refused, or that hyperkube refused as unsafe. */
 export class EtcdError extends HyperkubeError {
   declare readonly code: EtcdErrorCode
   readonly sent: boolean
@@ -40,7 +40,7 @@ export function isEtcdError(error: unknown, code: EtcdErrorCode): error is EtcdE
   return error instanceof EtcdError && error.code === code
 }
 
-/** Maps an EtcdError to undefined and rethrows everything else, such as an abort. */
+/** Returns undefined for an EtcdError and rethrows all other errors, such as an abort. For use in catch(). */
 export function ignoreEtcdError(error: unknown): undefined {
   if (!(error instanceof EtcdError)) throw error
   return undefined
@@ -50,12 +50,12 @@ export function ignoreEtcdError(error: unknown): undefined {
 const unavailableCodes = new Set([4, 14])
 
 /**
- * Refused before execution: a learner cannot execute it, and a member that has just reconnected to its peers
- * will not.
+ * Messages of requests that etcd refused without executing them: by a learner, or by a member that has just
+ * reconnected to its peers.
  */
 const refusedBeforeExecution = /not supported for learner|unhealthy cluster/
 
-/** `what` is the request that was sent to `endpoint`. */
+/** Converts an error response to an EtcdError. `what` names the request that was sent to `endpoint`. */
 export function toEtcdRefusal(what: string, endpoint: string, status: number, text: string): EtcdError {
   const parsed = errorResponse.safeParse(tryParseJson(text))
   const message = parsed.success ? parsed.data.message : text.trim() || `status ${status}`

@@ -16,14 +16,14 @@ export interface GatewayResponse {
   readonly text: string
 }
 
-/** Longer than etcd waits for a quorum, so that its own error message arrives. */
+/** Longer than etcd itself waits for a quorum, so that etcd's error message arrives before the timeout. */
 const defaultTimeoutMs = 12_000
 const connectTimeoutMs = 3000
 const maxResponseBytes = 4 * 2 ** 20
-/** A stream fails after this time without a byte. */
+/** A stream fails if no data arrives for this time. */
 const stallTimeoutMs = 30_000
 
-/** Client of etcd's JSON gateway, for one endpoint at a time. */
+/** Client of etcd's JSON gateway. Each call names its endpoint. */
 export class Gateway {
   readonly #credentials: ReloadingCredentials
   readonly #signal: AbortSignal
@@ -35,7 +35,7 @@ export class Gateway {
     this.#agent = createHttpsAgent(dial, { keepAlive: true, maxFreeSockets: 2, timeout: 60_000 })
   }
 
-  /** `path` is without the version: cluster/member/list. */
+  /** Posts a request. `path` has no version prefix: cluster/member/list. */
   async post<T>(
     endpoint: string,
     path: string,
@@ -61,7 +61,7 @@ export class Gateway {
     return this.#send(endpoint, 'GET', path, undefined, options)
   }
 
-  /** Streams the body of a response of any length. */
+  /** Posts a request and streams the response, which may have any length. */
   async *stream(
     endpoint: string,
     path: string,

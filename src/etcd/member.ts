@@ -1,8 +1,8 @@
 /** One member of an etcd cluster. */
 export interface EtcdMember {
-  /** In hex, as etcdctl shows it. */
+  /** Id in hex, as etcdctl shows it. */
   readonly id: string
-  /** Host name in our plans; empty until the member has started for the first time. */
+  /** Host name from cluster.yml; empty until the member has started for the first time. */
   readonly name: string
   readonly peerUrls: readonly string[]
   readonly clientUrls: readonly string[]
@@ -15,19 +15,19 @@ export interface MemberList {
   readonly members: readonly EtcdMember[]
 }
 
-/** What a member reports about itself, without needing its peers. */
+/** What a member reports about itself. The report needs no quorum. */
 export interface MemberStatus {
   readonly id: string
   readonly clusterId: string
   readonly version: string
-  /** The leader, as far as this member knows. */
+  /** Id of the leader according to this member. */
   readonly leader: string | undefined
   readonly learner: boolean
-  /** Index of the last committed entry and of the last applied one. */
+  /** raftIndex is the last committed entry, raftAppliedIndex the last applied one. */
   readonly raftIndex: number
   readonly raftAppliedIndex: number
   readonly raftTerm: number
-  /** Bytes on disk, bytes in use, and the quota. */
+  /** Bytes on disk. sizeInUse and quota are in bytes too. */
   readonly size: number
   readonly sizeInUse: number
   readonly quota: number | undefined
@@ -35,17 +35,17 @@ export interface MemberStatus {
 }
 
 export interface MemberHealth {
-  /** The process itself is healthy. */
+  /** True if the etcd process itself is healthy. */
   readonly live: boolean
-  /** The member can serve requests: it votes, its data is intact, and it sees a quorum. */
+  /** True if the member can serve requests: it is a voter, its data is intact, and it sees a quorum. */
   readonly ready: boolean
-  /** Names of failing checks in etcd: linearizable_read, non_learner. */
+  /** Names of etcd's failing checks, for example linearizable_read or non_learner. */
   readonly failing: readonly string[]
-  /** For people, if the member is not ready. */
+  /** Why the member is not ready, for people. */
   readonly reason: string | undefined
 }
 
-/** Health by member id. A missing member is unhealthy. */
+/** Health by member id. A member without an entry is unhealthy. */
 export type HealthByMember = ReadonlyMap<string, MemberHealth>
 
 export interface Alarm {
@@ -53,22 +53,22 @@ export interface Alarm {
   readonly alarm: 'NOSPACE' | 'CORRUPT'
 }
 
-/** Number of keys and the revision it was read at. */
+/** Number of keys, and the revision at which they were counted. */
 export interface KeyCount {
   readonly revision: number
   readonly keys: number
 }
 
-/** All members at one time. Every change requires an observation. */
+/** State of all members at one time. Every change requires an observation. */
 export interface EtcdObservation extends MemberList {
-  /** True if a quorum confirmed the member list. Otherwise it is what one member knows. */
+  /** True if a quorum confirmed the member list. Otherwise the list comes from a single member. */
   readonly confirmed: boolean
   readonly health: HealthByMember
   readonly statuses: ReadonlyMap<string, MemberStatus>
   readonly alarms: readonly Alarm[]
 }
 
-/** Ids have 64 bits, more than a JavaScript number holds. On the wire they are decimal strings. */
+/** Converts a member id from the decimal string in JSON to hex. Uses BigInt, because ids have 64 bits. */
 export function hexId(decimal: string): string {
   return BigInt(decimal).toString(16)
 }
@@ -77,12 +77,12 @@ export function decimalId(hex: string): string {
   return BigInt(`0x${hex}`).toString()
 }
 
-/** Finds a member by host name or id. */
+/** Finds a member by its name or id. */
 export function findMember({ members }: MemberList, name: string): EtcdMember | undefined {
   return members.find((member) => member.name === name) ?? members.find(({ id }) => id === name)
 }
 
-/** Name of a member for messages. */
+/** Returns the name of a member for messages: its host name, peer URL or id. */
 export function formatMember({ name, peerUrls, id }: EtcdMember): string {
   return name || peerUrls[0] || id
 }

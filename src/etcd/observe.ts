@@ -3,7 +3,7 @@ import { EtcdError, ignoreEtcdError } from './etcd-error.ts'
 import type { EtcdCallOptions } from './gateway.ts'
 import type { EtcdMember, MemberHealth, MemberList, MemberStatus, EtcdObservation } from './member.ts'
 
-/** Observes all members, even if some of them or the quorum are down. Fails if no member responds. */
+/** Observes all members, even without a quorum or if some members are down. Throws if no member responds. */
 export async function observeEtcd(
   client: EtcdClient,
   options: EtcdCallOptions = {},

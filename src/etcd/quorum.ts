@@ -1,21 +1,23 @@
 import { findMember, type HealthByMember, type EtcdMember } from './member.ts'
 
-/** Quorum of an etcd cluster, now or after the loss of a member. */
+/** Voters and quorum of an etcd cluster, now or after the loss of a member. */
 export interface QuorumState {
   /** True if enough voters are healthy. */
   readonly hasQuorum: boolean
-  /** Number of voters, how many of them are healthy, and how many are needed. */
+  /** Number of voters. `healthy` is how many of them are healthy, `needed` the size of a quorum. */
   readonly voters: number
   readonly healthy: number
   readonly needed: number
 }
 
-/** How many voters must be healthy for the cluster to accept writes. */
+/** Returns how many voters must be healthy for the cluster to accept writes. */
 export function quorumSize(voters: number): number {
   return Math.floor(voters / 2) + 1
 }
 
-/** A member is temporarily down and still counts as a voter. `host` is its name or id. */
+/**
+ * Returns the quorum while a member is down. The member still counts as a voter. `host` is its name or id.
+ */
 export function quorumAfterLosing(
   members: readonly EtcdMember[],
   health: HealthByMember,
@@ -25,7 +27,7 @@ export function quorumAfterLosing(
   return computeQuorum(voters, health, findMember({ clusterId: '', members }, host)?.id)
 }
 
-/** A member is removed and no longer counts as a voter. */
+/** Returns the quorum after a member is removed. The member no longer counts as a voter. */
 export function quorumAfterRemoving(
   members: readonly EtcdMember[],
   health: HealthByMember,
@@ -39,7 +41,7 @@ export function quorumAfterRemoving(
   )
 }
 
-/** The quorum as it is. */
+/** Returns the current quorum. */
 export function currentQuorum(members: readonly EtcdMember[], health: HealthByMember): QuorumState {
   return computeQuorum(listVoters(members), health, undefined)
 }

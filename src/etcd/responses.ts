@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Alarm, hexId, type KeyCount, type MemberList, type MemberStatus } from './member.ts'
 
-/** etcd omits values that are zero, empty or false. 64-bit numbers are strings. */
+/** A 64-bit number, which etcd sends as a string. etcd omits values that are zero, empty or false. */
 const digits = z.string().regex(/^\d{1,20}$/)
 const id = digits.default('0').transform(hexId)
 const number = digits.default('0').transform(Number)
@@ -69,11 +69,14 @@ export const countResponse: z.ZodType<KeyCount> = z
   .looseObject({ header: z.looseObject({ revision: number }), count: number })
   .transform(({ header: { revision }, count }) => ({ revision, keys: count }))
 
-/** A chunk of the database with the number of bytes still to come, or the error that ended the stream. */
+/**
+ * A line of a snapshot response: a chunk of the database with the number of bytes still to come, or an error
+ * that ended the stream.
+ */
 export const snapshotLine = z.union([
   z.object({ result: z.looseObject({ blob: z.base64(), remaining_bytes: number }) }),
   z.object({ error: z.looseObject({ message: z.string() }) }),
 ])
 
-/** An error response: gRPC code and message. */
+/** An error response with gRPC code and message. */
 export const errorResponse = z.looseObject({ code: z.int(), message: z.string() })

@@ -11,8 +11,8 @@ export interface BundleKey {
 }
 
 /**
- * Derives the key that signs bundles of a cluster. Everyone who can open the identity has it, so it needs no
- * storage of its own.
+ * Derives the key that signs bundles of a cluster. It is derived from the identity, so it is not stored
+ * separately.
  */
 export function deriveBundleKey(identity: Identity): BundleKey {
   const seed = deriveStableKeys(identity).bundles.reveal()

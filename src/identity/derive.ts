@@ -5,17 +5,20 @@ import type { Secret } from '../pki/secret.ts'
 import type { Kdf } from './envelope.ts'
 import type { SealingKey } from './sealing-key.ts'
 
-/** 128 MiB for each guess. New files use these values; files with lower ones are refused. */
+/**
+ * Scrypt parameters of new files. Each guess of a passphrase takes 128 MiB of memory. Files with lower values
+ * are refused.
+ */
 export const minScryptParameters = { cost: 2 ** 17, blockSize: 8, parallelization: 1 } as const
-/** Upper bound, because a forged header could otherwise demand hours of work. */
+/**
+ * Files with higher values are refused, because a forged header could otherwise cause hours of computation.
+ */
 const maxScryptParameters = { cost: 2 ** 20, blockSize: 16, parallelization: 4 } as const
 
 const hkdf = promisify(hkdfCallback)
 const scrypt = promisify<Uint8Array, Uint8Array, number, ScryptOptions, Buffer>(scryptCallback)
 
-/**
- * Keys derived from a sealing key for one file: the cipher key, and a check value that detects a wrong key.
- */
+/** Keys that are derived from a sealing key for one file. `keyCheck` detects a wrong sealing key. */
 export interface DerivedKeys {
   readonly cipherKey: Uint8Array
   readonly keyCheck: Uint8Array

@@ -10,7 +10,7 @@ const bytes = (count: number) =>
 
 const salt = bytes(32)
 
-/** Parameters of scrypt: the factors that make guessing a passphrase costly. */
+/** Scrypt parameters. They determine how costly it is to guess the passphrase. */
 const scrypt = z.strictObject({
   name: z.literal('scrypt'),
   cost: z.int(),
@@ -26,7 +26,8 @@ const header = z.strictObject({
   cipher: z.literal('aes-256-gcm'),
   kdf: z.discriminatedUnion('name', [z.strictObject({ name: z.literal('hkdf-sha256'), salt }), scrypt]),
   /**
-   * Distinguishes a wrong key from a damaged file. It is derived from the key and reveals nothing about it.
+   * Derived from the sealing key, to distinguish a wrong key from a damaged file. It reveals nothing about
+   * the key.
    */
   keyCheck: bytes(16),
   nonce: bytes(12),
@@ -37,19 +38,21 @@ export type Kdf = Header['kdf']
 const envelope = header.extend({
   ciphertext: z.base64(),
   /**
-   * Distinguishes accidental damage from a wrong key. The tag of the cipher protects against deliberate
-   * changes.
+   * SHA-256 of the other fields, to distinguish a damaged file from a wrong key. Deliberate changes are
+   * detected by the cipher's authentication tag.
    */
   checksum: z.string().regex(/^[0-9a-f]{64}$/),
 })
 
 export interface Sealed {
   readonly header: Header
-  /** Followed by the authentication tag. */
+  /** Encrypted identity, followed by the authentication tag. */
   readonly ciphertext: Uint8Array
 }
 
-/** The associated data that the cipher authenticates besides the ciphertext. */
+/**
+ * Returns the header as bytes. The cipher authenticates them together with the ciphertext (associated data).
+ */
 export function headerBytes(head: Header): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(header.parse(head)))
 }
@@ -61,11 +64,11 @@ export function formatEnvelope({ header: head, ciphertext }: Sealed): string {
 }
 
 /**
- * Parses a sealed identity. Every envelope has exactly one valid spelling, so that not even whitespace can be
- * changed.
+ * Parses a sealed identity. The text must be exactly what formatEnvelope writes, so any other spelling or
+ * whitespace counts as damage.
  */
 export function parseEnvelope(text: string): Sealed {
-  // Git may have changed the line endings on Windows.
+  // Git may convert line endings on Windows.
   const plain = text.replaceAll('\r\n', '\n')
   const value = parseJson(plain)
   checkVersion(value)
@@ -89,7 +92,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The message of JSON.parse may quote the file.
+    // The error of JSON.parse is dropped, because its message may quote the file.
     throw identityDamagedError()
   }
 }

@@ -19,9 +19,8 @@ interface WithHostKeys {
 }
 
 /**
- * Checks the ssh key of a host against the pinned keys. Returns `first-use` if none is pinned yet. A key of
- * another type than the pinned ones also counts as changed; otherwise an impostor would only have to offer
- * another type.
+ * Checks the SSH key of a host against the pinned keys. Returns `first-use` if no key is pinned. A key of
+ * another type counts as changed; otherwise an impostor could simply offer another type.
  */
 export function checkHostKey(
   { hostKeys: pins }: WithHostKeys,
@@ -44,7 +43,7 @@ export function checkHostKey(
   })
 }
 
-/** Pins the keys of a host on first use. Afterwards all of them must be known. */
+/** Pins the keys of a host on first use. If keys are already pinned, all given keys must be among them. */
 export function pinHostKey<T extends WithHostKeys>(identity: T, host: string, keys: readonly string[]): T {
   if (!hostName.safeParse(host).success) {
     throw new HyperkubeError(
@@ -58,20 +57,23 @@ export function pinHostKey<T extends WithHostKeys>(identity: T, host: string, ke
   return { ...identity, hostKeys: { ...identity.hostKeys, [host]: pinned } }
 }
 
-/** Call this only after a person confirmed that the machine was reinstalled. */
+/**
+ * Removes the pinned keys of a host. Call this only after a person has confirmed that the machine was
+ * reinstalled.
+ */
 export function forgetHostKey<T extends WithHostKeys>(identity: T, host: string): T {
   const remaining = Object.entries(identity.hostKeys).filter(([name]) => name !== host)
   return { ...identity, hostKeys: Object.fromEntries(remaining) }
 }
 
-/** In the format of ssh: SHA256:… */
+/** Returns the fingerprint of a key in the format of ssh: SHA256:… */
 export function fingerprint(key: string): string {
   const [, blob = ''] = key.split(' ')
   const digest = createHash('sha256').update(Buffer.from(blob, 'base64')).digest('base64')
   return `SHA256:${digest.replace(/=+$/, '')}`
 }
 
-/** Uses hasOwn, because a host may be called `constructor`. */
+/** Returns the pinned keys of a host. hasOwn is needed, because a host may be called `constructor`. */
 function listPins(pins: PinnedHostKeys, host: string): readonly string[] {
   return Object.hasOwn(pins, host) ? (pins[host] ?? []) : []
 }
@@ -85,7 +87,10 @@ function parse(host: string, key: string): string {
   })
 }
 
-/** The key names its type twice, outside and inside the blob; both must agree. */
+/**
+ * Returns the key without its comment, or undefined if it is invalid. The key type is stated twice, before
+ * and inside the base64 blob; both must be equal.
+ */
 function normalizeKey(text: string): string | undefined {
   const [, type = '', blob = ''] = /^([a-z0-9@.-]+) ([A-Za-z0-9+/]+={0,2})(?:\s.*)?$/.exec(text.trim()) ?? []
   const bytes = Buffer.from(blob, 'base64')

@@ -7,7 +7,7 @@ import { Secret } from '../pki/secret.ts'
 import { hostKeys } from './host-key.ts'
 import { replacementSchema } from './replacement.ts'
 
-/** A secret is base64 in the sealed document, and a Secret everywhere else. */
+/** Converts a secret between base64 in the sealed document and a Secret object in memory. */
 function secretCodec(name: string) {
   return z.codec(z.base64(), z.instanceof(Secret), {
     decode: (text) => new Secret(name, Buffer.from(text, 'base64')),
@@ -17,7 +17,7 @@ function secretCodec(name: string) {
 
 const secretName = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be a DNS label')
 
-/** Secrets that cluster.yml refers to by name, such as the password of a registry. */
+/** Secrets that cluster.yml refers to by name, for example the password of a registry. */
 const namedSecrets = z.codec(z.record(secretName, z.base64()), z.record(secretName, z.instanceof(Secret)), {
   decode: (encodedSecrets) =>
     mapValues(encodedSecrets, (text, name) => new Secret(name, Buffer.from(text, 'base64'))),
@@ -33,7 +33,10 @@ function mapValues<A, B>(
 
 export const identityApiVersion = 'hyperkube.dev/v1'
 
-/** Long enough to plan the replacement, short enough that the key is replaced at some point. */
+/**
+ * Lifetime of CA certificates: long enough to plan a replacement, short enough that keys are replaced
+ * eventually.
+ */
 export const caLifetime = 10 * year
 
 const certificate = z.string().startsWith('-----BEGIN CERTIFICATE-----')
@@ -53,12 +56,12 @@ const caSchema = <N extends CaName>(name: N) => {
 
 const serviceAccountKey = secretCodec('service account key')
 
-/** What makes a cluster unique: all data that cannot be derived from cluster.yml. */
+/** All data of a cluster that cannot be derived from cluster.yml. */
 export const identitySchema = z.strictObject({
   apiVersion: z.literal(identityApiVersion),
   kind: z.literal('Identity'),
   metadata: z.strictObject({ name: z.string().min(1) }),
-  /** Distinguishes clusters with the same name. */
+  /** Cluster id, to distinguish clusters with the same name. */
   id: z.uuid(),
   created: z.iso.datetime(),
   cas: z.strictObject({
@@ -72,11 +75,17 @@ export const identitySchema = z.strictObject({
     replacement: replacementSchema(z.strictObject({ publicKey, privateKey: serviceAccountKey }), publicKey),
   }),
   encryptionKey,
-  /** Name and replacement of the encryption key. Missing until the key is replaced for the first time. */
+  /**
+   * Name of the encryption key and progress of its replacement. Absent until the key is replaced for the
+   * first time.
+   */
   encryption: z
     .strictObject({ name: z.string().regex(/^key\d+$/), replacement: replacementSchema(namedKey, namedKey) })
     .optional(),
-  /** Keys derived from the etcd CA, stored when that CA is replaced: bundles and tags outlive it. */
+  /**
+   * Keys for bundles and tags. They are derived from the etcd CA key, and stored here when that CA is
+   * replaced so that they stay the same.
+   */
   stableKeys: z
     .strictObject({ bundles: secretCodec('seed of the key of bundles'), tags: secretCodec('key of tags') })
     .optional(),
@@ -114,7 +123,7 @@ export async function createIdentity(
   }
 }
 
-/** A random UUID (version 4). */
+/** Creates a random UUID (version 4). */
 function uuid(random: Random): string {
   const bytes = Uint8Array.from(random.bytes(16))
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { createFile, replaceFile } from '../kit/atomic-file.ts'
 import { type Random, systemRandom } from '../pki/random.ts'
 
-/** Files that only their owner can read. Writes are atomic. */
+/** Files that only their owner can read. All writes are atomic. */
 export interface PrivateFiles {
   read(path: string): Promise<string>
-  /** Writes a file, replacing an existing one. */
+  /** Writes a file and replaces an existing one. */
   replace(path: string, text: string): Promise<void>
-  /** Fails with EEXIST if the file exists. */
+  /** Writes a new file. Fails with EEXIST if the file exists. */
   create(path: string, text: string): Promise<void>
 }
 

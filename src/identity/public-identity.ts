@@ -4,20 +4,20 @@ import { deriveStableKeys } from './stable-keys.ts'
 import type { Identity } from './identity.ts'
 import { trustedCas, trustedServiceAccountKeys } from './trusted-keys.ts'
 
-/** The part of an identity that is not secret: enough to make plans. */
+/** The part of an identity that is not secret. It is sufficient for making plans. */
 export interface PublicIdentity {
   readonly id: string
-  /** All trusted certificates, as PEM; the first one belongs to the signing key. */
+  /** Trusted certificates of each CA as concatenated PEM. The first one belongs to the signing key. */
   readonly cas: {
     readonly kubernetes: string
     readonly etcd: string
     readonly frontProxy: string
   }
-  /** Only the certificate of the signing key, because some programs accept just one. */
+  /** Certificate of the key that currently signs, for programs that accept only one CA certificate. */
   readonly kubernetesSigner: string
-  /** All trusted keys, as PEM. */
+  /** All trusted public keys for service account tokens, as concatenated PEM. */
   readonly serviceAccountKeys: string
-  /** By name of a secret file: a tag that changes with the content. */
+  /** Tags of secret files. The key is the name of the file; the tag changes when the content changes. */
   readonly tags: ReadonlyMap<string, string>
 }
 
@@ -37,7 +37,10 @@ export function toPublicIdentity(identity: Identity, files: ReadonlyMap<string, 
   }
 }
 
-/** Keyed, because a plain digest of a short password could be guessed offline. */
+/**
+ * Computes the tag of a secret file. It uses a secret key, because a plain digest of a short password could
+ * be guessed offline.
+ */
 function tag(key: Uint8Array, name: string, content: Secret): string {
   const mac = createHmac('sha256', key).update(`${name}\n`).update(content.reveal())
   return mac.digest('hex').slice(0, 32)

@@ -6,11 +6,11 @@ import { caLifetime, type Identity } from './identity.ts'
 import type { ReplacementPhase } from './replacement.ts'
 import { encryptionKeys } from './trusted-keys.ts'
 
-/** Keys of a cluster that can be replaced while it runs. */
+/** Keys of a cluster that can be replaced while the cluster is running. */
 export const keyNames = [...caNames, 'service-account', 'encryption'] as const
 export type KeyName = (typeof keyNames)[number]
 
-/** Current phase of the replacement of a key; undefined if it is not being replaced. */
+/** Returns the phase of a key's replacement, or undefined if the key is not being replaced. */
 export function findReplacementPhase(identity: Identity, key: KeyName): ReplacementPhase | undefined {
   if (key === 'service-account') return identity.serviceAccount.replacement?.phase
   if (key === 'encryption') return identity.encryption?.replacement?.phase
@@ -18,8 +18,8 @@ export function findReplacementPhase(identity: Identity, key: KeyName): Replacem
 }
 
 /**
- * Returns the identity in the next phase: from none to `trust`, `switch`, `distrust`, and back to none. A
- * phase is only safe once all hosts have reached the one before.
+ * Returns the identity in the next phase of a key's replacement: `trust`, `switch`, `distrust`, then
+ * finished. Advance only after all hosts have applied the current phase.
  */
 export async function advanceReplacement(
   identity: Identity,
@@ -48,8 +48,8 @@ export async function advanceReplacement(
 }
 
 /**
- * Records since when no token was signed with the previous service account key, unless that is already
- * recorded.
+ * Records the time since when the previous service account key no longer signs tokens. An earlier record is
+ * kept.
  */
 export function recordPreviousKeyUnused(identity: Identity, now: Date): Identity {
   const { serviceAccount } = identity
@@ -111,7 +111,7 @@ function nextEncryption(
   const name = encryptionKeys(identity)[0]?.name ?? ''
   switch (replacement?.phase) {
     case undefined: {
-      // Never reuse a name, because it identifies the key that data is encrypted with.
+      // A name is never used again, because encrypted data refers to its key by name.
       const next = { name: `key${Number(name.slice('key'.length)) + 1}`, key: makeEncryptionKey(random) }
       return { encryptionKey, encryption: { name, replacement: { phase: 'trust', next } } }
     }

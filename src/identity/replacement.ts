@@ -1,10 +1,9 @@
 import { z } from 'zod'
 
 /**
- * Progress of the replacement of a key. `trust`: all hosts trust the next key beside the current one.
- * `switch`: the next key is in use, and the previous one is still trusted. `distrust`: the previous key is no
- * longer trusted, and only recorded until nothing that depends on it is left. Undefined: no replacement is in
- * progress.
+ * Progress of a key replacement. `trust`: the next key is trusted, the current one still in use. `switch`:
+ * the next key is in use, the previous one still trusted. `distrust`: the previous key is only recorded.
+ * Undefined: no replacement.
  */
 export function replacementSchema<Next extends z.ZodType, Previous extends z.ZodType>(
   next: Next,
@@ -16,7 +15,7 @@ export function replacementSchema<Next extends z.ZodType, Previous extends z.Zod
       z.strictObject({
         phase: z.literal('switch'),
         previous,
-        /** Time since when the previous key is unused. */
+        /** Time since when the previous key is no longer used. */
         since: z.iso.datetime().optional(),
       }),
       z.strictObject({ phase: z.literal('distrust'), previous }),

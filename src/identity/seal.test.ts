@@ -14,7 +14,8 @@ import { advanceReplacement, keyNames, findReplacementPhase } from './replace-ke
 import { unsealIdentity, sealIdentity } from './seal.ts'
 import { encryptionKeys } from './trusted-keys.ts'
 
-// Inspecting hidden properties loads node:tls only partially, which would break the next test file.
+// Inspecting hidden properties loads node:tls only partially, which would break the next test file. Load it
+// completely here.
 await import('node:tls')
 
 const now = new Date('2026-11-15T12:00:00Z')
@@ -91,7 +92,7 @@ test('whatever byte is changed, it is refused, and no secret is revealed', async
   await assert(asyncProperty(constantFrom(...blanks), constantFrom(0x09, 0x0d), refused), { numRuns: 100 })
 }, 30_000)
 
-/** An attacker who changes the file also updates the checksum. */
+/** Changes the file like an attacker, who would also update the checksum. */
 function rewritten(change: (envelope: Record<string, unknown>) => Record<string, unknown>): string {
   const { checksum: _, ...content } = change(z.record(z.string(), z.unknown()).parse(JSON.parse(text)))
   const checksum = createHash('sha256').update(JSON.stringify(content)).digest('hex')
@@ -206,7 +207,7 @@ test('one of old in the middle of a replacement of every key opens, and goes on'
   )
 })
 
-/** Written by the first version of the format. They must open for as long as there are clusters. */
+/** Files from the first version of the format. Every later version must be able to open them. */
 test.each([
   ['a key file', 'v1-key-file.sealed'],
   ['a passphrase', 'v1-passphrase.sealed'],

@@ -16,7 +16,7 @@ import type { SealingKey } from './sealing-key.ts'
 
 const tagSize = 16
 
-/** Encrypts an identity. Only the key opens the text, and any change to it is detected. */
+/** Encrypts an identity. The text can only be decrypted with the key, and any change to it is detected. */
 export async function sealIdentity(
   identity: Identity,
   key: SealingKey,
@@ -74,7 +74,7 @@ function parseIdentity(text: string): Identity {
   throw notValid(parsed.error)
 }
 
-/** Names the paths of invalid values, never the values. */
+/** Builds an error that names the paths of invalid values, but never the values. */
 function notValid({ issues }: z.core.$ZodError): HyperkubeError {
   const paths = new Set(issues.map(({ path }) => path.join('.') || 'the document'))
   return new HyperkubeError('IDENTITY_NOT_VALID', `the identity is not valid in ${[...paths].join(', ')}`, {

@@ -2,7 +2,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { type Random, systemRandom } from '../pki/random.ts'
 import { Secret } from '../pki/secret.ts'
 
-/** The key that an identity is sealed with. */
+/** Key with which an identity is sealed: from a key file or a passphrase. */
 export type SealingKey = FileKey | PassphraseKey
 
 export interface FileKey {
@@ -23,7 +23,7 @@ export function makeSealingKey(random: Random = systemRandom): FileKey {
   return fileKey(random.bytes(keySize))
 }
 
-/** Text of a key file: a comment line and the key. */
+/** Formats a key file: a comment line and the key in base64. */
 export function formatKeyFile({ key }: FileKey): string {
   return `${comment}\n${Buffer.from(key.reveal()).toString('base64')}\n`
 }
@@ -38,7 +38,8 @@ export function parseKeyFile(text: string): FileKey {
 }
 
 export function passphraseKey(passphrase: string): PassphraseKey {
-  // The same passphrase typed on another keyboard must give the same bytes.
+  // Normalize the passphrase, because the same characters typed on another keyboard may be encoded
+  // differently.
   const text = passphrase.normalize('NFKC')
   if (text.trim() === '') {
     throw new HyperkubeError('IDENTITY_KEY_EMPTY', 'the passphrase is empty', { hint: 'use several words' })

@@ -3,7 +3,7 @@ import { Secret } from '../pki/secret.ts'
 import type { Identity } from './identity.ts'
 import { encryptionKeys, type NamedKey } from './trusted-keys.ts'
 
-/** Login to an image registry. The password is the name of a secret. */
+/** Login to an image registry. `password` is the name of a secret, not the password itself. */
 export interface RegistryLogin {
   readonly host: string
   readonly username: string
@@ -11,8 +11,8 @@ export interface RegistryLogin {
 }
 
 /**
- * Contents of every file of a cluster that is secret as a whole, by the name under which a plan refers to it.
- * Skips logins whose password is not in the identity.
+ * Returns the content of all secret files of a cluster. The key is the name by which plans refer to the file.
+ * Logins whose password is not in the identity are skipped.
  */
 export function secretFiles(
   identity: Identity,
@@ -40,7 +40,8 @@ export function registryLoginName(host: string): string {
 }
 
 /**
- * Encrypts Secrets and ConfigMaps from the start. The identity provider still reads data written unencrypted.
+ * Builds the configuration with which the API server encrypts Secrets and ConfigMaps. Its last provider,
+ * `identity`, can still read unencrypted data.
  */
 function encryptionConfiguration(keys: readonly NamedKey[]): Secret {
   const document = {
@@ -66,7 +67,10 @@ function encryptionConfiguration(keys: readonly NamedKey[]): Secret {
   return new Secret('encryption configuration', stringify(document))
 }
 
-/** A fragment of containerd's configuration. JSON strings are valid TOML strings. */
+/**
+ * Builds a part of containerd's configuration with a registry login. JSON strings are also valid TOML
+ * strings.
+ */
 function registryLogin(host: string, username: string, password: Secret): Secret {
   const table = `plugins.'io.containerd.cri.v1.images'.registry.configs.${JSON.stringify(host)}.auth`
   const lines = [

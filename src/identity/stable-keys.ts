@@ -4,7 +4,9 @@ import type { Identity } from './identity.ts'
 
 export type StableKeys = NonNullable<Identity['stableKeys']>
 
-/** Keys that sign bundles and tag secret files. They stay the same when the CA is replaced. */
+/**
+ * Returns the keys that sign bundles and tag secret files. They stay the same when the etcd CA is replaced.
+ */
 export function deriveStableKeys({ id, cas, stableKeys }: Identity): StableKeys {
   if (stableKeys !== undefined) return stableKeys
   const root = cas.etcd.privateKey.reveal()

@@ -27,7 +27,7 @@ export async function readKeyFile(files: PrivateFiles, path: string): Promise<Fi
   return parseKeyFile(await read(files, path, 'IDENTITY_KEY_NOT_READ'))
 }
 
-/** Creates a key and its file. Never overwrites an existing key. */
+/** Creates a sealing key and writes its file. An existing file is never overwritten. */
 export async function createKeyFile(files: PrivateFiles, path: string): Promise<FileKey> {
   const key = makeSealingKey()
   await files.create(path, formatKeyFile(key)).catch((cause: unknown) => {

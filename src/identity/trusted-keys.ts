@@ -3,19 +3,22 @@ import type { Identity } from './identity.ts'
 
 type AnyCa = Identity['cas'][keyof Identity['cas']]
 
-/** Trusted certificates of a CA, as concatenated PEM. The first one belongs to the signing key. */
+/** Returns the trusted certificates of a CA as concatenated PEM. The first one belongs to the signing key. */
 export function trustedCas({ certificate, replacement }: Omit<AnyCa, 'name'>): string {
   if (replacement?.phase === 'trust') return `${certificate}${replacement.next.certificate}`
   return replacement?.phase === 'switch' ? `${certificate}${replacement.previous}` : certificate
 }
 
-/** Trusted keys for service account tokens, as concatenated PEM. The first one signs. */
+/**
+ * Returns the trusted public keys for service account tokens as concatenated PEM. The first one belongs to
+ * the signing key.
+ */
 export function trustedServiceAccountKeys({ publicKey, replacement }: Identity['serviceAccount']): string {
   if (replacement?.phase === 'trust') return `${publicKey}${replacement.next.publicKey}`
   return replacement?.phase === 'switch' ? `${publicKey}${replacement.previous}` : publicKey
 }
 
-/** A key that encrypts data in etcd. Its name is stored with all data that it encrypted. */
+/** A key that encrypts data in etcd. Its name is stored with the data that it encrypted. */
 export interface NamedKey {
   readonly name: string
   readonly key: Secret
@@ -23,7 +26,7 @@ export interface NamedKey {
 
 const firstName = 'key1'
 
-/** Keys that can decrypt data in etcd. The first one encrypts. */
+/** Returns the keys that can decrypt data in etcd. The first one also encrypts. */
 export function encryptionKeys({ encryptionKey, encryption }: Identity): readonly NamedKey[] {
   const current = { name: encryption?.name ?? firstName, key: encryptionKey }
   const replacement = encryption?.replacement

@@ -1,4 +1,7 @@
-/** Escapes all non-ASCII characters of a JSON text, so that no program on the way can change its encoding. */
+/**
+ * Escapes all non-ASCII characters in a JSON text, so that programs that assume another encoding cannot
+ * change the text.
+ */
 export function toAsciiJson(json: string): string {
   return json.replaceAll(
     /[\u0080-\uffff]/g,

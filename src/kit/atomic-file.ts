@@ -52,7 +52,10 @@ async function writeAtomically({ path, text, mode, suffix }: Content, publish: P
   await syncDirectory(dirname(path))
 }
 
-/** A new file name is durable only after its directory is synced. Windows has no such call and needs none. */
+/**
+ * Syncs a directory, because a new file name is durable only after that. Not possible and not needed on
+ * Windows.
+ */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const directory = await open(path, 'r')

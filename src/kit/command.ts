@@ -10,12 +10,12 @@ export interface CommandOptions {
   readonly signal?: AbortSignal
   /** Called with each line of standard error as it arrives. */
   readonly onLine?: (line: string) => void
-  /** Return a result with a non-zero exit code instead of throwing. */
+  /** If true, a non-zero exit code is returned in the result instead of thrown as an error. */
   readonly allowFailure?: boolean
 }
 
 export interface CommandResult {
-  /** Follows shell convention: 128 plus the signal number if a signal ended the program. */
+  /** Exit code of the program; 128 plus the signal number if a signal ended it. */
   readonly code: number
   readonly stdout: string
   readonly stderr: string
@@ -23,7 +23,7 @@ export interface CommandResult {
 
 export type Argv = readonly [string, ...string[]]
 
-/** Runs a program without a shell and waits until it exits, even if it is aborted. */
+/** Runs a program without a shell and waits until it exits. After an abort it also waits for the exit. */
 export async function runProgram(argv: Argv, options: CommandOptions = {}): Promise<CommandResult> {
   const [program, ...args] = argv
   const child = spawn(program, args, {

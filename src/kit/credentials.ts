@@ -2,17 +2,17 @@ import { X509Certificate, createPrivateKey } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { HyperkubeError } from './errors.ts'
 
-/** PEM text, or a file with PEM text that is read again whenever it changes. */
+/** PEM text, or a file with PEM text that is read again after each change. */
 export type Pem = string | { readonly file: string }
 
-/** The CA that we trust and our own client certificate. */
+/** The trusted CA and the client certificate with its key. */
 export interface TlsCredentials {
   readonly ca: Pem
   readonly certificate: Pem
   readonly privateKey: Pem
 }
 
-/** The same credentials in the form that Node's TLS expects. */
+/** Credentials in the form that Node's TLS functions expect. */
 export interface TlsIdentity {
   readonly ca: string
   readonly cert: string
@@ -20,7 +20,9 @@ export interface TlsIdentity {
 }
 
 interface CachedIdentity {
-  /** Identifies the file versions that were read. An equal stamp means equal content. */
+  /**
+   * Identifies the versions of the files that were read. An equal stamp means that the files are unchanged.
+   */
   readonly stamp: string
   readonly identity: TlsIdentity
 }
@@ -40,7 +42,7 @@ export class ReloadingCredentials {
       if (this.#cached?.stamp !== stamp) this.#cached = { stamp, identity: await readIdentity(this.#sources) }
       return this.#cached.identity
     } catch (cause) {
-      // Certificate and key are separate files. While only one of them is replaced, keep using the cached
+      // Certificate and key are separate files. While only one of them has been replaced, keep the cached
       // pair.
       if (this.#cached !== undefined) return this.#cached.identity
       throw new HyperkubeError(
@@ -54,7 +56,10 @@ export class ReloadingCredentials {
   }
 }
 
-/** Cheap enough to run before every request. The inode detects a file that was replaced by rename. */
+/**
+ * Returns a stamp of the credential files that is cheap enough for every request. The inode detects a file
+ * that was replaced by a rename.
+ */
 async function readStamp({ ca, certificate, privateKey }: TlsCredentials): Promise<string> {
   const stamps = await Promise.all(
     [ca, certificate, privateKey].map(async (source) => {

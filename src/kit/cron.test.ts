@@ -15,7 +15,7 @@ test.each([
   ['0 0 * * 7', '2026-11-15T00:00:00.000Z', '2026-11-22T00:00:00.000Z'],
   ['0 0 1 * *', '2026-11-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z'],
   ['0 0 29 2 *', '2024-02-29T00:00:00.000Z', '2028-02-29T00:00:00.000Z'],
-  // Either day matches.
+  // Matches the 10th of each month and every Saturday.
   ['0 0 10 * 6', '2026-11-14T00:00:00.000Z', '2026-11-21T00:00:00.000Z'],
 ])('%s was last at %s, and comes next at %s', (text, last, next) => {
   expect(previousOccurrence(parseCron(text), now)?.toISOString()).toBe(last)

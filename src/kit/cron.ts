@@ -1,14 +1,17 @@
 import { HyperkubeError } from './errors.ts'
 import { toPrintable } from './printable.ts'
 
-/** The numbers that each field of a schedule matches. */
+/** The values that each field of a cron schedule matches. */
 export interface CronSchedule {
   readonly minutes: ReadonlySet<number>
   readonly hours: ReadonlySet<number>
   readonly days: ReadonlySet<number>
   readonly months: ReadonlySet<number>
   readonly weekdays: ReadonlySet<number>
-  /** As in cron: if both day of month and day of week are restricted, either match is enough. */
+  /**
+   * True if day of month and day of week are both restricted. As in cron, a match of either one is then
+   * enough.
+   */
   readonly matchesEitherDay: boolean
 }
 
@@ -37,7 +40,7 @@ function expandRange(part: string, min: number, max: number): number[] | undefin
   const [, all, first, last, step] = /^(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/.exec(part) ?? []
   if (all === undefined && first === undefined) return undefined
   const from = all === undefined ? Number(first) : min
-  // `5/10` runs to the end of the range; `5` is a single value.
+  // `5/10` continues to the end of the range; `5` is a single value.
   const single = last === undefined && step === undefined
   const to = all !== undefined || (last === undefined && !single) ? max : Number(last ?? first)
   const increment = Number(step ?? 1)
@@ -55,7 +58,10 @@ function invalidSchedule(text: string): HyperkubeError {
 }
 
 const day = 86_400_000
-/** Eight years always contain a leap year, so every existing date occurs in this range. */
+/**
+ * Limits the search for a matching day. Every valid date, including February 29, normally occurs within eight
+ * years.
+ */
 const maxDays = 8 * 366
 
 /** Returns the last time of the schedule at or before `now`; undefined if the schedule never matches. */

@@ -9,8 +9,8 @@ export function formatDuration(milliseconds: number): string {
 }
 
 /**
- * Parses a duration as people type it: `30s`, `5m`, `1h30m`, `90d`. Returns undefined if it is invalid or
- * zero.
+ * Parses a duration such as `30s`, `5m`, `1h30m` or `90d` and returns milliseconds. Returns undefined if the
+ * text is invalid or the duration is zero.
  */
 export function parseDuration(text: string): number | undefined {
   const pattern = /^(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/

@@ -1,7 +1,7 @@
 export interface ErrorDetails {
-  /** The affected host. */
+  /** Name of the affected host. */
   readonly host?: string
-  /** The affected component. */
+  /** Name of the affected component. */
   readonly component?: string
   /** What to do next, preferably a command to type. */
   readonly hint?: string
@@ -28,7 +28,10 @@ export class HyperkubeError extends Error {
   }
 }
 
-/** Reports whether a thrown value has this code. Also works for system errors such as ENOENT and EEXIST. */
+/**
+ * True if the thrown value is an error with this code. Also works for system errors such as ENOENT and
+ * EEXIST.
+ */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

@@ -1,4 +1,4 @@
-/** FIFO queue with amortized O(1) operations at any length. */
+/** FIFO queue whose operations take amortized constant time. */
 export class FifoQueue<T> {
   readonly #items: T[] = []
   #head = 0
@@ -14,7 +14,7 @@ export class FifoQueue<T> {
   shift(): T | undefined {
     if (this.#head === this.#items.length) return undefined
     const item = this.#items[this.#head++]
-    // Frees the consumed entries once they are more than half of the array.
+    // Frees the consumed entries when they are more than half of the array.
     if (this.#head > 1000 && this.#head * 2 > this.#items.length) {
       this.#items.splice(0, this.#head)
       this.#head = 0

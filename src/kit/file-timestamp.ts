@@ -5,7 +5,7 @@ export function formatFileTimestamp(time: Date): string {
   return `${time.toISOString().slice(0, 19).replaceAll(':', '-')}Z`
 }
 
-/** Returns undefined if the text is not a timestamp. */
+/** Parses a time from formatFileTimestamp. Returns undefined if the text is not such a timestamp. */
 export function parseFileTimestamp(stamp: string): Date | undefined {
   const [, date, hours, minutes, seconds] = /^(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\dZ)$/.exec(stamp) ?? []
   const time = new Date(`${date}${hours}:${minutes}:${seconds}`)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Heap } from './heap.ts'
 
 test('what comes out is in order, whatever was put in and taken out before', () => {
-  // A negative number pops an item.
+  // A negative number stands for a pop, any other number is pushed.
   assert(
     property(array(integer({ min: -3, max: 20 })), (operations) => {
       const heap = new Heap<number>((a, b) => a < b)

@@ -1,4 +1,4 @@
-/** Priority queue (binary heap): `pop` returns the smallest item first. */
+/** Priority queue (binary heap). `pop` returns the item that is before all others. */
 export class Heap<T> {
   readonly #items: T[] = []
   readonly #isBefore: (a: T, b: T) => boolean
@@ -43,7 +43,7 @@ export class Heap<T> {
     return a !== undefined && b !== undefined && this.#isBefore(a, b)
   }
 
-  /** Returns true if parent and child were out of order and have been swapped. */
+  /** Swaps parent and child if they are in the wrong order. Returns true if they were swapped. */
   #swapIfNeeded(parent: number, child: number): boolean {
     const [a, b] = [this.#items[parent], this.#items[child]]
     if (a === undefined || b === undefined || !this.#isBefore(b, a)) return false

@@ -17,20 +17,20 @@ export interface HttpsRequest {
 }
 
 export interface RequestTimeouts {
-  /** Longest wait for a connection. */
+  /** Maximum milliseconds to establish a connection. */
   readonly connectMs: number
-  /** Longest wait from the connection to the start of the response. */
+  /** Maximum milliseconds from the connection to the start of the response. */
   readonly responseMs: number
 }
 
 /**
- * `unreachable`: no connection. `untrusted`: the server certificate is not from our CA. `rejected`: the
- * server does not accept our certificate. `silent`: no response. `cut`: the connection ended before the
- * response did. `long`: the response exceeds the limit.
+ * `unreachable`: no connection. `untrusted`: the server certificate is not signed by the trusted CA.
+ * `rejected`: the server rejects the client certificate. `silent`: no response. `cut`: the connection was
+ * lost before the end of the response. `long`: the response exceeds the size limit.
  */
 export type RequestErrorReason = 'unreachable' | 'untrusted' | 'rejected' | 'silent' | 'cut' | 'long'
 
-/** The request got no response, or only a part of one. */
+/** A request that failed without a complete response. */
 export class RequestError extends Error {
   readonly reason: RequestErrorReason
   /** True if the server may have received the request and acted on it. */
@@ -43,7 +43,7 @@ export class RequestError extends Error {
   }
 }
 
-/** Resolves as soon as the response begins. */
+/** Sends a request. The promise resolves when the response headers arrive. */
 export async function sendRequest({
   url,
   body,
@@ -64,7 +64,7 @@ export async function sendRequest({
     }
     const headers = {
       ...options.headers,
-      // Without an explicit length Node would send the body of a DELETE without content-length.
+      // Without an explicit content-length, Node sends no content-length for the body of a DELETE.
       ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
     }
     const outgoing = request(url, { ...options, ...identity, headers, signal })
@@ -79,7 +79,7 @@ export async function sendRequest({
     })
     outgoing.on('error', (error) => {
       if (signal.aborted) reject(toAbortError(signal))
-      // A retry cannot fix this, and the caller must see the original error.
+      // A retry cannot fix a forbidden SSH forward, and the caller must get the original error.
       else if (hasCode(error, 'SSH_FORWARD_FORBIDDEN')) reject(error)
       else reject(error instanceof RequestError ? error : toRequestError(error, outgoing.socket, sent))
     })
@@ -92,13 +92,16 @@ export async function sendRequest({
   })
 }
 
-/** False for a kept-alive connection that an earlier request opened. */
+/**
+ * True while the TLS connection is being established; false for a kept-alive connection of an earlier
+ * request.
+ */
 function isConnecting(socket: object): boolean {
   return 'secureConnecting' in socket && socket.secureConnecting === true
 }
 
 function toRequestError(error: Error, socket: unknown, sent: boolean): RequestError {
-  // Set if the server certificate was verified and rejected.
+  // Only set if the verification of the server certificate failed.
   const verificationError = socket instanceof TLSSocket ? socket.authorizationError : undefined
   if (verificationError !== undefined && verificationError !== null)
     return new RequestError('untrusted', false, 'is not one of ours', error)

@@ -3,9 +3,8 @@ import { runInNewContext } from 'node:vm'
 import { z } from 'zod'
 
 /**
- * Runs a full garbage collection after each burst of work; returns a function that stops this. V8 collects
- * only on allocation, which an idle service hardly does. Buffers live outside of its heap and add little
- * pressure.
+ * Runs a full garbage collection when memory use has grown, and returns a function that stops this. V8
+ * collects only when a program allocates, which an idle service hardly does.
  */
 export function startIdleGc(intervalMs = 20_000): () => void {
   const collect = exposeGc()
@@ -23,7 +22,10 @@ function usedMemory(): number {
   return heapTotal + arrayBuffers
 }
 
-/** V8 exposes its collector only behind a flag, and only in contexts created afterwards. */
+/**
+ * Returns V8's garbage collector. V8 exposes it only with a flag, and only in contexts that are created after
+ * the flag is set.
+ */
 function exposeGc(): () => void {
   setFlagsFromString('--expose-gc')
   const gc = z.custom<NodeJS.GCFunction>((value) => typeof value === 'function').parse(runInNewContext('gc'))

@@ -6,7 +6,7 @@ import { createSecretMask } from './mask-secrets.ts'
 const mask = createSecretMask(['tuna fish sandwich'])
 
 const letters = 'abcdefghkmnpqrstuvwxyzABCDEFGHKMNPQRSTUVWXYZ23456789'.split('')
-/** A value that no program writes by itself. */
+/** A random secret that does not occur in other text. */
 const canary = fc
   .array(fc.constantFrom(...letters), {
     minLength: 20,

@@ -1,33 +1,42 @@
-/** Replaces each secret. */
+/** Text that replaces each secret. */
 export const maskedValue = '[removed]'
 
 /** Removes secrets from text that hyperkube did not write: program output, files, API responses. */
 export interface SecretMask {
-  /** Masks a whole text. */
+  /** Masks the secrets in a whole text. */
   text(text: string): string
-  /** Masks a JSON value and keeps it JSON. A string under a secret's key is masked whatever it contains. */
+  /**
+   * Masks the secrets in a JSON value and keeps its structure. A string under a key such as `password` is
+   * masked unless it is a system path.
+   */
   data(value: unknown): unknown
   /**
-   * Returns a function for consecutive lines of one source. It remembers that a private key may span many
-   * lines.
+   * Returns a function that masks consecutive lines of one source. It keeps state between lines, because a
+   * private key spans many lines.
    */
   lines(): (line: string) => string
 }
 
-/** Shorter known secrets are found by context only: replacing them everywhere would damage normal words. */
+/**
+ * Minimum length of known secrets that are masked everywhere. Shorter ones could be part of normal words, so
+ * they are only found by context.
+ */
 const minSecretLength = 6
-/** No real key has more lines. This bounds how much an unterminated key can hide. */
+/** Longer than any real private key. It limits how many lines are masked after a key without an end. */
 const maxKeyLines = 200
 
 const keyBegin = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----/
 const keyEnd = /-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----/
 const wholeKey = new RegExp(`${keyBegin.source}.*?${keyEnd.source}`, 'gs')
 
-/** A line from the middle of a key whose beginning was cut off. Hex digests do not match. */
+/** A line from the middle of a private key whose beginning is missing. Hex digests do not match. */
 const base64KeyLine = /^(?![0-9a-f]+$)[\w+/-]{40,}={0,2}$/
 const base64KeyRest = /^[\w+/-]+={0,2}$/
 
-/** Key names that hold a secret. Names of files or objects are excluded below. */
+/**
+ * Names of keys whose value is a secret. Keys that hold a file name or object name are excluded by
+ * `notNamed`.
+ */
 const secretNames = [
   'passw(?:or)?d',
   'passphrase',
@@ -51,7 +60,7 @@ const startsWithSystemPath = new RegExp(`^${systemPathPrefix}`)
 
 const rules: readonly (readonly [RegExp, string])[] = [
   [wholeKey, maskedValue],
-  // Base64 of a PEM block, as in kubeconfigs. Certificates are public and stay.
+  // Base64 of a PEM block, as in kubeconfigs. Certificates are public and are not masked.
   [/LS0tLS1CRUdJTi(?!BDRVJUSUZJQ0FUR)[\w+/=-]*/g, maskedValue],
   [/\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g, maskedValue],
   [
@@ -64,14 +73,14 @@ const rules: readonly (readonly [RegExp, string])[] = [
     new RegExp(String.raw`((?:${secretNames})${notNamed}\\?["']?\s*[:=]\s*)${harmless}${value}`, 'gi'),
     `$1${maskedValue}`,
   ],
-  // Registry credentials: user name and password in one value.
+  // Registry credentials (`auth`): user name and password in one value.
   [/(\\?["']auth\\?["']\s*:\s*)\\?["'][^"'\\]+\\?["']/g, `$1${maskedValue}`],
   [/\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g, maskedValue],
   // Kubernetes bootstrap tokens.
   [/\b[a-z0-9]{6}\.[a-z0-9]{16}\b/g, maskedValue],
 ]
 
-/** `known` are literal secrets that are masked wherever they occur. */
+/** Creates a mask. The strings in `known` are masked wherever they occur. */
 export function createSecretMask(known: Iterable<string> = []): SecretMask {
   const exact = createExactMasker(known)
   const maskText = (text: string): string =>
@@ -92,7 +101,7 @@ function maskData(given: unknown, text: (whole: string) => string): unknown {
   return Object.fromEntries(entries)
 }
 
-/** Matches the longest secret first, because one may be a prefix of another. */
+/** Masks known secrets. The longest is matched first, because one secret may be a prefix of another. */
 function createExactMasker(known: Iterable<string>): (text: string) => string {
   const all = [...new Set(known)].filter(({ length }) => length >= minSecretLength)
   if (all.length === 0) return (text) => text
@@ -106,7 +115,7 @@ function escapeRegExp(text: string): string {
 }
 
 function createLineMasker(maskText: (text: string) => string): (line: string) => string {
-  /** How many more lines may belong to a key that has begun. */
+  /** Maximum number of further lines of a private key that has begun; 0 outside of a key. */
   let keyLinesLeft = 0
   let isBare = false
   const maskOutsideKey = (line: string): string => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { applyMergePatch } from './merge-patch.ts'
 
-/** The examples at the end of RFC 7386. */
+/** The examples of RFC 7386, appendix A. */
 test.each([
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],

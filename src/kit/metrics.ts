@@ -9,7 +9,8 @@ interface Family {
 }
 
 /**
- * Registry of metrics in the Prometheus text format. Asking for an existing name returns the existing metric.
+ * Registry of metrics in the Prometheus text format. If a metric with the name exists, it is returned instead
+ * of a new one.
  */
 export class Metrics {
   readonly #families = new Map<string, Family>()
@@ -26,7 +27,10 @@ export class Metrics {
     return counters
   }
 
-  /** `read` runs only when the metrics are scraped. Use type `counter` for values that only grow. */
+  /**
+   * Registers a metric whose values are read by `read` at each scrape. Use type `counter` for values that
+   * only grow.
+   */
   gauges(
     name: string,
     help: string,
@@ -46,7 +50,7 @@ export class Metrics {
     })
   }
 
-  /** `bounds` must ascend. */
+  /** `bounds` are the upper bounds of the buckets in ascending order. */
   histograms(name: string, help: string, bounds: readonly number[]): HistogramVec {
     const known = this.#histograms.get(name)
     if (known !== undefined) return known
@@ -92,7 +96,7 @@ export class CounterVec {
 
 interface Histogram {
   readonly labels: MetricLabels
-  /** Count per bucket, not cumulative. The last bucket has no upper bound. */
+  /** Number of values in each bucket, not cumulative. The last bucket has no upper bound. */
   readonly counts: number[]
   sum: number
 }

@@ -1,12 +1,12 @@
-/** A monotonic clock of one process, in milliseconds. */
+/** A monotonic clock with timers. */
 export interface MonotonicClock {
   /** Milliseconds since an arbitrary start. */
   readonly now: () => number
-  /** Calls back once after the given time. The returned function cancels the timer. */
+  /** Calls `callback` once after this time. The returned function cancels the timer. */
   readonly after: (milliseconds: number, callback: () => void) => () => void
 }
 
-/** Node fires timers with a longer delay immediately. */
+/** Maximum delay of a Node timer. Node fires timers with a longer delay immediately. */
 const maxTimerMs = 2 ** 31 - 1
 
 export const monotonicClock: MonotonicClock = {

@@ -3,7 +3,7 @@ import { formatDuration } from './duration.ts'
 import { HyperkubeError } from './errors.ts'
 
 export interface PollOptions {
-  /** Milliseconds until the wait fails. */
+  /** Milliseconds after which polling fails. */
   readonly timeoutMs: number
   /** Milliseconds between two checks. */
   readonly intervalMs?: number
@@ -11,8 +11,8 @@ export interface PollOptions {
 }
 
 /**
- * Calls `check` until it returns a value other than undefined or false. A check that throws counts as "not
- * yet"; the last error becomes the cause of the timeout.
+ * Calls `check` until it returns a value other than undefined or false. Errors of `check` are ignored; the
+ * last one becomes the cause of a timeout error.
  */
 export async function pollUntil<T>(
   what: string,
@@ -21,7 +21,7 @@ export async function pollUntil<T>(
 ): Promise<T> {
   const deadline = AbortSignal.timeout(timeoutMs)
   const stopSignal = signal === undefined ? deadline : AbortSignal.any([deadline, signal])
-  // Ends the wait for a check that hangs.
+  // Resolves on abort, so that a check that hangs does not block the return.
   const aborted = new Promise<undefined>((resolve) => {
     stopSignal.addEventListener('abort', () => resolve(undefined), { once: true })
   })

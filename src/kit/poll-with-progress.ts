@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** An unchanged reason is reported again after this time, so that people see that the wait goes on. */
+/** An unchanged reason is reported again after this time, to show that the wait continues. */
 const repeatMs = 5000
 
 export interface ProgressPollOptions {
-  /** Reports why the wait is not over yet. */
+  /** Called with the reason why the wait is not over, and the start time of the wait. */
   readonly report: (reason: string, since: string) => Promise<void> | void
-  /** Builds the error for a wait that took too long. */
+  /** Builds the error that is thrown after the deadline. */
   readonly toTimeoutError: (reason: string) => Promise<Error> | Error
   readonly now: () => Date
-  /** End of the wait, in the milliseconds of `now`. */
+  /** End of the wait, in milliseconds since 1970. */
   readonly deadline: number
   /** Milliseconds between two checks. */
   readonly intervalMs: number
   readonly signal: AbortSignal
 }
 
-/** Polls until there is no reason left to wait, and reports the current reason meanwhile. */
+/** Polls until findPendingReason returns undefined, and reports the current reason meanwhile. */
 export async function pollWithProgress(
   findPendingReason: () => Promise<string | undefined>,
   { report, toTimeoutError, now, deadline, intervalMs, signal }: ProgressPollOptions,

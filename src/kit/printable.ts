@@ -1,6 +1,6 @@
 /**
- * Makes untrusted text safe for a terminal. Line ends stay; other control characters and bidirectional
- * overrides are shown as escape codes. Otherwise a file or host could repaint the screen or disguise a word.
+ * Makes untrusted text safe for a terminal, where a file or host could otherwise repaint the screen or
+ * disguise a word. Control characters (except line ends) and bidirectional overrides become escape codes.
  */
 export function toPrintable(text: string): string {
   return text.replace(unprintable, (character) => {

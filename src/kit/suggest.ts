@@ -1,4 +1,6 @@
-/** Returns the known word that a mistyped one most likely means, or undefined if none is close enough. */
+/**
+ * Returns the known word that is most similar to a mistyped word, or undefined if no word is similar enough.
+ */
 export function suggestWord(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3))
   const ranked = known
@@ -10,7 +12,8 @@ export function suggestWord(word: string, known: readonly string[]): string | un
 }
 
 /**
- * Number of letters to insert, delete, replace or swap with the adjacent one (Damerau-Levenshtein distance).
+ * Damerau-Levenshtein distance: the number of insertions, deletions, replacements and swaps of adjacent
+ * letters between two words.
  */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []

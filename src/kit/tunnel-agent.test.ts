@@ -23,14 +23,14 @@ afterEach(async () => {
 
 const okResponse: TestResponse = { json: { fine: true } }
 const timeouts = { connectMs: 5000, responseMs: 5000 }
-/** No server of ours is there: a request can only arrive through `dial`. */
+/** An address without a server: a request can only succeed through `dial`. */
 const unreachableUrl = 'https://10.255.255.1:6443'
 
 async function serve(response: TestResponse, issuer = ca): Promise<HttpsTestServer> {
   return stack.use(await startHttpsTestServer(issuer, () => response))
 }
 
-/** A dial function that always connects to one server, whatever host is requested. */
+/** Builds a dial function that always connects to one server, whatever host is requested. */
 function dialTo({ url }: HttpsTestServer): { dial: Dial; dialled: [string, number][]; streams: Duplex[] } {
   const dialled: [string, number][] = []
   const streams: Duplex[] = []

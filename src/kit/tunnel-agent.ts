@@ -3,15 +3,12 @@ import type { Duplex } from 'node:stream'
 import { Tunnel } from './tunnel.ts'
 
 /**
- * Opens a TCP connection by other means, for example over SSH. The signal aborts when the connection is no
- * longer needed, even after it is open.
+ * Opens a TCP connection indirectly, for example over SSH. The signal aborts when the connection is no longer
+ * needed, even if it is already open.
  */
 export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Duplex>
 
-/**
- * Creates an HTTPS agent that keeps connections alive. With `dial`, connections run over the streams that it
- * returns.
- */
+/** Creates an HTTPS agent that keeps connections alive. If `dial` is given, it opens the connections. */
 export function createHttpsAgent(dial: Dial | undefined, options: AgentOptions): Agent {
   return dial === undefined ? new Agent(options) : new TunnelAgent(dial, options)
 }
@@ -33,7 +30,7 @@ class TunnelAgent extends Agent {
         close: (error) => stream.destroy(error ?? undefined),
       }
     })
-    // TLS still verifies the server name from the host in the options.
+    // TLS still verifies the certificate against the host in `options`, not against the tunnel.
     const tunnelled = { ...options, socket }
     return super.createConnection(tunnelled)
   }

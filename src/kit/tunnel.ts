@@ -1,26 +1,26 @@
 import { Duplex, type Readable, type Writable } from 'node:stream'
 import { callbackify } from 'node:util'
 
-/** Both directions of a connection. */
+/** The two streams of a connection. */
 export interface StreamPair {
   readonly readable: Readable
   readonly writable: Writable
-  /** Called unless both streams have ended by themselves. */
+  /** Closes the connection. Called only if a stream has not ended by itself. */
   readonly close: (error: Error | null) => void
 }
 
-/** Opens a connection. The signal aborts when it is no longer needed. */
+/** Opens a connection. The signal aborts when the connection is no longer needed. */
 export type OpenStreams = (signal: AbortSignal) => Promise<StreamPair>
 
 /**
- * A duplex stream that exists before its connection is open. It behaves like a socket: it fails with the
- * error of the connection and can be destroyed at any time without waiting.
+ * A duplex stream that exists before its connection is open. Like a socket, it fails with the error of the
+ * connection and can be destroyed at any time.
  */
 export class Tunnel extends Duplex {
   readonly #open: OpenStreams
   readonly #aborter = new AbortController()
   #streams: StreamPair | undefined
-  /** Nothing can be written any more. */
+  /** True if the writable stream is closed. */
   #writeClosed = false
 
   constructor(open: OpenStreams) {
@@ -51,7 +51,8 @@ export class Tunnel extends Duplex {
       ended = true
       this.push(null)
     })
-    // Data already read may still be consumed; data not yet written is lost.
+    // After the connection is closed, received data can still be read, but data that was not yet written is
+    // lost.
     const destroyAsClosed = (): unknown => this.destroy(new Error('the connection was closed'))
     readable.on('close', () => ended || destroyAsClosed())
     writable.on('close', () => {
@@ -74,7 +75,7 @@ export class Tunnel extends Duplex {
     else this.#streams?.writable.end(done)
   }
 
-  // Aborts a pending connection attempt; otherwise destroy would wait for it.
+  // Aborts a connection attempt that is still pending; otherwise destroy would wait for it.
   override destroy(error?: Error): this {
     this.#aborter.abort(error)
     return super.destroy(error)

@@ -3,7 +3,7 @@ import type { RunnerContext } from '../plan/windows/runner.ts'
 export interface AgentInstallOptions {
   readonly signal: AbortSignal
   readonly onProgress: (sent: number, size: number) => void
-  /** Milliseconds until the host rolls back to the previous agent, unless the new one answers. */
+  /** Milliseconds until the host rolls back to the previous agent, unless the new agent is confirmed. */
   readonly rollbackAfterMs?: number
   /** Input of the plan for the agent of a Windows host. */
   readonly setup?: RunnerContext | undefined
@@ -16,7 +16,7 @@ export interface AgentInstallOptions {
  */
 export type ReadBundledFile = (sha256: string) => Promise<Uint8Array | undefined>
 
-/** The agent of a host. */
+/** The agent that a host runs after the installation. */
 export interface InstalledAgent {
   readonly version: string
   /** True if the host rolls back to the previous agent unless this one is confirmed. */

@@ -20,7 +20,10 @@ function result(code: number, stdout = '', stderr = ''): ExecResult {
 
 const nothing: AgentScript = async function* () {}
 
-/** A host with the agent of a release, or none. `done` records what is done on the host. */
+/**
+ * A host where the agent of release `found` is installed; undefined means no agent. `done` records the
+ * commands and uploads.
+ */
 function hostWith(found: string | undefined, active: string, done: string[], changed = result(0)): Remote {
   const { remote } = scriptedSession('cp1', { run: nothing, requests: [] })
   if (remote === undefined) throw new Error('there is no way to it')

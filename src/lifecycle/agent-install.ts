@@ -9,13 +9,13 @@ import { agentUnit, buildSwitchCommand, confirmAgentCommand, inspectAgentCommand
 import { installOnWindows, confirmOnWindows } from './agent-windows.ts'
 import type { AgentInstallOptions, InstalledAgent } from './agent-install-options.ts'
 
-/** Longer than the timeout of the handshake. */
+/** Longer than the handshake timeout, so that a slow agent can still be confirmed. */
 const defaultRollbackAfterMs = 90_000
 
 /**
- * Makes sure that a host runs a compatible agent: the one of this release or a slightly newer one. A new
- * agent is installed beside the previous one and no component is touched. The next plan removes the previous
- * one.
+ * Makes sure that a host runs a compatible agent: the version of this release or a slightly newer one. A new
+ * agent is installed next to the previous one, without touching components. The next plan removes the
+ * previous agent.
  */
 export async function installAgent(
   remote: Remote,
@@ -24,7 +24,7 @@ export async function installAgent(
 ): Promise<InstalledAgent> {
   const { signal, rollbackAfterMs = defaultRollbackAfterMs } = options
   if (remote.windows !== undefined) {
-    // Other Windows architectures have no node binaries.
+    // Kubernetes publishes Windows node binaries only for amd64.
     const windowsRelease = await releaseFor('amd64', 'windows')
     const refuse = (installed: string): HyperkubeError => buildTooNewError(remote, windowsRelease, installed)
     return installOnWindows(remote, remote.windows, windowsRelease, refuse, {
@@ -107,7 +107,7 @@ function buildTooNewError({ host }: Remote, { version }: AgentRelease, found: st
   })
 }
 
-/** Confirms the new agent after it has answered, which cancels the rollback. */
+/** Confirms a new agent, which cancels its rollback. Called after the agent has answered. */
 export async function confirmAgent(remote: Remote, signal: AbortSignal): Promise<void> {
   if (remote.windows === undefined) await remote.exec(confirmAgentCommand, { signal, root: true })
   else await confirmOnWindows(remote, signal)

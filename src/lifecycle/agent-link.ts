@@ -17,11 +17,11 @@ const eventHead = z.looseObject({ kind: z.literal('Event'), body: z.looseObject(
 /** A connection to the agent of a host. It handles one request at a time. */
 export class AgentLink {
   readonly #host: string
-  /** Command for the operator to run on the host when the agent hangs up. */
+  /** Command that the operator can run on the host if the agent closes the connection. */
   readonly #hint: string
   readonly #conversation: RunningProgram
   readonly #lines: AsyncIterator<string>
-  /** Responses arrive in the order of requests, so a request waits for the previous response. */
+  /** Responses carry no request id and arrive in order, so each request waits for the previous response. */
   readonly #runExclusive = createMutex()
 
   constructor(host: string, conversation: RunningProgram, hint: string) {
@@ -31,7 +31,7 @@ export class AgentLink {
     this.#lines = createInterface({ input: conversation.stdout, crlfDelay: Infinity })[Symbol.asyncIterator]()
   }
 
-  /** Sends a request and returns its response. Throws the error of the agent if it refuses. */
+  /** Sends a request and returns its response. If the agent refuses the request, its error is thrown. */
   async request<T extends AgentResponseBody['type']>(
     body: Exclude<AgentRequestBody, { type: 'attach' }>,
     expected: T,

@@ -2,7 +2,7 @@ import { compareVersions, parseVersion } from '../catalog/version.ts'
 
 /** The hyperkube release that is installed on hosts. */
 export interface AgentRelease {
-  /** Includes the start of the digest, so that two builds of one version differ. */
+  /** Includes the start of the digest, so two builds of one version have different values. */
   readonly version: string
   readonly file: string
   readonly sha256: string
@@ -12,9 +12,9 @@ export interface AgentRelease {
 export type AgentDecision = 'install' | 'keep' | 'refuse'
 
 /**
- * An agent must not be older than the operator's release, so that it knows every request. A newer agent of
- * the same or the next minor version stays, because another operator needs it. Fields and events that only
- * newer releases know are ignored.
+ * Decides what to do with the installed agent. It must not be older than the operator's release, because it
+ * must know every request. A newer agent of the same or the next minor version stays, because another
+ * operator needs it. Fields and events that only newer releases know are ignored.
  */
 export function decideAgent(own: string, found: string | undefined): AgentDecision {
   const [ownNumbers, foundNumbers] = [parseNumbers(own), parseNumbers(found ?? '')]
@@ -28,7 +28,7 @@ export function decideAgent(own: string, found: string | undefined): AgentDecisi
   return major === ownMajor && minor - ownMinor <= 1 ? 'keep' : 'refuse'
 }
 
-/** The version without its digest: of two builds of one version neither is newer. */
+/** Returns the version without its digest, because the digest does not tell which of two builds is newer. */
 function parseNumbers(version: string): string | undefined {
   return /^\d+\.\d+\.\d+/.exec(version)?.[0]
 }

@@ -22,8 +22,8 @@ export const agentUnit = 'hyperkube-agent.service'
 const syncFunction = `settle() { sync -f "$1" 2>/dev/null || sync; }`
 
 /**
- * Removes the files for good: a rollback that returned after a power failure would roll back to an agent
- * that no longer exists.
+ * Deletes the rollback timer and its files and syncs them to disk. A rollback that came back after a power
+ * failure would restore an agent that no longer exists.
  */
 const endRollback = `
 systemctl disable --quiet --now ${timer}.timer
@@ -33,7 +33,10 @@ sync
 systemctl daemon-reload
 `
 
-/** A switch that was interrupted before it began has no previous agent to restore. */
+/**
+ * Restores the previous agent. If the switch was interrupted before it saved the previous agent, only the
+ * rollback files are removed.
+ */
 const rollbackScript = `set -eu
 if [ -x ${rollbackDirectory}/previous/${program} ]; then
   cp ${rollbackDirectory}/${agentUnit} ${newUnit}
@@ -66,8 +69,8 @@ WantedBy=timers.target
 `
 
 /**
- * Arguments: the new directory, the previous one or an empty string, and the seconds until the rollback. The unit
- * is on standard input.
+ * Arguments: the new directory, the previous directory (may be empty), and the seconds until the rollback.
+ * The new unit file is read from standard input.
  */
 const switchScript = `set -eu
 directory=$1 previous=$2 seconds=$3
@@ -114,8 +117,8 @@ exit 1
 `
 
 /**
- * Prints the machine type, the directory of the agent if it has a program, whether the agent is active, and
- * whether it is provisional.
+ * Prints four lines: the machine type, the agent's directory if it contains the program, the systemd state,
+ * and `trial` if the agent is provisional.
  */
 const inspectScript = `uname -m
 directory=$(readlink -f ${current} || true)
@@ -136,7 +139,7 @@ export function buildSwitchCommand(directory: string, previous: string, seconds:
 
 export const confirmAgentCommand: Argv = ['sh', '-c', confirmScript]
 
-/** Waits until systemd has unloaded the unit. */
+/** Waits until systemd has unloaded the unit of the agent. */
 const waitGoneScript = `until [ "$(systemctl show --property=LoadState --value ${agentUnit})" = not-found ]; do sleep 0.1; done`
 
 export const waitForAgentGoneCommand: Argv = ['sh', '-c', waitGoneScript]

@@ -8,7 +8,8 @@ import { decideAgent, type AgentRelease } from './agent-release.ts'
 import { findHostProgram } from './host-program.ts'
 
 /**
- * Uploads hyperkube to a Windows host and lets it install itself as the agent, unless this is already done.
+ * Uploads hyperkube to a Windows host and lets it install itself as the agent. A compatible agent that
+ * already runs is kept.
  */
 export async function installOnWindows(
   remote: Remote,
@@ -55,12 +56,12 @@ export async function installOnWindows(
     rollback: buildRevertService(setup, found ?? version, rollbackAfterMs),
   } as const
   const { provisional } = await callHost(callee, request, 'installed', signal)
-  // The uploaded files were copied to their final paths.
+  // The agent has copied the uploaded files to their final paths.
   for (const temporary of [runner, uploaded]) await temporary?.remove(signal).catch(() => undefined)
   return { version, provisional }
 }
 
-/** Uploads the service runner next to the program, for hosts that must not download it. */
+/** Uploads the service runner if it is in the bundle, so that the host does not download it. */
 async function uploadRunner(
   windows: WindowsRemoteOperations,
   artifact: PlannedArtifact,
@@ -76,7 +77,10 @@ async function uploadRunner(
   return { name, remove }
 }
 
-/** Returns undefined if an agent of this release cannot report its state: it is installed again. */
+/**
+ * Reads the state of the installed agent. If the agent is to be installed anyway and cannot report its state,
+ * returns undefined.
+ */
 async function readAgentState(
   remote: Remote,
   decision: 'keep' | 'install',

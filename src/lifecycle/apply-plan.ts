@@ -7,13 +7,13 @@ import { runOnAgent } from './run-on-agent.ts'
 import type { Session } from './session.ts'
 import type { EmitEvent } from './event-stream.ts'
 
-/** What a host gets with its plan. */
+/** The plan of a host and the data that the host needs to apply it. */
 export interface PlanDelivery {
   readonly plan: NodePlan
   readonly claim: Claim
   /** Every secret file of the cluster. A host gets only the files that its plan names. */
   readonly secrets: ReadonlyMap<string, Secret>
-  /** Certificates signed for the host, by path. */
+  /** Certificates signed for the host, as PEM by file path. */
   readonly certificates: Readonly<Record<string, string>>
 }
 
@@ -23,8 +23,8 @@ export interface PlanDelivery {
 const maxAttempts = 3
 
 /**
- * Applies the plan of one host up to and including a stage. An interrupted run starts again and finds what
- * was done.
+ * Applies the plan of one host up to and including a stage. After an interrupt the run starts again and skips
+ * ops that are already done.
  */
 export async function applyPlanThrough(
   session: Session,

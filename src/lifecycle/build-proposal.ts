@@ -31,16 +31,19 @@ import type { Session } from './session.ts'
 import { isMinorChange, checkVersionChange } from './upgrade/version-findings.ts'
 import { type ClusterInputs, collectSecrets } from './cluster-inputs.ts'
 
-/** What would be done on which hosts, in order. */
+/** All planned changes of a cluster: ops by host, rollout steps in order, cluster objects and addons. */
 export interface Proposal {
   readonly findings: readonly Finding[]
   readonly plans: readonly NodePlan[]
-  /** By host name, including hosts to remove. */
+  /** Ops by host name, including hosts to remove. */
   readonly ops: ReadonlyMap<string, readonly Op[]>
-  /** Current contents of files and units that would change, by host and name, if requested. */
+  /**
+   * Current contents of the files and units that would change, by host name and file name. Read only on
+   * request.
+   */
   readonly fileContents?: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly steps: readonly RolloutStep[]
-  /** Hosts that are part of the cluster and must be removed. */
+  /** Hosts that are still part of the cluster although cluster.yml no longer contains them. */
   readonly hostsToRemove: readonly HostToRemove[]
   /** Changes to cluster objects, independent of hosts. */
   readonly clusterChanges: readonly ClusterObjectChange[]
@@ -60,7 +63,7 @@ export const emptyProposal: Proposal = {
   addons: noAddons,
 }
 
-/** True if there is anything to do. */
+/** True if the proposal contains any change. */
 export function hasChanges({ steps, clusterChanges, addons }: Proposal): boolean {
   return steps.length > 0 || clusterChanges.length > 0 || addons.differences.some(isFeasible)
 }
@@ -88,7 +91,8 @@ export function planFromInputs(
 }
 
 /**
- * Filters rollout findings. Rollout errors cannot be ignored, because each of them would harm the cluster.
+ * Filters rollout findings by the codes that the operator ignores. Rollout errors stay, because each of them
+ * would harm the cluster.
  */
 export function filterRolloutFindings(findings: readonly Finding[], ignored: readonly string[]): Finding[] {
   return findings.filter(createIgnoreFilter(ignored, () => true))
@@ -98,17 +102,17 @@ export interface ProposalOptions {
   /** Codes of findings that the operator chose to ignore. */
   readonly ignored: readonly string[]
   /**
-   * Only these hosts are changed. All hosts are observed, because a change of one host may depend on the
-   * others.
+   * Names of the only hosts to change. All hosts are observed anyway, because a change of one host may depend
+   * on the others.
    */
   readonly limit?: ReadonlySet<string> | undefined
   /** True to request the contents of files that would change. */
   readonly fileContents?: boolean
-  /** True to renew all certificates, including those that are valid for long. */
+  /** True to renew all certificates, including those that are not due. */
   readonly renew?: boolean
-  /** Hosts whose etcd data was restored but never started. */
+  /** Hosts whose etcd data was restored but whose etcd has not started since. */
   readonly restored?: readonly string[]
-  /** Predicts the ops of a host at execution time from its current ops. */
+  /** Predicts the ops that a host will have when the proposal is executed, for example after a restore. */
   readonly expected?: ((plan: NodePlan, ops: readonly Op[]) => readonly Op[]) | undefined
   /** Connects to hosts that must be removed. Returns the sessions of the reachable ones. */
   readonly connectRemoved: (hostsToRemove: readonly HostToRemove[]) => Promise<ReadonlyMap<string, Session>>
@@ -150,7 +154,7 @@ export async function buildProposal(
   if (stuck.length > 0) return { ...emptyProposal, findings: [...findings, ...stuck] }
   const ops = new Map([...diffs].map(([host, { ops: own }]) => [host, (limit?.has(host) ?? true) ? own : []]))
   const drift = [...diffs.values()].flatMap((diff) => diff.findings)
-  // Runs after the cluster was observed: until then no agent may listen on ports where etcd is expected.
+  // Preflight opens listeners on etcd ports, so it runs after etcd was observed there.
   const preflightFindings = await runPreflight(sessions, listPeers(inputs.cluster, facts), {
     newHosts: findNewHosts(ops),
     now: () => new Date(),
@@ -213,7 +217,7 @@ export async function buildProposal(
   }
 }
 
-/** Findings about version changes and about pods that must move. */
+/** Returns findings about version changes, removed APIs and pods that must move. */
 async function predictFindings(
   reader: ClusterReader,
   { spec }: Cluster,

@@ -7,12 +7,12 @@ import { settleAll } from '../kit/settle-all.ts'
 import { signRequest } from '../pki/sign.ts'
 import type { Session } from './session.ts'
 
-/** PEM by path, by host name. */
+/** Signed certificates of each host (key: host name), as PEM by file path. */
 export type HostCertificates = ReadonlyMap<string, Readonly<Record<string, string>>>
 
 /**
- * Collects the certificate requests of hosts and signs them. Private keys are created on the hosts that use
- * them and never leave them. With `renew` hosts request all of their certificates again.
+ * Collects the certificate requests of hosts and signs them. Private keys are created on their host and never
+ * leave it. With `renew`, hosts request all of their certificates again.
  */
 export async function signHostCertificates(
   identity: Identity,
@@ -35,8 +35,8 @@ export async function signHostCertificates(
 }
 
 /**
- * Signs the requests of a host, by certificate path. The content of a certificate comes from the plan alone.
- * A request for a path that is not in the plan is an error.
+ * Signs the requests of a host. Requests and results are keyed by certificate path. The content of a
+ * certificate comes only from the plan, so a request for an unplanned path is an error.
  */
 async function signRequests(
   { cas }: Identity,

@@ -4,7 +4,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { settleAll } from '../kit/settle-all.ts'
 import type { Session } from './session.ts'
 
-/** Short enough that one lost renewal does not lose the lock. */
+/** Short enough that the lock survives one lost renewal. */
 const renewalIntervalMs = 20_000
 /** Long enough to reconnect to a host whose connection was just lost. */
 const releaseTimeoutMs = 10_000
@@ -14,16 +14,16 @@ type LockAgents = readonly Pick<Session, 'request' | 'following' | 'host'>[]
 export interface OperatorLockOptions {
   /** Reachable agents of control planes. A majority of control planes grants the lock. */
   readonly granters: LockAgents
-  /** All other agents. They are informed of the lock. */
+  /** All other agents. They do not vote on the lock but are informed of it. */
   readonly others: LockAgents
   /** Number of control planes, reachable or not. */
   readonly controlPlanes: number
   readonly holder: string
-  /** Takes the lock from an active holder too. */
+  /** True to take the lock even from an active holder. */
   readonly force: boolean
-  /** True if all reachable control planes are enough, although they are no majority. */
+  /** True if the lock may be taken with all reachable control planes, even if they are not a majority. */
   readonly allowMinority?: boolean
-  /** True if the holder was a process of this machine that has ended. */
+  /** True if the holder was a process on this machine that has ended. */
   readonly isGone: (holder: string) => boolean
 }
 
@@ -31,19 +31,19 @@ export interface OperatorLock {
   readonly claim: Claim
   /** Aborted when another operator takes the lock. */
   readonly lost: AbortSignal
-  /** Stops informing a host that was removed from the cluster. */
+  /** Stops renewing the lock on a host that was removed from the cluster. */
   readonly forgetHost: (host: string) => void
   release(): Promise<void>
 }
 
 /**
- * Acquires the operator lock from a majority of all control planes. It expires unless it is renewed, so it
- * ends with a process that dies.
+ * Acquires the operator lock from a majority of all control planes. The lock expires unless it is renewed, so
+ * a dead process loses it.
  */
 export async function acquireOperatorLock(options: OperatorLockOptions): Promise<OperatorLock> {
   const { granters, others, controlPlanes, holder, force, allowMinority = false, isGone } = options
   const previous = await readPreviousClaims([...granters, ...others])
-  // Two operators may request the same generation at once, but only one of them gets a majority.
+  // Two operators may request the same generation at the same time, but only one of them gets a majority.
   const claim = { holder, generation: Math.max(0, ...previous.map(({ generation }) => generation)) + 1 }
   const isAbandoned = previous.length > 0 && previous.every((one) => isGone(one.holder))
   const results = await Promise.allSettled(
@@ -87,7 +87,10 @@ async function readPreviousClaims(agents: LockAgents): Promise<Claim[]> {
   return hellos.flatMap(({ claim }) => claim ?? [])
 }
 
-/** An agent that does not respond for a moment keeps the lock. An agent that holds another one ends ours. */
+/**
+ * Renews the lock. Errors of unreachable agents are ignored. If an agent refuses because another operator
+ * holds the lock, the refusal is thrown.
+ */
 async function renew(agents: LockAgents, claim: Claim): Promise<void> {
   // The lock does not expire on a host that executes a run for this operator.
   const idle = agents.filter(({ following }) => !following)
@@ -103,13 +106,13 @@ function isRefusal(error: unknown): boolean {
   return error instanceof HyperkubeError && error.code.startsWith('CLAIM_')
 }
 
-/** The lock expires on agents that do not receive the release in time. */
+/** Releases the lock on all agents. On agents that do not receive the request in time, the lock expires. */
 async function release(agents: LockAgents, claim: Claim): Promise<void> {
   const released = agents.map(async (agent) => agent.request({ type: 'release', claim }, 'released'))
   await Promise.race([Promise.allSettled(released), sleep(releaseTimeoutMs, undefined, { ref: false })])
 }
 
-/** Drops the host from a refusal: it holds for the whole cluster. */
+/** Removes the host name from a refusal, because the refusal applies to the whole cluster. */
 function dropHost(error: unknown): unknown {
   if (!(error instanceof HyperkubeError) || !isRefusal(error)) return error
   const { code, message, hint } = error

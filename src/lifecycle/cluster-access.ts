@@ -9,20 +9,23 @@ import type { Node } from './cluster-objects/node.ts'
 import type { KnownEtcdMember } from './known-etcd-member.ts'
 import type { SmokeTestPods } from './smoke-test/smoke-test-pods.ts'
 
-/** Why something is not ready yet; undefined when it is. */
+/** Why a component or node is not ready yet; undefined if it is ready. */
 export type NotReadyReason = string | undefined
 
-/** Reads the state of a cluster without its agents. */
+/** Reads the state of a cluster through etcd and the API, without agents. */
 export interface ClusterReader {
-  /** The confirmed member list of etcd; empty if no member is reachable. */
+  /** The member list that etcd confirms with a quorum; empty if etcd does not answer. */
   members(): Promise<readonly KnownEtcdMember[]>
-  /** The member list as one member remembers it, for an etcd without quorum. */
+  /** The member list that a single member has stored, for an etcd without quorum. */
   unconfirmedMembers(): Promise<readonly KnownEtcdMember[]>
   /** etcd cluster id of each reachable member, by host. */
   etcdIds(): Promise<ReadonlyMap<string, string>>
-  /** Undefined if no API server is reachable. Addons are compared only if they are given. */
+  /**
+   * Reads the state of the API; undefined if no API server is ready. Addons are compared only if `addons` is
+   * given.
+   */
   readApiState(addons?: AddonProposalInput): Promise<ApiState | undefined>
-  /** Checks the members of these hosts. */
+  /** Checks the etcd members of these hosts. */
   etcdHealthy(hosts: readonly string[]): Promise<NotReadyReason>
   apiReady(hosts: readonly string[]): Promise<NotReadyReason>
   controllersReady(host: string): Promise<NotReadyReason>
@@ -30,34 +33,36 @@ export interface ClusterReader {
   isVoter(host: string): Promise<NotReadyReason>
   /** Findings about draining these hosts. */
   drainFindings(hosts: readonly string[]): Promise<readonly Finding[]>
-  /** Findings about requested APIs that the desired version does not serve any more. */
+  /** Findings about APIs that clients still request but the desired version no longer serves. */
   removedApis(desiredVersion: string): Promise<readonly Finding[]>
 }
 
-/** What the API reports of its cluster. */
+/** State of the cluster as read from its API. */
 export interface ApiState {
   readonly nodes: readonly Node[]
   /** Versions of the reachable API servers, without a leading v. */
   readonly versions: readonly string[]
-  /** Objects of ours that differ from the desired ones. */
+  /** Changes to objects that hyperkube manages. */
   readonly objects: readonly ClusterObjectChange[]
   /** Nodes on which an interrupted run has left a smoke test pod. */
   readonly smokeTestNodes: readonly string[]
   readonly addons: AddonProposal
 }
 
-/** Reporting and timeout of a wait. */
+/** How long to wait, and where to report the reason for waiting. */
 export interface ClusterWaitOptions {
   readonly waiting: (reason: string, since: string) => void
-  /** Milliseconds. */
   readonly timeoutMs: number
   readonly now: () => Date
   readonly signal: AbortSignal
 }
 
-/** Changes the members and nodes of a cluster. */
+/** Changes the etcd members and nodes of a cluster. */
 export interface Membership {
-  /** Adds a host to etcd as a learner. Returns all members, which the new one needs for its configuration. */
+  /**
+   * Adds a host to etcd as a learner. Returns all members, because the configuration of the new member lists
+   * them.
+   */
   joinEtcd(host: string, wait: ClusterWaitOptions): Promise<readonly HostAddress[]>
   /** Promotes the learner once it is in sync. */
   promote(host: string, wait: ClusterWaitOptions): Promise<void>

@@ -31,7 +31,7 @@ import type { HostEndpoint } from './host-endpoints.ts'
 import { checkRemovedApis } from './upgrade/removed-apis.ts'
 import { createSmokeTestPods } from './smoke-test/smoke-test-pods.ts'
 
-/** Clients of a running cluster: its components, its etcd and its API. */
+/** Client of a running cluster: reads and changes its components through etcd and the API. */
 export interface ClusterClient extends ClusterReader, ClusterWriter, Disposable {
   readonly api: KubeClient
   readonly etcd: EtcdClient
@@ -39,15 +39,18 @@ export interface ClusterClient extends ClusterReader, ClusterWriter, Disposable 
 
 export interface ClusterClientOptions {
   readonly identity: Identity
-  /** The operator who runs the command. */
+  /** Name of the operator who runs the command. */
   readonly operator: string
   readonly apiPort: number
   /** Objects that hyperkube manages in the cluster. Without them no objects are compared. */
   readonly objects?: ManagedObjects
-  /** Returns the ssh connection to a host, through which its components are reached. */
+  /** Returns the connection to a host, through which its components are reached. */
   readonly findRemote: (host: string) => Promise<Remote | undefined>
   readonly now: Date
-  /** Milliseconds to wait for one API server before the next is tried, unless the default applies. */
+  /**
+   * Milliseconds to wait for one API server before the next one is tried. Undefined means the default of the
+   * client.
+   */
   readonly serverTimeoutMs?: number
   readonly signal: AbortSignal
 }
@@ -141,7 +144,7 @@ export async function createClusterClient(
       await removeHostObjects(api, nodeName(host))
       await removeObject(api, nodeKind, { name: nodeName(host) })
     },
-    // Empty if no member responds: etcd does not exist yet or has no quorum.
+    // The list is empty if etcd does not exist yet or has no quorum.
     members: async () => listMembers(etcd, { timeoutMs: 3000 }),
     unconfirmedMembers: async () => listMembers(etcd, { timeoutMs: 3000, unconfirmed: true }),
     async etcdIds() {
@@ -162,7 +165,8 @@ export async function createClusterClient(
         return readiness.ready ? undefined : readiness.reason
       })
     },
-    // Always passes: the API server gate covers the same host, and leases may be held by other hosts.
+    // Always passes: the API server gate already covers this host, and the leader leases may be held by other
+    // hosts.
     controllersReady: async () => undefined,
     async nodesReady(hosts) {
       return explainNotReadyNodes((await listObjects(api, nodeKind)).items, hosts.map(nodeName))
@@ -182,7 +186,7 @@ export async function createClusterClient(
   }
 }
 
-/** An unreachable member has no id, whatever the reason is. */
+/** Reads the etcd cluster id that a member reports; undefined if the member is unreachable for any reason. */
 async function readClusterId(etcd: EtcdClient, endpoint: string): Promise<string | undefined> {
   return (await etcd.status(endpoint, { timeoutMs: 3000 }).catch(ignoreEtcdError))?.clusterId
 }
@@ -204,7 +208,10 @@ async function readVersions(api: KubeClient, servers: readonly string[]): Promis
   )
 }
 
-/** Missing servers refuse at once; hanging ones take until the timeout. */
+/**
+ * True if any API server is ready. A stopped server refuses the connection at once; a hanging server takes
+ * until the timeout.
+ */
 async function isAnyReady(api: KubeClient, servers: readonly string[]): Promise<boolean> {
   const checks = servers.map(async (server) => {
     const { ready: isReady } = await checkReadiness(api, server, { timeout: 3000 })
@@ -222,6 +229,6 @@ async function findFirstNotReady(
 ): Promise<NotReadyReason> {
   const reasons = await Promise.all(hosts.map(check))
   const first = reasons.findIndex((reason) => reason !== undefined)
-  // With a single host the caller knows which one it is.
+  // With a single host the reason needs no host name.
   return hosts.length > 1 && first !== -1 ? `${hosts[first]}: ${reasons[first]}` : reasons[first]
 }

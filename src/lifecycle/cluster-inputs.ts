@@ -4,15 +4,15 @@ import { type RegistryLogin, secretFiles } from '../identity/secret-files.ts'
 import type { Secret } from '../pki/secret.ts'
 import type { Cluster } from '../spec/cluster.ts'
 
-/** Everything that the operator provides about a cluster. */
+/** All inputs of a cluster that the operator provides. */
 export interface ClusterInputs {
   readonly cluster: Cluster
   readonly lock: Lock
   readonly identity: Identity
   readonly attachments: ReadonlyMap<string, string>
-  /** Contents of the user's own addons, by file name or URL. */
+  /** Contents of user addons, by file name or URL. */
   readonly sources: ReadonlyMap<string, string>
-  /** hyperkube version for a host. */
+  /** Returns the hyperkube version for a host. */
   readonly version: (host: string) => string
 }
 

@@ -16,17 +16,17 @@ import type { EmitEvent } from './event-stream.ts'
 export interface ConnectAgentsOptions {
   /** Logs in to a host. */
   readonly connect: (host: HostSpec, signal: AbortSignal) => Promise<Remote>
-  /** Returns hyperkube for an architecture and operating system. */
+  /** Returns the hyperkube release for an architecture and operating system. */
   readonly release: (arch: Arch, os: Os) => Promise<AgentRelease>
   readonly emit: EmitEvent
   /** Called for each host whose agent has answered. */
   readonly onConnected?: (host: string) => void
   readonly signal: AbortSignal
-  /** Milliseconds that a new agent has to answer, unless the default applies. */
+  /** Milliseconds within which a new agent must answer. Undefined means the default. */
   readonly rollbackAfterMs?: number
-  /** Input of the plan for the agents of Windows hosts, if there are any. */
+  /** Input of the plan for the agents of Windows hosts. Undefined if the cluster has no Windows host. */
   readonly setup?: RunnerContext | undefined
-  /** Files that Windows hosts need before they have an agent, if they must not download them. */
+  /** Reads bundled files that a Windows host needs for its agent. Undefined if hosts download files. */
   readonly readBundledFile?: ReadBundledFile | undefined
 }
 
@@ -44,8 +44,8 @@ export interface ConnectedAgents {
 }
 
 /**
- * Connects to all hosts concurrently. Unreachable hosts are returned with their errors; the caller decides
- * what that means.
+ * Connects to all hosts concurrently. Unreachable hosts do not fail the call: they are returned with their
+ * errors.
  */
 export async function connectAgents(
   hosts: readonly HostSpec[],
@@ -83,7 +83,7 @@ export async function connectAgents(
   }
 }
 
-/** Keeps the order of cluster.yml, so that the same run prints the same output. */
+/** Sorts results in the order of cluster.yml, so that repeated runs print the same output. */
 function sortByHost<T>(hosts: readonly HostSpec[], found: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
   const known = hosts.flatMap(({ name }) => {
     const one = found.get(name)
@@ -99,7 +99,10 @@ interface ConnectedHost {
   readonly provisional: HostProvisionalChange | undefined
 }
 
-/** How often the connection may be lost while an agent is installed. */
+/**
+ * How often the connection may be lost during the installation of an agent before the host counts as
+ * unreachable.
+ */
 const maxLosses = 3
 
 async function connectHost(host: HostSpec, options: ConnectAgentsOptions): Promise<ConnectedHost> {
@@ -136,7 +139,7 @@ async function installAndConnect(host: HostSpec, options: ConnectAgentsOptions):
   }
 }
 
-/** Checks that the agent we installed answers, before the host rolls back to the previous one. */
+/** Checks that the installed agent answers with the expected version. A new agent is not confirmed before. */
 async function handshake(
   session: Session,
   version: string,

@@ -15,7 +15,7 @@ const cluster = buildTestCluster(
 const input = buildPlanInput(cluster)
 const endpoints = listClusterEndpoints(cluster)
 
-/** Input for a cluster with some unreachable hosts and nothing to do on the others. */
+/** Input for a cluster in which the named hosts are unreachable and the others have no ops. */
 function without(...names: readonly string[]) {
   const facts = new Map([...input.facts].filter(([name]) => !names.includes(name)))
   const { plans } = planCluster({ ...input, facts })
@@ -59,7 +59,7 @@ test('hosts that answer say it themselves', () => {
     because: [],
   }
   const ops = new Map(plans.map(({ host }) => [host, host === 'w1' ? [create] : []]))
-  // This node is left over from a host of the same name.
+  // The kubelet of w1 is not installed yet, so node w1 is left over from an earlier host of the same name.
   expect(
     deriveCurrentState({ plans, endpoints, hostsToRemove: [], ops, members, nodes: ['w1'] }).nodes,
   ).toEqual(['cp1', 'cp2', 'cp3'])

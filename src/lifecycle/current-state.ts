@@ -6,7 +6,6 @@ import { hasPeerAddress } from './etcd-membership.ts'
 import type { HostEndpoint } from './host-endpoints.ts'
 import type { KnownEtcdMember } from './known-etcd-member.ts'
 
-/** Observations of a cluster. */
 export interface ClusterObservation {
   readonly plans: readonly NodePlan[]
   /** Ops to do, by host name. */
@@ -14,7 +13,7 @@ export interface ClusterObservation {
   /** All hosts, including unreachable ones without a plan. */
   readonly endpoints: readonly HostEndpoint[]
   readonly members: readonly KnownEtcdMember[]
-  /** Hosts whose etcd data was restored but never started. */
+  /** Hosts whose etcd data was restored but whose etcd has not started since. */
   readonly restored?: readonly string[]
   /** Nodes that the API lists; empty if the API is unreachable. */
   readonly nodes: readonly string[]
@@ -23,9 +22,9 @@ export interface ClusterObservation {
 }
 
 /**
- * Determines which hosts are part of the cluster already. For etcd only the member list counts: a member may
- * not have started yet, and a running one may have been removed. For other components the installed services
- * count. For an unreachable host its node counts, because the kubelet is installed last.
+ * Determines which hosts are already part of the cluster. For etcd only the member list counts: a listed
+ * member may not have started yet, and a running one may have been removed. For other components the
+ * installed services count. For an unreachable host its node counts, because the kubelet is installed last.
  */
 export function deriveCurrentState({
   plans,
@@ -62,7 +61,7 @@ function toHostNames(hosts: readonly { readonly host: string }[]): string[] {
   return hosts.map(({ host }) => host)
 }
 
-/** True if the service is planned and was created before. */
+/** True if the service is in the plan and already exists on the host. */
 function isInstalled({ components }: NodePlan, ops: readonly Op[] | undefined, name: string): boolean {
   const planned = components.some(({ service }) => service?.name === name)
   const isNew =

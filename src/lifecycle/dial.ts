@@ -4,8 +4,8 @@ import type { Remote } from '../ssh/remote.ts'
 import type { HostEndpoint } from './host-endpoints.ts'
 
 /**
- * Opens connections to cluster components through the hosts they run on, so that ssh access is enough. Each
- * connection looks up the remote again, because it may have been lost and replaced.
+ * Opens connections to cluster components through the hosts they run on, so ssh access is enough. The ssh
+ * connection is looked up for each dial, because it may have been replaced since.
  */
 export function dialThroughHosts(
   endpoints: readonly HostEndpoint[],

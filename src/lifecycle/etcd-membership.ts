@@ -11,8 +11,8 @@ import type { ClusterWaitOptions } from './cluster-access.ts'
 const pollIntervalMs = 500
 
 /**
- * Adds a host to a running etcd as a learner. Returns all members, which the new one needs for its
- * configuration.
+ * Adds a host to a running etcd as a learner. Returns all members, because the configuration of the new
+ * member lists them.
  */
 export async function joinEtcd(
   etcd: EtcdClient,
@@ -20,7 +20,7 @@ export async function joinEtcd(
   options: ClusterWaitOptions,
 ): Promise<readonly PlannedMember[]> {
   const peerUrl = buildPeerUrl(address)
-  // For some seconds after a membership change etcd accepts no other one.
+  // After a membership change, etcd refuses the next one for some seconds.
   await retryUntilTimeout(options, `${name} cannot join etcd`, async () => {
     await memberAddLearner(etcd, await observeEtcd(etcd), peerUrl)
   })
@@ -32,7 +32,7 @@ export async function joinEtcd(
 }
 
 /**
- * Promotes a learner as soon as it is in sync. A learner that does not get there in time is removed again.
+ * Promotes a learner as soon as it is in sync. If it is not in sync before the timeout, it is removed again.
  */
 export async function promoteLearner(
   etcd: EtcdClient,
@@ -46,13 +46,16 @@ export async function promoteLearner(
     })
   } catch (error) {
     if (!(error instanceof HyperkubeError) || error.code !== 'ETCD_LEARNER_STUCK') throw error
-    // No other member can join while there is a learner.
+    // etcd accepts no other new member while it has a learner.
     await removeEtcdMember(etcd, address).catch(() => undefined)
     throw error
   }
 }
 
-/** Removes the etcd member of a host. A leader first hands over, which avoids an election timeout. */
+/**
+ * Removes the etcd member of a host. A leader transfers its leadership first, which avoids an election
+ * timeout.
+ */
 export async function removeEtcdMember(etcd: EtcdClient, address: string): Promise<void> {
   const observed = await observeEtcd(etcd)
   const member = observed.members.find(hasPeerAddress(address))
@@ -86,7 +89,7 @@ async function retryUntilTimeout(
 
 const temporaryCodes = ['ETCD_UNAVAILABLE', 'ETCD_UNREACHABLE', 'ETCD_QUORUM'] as const
 
-/** Returns the reason if an error is temporary; throws any other error. */
+/** Returns the message of a temporary error; throws any other error. */
 function reasonToWait(error: unknown): string {
   const isSyncing = isEtcdError(error, 'ETCD_REFUSED') && error.message.includes('in sync with leader')
   if (isSyncing || temporaryCodes.some((code) => isEtcdError(error, code))) return formatError(error)

@@ -2,8 +2,8 @@ import type { Finding } from '../contract/finding.ts'
 import { formatNames } from '../rollout/format-names.ts'
 
 /**
- * Checks for more than one etcd, by the cluster id that each member reports. A host that was left out of a
- * recovery and comes back still has the previous etcd, and continues it if enough of its members are up.
+ * Checks whether hosts run more than one etcd cluster, by the cluster id of each member. A host that missed a
+ * recovery still has data of the previous cluster. With enough such hosts, the previous cluster starts again.
  */
 export function checkEtcdSplitBrain(ids: ReadonlyMap<string, string>): Finding[] {
   const sides = Map.groupBy(ids.keys(), (host) => ids.get(host))

@@ -11,7 +11,7 @@ export interface EventSubject {
   readonly component?: string
 }
 
-/** Emits an event to everything that prints or stores it. */
+/** Emits an event to all listeners. */
 export type EmitEvent = (body: EventBody, subject?: EventSubject) => void
 
 /** Numbers the events of one command from 1 and passes them to the listeners. */
@@ -37,7 +37,7 @@ export function createEventStream(
   }
 }
 
-/** Converts an error for an event. The first of several errors gives its code. */
+/** Converts an error for an event. Of several errors, the first one gives code and hint. */
 export function toStepFailure(error: unknown): StepFailure {
   const [first] = flattenErrors(error)
   const known = first instanceof HyperkubeError ? first : undefined
@@ -48,12 +48,12 @@ export function toStepFailure(error: unknown): StepFailure {
   }
 }
 
-/** Flattens aggregate errors. */
+/** Returns the errors inside nested aggregate errors as one list. */
 export function flattenErrors(error: unknown): readonly unknown[] {
   return error instanceof AggregateError ? error.errors.flatMap(flattenErrors) : [error]
 }
 
-/** Runs a step, or the part of one host in it, and emits how it ended. */
+/** Runs a step, or one host's part of a step, and emits its result. */
 export async function reportStep<T>(
   { emit, signal }: { readonly emit: EmitEvent; readonly signal: AbortSignal },
   { step, host }: { readonly step: string; readonly host?: string },
@@ -65,7 +65,8 @@ export async function reportStep<T>(
     emit({ type: 'step-ended', step, result: { outcome: 'done' } }, subject)
     return result
   } catch (error) {
-    // Only this is an interrupt: hosts may also fail by themselves while they finish after an interrupt.
+    // Only the abort reason is an interrupt. Any other error is a failure, even if it happens after an
+    // interrupt.
     const interrupted = signal.aborted && error === signal.reason
     const result: StepResult = interrupted
       ? { outcome: 'interrupted' }

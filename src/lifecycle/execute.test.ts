@@ -222,7 +222,7 @@ test('hosts get secrets, and no event contains any of them', async () => {
   for (const secret of secrets) {
     expect(emitted).not.toContain(secret.toString('base64'))
     expect(emitted).not.toContain(secret.toString('hex'))
-    // Checks the text line by line, because a message or a log may contain only a part.
+    // Checks each line, because a message or a log may contain only a part of a secret.
     for (const line of secret
       .toString('utf8')
       .split('\n')

@@ -21,13 +21,13 @@ import { runRemoveStep, runApplyStep, type RunStepOptions } from './run-step.ts'
 export interface ExecuteOptions extends RunStepOptions {
   readonly reader: ClusterReader
   readonly writer: ClusterWriter
-  /** Source of files for hosts that cannot download them. */
+  /** Air-gap bundle with the files for hosts that cannot download them. */
   readonly bundle?: OpenBundle | undefined
-  /** Set if hosts roll back by themselves unless the change is confirmed. */
+  /** Set if the change is provisional. */
   readonly provisional?: PlannedProvisionalChange | undefined
 }
 
-/** Long enough for a slow disk and a cold start together. */
+/** Milliseconds: long enough for a cold start on a slow disk. */
 const gateTimeoutMs = 300_000
 
 /** A unit of work that is reported when it starts and ends. Tasks run one after the other. */
@@ -37,8 +37,8 @@ interface Task {
 }
 
 /**
- * Executes a proposal step by step. Each step waits for its gates. After an interrupt, hosts finish their
- * current step and no other step starts.
+ * Executes a proposal step by step. A step starts only after its gates have passed. After an interrupt, hosts
+ * finish the current step and no further step starts.
  */
 export async function execute(
   inputs: ClusterInputs,
@@ -82,8 +82,8 @@ function planTasks(
       else await runApplyStep(step, { inputs, plans, sessions, certificates, passGates: through }, options)
     },
   })
-  // An interrupted run may have left an API without these objects, so they are checked in any case, once the
-  // API is reachable.
+  // Cluster objects are applied as soon as the API is reachable. This task always runs, because an
+  // interrupted run may have left objects out.
   const apiReadyIndex = steps.findLastIndex(startsBeforeApi) + 1
   const hosts = touched.map(({ host }) => host)
   const signTask = buildTask('certificates', `certificates for ${formatNames(hosts)}`, hosts, async () => {
@@ -151,8 +151,8 @@ function buildTask(step: string, title: string, hosts: readonly string[], work: 
 }
 
 /**
- * Nodes that this run or an interrupted one has changed. Nodes without flannel are left out, because a
- * network of the user may not exist yet.
+ * Selects nodes that this run changes or whose smoke test was interrupted. Nodes without flannel are left
+ * out, because the user may not have installed a network yet.
  */
 function selectPlansToTest(
   plans: Proposal['plans'],

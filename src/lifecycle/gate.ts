@@ -14,7 +14,7 @@ export interface GateOptions {
   readonly signal: AbortSignal
 }
 
-/** Polls until the condition of a gate holds, and emits what it waits for. */
+/** Polls until the condition of a gate holds. Meanwhile emits the reason for waiting. */
 export async function passGate(
   gate: Gate,
   reader: ClusterReader,
@@ -53,12 +53,15 @@ async function queryGate(gate: Gate, reader: ClusterReader): Promise<NotReadyRea
     case 'controllers-ready':
       return reader.controllersReady(gate.host)
     default:
-      // The remaining kinds wait for ready nodes: a node without a working network is not ready.
+      // The other gates wait for ready nodes, because a node without a working network is not ready.
       return reader.nodesReady(gate.hosts)
   }
 }
 
-/** Checks the other members one by one, because quorum tolerates unhealthy ones. */
+/**
+ * Checks whether etcd keeps quorum without this host. Members are checked one by one, because some of them
+ * may be unhealthy.
+ */
 async function checkQuorumWithout(
   host: string,
   members: readonly string[],
@@ -69,7 +72,7 @@ async function checkQuorumWithout(
     others.map(async (name) => reader.etcdHealthy([name]).catch((error: unknown) => formatError(error))),
   )
   const healthy = reasons.filter((reason) => reason === undefined).length
-  // One or two members have no spare. A finding of the plan has reported this.
+  // With one or two members, all other members must be healthy. A finding has already warned about this.
   const needed = members.length < 3 ? others.length : minHealthyMembers(members.length)
   return healthy >= needed
     ? undefined

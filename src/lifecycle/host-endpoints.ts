@@ -4,19 +4,21 @@ import type { HostRoles } from '../rollout/input.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { etcdHosts } from '../spec/etcd-hosts.ts'
 
-/** A host with the address of its components and the roles that matter to clients. */
+/** A host with the address of its components and its roles. */
 export interface HostEndpoint {
   readonly host: string
   readonly address: string
   readonly etcd: boolean
   readonly api: boolean
-  /** Set if the host runs the hyperkube controller manager. */
+  /** True if the host runs the hyperkube controller manager, otherwise undefined. */
   readonly manager?: true
-  /** Set if the host runs flanneld, which it does not with `network.plugin: none`. */
+  /**
+   * True if the host runs flanneld, otherwise undefined. With `network.plugin: none` no host runs flanneld.
+   */
   readonly flannel?: true
-  /** Node name; undefined if the host is no node. */
+  /** Node name; undefined if the host is not a node. */
   readonly node: string | undefined
-  /** Set if the host does not run Linux. */
+  /** Undefined if the host runs Linux. */
   readonly os?: 'windows'
 }
 
@@ -60,7 +62,7 @@ function osFields(os: NodePlan['os']): Pick<HostEndpoint, 'os'> {
   return os === 'windows' ? { os } : {}
 }
 
-/** Uses the plans where hosts are reachable and cluster.yml for the others. */
+/** Lists all endpoints: from the plans of reachable hosts, and from cluster.yml for other hosts. */
 export function listCurrentEndpoints(cluster: Cluster, plans: readonly NodePlan[]): HostEndpoint[] {
   const known = new Map(listPlannedEndpoints(plans).map((endpoint) => [endpoint.host, endpoint]))
   return listClusterEndpoints(cluster).map((endpoint) => known.get(endpoint.host) ?? endpoint)

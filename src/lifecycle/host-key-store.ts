@@ -2,7 +2,7 @@ import { checkHostKey, pinHostKey } from '../identity/host-key.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Hop } from '../ssh/hop.ts'
 
-/** Known ssh keys of hosts. The key of a new host is stored on first use. */
+/** Known ssh host keys. The key of a new host is stored at the first connection. */
 export class HostKeyStore {
   #identity: Identity
   readonly #known: Identity
@@ -12,7 +12,7 @@ export class HostKeyStore {
     this.#known = identity
   }
 
-  /** Throws if the host is known by another key. */
+  /** Checks the key of a host. Throws if another key is stored for the host. */
   verify(key: string, { name }: Pick<Hop, 'name'>): 'known' | 'first-use' {
     const result = checkHostKey(this.#identity, name, key)
     if (result === 'first-use') this.#identity = pinHostKey(this.#identity, name, [key])

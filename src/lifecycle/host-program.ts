@@ -6,8 +6,8 @@ import type { Remote } from '../ssh/remote.ts'
 import type { HostCallTarget } from '../ssh/windows/call-host.ts'
 
 /**
- * Builds a command line for the hyperkube installed on a host. Windows has no stable path to it, so a file
- * names the version.
+ * Builds a command line for hyperkube on a host. On Windows the path contains the version, which is read from
+ * a file on the host.
  */
 export async function buildHostCommand(
   remote: Remote,
@@ -18,7 +18,7 @@ export async function buildHostCommand(
   return [(await findHostProgram(remote, signal)).program, ...args]
 }
 
-/** Finds hyperkube on a Windows host, for calls that bypass the agent. */
+/** Finds the hyperkube program on a Windows host, for calls that do not use the agent. */
 export async function findHostProgram(remote: Remote, signal: AbortSignal): Promise<HostCallTarget> {
   const { host, windows } = remote
   const version = await windows?.readCurrentVersion(signal)
@@ -33,7 +33,7 @@ export async function findHostProgram(remote: Remote, signal: AbortSignal): Prom
   return { host, base, program, open: async (argv, options) => remote.open(argv, options) }
 }
 
-/** Command for the operator to check the agent on the host. */
+/** Tells the operator how to check the agent on the host. */
 export function formatAgentHint({ windows }: Remote): string {
   return windows === undefined
     ? 'on the host: systemctl status hyperkube-agent'

@@ -5,14 +5,14 @@ import type { KnownEtcdMember } from './known-etcd-member.ts'
 import { type HostEndpoint, toHostRoles } from './host-endpoints.ts'
 
 /**
- * A host that is part of the cluster although cluster.yml does not name it any more. Its etcd member may be a
- * learner.
+ * A host that is still part of the cluster although cluster.yml no longer contains it. Its etcd member may be
+ * a learner.
  */
 export type HostToRemove = HostEndpoint
 
 /**
- * Finds etcd members and nodes of ours that are not in cluster.yml. A node without our annotation belongs to
- * another tool.
+ * Finds etcd members and nodes that are not in cluster.yml. A node without hyperkube's annotation is left
+ * out, because another tool manages it.
  */
 export function findHostsToRemove(
   endpoints: readonly Pick<HostEndpoint, 'address' | 'node'>[],
@@ -50,7 +50,7 @@ export function findHostsToRemove(
   return [...withEtcd, ...others].toSorted((a, b) => (a.host < b.host ? -1 : 1))
 }
 
-/** Converts a host to the input of the rollout. */
+/** Converts a host to remove to the input of the rollout planner. */
 export function toRemovedHost(endpoint: HostToRemove, reachable: boolean): RemovedHost {
   return { host: endpoint.host, reachable, live: toHostRoles(endpoint) }
 }

@@ -1,6 +1,6 @@
-/** An etcd member as listed by the members themselves. */
+/** An entry of the member list that etcd returns. */
 export interface KnownEtcdMember {
-  /** Name of its host; empty until the member has started once. */
+  /** Host name of the member; empty until the member has started once. */
   readonly name: string
   readonly peerUrls: readonly string[]
   readonly learner: boolean

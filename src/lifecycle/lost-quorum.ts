@@ -6,8 +6,9 @@ import type { KnownEtcdMember } from './known-etcd-member.ts'
 import { hasPeerAddress } from './etcd-membership.ts'
 
 /**
- * Checks whether an etcd without quorum cannot recover by itself: too few voters, as one member remembers
- * them, are on reachable hosts. With enough voters etcd was only stopped or is about to elect a leader.
+ * Reports an etcd that cannot regain quorum by itself, because too few voters are on reachable hosts. The
+ * member list comes from a single member. With enough voters etcd was only stopped or is about to elect a
+ * leader.
  */
 export function checkLostQuorum(
   members: readonly KnownEtcdMember[],

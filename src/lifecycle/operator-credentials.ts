@@ -4,7 +4,7 @@ import { makeRequest } from '../pki/request.ts'
 import type { Secret } from '../pki/secret.ts'
 import { signRequest } from '../pki/sign.ts'
 
-/** Longer than any command takes. */
+/** Milliseconds; longer than any command takes. */
 const operatorLifetimeMs = 12 * 3_600_000
 
 export interface OperatorCredentials {
@@ -13,8 +13,8 @@ export interface OperatorCredentials {
 }
 
 /**
- * Issues short-lived client certificates for one command. Its API user is in system:masters, which RBAC
- * cannot lock out: it must work in a cluster without roles and in one with broken roles.
+ * Issues short-lived client certificates for one command. The API user is in system:masters, which does not
+ * depend on RBAC, because commands must work even if roles are missing or broken.
  */
 export async function issueOperatorCredentials(
   { cas }: Identity,

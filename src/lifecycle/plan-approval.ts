@@ -7,8 +7,8 @@ import type { Proposal } from './build-proposal.ts'
 import { type PlanDocument, indexPlansByHost } from './plan-document.ts'
 
 /**
- * Lists what would be done beyond an approved plan. Less than the plan is allowed: an interrupted run may
- * have done the rest.
+ * Lists changes of a proposal that an approved plan does not contain. Fewer changes are allowed, because an
+ * interrupted run may already have made some of them.
  */
 export function findUnapprovedChanges(approved: PlanDocument, proposal: Proposal): string[] {
   return [
@@ -37,7 +37,7 @@ function findUnapprovedHostChanges(approved: PlanDocument, { plans, ops }: Propo
     if (added.length > 0) {
       return added.map(({ action, target, name }) => `${plan.host}: ${action} ${target} ${name}`)
     }
-    // The same ops may write other content.
+    // Equal ops may still write different content, so the plans are compared too.
     return computeDigest(plan) === computeDigest(approvedItem)
       ? []
       : [`${plan.host} would be planned otherwise now`]
@@ -60,14 +60,17 @@ function findUnapprovedAddonChanges(
   })
 }
 
-/** The complete change of an object, as a key for comparison. */
+/** Serializes the complete change of an object, for comparison. */
 function serializeChange(
   object: AddonDifference['objects'][number] | AddonDifference['toPrune'][number],
 ): string {
   return JSON.stringify(object)
 }
 
-/** Leaves out `because`: the reasons of an op may change while other ops get done. */
+/**
+ * Formats the identity of an op. `because` is left out, because the reasons may change while other ops are
+ * done.
+ */
 function formatOpKey({ component, stage, action, target, name }: Op): string {
   return [component, stage, action, target, name].join(' ')
 }

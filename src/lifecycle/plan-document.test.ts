@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { readVersioned } from '../contract/versioned.ts'
 import { planFormat } from './plan-document.ts'
 
-/** Written by the first release; every later one must read it. */
+/** Plan document of the first release. Every later release must be able to read it. */
 const golden: unknown = JSON.parse(readFileSync(join(import.meta.dirname, 'testdata/plan.v1.json'), 'utf8'))
 
 test('a plan that was kept keeps being read, to the last field', () => {

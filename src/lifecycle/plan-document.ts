@@ -11,15 +11,15 @@ const document = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Plan'),
   findings: z.array(findingSchema),
-  /** For people and their tools: the order is computed again whenever it is needed. */
+  /** Only for readers and their tools. When a plan is executed, the steps are computed again. */
   steps: z.array(z.looseObject({ id: z.string(), hosts: z.array(z.string()) })),
-  /** By host name. */
+  /** Ops by host name. */
   ops: z.record(z.string(), z.array(opSchema)),
   plans: z.array(nodePlanFormat.newest.schema),
-  /** Addons with changes. */
+  /** Only addons that have changes. */
   addons: z.array(differenceFormat.newest.schema).optional(),
 })
-/** A proposal as it is stored, to be read, compared or executed later. It contains no secrets. */
+/** A stored proposal, which can be displayed, compared or executed later. It contains no secrets. */
 export type PlanDocument = z.infer<typeof document>
 
 export const planFormat: Format<PlanDocument> = {
@@ -28,12 +28,12 @@ export const planFormat: Format<PlanDocument> = {
   older: [],
 }
 
-/** The part of a proposal that is stored. */
+/** The parts of a proposal that a plan document stores. */
 export interface PlannedChanges extends Pick<Proposal, 'findings' | 'plans' | 'ops' | 'addons'> {
   readonly steps: readonly Pick<RolloutStep, 'id' | 'hosts'>[]
 }
 
-/** Contains the given hosts; all hosts by default. */
+/** Builds a plan document for the given hosts; by default for all hosts. */
 export function buildPlanDocument(
   { findings, plans, ops, steps, addons }: PlannedChanges,
   hosts: ReadonlySet<string> = new Set(ops.keys()),
@@ -51,7 +51,7 @@ export function buildPlanDocument(
   }
 }
 
-/** Plans of an applied document, by host name. */
+/** Returns the plans of a document by host name. */
 export function indexPlansByHost({ plans }: PlanDocument): ReadonlyMap<string, NodePlan> {
   return new Map(plans.map((plan) => [plan.host, plan]))
 }

@@ -44,7 +44,7 @@ async function run(
   return runPreflight(sessions, peers, { newHosts, now: () => new Date() })
 }
 
-/** Request types that a host received after the handshake. */
+/** Types of the requests that a host received after the handshake. */
 function types(host: string): string[] {
   return (requests.get(host) ?? []).map(({ type }) => type).slice(1)
 }
@@ -78,7 +78,7 @@ test('of a host that joins the others look at it and it at them; only it listens
   await run(undefined, { newHosts: new Set(['w1']) })
   expect(types('cp1')).toEqual(['clock', 'probe'])
   expect(types('w1')).toEqual(['clock', 'listen', 'probe', 'stop-listening'])
-  // Datagrams from this host would reach ports that the pod network already uses.
+  // w1 sends no UDP probes, because the pod network already uses these ports on the other hosts.
   expect(probes('w1')).toEqual([
     { protocol: 'tcp', address: '10.1.0.1', port: 6443 },
     { protocol: 'tcp', address: '10.1.0.2', port: 6443 },

@@ -7,13 +7,13 @@ import { type ProbeAgents, probeConnections } from './network-preflight/probe-co
 import type { Peer } from './network-preflight/peer.ts'
 
 export interface PreflightOptions {
-  /** Hosts that get a service which others must reach. Without such hosts there are no checks. */
+  /** Hosts that get a component which other hosts must reach. If the set is empty, nothing is checked. */
   readonly newHosts: ReadonlySet<string>
   readonly now: () => Date
 }
 
 /**
- * Checks between hosts before anything runs on them: reachable ports, packet size between nodes, and clock
+ * Checks new hosts before components are installed: reachable ports, packet size between nodes, and clock
  * skew.
  */
 export async function runPreflight(
@@ -23,7 +23,7 @@ export async function runPreflight(
 ): Promise<readonly Finding[]> {
   const present = peers.filter(({ host }) => agents.has(host))
   if (!present.some(({ host }) => newHosts.has(host))) return []
-  // Comes first, while agents are idle: a busy agent would delay its clock response.
+  // Clocks are read first, while agents are idle, because a busy agent would respond late.
   const clocks = checkClockSkew(await readClocks(agents, now))
   return [
     ...clocks,

@@ -5,7 +5,7 @@ import { scriptedSession, successfulRun } from './testing/scripted-agent.ts'
 
 const claim = { holder: 'ana', generation: 1 }
 
-/** Returns the actions in order, and the error. */
+/** Runs the preparation of a rejoin. Returns the actions in order, and the error. */
 async function runRejoin(removeMember: () => Promise<void>) {
   const done: string[] = []
   const session = scriptedSession('cp2', {

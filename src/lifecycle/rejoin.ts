@@ -12,9 +12,9 @@ export interface RejoinOptions {
 }
 
 /**
- * Prepares a host whose etcd member is lost for joining again: removes the member first, then wipes the data
- * of the host. The order matters: a wiped host that is still a member would vote without its previous log. A
- * later `up` adds the host again.
+ * Prepares a host with a lost etcd member to join again: removes the member, then moves the data of the host
+ * aside. In the other order, a host without data would still be a member and vote without its log. A later
+ * `up` adds the host again.
  */
 export async function prepareEtcdRejoin(session: Session, options: RejoinOptions): Promise<void> {
   const { membership, claim, emit, signal } = options

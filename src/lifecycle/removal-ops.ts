@@ -5,7 +5,7 @@ import type { Identity } from '../identity/identity.ts'
 import { settleAll } from '../kit/settle-all.ts'
 import type { Session } from './session.ts'
 
-/** What it takes for everything of ours to go off hosts, by name. Nothing is changed by asking. */
+/** Computes the ops that remove everything of hyperkube from hosts, by host name. Changes nothing. */
 export async function readRemovalOps(
   { metadata, id }: Pick<Identity, 'metadata' | 'id'>,
   sessions: ReadonlyMap<string, Pick<Session, 'request'>>,

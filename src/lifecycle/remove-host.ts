@@ -8,18 +8,18 @@ import type { EmitEvent } from './event-stream.ts'
 
 export interface RemoveHostOptions {
   readonly membership: Membership
-  /** Undefined if the host is lost. */
+  /** Session with the agent of the host; undefined if the host is lost. */
   readonly session: Session | undefined
   readonly claim: Claim
-  /** Called when the host need not be informed of the operator lock any more. */
+  /** Called when the host no longer needs the operator lock. */
   readonly onRemoved: (host: string) => void
   readonly emit: EmitEvent
   readonly wait: ClusterWaitOptions
 }
 
 /**
- * Removes a host without disturbing the cluster: drains its pods, stops its API server gracefully, removes
- * its etcd member, and then removes everything that hyperkube installed. Each part is idempotent, so an
+ * Removes a host without disturbing the cluster. Drains its pods, stops its API server gracefully, removes
+ * its etcd member, and deletes everything that hyperkube installed. Each part is idempotent, so an
  * interrupted run can be repeated.
  */
 export async function removeHost(step: RemoveStep, options: RemoveHostOptions): Promise<void> {
@@ -31,11 +31,11 @@ export async function removeHost(step: RemoveStep, options: RemoveHostOptions): 
   if (live.member) await membership.removeEtcdMember(host)
   if (session !== undefined) await resetHost(session, claim, emit)
   onRemoved(host)
-  // Comes last: as long as the node exists, the next run knows that the host must be removed.
+  // The node is removed last: while it exists, the next run knows that the host must be removed.
   if (live.node) await membership.removeNode(host)
 }
 
-/** All components but etcd, because the other members still count on this one. */
+/** All components except etcd, which must run until its member is removed. */
 const components = [
   'kube-apiserver',
   'kube-controller-manager',
@@ -48,7 +48,10 @@ const components = [
   'flanneld',
 ]
 
-/** An API server cannot work without its etcd member. */
+/**
+ * Stops the components of a control plane before its etcd member is removed, because its API server needs
+ * that member.
+ */
 async function stopControlPlane(session: Session, claim: Claim, emit: EmitEvent): Promise<void> {
   await runOnAgent(session, emit, { type: 'stop-services', claim, components })
 }

@@ -4,11 +4,12 @@ import type { Remote } from '../ssh/remote.ts'
 import { AgentLink, type AgentResponseBody, type AgentRequestBody } from './agent-link.ts'
 import { formatAgentHint, buildHostCommand } from './host-program.ts'
 
-/** Milliseconds. A hanging agent accepts requests and never responds. */
+/** A hanging agent accepts requests but never responds. */
 const defaultTimeoutMs = 15_000
 
 /**
- * Sends one request to an agent without waiting for the agent to come up. Used by commands that only observe.
+ * Sends one request to an agent. Does not wait for an agent that is still starting, because only observing
+ * commands use this.
  */
 export async function requestOnce<T extends AgentResponseBody['type']>(
   remote: Remote,

@@ -20,7 +20,7 @@ async function reset(...events: readonly EventBody[]) {
   const emitted: unknown[] = []
   async function* script(): AsyncGenerator<EventBody> {
     yield* events
-    // The agent is gone by now, so no more events may be awaited.
+    // The agent no longer exists at this point, so the test hangs if resetHost waits for more events.
     await new Promise(() => undefined)
   }
   const session = scriptedSession('cp1', { run: script, requests })

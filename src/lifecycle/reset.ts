@@ -7,17 +7,16 @@ import { runOnAgent } from './run-on-agent.ts'
 import type { Session } from './session.ts'
 import type { EmitEvent } from './event-stream.ts'
 
-/** Milliseconds. */
 const timeoutMs = 30_000
 
 /**
- * Removes everything of hyperkube from a host. The agent goes last, after it has reported the rest, because
- * afterwards it is unreachable.
+ * Removes everything of hyperkube from a host. The agent is removed last, after it has reported the other
+ * removals, because afterwards it is unreachable.
  */
 export async function resetHost(session: Session, claim: Claim, emit: EmitEvent): Promise<void> {
   await runOnAgent(session, emit, { type: 'reset', claim }).catch(ignoreMissingAgent)
-  // Waits so that a following command does not find an agent that is shutting down. Failing to see it go is
-  // no error.
+  // Waits until the agent is gone, so that the next command does not find an agent that is shutting down. A
+  // failed wait is not an error.
   const signal = AbortSignal.timeout(timeoutMs)
   const { remote } = session
   if (remote?.windows === undefined)
@@ -25,12 +24,18 @@ export async function resetHost(session: Session, claim: Claim, emit: EmitEvent)
   else await waitUntilCleared(remote, signal)
 }
 
-/** After a lost connection, a missing agent means that everything before it was removed. */
+/**
+ * Ignores a missing agent. After a lost connection it means that the agent has removed everything, including
+ * itself.
+ */
 function ignoreMissingAgent(error: unknown): void {
   if (!hasCode(error, 'AGENT_NOT_THERE')) throw error
 }
 
-/** Windows cannot remove running programs: the last ones are removed after they have ended. */
+/**
+ * Waits until the agent is gone, then removes the last programs. Windows cannot delete a program while it
+ * runs.
+ */
 async function waitUntilCleared({ windows }: Remote, signal: AbortSignal): Promise<void> {
   const clear = async (): Promise<true | undefined> => {
     if ((await windows?.readCurrentVersion(signal)) !== undefined) return undefined

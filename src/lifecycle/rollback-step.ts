@@ -9,21 +9,21 @@ import type { Session } from './session.ts'
 export interface RollbackDeps {
   readonly plans: readonly NodePlan[]
   readonly sessions: ReadonlyMap<string, Session>
-  /** Applies a plan to a host, up to the stage of the step. */
+  /** Applies a plan to a host up to and including the stage of the step. */
   readonly apply: (session: Session, plan: NodePlan) => Promise<void>
   /** Waits until the hosts of the step are healthy again. */
   readonly waitUntilHealthy: () => Promise<void>
 }
 
 /**
- * Rolls back a failed step of a running cluster: its hosts get their previous plan for the stages of the
- * step. Returns the error to report; the original one if there is nothing to roll back to.
+ * Rolls back a failed step: its hosts get their previous plans for the stages of the step. Returns the error
+ * to report, which is the original error if no host has a previous plan.
  */
 export async function rollbackStep(step: ApplyStep, error: unknown, deps: RollbackDeps): Promise<unknown> {
   const rollback = await findPreviousPlans(step, deps)
   if (rollback.size === 0) return error
   const names = [...rollback.keys()].join(', ')
-  // The host has reported the other lines itself.
+  // Only the first line is needed, because the host has already reported the others.
   const [reason = ''] = formatError(error).split('\n')
   try {
     await settleAll(

@@ -6,17 +6,17 @@ import type { EmitEvent } from './event-stream.ts'
 import type { Session } from './session.ts'
 
 type WithoutRun<T> = T extends { run: string; claim: unknown } ? Omit<T, 'run'> : never
-/** A request that a host executes as a run. */
+/** A request that an agent executes as a run. The run id is added when it is sent. */
 export type AgentRunRequest = WithoutRun<AgentRequestBody>
 
-/** Starts a run on a host and follows it to its end. */
+/** Starts a run on a host and waits for its end. */
 export async function runOnAgent(session: Session, emit: EmitEvent, request: AgentRunRequest): Promise<void> {
   const run = randomUUID()
   await session.request({ ...request, run }, 'running')
   await followRun(session, run, emit)
 }
 
-/** Follows a run of a host to its end, emits its events, and throws if the run failed. */
+/** Follows a run of a host, emits its events, and throws if the run failed. */
 async function followRun(
   session: Pick<Session, 'host' | 'follow'>,
   run: string,

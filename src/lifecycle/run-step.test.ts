@@ -28,7 +28,7 @@ const previous = {
   components: w1.components.map((one) => (one.name === 'kubelet' ? { ...one, version: '1.36.4' } : one)),
 }
 
-/** Fails the given number of times. */
+/** An agent whose first runs fail, as many as `times`. */
 function fails(times: number): AgentScript {
   let left = times
   return async function* () {

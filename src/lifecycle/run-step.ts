@@ -15,9 +15,9 @@ import { collectSecrets, type ClusterInputs } from './cluster-inputs.ts'
 
 export interface RunStepOptions {
   readonly claim: Claim
-  /** Called when a host was removed and needs the operator lock no more. */
+  /** Called when a host has been removed and no longer needs the operator lock. */
   readonly onRemoved: (host: string) => void
-  /** Sessions of the reachable hosts to remove. */
+  /** Sessions of the hosts to remove, as far as they are reachable. */
   readonly removedSessions: ReadonlyMap<string, Session>
   readonly writer: Membership
   readonly emit: EmitEvent
@@ -25,9 +25,12 @@ export interface RunStepOptions {
   readonly signal: AbortSignal
 }
 
-/** A drain may wait for pods to start elsewhere, and for operators who change a disruption budget. */
+/**
+ * Long, because a drain may wait for pods that start elsewhere, or for an operator who changes a disruption
+ * budget.
+ */
 const drainTimeoutMs = 600_000
-/** A new member may have to copy a large database. */
+/** Long, because a new member may have to copy a large database. */
 const joinTimeoutMs = 600_000
 
 function buildWaitOptions(
@@ -56,7 +59,7 @@ export async function runRemoveStep(step: RemoveStep, options: RunStepOptions): 
   )
 }
 
-/** Everything that is needed to apply plans in a step. */
+/** Inputs that a step needs to apply plans. */
 export interface StepInputs {
   readonly inputs: ClusterInputs
   readonly plans: Proposal['plans']
@@ -67,8 +70,8 @@ export interface StepInputs {
 }
 
 /**
- * Applies a stage to the hosts of a step. Drains them first if needed, and adds new etcd members before they
- * start. A failed disruptive step is rolled back.
+ * Applies a stage to the hosts of a step. Drains the hosts first if the step says so, and adds new etcd
+ * members before they start. A failed disruptive step is rolled back.
  */
 export async function runApplyStep(
   step: ApplyStep,
@@ -119,12 +122,12 @@ async function applyWithEtcdJoin(
   for (const host of joining) await writer.promote(host, buildWaitOptions(joinTimeoutMs, options, host))
 }
 
-/** Allows pods again on drained nodes. */
+/** Uncordons the hosts of a step that drained them. */
 async function uncordonAll({ hosts, drain }: ApplyStep, { writer }: RunStepOptions): Promise<void> {
   if (drain) await settleAll(hosts.map(async (host) => writer.uncordon(host)))
 }
 
-/** Applies the stage to all hosts of a step concurrently and records those that fail. */
+/** Applies the stage to all hosts of a step concurrently. Adds hosts that fail to `failed`. */
 async function applyToHosts(
   { id, stage, hosts }: ApplyStep,
   stepInputs: StepInputs,

@@ -12,17 +12,20 @@ const run = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
 const never = new AbortController().signal
 
 /**
- * How a connection ends after some messages of the agent: with the ssh connection, with the agent, or not at
- * all.
+ * Describes one connection to the agent. After some messages the ssh connection is lost or the agent
+ * disappears; without `end` the connection stays open.
  */
 interface LinkScript {
   readonly messages: number
   readonly end?: 'SSH_LOST' | 'AGENT_GONE'
-  /** No hyperkube is on the host. */
+  /** True if hyperkube is not installed on the host. */
   readonly uninstalled?: boolean
 }
 
-/** A host whose connections end as given; later ones never end. Counts the logins. */
+/**
+ * A host whose connections follow the scripts in order. Connections after the last script stay open. Counts
+ * logins and connections.
+ */
 function buildHost(...scripts: readonly LinkScript[]) {
   const counts = { logins: 0, talks: 0 }
   const received: string[] = []
@@ -94,7 +97,7 @@ test('what was asked when the way was lost is asked again, on another one', asyn
 test('an agent that was restarted is found by the same way', async () => {
   const { session, counts } = buildHost(
     { messages: 1, end: 'AGENT_GONE' },
-    // The agent is not up yet.
+    // The agent has not started again yet.
     { messages: 0, end: 'AGENT_GONE' },
   )
   await session.request({ type: 'clock' }, 'clock')

@@ -9,19 +9,19 @@ import { formatAgentHint, buildHostCommand } from './host-program.ts'
 export type Reconnect = (signal: AbortSignal) => Promise<Remote>
 
 const agentStartTimeoutMs = 30_000
-/** Long enough for a host to reboot. */
+/** Milliseconds; long enough for a host to reboot. */
 const reconnectTimeoutMs = 180_000
-/** How often in a row the connection may be lost without progress. */
+/** How often in a row the connection may be lost without progress before a request fails. */
 const maxLosses = 10
 
-/** Session of one command with the agent of a host. It survives lost connections. */
+/** Session of one command with the agent of a host. It reconnects after a lost connection. */
 export class Session {
   readonly host: string
   readonly #connect: Reconnect
   readonly #closed = new AbortController()
   readonly #signal: AbortSignal
   #remote: Remote | undefined
-  /** Shared by all requests, also while it is being opened. */
+  /** Link that all requests share, even while it is being opened. */
   #link: Promise<AgentLink> | undefined
   #timeoutMs = agentStartTimeoutMs
   #following = 0
@@ -33,22 +33,22 @@ export class Session {
     this.#signal = AbortSignal.any([signal, this.#closed.signal])
   }
 
-  /** The current connection; undefined while it is lost. */
+  /** The current ssh connection; undefined while it is lost. */
   get remote(): Remote | undefined {
     return this.#remote
   }
 
   /**
-   * True while a run is being followed: the agent handles no other request on this link until the run has
-   * ended.
+   * True while the session follows a run. Until the run has ended, the agent handles no other request of this
+   * session.
    */
   get following(): boolean {
     return this.#following > 0
   }
 
   /**
-   * Sends a request, and sends it again if the connection is lost before the response. Agents handle repeated
-   * requests idempotently.
+   * Sends a request. If the connection is lost before the response, the request is sent again, because agents
+   * handle repeated requests idempotently.
    */
   async request<T extends AgentResponseBody['type']>(
     body: Exclude<AgentRequestBody, { type: 'attach' }>,
@@ -57,7 +57,7 @@ export class Session {
     return this.#withLink(async (link) => link.request(body, expected))
   }
 
-  /** Follows a run to its end, across lost connections and agent restarts. */
+  /** Follows a run to its end. Continues after lost connections and agent restarts. */
   async follow(run: string, onEvent: (event: Event) => void): Promise<void> {
     let next = 1
     this.#following++
@@ -74,7 +74,7 @@ export class Session {
     }
   }
 
-  /** Aborts all pending requests. */
+  /** Closes the connection and aborts all pending requests. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('the session is over'))
     await this.#remote?.close()
@@ -89,7 +89,7 @@ export class Session {
       } catch (error) {
         lost++
         if (!isConnectionLost(error) || lost > maxLosses) throw error
-        // The first of several failed requests drops the link.
+        // Several requests may fail on the same link. Only the first one drops it.
         if (this.#link !== opening) continue
         this.#link = undefined
         this.#dropConnection(error)
@@ -97,7 +97,7 @@ export class Session {
     }
   }
 
-  /** Waits, because the agent or its host may just be starting. */
+  /** Opens a link. Retries until a timeout, because the agent or its host may be starting. */
   async #open(): Promise<AgentLink> {
     try {
       const opened = await pollUntil(
@@ -121,7 +121,10 @@ export class Session {
     }
   }
 
-  /** An agent that answered once and is now uninstalled will not return, so the error ends the retries. */
+  /**
+   * Opens a link once. If an agent that has answered before is now uninstalled, returns the error, which ends
+   * the retries.
+   */
   async #tryOpenUnlessUninstalled(): Promise<AgentLink | HyperkubeError> {
     try {
       return await this.#tryOpen()
@@ -152,8 +155,8 @@ export class Session {
   }
 
   /**
-   * Keeps the connection if only the agent is gone. Any other error may be caused by the connection, so it is
-   * closed.
+   * Closes the ssh connection unless only the agent is gone, because any other error may be caused by the
+   * connection.
    */
   #dropConnection(cause: unknown): void {
     if (hasCode(cause, 'AGENT_GONE') || hasCode(cause, 'AGENT_NOT_THERE')) return
@@ -163,7 +166,7 @@ export class Session {
   }
 }
 
-/** True if the connection was lost; false if the agent refused the request. */
+/** True if the connection was lost. Other errors come from the agent itself. */
 function isConnectionLost(error: unknown): boolean {
   return hasCode(error, 'SSH_LOST') || hasCode(error, 'AGENT_GONE')
 }

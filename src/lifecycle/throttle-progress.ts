@@ -1,4 +1,7 @@
-/** Reports progress only when another full megabyte has been sent. */
+/**
+ * Wraps a progress callback. It is called, with sizes in megabytes, only when the rounded number of megabytes
+ * changes.
+ */
 export function throttleProgress(
   report: (done: number, total: number) => void,
 ): (sent: number, size: number) => void {

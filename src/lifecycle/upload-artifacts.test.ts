@@ -45,7 +45,7 @@ function op(target: Op['target'], name: string, action: Op['action'] = 'create')
 
 const both = [op('artifact', 'kubelet-1.37.1'), op('image', pause), op('file', '/etc/x')]
 
-/** A host that stores what is uploaded to it and loses the connection as often as `losses` says. */
+/** A host that stores uploaded files. Its first uploads, as many as `losses`, lose the connection. */
 function hostWith(stored: Map<string, Buffer>, losses = 0) {
   const sent: string[] = []
   let left = losses

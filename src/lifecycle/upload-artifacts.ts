@@ -27,10 +27,10 @@ export interface ArtifactUploadOptions {
 
 /** A file of the bundle that a host needs. */
 export interface ArtifactUpload {
-  /** Path below the deliveries directory of a host. */
+  /** Path of the file below the host's directory for uploads. */
   readonly path: string
   readonly size: number
-  /** Known for plain files only. The content of an image is verified while it is read. */
+  /** Undefined for images, whose content is verified while it is read. */
   readonly sha256?: string
   readonly bytes: () => AsyncIterable<Uint8Array>
 }
@@ -43,7 +43,7 @@ export function selectUploadPlans(
   return plans.filter(({ host }) => (ops.get(host) ?? []).some(needsDownload))
 }
 
-/** Uploads to all hosts concurrently what they would otherwise download. */
+/** Uploads files to all hosts concurrently, so that hosts do not download them. */
 export async function uploadArtifacts(
   bundle: OpenBundle,
   plans: readonly NodePlan[],
@@ -62,8 +62,8 @@ export async function uploadArtifacts(
 }
 
 /**
- * Finds the files that the ops of a host download in a bundle. Throws for a missing file before anything is
- * sent.
+ * Finds the files in a bundle that the ops of a host would download. Throws if a file is missing, before
+ * anything is sent.
  */
 export function findUploads(
   bundle: OpenBundle,
@@ -110,14 +110,17 @@ function buildMissingError(what: string, { host, os, arch }: NodePlan): Hyperkub
   })
 }
 
-/** Uploads the missing files to a host. After a lost connection it reconnects and continues with the rest. */
+/**
+ * Uploads the files that a host does not have yet. After a lost connection it reconnects and uploads the
+ * remaining files.
+ */
 export async function uploadToHost(
   session: Session,
   uploads: readonly ArtifactUpload[],
   options: ArtifactUploadOptions,
 ): Promise<void> {
   for (let lost = 0; ; lost++) {
-    // A request reconnects after the connection was lost.
+    // Sending a request makes the session reconnect.
     if (session.remote === undefined || lost > 0) await session.request({ type: 'hello' }, 'hello')
     const { remote } = session
     try {
@@ -180,7 +183,7 @@ cd "$1/.."
 find . -type f ! -name '.*' -printf '%s %P\\n'`,
 ] as const
 
-/** Lists uploaded files by path with their sizes. Files get their final names only when they are complete. */
+/** Returns the sizes of uploaded files by path. A file gets its final name only when it is complete. */
 async function listUploaded(
   remote: Remote,
   uploads: readonly ArtifactUpload[],

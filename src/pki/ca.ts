@@ -7,19 +7,19 @@ import { serialNumber } from './serial.ts'
 import { buildX509Name } from './subject.ts'
 import { loadX509 } from './x509.ts'
 
-/** Separate CAs, so that only certificates of the etcd CA give access to etcd. */
+/** Names of the cluster's CAs. etcd has its own CA, so that other certificates give no access to etcd. */
 export const caNames = ['kubernetes', 'etcd', 'front-proxy'] as const
 export type CaName = (typeof caNames)[number]
 
 export interface Ca {
   readonly name: CaName
-  /** PEM. */
+  /** CA certificate as PEM. */
   readonly certificate: string
-  /** PEM, PKCS#8. */
+  /** Private key as PEM (PKCS#8). */
   readonly privateKey: Secret
 }
 
-/** `lifetime` is in milliseconds. */
+/** Creates a self-signed CA certificate with a new key. */
 export async function createCa(
   name: CaName,
   lifetimeMs: number,
@@ -39,7 +39,7 @@ export async function createCa(
     signingKey: signingKey(privateKey),
     signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
     extensions: [
-      // The CA signs certificates of components, never intermediate CAs.
+      // Path length 0: the CA cannot sign intermediate CAs.
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
       await x509.SubjectKeyIdentifierExtension.create(spki),

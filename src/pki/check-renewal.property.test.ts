@@ -17,7 +17,7 @@ const made = new Date(now.getTime() - 250 * day)
 
 const cas = {
   current: await createCa('kubernetes', 10 * year, new Date(now.getTime() - year)),
-  /** Still trusted, while another CA signs. */
+  /** A CA that no longer signs but is still trusted. */
   replaced: await createCa('kubernetes', 10 * year, new Date(now.getTime() - year)),
   etcd: await createCa('etcd', 10 * year, new Date(now.getTime() - year)),
   frontProxy: await createCa('front-proxy', 10 * year, new Date(now.getTime() - year)),
@@ -36,7 +36,7 @@ function parsed({ certificate }: { readonly certificate: string }): X509Certific
 const client = { names: { dns: [], ip: [] }, usages: ['client'] } as const
 const server = { names: { dns: ['w1'], ip: ['10.0.0.4', 'fd00::4'] }, usages: ['server'] } as const
 
-/** Content of certificates, and whether a node may renew them. */
+/** Subjects and names of certificates. Nodes may renew some of them. */
 const holders = {
   kubelet: { commonName: 'system:node:w1', organizations: ['system:nodes'], ...client },
   kubeletServer: { commonName: 'system:node:w1', organizations: ['system:nodes'], ...server },
@@ -59,7 +59,10 @@ function buildSpec(holder: keyof typeof holders, lifetime = year): CertificateSp
 
 const lifetimes = { usual: year, short: 20 * 60_000, long: 3 * year, over: 200 * day }
 
-/** The first choice is valid and chosen often, so that a single wrong choice is visible. */
+/**
+ * The first choice of each field is valid. It is chosen often, so that many cases differ from a valid request
+ * in one field only.
+ */
 const choices = {
   signer: ['current', 'replaced', 'etcd', 'frontProxy', 'foreign'],
   holder: ['kubelet', 'kubeletServer', 'proxy', 'flannel', 'otherNode', 'person', 'disguised'],
@@ -146,7 +149,7 @@ function tampered(pem: string): string {
   return `-----BEGIN CERTIFICATE REQUEST-----\n${body}\n-----END CERTIFICATE REQUEST-----\n`
 }
 
-/** An independent statement of the expected result. */
+/** Expected result, computed without the code under test. */
 function expected(move: Moves): 'granted' | 'refused' {
   const isOurs = move.signer === 'current' || move.signer === 'replaced'
   const isAllowed = move.signer === 'etcd' || (isOurs && !forbidden.has(move.holder))
@@ -160,7 +163,10 @@ function expected(move: Moves): 'granted' | 'refused' {
   return isGood ? 'granted' : 'refused'
 }
 
-/** Returns the verdict, and checks that a granted spec has the content of the previous certificate. */
+/**
+ * Returns the verdict of checkRenewal. For a granted renewal, also checks that the spec has the content of
+ * the previous certificate.
+ */
 async function decide(move: Moves): Promise<'granted' | 'refused'> {
   const { renewal, pem, ca } = await buildCase(move)
   const verdict = checkRenewal(x509, renewal, trusted, now)

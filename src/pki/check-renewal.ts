@@ -10,21 +10,21 @@ import { parseCertificates } from './pem-bundle.ts'
 import { isRenewalProven } from './renewal-proof.ts'
 import type { X509 } from './x509.ts'
 
-/** Components on every node. Each node has its own key, and all nodes share the subject. */
+/** Subjects of components that run on every node. All nodes use the same subject, each with its own key. */
 const sharedSubjects: readonly CertificateSubject[] = [
   { commonName: 'system:kube-proxy', organizations: [] },
   { commonName: 'hyperkube:flannel', organizations: [] },
 ]
 
 /**
- * True if the certificate is one of those that hosts without CA keys have, so that a node may renew it. The
- * kubernetes CA also signs for people. Their certificates must not be renewable, or a one-day certificate
- * would live forever.
+ * True if a node may renew the certificate: it must belong to a component on hosts without CA keys.
+ * Certificates of people, which the kubernetes CA also signs, are excluded; otherwise a one-day certificate
+ * could be renewed forever.
  */
 export function isRenewable(
   ca: CaName,
   { commonName, organizations }: CertificateSubject,
-  /** User name of the node. */
+  /** User name of the node in the Kubernetes API. */
   requester: string,
 ): boolean {
   if (!requester.startsWith('system:node:')) return false
@@ -40,17 +40,17 @@ function hasOnly(organizations: readonly string[], one: string): boolean {
   return organizations.length === 1 && organizations[0] === one
 }
 
-/** A request to replace a certificate by one with the same content for another key. */
+/** A request for a certificate with the same content as the previous one and a new key. */
 export interface RenewalRequest {
   /** User name of the requester in the Kubernetes API. */
   readonly requester: string
-  /** Certificate request for the new key. PEM, as is the previous certificate. */
+  /** Certificate signing request for the new key, as PEM. `previous` is PEM too. */
   readonly request: string
   readonly previous: string
   readonly proof: string
 }
 
-/** The certificates of each CA that are trusted now. */
+/** Trusted certificates of each CA. */
 export type TrustedCas = Readonly<Record<CaName, readonly X509Certificate[]>>
 
 export type RenewalVerdict =
@@ -60,16 +60,16 @@ export type RenewalVerdict =
 export interface RenewalRefusal {
   readonly verdict: 'refused'
   readonly reason: 'PreviousNotTrusted' | 'PreviousNotValid' | 'NotRenewable' | 'NotProven' | 'RequestRefused'
-  /** For people. */
+  /** Reason in words, for people. */
   readonly message: string
 }
 
-/** Limit for input; our certificates are far smaller. */
+/** Maximum length of PEM input in characters. Certificates of a cluster are far smaller. */
 const maxPemLength = 16_384
 
 /**
- * Decides whether the requester may get a new certificate, and returns its spec: the content and lifetime of
- * the previous certificate. Only the key is taken from the request.
+ * Decides whether the requester gets a new certificate, and returns its spec. Content and lifetime are those
+ * of the previous certificate; only the key comes from the request.
  */
 export function checkRenewal(
   x509: X509,
@@ -109,7 +109,7 @@ function findIssuer(previous: X509Certificate, trusted: TrustedCas, now: Date): 
     isValid({ notBefore: one.validFromDate, notAfter: one.validToDate }, now) &&
     previous.checkIssued(one) &&
     previous.verify(one.publicKey)
-  // Written out because Object.keys would lose the literal type of the names.
+  // Checks each CA by name, because Object.keys would lose the literal type of the names.
   if (trusted.kubernetes.some(isSigner)) return 'kubernetes'
   if (trusted.etcd.some(isSigner)) return 'etcd'
   return trusted['front-proxy'].some(isSigner) ? 'front-proxy' : undefined

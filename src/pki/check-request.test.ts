@@ -28,7 +28,7 @@ interface Forgery {
   readonly hash?: string
 }
 
-/** Builds any request that the holder of a key could send. */
+/** Builds an arbitrary request, as a malicious host could send it. */
 async function forged({
   name = rightName,
   extensions = [],

@@ -7,7 +7,7 @@ import { canonicalAddress, canonicalNames } from './names.ts'
 import type { CertificateSpec } from '../contract/certificate-spec.ts'
 import type { X509 } from './x509.ts'
 
-/** Limit for input; our requests are far smaller. */
+/** Maximum length of PEM input in characters. Requests of hosts are far smaller. */
 const maxPemLength = 16_384
 const onePem = /^\s*-----BEGIN CERTIFICATE REQUEST-----[\sA-Za-z0-9+/=]+-----END CERTIFICATE REQUEST-----\s*$/
 const requestedExtensions = '1.2.840.113549.1.9.14'
@@ -17,9 +17,8 @@ const ecdsaWithSha256 = '300a06082a8648ce3d040302'
 const alternativeNames = '2.5.29.17'
 
 /**
- * Returns the public key of a request, as DER. First checks that the request is well-formed, is signed by the
- * holder of a P-256 key, and asks for no more than the spec grants. The sender may be a host that no longer
- * belongs to the cluster.
+ * Checks a certificate signing request and returns its public key as DER. The request must be well-formed,
+ * signed with its own P-256 key, and ask for no more than the spec grants. The sender is not trusted.
  */
 export function checkRequest(x509: X509, pem: string, spec: CertificateSpec): Uint8Array<ArrayBuffer> {
   const request = parse(x509, pem)
@@ -49,12 +48,12 @@ function parse(x509: X509, pem: string): Pkcs10CertificateRequest {
   try {
     if (pem.length <= maxPemLength && onePem.test(pem)) {
       const request = new x509.Pkcs10CertificateRequest(pem)
-      // The library decodes lazily. Decoding everything here makes a broken part fail now and not later.
+      // The library decodes lazily. Decode everything here, so that an invalid part fails now.
       void [request.subjectName.toJSON(), request.publicKey.rawData, request.attributes, request.extensions]
       return request
     }
   } catch {
-    // The library's message does not help a person.
+    // The library's error message would not help an operator.
   }
   throw new HyperkubeError(
     'PKI_REQUEST_NOT_READ',
@@ -75,8 +74,8 @@ function requestError(
 }
 
 /**
- * Accepts only the 91 bytes of an uncompressed key on the named curve: no compressed keys, no explicit curve
- * parameters.
+ * Returns the key if it is an uncompressed P-256 key on the named curve (91 bytes). Compressed keys and
+ * explicit curve parameters are rejected.
  */
 function p256Key(der: Uint8Array): KeyObject | undefined {
   try {
@@ -88,8 +87,8 @@ function p256Key(der: Uint8Array): KeyObject | undefined {
 }
 
 /**
- * Parses the outer structure here and verifies with OpenSSL, because the library does not check that
- * structure strictly.
+ * True if the request is signed with the key. The outer structure is parsed here, because the library does
+ * not check it strictly.
  */
 function isSigned(der: Uint8Array, key: KeyObject): boolean {
   const [frame, ...more] = parseElements(der)
@@ -126,7 +125,10 @@ function excessSubject(request: Pkcs10CertificateRequest, { subject }: Certifica
     .filter((part) => !granted.has(part))
 }
 
-/** Apart from the subject, our requests contain only one extension with alternative names. */
+/**
+ * Lists attributes and extensions other than the single extension with alternative names that requests of
+ * hosts contain.
+ */
 function excessAttributes(request: Pkcs10CertificateRequest): string[] {
   const attributes = request.attributes.filter(isExcess(requestedExtensions))
   const extensions = request.extensions.filter(isExcess(alternativeNames))
@@ -136,7 +138,7 @@ function excessAttributes(request: Pkcs10CertificateRequest): string[] {
   ]
 }
 
-/** True for every entry except the first one of the allowed type. */
+/** Returns a filter that is true for all entries except the first one of the allowed type. */
 function isExcess(allowed: string) {
   return ({ type }: Typed, index: number, all: readonly Typed[]): boolean =>
     type !== allowed || all.findIndex((one) => one.type === allowed) !== index

@@ -46,7 +46,7 @@ test('what is wrong with one in one way or several is never granted', { timeout:
     asyncProperty(rogue, subarray([...goodNames], { minLength: 1 }), async (mutationNames, some) => {
       const begin: FakeServingRequest = { ...validServingRequest, names: some }
       const fake = applyMutations(begin, mutationNames)
-      // Two mutations may cancel each other out.
+      // Two mutations may cancel each other out, which leaves a valid request.
       pre(!isDeepStrictEqual(fake, begin))
       const request = await buildRequest(fake)
       const names = requestingNode(request) === 'w1' ? planned : { dns: ['w2'], ip: ['192.168.1.22'] }

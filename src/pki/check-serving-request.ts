@@ -4,15 +4,15 @@ import { year } from './lifetime.ts'
 import type { AlternativeNames } from './names.ts'
 import type { X509 } from './x509.ts'
 
-/** A kubelet's request to the Kubernetes API for its serving certificate. */
+/** A kubelet's certificate signing request (CSR) for its serving certificate. */
 export interface ServingRequest {
   readonly signer: string
   /** User name of the requester in the Kubernetes API. */
   readonly username: string
   readonly groups: readonly string[]
-  /** In the spelling of the Kubernetes API. */
+  /** Key usages in the spelling of the Kubernetes API. */
   readonly usages: readonly string[]
-  /** PEM. */
+  /** Certificate signing request as PEM. */
   readonly request: string
 }
 
@@ -27,7 +27,7 @@ export type ServingVerdict =
         | 'RequestRefused'
         | 'SubjectNotExact'
         | 'NoNames'
-      /** For people. */
+      /** Reason in words, for people. */
       readonly message: string
     }
 
@@ -35,7 +35,7 @@ export const servingSigner = 'kubernetes.io/kubelet-serving'
 
 const nodesGroup = 'system:nodes'
 const nodeUserPrefix = 'system:node:'
-/** Without key encipherment, which ECDSA keys cannot do. */
+/** Key encipherment is not included, because ECDSA keys do not support it. */
 const requiredUsages = ['digital signature', 'server auth']
 
 /** Returns the name of the requesting node, or undefined if the requester is not a node. */
@@ -48,8 +48,8 @@ export function requestingNode({
 }
 
 /**
- * Checks that a kubelet requests a serving certificate for itself, with only the names that the plan has for
- * its host.
+ * Checks that a kubelet requests a serving certificate for itself, and only for names and addresses that the
+ * plan has for its host.
  */
 export function checkServingRequest(
   x509: X509,
@@ -77,7 +77,7 @@ export function checkServingRequest(
     .flatMap((part) =>
       Object.entries(part).flatMap(([type, values]) => values.map((value) => `${type}=${value}`)),
     )
-  // Anything extra is already excluded here, but a part may be missing or occur twice.
+  // Unexpected parts were already rejected, but a part may be missing or occur twice.
   if (parts.length !== 2 || new Set(parts).size !== 2) {
     return refuse('SubjectNotExact', `its subject is not exactly O=${nodesGroup}, CN=${username}`)
   }

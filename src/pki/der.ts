@@ -2,11 +2,11 @@
 export interface DerElement {
   readonly tag: number
   readonly content: Uint8Array
-  /** With tag and length. */
+  /** The bytes of the whole element, including tag and length. */
   readonly whole: Uint8Array
 }
 
-/** Parses consecutive elements; drops a truncated last one. */
+/** Parses consecutive DER elements. A truncated last element is dropped. */
 export function parseElements(bytes: Uint8Array): readonly DerElement[] {
   const found: DerElement[] = []
   let offset = 0
@@ -29,7 +29,7 @@ export function parseNested(bytes: Uint8Array): readonly DerElement[] {
   return parseElements(parseElements(bytes)[0]?.content ?? new Uint8Array())
 }
 
-/** The extensions of a certificate, by the hex of their object identifier. */
+/** Returns the extensions of a certificate. The key is the object identifier (OID) in hex. */
 export function readExtensions(certificate: Uint8Array): ReadonlyMap<string, Uint8Array> {
   const [tbs] = parseNested(certificate)
   const list = parseElements(tbs?.content ?? new Uint8Array()).find(({ tag }) => tag === 0xa3)

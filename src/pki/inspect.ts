@@ -6,18 +6,18 @@ import type { Validity } from './lifetime.ts'
 import { formatIpBytes, type AlternativeNames } from './names.ts'
 import type { KeyUsage } from '../contract/certificate-spec.ts'
 
-/** The content of a certificate. */
+/** Content of a certificate that hyperkube evaluates. */
 export interface CertificateFacts extends Validity {
   readonly commonName: string | undefined
   readonly organizations: readonly string[]
   readonly names: AlternativeNames
   readonly usages: readonly KeyUsage[]
-  /** True if the certificate may sign others. */
+  /** True if the certificate belongs to a CA and may sign others. */
   readonly isCa: boolean
-  /** Hex, as are the key ids. */
+  /** Serial number in hex. The key ids below are in hex too. */
   readonly serial: string
   readonly subjectKeyId: string | undefined
-  /** Authority key identifier: the key that signed this certificate. */
+  /** Authority key identifier: identifies the key that signed this certificate. */
   readonly issuerKeyId: string | undefined
 }
 
@@ -29,7 +29,7 @@ const purposes: Readonly<Record<string, KeyUsage>> = {
 
 const emptyBytes = new Uint8Array()
 
-/** Node returns a list if a part occurs several times. */
+/** Values of one part of a subject. Node returns a string for one value and an array for several. */
 const values = z
   .union([z.string().transform((one) => [one]), z.array(z.string())])
   .optional()
@@ -75,7 +75,10 @@ function parse(pem: string): X509Certificate {
   }
 }
 
-/** Node's `keyUsage` is the extended key usage, and undefined in the certificate of a CA. */
+/**
+ * Returns the extended key usages. Node calls them `keyUsage` and returns undefined for the certificate of a
+ * CA.
+ */
 function keyPurposes(certificate: X509Certificate): readonly string[] {
   const listed: readonly string[] | undefined = certificate.keyUsage
   return listed ?? []

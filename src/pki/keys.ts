@@ -3,11 +3,11 @@ import { promisify } from 'node:util'
 import { type Random, systemRandom } from './random.ts'
 import { Secret } from './secret.ts'
 
-/** A P-256 key pair, both halves as PEM. */
+/** A P-256 key pair. Both keys are PEM. */
 export interface KeyPair {
-  /** SubjectPublicKeyInfo. */
+  /** Public key in SubjectPublicKeyInfo format. */
   readonly publicKey: string
-  /** PKCS#8. */
+  /** Private key in PKCS#8 format. */
   readonly privateKey: Secret
 }
 
@@ -22,17 +22,17 @@ export async function makeKeyPair(name: string): Promise<KeyPair> {
   }
 }
 
-/** Key that signs the tokens of service accounts. */
+/** Creates the key pair that signs service account tokens. */
 export async function makeServiceAccountKey(): Promise<KeyPair> {
   return makeKeyPair('service account key')
 }
 
-/** Key that encrypts Secrets in etcd: secretbox takes 32 bytes. */
+/** Creates the key that encrypts Secrets in etcd. The secretbox provider needs 32 bytes. */
 export function makeEncryptionKey(random: Random = systemRandom): Secret {
   return new Secret('encryption key', random.bytes(32))
 }
 
-/** A private key as WebCrypto needs it, for signing only. */
+/** Converts a private key to a WebCrypto key that can only sign. */
 export function signingKey(privateKey: Secret): webcrypto.CryptoKey {
   return createPrivateKey(privateKey.revealText()).toCryptoKey(ecdsa, false, ['sign'])
 }

@@ -1,16 +1,18 @@
 import { stringify } from 'yaml'
 import { Secret } from './secret.ts'
 
-/** The cluster and the user of a kubeconfig. */
+/** Names and URL that a kubeconfig contains. */
 export interface KubeconfigAccess {
   readonly cluster: string
-  /** https://HOST:PORT. */
+  /** URL of the API server: https://HOST:PORT. */
   readonly server: string
-  /** Name of the user entry in the file. The API takes the user name from the certificate. */
+  /**
+   * Name of the user entry in the kubeconfig. The API server takes the real user name from the certificate.
+   */
   readonly user: string
 }
 
-/** Paths as the program that reads the kubeconfig sees them. */
+/** Paths of the credential files on the host of the program that reads the kubeconfig. */
 export interface CredentialFiles {
   readonly ca: string
   readonly certificate: string
@@ -18,15 +20,15 @@ export interface CredentialFiles {
 }
 
 export interface KubeconfigCredentials {
-  /** PEM, as are the other two. */
+  /** CA certificates as PEM. The other two fields are PEM too. */
   readonly ca: string
   readonly certificate: string
   readonly privateKey: Secret
 }
 
 /**
- * Kubeconfig of a component on a host, as a document. It names files, so it contains no secret and stays the
- * same when they are renewed.
+ * Builds the kubeconfig of a component on a host. It refers to credential files, so it contains no secrets
+ * and stays unchanged when certificates are renewed.
  */
 export function buildKubeconfig(access: KubeconfigAccess, files: CredentialFiles): object {
   return buildDocument(
@@ -36,16 +38,16 @@ export function buildKubeconfig(access: KubeconfigAccess, files: CredentialFiles
   )
 }
 
-/** One of several API endpoints of the same cluster. */
+/** One of several API server endpoints of a cluster. */
 export interface KubeconfigEndpoint {
   readonly name: string
-  /** https://HOST:PORT. */
+  /** URL of the endpoint: https://HOST:PORT. */
   readonly server: string
 }
 
 /**
- * Kubeconfig of a person for a cluster with several endpoints: one context for each, the first one current.
- * If an endpoint is unreachable, `kubectl config use-context` selects another.
+ * Builds the kubeconfig of a person for a cluster with several endpoints. It has one context per endpoint, so
+ * `kubectl config use-context` can select another if one is unreachable.
  */
 export function buildPersonalKubeconfig(
   user: string,
@@ -74,7 +76,7 @@ export function buildPersonalKubeconfig(
   return new Secret(`kubeconfig of ${user}`, stringify(config, { lineWidth: 0 }))
 }
 
-/** Kubeconfig of a person as one file with embedded credentials, and therefore a secret. */
+/** Builds the kubeconfig of a person as one file. It contains the credentials, so it is a secret. */
 export function buildEmbeddedKubeconfig(
   access: KubeconfigAccess,
   credentials: KubeconfigCredentials,

@@ -2,7 +2,9 @@
 export const day = 86_400_000
 export const year = 365 * day
 
-/** Clocks of hosts differ a little, so a certificate is valid from shortly before it was made. */
+/**
+ * Certificates are valid from this long before they are signed, because the clocks of hosts differ a little.
+ */
 const skew = 5 * 60_000
 
 export interface Validity {
@@ -10,17 +12,20 @@ export interface Validity {
   readonly notAfter: Date
 }
 
-/** Truncates to whole seconds, as X.509 does. */
+/** Returns the validity of a certificate that is signed now. Times are truncated to seconds, as in X.509. */
 export function validityFrom(now: Date, lifetime: number): Validity {
   return { notBefore: wholeSecond(now.getTime() - skew), notAfter: wholeSecond(now.getTime() + lifetime) }
 }
 
-/** Returns the lifetime that a validity was made with, unless the validity of the CA shortened it. */
+/**
+ * Returns the lifetime from which a validity was computed. It is shorter if the validity was limited by the
+ * CA's validity.
+ */
 export function computeLifetime({ notBefore, notAfter }: Validity): number {
   return notAfter.getTime() - notBefore.getTime() - skew
 }
 
-/** Intersection of two validities. */
+/** Returns the time range that lies in both validities. */
 export function intersectValidity(inner: Validity, outer: Validity): Validity {
   return {
     notBefore: new Date(Math.max(inner.notBefore.getTime(), outer.notBefore.getTime())),
@@ -32,16 +37,13 @@ export function isValid({ notBefore, notAfter }: Validity, now: Date): boolean {
   return notBefore <= now && now < notAfter
 }
 
-/**
- * Renewal is due when a third of the validity is left, which leaves time for many attempts. The validity
- * includes the clock skew, so slightly more than a third of a short lifetime is left.
- */
+/** True if a third of the validity or less is left. That leaves time for many renewal attempts. */
 export function isRenewalDue({ notBefore, notAfter }: Validity, now: Date): boolean {
   const left = notAfter.getTime() - now.getTime()
   return left * 3 <= notAfter.getTime() - notBefore.getTime()
 }
 
-/** Time at which renewal becomes due. */
+/** Returns the time at which renewal becomes due. */
 export function renewalTime({ notBefore, notAfter }: Validity): Date {
   return new Date(notAfter.getTime() - (notAfter.getTime() - notBefore.getTime()) / 3)
 }

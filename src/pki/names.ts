@@ -1,18 +1,21 @@
 import { isIP, SocketAddress } from 'node:net'
 
-/** Subject of a certificate: for Kubernetes, the user and its groups. */
+/** Subject of a certificate. Kubernetes uses the common name as user name and the organizations as groups. */
 export interface CertificateSubject {
   readonly commonName: string
   readonly organizations: readonly string[]
 }
 
-/** Subject alternative names of a server. */
+/** Subject alternative names of a certificate. */
 export interface AlternativeNames {
   readonly dns: readonly string[]
   readonly ip: readonly string[]
 }
 
-/** Gives every name its canonical spelling and removes duplicates: fd00:0::1 and FD00::1 are the same. */
+/**
+ * Converts names and addresses to their canonical spelling and removes duplicates. For example, fd00:0::1 and
+ * FD00::1 are the same address.
+ */
 export function canonicalNames({ dns, ip }: AlternativeNames): AlternativeNames {
   return {
     dns: [...new Set(dns.map((name) => name.toLowerCase()))],
@@ -24,7 +27,7 @@ export function canonicalAddress(text: string): string {
   return isIP(text) === 6 ? new SocketAddress({ address: text, family: 'ipv6' }).address : text
 }
 
-/** Formats the 4 or 16 bytes of an IP address. */
+/** Formats an IP address from its 4 or 16 bytes. */
 export function formatIpBytes(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.')
   const hex = Buffer.from(bytes).toString('hex')

@@ -2,8 +2,8 @@ import { createPrivateKey, type KeyObject, sign, verify, X509Certificate } from 
 import { renewalSigner } from '../contract/renewal.ts'
 
 /**
- * Proves that the requester holds the key of the previous certificate: returns a base64 signature over
- * request and certificate. Both are PEM.
+ * Signs request and previous certificate (both PEM) with the key of the previous certificate. The base64
+ * signature proves that the requester has this key.
  */
 export function proveRenewal(request: string, previous: string, privateKey: string): string {
   const statement = buildStatement(request, new X509Certificate(previous))
@@ -14,7 +14,7 @@ export function isRenewalProven(request: string, previous: X509Certificate, proo
   return isSigned(buildStatement(request, previous), previous.publicKey, Buffer.from(proof, 'base64'))
 }
 
-/** The prefix keeps this signature apart from all others that the key makes. */
+/** Builds the text to sign. Its prefix prevents the signature from being used for another purpose. */
 function buildStatement(request: string, previous: X509Certificate): Buffer {
   return Buffer.from(`${renewalSigner}\n${previous.fingerprint256}\n${request}`)
 }
@@ -23,7 +23,7 @@ function isSigned(statement: Buffer, key: KeyObject, signature: Buffer): boolean
   try {
     return verify('sha256', statement, key, signature)
   } catch {
-    // Keys of other types cannot verify such a signature.
+    // A key of another type cannot verify the signature.
     return false
   }
 }

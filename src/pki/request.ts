@@ -5,15 +5,18 @@ import type { Secret } from './secret.ts'
 import { buildX509Name, namesExtension } from './subject.ts'
 import { loadX509 } from './x509.ts'
 
-/** Made by a host: the key stays there, the request goes to the signer. */
+/**
+ * A private key and the signing request for it. The key never leaves the host; only the request is sent to
+ * the signer.
+ */
 export interface CertificateRequest {
-  /** PEM, PKCS#8. */
+  /** Private key as PEM (PKCS#8). */
   readonly privateKey: Secret
-  /** PEM, PKCS#10. */
+  /** Certificate signing request as PEM (PKCS#10). */
   readonly request: string
 }
 
-/** `keyName` is the name of the key where secrets are printed. */
+/** Creates a key and its signing request. `keyName` is the name of the key in log output. */
 export async function makeRequest(
   keyName: string,
   subject: CertificateSubject,

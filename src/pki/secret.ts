@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 
 /**
  * Bytes that must not be printed by accident. Printing, logging or serializing shows only the name and the
- * start of a digest. That is enough to compare two secrets, and too little to guess a weak one.
+ * first characters of a digest, which is enough to compare two secrets.
  */
 export class Secret {
   readonly name: string
@@ -18,7 +18,7 @@ export class Secret {
     return this.#bytes.length
   }
 
-  /** A copy of the bytes. This is the only access to them. */
+  /** Returns a copy of the bytes. */
   reveal(): Uint8Array<ArrayBuffer> {
     return Uint8Array.from(this.#bytes)
   }

@@ -1,8 +1,8 @@
 import { type Random, systemRandom } from './random.ts'
 
 /**
- * 127 bits, positive, as hex. The highest bit is set, so that all serials have the same length and none is
- * zero.
+ * Creates a random positive serial number of 127 bits in hex. Its highest bit is set, so all serial numbers
+ * have the same length.
  */
 export function serialNumber(random: Random = systemRandom): string {
   const bytes = Uint8Array.from(random.bytes(16))

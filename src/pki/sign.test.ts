@@ -105,7 +105,7 @@ interface Side extends Issued {
   readonly ca: string
 }
 
-/** Returns the client name that the server authenticated, or the reason why it does not trust the client. */
+/** Returns the client's common name if the server trusts its certificate, or else the server's error. */
 async function handshake(serverSide: Side, clientSide: Partial<Side>): Promise<string> {
   const listener = createServer({ ...serverSide, requestCert: true, rejectUnauthorized: false }, (socket) => {
     const { CN: commonName } = socket.getPeerCertificate().subject ?? {}

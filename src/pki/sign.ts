@@ -12,8 +12,8 @@ import { type CertificateSpec, certificateSpec } from '../contract/certificate-s
 import { loadX509, type X509 } from './x509.ts'
 
 /**
- * Signs the key of a request and returns the certificate as PEM. All content comes from the spec; the request
- * only proves that the sender holds the key.
+ * Signs the key of a certificate signing request and returns the certificate as PEM. All other content comes
+ * from the spec.
  */
 export async function signRequest(
   ca: Ca,

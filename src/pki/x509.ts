@@ -1,4 +1,4 @@
-/** The library takes 120 ms to load, so only commands that issue certificates load it. */
+/** Loads the X.509 library only when it is needed, because loading takes 120 ms. */
 export async function loadX509() {
   await import('reflect-metadata')
   return import('@peculiar/x509')

@@ -1,11 +1,11 @@
 import type { ProxyConfiguration } from '../contract/proxy-configuration.ts'
 import type { PlanContext } from './context.ts'
 
-/** Local port where a host reaches the API through any healthy API server. */
+/** Local port of apiserver-proxy. Programs on the host reach the API through it. */
 export const apiserverProxyPort = 6444
 export const apiserverProxyHealthPort = 6445
 
-/** Paths on the host. */
+/** Paths of the proxy's files on the host. */
 export interface ApiserverProxyFiles {
   readonly caFile: string
   readonly certificate: string
@@ -15,8 +15,8 @@ export interface ApiserverProxyFiles {
 }
 
 /**
- * Builds the configuration of apiserver-proxy. Its servers are the initial ones; the proxy discovers the
- * others from them.
+ * Builds the configuration of apiserver-proxy. The planned control planes are its initial servers; it
+ * discovers changes through them.
  */
 export function renderApiserverProxyConfig(
   { topology, cluster, address }: PlanContext,

@@ -1,10 +1,10 @@
 /** Flags of a program by name, without leading dashes. */
 export type Args = Readonly<Record<string, string>>
 
-/** Flags whose values are lists: user values are appended to ours instead of replacing them. */
+/** Flags whose values are lists. User values are added to the defaults instead of replacing them. */
 const listFlags = new Set(['enable-admission-plugins', 'disable-admission-plugins', 'feature-gates'])
 
-/** Merges user flags over the defaults, sorted by name. */
+/** Merges user flags over the default flags. The result is sorted by name. */
 export function mergeArgs(defaults: Args, ...overrides: readonly (Args | undefined)[]): Args {
   const merged = overrides.reduce<Record<string, string>>(
     (args, more) => {
@@ -19,7 +19,7 @@ export function mergeArgs(defaults: Args, ...overrides: readonly (Args | undefin
   return Object.fromEntries(Object.entries(merged).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Keeps only the later of two settings of the same feature gate. */
+/** Joins two comma-separated lists. If both set the same feature gate, the later value wins. */
 function joinLists(defaults: string, overrides: string): string {
   const entries = [...defaults.split(','), ...overrides.split(',')]
     .map((entry) => entry.trim())
@@ -27,7 +27,7 @@ function joinLists(defaults: string, overrides: string): string {
   return [...new Map(entries.map((entry) => [entry.split('=')[0], entry])).values()].join(',')
 }
 
-/** Renders each value as part of its flag, so that a value with a leading dash is not read as a flag. */
+/** Formats flags as --name=value. A value with a leading dash is then not mistaken for a flag. */
 export function toFlags(args: Args): string[] {
   return Object.entries(args).map(([name, value]) => `--${name}=${value}`)
 }

@@ -2,7 +2,7 @@ import type { PlannedCertificate } from '../contract/component-plan.ts'
 import type { PlanContext } from './context.ts'
 
 interface CertificateOptions {
-  /** Path of the certificate and its key, without extension. */
+  /** Common path of the certificate file and the key file, without extension. */
   readonly path: string
   readonly owner: string
   readonly ca: PlannedCertificate['ca']

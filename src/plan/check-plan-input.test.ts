@@ -60,7 +60,7 @@ test('all is said at once: of the cluster first, then of each host by its name',
   expect(checkCaseBriefly({ ...scenario, hosts: defaultHostLines.toReversed() })).toEqual(expected)
 })
 
-/** Repeats the worker of the fixture. */
+/** Builds an input in which the worker w1 is repeated `count` times. */
 function manyWorkers(count: number, variation: FactsVariation): PlanInput {
   const input = buildCheckedInput({ facts: { w1: variation } })
   const { cluster, facts } = input
@@ -92,6 +92,6 @@ test.each<[string, FactsVariation, number]>([
     const { user, system } = process.cpuUsage(start)
     return (user + system) / 1000
   })
-  // Takes the best CPU time of several runs, because the machine may be busy.
+  // Uses the lowest CPU time of several runs, because the machine may be busy.
   expect(Math.min(...times)).toBeLessThan(300)
 })

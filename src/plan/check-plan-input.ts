@@ -96,8 +96,8 @@ const windowsChecks: readonly WindowsCheck[] = [
 ]
 
 /**
- * Runs all checks over the input and returns every finding at once: first of the cluster, then of each host
- * by name.
+ * Runs all checks and returns all findings: first those of the cluster, then those of each host, sorted by
+ * host name.
  */
 export function checkPlanInput(input: PlanInput, topology: Topology): readonly Finding[] {
   const checkInput = buildCheckInput(input, topology)
@@ -111,7 +111,7 @@ function checkHost(subject: HostSubject): Finding[] {
   const { host, facts } = subject
   const hostFacts = facts.get(host.name)
   const findings = runChecks(hostChecks, subject)
-  // On a host with an unexpected operating system, the results of other checks would be meaningless.
+  // If the operating system is not the expected one, the other checks would be meaningless.
   if (hostFacts === undefined || hostFacts.system.os !== host.os) return findings
   const { system } = hostFacts
   const common = { ...subject, address: resolveInternalAddress(host, hostFacts) ?? host.address }

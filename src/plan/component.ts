@@ -6,7 +6,7 @@ export type ComponentPlanner<S extends PlanContext> = (context: S) => ComponentP
 
 type ComponentFields = Pick<ComponentPlan, 'name' | 'stage'> & Partial<ComponentPlan>
 
-/** Builds a component plan; omitted fields are empty. */
+/** Builds a component plan. Omitted fields get empty values. */
 export function buildComponentPlan(fields: ComponentFields): ComponentPlan {
   return { ...emptyComponent(), ...fields }
 }

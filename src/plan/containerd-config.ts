@@ -10,15 +10,15 @@ export interface ContainerdPaths {
   readonly at: (...parts: readonly string[]) => string
   /** Address on which containerd listens. */
   readonly address: string
-  /** Directories of CNI plugins, ours first. */
+  /** Directories of CNI plugins. The directory of hyperkube's plugins comes first. */
   readonly pluginDirectories: readonly string[]
-  /** Directory of CNI configurations. */
+  /** Directory of CNI configuration files. */
   readonly networkDirectory: string
 }
 
-/** TOML that only one operating system needs. */
+/** Additional TOML for one operating system. */
 export interface PlatformToml {
-  /** Settings placed before the first table. */
+  /** Settings that stand before the first table. */
   readonly settings?: readonly string[]
   readonly tables?: readonly string[]
 }
@@ -42,8 +42,8 @@ export function renderContainerdConfig(
     '[grpc]',
     `  address = ${JSON.stringify(address)}`,
     '',
-    // The name without digest, because containerd compares it literally with image names. Image pinning
-    // verifies the digest.
+    // The name has no digest, because containerd compares it literally with image names. The digest is
+    // verified when the image is pulled.
     "[plugins.'io.containerd.cri.v1.images'.pinned_images]",
     `  sandbox = ${JSON.stringify(context.release.images['pause'])}`,
     '',
@@ -58,7 +58,7 @@ export function renderContainerdConfig(
   ].join('\n')
 }
 
-/** Files that containerd reads besides its main configuration. */
+/** Plans the files that containerd reads in addition to its main configuration. */
 export function planContainerdFiles(
   { cluster, identity }: PlanContext,
   { owner, at }: ContainerdPaths,
@@ -67,7 +67,7 @@ export function planContainerdFiles(
   const extra = components.containerd.config
   return [
     ...(extra === '' ? [] : [planTextFile(at('extra.toml'), extra, { owner })]),
-    // containerd reads these files on every pull.
+    // containerd reads these files on every pull, so a change needs no restart.
     ...renderRegistryHosts(cluster).map(([host, text]) =>
       planTextFile(at('certs.d', toRegistryDirectory(host), 'hosts.toml'), text, { owner, restart: false }),
     ),
@@ -81,8 +81,8 @@ export function planContainerdFiles(
 }
 
 /**
- * Names the directory in which containerd looks up a registry with a port. Windows allows no colon in file
- * names.
+ * Returns the directory name of a registry. The colon before a port is replaced, because Windows does not
+ * allow it in file names.
  */
 function toRegistryDirectory(host: string): string {
   return host.replace(/:(\d+)$/, '_$1_')

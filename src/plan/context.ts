@@ -8,28 +8,28 @@ import type { HostSpec } from '../spec/host.ts'
 import type { SharedPlanData } from './shared-data.ts'
 import type { Topology } from './topology.ts'
 
-/** Everything that a cluster is planned from. */
+/** Input for planning a cluster. */
 export interface PlanInput {
   readonly cluster: Cluster
   readonly release: KubernetesRelease
   readonly lock: Lock
   readonly identity: PublicIdentity
-  /** By host name. A host without facts cannot be planned. */
+  /** Facts by host name. A host without facts cannot be planned. */
   readonly facts: ReadonlyMap<string, Facts>
-  /** Files beside cluster.yml that it refers to, by the name given there. */
+  /** Contents of files that cluster.yml refers to, by the name in cluster.yml. */
   readonly attachments: ReadonlyMap<string, string>
   /** Returns the hyperkube version for a host. */
   readonly version: (host: string) => string
-  /** Pinned images of addons. Every Linux node gets them before the addons start. */
+  /** Pinned images of addons. Every Linux node pulls them before the addons start. */
   readonly images?: readonly string[]
-  /** Addons that controllers may repair, if cluster.yml enables that. */
+  /** Addons that controllers repair, if cluster.yml enables this. */
   readonly addons?: ManagerSettings['addons']
 }
 
 export type LinuxSystemFacts = Extract<Facts['system'], { os: 'linux' }>
 export type WindowsSystemFacts = Extract<Facts['system'], { os: 'windows' }>
 
-/** What the components of one host are planned from. */
+/** Input for planning the components of one host. */
 export interface PlanContext<System extends Facts['system'] = Facts['system']>
   extends Omit<PlanInput, 'version'>, SharedPlanData {
   /** Version of hyperkube that this host gets. */

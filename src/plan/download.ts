@@ -4,7 +4,7 @@ import type { PlannedArtifact } from '../contract/component-plan.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { PlanContext } from './context.ts'
 
-/** What is needed to locate an artifact for one kind of host. */
+/** Input for locating an artifact for an operating system and architecture. */
 export interface DownloadContext extends Pick<PlanContext, 'locked'> {
   readonly cluster: { readonly spec: Pick<PlanContext['cluster']['spec'], 'artifacts' | 'windows'> }
   readonly system: Pick<PlanContext['system'], 'os' | 'arch'>
@@ -12,7 +12,9 @@ export interface DownloadContext extends Pick<PlanContext, 'locked'> {
 
 type Download = Extract<PlannedArtifact, { from: 'url' }>
 
-/** Plans the download of an artifact that the lock pins for this kind of host. */
+/**
+ * Plans the download of an artifact. The lock pins it for the operating system and architecture of the host.
+ */
 export function planDownload(
   { locked: artifacts, cluster, system }: DownloadContext,
   name: string,

@@ -3,7 +3,7 @@ import type { PublicIdentity } from '../identity/public-identity.ts'
 
 interface FileOptions {
   readonly owner: string
-  /** Defaults to 0600: most of our files are needed by their owner alone. */
+  /** File mode. The default is 0600, because most files are read only by their owner. */
   readonly mode?: string
   readonly restart?: boolean
 }
@@ -17,14 +17,16 @@ export function planTextFile(
   return { path, owner, mode, content: { kind: 'text', text }, restart }
 }
 
-/** Plans a file with a secret. The plan holds only the name of the secret and a tag of its value. */
+/**
+ * Plans a file whose content is a secret. The plan holds only the name of the secret and a tag of its value.
+ */
 export function planSecretFile(
   path: string,
   secret: string,
   { tags }: PublicIdentity,
   { owner, mode = '0600', restart = true }: FileOptions,
 ): PlannedFile {
-  // A secret without a value is reported as its own finding.
+  // A check reports a secret without a value.
   return {
     path,
     owner,

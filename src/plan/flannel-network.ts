@@ -1,6 +1,6 @@
 import type { PlanContext } from './context.ts'
 
-/** Renders net-conf.json of flannel. It is equal on all hosts except for nftables. */
+/** Renders flannel's net-conf.json. Hosts differ only in whether nftables is used. */
 export function renderFlannelNetwork(
   { cluster }: PlanContext,
   { nftables }: { readonly nftables: boolean },

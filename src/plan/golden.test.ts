@@ -9,7 +9,7 @@ import { readRke1 } from '../spec/rke1/read-rke1.ts'
 import { parseTestCluster, buildPlanInput, type FactsVariation } from './testing/fixtures.ts'
 import { planCluster } from './plan.ts'
 
-/** Plans as people review them: the complete plan of each example cluster. */
+/** Example clusters. Their complete plans are stored as golden files, so that changes show up in review. */
 const examples = join(import.meta.dirname, '../../examples')
 
 function example(name: string): Cluster {

@@ -6,7 +6,7 @@ import { computeReservedResources } from './reserved-resources.ts'
 import type { PlanContext } from './context.ts'
 import { tlsCipherSuites } from './tls-cipher-suites.ts'
 
-/** Paths on the host. */
+/** Paths of the kubelet's files on the host. */
 export interface KubeletFiles {
   readonly config: string
   readonly kubeconfig: string
@@ -15,7 +15,10 @@ export interface KubeletFiles {
   readonly privateKey: string
 }
 
-/** Merges the kubelet flags: common ones, then those of the platform, then those of the user. */
+/**
+ * Merges the kubelet flags. Flags of the platform override the common ones, and flags of the user override
+ * both.
+ */
 export function buildKubeletArgs(
   context: PlanContext,
   { config, kubeconfig }: KubeletFiles,
@@ -41,7 +44,10 @@ export function buildKubeletArgs(
   )
 }
 
-/** Merges the kubelet configuration in the same order. */
+/**
+ * Merges the kubelet configuration. Platform settings override the common ones, and user settings override
+ * both.
+ */
 export function buildKubeletConfiguration(
   context: PlanContext,
   files: KubeletFiles,
@@ -65,8 +71,8 @@ export function buildKubeletConfiguration(
     tlsPrivateKeyFile: files.privateKey,
     tlsMinVersion: 'VersionTLS12',
     tlsCipherSuites: [...tlsCipherSuites],
-    // The agent renews the certificate. A kubelet keeps using a certificate it requested itself, whichever CA
-    // signed it.
+    // The agent renews the certificate. A kubelet that rotates certificates would keep its own one, even if
+    // another CA has signed it.
     rotateCertificates: false,
     clusterDomain: network.domain,
     clusterDNS: [topology.dnsServiceAddress],

@@ -6,7 +6,7 @@ export const managerPort = 6447
 
 /**
  * Renders the settings that controllers need from cluster.yml. Addons are included only if controllers repair
- * them: the file changes on every control plane with each addon.
+ * them, because each addon change then changes this file on every control plane.
  */
 export function renderManagerSettings({ cluster, addons }: Pick<PlanContext, 'cluster' | 'addons'>): string {
   const { etcd, manager } = cluster.spec

@@ -1,6 +1,6 @@
 /**
- * Memory that each program needs to keep working, in MiB, slightly above what we measured in a small cluster.
- * The kubelet reserves the sum of a host, because it cannot know these values itself.
+ * Memory that each program needs to keep working, in MiB: slightly more than measured in a small cluster. The
+ * kubelet reserves the sum for a host, because it cannot measure these values.
  */
 export const memoryFloors = {
   'hyperkube-agent': 128,

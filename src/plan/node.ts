@@ -3,7 +3,7 @@ import { isControlPlane, isNode, type PlanContext } from './context.ts'
 
 const controlPlaneRole = 'node-role.kubernetes.io/control-plane'
 
-/** Plans the Kubernetes node of a host. */
+/** Plans name, labels and taints of the Kubernetes node. Returns undefined if the host is not a node. */
 export function planNode(context: Pick<PlanContext, 'host' | 'system'>): NodePlan['node'] {
   if (!isNode(context)) return undefined
   const { host, system } = context
@@ -11,11 +11,12 @@ export function planNode(context: Pick<PlanContext, 'host' | 'system'>): NodePla
     name: host.nodeName ?? host.name,
     labels: sortLabels({ ...(isControlPlane(context) ? { [controlPlaneRole]: '' } : {}), ...host.labels }),
     taints: host.taints ?? [
-      // A control plane that is also a worker accepts all pods.
+      // A control plane that is also a worker gets no taint and accepts all pods.
       ...(isControlPlane(context) && !host.roles.includes('worker')
         ? [{ key: controlPlaneRole, value: '', effect: 'NoSchedule' as const }]
         : []),
-      // Most images are built for Linux, and most pods have no node selector for it.
+      // Windows nodes get a taint, because most images are built for Linux and most pods have no node
+      // selector.
       ...(system.os === 'windows' ? [{ key: 'os', value: 'windows', effect: 'NoSchedule' as const }] : []),
     ],
   }

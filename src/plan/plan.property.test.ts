@@ -112,7 +112,10 @@ describe('a plan', () => {
   })
 })
 
-/** Files in our directories that settings of a component name and its plan does not create. */
+/**
+ * Lists files in hyperkube's directories that the settings of a component refer to, but that its plan does
+ * not create.
+ */
 function missingFiles({
   files,
   certificates,
@@ -144,7 +147,7 @@ function missingFiles({
   )
 }
 
-/** Forms in which a secret could leak: as it is, a part of it, and in common encodings. */
+/** Lists forms in which a secret could leak: single lines, escaped text and common encodings. */
 function spellings(secret: Secret): string[] {
   const text = secret.revealText()
   const bytesOf = Buffer.from(secret.reveal())

@@ -12,12 +12,12 @@ import { resolveInternalAddress, buildTopology, type Topology } from './topology
 import { windowsComponents } from './windows/components.ts'
 
 export interface PlanResult {
-  /** Sorted by host name. Empty if there are errors. */
+  /** Plans sorted by host name. Empty if a finding is an error. */
   readonly plans: readonly NodePlan[]
   readonly findings: readonly Finding[]
 }
 
-/** Codes that cannot be ignored: without this data no plan can be built. */
+/** Codes of findings that cannot be ignored, because the plan needs the missing data. */
 const mandatoryCodes: ReadonlySet<string> = new Set([
   'HOST_NO_FACTS',
   'HOST_NO_ADDRESS',
@@ -28,8 +28,9 @@ const mandatoryCodes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Plans the desired state of each host. This function is pure: equal input gives equal bytes, in any order of
- * hosts, and plans contain no secrets. Findings with `ignored` codes are dropped and do not prevent planning.
+ * Plans the desired state of each host. This function is pure: the same input gives the same bytes, whatever
+ * the order of hosts. Plans contain no secrets. Findings with `ignored` codes are dropped and do not prevent
+ * planning.
  */
 export function planCluster(input: PlanInput, ignored: readonly string[] = []): PlanResult {
   const topology = buildTopology(input.cluster, input.facts)

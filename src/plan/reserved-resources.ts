@@ -1,7 +1,7 @@
 import { type FlooredComponent, memoryFloors } from './memory-floors.ts'
 import { isControlPlane, isEtcdMember, isManager, isNode, type PlanContext } from './context.ts'
 
-/** Lists our services on a host that have a memory floor. */
+/** Lists the hyperkube services of a host, each of which has a memory floor. */
 export function listFlooredComponents(
   context: Pick<PlanContext, 'cluster' | 'host' | 'topology'>,
 ): FlooredComponent[] {
@@ -19,7 +19,7 @@ export function listFlooredComponents(
 
 type Amounts = Readonly<Record<string, string>>
 
-/** Computes the resources that the kubelet must reserve for the system and for our services. */
+/** Computes the resources that the kubelet reserves for the system and for hyperkube's services. */
 export function computeReservedResources(context: PlanContext): {
   systemReserved: Amounts
   kubeReserved: Amounts

@@ -1,10 +1,10 @@
 import { stringify } from 'yaml'
 import { artifactId, type Lock, type LockedArtifact } from '../catalog/lock.ts'
 
-/** Data that all hosts of a cluster share, computed once because there may be thousands of hosts. */
+/** Data that is equal for all hosts. It is computed only once, because there may be thousands of hosts. */
 export interface SharedPlanData {
   readonly locked: ReadonlyMap<string, LockedArtifact>
-  /** Renders a document as YAML. Equal documents give equal text on every host. */
+  /** Renders a document as YAML. Texts are cached, because many hosts have equal documents. */
   readonly yaml: (document: object) => string
 }
 

@@ -1,6 +1,6 @@
 /**
- * Cipher suites with forward secrecy and authenticated encryption. TLS 1.3 has only such suites and selects
- * its own.
+ * TLS 1.2 cipher suites with forward secrecy and authenticated encryption. TLS 1.3 has only such suites, and
+ * they cannot be configured.
  */
 export const tlsCipherSuites: readonly string[] = [
   'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',

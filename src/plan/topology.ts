@@ -11,14 +11,14 @@ export interface HostAddress {
 }
 
 /**
- * What hosts must know of each other. Workers are not part of it, so adding or removing a worker changes no
- * other host.
+ * Addresses that hosts must know. Workers are not included, so adding or removing a worker changes no other
+ * host.
  */
 export interface Topology {
-  /** Sorted by name. */
+  /** Control planes, sorted by name. */
   readonly controlPlanes: readonly HostAddress[]
   readonly etcd: readonly HostAddress[]
-  /** Address of the API service inside the cluster. */
+  /** Address of the service `kubernetes` inside the cluster. */
   readonly apiServiceAddress: string
   readonly dnsServiceAddress: string
 }
@@ -41,7 +41,10 @@ export function buildTopology(cluster: Cluster, facts: ReadonlyMap<string, Facts
   }
 }
 
-/** Address at which the other hosts reach a host. Undefined if neither cluster.yml nor the facts tell it. */
+/**
+ * Returns the address at which the other hosts reach a host. Undefined if it is neither in cluster.yml nor in
+ * the facts.
+ */
 export function resolveInternalAddress(host: HostSpec, facts: Facts | undefined): string | undefined {
   if (host.internalAddress !== undefined) return host.internalAddress
   if (host.interface === undefined && isIP(host.address) !== 0) return host.address
@@ -52,8 +55,8 @@ export function resolveInternalAddress(host: HostSpec, facts: Facts | undefined)
 }
 
 /**
- * Lists the addresses of an interface. On Windows a switch on an adapter takes over its addresses and is
- * named after it.
+ * Lists the addresses of an interface. On Windows a virtual switch takes over the addresses of its adapter
+ * and is named after the adapter.
  */
 export function listInterfaceAddresses(
   { addresses }: Pick<Facts['system'], 'addresses'>,

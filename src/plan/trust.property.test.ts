@@ -31,13 +31,13 @@ function planWith(identity: Identity): readonly NodePlan[] {
 interface Verifier {
   readonly file: string
   readonly ca: string
-  /** Fingerprints; the first one belongs to the signing key. */
+  /** Fingerprints of the trusted CA certificates. The first one belongs to the signing key. */
   readonly trusted: readonly string[]
 }
 
 const onePem = /-----BEGIN CERTIFICATE-----[\sA-Za-z0-9+/=]+-----END CERTIFICATE-----/g
 
-/** Every file of every host that lists trusted CAs. */
+/** Lists all files on all hosts that contain trusted CAs. */
 function listVerifiers(plans: readonly NodePlan[]): Verifier[] {
   return plans.flatMap(({ host, components }) =>
     components
@@ -54,7 +54,7 @@ function listVerifiers(plans: readonly NodePlan[]): Verifier[] {
   )
 }
 
-/** Fingerprint of the signing CA by name, for hosts and operators. */
+/** Maps the name of each CA to the fingerprint of its signing certificate. */
 function listSigners(identity: Identity): ReadonlyMap<string, string> {
   return new Map(
     Object.values(identity.cas).map(({ name, certificate }) => [
@@ -64,7 +64,10 @@ function listSigners(identity: Identity): ReadonlyMap<string, string> {
   )
 }
 
-/** During a key rotation each file, and each presented certificate, may be of either identity. */
+/**
+ * Checks that every trust file contains the CAs of both identities. During a rotation, hosts may have files
+ * and certificates of either one.
+ */
 function expectTrust(before: Identity, after: Identity): void {
   const verifiers = listVerifiers([...planWith(before), ...planWith(after)])
   expect(new Set(verifiers.map(({ ca }) => ca)).size).toBe(3)
@@ -86,14 +89,14 @@ const configuration = z.object({
   ]),
 })
 
-/** Keys by name: the first one encrypts, all of them decrypt. */
+/** Lists the encryption keys as name and secret. The first key encrypts, and all keys decrypt. */
 function encryption(identity: Identity): readonly string[] {
   const text = secretFiles(identity, []).get('encryption-configuration')?.revealText() ?? ''
   const { resources } = configuration.parse(parse(text))
   return resources[0].providers[0].secretbox.keys.map(({ name, secret }) => `${name} ${secret}`)
 }
 
-/** Each server must be able to read what the other one encrypts or signs. */
+/** Checks that servers with either identity can read what servers with the other one encrypt or sign. */
 function expectReadable(before: Identity, after: Identity): void {
   for (const [one, other] of [
     [before, after],
@@ -105,7 +108,7 @@ function expectReadable(before: Identity, after: Identity): void {
   }
 }
 
-/** Each round advances some keys by one phase together. */
+/** Generated rounds of a rotation. Each round advances some keys by one phase. */
 const rounds = array(
   array(constantFrom(...keyNames), { minLength: 1, maxLength: 5 }).map((keys) => [...new Set(keys)]),
   { minLength: 1, maxLength: 10 },

@@ -12,12 +12,15 @@ export class ApiServer implements ProbeState {
   probesInFlight = 0
   responseTime = 0
   /**
-   * Start of the last successful probe, and of the last connection attempt that was too slow; -Infinity for
-   * never.
+   * Start times of the last successful probe and of the last slow connection attempt. -Infinity means that
+   * none happened yet.
    */
   lastReadyProbeAt = -Infinity
   lastSlowDialAt = -Infinity
-  /** Number of inconclusive probes in a row, and whether probes send our certificate. */
+  /**
+   * `unclearCount` counts inconclusive probes in a row. `authenticated` is true if probes send the proxy's
+   * client certificate.
+   */
   unclearCount = 0
   authenticated = false
   readonly connections = new Set<ClientConnection>()
@@ -34,8 +37,8 @@ export class ApiServer implements ProbeState {
 }
 
 /**
- * Since when a client, or our own connection attempt, waits for a server that has sent nothing. A successful
- * probe clears all waits that began before it: many last messages of clients need no response, and must not
+ * Returns since when a client, or a connection attempt of the proxy, waits for a server that has sent
+ * nothing. A successful probe clears all earlier waits: some client messages need no response and must not
  * cause urgent probes forever.
  */
 export function findWaitingSince(

@@ -1,14 +1,14 @@
 import type { ConnectionActivity } from './drain-decision.ts'
 
-/** A client connection at a server, as the drain decision sees it. */
+/** A client's connection to a server, with the fields that the drain decision needs. */
 export interface ClientConnection extends ConnectionActivity {
-  /** Bytes. */
+  /** `sent` and `received` count bytes. */
   readonly sent: number
   readonly received: number
-  /** The connection was already ended or cut. */
+  /** True if the connection was already ended or cut. */
   readonly closing: boolean
-  /** Closes gracefully; for connections without requests in flight. */
+  /** Closes the connection gracefully. Used for connections without requests in flight. */
   end(): void
-  /** Closes at once. */
+  /** Closes the connection immediately. */
   cut(): void
 }

@@ -17,8 +17,8 @@ export interface DialListeners {
 }
 
 /**
- * Connects to the first server that accepts. If a server is slow, the next one is tried in parallel, so that
- * a lost packet delays no client. Returns undefined if no server accepts.
+ * Connects to the first server that accepts. If a server is slow, the next one is tried in parallel, so a
+ * lost packet does not delay the client. Returns undefined if no server accepts.
  */
 export async function dial(
   servers: readonly string[],
@@ -72,12 +72,15 @@ export async function dial(
   } finally {
     clearTimeout(parallelTimer)
     signal.removeEventListener('abort', giveUp)
-    // Cleared first, so that closing these sockets does not count as a failure.
+    // The set is cleared first, so the close events of these sockets do not count as failures.
     const remaining = [...attempts]
     attempts.clear()
     for (const socket of remaining) socket.destroy()
   }
 }
 
-/** Socket options of both sides: requests are small and urgent, and dead peers must be detected. */
+/**
+ * Socket options for client and server connections: requests are small and urgent, and dead peers must be
+ * detected.
+ */
 export const socketOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 } as const

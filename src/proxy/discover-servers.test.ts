@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseEndpointSlice } from './discover-servers.ts'
 
-/** As in kube-apiserver 1.37, without fields that the proxy does not read. */
+/** The EndpointSlice that kube-apiserver 1.37 publishes, without fields that the proxy does not read. */
 const slice = {
   kind: 'EndpointSlice',
   metadata: { name: 'kubernetes', namespace: 'default' },

@@ -6,7 +6,8 @@ import type { ServerAgents } from './server-agents.ts'
 const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes'
 
 /**
- * Reads the addresses of all API servers: each one publishes itself in this EndpointSlice while it serves.
+ * Reads the addresses of all API servers. Each API server publishes its address in this EndpointSlice while
+ * it serves.
  */
 export async function discoverServers(agents: ServerAgents, server: string): Promise<readonly string[]> {
   const agent = agents.authenticated ?? agents.anonymous
@@ -29,10 +30,10 @@ const slice = z.looseObject({
     .nullish(),
 })
 
-/** More servers than this are a mistake, not a control plane. */
+/** Upper limit, because a larger EndpointSlice is a mistake and not a real control plane. */
 const maxServers = 100
 
-/** Lists the servers of an EndpointSlice. */
+/** Lists the addresses (host:port) of the ready servers in an EndpointSlice. */
 export function parseEndpointSlice(value: unknown): readonly string[] {
   const { endpoints, ports } = slice.parse(value)
   const portNumbers = (ports ?? []).flatMap(({ name, port }) => (name === 'https' && port ? [port] : []))

@@ -5,7 +5,7 @@ import { decideDrain, type DrainInput } from './drain-decision.ts'
 import { defaultProxyTiming as timing } from './timing.ts'
 import { applyObservation, createUpstream, type Upstream } from './upstreams.ts'
 
-/** With another server that is healthy. */
+/** Drain input for a server when one other server is healthy. */
 function at(upstream: Upstream): DrainInput {
   const other = applyObservation(createUpstream(0), { kind: 'ready' }, 0, 1_000_000)
   return { upstream, retiredSince: undefined, others: [other] }

@@ -1,27 +1,31 @@
 import type { ProxyTiming } from './timing.ts'
 import { isDead, type Upstream } from './upstreams.ts'
 
-/** When each side of a connection last sent data; -Infinity for never. */
+/** Times at which each side of a connection last sent data; -Infinity if it has sent nothing. */
 export interface ConnectionActivity {
   readonly clientSentAt: number
   readonly serverSentAt: number
-  /** From 0 to 1, random for each connection: spreads the end of connections over time. */
+  /** Random number from 0 to 1. It spreads the draining of connections over time. */
   readonly jitter: number
 }
 
 export interface DrainInput {
   readonly upstream: Upstream
-  /** Since when the server is no longer a member. */
+  /** Time since which the server is no longer a member; undefined for members. */
   readonly retiredSince: number | undefined
-  /** Alternative servers. Without a better one, every connection stays. */
+  /** All other members. If none of them is better, every connection stays. */
   readonly others: readonly Upstream[]
 }
 
-/** `end` is for a connection without requests in flight: its client reconnects almost unnoticed. */
+/**
+ * `end` closes a connection without requests in flight, so its client hardly notices the reconnect. `cut`
+ * closes it immediately.
+ */
 export type DrainDecision = 'stay' | 'end' | 'cut'
 
 /**
- * Decides what happens to a connection. Clients keep connections forever and would stay at a useless server.
+ * Decides whether a connection stays at its server. Clients keep connections forever and would never leave an
+ * unusable server themselves.
  */
 export function decideDrain(
   activity: ConnectionActivity,
@@ -32,7 +36,7 @@ export function decideDrain(
   const { upstream, retiredSince, others } = input
   if (!others.some((other) => isBetter(other, upstream))) return 'stay'
   const unhealthy = upstream.health === 'unhealthy'
-  // A connection that still receives data is alive, whatever our probes say.
+  // A connection that still receives data is alive, even if the proxy's probes fail.
   const silent =
     activity.serverSentAt < (upstream.failingSince ?? now) ||
     now - activity.serverSentAt >= timing.urgentProbeTimeout
@@ -48,16 +52,16 @@ export function decideDrain(
 
 /**
  * True if the other server responded after this one began to fail. Otherwise both may have the same problem,
- * and we notice it later.
+ * which the proxy has not detected yet.
  */
 function isBetter(other: Upstream, { failingSince = -Infinity }: Upstream): boolean {
   return other.health === 'healthy' && (other.lastResponse ?? -Infinity) > failingSince
 }
 
 /**
- * True if the server sent the last data, long enough ago. This does not prove that no request is in flight,
- * because a server may send data before its response. A watch counts as idle, too; its client resumes it
- * elsewhere.
+ * True if the server sent the last data and `idleMs` have passed since. A request may still be in flight,
+ * because a server can send other data before its response. A watch also counts as idle; its client resumes
+ * it at another server.
  */
 export function isIdle(
   { clientSentAt, serverSentAt }: ConnectionActivity,

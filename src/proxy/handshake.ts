@@ -1,18 +1,19 @@
 import type { Socket } from 'node:net'
 import type { ClientConnection } from './client-connection.ts'
 
-/** Bytes. The first TLS message takes about a tenth of it. */
+/** Maximum number of bytes to buffer. The first TLS message needs about a tenth of this. */
 const maxBufferedBytes = 16_384
 
 /**
- * `established`: the connection is established. `elsewhere`: all data so far can be replayed to another server.
+ * `established`: the connection stays at this server. `elsewhere`: the buffered data can be replayed to
+ * another server. `gone`: the client has disconnected.
  */
 export type HandshakeResult = 'established' | 'elsewhere' | 'gone'
 
 /**
- * The time from the first data of a client to the first data of a server. Until then the client's data has no
- * effect, because in TLS no request is sent before both sides have spoken. So if the server dies or hangs
- * now, the data is replayed to another one, and the client does not notice.
+ * Phase of a connection from the client's first data to the server's first data. TLS sends no request before
+ * both sides have sent data. So if the server dies or hangs in this phase, the data can be replayed to
+ * another server.
  */
 export class ConnectionHandshake implements ClientConnection {
   readonly jitter: number
@@ -23,7 +24,7 @@ export class ConnectionHandshake implements ClientConnection {
   readonly #server: Socket
   #closing = false
 
-  /** `buffered` is what the client has sent so far; it keeps growing. */
+  /** `buffered` contains all data that the client has sent so far; the handshake appends to it. */
   constructor(client: Socket, server: Socket, buffered: Buffer[], jitter: number) {
     this.jitter = jitter
     this.#server = server
@@ -37,7 +38,7 @@ export class ConnectionHandshake implements ClientConnection {
     const onClientData = (data: Buffer): void => {
       buffered.push(data)
       send(data)
-      // Too much to buffer: from now on the connection cannot be replayed.
+      // The data no longer fits into the buffer, so this connection cannot be replayed any more.
       if (buffered.reduce((sum, { length }) => sum + length, 0) > maxBufferedBytes)
         this.#settle('established')
     }

@@ -8,7 +8,7 @@ export function createHealthServer(status: () => ProxyStatus): Server {
   return createServer((request, response) => {
     const now = status()
     if (request.url === '/healthz') {
-      // Also healthy at the connection limit: a restart would only cut all connections.
+      // At the connection limit the proxy is still healthy: a restart would only cut all connections.
       response.writeHead(now.listening ? 200 : 503, { 'content-type': 'application/json' })
       response.end(`${JSON.stringify(now, undefined, 2)}\n`)
     } else if (request.url === '/metrics') {
@@ -20,7 +20,7 @@ export function createHealthServer(status: () => ProxyStatus): Server {
   })
 }
 
-/** Listens, and retries while the port is taken: the proxy works without its health server. */
+/** Starts to listen and retries while the port is taken. The proxy itself works without its health server. */
 export function listenWithRetry(
   server: Server,
   address: string,

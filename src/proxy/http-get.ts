@@ -17,7 +17,7 @@ export interface HttpGetOptions {
   readonly maxBytes: number
 }
 
-/** No response in time. */
+/** Thrown if the response does not arrive within `timeoutMs`. */
 export class HttpGetTimeout extends Error {
   constructor() {
     super('no answer in time')
@@ -29,13 +29,14 @@ export async function httpGet(options: HttpGetOptions): Promise<HttpGetResponse>
   return new Promise((resolve, reject) => {
     const { host, port } = parseAddress(server)
     const outgoing = request({ agent, host, port, path, headers: { accept: 'application/json' } })
-    // If our own event loop was delayed, the response may already be there: check once more before failing.
+    // If the event loop of this process was delayed, the response may have arrived already. So pending events
+    // are handled before the request fails.
     const onTimeout = (): unknown =>
       setImmediate(() => (outgoing.closed ? undefined : outgoing.destroy(new HttpGetTimeout())))
     const timer = setTimeout(onTimeout, timeoutMs)
     outgoing.on('close', () => clearTimeout(timer))
     outgoing.on('error', (error) => {
-      // The server closed an idle connection just as we reused it. That is no failure of the server.
+      // The server closed an idle connection at the moment of its reuse. This is not a failure of the server.
       if (outgoing.reusedSocket && hasCode(error, 'ECONNRESET')) resolve(httpGet(options))
       else reject(error)
     })

@@ -22,7 +22,7 @@ export class ProxyListener {
     this.#pool = pool
     this.#timing = timing
     this.#random = random
-    // Data of a client stays in the kernel buffer until a server is found, so the memory is bounded.
+    // A client's data stays in the kernel buffer until a server is found, so memory use is limited.
     this.#listener = createServer(
       { pauseOnConnect: true, allowHalfOpen: true, ...socketOptions },
       (client) => {
@@ -36,7 +36,7 @@ export class ProxyListener {
     return this.#listener.listening
   }
 
-  /** The actual port. */
+  /** The port on which the proxy listens; undefined before it listens. */
   get port(): number | undefined {
     const address = this.#listener.address()
     return address !== null && typeof address === 'object' ? address.port : undefined
@@ -65,17 +65,20 @@ export class ProxyListener {
     this.#listener.removeAllListeners('error').on('error', (error) => log(`listening: ${error.message}`))
   }
 
-  /** Accepts no more clients; resolves when the last one has closed. */
+  /** Stops accepting clients. Resolves when all client connections are closed. */
   async close(): Promise<void> {
     await new Promise((resolve) => this.#listener.close(resolve))
   }
 
-  /** Stops the search for a server for clients that have none yet. */
+  /** Aborts the search for a server. It affects only clients that are not connected to a server yet. */
   abortDials(): void {
     this.#closing.abort()
   }
 
-  /** Finds a server for a client. A server that closes before its first byte counts as not reached. */
+  /**
+   * Finds a server for a client. A server that closes the connection before it sends data counts as
+   * unreachable.
+   */
   async #serve(client: Socket): Promise<void> {
     client.on('error', () => client.destroy())
     const buffered: Buffer[] = []

@@ -1,4 +1,7 @@
-/** Servers that may be tried. Discovered servers are added to the configured ones and never replace them. */
+/**
+ * Lists the servers that may be tried. Discovered servers are added to the configured ones and never replace
+ * them.
+ */
 export function mergeMembers(
   configured: readonly string[],
   discovered: readonly string[],

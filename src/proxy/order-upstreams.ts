@@ -3,14 +3,14 @@ import { isSettled, type Upstream } from './upstreams.ts'
 export interface UpstreamCandidate {
   readonly server: string
   readonly upstream: Upstream
-  /** The server runs on this host. */
+  /** True if the API server runs on the same host as this proxy. */
   readonly local: boolean
 }
 
 /**
- * Order in which servers are tried for a new connection: healthy ones, unknown ones, then unhealthy ones, the
- * oldest failure first. None is left out, because our own probe may be wrong. `turn` rotates servers of equal
- * rank.
+ * Orders servers for a new connection: healthy, then unknown, then unhealthy ones with the oldest failure
+ * first. Unhealthy servers are kept, because the proxy's own probe may be wrong. `turn` rotates servers of
+ * equal rank.
  */
 export function orderUpstreams(
   candidates: readonly UpstreamCandidate[],
@@ -30,7 +30,10 @@ export function orderUpstreams(
     .map(({ server }) => server)
 }
 
-/** The local server comes first within each rank. */
+/**
+ * Servers with a lower rank are tried first. Servers that are not local get the odd number after their rank,
+ * so the local server comes first.
+ */
 const rankByHealth = { settled: 0, healthy: 2, unknown: 4, unhealthy: 6 } as const
 
 function computeRank(upstream: Upstream, now: number, settle: number): number {

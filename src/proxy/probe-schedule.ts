@@ -4,20 +4,19 @@ import type { Upstream } from './upstreams.ts'
 /** Probe state of a server. */
 export interface ProbeState {
   readonly lastProbeAt: number | undefined
-  /** Number of probes in flight. */
   readonly probesInFlight: number
   /** Usual response time in milliseconds. */
   readonly responseTime: number
-  /** Since when a client waits for the server without receiving data. */
+  /** Since when a client waits for data from the server; undefined if no client waits. */
   readonly waitingSince: number | undefined
 }
 
 const maxConcurrentProbes = 5
 
 /**
- * Decides whether to probe a server now, and with which timeout. Usually the interval decides. While clients
- * wait, the server is probed in quick succession over separate connections until it responds or is unhealthy.
- * A server that is slow anyway is overloaded and gets no extra probes.
+ * Decides whether to probe a server now, and with which timeout. Usually the probe interval decides. While
+ * clients wait, the server is probed in quick succession until it responds or is unhealthy. A server that is
+ * always slow gets no extra probes, because it is overloaded.
  */
 export function decideProbe(
   upstream: Upstream,
@@ -36,7 +35,7 @@ export function decideProbe(
   return { timeoutMs: useUrgentTiming ? timing.urgentProbeTimeout : timing.probeTimeout }
 }
 
-/** Whether a client or one of our probes waits for a response. */
+/** True if a client or a probe has waited too long for a response. */
 function isResponseOverdue(
   { waitingSince, lastProbeAt, probesInFlight }: ProbeState,
   now: number,
@@ -46,7 +45,7 @@ function isResponseOverdue(
   return probesInFlight > 0 && lastProbeAt !== undefined && now - lastProbeAt >= timing.slowAfter
 }
 
-/** Updates the usual response time. One slow response outweighs several fast ones. */
+/** Updates the usual response time. A slow response raises it at once; fast responses lower it gradually. */
 export function updateResponseTime(before: number, responseTime: number): number {
   return Math.max(responseTime, before * 0.8)
 }

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { ClientConnection } from './client-connection.ts'
 
-/** After a graceful end each side has so many milliseconds to close. */
+/** Milliseconds that each side has to close after a graceful end. */
 const closeTimeoutMs = 1000
-/** How long a server may respond after its client has closed its side. */
+/** Milliseconds that a server has to respond after its client has closed the sending direction. */
 const halfOpenTimeoutMs = 60_000
 
 /** A proxied connection of a client to a server, with backpressure in both directions. */
@@ -30,7 +30,7 @@ export class ProxiedConnection implements ClientConnection {
       [server, client],
     ] as const) {
       const sideClosed = (): void => {
-        // A side that ended normally has already passed on its end, after all pending data.
+        // If this side ended normally, pipe() has already ended the other side, after all pending data.
         if (!side.readableEnded) other.destroy()
         if (--open === 0) closed()
       }
@@ -59,7 +59,7 @@ export class ProxiedConnection implements ClientConnection {
     for (const side of [this.#client, this.#server]) {
       side.unpipe()
       side.end()
-      // Further data is read and dropped: otherwise the end of the other side would not be noticed.
+      // Remaining data is read and dropped. Otherwise the end of the other side would not be detected.
       side.resume()
     }
     this.#cutAfter(closeTimeoutMs)

@@ -19,14 +19,14 @@ export interface ProxyDeps {
   readonly log: (line: string) => void
 }
 
-/** Configuration, from a file on a node or from the caller. */
+/** Configuration and certificates of the proxy, read from files on a node or given by the caller. */
 export interface ProxySpec extends ProxyCertificates {
   readonly configuration: Pick<ProxyConfiguration, 'listen' | 'servers' | 'local' | 'maxConnections'>
 }
 
 const defaultMaxConnections = 10_000
 
-/** A TCP proxy to any healthy API server. */
+/** A TCP proxy that connects each client to a healthy API server. */
 export class ApiserverProxy {
   readonly #deps: ProxyDeps
   readonly #pool: UpstreamPool
@@ -50,7 +50,7 @@ export class ApiserverProxy {
     this.#timer = setInterval(() => this.#tick(performance.now()), this.#deps.timing.tick)
   }
 
-  /** Applies a new configuration. Connections stay. */
+  /** Applies a new configuration. Existing connections stay open. */
   applySpec(spec: ProxySpec): void {
     this.#configuration = spec.configuration
     this.#agents?.close()
@@ -59,13 +59,13 @@ export class ApiserverProxy {
     this.#setMembers()
   }
 
-  /** Reads the list of servers from a healthy one; undefined if none is healthy. */
+  /** Reads the list of servers from a healthy server. Returns undefined if no server is healthy. */
   async discover(): Promise<readonly string[] | undefined> {
     const [first] = this.#pool.order(performance.now())
     const server = first === undefined ? undefined : this.#pool.find(first)
     if (this.#agents === undefined || server?.upstream.health !== 'healthy') return undefined
     const discovered = await discoverServers(this.#agents, server.name)
-    // The responding server itself must be in the list, so an empty list is a mistake.
+    // The list must contain at least the server that sent it, so an empty list is a mistake.
     if (discovered.length === 0) return undefined
     this.#discovered = discovered
     this.#setMembers()
@@ -91,7 +91,7 @@ export class ApiserverProxy {
     }
   }
 
-  /** Accepts no more clients, and lets existing ones finish. */
+  /** Stops accepting clients and lets existing connections finish until the stop timeout. */
   async stop(): Promise<void> {
     const { tick, stopTimeout } = this.#deps.timing
     clearInterval(this.#timer)
@@ -127,12 +127,12 @@ export class ApiserverProxy {
     server.probesInFlight++
     const observation = await probeReadiness(agents, server.name, server.authenticated, timeoutMs)
     server.probesInFlight--
-    // Our probe was cut because the CA changed meanwhile.
+    // The agents were replaced during the probe (new configuration or CA), which cut the probe.
     if (agents !== this.#agents) return
     if (observation.kind === 'ready')
       server.responseTime = updateResponseTime(server.responseTime, performance.now() - now)
-    // A server that rejects anonymous probes may accept our certificate. Not at once: a server that has just
-    // started rejects both.
+    // A server that rejects anonymous probes may accept the proxy's certificate. The proxy switches only
+    // after several inconclusive probes, because a server that has just started rejects both.
     server.unclearCount = observation.kind === 'unclear' ? server.unclearCount + 1 : 0
     if (server.unclearCount % 5 === 4) server.authenticated = !server.authenticated
     this.#pool.observe(server.name, observation, now, performance.now())

@@ -4,8 +4,8 @@ import type { ServerAgents } from './server-agents.ts'
 import type { UpstreamObservation } from './upstreams.ts'
 
 /**
- * Probes whether a server is ready. `authenticated` sends our certificate: most servers respond to anonymous
- * requests, which spares them a check of our certificate every second.
+ * Probes whether a server is ready. If `authenticated`, the probe sends the proxy's client certificate. Most
+ * servers also respond to anonymous probes and then need not verify a certificate every second.
  */
 export async function probeReadiness(
   agents: ServerAgents,
@@ -22,7 +22,9 @@ export async function probeReadiness(
   }
 }
 
-/** Interprets a response of /readyz. The text lists the failed checks, one per line. */
+/**
+ * Converts a response of /readyz to an observation. The response text lists the failed checks, one per line.
+ */
 export function parseReadyz(status: number, text: string): UpstreamObservation {
   if (status === 200) return { kind: 'ready' }
   if (status === 401 || status === 403) return { kind: 'unclear', reason: `rejects the probe: ${status}` }
@@ -33,8 +35,8 @@ export function parseReadyz(status: number, text: string): UpstreamObservation {
 }
 
 /**
- * Interprets a connection error: system errors mean that the server is not there; all others, that it is not
- * ours.
+ * Classifies a connection error. System errors mean that the server is unreachable. Other errors, for example
+ * of TLS, mean that it is not an API server of this cluster.
  */
 export function classifyError(error: unknown): UpstreamObservation {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(async () => bed.close())
 
-/** Without a CA, so that the server without TLS is not probed. */
+/** Settings without a CA: the server has no TLS and must not be probed. */
 function plainSettings(server: string): ProxySettings {
   return { ...bed.settings([server]), caCertificate: undefined }
 }
@@ -38,7 +38,7 @@ test('what one side says arrives at the other, and so does its end', async () =>
     void text(socket).then((received) => socket.end(`heard ${received}`))
   })
   const socket = connectClient(await bed.proxy(plainSettings(name)))
-  // Includes data that was sent before a server was found.
+  // The first data is sent before the proxy has found a server.
   socket.write('one ')
   socket.end('two')
   expect(await text(socket)).toBe('heard one two')

@@ -42,7 +42,7 @@ interface Running {
   stop(): Promise<void>
 }
 
-/** A proxy that reads its files, as on a host. */
+/** Starts a proxy that reads its configuration from files, as on a host. */
 async function running(servers: readonly string[]): Promise<Running> {
   const [listen, health] = [await findFreePort(), await findFreePort()]
   const configure = async (names: readonly string[]): Promise<void> => {

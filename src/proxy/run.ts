@@ -10,9 +10,7 @@ import { sameMembers } from './members.ts'
 import { ApiserverProxy, type ProxyDeps } from './proxy.ts'
 import { isSameSettings, type ProxySettings, readProxySettings } from './settings.ts'
 
-/**
- * Runs the proxy of a configuration file until the signal is aborted, and reloads the file when it changes.
- */
+/** Runs the proxy with a configuration file until the signal is aborted. Reloads the file when it changes. */
 export async function runProxy(file: string, deps: ProxyDeps, signal: AbortSignal): Promise<void> {
   const settings = await readProxySettings(file)
   const { listen, health, stateFile } = settings.configuration
@@ -39,7 +37,9 @@ export async function runProxy(file: string, deps: ProxyDeps, signal: AbortSigna
   }
 }
 
-/** Polls the content of the files, because file events get lost in renames, mounts and copies. */
+/**
+ * Polls the content of the files, because file events can be lost when files are renamed, mounted or copied.
+ */
 async function watchSettings(
   file: string,
   first: ProxySettings,
@@ -61,7 +61,7 @@ async function watchSettings(
       settings = read
       logOnce('')
     } catch (error) {
-      // Outdated servers are better than none.
+      // The previous settings stay in use: outdated servers are better than no servers.
       logOnce(`what was read before stays in use: ${formatError(error)}`)
     }
   }
@@ -76,7 +76,8 @@ async function watchServers(
 ): Promise<void> {
   const logOnce = createChangeLog(log)
   let known = knownServers
-  // Soon at first, then periodically, with jitter between nodes.
+  // The first discovery starts soon. Later ones are periodic, with jitter so that nodes do not discover at
+  // the same time.
   let wait = timing.probeInterval
   while (await pause(wait, signal)) {
     try {
@@ -95,13 +96,13 @@ async function watchServers(
   }
 }
 
-/** Returns false if the signal was aborted. */
+/** Waits. Returns false if the signal was aborted. */
 async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   await sleep(milliseconds, undefined, { signal }).catch(() => undefined)
   return !signal.aborted
 }
 
-/** Logs a line once, however often it is repeated in a row. */
+/** Creates a log function that skips a line that is equal to the previous one. */
 function createChangeLog(log: (line: string) => void): (line: string) => void {
   let last = ''
   return (line) => {
@@ -110,7 +111,9 @@ function createChangeLog(log: (line: string) => void): (line: string) => void {
   }
 }
 
-/** Reads the servers known in the last run. A missing or damaged file is only logged. */
+/**
+ * Reads the servers that were known in the last run. A damaged file is logged, and the result is then empty.
+ */
 async function readKnownServers(file: string, log: (line: string) => void): Promise<readonly string[]> {
   try {
     return readVersioned(proxyStateFormat, JSON.parse(await readFile(file, 'utf8'))).servers

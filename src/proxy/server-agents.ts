@@ -2,23 +2,26 @@ import { Agent } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { formatError } from '../kit/errors.ts'
 
-/** TLS agents for our own requests to servers. */
+/** HTTPS agents for the proxy's own requests to API servers. */
 export interface ServerAgents {
   readonly anonymous: Agent
-  /** With our certificate, if there is one. */
+  /** Agent that sends the proxy's client certificate; undefined without a certificate. */
   readonly authenticated: Agent | undefined
   close(): void
 }
 
-/** Contents of the files. A node may start before its certificates exist. */
+/**
+ * Contents of the certificate files; undefined while a file does not exist. A node may start before its
+ * certificates exist.
+ */
 export interface ProxyCertificates {
   readonly caCertificate: string | undefined
   readonly credentials: { readonly certificate: string; readonly privateKey: string } | undefined
 }
 
 /**
- * Returns undefined without a CA: servers are then not probed, but clients are still connected. Clients
- * verify the server themselves.
+ * Creates the agents. Without a CA it returns undefined: servers are not probed, but clients are still
+ * connected, because they verify the server themselves.
  */
 export function createServerAgents(
   { caCertificate, credentials }: ProxyCertificates,
@@ -26,10 +29,10 @@ export function createServerAgents(
 ): ServerAgents | undefined {
   const createAgent = (what: string, options: SecureContextOptions): Agent | undefined => {
     try {
-      // Connections are kept: a handshake per second from every node would load the servers.
+      // Connections are kept open, because a TLS handshake per second from every node would load the servers.
       return new Agent({ keepAlive: true, maxFreeSockets: 1, secureContext: createSecureContext(options) })
     } catch (error) {
-      // Happens also while a certificate is already renewed and its key is not.
+      // This also happens during a renewal, when the new certificate is already written and its key is not.
       log(`${what} of no use: ${formatError(error)}`)
       return undefined
     }

@@ -4,7 +4,7 @@ import { readVersioned } from '../contract/versioned.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { ProxyCertificates } from './server-agents.ts'
 
-/** Everything that is read from files. */
+/** The configuration file and the contents of the certificate files. */
 export interface ProxySettings extends ProxyCertificates {
   readonly configuration: ProxyConfiguration
 }

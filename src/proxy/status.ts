@@ -5,13 +5,13 @@ import type { UpstreamHealth } from './upstreams.ts'
 export interface ProxyStatus {
   readonly apiVersion: 'hyperkube.dev/v1'
   readonly kind: 'ApiserverProxyStatus'
-  /** New connections are accepted. */
+  /** True if new connections are accepted. */
   readonly listening: boolean
   readonly connections: number
   readonly maxConnections: number
-  /** Connections refused at the limit. */
+  /** Number of connections refused because of the connection limit. */
   readonly refused: number
-  /** Connections for which no server was found. */
+  /** Number of connections for which no server was found. */
   readonly unserved: number
   readonly servers: readonly ServerStatus[]
 }
@@ -19,10 +19,10 @@ export interface ProxyStatus {
 export interface ServerStatus {
   readonly server: string
   readonly local: boolean
-  /** No longer a member: the server gets no more connections, even if it is healthy. */
+  /** True if the server is no longer a member. It then gets no new connections, even if it is healthy. */
   readonly retired: boolean
   readonly health: UpstreamHealth
-  /** ISO 8601. */
+  /** Time of the last health change (ISO 8601). */
   readonly since: string
   readonly reason?: string
   readonly connections: number
@@ -31,17 +31,17 @@ export interface ServerStatus {
 
 export interface ServerTotals {
   readonly connections: number
-  /** Connections that the server did not accept. */
+  /** Number of connections that the server did not accept. */
   readonly misses: number
-  /** Connections that were moved away: gracefully, and at once. */
+  /** Numbers of connections that were moved to another server: `ended` gracefully, `cut` immediately. */
   readonly ended: number
   readonly cut: number
-  /** Bytes. */
+  /** `sent` and `received` count bytes. */
   readonly sent: number
   readonly received: number
 }
 
-/** `offset` converts the monotonic clock to the time of day. */
+/** Builds the status of a server. `offset` converts monotonic times to wall time. */
 export function buildServerStatus(server: ApiServer, local: boolean, offset: number): ServerStatus {
   const { name, upstream, retiredSince, connections, totals } = server
   const open = [...connections]

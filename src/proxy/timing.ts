@@ -1,31 +1,37 @@
-/** All in milliseconds. */
+/** Intervals and timeouts of the proxy, all in milliseconds. */
 export interface ProxyTiming {
   /** Interval of the main loop. */
   readonly tick: number
   /** Interval and timeout of readiness probes. */
   readonly probeInterval: number
   readonly probeTimeout: number
-  /** The same for urgent probes: after a first failure, or while a response is overdue. */
+  /**
+   * Interval and timeout of urgent probes, which start after a first failure or while a response is overdue.
+   */
   readonly urgentProbeInterval: number
   readonly urgentProbeTimeout: number
-  /** How long a recovered server is second choice, because it may fail again. */
+  /** How long a recovered server is tried only after other healthy servers, because it may fail again. */
   readonly settleTime: number
-  /** A connection on which the server sent the last data so long ago has probably no request in flight. */
+  /** If the server sent the last data at least this long ago, the connection counts as idle. */
   readonly idleAfter: number
-  /** Connections are moved away from a server over this time, not all at once. */
+  /** Connections are moved from a server at random times within this period, not all at once. */
   readonly drainSpread: number
-  /** After so long without being ready, connections that are never idle are cut, too. */
+  /** If a server is not ready for this long, its connections are cut even if they are never idle. */
   readonly unreadyGrace: number
   /** Timeout of a connection attempt. */
   readonly dialTimeout: number
   /**
-   * Delay before another server is tried beside a slow one, and before a second probe beside a pending one.
+   * Delay before another server is tried in parallel with a slow one, and before a second probe while one is
+   * pending.
    */
   readonly slowAfter: number
-  /** Intervals of server discovery and of configuration reloads. */
+  /** Intervals of server discovery and of checks for a changed configuration. */
   readonly discoveryInterval: number
   readonly reloadInterval: number
-  /** How long connections may take to end at a stop, and when a connection then counts as idle. */
+  /**
+   * `stopTimeout` is the time that connections have to end when the proxy stops. During the stop, a
+   * connection counts as idle after `stopIdleAfter`.
+   */
   readonly stopTimeout: number
   readonly stopIdleAfter: number
 }

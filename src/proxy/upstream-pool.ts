@@ -5,7 +5,7 @@ import { ApiServer } from './api-server.ts'
 import type { ProxyTiming } from './timing.ts'
 import { type UpstreamObservation, applyObservation } from './upstreams.ts'
 
-/** The state of all servers. Pure functions in other modules make the decisions. */
+/** Holds the state of all servers. Pure functions in other modules make the decisions. */
 export class UpstreamPool {
   readonly #servers = new Map<string, ApiServer>()
   readonly #timing: ProxyTiming
@@ -13,9 +13,7 @@ export class UpstreamPool {
   #local: string | undefined
   #turn: number
 
-  /**
-   * `turn` selects the first server: random on each node, so that nodes do not all start with the same one.
-   */
+  /** `turn` selects the first server. It is random, so nodes do not all start with the same server. */
   constructor(turn: number, timing: ProxyTiming, log: (line: string) => void) {
     this.#turn = turn
     this.#timing = timing
@@ -30,7 +28,7 @@ export class UpstreamPool {
     return this.#servers.get(name)
   }
 
-  /** Returns the server, even if it was removed from the members after it was chosen. */
+  /** Finds the server. Adds it as retired if it was removed from the pool after it was chosen. */
   findOrAdd(name: string, now: number): ApiServer {
     const server = this.#servers.get(name) ?? new ApiServer(name, now)
     if (!this.#servers.has(name)) server.retiredSince = now
@@ -42,7 +40,7 @@ export class UpstreamPool {
     return name === this.#local
   }
 
-  /** Sets the members that may be tried. Connections to other servers stay until they can end. */
+  /** Sets the members that may be tried. Connections to other servers stay open until they can be drained. */
   setMembers(names: readonly string[], local: string | undefined, now: number): void {
     this.#local = local
     for (const name of names) {
@@ -56,7 +54,7 @@ export class UpstreamPool {
     this.#dropUnused()
   }
 
-  /** Servers to try for a new connection, in this order. */
+  /** Lists the servers to try for a new connection, best first. */
   order(now: number): readonly string[] {
     const candidates = this.servers
       .filter(({ retiredSince }) => retiredSince === undefined)
@@ -89,7 +87,7 @@ export class UpstreamPool {
     if (server !== undefined) server.lastSlowDialAt = startedAt
   }
 
-  /** Ends connections that should move to another server. */
+  /** Ends or cuts connections that should move to another server. */
   drainConnections(now: number): void {
     for (const server of this.#servers.values()) {
       const { upstream, retiredSince, connections } = server

@@ -13,7 +13,7 @@ const silent: UpstreamObservation = { kind: 'silent', reason: 'no answer in time
 const refused: UpstreamObservation = { kind: 'refused', reason: 'ECONNREFUSED' }
 const unready: UpstreamObservation = { kind: 'unready', reason: 'answers 500: shutdown' }
 
-/** One probe per second, each started in the moment before. */
+/** Applies one observation per second. Each probe started one millisecond before its result. */
 function after(...observations: readonly UpstreamObservation[]): Upstream {
   return observations.reduce(
     (upstream, one, index) => applyObservation(upstream, one, index * 1000 + 999, index * 1000 + 1000),

@@ -1,7 +1,7 @@
 /** Result of one probe. */
 export type UpstreamObservation =
   | { readonly kind: 'ready' }
-  /** The server responds, but rejects the probe: it may well be ready. */
+  /** The server responds but rejects the probe, so it may be ready. */
   | { readonly kind: 'unclear'; readonly reason: string }
   | UpstreamFailure
 
@@ -13,27 +13,27 @@ export interface UpstreamFailure {
 
 export type UpstreamHealth = 'unknown' | 'healthy' | 'unhealthy'
 
-/** What is known about a server. Times are monotonic. */
+/** Observed state of a server. Times are monotonic. */
 export interface Upstream {
   readonly health: UpstreamHealth
   readonly since: number
-  /** In a row. */
+  /** Number of failures in a row. */
   readonly failures: number
-  /** How many of the last failures were without any response. */
+  /** Number of failures in a row in which the server did not respond at all. */
   readonly unreachableCount: number
-  /** Start of the first failed probe in a row. */
+  /** Start of the first probe of the current series of failures. */
   readonly failingSince: number | undefined
   readonly lastFailure: number | undefined
   readonly lastResponse: number | undefined
-  /** The last failure reported a shutdown. */
+  /** True if the last failure reported a shutdown. */
   readonly draining: boolean
-  /** The server is healthy again after it was unhealthy. */
+  /** True if the server is healthy again after it was unhealthy. */
   readonly recovered: boolean
   /** Reason of the last failure. */
   readonly reason: string | undefined
 }
 
-/** A single failure may be a lost packet. */
+/** Number of failures in a row after which a server is unhealthy. A single failure may be a lost packet. */
 const unhealthyAfterFailures = 2
 const deadAfterUnreachable = 3
 
@@ -52,7 +52,7 @@ export function createUpstream(now: number): Upstream {
   }
 }
 
-/** New state after a probe that started at `startedAt` and ended now. */
+/** Returns the new state after a probe that ran from `startedAt` to `now`. */
 export function applyObservation(
   before: Upstream,
   observation: UpstreamObservation,
@@ -87,7 +87,7 @@ function applyFailure(
   startedAt: number,
   now: number,
 ): Upstream {
-  // A later probe has already been answered.
+  // The server has responded since this probe started, so the failure is outdated.
   if (before.lastResponse !== undefined && startedAt < before.lastResponse) return before
   const failures = before.failures + 1
   const health = failures >= unhealthyAfterFailures ? 'unhealthy' : before.health
@@ -104,12 +104,12 @@ function applyFailure(
   }
 }
 
-/** The server is not there: no response can be expected. */
+/** True if the server has repeatedly not responded at all. */
 export function isDead({ health, unreachableCount }: Upstream): boolean {
   return health === 'unhealthy' && unreachableCount >= deadAfterUnreachable
 }
 
-/** Healthy, and not only recently recovered. */
+/** True if the server is healthy and did not recover only recently. */
 export function isSettled({ health, recovered, since }: Upstream, now: number, settle: number): boolean {
   return health === 'healthy' && (!recovered || now - since >= settle)
 }

@@ -2,22 +2,21 @@ import { type RolloutHost, buildRolloutHost, isWorker, listHostNames } from './h
 import type { RemovedHost, RolloutInput } from './input.ts'
 import { resolveMaxUnavailable } from './max-unavailable.ts'
 
-/** State of the whole cluster, sorted by host name. */
+/** State of the whole cluster before a rollout. Hosts are sorted by name. */
 export interface ClusterState {
   readonly hosts: readonly RolloutHost[]
-  /** The hosts that are reachable. */
   readonly reachableHosts: readonly RolloutHost[]
-  /** Current voters of etcd, with or without a plan. */
+  /** Names of the current voting etcd members. Unreachable hosts that are being removed are not included. */
   readonly voters: readonly string[]
   readonly unreachableVoters: readonly string[]
   /** Hosts that cluster.yml no longer lists, sorted by name. */
   readonly removedHosts: readonly RemovedHost[]
   readonly leader: string | undefined
-  /** Initialized members of an etcd in which no member responds. */
+  /** Hosts with an installed etcd, if no etcd member responds. Empty otherwise. */
   readonly stoppedMembers: readonly string[]
-  /** Whether etcd, the control planes and the nodes still have to be bootstrapped. */
+  /** True for each part that still has to be bootstrapped. */
   readonly bootstrap: { readonly etcd: boolean; readonly controlPlanes: boolean; readonly nodes: boolean }
-  /** Maximum of workers that may be unavailable at once. */
+  /** Maximum number of workers that may be unavailable at once. */
   readonly maxUnavailableWorkers: number
   /** Unreachable workers that count as unavailable. */
   readonly unreachableWorkers: readonly string[]
@@ -61,12 +60,14 @@ export function buildClusterState(input: RolloutInput): ClusterState {
   }
 }
 
-/** Reachable members that do not vote yet, in an initialized etcd. */
+/**
+ * Lists the reachable hosts that become etcd members. Empty at bootstrap, when all members start together.
+ */
 export function listJoiningMembers({ reachableHosts, bootstrap }: ClusterState): readonly RolloutHost[] {
   return bootstrap.etcd ? [] : reachableHosts.filter(({ member, live }) => member && !live.member)
 }
 
-/** Voters of etcd after the rollout. */
+/** Lists the voting etcd members after the rollout. */
 export function listRemainingMembers(state: ClusterState): readonly string[] {
   const removedNames = new Set(state.removedHosts.map(({ host }) => host))
   const voters = state.voters.filter((name) => !removedNames.has(name))

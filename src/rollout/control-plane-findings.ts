@@ -21,7 +21,7 @@ function isNeeded({ member, controlPlane, live }: RolloutHost): boolean {
 
 function unreachableFindings(state: ClusterState, host: RolloutHost): Finding[] {
   const { name, member, live } = host
-  // Already reported for etcd as a whole.
+  // etcdFindings already reports unreachable members at bootstrap.
   if (state.bootstrap.etcd && member && !canStartStoppedMembers(state)) return []
   const base = { code: 'ROLLOUT_CONTROL_PLANE_UNREACHABLE', host: name }
   const reason = explainRefusal(state, host)
@@ -33,7 +33,7 @@ function unreachableFindings(state: ClusterState, host: RolloutHost): Finding[] 
   return [{ ...base, severity: 'error', message: `does not answer, and ${reason}`, hint }]
 }
 
-/** Says why nothing can be done without a host, or undefined if the rollout can continue. */
+/** Explains why the rollout cannot run without an unreachable host. Returns undefined if it can. */
 function explainRefusal(state: ClusterState, { controlPlane, live }: RolloutHost): string | undefined {
   if (state.bootstrap.controlPlanes && controlPlane)
     return 'a cluster is founded with all of its control planes'
@@ -47,14 +47,20 @@ function explainRefusal(state: ClusterState, { controlPlane, live }: RolloutHost
     : undefined
 }
 
-/** API servers that serve by the time the first one restarts. */
+/**
+ * Lists the control planes whose API server runs before any API server restarts. New API servers are started
+ * first.
+ */
 function listServers({ reachableHosts }: ClusterState): readonly RolloutHost[] {
   return reachableHosts.filter(
     (host) => host.controlPlane && (host.live.controlPlane || hasStageChanges(host, 'api')),
   )
 }
 
-/** With a single etcd or API server its restart interrupts the API. */
+/**
+ * Warns about API downtime: a restart of the only API server, or of etcd with one or two members, interrupts
+ * the API.
+ */
 function downtimeFindings(state: ClusterState): Finding[] {
   const { reachableHosts, voters } = state
   const members = voters.length + listJoiningMembers(state).length
@@ -69,7 +75,10 @@ function downtimeFindings(state: ClusterState): Finding[] {
   return [{ code: 'ROLLOUT_API_DOWNTIME', severity: 'warning', message }]
 }
 
-/** A host must be removed before it loses a role; otherwise its peers keep relying on it. */
+/**
+ * Refuses to take a role from a live host: the host must be removed first, because its peers rely on the
+ * role.
+ */
 function roleFindings({ name, member, controlPlane, node, live }: RolloutHost): Finding[] {
   const lostRoles = [
     ...(live.member && !member ? ['a member of etcd'] : []),

@@ -3,13 +3,13 @@ import type { ClusterState } from './cluster-state.ts'
 import { type Gate, type RolloutStep, buildApplyStep } from './step.ts'
 
 /**
- * New API servers come first, in parallel: no client uses them yet, and they can serve while old ones
- * restart.
+ * Builds the steps for API servers. New servers come first, in parallel: no client uses them yet, and they
+ * serve while existing ones restart.
  */
 export function apiSteps({ reachableHosts }: ClusterState): RolloutStep[] {
   const servers = reachableHosts.filter(({ controlPlane }) => controlPlane)
   const changedHosts = servers.filter((host) => hasStageChanges(host, 'api'))
-  // During a restart the other servers must serve: the existing ones and the ones just added.
+  // During a restart all other API servers must be ready: existing ones and new ones.
   const serving = listHostNames(
     servers.filter((host) => host.live.controlPlane || hasStageChanges(host, 'api')),
   )

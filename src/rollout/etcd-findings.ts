@@ -9,7 +9,10 @@ export function etcdFindings(state: ClusterState): Finding[] {
   return state.bootstrap.etcd ? bootstrapFindings(state) : quorumLossFindings(state)
 }
 
-/** True if enough stopped members only have to be started, even without the unreachable ones. */
+/**
+ * True if enough etcd members for a quorum are installed, so starting them is sufficient even if some are
+ * unreachable.
+ */
 export function canStartStoppedMembers({ hosts, stoppedMembers: subject }: ClusterState): boolean {
   return subject.length >= minHealthyMembers(hosts.filter(({ member }) => member).length)
 }
@@ -46,7 +49,7 @@ function quorumLossFindings(state: ClusterState): Finding[] {
   }
   const joining = listHostNames(listJoiningMembers(state))
   if (joining.length > 0) {
-    // etcd refuses this too, and one more voter would raise the quorum while a member is down.
+    // etcd also refuses this: one more voter would raise the quorum while a member is down.
     return [
       quorumFinding(
         `${formatNames(joining)} cannot join etcd while ${subject}`,

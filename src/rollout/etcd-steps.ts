@@ -4,14 +4,18 @@ import { listJoiningMembers, type ClusterState } from './cluster-state.ts'
 import { type Gate, type RolloutStep, buildApplyStep } from './step.ts'
 
 /**
- * All members in parallel at bootstrap, later one after the other. New members join before old ones restart:
- * etcd then tolerates more failures, and a failing new member stops the run before anything else changes.
+ * Builds the steps for etcd: all members in parallel at bootstrap, otherwise one by one. New members join
+ * before existing ones restart. etcd then tolerates more failures, and a failing new member stops the run
+ * before anything else changes.
  */
 export function etcdSteps(state: ClusterState): RolloutStep[] {
   return state.bootstrap.etcd ? bootstrapSteps(state) : [...joinSteps(state), ...changeSteps(state)]
 }
 
-/** Includes initialized members that are stopped: a single one could not become healthy alone. */
+/**
+ * Starts all etcd members in one step. Installed members that are stopped are included, because a single
+ * member could not reach a quorum.
+ */
 function bootstrapSteps({ reachableHosts, stoppedMembers }: ClusterState): RolloutStep[] {
   const members = reachableHosts.filter(({ member }) => member)
   const hosts = listHostNames(
@@ -28,8 +32,8 @@ function bootstrapSteps({ reachableHosts, stoppedMembers }: ClusterState): Rollo
 }
 
 /**
- * Includes a member without ops whose run was interrupted before it could vote. etcd accepts one learner at a
- * time.
+ * Adds members one by one, because etcd accepts only one learner at a time. A member without ops is included
+ * if its run was interrupted before its promotion.
  */
 function joinSteps(state: ClusterState): RolloutStep[] {
   const joining = listHostNames(listJoiningMembers(state))

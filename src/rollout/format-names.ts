@@ -1,4 +1,7 @@
-/** Joins names for a sentence; of a long list only the first ones. */
+/**
+ * Joins names with commas and "and". If there are more than `max` names, the last ones are replaced by their
+ * number ("5 more").
+ */
 export function formatNames(names: readonly string[], max = 3): string {
   const shown = names.length > max ? names.slice(0, max - 1) : names
   const rest = names.length - shown.length

@@ -3,18 +3,18 @@ import type { Op } from '../contract/op.ts'
 import type { Stage } from '../contract/stage.ts'
 import type { HostRoles, RolloutInput } from './input.ts'
 
-/** A host, as far as the order across hosts needs it. Its own roles are the desired ones. */
+/** Properties of a host that decide when its changes run. The inherited roles are the desired ones. */
 export interface RolloutHost extends HostRoles {
   readonly name: string
   readonly reachable: boolean
   /** Current roles. */
   readonly live: HostRoles
-  /** Stages with ops. */
+  /** Stages in which this host has ops. */
   readonly changedStages: ReadonlySet<Stage>
   /** Stages in which a running service is stopped or restarted. */
   readonly disruptedStages: ReadonlySet<Stage>
   readonly drain: boolean
-  /** True if hyperkube manages the network of its pods. */
+  /** True if hyperkube manages the pod network of this host. */
   readonly managedNetwork: boolean
 }
 
@@ -44,15 +44,15 @@ const stageRoles: Readonly<Record<Stage, keyof HostRoles | undefined>> = {
 }
 
 /**
- * True if the host has, or will have, the role that the stage is about. Otherwise no peer depends on its ops
- * there.
+ * True if the host has, or will have, the role that belongs to the stage. Otherwise its ops in this stage
+ * affect no peer.
  */
 export function takesPartInStage(host: RolloutHost, stage: Stage): boolean {
   const role = stageRoles[stage]
   return role === undefined || host[role] || host.live[role]
 }
 
-/** Names of hosts by current role, and of unreachable ones. */
+/** Host names by current role, and the names of unreachable hosts. */
 export type HostSets = Readonly<Record<keyof HostRoles | 'unreachable', ReadonlySet<string>>>
 
 export function buildRolloutHost(
@@ -90,7 +90,7 @@ export function readRoles({ components, node }: NodePlan): HostRoles {
   }
 }
 
-/** True if no peer depends on the host. */
+/** True if the host is neither an etcd member nor a control plane. */
 export function isWorkerPlan(plan: NodePlan): boolean {
   const { member, controlPlane } = readRoles(plan)
   return !member && !controlPlane
@@ -104,7 +104,7 @@ function isDisruptiveOp({ action }: Op): boolean {
   return action === 'restart' || action === 'stop'
 }
 
-/** A kubelet may change its minor version only after a drain. */
+/** True if the minor version of the kubelet changes. Such a change requires a drain. */
 function changesMinor(plan: NodePlan | undefined, before: string | undefined): boolean {
   const after = plan?.components.find(({ name }) => name === 'kubelet')?.version
   return before !== undefined && after !== undefined && toMinor(before) !== toMinor(after)

@@ -6,7 +6,7 @@ export interface LiveHosts {
   /** Voting members. A learner is not listed. */
   readonly etcd: readonly string[]
   /**
-   * Hosts with an installed etcd. Read only if no voting member is known, because all members may be stopped.
+   * Hosts with an installed etcd. Set only if no voting member is known, because all members may be stopped.
    */
   readonly etcdInstalled?: readonly string[]
   /** Hosts with an API server. */
@@ -26,7 +26,7 @@ export interface HostRoles {
 export interface RemovedHost {
   readonly host: string
   readonly reachable: boolean
-  /** Roles of the host until it is removed. */
+  /** Roles that the host has before its removal. */
   readonly live: HostRoles
 }
 
@@ -35,16 +35,16 @@ export interface RolloutInput {
   /** Ops by host name. */
   readonly ops: ReadonlyMap<string, readonly Op[]>
   readonly live: LiveHosts
-  /** Unreachable hosts. They need no plan. */
+  /** Names of unreachable hosts. A plan for them is optional. */
   readonly unreachable: readonly string[]
   /**
-   * Desired roles of hosts without a plan, by name. A host that is not listed keeps its current roles, or is
-   * a worker.
+   * Desired roles of hosts without a plan, by host name. A host that is not listed keeps its current roles;
+   * without any it is a worker.
    */
   readonly desiredRoles: ReadonlyMap<string, HostRoles>
   /** Hosts without a plan that cluster.yml no longer lists. */
   readonly removedHosts: readonly RemovedHost[]
-  /** Maximum of unavailable workers as in cluster.yml: 3, or 10%. */
+  /** Maximum number or percentage of unavailable workers, as in cluster.yml: `3` or `10%`. */
   readonly maxUnavailable: number | string
   /** Version of the running kubelet, by host name. */
   readonly currentKubelets: ReadonlyMap<string, string>

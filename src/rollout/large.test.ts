@@ -5,7 +5,10 @@ import { type RolloutPlan, planRollout } from './rollout.ts'
 
 const plans = buildPlans(5000)
 
-/** Generous: the rollout takes about ten milliseconds unless it is quadratic in the hosts. */
+/**
+ * Maximum CPU time in milliseconds. A rollout takes about ten unless its time grows quadratically with the
+ * number of hosts.
+ */
 const limit = 1000
 
 function timed(input: RolloutInput): RolloutPlan {

@@ -3,7 +3,10 @@ import { type RolloutHost, isDisrupted, hasStageChanges, isWorker, listHostNames
 import type { ClusterState } from './cluster-state.ts'
 import { type Gate, type RolloutStep, buildApplyStep } from './step.ts'
 
-/** Kubelets and the network. In a running cluster both are one step, so that each host is disrupted once. */
+/**
+ * Builds the steps for kubelets and the pod network. In a running cluster one step applies both, so that each
+ * host is disrupted only once.
+ */
 export function nodeSteps(state: ClusterState): RolloutStep[] {
   return state.bootstrap.nodes ? bootstrapSteps(state) : [...joinSteps(state), ...changeSteps(state)]
 }
@@ -23,8 +26,8 @@ function bootstrapSteps({ reachableHosts }: ClusterState): RolloutStep[] {
 }
 
 /**
- * A node without a network is never ready. Without our network plugin no other one can be installed at
- * bootstrap.
+ * Builds the gates for new nodes at bootstrap. Hosts without a managed network are not checked for readiness:
+ * their network plugin can be installed only after bootstrap.
  */
 function bootstrapGates(hosts: readonly RolloutHost[]): Gate[] {
   const managedHosts = listHostNames(hosts.filter(({ managedNetwork }) => managedNetwork))
@@ -34,7 +37,10 @@ function bootstrapGates(hosts: readonly RolloutHost[]): Gate[] {
   ]
 }
 
-/** New nodes disrupt nothing and give room to the pods of drained nodes. */
+/**
+ * Builds the step for new nodes. It comes first because it disrupts nothing, and new nodes can take the pods
+ * of drained ones.
+ */
 function joinSteps({ reachableHosts }: ClusterState): RolloutStep[] {
   return buildNodeStep(reachableHosts.filter(({ node, live }) => node && !live.node).filter(hasNodeChanges))
 }
@@ -49,7 +55,7 @@ function changeSteps({
   const freeSlots = maxUnavailableWorkers - unreachableWorkers.length
   return [
     ...changedNodes.filter((host) => !isWorker(host)).flatMap((host) => buildNodeStep([host])),
-    // Without restarts no worker becomes unavailable.
+    // Workers without a restart stay available, so they are all changed at once.
     ...buildNodeStep(workers.filter((host) => !isNodeDisrupted(host))),
     ...toBatches(
       workers.filter((host) => isNodeDisrupted(host) && !host.drain),

@@ -11,7 +11,7 @@ export interface ProvisionalHost {
   readonly plan: NodePlan
   /** Plan that the host returns to. Undefined if no plan was ever applied completely. */
   readonly previous: NodePlan | undefined
-  /** Ops of the change. */
+  /** Ops that apply the provisional change. */
   readonly ops: readonly Op[]
 }
 
@@ -19,7 +19,7 @@ export interface ProvisionalInput {
   readonly hosts: readonly ProvisionalHost[]
   /** Names of hosts to remove. */
   readonly removed: readonly string[]
-  /** Changes of cluster objects, in a few words each. */
+  /** Short descriptions of changes to cluster objects. */
   readonly clusterChanges: readonly string[]
   /** Certificates and public keys of the identity, as PEM. */
   readonly keys: readonly string[]
@@ -46,7 +46,10 @@ export function provisionalFindings({ hosts, removed, clusterChanges, keys }: Pr
 
 type KnownHost = ProvisionalHost & { readonly previous: NodePlan }
 
-/** Keys are created and deleted with a component. */
+/**
+ * True if roles, components or their certificate files change. A rollback could not restore keys, which are
+ * created and deleted with their component.
+ */
 function changesComponents({ plan, previous }: KnownHost): boolean {
   const parts = ({ roles, components }: NodePlan): string =>
     computeDigest([
@@ -60,7 +63,10 @@ function listCertificateFiles(certificates: readonly { readonly certificateFile:
   return certificates.map(({ certificateFile }) => certificateFile)
 }
 
-/** Checks both directions: a host that rolls back could not download deleted programs again. */
+/**
+ * True if programs or images change. Rollback ops are checked too, because a host could not download deleted
+ * files again.
+ */
 function changesPrograms({ plan, previous, ops }: KnownHost): boolean {
   return [...ops, ...diffRollback(previous, plan)].some(
     ({ target }) => target === 'artifact' || target === 'image',

@@ -8,8 +8,8 @@ import { resolveMaxUnavailable } from './max-unavailable.ts'
 import type { RolloutStep } from './step.ts'
 
 /**
- * Ops that return a host from the provisional plan to the previous one. Certificates stay, because newer ones
- * fit both plans.
+ * Builds the ops that return a host from the provisional plan to the previous one. Certificates stay, because
+ * newer ones are valid for both plans.
  */
 export function diffRollback(previous: NodePlan, provisional: NodePlan): Op[] {
   const current = provisional.components.flatMap(({ certificates }) => certificates)
@@ -19,9 +19,9 @@ export function diffRollback(previous: NodePlan, provisional: NodePlan): Op[] {
 export interface RollbackInput {
   /** Plans of the hosts with a provisional change. */
   readonly plans: readonly NodePlan[]
-  /** Steps of the rollout that applied the change. Hosts without a step had it before. */
+  /** Steps of the rollout that applied the change. A host without a step already had the change. */
   readonly steps: readonly RolloutStep[]
-  /** Maximum of unavailable workers as in cluster.yml. */
+  /** Maximum number or percentage of unavailable workers, as in cluster.yml. */
   readonly maxUnavailable: number | string
   readonly workers: number
 }
@@ -46,7 +46,7 @@ export function groupRollback({ plans, steps, maxUnavailable: setting, workers }
   return [...singles, ...groups]
 }
 
-/** Delay after the deadline until each host rolls back, in milliseconds. */
+/** Computes when each host rolls back, in milliseconds after the deadline. */
 export function scheduleRollback(
   groups: readonly (readonly string[])[],
   intervalMs: number,

@@ -3,7 +3,7 @@ export function minHealthyMembers(members: number): number {
   return Math.floor(members / 2) + 1
 }
 
-/** With one or two members all are needed, so none can restart without downtime. */
+/** True if etcd keeps its quorum while one member is down. With one or two members it does not. */
 export function toleratesLoss(members: number): boolean {
   return members - 1 >= minHealthyMembers(members)
 }

@@ -3,12 +3,12 @@ import { minHealthyMembers } from './quorum.ts'
 import { type ClusterState, listRemainingMembers } from './cluster-state.ts'
 import { formatNames } from './format-names.ts'
 
-/** Findings about removed hosts: what is lost, and what blocks their removal. */
+/** Findings about removed hosts: data that is lost, and reasons that block a removal. */
 export function removalFindings(state: ClusterState): Finding[] {
   return [...remainingQuorumFindings(state), ...unreachableRemovalFindings(state)]
 }
 
-/** A healthy quorum of etcd must remain after the removal. */
+/** Refuses a removal that leaves etcd without a healthy quorum. */
 function remainingQuorumFindings(state: ClusterState): Finding[] {
   const { removedHosts, unreachableVoters, hosts, bootstrap } = state
   const removedMembers = removedHosts.filter(({ live }) => live.member).map(({ host }) => host)

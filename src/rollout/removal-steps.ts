@@ -2,12 +2,15 @@ import type { RemovedHost } from './input.ts'
 import { type ClusterState, listRemainingMembers } from './cluster-state.ts'
 import type { Gate, RemoveStep } from './step.ts'
 
-/** Unreachable hosts are removed first: etcd accepts no new member while another one is down. */
+/**
+ * Builds the removals of unreachable hosts. They run first, because etcd accepts no new member while another
+ * one is down.
+ */
 export function buildUnreachableRemovalSteps({ removedHosts }: ClusterState): RemoveStep[] {
   return removedHosts.filter(({ reachable }) => !reachable).map((host) => buildRemoveStep(host, []))
 }
 
-/** Reachable hosts are removed last and one by one, after their replacements have joined. */
+/** Builds the removals of reachable hosts. They run last and one by one, after new hosts have joined. */
 export function buildRemovalSteps(state: ClusterState): RemoveStep[] {
   const { removedHosts } = state
   const remaining = listRemainingMembers(state)

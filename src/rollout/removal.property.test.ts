@@ -11,8 +11,8 @@ const controlPlane = { member: true, controlPlane: true, node: true }
 const worker = { member: false, controlPlane: false, node: true }
 
 /**
- * Some hosts stay, some join and some are removed. Some of the removed ones are unreachable, and staying ones
- * may change.
+ * Clusters in which some hosts stay, some join and some are removed. Removed hosts may be unreachable;
+ * staying hosts may change.
  */
 const clusters = record({
   staying: integer({ min: 0, max: 4 }),
@@ -57,7 +57,7 @@ test('while hosts join and are removed, etcd keeps its quorum and ends with the 
       const lost = new Set(input.removedHosts.filter(({ reachable }) => !reachable).map(({ host }) => host))
       const voters = new Set(input.live.etcd)
       const countHealthy = (): number => [...voters].filter((name) => !lost.has(name)).length
-      // Without a quorum the members are unknown, so this input cannot occur.
+      // Without a quorum the etcd members cannot be read, so this input cannot occur.
       if (voters.size === 0 || countHealthy() < minHealthyMembers(voters.size)) return
       const { steps, findings } = planRollout(input)
       if (hasErrors(findings)) return
@@ -82,7 +82,7 @@ test('a rollout is refused only if no member with the data would remain', () => 
   expect(refused).toBeLessThan(500)
 })
 
-/** Lists the problems of a step and updates the voters. */
+/** Updates the voters and lists rules that the step violates. */
 function applyStep(step: RolloutStep, voters: Set<string>, countHealthy: () => number): string[] {
   const hasQuorum = (down = 0): boolean => countHealthy() - down >= minHealthyMembers(voters.size)
   if (step.kind === 'remove') {
@@ -96,7 +96,8 @@ function applyStep(step: RolloutStep, voters: Set<string>, countHealthy: () => n
   const refused = joining.length > 0 && countHealthy() !== voters.size
   for (const host of joining) voters.add(host)
   const down = step.disruptive ? step.hosts.length : 0
-  // One or two members all count for the quorum, so a restart is a pause and all others must be healthy.
+  // With one or two members every restart loses the quorum for a short time. The rule is then that all
+  // members are healthy.
   const hasNeeded = voters.size > 2 ? hasQuorum(down) : countHealthy() === voters.size
   return [
     ...(refused ? [`${step.id} is refused while a member is down`] : []),

@@ -3,8 +3,8 @@ import type { Stage } from '../contract/stage.ts'
 import { computeDigest } from '../diff/digest.ts'
 
 /**
- * Builds a plan in which the components of some stages are those of the previous plan. Other stages keep
- * their current components, because other hosts may rely on them. Undefined if nothing would change.
+ * Builds a plan in which the components of the given stages are those of the previous plan. Other stages keep
+ * their components, because other hosts may rely on them. Returns undefined if nothing would change.
  */
 export function buildRollbackPlan(
   plan: NodePlan,

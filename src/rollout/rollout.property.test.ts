@@ -28,7 +28,10 @@ import { minHealthyMembers } from './quorum.ts'
 import { planRollout } from './rollout.ts'
 import { type ApplyStep, isApplyStep } from './step.ts'
 
-/** State of one host: whether it is new, whether it is reachable, and the ops of each stage. */
+/**
+ * One host: whether it is new, whether it is unreachable, its kubelet version and the kind of ops in each
+ * stage.
+ */
 const hostState = record({
   fresh: constantFrom(false, false, false, true),
   silent: constantFrom(...Array.from({ length: 12 }, (_, index) => index === 0)),
@@ -65,7 +68,7 @@ const inputs: Arbitrary<RolloutInput> = record({
   const ops = new Map(
     hosts.map(({ name, roles, silent, work }) => [name, silent ? [] : buildOps(roles, work)] as const),
   )
-  // The first host of each kind is never new: otherwise the cluster would not run.
+  // The first host of each kind is never new, because a running cluster needs one of each.
   const old = all.filter(({ host }, index) => host.endsWith('1') || fates[index]?.fresh !== true)
   const absent = hosts.filter(({ silent, planned }) => silent && !planned)
   return buildRolloutInput({
@@ -101,7 +104,7 @@ function buildOps(roles: readonly FixtureRole[], work: readonly string[]): Op[] 
 
 const runs = { numRuns: 1500 }
 
-/** Checks all inputs that are not refused. */
+/** Runs a check for all inputs whose rollout has no errors. */
 function forAll(check: (input: RolloutInput, steps: readonly ApplyStep[]) => void): void {
   assert(
     property(inputs, (input) => {
@@ -164,7 +167,8 @@ test('etcd has its quorum at any time', () => {
     const etcdSteps = voters.size === 0 ? [] : steps.filter(({ stages: own }) => own.includes('etcd'))
     for (const step of etcdSteps) {
       const down = disturbedBy(step, input)
-      // One or two members all count for the quorum, so a restart is a pause and all others must be healthy.
+      // With one or two members every restart loses the quorum for a short time. The rule is then that all
+      // other members are healthy.
       const needed = voters.size > 2 ? minHealthyMembers(voters.size) : voters.size - down.length
       expect(countHealthy(down)).toBeGreaterThanOrEqual(needed)
       const joining = step.hosts.filter((host) => !voters.has(host))
@@ -185,7 +189,7 @@ test('every host that answers is taken through each of its stages once, in their
       const through = own.map(({ stage }) => stage)
       expect(through).toEqual([...new Set(through)].toSorted(compareStages))
       for (const stage of touched) expect(own.filter((step) => step.stages.includes(stage))).toHaveLength(1)
-      // A step applies all stages up to its own, so no earlier stage may be left.
+      // A step applies all stages up to its `stage`, so `stages` must end with it.
       for (const { stages: covered, stage } of own) expect(covered.at(-1)).toBe(stage)
     }
   })

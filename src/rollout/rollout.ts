@@ -19,15 +19,15 @@ export interface SkippedHost {
 }
 
 export interface RolloutPlan {
-  /** In order of execution. Empty if there are errors. */
+  /** Steps in order of execution. Empty if a finding is an error. */
   readonly steps: readonly RolloutStep[]
   readonly skipped: readonly SkippedHost[]
   readonly findings: readonly Finding[]
 }
 
 /**
- * Orders the changes across hosts. Only hosts with ops take part. Equal input gives equal steps, in any order
- * of hosts.
+ * Orders the changes across hosts. Only hosts with ops take part. The order of hosts in the input does not
+ * change the result.
  */
 export function planRollout(input: RolloutInput): RolloutPlan {
   const state = buildClusterState(input)
@@ -38,7 +38,7 @@ export function planRollout(input: RolloutInput): RolloutPlan {
     ...removalFindings(state),
   ]
   if (hasErrors(findings)) {
-    // Nothing runs, so no host is skipped either.
+    // With an error nothing runs, so warnings and skipped hosts are irrelevant.
     return { steps: [], skipped: [], findings: findings.filter(({ severity }) => severity === 'error') }
   }
   const skipped = state.hosts
@@ -65,7 +65,8 @@ function buildSteps(state: ClusterState): RolloutStep[] {
 }
 
 /**
- * Preparation restarts nothing of the cluster, so all hosts run it in parallel, however long downloads take.
+ * Builds the step for the stage `prepare`. It restarts no service of the cluster, so all hosts run it in
+ * parallel.
  */
 function buildPreparation({ reachableHosts }: ClusterState): RolloutStep[] {
   const hosts = listHostNames(reachableHosts.filter((host) => hasStageChanges(host, 'prepare')))
@@ -73,8 +74,8 @@ function buildPreparation({ reachableHosts }: ClusterState): RolloutStep[] {
 }
 
 /**
- * Hosts that only delete old components of a stage. No peer relies on these, so all such hosts share one
- * step.
+ * Builds steps for hosts without the role of a stage, which only delete old components there. No peer relies
+ * on these, so all such hosts share one step.
  */
 function buildLeftoverSteps({ reachableHosts }: ClusterState, ...stages: readonly Stage[]): RolloutStep[] {
   return stages.flatMap((stage) => {
@@ -105,7 +106,7 @@ function canMerge(first: ApplyStep, second: ApplyStep): boolean {
     second.before.length === 0 &&
     first.hosts.every((host) => hosts.has(host)) &&
     compareStages(first.stage, second.stage) < 0 &&
-    // Between early and late stages hyperkube applies the RBAC rules of its programs.
+    // After the stage `api` and before later stages hyperkube applies the RBAC rules of its programs.
     isBeforeApi(first.stage) === isBeforeApi(second.stage) &&
     !first.after.some(({ kind }) => kind === 'etcd-member-promoted')
   )

@@ -1,12 +1,12 @@
 import type { Stage } from '../contract/stage.ts'
 import type { HostRoles } from './input.ts'
 
-/** A condition that must hold before a step begins, or after it before the next one begins. */
+/** A condition that must hold before a step begins (`before`), or before the next step begins (`after`). */
 export type Gate =
-  /** Enough healthy members remain for a quorum while this one is down. */
+  /** Enough healthy etcd members remain for a quorum while `host` is down. */
   | { readonly kind: 'etcd-quorum-without'; readonly host: string; readonly members: readonly string[] }
   | { readonly kind: 'etcd-healthy'; readonly members: readonly string[] }
-  /** The member has caught up and votes. */
+  /** The etcd member has caught up and votes. */
   | { readonly kind: 'etcd-member-promoted'; readonly host: string }
   | { readonly kind: 'api-ready'; readonly hosts: readonly string[] }
   | { readonly kind: 'controllers-ready'; readonly host: string }
@@ -14,14 +14,14 @@ export type Gate =
   | { readonly kind: 'network-ready'; readonly hosts: readonly string[] }
 
 interface StepBase {
-  /** Stable: equal changes give equal ids. */
+  /** Id of the step. Equal changes give equal ids. */
   readonly id: string
   readonly hosts: readonly string[]
   readonly before: readonly Gate[]
   readonly after: readonly Gate[]
   /** True if the hosts are drained first. */
   readonly drain: boolean
-  /** True if a running service is stopped or restarted. */
+  /** True if a running service is stopped or restarted by the step. */
   readonly disruptive: boolean
 }
 
@@ -30,7 +30,7 @@ export interface ApplyStep extends StepBase {
   readonly kind: 'apply'
   /** Last stage of the step; earlier stages are applied too. */
   readonly stage: Stage
-  /** Stages with ops. */
+  /** Stages of this step in which the hosts have ops. */
   readonly stages: readonly Stage[]
 }
 
@@ -56,14 +56,13 @@ export function isApplyStep(one: RolloutStep): one is ApplyStep {
   return one.kind === 'apply'
 }
 
-/** True if the step begins before the API is available. */
+/** True if at least one stage of the step runs before the API is available. */
 export function startsBeforeApi(one: RolloutStep): boolean {
   return isApplyStep(one) && one.stages.some(isBeforeApi)
 }
 
 type ApplyStepFields = Pick<ApplyStep, 'hosts' | 'stage'> & Partial<ApplyStep>
 
-/** Builds an apply step; omitted fields have defaults. */
 export function buildApplyStep({ hosts, stage, ...more }: ApplyStepFields): ApplyStep {
   const [first = ''] = hosts
   return {

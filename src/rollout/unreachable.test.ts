@@ -26,7 +26,7 @@ function without(unreachable: string[], options: Partial<RolloutInput> = {}): Ro
   )
 }
 
-/** Desired roles of hosts without a plan: control planes with an etcd member. */
+/** Desired roles for hosts without a plan: control plane, etcd member and node. */
 function controlPlaneRoles(...names: readonly string[]): RolloutInput['desiredRoles'] {
   return new Map(names.map((name) => [name, { member: true, controlPlane: true, node: true }]))
 }

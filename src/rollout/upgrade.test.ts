@@ -8,7 +8,7 @@ import { describeStep } from './describe.ts'
 import { buildRolloutInput, toLiveHosts } from './testing/fixtures.ts'
 import { planRollout } from './rollout.ts'
 
-/** Plans a complete cluster from its file. */
+/** Plans a cluster of this Kubernetes version. */
 function planVersion(kubernetes: string, ...more: readonly string[]): readonly NodePlan[] {
   return planCluster(
     buildPlanInput(

@@ -4,18 +4,19 @@ import { type RolloutHost, isWorker } from './host.ts'
 import type { ClusterState } from './cluster-state.ts'
 import { formatNames } from './format-names.ts'
 
-/** Unreachable workers are skipped, up to the maximum of unavailable workers. */
+/** Warns that unreachable workers are skipped. Reports an error if there are too many of them. */
 export function workerFindings(state: ClusterState): Finding[] {
   const { hosts, reachableHosts, maxUnavailableWorkers, unreachableWorkers } = state
   const restarts = reachableHosts.some((host) => isWorker(host) && isNodeDisrupted(host))
-  // Unreachable workers use up the slots of those that would restart. Without a free slot none could restart.
+  // Unreachable workers count as unavailable. If workers have to restart, at least one more must be allowed
+  // to be unavailable.
   const needed = unreachableWorkers.length + (restarts ? 1 : 0)
   if (unreachableWorkers.length > 0 && needed > maxUnavailableWorkers)
     return [tooManyUnreachable(unreachableWorkers, maxUnavailableWorkers, needed)]
   return hosts.filter((host) => isWorker(host) && !host.reachable && !isMember(host)).map(skippedWorker)
 }
 
-/** An etcd member has a finding of its own. */
+/** True for etcd members, whose findings come from controlPlaneFindings. */
 function isMember({ member, live }: RolloutHost): boolean {
   return member || live.member
 }

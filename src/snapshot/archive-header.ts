@@ -5,14 +5,14 @@ import { snapshotCorrupt } from './errors.ts'
 import type { SmallFile } from './manifest.ts'
 import { verifyTarHeader, verifyTarPadding, takeExactly } from './sections.ts'
 
-/** The first file of a snapshot, and the signature that proves it. */
+/** Names of the first two files of a snapshot: the manifest and its signature. */
 export const snapshotManifestName = 'snapshot.json'
 export const snapshotSignatureName = 'snapshot.sig'
 
-/** In bytes. No file before the database is nearly as large. */
+/** Maximum size of each file before the database, in bytes. Real files are much smaller. */
 const maxHeaderFileBytes = 16 << 20
 
-/** Everything before the database. Not trusted until it was verified. */
+/** All files before the database. They are not trusted until they are verified. */
 export interface SnapshotHeader {
   readonly manifest: Buffer
   readonly signature: Buffer
@@ -32,7 +32,7 @@ export async function readSnapshotHeader(reader: ByteReader): Promise<SnapshotHe
   return { manifest, signature, small }
 }
 
-/** Reads a file whose size is only in its tar header. */
+/** Reads a file whose size is known only from its tar header. */
 async function readSmallFile(reader: ByteReader, name: string): Promise<Buffer> {
   const header = await takeExactly(reader, tarHeader(name, 0).length, `the header of ${name}`)
   const size = readTarSize(header)

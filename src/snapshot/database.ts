@@ -4,18 +4,21 @@ import { HyperkubeError } from '../kit/errors.ts'
 
 /** Size of etcd's own digest at the end of a database, in bytes. */
 const digestSize = 32
-/** A database consists of blocks of this size, in bytes. */
+/** Block size in bytes. The size of a database without its digest is a multiple of it. */
 const blockSize = 512
-/** Maximum size of a file in a tar archive, in bytes. etcd itself advises against more. */
+/** Maximum size of a file in a tar archive, in bytes. etcd recommends smaller databases anyway. */
 const maxDatabaseBytes = 8 ** 11 - 1
 
-/** Yields the bytes of a database; fails at the end if its digest does not match. */
+/**
+ * Yields the bytes of a database as etcd sends them. Fails at the end if the digest in the last bytes does
+ * not match.
+ */
 export async function* streamDatabase(
   pieces: AsyncIterable<DatabasePiece>,
   progress: (done: number, total: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256')
-  // The last bytes may be the digest, or a part of it.
+  // The last bytes received so far. They may be the digest or a part of it.
   let tail: Buffer = Buffer.of()
   let done = 0
   for await (const { bytes, remaining } of pieces) {

@@ -6,7 +6,7 @@ import { snapshotName } from './name.ts'
 import { readFileBytes, writeNewFile } from './file-bytes.ts'
 import type { SnapshotStore, StoredSnapshot } from './store.ts'
 
-/** Keeps snapshots in a private directory, which is created with the first one. */
+/** Creates a store in a private directory. The directory is created with the first snapshot. */
 export function createDirectoryStore(directory: string): SnapshotStore {
   const toPath = (name: string): string => join(directory, name)
   return {
@@ -40,7 +40,7 @@ export function createDirectoryStore(directory: string): SnapshotStore {
   }
 }
 
-/** Links a local file under its name. A file on another disk is copied first. */
+/** Creates a hard link `path` to a local file. A file on another file system is copied first. */
 async function linkFile(file: string, path: string): Promise<void> {
   try {
     // Unlike rename, link never replaces an existing file.
@@ -62,7 +62,7 @@ async function readStored(name: string, path: string): Promise<StoredSnapshot> {
   return { name, size, modified: mtime }
 }
 
-/** A missing directory has no snapshots. */
+/** Treats a missing directory as an empty one. */
 function emptyIfMissing(error: unknown): string[] {
   if (hasCode(error, 'ENOENT')) return []
   throw error

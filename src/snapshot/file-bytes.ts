@@ -7,7 +7,7 @@ export function readFileBytes(path: string, signal?: AbortSignal): AsyncIterable
   return createReadStream(path, { highWaterMark: 1 << 20, ...(signal && { signal }) })
 }
 
-/** Writes a new private file. When it returns, the content survives a power failure. */
+/** Writes a new private file and flushes it to disk, so that it survives a power failure. */
 export async function writeNewFile(path: string, bytes: AsyncIterable<Uint8Array>): Promise<FileDigest> {
   const hash = createHash('sha256')
   let size = 0

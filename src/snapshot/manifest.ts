@@ -7,8 +7,8 @@ const fileDigest = z.strictObject({ size: nonNegativeInt, sha256: z.string().reg
 export type FileDigest = z.infer<typeof fileDigest>
 
 /**
- * The files after the manifest and its signature, in this order. The database comes last, so that the content
- * of a snapshot is known from its first few kilobytes.
+ * Files after the manifest and its signature, in this order. The database comes after them, so that the first
+ * few kilobytes describe the whole snapshot.
  */
 export const smallFiles = ['cluster.identity', 'cluster.yml', 'cluster.lock'] as const
 export type SmallFile = (typeof smallFiles)[number]
@@ -20,11 +20,11 @@ const manifestSchema = z.strictObject({
   cluster: z.strictObject({ name: z.string().min(1), id: z.uuid() }),
   created: z.iso.datetime(),
   versions: z.strictObject({ hyperkube: z.string(), kubernetes: z.string(), etcd: z.string() }),
-  /** The member of etcd that the database is from. The id is in hex. */
+  /** The etcd member whose database was saved. The id is in hex. */
   member: z.strictObject({ name: z.string(), id: z.string().regex(/^[0-9a-f]{1,16}$/) }),
   /**
    * A revision that the database certainly contains, and the number of keys at that revision. Both are read
-   * just before the database, which may also contain later revisions.
+   * just before the database is saved, so it may contain later revisions.
    */
   revision: nonNegativeInt,
   keys: nonNegativeInt,
@@ -35,7 +35,7 @@ const manifestSchema = z.strictObject({
     'etcd.db': fileDigest,
   }),
 })
-/** The content of a snapshot. */
+/** Describes the content of a snapshot: cluster, versions, and the digest of each file. */
 export type SnapshotManifest = z.infer<typeof manifestSchema>
 
 export const snapshotFormat: Format<SnapshotManifest> = {

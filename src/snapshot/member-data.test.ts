@@ -25,7 +25,7 @@ async function etcdutl(text: string): Promise<{ etcd: string; etcdutl: string }>
 }
 
 test('etcd’s own program makes it, with a revision far above and all before it compacted', async () => {
-  // The script writes its arguments in place of a database.
+  // The script replaces etcdutl. Instead of a database it writes its own arguments.
   const programs = await etcdutl(
     'for word; do case $word in --data-dir=*) data=${word#*=};; esac; done; /bin/mkdir -p "$data/member/snap"; printf "%s\\n" "$@" > "$data/member/snap/db"',
   )

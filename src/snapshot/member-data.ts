@@ -7,7 +7,7 @@ import { readFileBytes } from './file-bytes.ts'
 import type { FileDigest } from './manifest.ts'
 import type { EtcdPrograms } from './temporary-etcd.ts'
 
-/** A member of an etcd that is created from a database. */
+/** A member of the etcd cluster that is created from a database. */
 export interface EtcdPeer {
   readonly name: string
   readonly address: string
@@ -16,9 +16,9 @@ export interface EtcdPeer {
 export interface MemberDataOptions {
   /** Path of the database. */
   readonly database: string
-  /** All members: each knows the others from its first start. */
+  /** All members of the new etcd cluster. */
   readonly members: readonly EtcdPeer[]
-  /** Distinguishes this etcd from any other with the same members. */
+  /** Cluster token of etcd. It distinguishes this etcd cluster from another one with the same members. */
   readonly token: string
 }
 
@@ -27,12 +27,12 @@ export interface MemberDataArchive extends FileDigest {
 }
 
 /**
- * Added to all revisions that are written after a restore. API watchers remember revisions, so that a
- * revision must not come again with other content. The documentation of etcd recommends this number.
+ * Added to the revision at a restore. API clients remember revisions, so a revision must not appear again
+ * with different content. The etcd documentation recommends this number.
  */
 export const revisionBump = 1_000_000_000
 
-/** As etcd writes it: cp1=https://10.0.0.1:2380 */
+/** Formats a member for --initial-cluster: cp1=https://10.0.0.1:2380 */
 export function formatEtcdPeer({ name, address }: EtcdPeer): string {
   return `${name}=${buildPeerUrl(address)}`
 }

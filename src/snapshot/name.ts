@@ -3,10 +3,10 @@ import { formatFileTimestamp, parseFileTimestamp } from '../kit/file-timestamp.t
 
 const extension = '.snapshot'
 
-/** Valid snapshot names: nothing that has a special meaning in a shell, a path or a URL. */
+/** Valid snapshot names. They contain no character with a special meaning in a shell, a path or a URL. */
 export const snapshotName = z.string().regex(/^[a-z0-9][\w.-]{0,99}\.snapshot$/i)
 
-/** shop-2026-11-15T12-00-00Z.snapshot */
+/** Builds a name such as shop-2026-11-15T12-00-00Z.snapshot. */
 export function buildSnapshotName(cluster: string, taken: Date): string {
   return `${cluster}-${formatFileTimestamp(taken)}${extension}`
 }
@@ -16,7 +16,7 @@ export function addSnapshotExtension(given: string): string {
   return given.endsWith(extension) ? given : given + extension
 }
 
-/** Reads the time from a generated name; undefined for any other name. */
+/** Reads the time from a name that buildSnapshotName has built. Returns undefined for other names. */
 export function parseSnapshotTime(cluster: string, name: string): Date | undefined {
   const prefix = `${cluster}-`
   if (!name.startsWith(prefix) || !name.endsWith(extension)) return undefined

@@ -17,10 +17,11 @@ import { verifyTarEnd, readVerifiedFile } from './sections.ts'
 /** Decides which snapshots are trusted. */
 export interface SnapshotTrust {
   /**
-   * Id of the cluster that the snapshot must be of. If undefined, any cluster whose identity the key opens.
+   * Id of the cluster that the snapshot must come from. If undefined, every cluster whose identity `open` can
+   * open is accepted.
    */
   readonly id: string | undefined
-  /** Opens a sealed identity and returns its id and the key that verifies its snapshots. */
+  /** Opens a sealed identity. Returns the cluster id and the key that verifies snapshots of this cluster. */
   readonly open: (sealed: string) => Promise<SnapshotSigner>
 }
 
@@ -29,19 +30,19 @@ export interface SnapshotSigner {
   readonly publicKey: KeyObject
 }
 
-/** A snapshot that was verified to be made by the cluster itself. */
+/** A snapshot whose manifest and small files were verified to come from the cluster itself. */
 export interface OpenSnapshot {
   readonly manifest: SnapshotManifest
-  /** By name: the sealed identity, cluster.yml and cluster.lock. */
+  /** The sealed identity, cluster.yml and cluster.lock, by file name. */
   readonly small: Readonly<Record<SmallFile, Buffer>>
-  /** Can be read once. Fails at its end unless every byte of the snapshot is unchanged. */
+  /** Bytes of the database; can be read only once. Reading fails at the end if any byte of it has changed. */
   readonly database: AsyncIterable<Uint8Array>
 }
 
 /**
- * Reads a snapshot and verifies its origin. The sealed identity inside proves it, because only the owner of
- * the key can have sealed it. One file and one key are enough, and a snapshot stays valid when CAs are
- * renewed.
+ * Reads a snapshot and verifies its origin. The sealed identity in the snapshot is the proof, because only
+ * the owner of the key can have sealed it. Verification needs only the file and the key, and still works
+ * after CAs are renewed.
  */
 export async function openSnapshot(
   bytes: AsyncIterable<Uint8Array>,

@@ -2,8 +2,8 @@ import { parseSnapshotTime } from './name.ts'
 import type { StoredSnapshot } from './store.ts'
 
 /**
- * Selects the snapshots to remove so that `keep` stay, oldest first. Only generated names of this cluster are
- * counted and removed: a name chosen by a person is kept.
+ * Selects the oldest snapshots to remove, so that `keep` remain. Only generated names of this cluster are
+ * counted and removed; snapshots named by a person are kept.
  */
 export function selectExpiredSnapshots(
   stored: readonly StoredSnapshot[],

@@ -26,7 +26,7 @@ export interface SaveSnapshotDeps {
   readonly signal: AbortSignal
 }
 
-/** Saves the database of an etcd member into a new file. */
+/** Saves the database of an etcd member as a snapshot in a new file. */
 export async function saveSnapshot(
   file: string,
   spec: SnapshotSpec,
@@ -39,7 +39,7 @@ export async function saveSnapshot(
   return writeSnapshot(file, spec, { pieces, details: async () => details, progress, signal })
 }
 
-/** Details of a database beside its bytes. */
+/** Properties of a database that the manifest contains. */
 export interface DatabaseDetails extends Pick<SnapshotManifest, 'member' | 'revision' | 'keys'> {
   /** Version of etcd. */
   readonly etcd: string
@@ -47,13 +47,13 @@ export interface DatabaseDetails extends Pick<SnapshotManifest, 'member' | 'revi
 
 export interface WriteSnapshotDeps extends Pick<SaveSnapshotDeps, 'progress' | 'signal'> {
   readonly pieces: AsyncIterable<DatabasePiece>
-  /** Called with the path of the database, once it is complete. */
+  /** Returns the properties of the database. Called with its path once it is complete. */
   readonly details: (file: string) => Promise<DatabaseDetails>
 }
 
 /**
- * Writes a snapshot into a new file. Size and digest come before the database in it, so that the database is
- * first written into its own file.
+ * Writes a snapshot into a new file. The manifest with size and digest precedes the database, so the database
+ * is first written into a file of its own.
  */
 export async function writeSnapshot(
   file: string,
@@ -111,8 +111,8 @@ interface MemberSource {
 }
 
 /**
- * Picks the member whose database is saved: a healthy one, preferably not the leader, which has most work.
- * Without a quorum, any member that still answers. Among equals, the one with the highest applied index.
+ * Picks the member whose database is saved. A ready member is preferred, then one that is not the leader,
+ * then the highest applied index. Without a quorum no member is ready.
  */
 export function pickMember({ members, health, statuses }: EtcdObservation): MemberSource {
   const candidates = members.flatMap((member) => {

@@ -4,7 +4,10 @@ import { tarEnd, tarHeader, tarPadding } from '../bundle/tar.ts'
 import { snapshotCorrupt, snapshotTruncated } from './errors.ts'
 import type { FileDigest } from './manifest.ts'
 
-/* Reads the parts of a snapshot as strictly as they were written, so that nothing can be hidden in it. */
+/*
+ * Readers for the parts of a snapshot. They accept only what hyperkube writes, so that nothing can be hidden
+ * in a snapshot.
+ */
 
 export async function takeExactly(reader: ByteReader, size: number, part: string): Promise<Buffer> {
   const bytes = await reader.take(size)
@@ -25,7 +28,7 @@ export async function verifyTarEnd(reader: ByteReader): Promise<void> {
   if ((await reader.take(1)).length > 0) throw snapshotCorrupt('something follows its end')
 }
 
-/** Yields the bytes of a file in the archive; fails at the end if size or digest differ. */
+/** Yields the bytes of a file in the archive. Fails at the end if the size or digest differs. */
 export async function* readVerifiedFile(
   reader: ByteReader,
   name: string,

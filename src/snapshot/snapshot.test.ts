@@ -46,7 +46,7 @@ async function save(file: string, content: Buffer): Promise<SnapshotManifest> {
   })
 }
 
-/** Chunks that are aligned with nothing in the archive. */
+/** Yields chunks whose boundaries do not match those of the files in the archive. */
 async function* chunked(bytes: Uint8Array, size = 1000): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }

@@ -1,10 +1,10 @@
-/** A place where snapshots are kept. */
+/** A location where snapshots are kept, for example a directory or a bucket. */
 export interface SnapshotStore {
-  /** For messages: the path of a directory, s3://BUCKET/PREFIX. */
+  /** Name in messages: the path of a directory, or s3://BUCKET/PREFIX. */
   readonly title: string
   /** Stores a file under an unused name. The name becomes visible only when the file is complete. */
   put(name: string, file: string, progress: ReportBytes, signal: AbortSignal): Promise<void>
-  /** Sorted by name. */
+  /** Lists all snapshots, sorted by name. */
   list(signal: AbortSignal): Promise<readonly StoredSnapshot[]>
   /** Yields the whole file. The caller verifies it. */
   read(name: string, signal: AbortSignal): AsyncIterable<Uint8Array>
@@ -13,9 +13,9 @@ export interface SnapshotStore {
 
 export interface StoredSnapshot {
   readonly name: string
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number
-  /** When it was stored, according to the store. */
+  /** Time at which the snapshot was stored, according to the store. */
   readonly modified: Date
 }
 

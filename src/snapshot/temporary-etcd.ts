@@ -11,7 +11,7 @@ import { formatError } from '../kit/errors.ts'
 import { pollUntil } from '../kit/poll-until.ts'
 import { snapshotNotRestored } from './errors.ts'
 
-/** Paths of the programs of etcd. */
+/** Paths of the etcd programs. */
 export interface EtcdPrograms {
   readonly etcd: string
   readonly etcdutl: string
@@ -19,15 +19,15 @@ export interface EtcdPrograms {
 
 /** A temporary etcd with one member, created from a database. */
 export interface TemporaryEtcd extends AsyncDisposable {
-  /** At the current revision, or at an earlier one. */
+  /** Counts the keys at a revision; by default at the current one. */
   countKeys(revision?: number): Promise<KeyCount>
 }
 
-/** A large database takes long to load, in milliseconds. */
+/** Timeout for the start, in milliseconds. It is long because a large database takes long to load. */
 const startTimeoutMs = 600_000
 
 const memberName = 'scratch'
-/** Never contacted: there is only one member. */
+/** etcd requires a peer URL. It is never contacted, because there is only one member. */
 const peerUrl = 'http://localhost:2380'
 const membership = [`--initial-cluster=${memberName}=${peerUrl}`, `--initial-advertise-peer-urls=${peerUrl}`]
 
@@ -51,7 +51,7 @@ export async function startTemporaryEtcd(
       `--name=${memberName}`,
       ...membership,
     ],
-    // The operator's own settings for etcd must not apply here.
+    // With an empty environment, ETCD_* variables of the operator do not apply.
     { cwd: directory, env: {}, signal },
   ).catch((error: unknown) => {
     signal.throwIfAborted()
@@ -63,7 +63,7 @@ export async function startTemporaryEtcd(
     child.kill('SIGKILL')
     await exited
   }
-  // An abort must not wait for a pending request.
+  // On abort etcd is killed at once, even if a request is pending.
   const kill = (): void => void child.kill('SIGKILL')
   signal.addEventListener('abort', kill, { once: true })
   const close = async (): Promise<void> => {
@@ -107,7 +107,7 @@ const flags = [
   '--listen-client-urls=unix://client',
   '--advertise-client-urls=http://localhost:2379',
   '--listen-peer-urls=unix://peer',
-  // The data is discarded soon, so that it need not survive a crash.
+  // The data is soon deleted, so it need not survive a crash.
   '--unsafe-no-fsync',
   // Larger than any snapshot, so that no space alarm is raised.
   `--quota-backend-bytes=${16 * 2 ** 30}`,

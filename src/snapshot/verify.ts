@@ -8,7 +8,9 @@ import { type EtcdPrograms, startTemporaryEtcd } from './temporary-etcd.ts'
 
 export interface VerifySnapshotDeps {
   readonly trust: SnapshotTrust
-  /** Provides the etcd release of a lock. Called once the snapshot is known to be complete. */
+  /**
+   * Provides the etcd programs that cluster.lock pins. Called after the whole snapshot was read and verified.
+   */
   readonly programs: (lock: string) => Promise<EtcdPrograms>
   /** An empty private directory. The caller removes it. */
   readonly directory: string
@@ -16,7 +18,7 @@ export interface VerifySnapshotDeps {
 }
 
 export interface SnapshotVerification extends ExtractedSnapshot {
-  /** Key count of the restored member. */
+  /** Number of keys and revision of the restored etcd. */
   readonly found: KeyCount
 }
 
@@ -25,7 +27,7 @@ export interface ExtractedSnapshot extends Pick<OpenSnapshot, 'manifest' | 'smal
   readonly file: string
 }
 
-/** Verifies a snapshot and writes its database into a directory. */
+/** Verifies a snapshot and writes its database into the directory. */
 export async function extractSnapshot(
   bytes: AsyncIterable<Uint8Array>,
   { trust, directory, signal }: Omit<VerifySnapshotDeps, 'programs'>,
@@ -36,7 +38,7 @@ export async function extractSnapshot(
   return { manifest, small, file }
 }
 
-/** Verifies a snapshot, also by restoring it into a temporary etcd. */
+/** Verifies a snapshot and restores it into a temporary etcd as a test. */
 export async function verifySnapshot(
   bytes: AsyncIterable<Uint8Array>,
   { programs, ...deps }: VerifySnapshotDeps,
@@ -46,7 +48,7 @@ export async function verifySnapshot(
   return { ...extracted, found: await testRestore(extracted, lockedPrograms, deps) }
 }
 
-/** Restores an extracted snapshot into a temporary etcd and compares it with the manifest. */
+/** Restores an extracted snapshot into a temporary etcd and compares the key count with the manifest. */
 export async function testRestore(
   { manifest, file }: ExtractedSnapshot,
   programs: EtcdPrograms,

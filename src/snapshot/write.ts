@@ -16,7 +16,7 @@ export interface SnapshotContent {
   readonly database: AsyncIterable<Uint8Array>
 }
 
-/** Encodes a snapshot. The same content gives the same bytes. */
+/** Encodes a snapshot as a tar archive. The same content always gives the same bytes. */
 export async function* encodeSnapshot(
   { manifest, small, database }: SnapshotContent,
   privateKey: KeyObject,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ipAddress, labelKey, labelValue, linuxPath, port, quantity } from './scalars.ts'
 import { settingsOrNone } from './settings-or-none.ts'
 
-/** Names reserved for the addons that come with hyperkube. */
+/** Names of the addons that come with hyperkube. Addons of a user cannot have these names. */
 export const builtInAddons = ['coredns', 'metrics-server', 'traefik', 'local-path'] as const
 
 const resourceAmounts = z.strictObject({ cpu: quantity, memory: quantity }).partial()
@@ -64,7 +64,7 @@ export const metricsSchema = settingsOrNone(
     .meta({ id: 'Metrics', description: 'metrics-server, for `kubectl top` and autoscalers.' }),
 )
 
-/** Health port of Traefik, bound on the host itself and not reachable from outside. */
+/** Port of Traefik's health endpoint. It is bound on the host and not reachable from outside. */
 export const traefikHealthPort = 10_254
 
 export const ingressSchema = settingsOrNone(

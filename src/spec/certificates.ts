@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { parseDuration } from '../kit/duration.ts'
 
 /**
- * Components check every five minutes for new certificates. A renewal starts when a third of the lifetime is
- * left, and the new certificate must be requested, signed and loaded before the old one expires.
+ * Minimum lifetime of a certificate. Renewal starts when a third of it is left. Components check for new
+ * certificates every five minutes, so less time would not be enough.
  */
 const minLifetimeMs = 20 * 60_000
-/** Longest lifetime that is signed without an operator. */
+/** Maximum lifetime. It is also the longest that is signed without an operator. */
 const maxLifetimeMs = 365 * 86_400_000
 
 const lifetime = z

@@ -29,7 +29,10 @@ function addonFiles({ spec }: Cluster): Problem[] {
   )
 }
 
-/** CoreDNS exits when it detects that its own queries come back to it. */
+/**
+ * Reports DNS servers to which CoreDNS would forward its own queries in a loop. CoreDNS exits when it detects
+ * such a loop.
+ */
 function dnsLoop({ spec }: Cluster): Problem[] {
   if (spec.dns === 'none') return []
   return (spec.dns.forward ?? []).flatMap((server, index) => {
@@ -56,7 +59,7 @@ function ingressPorts({ spec }: Cluster): Problem[] {
   return [...same, ...taken]
 }
 
-/** Directories that `reset` deletes completely, or that belong to the operating system. */
+/** Directories that must not hold volumes: `reset` deletes them, or they belong to the operating system. */
 const reservedDirectories = [
   '/etc/hyperkube',
   '/opt/hyperkube',

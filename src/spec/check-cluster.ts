@@ -24,7 +24,10 @@ const rules: readonly ClusterRule[] = [
   ...addonRules,
 ]
 
-/** Callers that know more than the file contains pass rules of their own. */
+/**
+ * Checks a cluster with the rules of this file and `extraRules`, for callers that know more than cluster.yml
+ * contains.
+ */
 export function checkCluster(cluster: Cluster, extraRules: readonly ClusterRule[]): readonly Problem[] {
   return [...rules, ...extraRules].flatMap((rule) => rule(cluster))
 }
@@ -175,7 +178,10 @@ function nodePorts({ spec }: Cluster): Problem[] {
   return [problem('SPEC_WRONG_VALUE', path, 'must be two ports, the lower one first')]
 }
 
-/** Every user of a host can read the environment of a systemd unit. */
+/**
+ * Rejects proxy URLs with a user or password, because every user of a host can read the environment of a
+ * systemd unit.
+ */
 function proxyPasswords({ spec }: Cluster): Problem[] {
   return (['http', 'https'] as const).flatMap((name) => {
     const url = URL.parse(spec.proxy?.[name] ?? '')

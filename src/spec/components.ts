@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { extraArgs, quantity } from './scalars.ts'
 
-/** A part of a component's own configuration file, merged over the one hyperkube writes. */
+/**
+ * A part of a component's own configuration file. It is merged over the configuration that hyperkube writes.
+ */
 const configuration = z
   .record(z.string(), z.json())
   .meta({ description: 'Merged over the configuration that hyperkube writes.' })
@@ -41,8 +43,8 @@ export const componentsSchema = z
 export type Components = z.infer<typeof componentsSchema>
 
 /**
- * Settings that override those of the cluster on one host. Only components that run on every node can differ
- * by host.
+ * Settings of a single host that override those of the cluster. They exist only for components that run on
+ * every node.
  */
 export const hostComponentsSchema = z
   .strictObject({

@@ -1,7 +1,7 @@
 import { isMap, isNode, isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml'
 import type { Finding, Position } from '../contract/finding.ts'
 
-/** A file's text and the file name to show in findings. */
+/** Text of a file, with the file name to show in findings. */
 export interface SourceText {
   readonly file: string
   readonly text: string
@@ -9,12 +9,15 @@ export interface SourceText {
 
 export type Path = readonly (string | number)[]
 
-/** A parsed YAML document that knows the position of every value. */
+/** A parsed YAML document with the position of every value. */
 export interface LocatedDocument {
   readonly value: unknown
-  /** Position of the value at a path, or of its nearest existing ancestor. */
+  /**
+   * Returns the position of the value at a path. If it does not exist, returns the position of its nearest
+   * existing ancestor.
+   */
   positionOf(path: Path): Position
-  /** Position of a key of a map. */
+  /** Returns the position of a key in the map at a path. */
   positionOfKey(path: Path, key: string): Position
 }
 
@@ -22,7 +25,9 @@ export type ReadDocumentResult =
   | { readonly ok: true; readonly document: LocatedDocument }
   | { readonly ok: false; readonly findings: readonly Finding[] }
 
-/** No hand-written cluster.yml is larger. A larger file is a mistake or a denial-of-service attempt. */
+/**
+ * Maximum length of a cluster.yml in characters. A longer file is a mistake or a denial-of-service attempt.
+ */
 const maxLength = 1_000_000
 const maxAliases = 100
 
@@ -43,7 +48,7 @@ export function readDocument({ file, text }: SourceText): ReadDocumentResult {
     lineCounter: lines,
     prettyErrors: false,
     uniqueKeys: true,
-    // The library would print warnings to the terminal.
+    // Otherwise the library prints warnings to the terminal.
     logLevel: 'error',
   })
   const [document, second] = 'empty' in documents ? [] : documents

@@ -18,7 +18,10 @@ export const hostRole = z.enum(['control-plane', 'etcd', 'worker']).meta({
 })
 export type HostRole = z.infer<typeof hostRole>
 
-/** How to reach a host. Fields that a host omits come from the cluster's own `ssh`. */
+/**
+ * SSH settings of a host or of the whole cluster. Fields that a host omits are taken from the cluster's
+ * `ssh`.
+ */
 export const sshSchema = z
   .strictObject({
     user: z.string().min(1),

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { suggestWord } from '../kit/suggest.ts'
 import type { Path } from './document.ts'
 
-/** A schema issue as a finding for the author of the file. */
+/** Code, message and hint that describe a schema issue to the author of the file. */
 export interface IssueMessage {
   readonly code: string
   readonly message: string
@@ -28,7 +28,7 @@ export function describeIssue(issue: z.core.$ZodIssue): IssueMessage {
   }
 }
 
-/** `known` are the valid keys of the map that contains the key. */
+/** Describes a key that does not exist. `known` are the valid keys of the same map. */
 export function describeUnknownKey(key: string, known: readonly string[]): IssueMessage {
   return {
     code: 'SPEC_UNKNOWN_KEY',
@@ -44,7 +44,10 @@ function wrongType(issue: z.core.$ZodIssueInvalidType): IssueMessage {
   return { code: 'SPEC_WRONG_TYPE', message }
 }
 
-/** Messages of our schemas begin in lower case. Messages of zod do not, and are replaced by ours. */
+/**
+ * Returns the message if it comes from hyperkube's schemas, which begin in lower case. Messages of zod begin
+ * in upper case and are not used.
+ */
 function ownMessage(message: string): string | undefined {
   return /^[a-z]/.test(message) ? message : undefined
 }
@@ -77,7 +80,7 @@ function describeValueType(value: unknown): string {
   return typeof value === 'string' ? 'text' : describeType(typeof value)
 }
 
-/** Formats a path as a person would write it: spec.hosts[2].address. */
+/** Formats a path, for example as spec.hosts[2].address. */
 export function formatPath(path: Path): string {
   return path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))

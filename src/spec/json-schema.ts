@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { clusterSchema } from './cluster.ts'
 import type { Path } from './document.ts'
 
-/** JSON Schema that editors use to complete and check cluster.yml. */
+/** Builds the JSON Schema with which editors complete and check cluster.yml. */
 export function clusterJsonSchema(): z.core.JSONSchema.BaseSchema {
   return z.toJSONSchema(clusterSchema, { io: 'input', target: 'draft-2020-12' })
 }
 
 type Schema = z.core.JSONSchema._JSONSchema
 
-/** Keys that the schema of cluster.yml allows in the map at a path. */
+/** Lists the keys that the schema of cluster.yml allows in the map at a path. */
 export function knownKeys(root: z.core.JSONSchema.BaseSchema, path: Path): string[] {
   const resolve = (schema: Schema | undefined): z.core.JSONSchema.BaseSchema[] => {
     if (schema === undefined || typeof schema === 'boolean') return []

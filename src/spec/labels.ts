@@ -1,4 +1,7 @@
-/** Label prefixes and keys reserved for Kubernetes that a kubelet may set on its own node. */
+/**
+ * Reserved label prefixes that a kubelet may nevertheless set on its own node. `allowedKeys` are single
+ * labels of this kind.
+ */
 const allowedPrefixes = ['kubelet.kubernetes.io', 'node.kubernetes.io']
 const allowedKeys = new Set([
   'kubernetes.io/hostname',
@@ -10,8 +13,8 @@ const allowedKeys = new Set([
 ])
 
 /**
- * True if a node may set this label on itself. Other labels are set through the API; otherwise a compromised
- * node could make itself a control plane.
+ * True if a kubelet may set this label on its own node. Other labels are set through the API; otherwise a
+ * compromised node could label itself as a control plane.
  */
 export function canNodeSetLabel(key: string): boolean {
   const prefix = key.includes('/') ? key.slice(0, key.indexOf('/')) : ''

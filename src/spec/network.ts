@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { cidr, port } from './scalars.ts'
 
-/** One network, or one of each address family. */
+/** One network, or two: one for each address family. */
 const networks = z.union(
   [cidr.transform((one) => [one]), z.array(cidr).min(1).max(2)],
   'must be a network such as 10.244.0.0/16',
 )
 
 /**
- * Windows only accepts VNI 4096 with port 4789. They are the default for every cluster, so that a Windows
- * host can join later.
+ * Settings of flannel. Windows supports only VNI 4096 and port 4789, so these are the defaults of every
+ * cluster and a Windows host can join later.
  */
 export const flannelSchema = z
   .strictObject({

@@ -2,7 +2,7 @@ import type { Finding } from '../contract/finding.ts'
 import type { Cluster } from './cluster.ts'
 import type { Path } from './document.ts'
 
-/** A problem found between fields that are each valid on their own. */
+/** A problem that a rule found in a cluster.yml whose single fields are valid. */
 export type Problem = Pick<Finding, 'code' | 'severity' | 'message' | 'hint'> & { readonly path: Path }
 
 export type ClusterRule = (cluster: Cluster) => readonly Problem[]

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { readCluster } from './read-cluster.ts'
 
-/** Any input gives a cluster or an error finding, never an exception. */
+/** Checks that a text gives either a cluster or at least one error finding, and never an exception. */
 function expectReadable(text: string): void {
   const { cluster, findings } = readCluster({ file: 'cluster.yml', text })
   const errors = findings.filter(({ severity }) => severity === 'error')
@@ -57,7 +57,7 @@ test('any value where a cluster should be', () => {
   )
 })
 
-/** Replaces one value of a valid cluster, so that the test reaches every level of the schema. */
+/** One value of a valid cluster is replaced, so that the test reaches every level of the schema. */
 test('any value in any place of a right cluster', () => {
   const right = {
     apiVersion: 'hyperkube.dev/v1',

@@ -16,7 +16,7 @@ spec:
       roles: [worker]
 `
 
-/** Findings as a person sees them. */
+/** Reads a text and formats its findings as lines. */
 function formatFindings(text: string): string[] {
   return readCluster({ file: 'cluster.yml', text }).findings.map(
     ({ position, path, message, hint, severity }) => {

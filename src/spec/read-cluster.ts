@@ -29,7 +29,7 @@ export function readCluster(source: SourceText, extraRules: readonly ClusterRule
 type Issue = Parameters<typeof describeIssue>[0]
 
 function schemaFindings(document: LocatedDocument, issues: readonly Issue[]): Finding[] {
-  // The JSON schema is costly to build, so it is built once for all issues.
+  // The JSON schema is costly to build, so it is built once and only if there are unknown keys.
   const narrowed = issues.flatMap((issue) => narrowUnionIssue(issue))
   const schema = narrowed.some(({ code }) => code === 'unrecognized_keys') ? clusterJsonSchema() : {}
   return narrowed.flatMap((issue) => {
@@ -48,8 +48,8 @@ function schemaFindings(document: LocatedDocument, issues: readonly Issue[]): Fi
 }
 
 /**
- * Narrows a failed union to the alternative whose outer shape matches, and returns the issues inside that
- * alternative.
+ * Replaces the issue of a failed union by the issues inside the alternative whose outer shape matches the
+ * value.
  */
 function narrowUnionIssue(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue]

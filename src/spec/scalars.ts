@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Scalar values of cluster.yml, each with its own error message. */
+/** A DNS label. Names in cluster.yml must have this form. */
 export const dnsLabel = z
   .string()
   .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be a DNS label: lower-case letters, digits and dashes')
@@ -55,12 +55,15 @@ export const taint = z
 
 export const absolutePath = z.string().regex(/^(\/|[A-Za-z]:[\\/])/, 'must be an absolute path')
 
-/** Without `.` and `..` segments, so that paths can be compared. */
+/** Absolute path without `.` and `..` segments, so that two paths can be compared. */
 export const linuxPath = z
   .string()
   .regex(/^(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/, 'must be an absolute path such as /srv/volumes')
 
-/** Programs in this directory are named in command lines, where a space would end the name. */
+/**
+ * Absolute Windows path without spaces. Programs in this directory appear in command lines, where a space
+ * would end the path.
+ */
 export const windowsDirectory = z
   .string()
   .regex(
@@ -72,7 +75,7 @@ export const quantity = z
   .string('must be a quantity such as 500m or 1Gi; quote plain numbers')
   .regex(/^\d+(\.\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/, 'must be a quantity such as 500m or 1Gi')
 
-/** Value of a flag: booleans and numbers are converted to text. */
+/** Value of a flag. Booleans and numbers are converted to text. */
 const argument = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
 export const extraArgs = z

@@ -78,7 +78,7 @@ test('the bundle is unchanged, and the lock is the one that it was created from'
 test('a flipped byte is refused, by verify and by up, and no host gets it', async () => {
   const whole = await readFile(join(operator.directory, bundle))
   const flipped = Buffer.from(whole)
-  // Inside the first file after the archive header.
+  // This offset lies inside the first file of the archive, after its header.
   const offset = flipped.indexOf('artifacts/linux-') + 100_000
   flipped.writeUInt8(flipped.readUInt8(offset) ^ 1, offset)
   await writeFile(join(operator.directory, 'flipped.bundle'), flipped)
@@ -87,7 +87,7 @@ test('a flipped byte is refused, by verify and by up, and no host gets it', asyn
   await operator.edit((document) => document.setIn(['spec', 'artifacts', 'bundle'], 'flipped.bundle'))
   const up = await operator.must(1, 'up', '--yes')
   expect(up.stderr).toContain('BUNDLE_DAMAGED')
-  // Uploaded files are named by their digest, so a damaged file would have another digest than its name.
+  // The name of an uploaded file is its digest, so a damaged upload would not match its name.
   for (const host of hosts) {
     const wrong = `cd /var/lib/hyperkube/agent/delivered/files; sha256sum * 2>/dev/null | awk '$1 != $2'`
     expect(await readOutput(host, wrong), host.name).toBe('')

@@ -154,7 +154,8 @@ describe('cgroups', () => {
       expect(cgroups).toEqual(
         expect.arrayContaining(groups(own.filter(({ status }) => status.phase === 'Running'))),
       )
-      // A pod that has ended keeps its cgroup for a while, so not all cgroups need to exist.
+      // A pod that has ended keeps its cgroup for a while. So every cgroup belongs to a pod, but a pod may
+      // have none.
       expect(groups(own)).toEqual(expect.arrayContaining(cgroups))
     }
   })
@@ -163,7 +164,7 @@ describe('cgroups', () => {
     const [cp1, w1] = await Promise.all([lab.host('cp1'), lab.host('w1')])
     const orphan = 'pod00000000-0000-4000-8000-000000000000'
     const createCommand = `mkdir /sys/fs/cgroup/memory/kubepods/besteffort/${orphan}`
-    // The kubelet of the worker is stopped meanwhile; the kubelet of the control plane runs.
+    // Only the kubelet of the worker is stopped; the kubelet of the control plane keeps running.
     await w1.exec(['systemctl', 'stop', 'kubelet'])
     try {
       await w1.script(createCommand)

@@ -29,7 +29,7 @@ test('shows help in under 150 ms', async () => {
   process.stderr.write(
     `--help: best ${best.toFixed(0)} ms, median ${median.toFixed(0)} ms of ${times.length}\n`,
   )
-  // The best time, because load on the machine only adds to it.
+  // Compares the best time, because load on the machine only makes runs slower.
   expect(best).toBeLessThan(150)
 })
 
@@ -63,7 +63,7 @@ test('writes a cluster.yml and finds it valid; says where a wrong one is wrong',
   expect(wrong.stdout).toContain(`${file}:3:1: error SPEC_UNKNOWN_KEY: spek there is no setting "spek" here`)
 })
 
-/** Checks in each shell what `hyperkube val` completes to, or which function completes it. */
+/** For each shell: a script that queries the completion of hyperkube, and its expected output. */
 const shells = [
   ['bash', 'COMP_WORDS=(hyperkube val) COMP_CWORD=1; _hyperkube; echo "${COMPREPLY[*]}"', 'validate'],
   ['zsh', 'print -r -- "${_comps[hyperkube]}"', '_hyperkube'],

@@ -64,7 +64,7 @@ test('the facts of a host match the lab', async () => {
   expect(addresses.filter((one) => one.interface === 'eth0')).toEqual([
     { interface: 'eth0', address: host.address, prefix: 24, mtu: Number(mtu) },
   ])
-  // All hosts share the clock of the machine.
+  // A lab host has the same clock as this test.
   expect(Math.abs(clock - Date.now() / 1000)).toBeLessThan(60)
   expect(disks.map(({ path }) => path)).toEqual([
     '/',
@@ -79,7 +79,8 @@ test('the facts of a host match the lab', async () => {
 })
 
 test('reading facts changes nothing on a host', async () => {
-  // Terminals of a host that has just started write agetty.reload when an address appears.
+  // Excludes agetty.reload: terminals of a host that has just started write this file when an address
+  // appears.
   const readState = async (): Promise<string> =>
     (await host.script('nft list ruleset; ip -o link; ip netns list; ls -I agetty.reload /run /etc /var/lib'))
       .stdout
@@ -110,7 +111,7 @@ test('a service with one of our names is found when it is not ours', async () =>
   expect(await foreign()).toEqual(['etcd.service'])
   await host.exec(['tee', file], { input: unit('/opt/hyperkube/etcd-3.7.3/etcd') })
   expect(await foreign()).toEqual([])
-  // The effective unit counts, which systemd merges from both files.
+  // hyperkube must check the effective unit, which systemd merges from both files.
   await host.exec(['mkdir', '-p', `${file}.d`])
   await host.exec(['tee', `${file}.d/other.conf`], {
     input: `[Service]\nExecStart=\nExecStart=/usr/bin/etcd\n`,
@@ -139,7 +140,7 @@ test('costs under 200 ms, once the program has started', async () => {
   process.stderr.write(
     `facts: best ${facts.wall} ms, ${facts.processor} ms of a processor; of it ${start.wall} and ${start.processor} ms to start\n`,
   )
-  // Processor time, because other load on the machine changes the wall time.
+  // Compares processor time, because other load on the machine changes the wall time.
   expect(facts.processor - start.processor).toBeLessThan(200)
 })
 
@@ -148,7 +149,7 @@ interface Times {
   readonly processor: number
 }
 
-/** Best of seven, in milliseconds: load on the machine only adds to the time. */
+/** Returns the best of seven runs in milliseconds, because load on the machine only makes runs slower. */
 async function measure(command: string): Promise<Times> {
   const { stdout } = await host.exec([
     'bash',

@@ -8,9 +8,8 @@ import { waitForApi, expectGoldenOutput, FaultLab, kubernetes, upArgs } from '..
 import { Terminal } from '../support/terminal.ts'
 
 /**
- * What an operator sees in case of a fault, one golden file each: the problem, the host, and the next
- * command. The same two hosts go through all faults, from nothing to a cluster, so the tests depend on their
- * order. Faults that need three control planes are in the full suite.
+ * These tests compare what an operator sees after each fault with a golden file. All use the same two hosts
+ * and depend on their order. Faults that need three control planes are in the full suite.
  */
 let faultLab: FaultLab
 let cp1: Host
@@ -146,7 +145,7 @@ describe('while hosts are at work', () => {
     await w1.fillDisk()
     await w1.exec(['rm', '/var/spare'])
     const result = await faultLab.terminal.hyperkube(...upArgs)
-    // Which download fails first is random.
+    // The download that fails first differs from run to run.
     const text = result.text.replace(
       /w1\/[\w-]+: (APPLY_DISK_FULL): create artifact [\w-.]+:/,
       'w1/ANY: $1: ANY:',
@@ -173,7 +172,7 @@ describe('while hosts are at work', () => {
     const log = result.text.match(/^ {4}│ .*\n/gm) ?? []
     expect(log).toHaveLength(20)
     const reason = log.find((line) => line.includes('election-timeout'))
-    // At which point of a restart the last twenty lines begin is random.
+    // The last twenty log lines may begin at any point of a restart, so only the reason is compared.
     const text = result.text
       .replace(log.join(''), `    │ …\n${reason}    │ …\n`)
       .replaceAll(/ended \d+ times/g, 'ended N times')
@@ -185,7 +184,7 @@ describe('while hosts are at work', () => {
   test('an operator lock that is taken by force', async () => {
     const first = faultLab.terminal.start(...upArgs)
     await first.waitForOutput('cp1/etcd: ')
-    // Like an operator who has closed their laptop.
+    // A stopped process behaves like an operator's laptop that was closed.
     first.signal('SIGSTOP')
     await waitForApi(cp1)
     const second = faultLab.terminal.start(...upArgs, '--force-unlock')

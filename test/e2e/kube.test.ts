@@ -61,7 +61,7 @@ const kubeconfig = z.looseObject({
   ]),
 })
 
-/** Creates a client with the credentials of a kubeconfig, for the only API server. */
+/** Creates a client for the API server of cp1 with the credentials of a kubeconfig. */
 function createClient(text: string): KubeClient {
   const { clusters, users } = kubeconfig.parse(parse(text))
   const { user } = users[0]
@@ -161,7 +161,7 @@ describe('the objects that every cluster has', () => {
     [true, { ...kubelets, verb: 'get', resource: 'nodes', subresource: 'log' }],
     [true, { user: 'jane', groups: ['hyperkube:admins'], verb: 'delete', resource: 'nodes' }],
     [false, { user: 'jane', verb: 'delete', resource: 'nodes' }],
-    // Kubelets cannot get certificates for themselves; agents sign the renewal requests of nodes.
+    // Kubelets may not have their own CSRs approved automatically; agents sign the renewal requests of nodes.
     [
       false,
       {
@@ -337,7 +337,7 @@ describe('a lease', () => {
   })
 
   test('expires when it is not renewed', async () => {
-    // A slow machine must be able to respond within a third of the duration.
+    // The duration is long enough for a slow machine to respond within a third of it.
     const [gone, next] = [contender('gone', 9000), contender('next', 9000)]
     const started = performance.now()
     await gone.acquire(100, signal)

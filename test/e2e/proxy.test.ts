@@ -13,7 +13,7 @@ import { parseKubeconfig } from '../support/kubeconfig.ts'
 import { openFreshLab } from '../support/lab.ts'
 import { waitForRequests, findOutages, ProxiedApi, signalApiServer } from '../support/proxied-api.ts'
 
-/** Enough to show what clients see. test/full has four times the load, and more faults. */
+/** API requests per second. test/full uses four times the load and more faults. */
 const perSecond = 50
 
 let lab: Lab
@@ -77,7 +77,7 @@ describe('hyperkube proxy', () => {
   const program = [join(import.meta.dirname, '../../src/main.ts')]
   let child: ChildProcess
   let output = ''
-  /** Like kubectl, over a new connection. */
+  /** Sends a GET request through the proxy over a new connection, as kubectl does. */
   let get: (path: string) => Promise<string>
 
   beforeAll(async () => {
@@ -101,7 +101,7 @@ describe('hyperkube proxy', () => {
   })
   afterAll(() => child.kill('SIGKILL'))
 
-  /** Waits until the last reported health of a server is this one. */
+  /** Waits until the last line that the proxy printed about a server has this health. */
   async function waitForReportedHealth(host: Host, health: string): Promise<void> {
     const isReported = async (): Promise<boolean> =>
       output

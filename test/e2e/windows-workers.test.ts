@@ -5,8 +5,8 @@ import { pollUntil } from '../../src/kit/poll-until.ts'
 import { tamperWithFile, readText, setUpWindowsCluster } from '../support/windows-cluster.ts'
 
 /**
- * Windows hosts without Windows: only Windows itself is simulated, everything from cluster.yml to the Service
- * Control Manager is real. docs/windows.md says what this proves and what it does not.
+ * In this cluster only Windows itself is simulated; everything else is real. docs/windows.md explains what
+ * this test proves.
  */
 const cluster = setUpWindowsCluster('windows', ['v1.37.1'])
 
@@ -49,7 +49,7 @@ test('status lists their services, and logs returns their logs', async () => {
 
 test('manual changes are repaired', async () => {
   const { windows, must } = cluster()
-  // Otherwise the agent may repair it first.
+  // Without the pause, the agent may repair the drift before `plan` runs.
   await must(0, 'heal', 'pause', 'win1', '--for', '10m')
   const [win1] = windows
   if (win1 === undefined) throw new Error('there is no Windows host')

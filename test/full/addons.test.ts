@@ -10,8 +10,8 @@ import type { UpCluster } from '../support/up-cluster.ts'
 
 const kubernetes = '1.37.1'
 /**
- * In milliseconds: the limit for name resolution to recover after a node is lost, and how long lookups are
- * observed.
+ * Milliseconds: the limit for name resolution to recover after a node is lost, and the duration of the
+ * lookups.
  */
 const [maxRecoveryMs, watchMs] = [60_000, 90_000]
 

@@ -17,7 +17,7 @@ import { openLabMirror } from '../support/lab-mirror.ts'
 import { openFreshLab, startOneHost } from '../support/lab.ts'
 import { connectHost, buildRelease } from '../support/own-releases.ts'
 
-/** Two releases of hyperkube and a complete node, through the commands of an operator. */
+/** This suite installs and updates agents on a complete node with the commands of an operator. */
 const [kubernetes] = kubernetesVersions
 const services = [
   'apiserver-proxy',

@@ -55,7 +55,7 @@ afterAll(async () => {
   }
 })
 
-/** Removes the services of hyperkube itself, which have their own suites. */
+/** Removes hyperkube's own services from a plan, because other suites test them. */
 function withoutOwnServices(fullPlan: NodePlan): NodePlan {
   const components = fullPlan.components
     .filter(({ name }) => name !== 'apiserver-proxy' && name !== 'hyperkube-controller-manager')
@@ -120,7 +120,7 @@ test('no secret is in the ledger or the journal', async () => {
   expect(stdout).not.toContain('PRIVATE KEY')
 })
 
-/** A manual change, the finding that reports it, and the ops that repair it. */
+/** Each entry: a manual change, the finding that reports it, and the ops that repair it. */
 const drifts: readonly (readonly [by: string, message: string, repairs: readonly string[]])[] = [
   [
     'echo "# by hand" >> /etc/hyperkube/kube-scheduler/kubeconfig',
@@ -301,7 +301,7 @@ test('after a power cut the next run goes on', { timeout: 900_000 }, async () =>
   await bringUp()
 })
 
-/** From any state to a Ready node with nothing left to do. */
+/** Applies the plan stage by stage, until the node is Ready and a diff has no ops. */
 async function bringUp(): Promise<void> {
   for (const through of ['api', 'node', 'network'] as const) {
     expect(findFailure(await applier.apply(plan, { through }))).toBeUndefined()

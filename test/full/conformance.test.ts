@@ -10,10 +10,10 @@ import { expectNoTraces, conformanceTestList } from '../support/conformance-suit
 
 const evidence = join(import.meta.dirname, '../../docs/evidence/conformance.md')
 const hours = 3_600_000
-/** Serially the tests take more than two hours, and mostly wait. */
+/** Number of parallel test processes. One process would need more than two hours, mostly waiting. */
 const parallel = 4
 
-/** Images that cannot be built here: a test inspects kitten for Alpine, which is not available. */
+/** Images that cannot be built here. A test expects kitten to contain Alpine, which is not available. */
 const missingImages = ['kitten']
 
 let opened: ConformanceCluster | undefined

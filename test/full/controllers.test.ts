@@ -15,7 +15,7 @@ import type { UpCluster } from '../support/up-cluster.ts'
 
 const minute = 60_000
 
-/** Controllers that act only when something is wrong. */
+/** Tests controllers that act only when something is wrong. */
 describe('controllers of a cluster', () => {
   const clusterNow = setUpCluster('controllers', '3+1', '1.37.1', {
     prepare: async ({ edit }) =>
@@ -54,7 +54,7 @@ describe('controllers of a cluster', () => {
         renewAfter: timestampAfter(-20 * day),
         notAfter: timestampAfter(10 * day),
       }
-      // A host without an agent, because agents of real hosts renew in time.
+      // This Host has no agent, because agents of real hosts renew in time.
       await clusterNow().api.create('/apis/hyperkube.dev/v1/hosts', {
         apiVersion: 'hyperkube.dev/v1',
         kind: 'Host',
@@ -188,7 +188,7 @@ describe('controllers of a cluster', () => {
       await kubectl.run('patch', 'configmap', 'greeting', '-p', JSON.stringify({ data: { text: 'go away' } }))
       await restartManagers(clusterNow())
       await waitForAddonEvent(clusterNow(), 'AddonDrift', 'ConfigMap default/greeting was changed')
-      // Only an operator can decide about a changed field.
+      // The controller does not restore changed fields, because an operator must decide about them.
       expect(await api.get(greeting)).toMatchObject({ data: { text: 'go away' } })
       await recordManagerEvidence(
         'something of an addon is gone or changed, with addon-reconciler on',
@@ -228,8 +228,8 @@ describe('controllers of a cluster', () => {
         },
         { timeoutMs: 2 * minute, intervalMs: 1000 },
       )
-      // The leader as agents report it, which is what the controller sees; it may change at any time under
-      // this load.
+      // The etcd leader as agents report it, because the controller uses the same data. Under this load the
+      // leader may change at any time.
       let leader: string | undefined
       const done = await pollUntil(
         'all three to have given it back',
@@ -283,13 +283,13 @@ async function restartManagers({ hosts }: UpCluster): Promise<void> {
     await one.script('systemctl restart hyperkube-controller-manager')
 }
 
-/** Waits for an event with this reason whose note has this prefix. */
+/** Waits for an event with this reason and a note that starts with `begins`. */
 async function waitForAddonEvent(cluster: UpCluster, reason: string, begins = ''): Promise<string> {
   const filter = { namespace: 'kube-system', begins }
   return pollUntil('an event', async () => findEventNote(cluster, reason, filter), { timeoutMs: minute })
 }
 
-/** Metrics of all managers; only the leader has metrics of addons. */
+/** Reads the metrics of all managers, because only the leader has metrics of addons. */
 async function readAllMetrics({ hosts }: UpCluster): Promise<string> {
   return (await settleAll(selectControlPlanes(hosts).map(fetchManagerMetrics))).join('')
 }
@@ -304,10 +304,10 @@ const signingList = z.object({
   ),
 })
 
-/** The API itself accepts no more than half of them. */
+/** Number of rogue requests to generate. The API rejects at least half of them. */
 const rogueCount = 2600
 
-/** Megabytes that are written and deleted. */
+/** Megabytes of data that are written to etcd and deleted. */
 const megabytes = 220
 
 const hostSchema = z.object({
@@ -347,7 +347,7 @@ async function patchStatus(kubectl: Kubectl, kind: string, name: string, status:
   )
 }
 
-/** The fields that the API requires of a node. */
+/** The fields of `nodeInfo` that the API requires. */
 const minimalNodeInfo = {
   architecture: 'amd64',
   bootID: '1',

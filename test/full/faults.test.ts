@@ -9,14 +9,14 @@ import {
 } from '../support/fault-lab.ts'
 
 /**
- * What an operator sees when one or two of three control planes are unreachable. The tests depend on their
- * order.
+ * These tests check what an operator sees when one or two of three control planes are unreachable. They
+ * depend on their order.
  */
 let faultLab: FaultLab
 let cp1: Host
 let cp2: Host
 let cp3: Host
-/** A change that restarts every API server. */
+/** Changes to cluster.yml that restart every API server. */
 const apiServerChange = { 'spec.components.apiServer': { args: { 'max-requests-inflight': '500' } } }
 
 beforeAll(async () => {

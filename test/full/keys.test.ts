@@ -29,8 +29,8 @@ const roots = z.object({ items: z.array(z.object({ data: z.record(z.string(), z.
 const perSecond = 50
 
 /**
- * Rotates the keys of a running cluster. It must run last, because earlier kubeconfigs and clients stop
- * working. With several control planes it runs under load, and no request may fail.
+ * Rotates the keys of a running cluster. This suite must run last, because earlier kubeconfigs stop working.
+ * With several control planes it runs under load, and every request must succeed.
  */
 function keysSuite(clusterNow: () => UpCluster): void {
   const runCerts = async (code: number, ...args: readonly string[]) =>
@@ -81,7 +81,7 @@ function keysSuite(clusterNow: () => UpCluster): void {
       timeoutMs: 120_000,
       intervalMs: 2000,
     })
-    // Open connections are not authenticated again.
+    // The restart makes the kubelet authenticate again; open connections stay authenticated.
     await worker.script('systemctl restart kubelet')
     await pollUntil('the node to be NotReady', async () => !(await isReady(clusterNow(), worker)), {
       timeoutMs: 180_000,
@@ -198,7 +198,10 @@ async function isReady(cluster: UpCluster, { name }: Host): Promise<boolean> {
   }
 }
 
-/** Undefined with one control plane, because no API server responds while it restarts. */
+/**
+ * Starts load on the API. Returns undefined with one control plane, because the API is unavailable while its
+ * server restarts.
+ */
 async function startLoad(cluster: UpCluster): Promise<LoadProcess | undefined> {
   const worker = cluster.hosts.find(({ name }) => name.startsWith('w'))
   if (worker === undefined || !cluster.hosts.some(({ name }) => name === 'cp2')) return undefined
@@ -227,12 +230,15 @@ async function runUnderLoad(
   return { figures: await stopLoad(load) }
 }
 
-/** Switches to a new kubeconfig as soon as the new CA signs. Returns the failed requests. */
+/**
+ * Runs load during a rotation of the CA, with a new kubeconfig as soon as the new CA signs. Returns the
+ * failed requests.
+ */
 async function loadAcrossCaRotation(
   cluster: UpCluster,
   rotation: Promise<unknown>,
 ): Promise<LoadFigures['failed']> {
-  // The caller awaits it and sees the error.
+  // The caller awaits the same promise and gets its error.
   rotation.catch(() => undefined)
   await prepareLoad(cluster)
   const before = await startLoad(cluster)

@@ -16,8 +16,8 @@ import { listNodeNames, listReadyNodes, listVoters } from '../support/membership
 import { createOperator, type Operator } from '../support/operator.ts'
 
 /**
- * Machines are lost for good: first most members of etcd, then one member and a worker. The tests depend on
- * their order.
+ * In this suite machines are lost for good: first most members of etcd, then one member and a worker. The
+ * tests depend on their order.
  */
 const names = ['cp1', 'cp2', 'cp3', 'w1', 'w2']
 const survivors = ['cp1', 'w1', 'w2']
@@ -26,7 +26,7 @@ let lab: Lab
 let hosts: ReadonlyMap<string, Host>
 let operator: Operator
 let api: KubeApi
-/** Pods on hosts that survive. */
+/** Probe pods on the surviving hosts before the loss. */
 let podsBefore: readonly ProbePod[]
 const written: string[] = []
 
@@ -78,7 +78,7 @@ test('what each would lose is shown, and the cluster comes back from the member 
   expect(await findLostWrites(api, { acknowledged: written, refused: 0 })).toEqual([])
   expect(written).toHaveLength(100)
   expect(await listVoters(hostNamed('cp1'))).toEqual(['cp1'])
-  // Controllers that have just started give every node its grace period.
+  // Controllers that have just started wait for a grace period before they mark a node as not Ready.
   await pollUntil(
     'the lost ones to be missed',
     async () => (await listReadyNodes(api)).join() === survivors.join(),
@@ -101,7 +101,7 @@ test('nodes of hosts that are lost are taken out by the next up', async () => {
 test('hosts that have power again are reset, and join again', async () => {
   for (const name of ['cp2', 'cp3']) await lab.start(name)
   await setHosts(...names)
-  // Together they have a quorum of the etcd that they remember.
+  // cp2 and cp3 have a quorum of the previous etcd cluster, so they start it again.
   await pollUntil(
     'the previous etcd to be noticed',
     async () =>
@@ -147,7 +147,7 @@ test('a worker and a control plane are lost, and taken out without being reached
   expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
 })
 
-/** Cuts the power of all these hosts at once; none of them starts again by itself. */
+/** Cuts the power of all these hosts at once. They stay off until the lab starts them. */
 async function cutPower(...lost: readonly string[]): Promise<void> {
   await settleAll(lost.map(async (name) => hostNamed(name).powerCut()))
 }
@@ -166,7 +166,7 @@ async function setHosts(...hostNames: readonly string[]): Promise<void> {
   )
 }
 
-/** Removes the lines of one host from the text. */
+/** Removes the entry of a host from the text of cluster.yml. */
 function withoutHost(text: string, name: string): string {
   return text.replace(new RegExp(`^ {4}- name: ${name}\\n(?: {6}.*\\n)+`, 'm'), '')
 }
@@ -177,7 +177,7 @@ function hostNamed(name: string): Host {
   return found
 }
 
-/** Creates objects, and records each acknowledged one. */
+/** Creates ConfigMaps and records the name of each one that the API acknowledged. */
 async function write(prefix: string, amount: number): Promise<void> {
   for (let number = 0; number < amount; number++) {
     const metadata = { name: `${prefix}-${number}`, labels: { counted: '' } }
@@ -228,7 +228,7 @@ interface PodList {
   }[]
 }
 
-/** Lists the nodes of its running pods. */
+/** Lists the node of each running pod of the test application (app=shop). */
 async function shopNodes(): Promise<string[]> {
   const { items } = await api.get<PodList>('/api/v1/namespaces/default/pods?labelSelector=app%3Dshop')
   return items.flatMap(({ spec, status }) => (status.phase === 'Running' ? [spec.nodeName ?? ''] : []))

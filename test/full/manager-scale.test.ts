@@ -16,7 +16,7 @@ const [changes, restMs] = [200, 60_000]
 
 describe('the controller manager among many nodes', () => {
   const clusterNow = setUpCluster('manager-scale', '1+0', kubernetes, {
-    // A pod network with room for 8192 nodes.
+    // This pod network has room for 8192 nodes.
     prepare: async ({ edit }) =>
       edit((document) => document.setIn(['spec', 'network', 'pods'], '10.32.0.0/11')),
   })
@@ -40,7 +40,7 @@ describe('the controller manager among many nodes', () => {
     const steps: ScaleStep[] = []
     for (const nodes of requestedSizes) {
       const step = await scale.step(nodes, signal).catch((error: unknown) => {
-        // Time is up: the completed steps are the capacity of this machine.
+        // The time limit was reached. The evidence then contains only the completed steps.
         if (!signal.aborted || steps.length === 0) throw error
         return undefined
       })

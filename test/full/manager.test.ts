@@ -19,9 +19,9 @@ import { setUpCluster } from '../support/suite-cluster.ts'
 
 const service = 'hyperkube-controller-manager'
 const minute = 60_000
-/** Limit in milliseconds from the fault to the lease of another leader. */
+/** Maximum time in milliseconds from the fault until another leader holds the lease. */
 const maxFailoverMs = 20_000
-/** How long a healthy cluster is observed. */
+/** Minutes for which a healthy cluster is observed. */
 const quietMinutes = Number(process.env['MANAGER_QUIET_MINUTES'] ?? 10)
 
 describe('the controller manager of a cluster', () => {
@@ -58,7 +58,8 @@ describe('the controller manager of a cluster', () => {
         took = Date.now() - startedAt
         expect(after.transitions).toBeGreaterThan(before.transitions)
         expect(took).toBeLessThan(maxFailoverMs)
-        // The new leader does the due work, while the previous one may still believe that it leads.
+        // The new leader must do the due work, even while the previous leader may still believe that it
+        // leads.
         await pollUntil(
           'hosts to have received requests of the new one',
           async () => witness.highest >= after.transitions,
@@ -240,7 +241,7 @@ describe('the controller manager of a cluster', () => {
       const { hosts, operator } = clusterNow()
       await operator.edit((document) => document.deleteIn(['spec', 'etcd', 'snapshots']))
       await operator.must(0, 'up', '--yes')
-      // Hosts report the last results at their next heartbeat.
+      // Waits until hosts have reported their last results, which they do at the next heartbeat.
       await sleep(2 * minute)
       const from = Date.now()
       await sleep(quietMinutes * minute)
@@ -288,10 +289,16 @@ async function readClusterState(api: KubeApi): Promise<string | undefined> {
   return items[0]?.status?.state
 }
 
-/** No snapshot missing, none taken twice, and no action by a previous leader. */
+/**
+ * Expected result of `checkSnapshots`: all snapshots exist, each was taken once, and previous leaders did not
+ * act.
+ */
 const noProblems = { missing: [], duplicates: [], faults: [] }
 
-/** Checks this many snapshots that fall due from then on. */
+/**
+ * Waits for `count` snapshots, one per minute from `from` on. Returns missing snapshots, duplicates and
+ * fencing violations.
+ */
 async function checkSnapshots(witness: HostRequestObserver, from: number, count: number): Promise<object> {
   await sleep(Math.max(0, from + (count - 0.5) * minute - Date.now()))
   const nameAt = (time: number): string =>

@@ -26,8 +26,7 @@ const scratch = String.raw`C:\hyperkube-try`
 const spooler = String.raw`C:\windows\system32\spoolsv.exe`
 
 /**
- * Contract checks that must fail in Wine, because its PowerShell is not that of Windows, with the expected
- * error.
+ * Contract checks that must fail, with the expected error, because Wine has another PowerShell than Windows.
  */
 const expectedFailures: Readonly<Record<string, { readonly reason: string; readonly error: RegExp }>> = {
   'it says what it is': {
@@ -40,9 +39,9 @@ let wine: Wine
 let program: string
 let argv: Argv
 let script: string
-/** The script after stand-ins for commands of Windows. */
+/** The script with stand-ins for Windows commands in front. */
 let scriptWithStandIns: string
-/** Result with stand-ins. */
+/** Result of the contract checks with stand-ins. */
 let contractReport: FirstReport | undefined
 const shown: CheckResult[] = []
 
@@ -197,7 +196,7 @@ describe('PowerShell alone', () => {
       await expect(request()).rejects.toThrow(expectedMessage)
       processes.push(powershell.processes - before)
     }
-    // An operation that changes the host is not repeated, because it may have been done.
+    // The client does not repeat an operation that changes the host, because it may already be done.
     expect(processes).toEqual([1, 1, 0, 1])
     expect(await readComSpec()).toMatch(/cmd\.exe$/)
   })
@@ -208,7 +207,7 @@ describe('with stand-ins', () => {
   beforeAll(async () => {
     powershell = powershellHost({ script: scriptWithStandIns, argv })
     const { services } = powershell.host
-    // HNS as a running service: a program of Wine without dependencies.
+    // Creates a service named hns that runs a program of Wine without dependencies.
     await services.put(service('hns'))
     await services.start({ name: 'hns' })
     await vi.waitUntil(async () => (await services.list({ names: ['hns'] }))[0]?.state === 'Running', {

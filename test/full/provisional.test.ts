@@ -12,13 +12,13 @@ import { setUpCluster } from '../support/suite-cluster.ts'
 import type { UpCluster } from '../support/up-cluster.ts'
 
 /**
- * The shortest duration, with a rollback delay in which an API server and a kubelet can restart on a busy
- * machine.
+ * The shortest duration of a provisional change. The rollback interval leaves time for restarts of an API
+ * server and a kubelet on a busy machine.
  */
 const provisionalFlags = ['--provisional', '1m', '--rollback-interval', '45s'] as const
 /**
- * Covers the minute of the change, the minute in which an operator may return, four rollback delays, and
- * restarts.
+ * Timeout for the rollback: one minute of change, one minute for the operator to return, four rollback
+ * intervals, and restarts.
  */
 const rollbackTimeoutMs = 600_000
 const perSecond = 20
@@ -45,7 +45,7 @@ function provisionalSuite(clusterNow: () => UpCluster): void {
     clusterNow().operator.edit((document) =>
       document.setIn(['spec', 'components', 'kubelet', 'maxPods'], amount),
     )
-  /** Settings of all kubelets, by host name. */
+  /** Reads the maxPods setting of the kubelet on each host. */
   const readMaxPods = async (): Promise<string[]> =>
     settleAll(
       clusterNow().hosts.map(async (host) => {
@@ -134,7 +134,7 @@ function provisionalSuite(clusterNow: () => UpCluster): void {
       expect(new Set(restarts.map(({ service }) => service))).toEqual(new Set(['kube-apiserver', 'kubelet']))
       expect(findOverlaps(restarts)).toEqual([])
       await waitForReadyNodes(cluster)
-      // cluster.yml still has the change, and the hosts report why they rolled back.
+      // cluster.yml still contains the change, and the hosts report why they rolled back.
       expect((await runCommand(3, 'plan')).stdout).toContain('restarts kube-apiserver, kubelet')
       expect((await runCommand(0, 'status')).stdout).toContain('was not confirmed until')
       for (const host of cluster.hosts)

@@ -57,7 +57,10 @@ function serverNamed(name: string): Host {
   return host
 }
 
-/** Finds a follower, whose loss stops no write: without an etcd leader no proxy could help. */
+/**
+ * Finds the host of an etcd follower. The loss of the leader would also stop writes, which a proxy cannot
+ * prevent.
+ */
 async function etcdFollower(): Promise<Host> {
   const pki = '/etc/kubernetes/pki'
   const credential = [
@@ -74,7 +77,7 @@ async function etcdFollower(): Promise<Host> {
       ...['--endpoints', 'https://127.0.0.1:2379', ...credential],
       ...['endpoint', 'status', '--write-out', 'json'],
     ])
-    // Read as text, because the ids exceed safe integers.
+    // The ids are parsed as text, because they exceed safe integers.
     const [, leader] = /"leader":(\d+)/.exec(stdout) ?? []
     const [, member] = /"member_id":(\d+)/.exec(stdout) ?? []
     if (leader !== undefined && leader !== member) return host
@@ -137,7 +140,7 @@ describe('no request is lost, and none waits for long,', () => {
 
   test('when an API server is stopped as our plan starts it: with a delay', async () => {
     const host = serverNamed('cp3')
-    // Unlike the lab, with the flags of src/plan/linux/kube-apiserver.ts.
+    // Adds the shutdown delay of src/plan/linux/kube-apiserver.ts, which lab API servers do not have.
     await host.script(`sed -i 's/--profiling=false/--profiling=false --shutdown-delay-duration=15s/' \
         /etc/systemd/system/kube-apiserver.service
       systemctl daemon-reload
@@ -150,7 +153,8 @@ describe('no request is lost, and none waits for long,', () => {
 
   test('when the network loses one of them', async () => {
     const host = await etcdFollower()
-    // A lost host is lost to all others at once; here the node comes first.
+    // A lost host is unreachable for all others at once. The lab cuts one connection at a time, so the
+    // proxy's node comes first.
     const others = [proxied.node, ...proxied.servers.filter((one) => one !== host)]
     const result = await runUnderLoad('lost host', host, async (load) => {
       await lab.partition(host, others)
@@ -183,7 +187,7 @@ test('takes little memory', async () => {
   const { stdout } = await proxied.node.exec(['cat', `/proc/${await proxied.readPid()}/smaps_rollup`])
   const [, pss = ''] = /^Pss_Anon:\s+(\d+) kB/m.exec(stdout) ?? []
   process.stderr.write(`memory of its own after all that: ${pss} kB\n`)
-  // Most of it is garbage that a busy machine has not collected yet.
+  // The limit is generous, because most of the memory is garbage that a busy machine has not collected yet.
   expect(Number(pss)).toBeLessThan(64 * 1024)
 })
 

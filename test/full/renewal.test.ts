@@ -10,7 +10,7 @@ import type { UpCluster } from '../support/up-cluster.ts'
 
 /** Lifetime of the certificates of the cluster, the shortest allowed. */
 const certificateLifetime = '20m'
-/** Agents renew certificates when a third of the lifetime is left. All must be renewed within this time. */
+/** Timeout for the renewal of all certificates. Agents renew when a third of the lifetime is left. */
 const renewalTimeoutMs = 20 * 60_000
 
 const certificateList = z.object({
@@ -38,7 +38,7 @@ const ourServices = `for file in $(grep -ls /opt/hyperkube /etc/systemd/system/*
   echo "$unit $(systemctl show -P InvocationID $unit)"
 done`
 
-/** Certificates that live for minutes are renewed without an operator. */
+/** Tests that hosts renew certificates with a lifetime of minutes without an operator. */
 function renewalSuite(clusterNow: () => UpCluster): void {
   const listCertificates = async () => {
     const { stdout } = await clusterNow().operator.must(0, 'certs', 'list', '-o', 'json')
@@ -65,7 +65,7 @@ function renewalSuite(clusterNow: () => UpCluster): void {
       } finally {
         expect(await watch.end()).toEqual([])
       }
-      // Nothing is left for an operator.
+      // All certificates are valid, so an operator has nothing to do.
       const after = await listCertificates()
       expect(after).toHaveLength(before.length)
       expect(new Set(after.map(({ state, signedBy }) => `${state} ${signedBy}`))).toEqual(
@@ -109,12 +109,12 @@ function renewalSuite(clusterNow: () => UpCluster): void {
   )
 }
 
-/** Invocation ids of our services. They change after a restart. */
+/** Reads the invocation ids of hyperkube's services. An id changes when its service restarts. */
 async function readInvocations(hosts: readonly Host[]): Promise<string[]> {
   return settleAll(hosts.map(async (host) => `${host.name}\n${(await host.script(ourServices)).stdout}`))
 }
 
-/** Polls nodes and records those that were not Ready. */
+/** Polls nodes until `end`, which returns the names of nodes that were not Ready. */
 function watchNodes({ api, hosts }: UpCluster): { end(): Promise<string[]> } {
   const missed = new Set<string>()
   const stop = new AbortController()
@@ -125,7 +125,7 @@ function watchNodes({ api, hosts }: UpCluster): { end(): Promise<string[]> } {
       await sleep(1000, undefined, { signal: stop.signal }).catch(() => undefined)
     }
   })()
-  // `end` returns the error.
+  // `end` awaits the same promise and gets its error.
   watching.catch(() => undefined)
   return {
     async end() {

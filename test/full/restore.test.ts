@@ -18,7 +18,7 @@ import type { UpCluster } from '../support/up-cluster.ts'
 interface RestoreSuiteOptions {
   /** Number of keys to write in addition to those of Kubernetes. */
   readonly keys: number
-  /** True to also interrupt a restore. */
+  /** True to also test an interrupted restore. */
   readonly interrupt?: boolean
   /** Receives the measurements. */
   readonly onFigures?: (figures: RestoreFigures) => Promise<void>
@@ -27,8 +27,8 @@ interface RestoreSuiteOptions {
 export interface RestoreFigures {
   readonly keys: number
   /**
-   * Seconds to verify the snapshot in a temporary etcd, to restore the cluster, and for etcdutl to restore
-   * one member.
+   * Times in seconds: verification in a temporary etcd, restore of the cluster, and etcdutl's restore of one
+   * member.
    */
   readonly verified: number
   readonly restored: number
@@ -66,14 +66,14 @@ function restoreSuite(
     })
   }
 
-  /** Counts the written keys, and reads the revision. */
+  /** Counts the keys that the test wrote, and reads the etcd revision. */
   async function countKeys(): Promise<{ readonly count: number; readonly revision: number }> {
     const { stdout } = await getFirstMember().script(`${etcdctl} get /load/ --prefix --count-only -w fields`)
     const field = (name: string): number => Number(new RegExp(`^"${name}" : (\\d+)$`, 'm').exec(stdout)?.[1])
     return { count: field('Count'), revision: field('Revision') }
   }
 
-  /** Container ids of each pod, by uid. */
+  /** Reads the container ids of each pod, by pod uid. */
   async function readPods(): Promise<ReadonlyMap<string, string>> {
     const { items } = await clusterNow().api.get<PodList>('/api/v1/namespaces/default/pods')
     return new Map(
@@ -95,7 +95,7 @@ function restoreSuite(
 
   test('a snapshot has every key, and verify counts them', { timeout: 900_000 }, async () => {
     const cluster = clusterNow()
-    // Its Service has a fixed address and cannot be created twice.
+    // The Service of the workload has a fixed address, so the workload cannot be created twice.
     if ((await listProbePods(cluster.api)).length === 0) await createProbeWorkload(cluster.api, never)
     await waitForPods(cluster.hosts.length)
     await getFirstMember().script(`pad=$(printf '%0200d' 0)
@@ -177,7 +177,7 @@ done`)
       expect(now.revision).toBeGreaterThan(revision + 999_000_000)
       expect(await listReadyNodes(cluster.api)).toEqual(cluster.hosts.map(({ name }) => name))
       await waitForPods(cluster.hosts.length)
-      // The same pods, and no container was restarted.
+      // The pods are the same and have the same containers.
       expect(await readPods()).toEqual(before)
       const lost = cluster.api.get('/api/v1/namespaces/default/configmaps/later')
       await expect(lost).rejects.toSatisfy((error) => error instanceof ApiError && error.status === 404)
@@ -248,7 +248,7 @@ const laterDeployment = {
   },
 }
 
-/** Seconds that etcdutl takes on a host to restore one member from a local file. */
+/** Measures how many seconds etcdutl needs on a host to restore one member from a local file. */
 async function measureEtcdutlRestore(host: Host, snapshot: string): Promise<number> {
   const { stdout } = await runProgram(['tar', '-xOf', snapshot, 'snapshot.json'])
   expect(stdout).toContain('EtcdSnapshot')

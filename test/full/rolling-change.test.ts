@@ -9,7 +9,7 @@ let change: RollingChange
 
 beforeAll(async () => {
   cluster = clusterNow()
-  // The lifetime of events has no effect on this test.
+  // Changes the lifetime of events, because it has no effect on the load.
   change = await changeUnderLoad(cluster, 50, (document) =>
     document.setIn(['spec', 'components', 'apiServer', 'args'], { 'event-ttl': '2h' }),
   )

@@ -15,7 +15,7 @@ let directory: string
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 's3-files-'))
   server = await startS3Server()
-  // The first run builds the server.
+  // The timeout is long, because the first run builds the server.
 }, 900_000)
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]()

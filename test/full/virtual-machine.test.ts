@@ -21,7 +21,7 @@ import { createOperator, type Operator } from '../support/operator.ts'
 import { type CheckResult, formatVirtualMachineEvidence } from '../support/virtual-machine-evidence.ts'
 
 const kubernetes = '1.37.1'
-/** The kernel modules of a plan, and those of its sysctls that exist without any module. */
+/** The kernel modules of a plan, and the sysctls of a plan that do not depend on a module. */
 const modules = ['br_netfilter', 'nf_conntrack', 'overlay', 'vxlan']
 const settings = [
   'net.ipv4.ip_forward',
@@ -69,7 +69,10 @@ afterAll(async () => {
   }
 }, 120_000)
 
-/** An emulated processor does not renew a lease in time, and the holder that loses it restarts. */
+/**
+ * Extends the leases of leader election. An emulated processor is too slow to renew them in time, and a
+ * component that loses its lease restarts.
+ */
 function relaxLeaderElection(document: Document): void {
   const args = {
     'leader-elect-lease-duration': '180s',
@@ -117,7 +120,7 @@ interface NodeList {
   }[]
 }
 
-/** Waits until the node is Ready since its last boot. */
+/** Waits until the node has become Ready after its last boot. */
 async function nodeReady(): Promise<true> {
   const bootId = await readOutput('cat /proc/sys/kernel/random/boot_id')
   return pollUntil(
@@ -132,7 +135,7 @@ async function nodeReady(): Promise<true> {
   )
 }
 
-/** Waits for a pod that responds at the address of its service. */
+/** Waits for a probe pod that responds at the address of its Service. */
 async function servingPod(): Promise<ProbePod> {
   return pollUntil(
     'a pod to be reached through its service',

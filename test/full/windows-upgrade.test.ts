@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { setUpWindowsCluster } from '../support/windows-cluster.ts'
 
-/** Windows workers follow a cluster to the next minor version, each after its pods were drained. */
+/** Cluster whose Windows workers are upgraded to the next minor version, each after a drain. */
 const cluster = setUpWindowsCluster('windows-minor', ['v1.36.4', 'v1.37.1'])
 
 interface NodeList {

@@ -36,7 +36,7 @@ const shown: CheckResult[] = []
 const unanswered = new Set<string>()
 const programs: GoProgram[] = []
 const flags: FlagCheck[] = []
-/** The error that ended the kubelet. */
+/** The error with which the kubelet exited. */
 let kubeletError = ''
 
 beforeAll(async () => {
@@ -74,7 +74,7 @@ async function callDriver(request: object): Promise<unknown> {
   return JSON.parse(stdout)
 }
 
-/** Returns the responses of our program to a call over ssh. */
+/** Runs hyperkube's `host-call` command, as an operator does over ssh, and returns its responses. */
 async function callHost(
   spec: object,
 ): Promise<readonly z.infer<typeof hostCallResponseFormat.newest.schema>['body'][]> {
@@ -85,7 +85,7 @@ async function callHost(
   return lines.map((line) => hostCallResponseFormat.newest.schema.parse(JSON.parse(line)).body)
 }
 
-/** A service of a plan, with a program of Wine that is a service and has no dependencies. */
+/** A service spec whose program is a service of Wine without dependencies. */
 function service(name: string, overrides: object = {}): object {
   return {
     supervisor: 'scm',
@@ -226,8 +226,8 @@ test('upstream’s host-local gives kube-proxy an address once, and takes it bac
 test('upstream’s containerd takes the settings of a plan, opens its pipe, and lists its images', async () => {
   const component = await readGoldenComponent('containerd')
   await installComponent(wine, component, programs)
-  // containerd runs as a service only without a session; in Wine it has one, and never reports to the manager
-  // that it runs.
+  // In Wine containerd has a session, so with --run-service it would never report to the service manager that
+  // it runs.
   const args = component.service.arguments.filter((one) => one !== '--run-service')
   const running = wine.run([component.service.program, ...args], { allowFailure: true, timeoutMs: 60_000 })
   const ctr = programs.find(({ name }) => name === 'ctr')?.path ?? ''

@@ -15,7 +15,10 @@ import { openFreshLab, startOneHost } from '../support/lab.ts'
 import { createFakeRelease, connectHost, buildRelease } from '../support/own-releases.ts'
 import { buildSmallPlan } from '../support/small-plan.ts'
 
-/** One host and its agent, from installation to reset: each test continues where the previous one ended. */
+/**
+ * The tests use one host and its agent, from installation to reset. Each test continues where the previous
+ * one ended.
+ */
 const { signal } = new AbortController()
 const claim = { holder: 'test', generation: 1 }
 const services = {
@@ -47,8 +50,8 @@ afterAll(async () => {
 })
 
 /**
- * Does what a command does: connects to the host with a release, takes the operator lock, works, and
- * disconnects.
+ * Connects to the host with a release, takes the operator lock, runs `work`, and disconnects, as a command
+ * does.
  */
 async function runCommand<T>(
   release: AgentRelease,
@@ -89,7 +92,7 @@ test('a newer hyperkube replaces the agent, and no component restarts', async ()
     expect(await agentHost.listReleases()).toContain(formatReleaseDirectory(older))
     await apply(session, connected)
   })
-  // Applying the plan has removed the previous release.
+  // Applying the plan must have removed the previous release.
   expect(await agentHost.listReleases()).toEqual([formatReleaseDirectory(newer)])
   expect(await agentHost.readProcesses(names)).toBe(processesBefore)
 })
@@ -118,7 +121,7 @@ test('an agent that hangs is replaced, and the next one goes on with its work', 
   await agentHost.script(`mkdir ${dropIn}; printf '[Service]\\nWatchdogSec=3\\n' > ${dropIn}/test.conf
     systemctl daemon-reload; systemctl restart hyperkube-agent`)
   const [processesBefore, agent] = [await agentHost.readProcesses(names), await agentHost.readAgentPid()]
-  // Starts only when /run/go exists, so the test controls how long it takes.
+  // The service starts only when /run/go exists, so the test controls the duration of its start.
   const start = `until [ -e /run/go ]; do sleep 0.1; done; systemd-notify READY=1; exec sleep infinity`
   const slow = `[Service]\nType=notify\nNotifyAccess=all\nTimeoutStartSec=infinity\nExecStart=/bin/sh -c '${start}'\n[Install]\nWantedBy=multi-user.target\n`
   const runs = async (count: number): Promise<unknown> =>
@@ -157,13 +160,13 @@ test('an older hyperkube works with the newer agent, and leaves it as it is', as
     expect(connected.agents.get('h1')).toBe(newer.version)
     await apply(session, connected)
   })
-  // The plan no longer contains the service.
+  // The last plan no longer contains the service, so it is removed.
   expect(await agentHost.script('systemctl list-units --all --plain --no-legend slow.service')).toBe('')
   expect([await agentHost.readCurrentRelease(), await agentHost.readAgentPid()]).toEqual([
     formatReleaseDirectory(newer),
     agent,
   ])
-  // The release that never started was removed too.
+  // The release that never started must be removed too.
   expect(await agentHost.listReleases()).toEqual([formatReleaseDirectory(newer)])
   expect(await agentHost.readProcesses(names)).toBe(processesBefore)
 })

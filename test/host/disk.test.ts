@@ -59,7 +59,7 @@ test('a slow disk does no more writes a second than it may, and lets go again', 
   }
   await host.slowDisk(10)
   try {
-    // 20 synced writes at 10 per second, of which the first few may pass at once.
+    // 20 synced writes take about 2 s at 10 per second. The first few may not be delayed.
     expect(await synced()).toBeGreaterThan(1500)
   } finally {
     await host.slowDisk(0)

@@ -15,7 +15,7 @@ import { openFreshLab, noTraces } from '../support/lab.ts'
 
 const five = ['h1', 'h2', 'h3', 'h4', 'h5']
 
-/** True if a host gets a response from the sshd of another one. */
+/** True if another host responds on a port, by default that of sshd. */
 async function canReach(from: Host, address: string, port = 22): Promise<boolean> {
   const { stdout } = await from.script(
     `timeout 2 socat -T2 - TCP4:${address}:${port},connect-timeout=2 </dev/null 2>/dev/null | head -c 4 || true`,
@@ -66,7 +66,7 @@ describe('a lab of five', () => {
   })
 
   test('is left as it is by a second up', async () => {
-    // Start time of the first process, counted from the boot of the machine.
+    // Start time of the first process of each host, counted from the boot of the machine.
     const boots = async (): Promise<string[]> =>
       Promise.all(
         (await lab.hosts()).map(async (host) => (await host.script(`cut -d' ' -f22 /proc/1/stat`)).stdout),
@@ -83,14 +83,14 @@ describe('a lab of five', () => {
     expect(await host.isRunning()).toBe(false)
     const started = performance.now()
     await lab.start('h2')
-    // The other hosts reach it at once, because it has the same hardware address as before.
+    // The restarted host has its previous hardware address, so the other hosts reach it at once.
     expect(performance.now() - started).toBeLessThan(15_000)
     expect((await host.script('cat /etc/machine-id /root/kept')).stdout).toBe(`${id}kept\n`)
   })
 
   test('reaches its own hosts and its gateway: no other lab, and nothing else of the machine', async () => {
     const other = await openFreshLab('other')
-    // A service on every address of the machine.
+    // This service listens on every address of the machine.
     const service = createServer((_request, response) => response.end('reached'))
     service.on('connection', (socket) => socket.write('hello'))
     try {
@@ -141,7 +141,7 @@ describe('up, killed in the middle', () => {
   let lab: Lab
   afterEach(async () => lab.down())
 
-  /** Starts the command, kills it at the given moment, and checks that it had not ended by itself. */
+  /** Runs `lab up`, kills it once `reached` is true, and checks that it had not ended before. */
   async function killUp(reached: (found: Traces) => boolean): Promise<void> {
     const main = join(import.meta.dirname, '../../lab/main.ts')
     const argv = [main, '--lab', lab.name, 'up', '3', '--disk', 'loop']

@@ -19,8 +19,8 @@ afterEach(async () => lab.rejoin())
 afterAll(async () => lab.down())
 
 /**
- * True if a datagram from one host arrives at another. Nothing is sent back, so each direction is tested
- * alone. The gateway, which no partition affects, sends a final datagram: all earlier ones have arrived then.
+ * True if a datagram from one host arrives at another; replies are not needed, so each direction is tested
+ * alone. A last datagram from the gateway, which is never partitioned, marks the end.
  */
 async function arrives(from: Host, to: Host): Promise<boolean> {
   const port = 9999

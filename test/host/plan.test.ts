@@ -182,8 +182,8 @@ interface HandshakeResult {
 }
 
 /**
- * TLS handshake that both sides verify. The server may reject the client only with the first byte that it
- * sends.
+ * Performs a TLS handshake that both sides verify. A rejected client may learn of the rejection only when it
+ * reads the first byte.
  */
 async function handshake(
   host: string,

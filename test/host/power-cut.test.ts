@@ -11,7 +11,7 @@ beforeAll(async () => {
   lab = await openFreshLab('power')
   await lab.up(['cp1'], { disk: 'loop', diskGigabytes: 10 })
   cluster = await startKubectlCluster(lab, '1+0')
-  // Programs and units of a minute ago are only in the page cache; a power cut now would lose them too.
+  // Syncs recently written programs and units, which a power cut would otherwise lose from the page cache.
   await (await lab.host('cp1')).exec(['sync'])
 })
 afterAll(async () => {
@@ -26,7 +26,7 @@ const path = '/api/v1/namespaces/default/configmaps'
 const writers = 8
 const minWrites = 300
 
-/** Writes without pause until the power cut. Returns the names that the API acknowledged. */
+/** Creates ConfigMaps without pause until the power cut. Returns the names that the API acknowledged. */
 async function writeUntilPowerCut(onAcknowledged: (count: number) => void): Promise<string[]> {
   const acknowledged: string[] = []
   const write = async (writer: number): Promise<void> => {
@@ -74,6 +74,6 @@ test('every acknowledged write is there after a power cut in the middle of writi
     `${acknowledged.length} writes acknowledged, ${missing.length} missing, ${found.size} found after the cut\n`,
   )
   expect(missing).toEqual([])
-  // At most one more per writer: stored, but cut off before the response.
+  // Each writer may have one more object, which was stored just before the power cut prevented the response.
   expect(found.size - acknowledged.length).toBeLessThanOrEqual(writers)
 })

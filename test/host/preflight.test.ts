@@ -10,8 +10,8 @@ import { openFreshLab } from '../support/lab.ts'
 import { connectLabAgents } from '../support/lab-agents.ts'
 
 /**
- * Three control planes that are etcd members and nodes as well. All hosts of the lab share the clock of the
- * machine, so the test covers only clocks that agree.
+ * The hosts are three control planes that are also etcd members and nodes. They share the machine's clock, so
+ * clock differences are not tested.
  */
 const names = ['cp1', 'cp2', 'cp3']
 const { signal } = new AbortController()
@@ -76,7 +76,7 @@ async function addFirewallRule(host: Host, text: string, hook: 'input' | 'output
   await host.exec(['nft', '-f', '-'], { input: `table inet test {\n${chain}\n}\n` })
 }
 
-/** Lists listeners other than ssh and the metrics of the agent. */
+/** Lists listening sockets except those of ssh and of the agent's metrics. */
 async function listeners(host: Host): Promise<string> {
   const { stdout } = await host.exec(['ss', '-Hlntu', 'not sport = :22 and not sport = :6446'])
   return stdout.trim()
@@ -158,7 +158,8 @@ test('a router that cuts nothing, and says so', async () => {
     ip route add ${cp1.address}/32 dev eth0 mtu lock 1450`)
   await cp2.exec(['ip', 'route', 'add', `${cp1.address}/32`, 'via', cp3.address])
   try {
-    // The kernel of cp3 knows the MTU of the route, so it fragments the packets that cp3 itself sends.
+    // Only cp2 is reported: the kernel of cp3 knows the MTU of its route and fragments packets that cp3
+    // sends.
     expect(await runChecks()).toMatchObject([
       {
         code: 'PEER_UDP_SMALLER',
@@ -196,14 +197,14 @@ test('a port in use is left alone: a response is enough', async () => {
     timeoutMs: 10_000,
   })
   expect(await runChecks()).toEqual([])
-  // A port of the pod network cannot be probed; a port of another program can.
+  // The UDP port of the pod network is in use and cannot be probed. TCP ports in use can be probed.
   await addFirewallRule(cp1, 'tcp dport 10250 drop; udp dport 4789 drop')
   expect(await runChecks()).toMatchObject([{ code: 'PEER_PORT_BLOCKED', host: 'cp1', component: 'kubelet' }])
 })
 
 test('for a host that joins, only it listens, and the others probe it', async () => {
   await addFirewallRule(cp3, 'tcp dport 10250 drop; udp dport 4789 drop')
-  // Datagrams to an existing host cannot be probed: its pod network uses the port.
+  // UDP to an existing host cannot be probed, because its pod network uses the port.
   expect(await runChecks(['cp1'])).toMatchObject([
     { host: 'cp3', message: 'cp1 does not reach its port 10250/tcp (kubelet): no answer' },
   ])
@@ -221,7 +222,7 @@ test('ports are free again when the requester is gone', async () => {
   const opened = await session?.request({ type: 'listen', ...listenOptions }, 'listening')
   expect(opened).toEqual({ type: 'listening', tcp: [2380], udp: [4789] })
   expect((await listeners(cp1)).split('\n')).toHaveLength(2)
-  // This is the last test, so the host needs no session afterwards.
+  // This is the last test, so it may close the session of the host.
   await session?.close()
   await pollUntil('the ports to be free', async () => (await listeners(cp1)) === '', { timeoutMs: 10_000 })
 })

@@ -28,14 +28,14 @@ let lab: Lab
 let mirror: Mirror
 let host: Host
 
-/** The files that hyperkube writes for `registries: [{ host: registry.k8s.io, mirrors: [...] }]`. */
+/** The configuration that hyperkube writes for `registries: [{ host: registry.k8s.io, mirrors: [...] }]`. */
 const configPath = `
 [plugins.'io.containerd.cri.v1.images'.registry]
   config_path = "/${certificates}"
 `
 const hostsToml = (address: string): string => `[host."${address}"]\n  capabilities = ["pull", "resolve"]\n`
 
-/** The host has containerd and no image: it must pull everything that it runs. */
+/** The host has containerd but starts without images, so it must pull all images that it runs. */
 beforeAll(async () => {
   lab = await openFreshLab('registry')
   mirror = await openLabMirror(lab, {
@@ -50,7 +50,7 @@ beforeAll(async () => {
     'etc/crictl.yaml': 'runtime-endpoint: unix:///run/containerd/containerd.sock\n',
     'root/sandbox.json': JSON.stringify({
       metadata: { name: 'probe', namespace: 'default', uid: 'probe' },
-      // The network of the host, because there is no other one.
+      // The pod uses the host network, because a pod network is not installed.
       linux: { security_context: { namespace_options: { network: 2 } } },
     }),
     'root/container.json': JSON.stringify({

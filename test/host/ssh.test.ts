@@ -61,7 +61,7 @@ function routeTo(host: Host, ssh: SshSettings = {}): SshRoute {
   return resolveSshRoute(wanted, {}, noSshConfig, { user: 'nobody', home: local, directory: local })
 }
 
-/** The host key that the lab gave to a host. */
+/** Reads the host key that the lab gave to a host. */
 async function readHostKey(host: Host): Promise<string> {
   const [, type = '', blob = ''] = (await readFile(host.ssh.knownHosts, 'utf8')).split(' ')
   return `${type} ${blob}`
@@ -72,8 +72,8 @@ async function listens(port: number): Promise<boolean> {
 }
 
 /**
- * Starts another sshd on the first host, with its own settings. It goes into the background before it
- * listens.
+ * Starts another sshd on the first host with its own settings. Waits until it listens, because sshd goes into
+ * the background earlier.
  */
 async function extraSshd(port: number, ...settings: readonly string[]): Promise<void> {
   if (await listens(port)) return
@@ -122,7 +122,7 @@ describe('the contract', () => {
   const port = 2310
   const echo = async (): Promise<number> => {
     if (await listens(port)) return port
-    // Keeps the other direction open for 60 s after one side has closed its own.
+    // With -t 60, socat keeps the other direction open for 60 s after one side has closed.
     await h1.script(`systemd-run -q --collect socat -t 60 TCP-LISTEN:${port},fork,reuseaddr EXEC:cat`)
     await pollUntil('the echo to listen', async () => listens(port), { timeoutMs: 10_000 })
     return port
@@ -145,7 +145,7 @@ describe('the contract', () => {
     directory: () => '/root/system',
     smallDirectory: () => `${small}/system`,
     endsPrograms: false,
-    // ssh has no other exit code for this.
+    // The system's ssh reports 255 when the program was killed by a signal.
     killed: 255,
   })
   testRemoteContract('this machine', {
@@ -168,7 +168,8 @@ describe('the contract', () => {
       await remote.upload({ path }, '/root/load', { signal, mode: 0o600 })
       return megabytes / ((performance.now() - started) / 1000)
     }
-    // Alternating, and the best of each, because other load on the machine distorts single results.
+    // Alternates between both clients and compares their best rates, because other load on the machine
+    // distorts single results.
     const rates: { own: number; system: number }[] = []
     for (let attempt = 0; attempt < 3; attempt++)
       rates.push({ own: await rate(builtIn), system: await rate(system) })
@@ -185,7 +186,7 @@ describe('the contract', () => {
 })
 
 describe.each(clients)('the host’s key, by %s ssh', (_name, connectTo) => {
-  /** Login attempts in the log of sshd. */
+  /** Lists login attempts in the log of sshd. */
   const logins = async (): Promise<string[]> => {
     const { stdout } = await h1.exec(['journalctl', '-u', 'ssh', '-o', 'cat', '--no-pager'])
     return stdout.split('\n').filter((line) => /Accepted|Failed|authenticating user/.test(line))
@@ -551,7 +552,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
       await remote.exec(['true'], { signal })
       await remote.dial('127.0.0.1', 22, { signal })
     })
-    // close() ends an open connection, but does not wait for the end.
+    // close() ends an open connection but does not wait for its processes to exit.
     const listLeftovers = async (): Promise<string> =>
       (await runProgram(['pgrep', '-f', `ssh.*${local}/hyperkube-ssh-`], { allowFailure: true })).stdout
     await pollUntil(`programs of ${name} ssh to end`, async () => (await listLeftovers()) === '', {
@@ -619,7 +620,7 @@ test('hosts behind one bastion share the connection to it', async () => {
       'dst',
       lab.gateway,
     ])
-    // One connection belongs to the lab.
+    // At most one connection of the test, in addition to one of the lab.
     expect(stdout.trim().split('\n').length).toBeLessThanOrEqual(2)
     await settleAll(remotes.map(async (remote) => remote.close()))
   } finally {
@@ -660,7 +661,7 @@ describe.each(clients)('connections that a host makes, by %s ssh', (name, connec
     const ca = await createTestCa()
     const items = [{ text: 'x'.repeat(1 << 20) }]
     await using server = await startHttpsTestServer(ca, () => ({ json: { items } }))
-    // Hosts cannot reach a server that listens only on the loopback address of this machine.
+    // The relay listens on the lab gateway, because hosts cannot reach the loopback address of this machine.
     const { port } = new URL(server.url)
     const relay = createServer((socket) => {
       pipeline(socket, dialLocal({ host: '127.0.0.1', port: Number(port) }), socket, () => undefined)
@@ -747,8 +748,8 @@ describe.each(clients)('a user who is not root, by %s ssh', (_name, connectTo) =
     '%s gets an error that says what sudo lacks',
     async (user) => {
       await withRemote(connectTo(routeTo(h1, { user })), async (remote) => {
-        // sudo asks every user without NOPASSWD for all commands, and does not say whether a password would
-        // help.
+        // sudo asks for a password unless NOPASSWD applies to all commands, and does not tell whether the
+        // user has any sudo rights.
         await expect(remote.exec(['id'], { signal, root: true })).rejects.toMatchObject({
           code: 'SSH_SUDO_PASSWORD',
           host: 'h1',

@@ -17,7 +17,7 @@ import type { UpCluster } from './up-cluster.ts'
 const site = 'shop.example'
 
 /**
- * Tests that a new cluster is usable: names, metrics, ingress, volumes and addons. It needs the probe pod on
+ * Tests that a new cluster is usable: names, metrics, ingress, volumes and addons. The probe pod must run on
  * every node.
  */
 export function addonSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVersion): void {
@@ -133,7 +133,7 @@ export function addonSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVe
     )
     expect(await runUp()).toContain('+ shop: 3 objects new')
     expect(await readData()).toEqual({ one: 'a', two: 'a' })
-    // Users may set the same labels as hyperkube.
+    // The label alone must not make hyperkube prune an object, because users may set the same labels.
     await api.create('/api/v1/namespaces/shop/configmaps', {
       ...buildConfigMap('theirs', 'b'),
       metadata: { name: 'theirs', labels: { 'hyperkube.dev/addon': 'shop' } },
@@ -248,7 +248,7 @@ async function listNodeNames(cluster: UpCluster, inNamespace: string, selector: 
   return (await listPods(cluster, inNamespace, selector)).items.map(({ spec }) => spec.nodeName)
 }
 
-/** Returns the `word` of every ConfigMap of a namespace that has one, by name. */
+/** Returns the `word` of every ConfigMap in a namespace, by ConfigMap name. */
 async function readConfigMaps({ api }: UpCluster, inNamespace: string): Promise<Record<string, string>> {
   const { items } = await api.get<{ items: { metadata: { name: string }; data?: { word?: string } }[] }>(
     `/api/v1/namespaces/${inNamespace}/configmaps`,

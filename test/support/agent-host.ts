@@ -32,17 +32,17 @@ export class AgentHost {
     )
   }
 
-  /** Directory of the release that runs. */
+  /** Reads the directory name of the running release. */
   async readCurrentRelease(): Promise<string> {
     return this.script('basename $(readlink /opt/hyperkube/current)')
   }
 
-  /** Directories of all installed releases. */
+  /** Lists the directory names of all installed releases. */
   async listReleases(): Promise<string[]> {
     return (await this.script('ls /opt/hyperkube | grep ^hyperkube-')).split('\n')
   }
 
-  /** Files and units that roll the agent back to the previous release. */
+  /** Lists files and units that roll the agent back to the previous release. */
   async listRollbackFiles(): Promise<string> {
     return this.script('ls -d /var/lib/hyperkube/trial /etc/systemd/system/*revert* 2>/dev/null || true')
   }

@@ -14,12 +14,12 @@ import {
 export const loadFigures = z.strictObject({
   requests: z.int(),
   /**
-   * Requests that were sent a second time, and the count of each reason. Retries by Go's own clients do not
-   * count.
+   * Number of requests that were sent a second time, and the number for each error. Retries inside Go's
+   * clients do not count.
    */
   retried: z.int(),
   reasons: z.record(z.string(), z.int()),
-  /** Requests that failed again on retry, each with its last error. */
+  /** Last error of each request whose retry failed too. */
   failed: z.array(z.string()),
   /** Responses with status 429. Kubernetes clients retry these themselves. */
   throttled: z.int(),
@@ -28,27 +28,26 @@ export const loadFigures = z.strictObject({
   worst: z.number(),
   worstThrottled: z.number(),
   watchBreaks: z.int(),
-  /** Longest time without a watch event. Writes cause events all the time. */
+  /** Longest time in which the watch received nothing. Writes cause events all the time. */
   watchGap: z.number(),
 })
 export type LoadFigures = z.infer<typeof loadFigures>
 
 /** Running load. */
 export interface Load {
-  /** Requests that have a response. */
+  /** Number of requests that have a response. */
   readonly requests: number
   /** Stops sending and waits for the last response. */
   stop(): Promise<LoadFigures>
 }
 
 const collection = '/api/v1/namespaces/default/configmaps'
-/** Writes to one object queue up behind each other. Many objects avoid that. */
+/** The load writes to many objects, because writes to one object wait for each other. */
 const objectNames = Array.from({ length: 50 }, (_, index) => `load-${index}`)
 
 /**
- * Sends requests at a constant rate, whether or not earlier ones succeed. It uses new connections, kept
- * connections and one HTTP/2 session as Kubernetes' clients do. There are seven reads to each write, and a
- * watch that observes the writes.
+ * Sends requests at a constant rate, even if earlier ones fail. It uses new connections, kept connections and
+ * an HTTP/2 session, as Kubernetes clients do. One of eight requests is a write, which a watch observes.
  */
 export class ApiLoad implements Load {
   readonly #transports: readonly ApiTransport[]
@@ -76,7 +75,8 @@ export class ApiLoad implements Load {
       createHttpTransport(target, true),
       createHttp2Transport(target),
     ]
-    // Few new connections: TLS handshakes are expensive and all hosts share this machine.
+    // Only a few requests use new connections, because TLS handshakes are expensive and all hosts share this
+    // machine.
     this.#transports = [
       http2,
       keepAlive,
@@ -104,7 +104,7 @@ export class ApiLoad implements Load {
     this.#watch()
     this.#timer = setInterval(() => {
       const target = Math.floor(((performance.now() - started) / 1000) * this.#perSecond)
-      // Requests that this machine was too slow to send are skipped. A burst would test something else.
+      // Skips requests that this machine was too slow to send, because a burst would test something else.
       due = Math.max(due, target - 10)
       for (; due < target; due++) this.#sendOne(due)
     }, 5)
@@ -173,7 +173,7 @@ export class ApiLoad implements Load {
     times.push(performance.now() - started)
   }
 
-  /** Reconnects at once and without limit, as a reflector does. */
+  /** Watches the objects. A broken watch reconnects at once and without limit, as a reflector does. */
   #watch(): void {
     const outgoing = request({
       ...buildConnectionOptions(this.#target),
@@ -185,7 +185,7 @@ export class ApiLoad implements Load {
       if (closed || this.#watching?.close !== close) return
       closed = true
       this.#watchBreaks++
-      // A short pause prevents a busy loop, because some responses come at once.
+      // The pause prevents a busy loop when the server closes each watch at once.
       setTimeout(() => this.#watching?.close === close && this.#watch(), 50)
     }
     const close = (): void => {

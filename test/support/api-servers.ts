@@ -12,7 +12,9 @@ import { installPlan } from './install-plan.ts'
 import { openLabMirror } from './lab-mirror.ts'
 import { planInDirectory } from './planned-cluster.ts'
 
-/** A cluster with only etcd and API servers, as planned. Workers have only the hyperkube program. */
+/**
+ * A cluster with only etcd and API servers, installed from a plan. Workers have only the hyperkube program.
+ */
 export interface ApiServers {
   readonly controlPlanes: readonly Host[]
   readonly workers: readonly Host[]

@@ -33,7 +33,7 @@ export interface ApiTransport {
 }
 
 const patch = 'application/merge-patch+json'
-/** Longer than any stall that the tests accept. */
+/** Timeout of a request, longer than any delay that the tests accept. */
 const timeoutMs = 8000
 
 export function buildConnectionOptions({ host, port, credentials: { ca, certificate, key } }: LoadTarget) {
@@ -54,7 +54,7 @@ export function createHttpTransport(target: LoadTarget, keepAlive: boolean): Api
         })
         outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`)))
         outgoing.on('error', (error) => {
-          // The server closed a kept connection at the moment of its reuse.
+          // Retries if the server closed a kept connection just when it was reused.
           if (outgoing.reusedSocket && method === 'GET' && hasCode(error, 'ECONNRESET'))
             resolve(transport.send(message, true))
           else reject(error)
@@ -81,7 +81,10 @@ export function createHttpTransport(target: LoadTarget, keepAlive: boolean): Api
 /** Delays in seconds after which Go's clients retry a request that the server refused before starting it. */
 const retryDelaysSeconds = [0, 1, 2, 4, 8, 16] as const
 
-/** Shares one session. A new session replaces it after GOAWAY or a failed request. */
+/**
+ * Creates a transport with one shared HTTP/2 session. A new session replaces it after GOAWAY or a failed
+ * request.
+ */
 export function createHttp2Transport(target: LoadTarget): ApiTransport {
   let session: ClientHttp2Session | undefined
   const discard = (unusable: ClientHttp2Session): void => {
@@ -119,7 +122,7 @@ export function createHttp2Transport(target: LoadTarget): ApiTransport {
       })
       stream.on('data', (chunk: string) => (text += chunk))
       stream.on('error', (error) => {
-        // The server sent GOAWAY and has not started this request.
+        // The server refused this stream before it started the request, for example after GOAWAY.
         const retryDelay = retryDelaysSeconds[times]
         if (stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM || retryDelay === undefined)
           return fail(error)

@@ -21,7 +21,7 @@ interface DriverLine {
   readonly diff?: { readonly ops: readonly Op[]; readonly findings: readonly Finding[] }
   readonly report?: readonly { readonly step: string; readonly removed: readonly string[] }[]
   readonly passed?: string
-  /** Number of host calls that were made. */
+  /** Number of host calls of a run that ended by itself. */
   readonly ended?: number
   readonly failure?: { readonly message: string; readonly code?: string; readonly hint?: string }
 }
@@ -41,7 +41,7 @@ export class AppliedHost {
     this.#identity = identity
   }
 
-  /** Installs Node and the bundled driver, because a host has neither. */
+  /** Installs Node and the bundled driver, because lab hosts have neither. */
   static async install(host: Host, identity: Identity): Promise<AppliedHost> {
     const work = await mkdtemp(join(tmpdir(), 'driver-'))
     try {
@@ -72,7 +72,7 @@ export class AppliedHost {
 
   /**
    * Applies a plan as an operator does: signs the certificate requests of the host and sends the certificates
-   * along.
+   * with the plan.
    */
   async apply(
     plan: NodePlan,

@@ -13,8 +13,8 @@ import { formatError, HyperkubeError } from '../../src/kit/errors.ts'
 import { Secret } from '../../src/pki/secret.ts'
 
 /**
- * Runs on a lab host. Reads one request as JSON from standard input and prints results as lines of JSON. It
- * calls the apply code of the agent without its server.
+ * Request on standard input. The driver runs on a lab host, calls the agent's apply code without the agent's
+ * server, and prints results as JSON lines.
  */
 const request = z.strictObject({
   action: z.enum(['requests', 'diff', 'apply', 'reset', 'contract']),

@@ -14,7 +14,7 @@ export interface BusyFigures {
   readonly api: LoadFigures
   readonly service: ServiceFigures
   readonly writes: WriteFigures
-  /** Acknowledged writes that are missing. */
+  /** Names of acknowledged objects that the API does not have. */
   readonly lost: readonly string[]
 }
 
@@ -23,8 +23,8 @@ const [name, address] = ['shop', '10.96.88.88'] as const
 const labels = { app: name }
 
 /**
- * A Service with a fixed address that exists already is refused because of its address, not its name.
- * `ensure` would fail.
+ * Creates the Service unless it exists. `ensure` would fail, because the API reports an occupied address
+ * instead of an existing name.
  */
 async function ensureService(api: KubeApi): Promise<void> {
   await api.create(services, service).catch(async (error: unknown) => {
@@ -56,7 +56,7 @@ export class BusyCluster {
     await api.ensure('/apis/policy/v1/namespaces/default/poddisruptionbudgets', budget)
     await ensureService(api)
     await pollUntil('the shop to open', async () => (await countAvailable(api)) === 4, { timeoutMs: 120_000 })
-    // The API knows the pods before kube-proxy on the client host has its rules.
+    // kube-proxy on the client host writes its rules later than the API reports the pods as available.
     await pollUntil('the way to the shop', async () => isServiceReachable(clientHost), {
       timeoutMs: 60_000,
       intervalMs: 100,
@@ -64,19 +64,19 @@ export class BusyCluster {
     return new BusyCluster(clientHost, credentials)
   }
 
-  /** Waits for the first responses. */
+  /** Waits for 50 more responses of the API. */
   async waitForFirstResponses(): Promise<void> {
     await waitForRequests(this.#load, 50)
   }
 
-  /** Removes all objects of the load. */
+  /** Removes the deployment, the disruption budget and the service. */
   static async cleanUp(api: KubeApi): Promise<void> {
     await api.remove(`/apis/apps/v1/namespaces/default/deployments/${name}`)
     await api.remove(`/apis/policy/v1/namespaces/default/poddisruptionbudgets/${name}`)
     await api.remove(`/api/v1/namespaces/default/services/${name}`)
   }
 
-  /** Stops the load and reads back from the API what was written. */
+  /** Stops the load and checks that the API has all acknowledged writes. */
   async stop(api: KubeApi): Promise<BusyFigures> {
     const [load, serviceFigures, writes] = await Promise.all([
       this.#load.stop(),
@@ -131,7 +131,7 @@ const deployment = {
             name: 'web',
             image: testImage,
             imagePullPolicy: 'IfNotPresent',
-            // The server keeps serving for some seconds after SIGTERM, as every server should.
+            // The server keeps serving for five seconds after SIGTERM.
             args: ['netexec', '--http-port=8080', '--delay-shutdown=5'],
             readinessProbe: { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 1 },
           },

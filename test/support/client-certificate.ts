@@ -3,7 +3,7 @@ import type { Identity } from '../../src/identity/identity.ts'
 import { makeRequest } from '../../src/pki/request.ts'
 import { signRequest } from '../../src/pki/sign.ts'
 
-/** Issues a client certificate that a CA of the cluster signs for one hour. */
+/** Issues a client certificate from a CA of the cluster, valid for one hour. */
 export async function issueClientCertificate(
   { cas }: Identity,
   ca: 'kubernetes' | 'etcd',

@@ -9,11 +9,11 @@ import type { Operator } from './operator.ts'
 
 /** Data of a cluster that must never change. */
 export interface ClusterInvariants {
-  /** CAs on hosts that are not in the identity of the operator. There must be none. */
+  /** CA files on hosts that differ from the operator's identity. The list must be empty. */
   readonly foreignCas: readonly string[]
-  /** Ids of etcd and its members, if etcd responds. */
+  /** Ids of the etcd cluster and its members; undefined if etcd does not respond. */
   readonly etcd: string | undefined
-  /** Id of the cluster, if the API responds. */
+  /** Id of the cluster; undefined if the API does not respond. */
   readonly cluster: string | undefined
 }
 
@@ -26,7 +26,7 @@ export async function readInvariants(operator: Operator): Promise<ClusterInvaria
   }
 }
 
-/** Lists the invariants that changed. */
+/** Lists the invariants that changed, and all foreign CAs. */
 export function findChangedInvariants(before: ClusterInvariants, after: ClusterInvariants): string[] {
   const changes = (['etcd', 'cluster'] as const).flatMap((name) =>
     before[name] === undefined || before[name] === after[name]
@@ -55,7 +55,7 @@ async function listForeignCas({ hosts, identity }: Operator): Promise<string[]> 
   return found.flat()
 }
 
-/** Ids are 64-bit numbers and stay text. */
+/** Reads the ids as text, because they are 64-bit numbers. */
 async function readEtcdIds(host: Machine): Promise<string | undefined> {
   const { code, stdout } = await host.script(`${etcdctl} member list --write-out=fields`, {
     allowFailure: true,

@@ -64,7 +64,7 @@ function parseGroup(name: string): string {
   return /^\[([\w-]+)\]/.exec(name)?.[1] ?? 'others'
 }
 
-/** Test names contain brackets, which would become links, and sometimes backquotes. */
+/** Formats a test name as inline code, because its brackets would become links. Backquotes are replaced. */
 function inlineCode(text: string): string {
   return `\`${text.replaceAll('`', "'")}\``
 }

@@ -43,7 +43,7 @@ export function conformanceSuite(clusterNow: () => UpCluster): void {
     process.stderr.write(`conformance: ${report.counts.passed} passed in ${report.seconds.toFixed(0)} s\n`)
     expect(report.counts).toEqual({ chosen: 30, ran: 30, passed: 30, failed: 0, skipped: 0, leftOut: 0 })
     expect(report.versions.kubernetes).toBe('v1.37.1')
-    // Three parallel parts, and one for tests that must run alone.
+    // Three directories are of parallel processes, one is of tests that must run alone.
     expect(await readdir(directory)).toEqual(['1', '2', '3', '4', 'report.json'])
     const logs = ['1', '2', '3', '4'].map(async (part) => readFile(join(directory, part, 'e2e.log'), 'utf8'))
     for (const log of await Promise.all(logs)) expect(log).toMatch(/ [1-9]\d* Passed \| 0 Failed/)
@@ -51,7 +51,7 @@ export function conformanceSuite(clusterNow: () => UpCluster): void {
   })
 }
 
-/** Expects no temporary key file and no test namespace. */
+/** Fails if the tests left temporary files or namespaces. */
 export async function expectNoTraces({ api, directory }: UpCluster): Promise<void> {
   const { birthtimeMs: createdAt } = await stat(directory)
   const found = (await readdir(tmpdir())).filter((name) => name.startsWith('hyperkube-conformance-'))

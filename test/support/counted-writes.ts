@@ -10,7 +10,7 @@ export type WriteFigures = z.infer<typeof figuresSchema>
 
 const collection = '/api/v1/namespaces/default/configmaps'
 
-/** Creates objects at a constant rate and records each that the API acknowledged. */
+/** Creates objects at a constant rate and records the names that the API acknowledged. */
 export class CountedWrites {
   readonly #process: ReturnType<typeof runInNetwork>
 
@@ -44,13 +44,13 @@ async function main(): Promise<void> {
     const name = `counted-${process.pid}-${number++}`
     const metadata = { name, labels: { counted: '' } }
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
-    // Retries once as Kubernetes clients do: a request on a closed connection never reached the server.
+    // Retries once, as Kubernetes clients do, because a request on a closed connection never reached the
+    // server.
     const pendingRequest: Promise<void> = api
       .ensure(collection, object)
       .catch(async () => api.ensure(collection, object))
       .then(
         () => void acknowledged.push(name),
-        // A refused write was never acknowledged.
         () => void refused++,
       )
       .finally(() => pending.delete(pendingRequest))

@@ -1,10 +1,10 @@
-/** One name lookup, with its start time. */
+/** Result of one name lookup, and its start time in milliseconds since 1970. */
 export interface Lookup {
   readonly at: number
   readonly ok: boolean
 }
 
-/** Parses the lines that a pod wrote. */
+/** Parses the log of lookups that a pod wrote. */
 export function parseLookups(text: string): Lookup[] {
   return text.split('\n').flatMap((line) => {
     const [, at, outcome] = /^(\d+) (well|failed)$/.exec(line) ?? []
@@ -21,7 +21,7 @@ export interface LostNode {
   readonly pods: number
   readonly lookups: number
   readonly failed: readonly Lookup[]
-  /** When the node was lost. */
+  /** Time at which the node was lost. */
   readonly lostAt: number
 }
 

@@ -12,7 +12,7 @@ const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`
 const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
 const testOptions = { timeout: 300_000 }
 
-/** Drains nodes as an operator does. It needs a cluster with two workers, w1 and w2. */
+/** Drains nodes as an operator does. The cluster must have two workers, w1 and w2. */
 export function drainSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVersion): void {
   test('pods move as their budget allows: never fewer than one is available', testOptions, async () => {
     const cluster = clusterNow()
@@ -34,7 +34,7 @@ export function drainSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVe
     const { code, stdout, stderr } = await drained
     expect(code, stderr).toBe(0)
     expect(stdout).toContain('w1 is empty')
-    // No op runs on any host.
+    // A drain uses only the API, so the journals of the hosts must be unchanged.
     await dryRun.expectDone()
     expect(stderr).toMatch(/shop\/web-\S+ \(ReplicaSet web-/)
     expect(available.length).toBeGreaterThan(20)
@@ -158,7 +158,7 @@ async function startBothPodsOn(
   await kubectl.run('uncordon', other)
 }
 
-/** Replaces the disruption budget, and waits until the controller has counted the pods. */
+/** Replaces the disruption budget, and waits until its controller has counted the pods. */
 async function replaceBudget({ api }: UpCluster, minAvailable: number): Promise<void> {
   await api.remove(`${budgets}/web`)
   await api.create(budgets, {

@@ -12,18 +12,18 @@ import type { Operator } from './operator.ts'
 
 type CommandRunner = Pick<Operator, 'hyperkube' | 'directory'>
 
-/** Result of a dry run, to compare with what the command then does. */
+/** A dry run whose plan can be compared with the later run of the command. */
 export interface DryRun {
   /** What the dry run printed to standard error. */
   readonly stderr: string
   /**
-   * Fails unless the journals of the hosts contain exactly the planned ops and the run took its steps in the
-   * planned order. With `allowMore` the plan needs to be only the beginning.
+   * Fails unless the hosts did exactly the planned ops and the run took the planned steps in order. With
+   * `allowMore`, more ops and steps may follow.
    */
   expectDone(options?: { readonly allowMore?: boolean }): Promise<void>
 }
 
-/** Runs a command with --dry-run and notes which runs the journals contain already. */
+/** Runs a command with --dry-run and records which runs the journals already contain. */
 export async function recordDryRun(
   runner: CommandRunner,
   hosts: readonly Machine[],
@@ -41,8 +41,8 @@ export async function recordDryRun(
       for (const host of hosts) {
         const planned = (ops[host.name] ?? []).map(formatOp)
         const done = await listOpsSince(host, runs.get(host.name) ?? new Set())
-        // A reset deletes the journal, so the events of the run are compared. A control plane stops some
-        // services twice.
+        // A reset deletes the journal, so the reported events are compared. Duplicates are removed, because a
+        // control plane stops some services twice.
         if (done === undefined) {
           expect([...new Set(listReportedOps(host, events))].toSorted(), host.name).toEqual(
             planned.toSorted(),
@@ -75,7 +75,10 @@ export async function runAsPlanned(
   return { ...result, shown: dryRun.stderr }
 }
 
-/** A command that changes no host prints a document other than a plan. */
+/**
+ * Parses the output of a dry run. A command that changes no host prints another document, so its plan is
+ * empty.
+ */
 function parsePlan(stdout: string): Pick<PlanDocument, 'ops' | 'steps'> {
   const document: { readonly kind?: unknown } = JSON.parse(stdout)
   return document.kind === 'Plan' ? readVersioned(planFormat, document) : { ops: {}, steps: [] }
@@ -86,7 +89,7 @@ async function listRuns(host: Machine): Promise<ReadonlySet<string>> {
   return new Set(entries?.map(({ run }) => run))
 }
 
-/** Ops in the order in which they were done; undefined if there is no journal any more. */
+/** Lists completed ops in their order; undefined if the journal was deleted. */
 async function listOpsSince(host: Machine, before: ReadonlySet<string>): Promise<string[] | undefined> {
   if (!(await host.isRunning())) return []
   const entries = await readJournalIfAny(host)
@@ -105,7 +108,7 @@ function listStartedSteps(events: readonly Event[]): string[] {
   )
 }
 
-/** Log files of all commands of the operator, oldest first. */
+/** Lists the log files of all commands of the operator, oldest first. */
 async function listRunLogs({ directory }: CommandRunner): Promise<string[]> {
   const logs = join(directory, 'hyperkube', 'runs', 'lab')
   return (await readdir(logs)).toSorted().map((name) => join(logs, name))

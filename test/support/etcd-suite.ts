@@ -17,7 +17,7 @@ import { openFreshLab } from './lab.ts'
 
 const pki = '/etc/kubernetes/pki'
 
-/** Tests our client against a real etcd: observation and membership changes. */
+/** Tests hyperkube's etcd client against a real etcd: observation and membership changes. */
 export function etcdSuite(kubernetes: KubernetesVersion): void {
   describe(`etcd of Kubernetes ${kubernetes}`, () => {
     defineTests(kubernetes)
@@ -218,7 +218,7 @@ function defineTests(kubernetes: KubernetesVersion): void {
   })
 }
 
-/** Uses the client certificate of the API server on that host. */
+/** Creates a client with the etcd client certificate of the API server on `host`. */
 async function createEtcdClient(host: Host, members: readonly Host[]): Promise<EtcdClient> {
   const readPki = async (file: string): Promise<string> => (await host.exec(['cat', `${pki}/${file}`])).stdout
   return new EtcdClient({

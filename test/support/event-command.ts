@@ -13,10 +13,10 @@ export interface EventCommand {
 }
 
 export interface CommandEnd {
-  /** Exit code as in a shell: 128 plus the number for a death by signal. */
+  /** Exit code as in a shell: 128 plus the signal number if a signal ended the command. */
   readonly code: number
   readonly events: readonly Event[]
-  /** Output without events. */
+  /** Output of the command except events. */
   readonly output: string
 }
 
@@ -52,7 +52,9 @@ export function startEventCommand(
   }
 }
 
-/** Undefined for other output, and for a line that a killed command did not finish. */
+/**
+ * Parses an event. Returns undefined for other output, and for a line that a killed command did not finish.
+ */
 function parseEvent(line: string): Event | undefined {
   try {
     return readVersioned(eventFormat, JSON.parse(line))

@@ -5,8 +5,8 @@ import type { Host } from '../../lab/hosts/host.ts'
 import { runProgram } from '../../src/kit/command.ts'
 
 /**
- * Lab hosts share the clock of the machine, which a test must not set. So this library shifts the time of day
- * for one process, by the seconds in a file. Monotonic clocks are unchanged, as when a real clock is set.
+ * Library that shifts the time of day for one process by the seconds in a file. Lab hosts share the machine's
+ * clock, which a test must not set. Monotonic clocks stay unchanged, as when a real clock is set.
  */
 const source = `#define _GNU_SOURCE
 #include <dlfcn.h>
@@ -40,7 +40,7 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone) {
 
 const library = '/usr/local/lib/wrong-clock.so'
 
-/** A service uses the shiftable clock from its next start on. */
+/** Installs the library for a service, which uses the shifted clock from its next start on. */
 export async function installFakeClock(hosts: readonly Host[], service: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'wrong-clock-'))
   try {
@@ -61,14 +61,14 @@ END
   }
 }
 
-/** Sets the offset to the real time, in seconds. */
+/** Sets the offset of the shifted clock from the real time, in seconds. */
 export async function setClockOffset(host: Host, offset: number): Promise<void> {
   await host.script(
     `echo ${offset} > /run/wrong-clock.new; chmod 0644 /run/wrong-clock.new; mv /run/wrong-clock.new /run/wrong-clock`,
   )
 }
 
-/** A service uses the real clock from its next start on. */
+/** Removes the library. The service uses the real clock from its next start on. */
 export async function removeFakeClock(host: Host, service: string): Promise<void> {
   await host.script(
     `rm -f /run/systemd/system/${service}.service.d/clock.conf /run/wrong-clock ${library}; systemctl daemon-reload`,

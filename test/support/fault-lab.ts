@@ -13,21 +13,21 @@ import { openFreshLab } from './lab.ts'
 import { type CommandOutput, Terminal } from './terminal.ts'
 
 export const kubernetes = '1.36.4'
-/** Findings that depend on the machine of the lab. */
+/** Codes of findings that depend on the machine of the lab, and are ignored. */
 const labFindings = ['HOST_CGROUP_V1', 'HOST_NO_RESOLVER', 'HOST_MEMORY_SMALL', 'HOST_CPU_SMALL']
 export const upArgs = ['up', '--yes', '--ignore', labFindings.join(',')] as const
 
 /** Golden outputs, one file for each fault. */
 const goldenDirectory = join(import.meta.dirname, '../e2e/testdata/faults')
 
-/** Lab hosts with a fault, and a terminal to run commands. */
+/** Lab hosts for fault tests, and a terminal to run commands. */
 export class FaultLab implements AsyncDisposable {
   readonly lab: Lab
   readonly hosts: readonly Host[]
   readonly mirror: Mirror
   /** Working directory of commands, with cluster.yml. */
   readonly directory: string
-  /** Files here are served instead of those of the mirror. */
+  /** Directory with files that the mirror serves instead of its own. */
   readonly overrides: string
   readonly program: string
   readonly terminal: Terminal

@@ -3,8 +3,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { Dial } from '../../src/kit/tunnel-agent.ts'
 
 /**
- * `reset`: both sides are closed. `half-open`: the client is not notified and receives nothing more. `delay`:
- * data is held back for a while.
+ * `reset` closes both sides. `half-open` closes only the server side, and the client is not notified. `delay`
+ * holds data back for a while.
  */
 export type ConnectionFault = 'reset' | 'half-open' | 'delay'
 export const connectionFaults: readonly ConnectionFault[] = ['reset', 'half-open', 'delay']
@@ -18,7 +18,7 @@ interface Connection {
 export class FaultyProxy implements AsyncDisposable {
   readonly #listener: Server
   readonly #connections = new Set<Connection>()
-  /** Sockets that the client still considers connected. */
+  /** Client sockets of half-open connections. */
   readonly #halfOpen = new Set<Socket>()
   readonly #delays = new Set<NodeJS.Timeout>()
   #accepted = 0
@@ -34,7 +34,7 @@ export class FaultyProxy implements AsyncDisposable {
     return new FaultyProxy(listener, host, port)
   }
 
-  /** Number of connections so far. */
+  /** Number of connections accepted so far. */
   get accepted(): number {
     return this.#accepted
   }
@@ -51,7 +51,7 @@ export class FaultyProxy implements AsyncDisposable {
     return socket
   }
 
-  /** Breaks all open connections; later ones work. */
+  /** Breaks or delays all open connections; later connections work. */
   breakConnections(kind: ConnectionFault, delay: number): void {
     for (const connection of this.#connections) {
       if (kind === 'delay') this.#delay(connection, delay)
@@ -78,7 +78,7 @@ export class FaultyProxy implements AsyncDisposable {
       [server, client],
     ] as const) {
       from.pipe(to)
-      // The other side is closed when this one fails.
+      // The close event follows an error and closes the other side.
       from.on('error', () => undefined)
       from.on('close', () => {
         if (this.#connections.delete(connection)) to.destroy()

@@ -55,7 +55,7 @@ export class HealCluster implements Disposable {
     return this.hosts.filter((host) => host.name !== name)
   }
 
-  /** API client of a host other than this one. */
+  /** Returns an API client of a control plane other than this host. */
   getApiOfOther({ name }: Host): KubeApi {
     const found = [...this.#apis].find(([server]) => server !== name)?.[1]
     if (found === undefined) throw new Error(`there is no API server but that of ${name}`)
@@ -72,7 +72,7 @@ export class HealCluster implements Disposable {
     return code === 0
   }
 
-  /** Health reported by every agent that responds. */
+  /** Reads the health from the agents of all hosts. Agents that do not respond are left out. */
   async readHealth(): Promise<ReadonlyMap<string, HostHealth>> {
     const results = await Promise.all(
       this.hosts.map(async (host) => [host.name, await readHostHealth(host).catch(() => undefined)] as const),
@@ -84,7 +84,7 @@ export class HealCluster implements Disposable {
     return isHostHealthy(await readHostHealth(host))
   }
 
-  /** Waits until doctor reports nothing and all nodes are Ready. */
+  /** Waits until doctor has no findings and all nodes are Ready. */
   async waitUntilQuiet(timeoutMs: number): Promise<void> {
     let lastReport = 'doctor has not run'
     const checkQuiet = async (): Promise<boolean> => {

@@ -3,7 +3,7 @@ import { etcdctl } from './etcdctl.ts'
 import type { Component } from './heal-row.ts'
 import type { HealCluster } from './heal-cluster.ts'
 
-/** Address of the service under load. */
+/** Address of the Service that the load uses. */
 export const shopAddress = '10.96.88.88'
 export const overlay = 'flannel.4096'
 export const conflist = '/etc/cni/net.d/10-flannel.conflist'
@@ -11,7 +11,7 @@ export const subnetFile = '/run/flannel/subnet.env'
 
 const expectBody = (word: string, url: string): string => `test "$(curl -skm 3 ${url})" = ${word}`
 
-/** Script of each component that succeeds if the component works. It does not use hyperkube. */
+/** Script for each component that succeeds if the component works. The scripts do not use hyperkube. */
 const scripts: Readonly<Record<Component, string>> = {
   etcd: `(${etcdctl} --endpoints=https://127.0.0.1:2379 --command-timeout=4s endpoint health)`,
   'kube-apiserver': expectBody('ok', 'https://127.0.0.1:6443/readyz'),

@@ -12,7 +12,7 @@ const findingSchema = z
     component: z.string().optional(),
     command: z.string().optional(),
   })
-  // The sentence of a finding is in `message` or in `what`.
+  // The text of a finding is in `message` or in `what`.
   .transform(({ message, what = '', ...found }) => ({ ...found, message: message ?? what }))
 export interface DoctorFinding {
   readonly code: string
@@ -24,7 +24,7 @@ export interface DoctorFinding {
 
 const reportSchema = z.looseObject({ findings: z.array(findingSchema) })
 
-/** One output of `doctor`. Times are from the system clock. */
+/** One report of `doctor`, with its start and end in milliseconds since 1970. */
 export interface DoctorReport {
   readonly began: number
   readonly ended: number
@@ -34,7 +34,8 @@ export interface DoctorReport {
 export async function runDoctor(operator: Pick<Operator, 'hyperkube'>): Promise<DoctorReport> {
   const began = Date.now()
   const { code, stdout, stderr } = await operator.hyperkube('doctor', '-o', 'json')
-  // The exit code tells whether something was found. Only the output shows whether doctor worked at all.
+  // The exit code is nonzero also when doctor has findings, so only the output shows whether doctor itself
+  // failed.
   if (!stdout.trimStart().startsWith('{')) throw new Error(`doctor ended with ${code}: ${stderr}`)
   return { began, ended: Date.now(), findings: reportSchema.parse(JSON.parse(stdout)).findings }
 }
@@ -47,7 +48,7 @@ export function formatFinding({ code, message, host, component }: DoctorFinding)
 
 type FaultPattern = Pick<HealRow, 'codes' | 'component' | 'onAnyHost'>
 
-/** True if a finding names the fault of a row on that host. */
+/** True if a finding matches the expected codes and component of a fault on this host. */
 export function matchesFault(
   { codes, component, onAnyHost }: FaultPattern,
   host: string,
@@ -64,12 +65,12 @@ export function matchesFault(
 
 export interface FaultPeriod {
   readonly host: string
-  /** When an agent detected the fault, or `doctor` could see it. */
+  /** Time at which an agent detected the fault, or at which `doctor` could see it. */
   readonly from: number
   readonly to: number
 }
 
-/** Rates how doctor named a fault. A report during the fault must name it first, at least once. */
+/** Rates how doctor named a fault: at least one report must have it as the first finding. */
 export function rateNaming(
   row: FaultPattern,
   { host, from, to }: FaultPeriod,

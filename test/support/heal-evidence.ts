@@ -11,7 +11,7 @@ export interface HealEnvironment {
   readonly shape: string
 }
 
-/** The two parts of the evidence file. Each command writes one and keeps the other. */
+/** The two parts of the evidence file. Each test command rewrites one part and keeps the other. */
 export interface HealEvidence {
   readonly faults: string
   readonly withoutAgents: string
@@ -119,7 +119,7 @@ function formatFindingsTable(results: readonly HealResult[]): string {
       row.what,
       formatActions(runs),
       runs.map(({ firstFinding }) => firstFinding).find((firstFinding) => firstFinding !== undefined) ?? '',
-      // The worst rating of all runs.
+      // Shows the worst rating of all runs.
       (['not first', 'too soon', 'first', 'not needed'] as const).find((named) =>
         runs.some((run) => run.named === named),
       ) ?? '',
@@ -146,7 +146,7 @@ function formatTable(head: readonly string[], rows: readonly (readonly string[])
   return lines.join('\n')
 }
 
-/** Text of others must not end a table cell. */
+/** Escapes text that would otherwise end a table cell. */
 function escapeCell(text: string): string {
   return text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|')
 }

@@ -12,7 +12,7 @@ import { HealObserver } from './heal-observer.ts'
 import { measureIdleCost } from './idle-cost.ts'
 import type { UpCluster } from './up-cluster.ts'
 
-/** One fault for each host, which systemd does not heal. */
+/** Id of a fault that systemd does not heal, and its host. Each host has one fault. */
 const faults = [
   ['stop-kubelet', 'cp1'],
   ['config-corrupted-kube-proxy', 'cp2'],
@@ -21,7 +21,10 @@ const faults = [
   ['nft-flushed', 'w2'],
 ] as const
 
-/** Injects a few faults at once, each on its own host. It needs 3+2 hosts and about four minutes. */
+/**
+ * Injects five faults at once, each on its own host. The cluster must have 3+2 hosts; the test takes about
+ * four minutes.
+ */
 export function healFewSuite(clusterNow: () => UpCluster): void {
   test(
     'five faults at once are named by doctor and healed by agents, and nothing is lost',

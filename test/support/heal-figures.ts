@@ -1,34 +1,34 @@
 import { z } from 'zod'
 import type { HealRow } from './heal-row.ts'
 
-/** How doctor named a fault. `too soon`: the fault was over before doctor could run. */
+/** Rating of how doctor named a fault. `too soon` means that the fault was over before doctor could run. */
 const namingResult = z.enum(['first', 'not first', 'too soon', 'not needed'])
 export type NamingResult = z.infer<typeof namingResult>
 
 /** Result of one run of a fault. Times are in milliseconds. */
 const healRun = z.strictObject({
   host: z.string(),
-  /** From the fault until an agent detected it. */
+  /** Time from the fault until an agent detected it. */
   detected: z.number().optional(),
-  /** From the fault, or from the end of its cause, until everything works. */
+  /** Time from the fault, or from the end of its cause, until everything works. */
   healed: z.number().optional(),
   apiFailed: z.int(),
   serviceFailed: z.int(),
   acknowledged: z.int(),
   lost: z.int(),
-  /** Actions of agents, each once; empty if systemd was enough. */
+  /** Distinct actions of agents; empty if systemd was enough. */
   actions: z.array(z.string()).readonly(),
-  /** First line of the output of `doctor`. */
+  /** First finding of `doctor`, as text. */
   firstFinding: z.string().optional(),
   named: namingResult,
-  /** Restarts of services because of a lost lease, for faults that allow no other restart. */
+  /** Number of service restarts because of a lost lease. Set only for faults that allow no other restart. */
   leaderRestarts: z.int().optional(),
-  /** Why the run failed. */
+  /** Reasons why the run failed. */
   problems: z.array(z.string()).readonly(),
 })
 export type HealRun = z.infer<typeof healRun>
 
-/** All runs of a row. */
+/** Results of all runs of one fault. */
 const healResult = z.strictObject({
   row: z.object({
     id: z.string(),
@@ -39,7 +39,7 @@ const healResult = z.strictObject({
 })
 export type HealResult = z.infer<typeof healResult>
 
-/** Stored between commands, each of which may run a part of the table. */
+/** Format of the results file. Several test commands, each with some of the faults, can fill it. */
 export const healResults = z.array(healResult)
 
 /** Returns the newest result of each row, in the order of the table. */
@@ -52,15 +52,15 @@ export function mergeResults(
   return rows.flatMap(({ id }) => resultById.get(id) ?? [])
 }
 
-/** Result of a row without agents. */
+/** Result of a fault while agents are stopped. */
 export interface WithoutAgentsResult {
   readonly row: Pick<HealRow, 'id' | 'what'>
-  /** Milliseconds; undefined if not healed before the timeout. */
+  /** Milliseconds until the fault healed; undefined if it did not heal before the timeout. */
   readonly healed: number | undefined
   readonly problems: readonly string[]
 }
 
-/** Median of the known values. */
+/** Median of the values that are not undefined. */
 export function median(values: readonly (number | undefined)[]): number | undefined {
   const sorted = values.filter((value) => value !== undefined).toSorted((a, b) => a - b)
   const [left, right] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]

@@ -11,8 +11,8 @@ const healthRequest = JSON.stringify({
 const timeoutMs = 8000
 
 /**
- * Reads the health of a host from the socket of its agent. Starting our program for each read would be a
- * load.
+ * Reads the health of a host from the socket of its agent. Starting hyperkube for each read would load the
+ * host.
  */
 export async function readHostHealth(host: Host): Promise<HostHealth> {
   const { stdout } = await host.script(
@@ -32,7 +32,10 @@ export function isHostHealthy({ components, probes }: Pick<HostHealth, 'componen
   )
 }
 
-/** Returns when the agent first detected something since `began`, as far as it still remembers. */
+/**
+ * Returns the earliest time since `began` at which the agent detected or did something, if its reported
+ * health still contains that.
+ */
 export function findDetectionTime(
   { probes, actions }: Pick<HostHealth, 'probes' | 'actions'>,
   began: number,
@@ -43,7 +46,7 @@ export function findDetectionTime(
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-/** Actions of the agent since `began`, oldest first. */
+/** Lists the actions of the agent since `began`, oldest first, without recoveries. */
 export function listActionsSince({ actions }: Pick<HostHealth, 'actions'>, began: number): HealAction[] {
   return actions.filter(({ action, at }) => action !== 'recovered' && Date.parse(at) >= began).toReversed()
 }

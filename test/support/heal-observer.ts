@@ -4,7 +4,7 @@ import { listActionsSince, findDetectionTime } from './heal-health.ts'
 import type { HealRow } from './heal-row.ts'
 import type { HealCluster } from './heal-cluster.ts'
 
-/** Observes agents and runs `doctor` repeatedly from a fault on, and records the results. */
+/** After a fault, polls the agents and runs `doctor` repeatedly, and records the results. */
 export class HealObserver implements AsyncDisposable {
   readonly reports: DoctorReport[] = []
   readonly #cluster: HealCluster
@@ -26,7 +26,7 @@ export class HealObserver implements AsyncDisposable {
     ])
   }
 
-  /** When an agent first detected the fault. */
+  /** Time at which an agent first detected the fault. */
   get detected(): number | undefined {
     return this.#detected
   }
@@ -40,19 +40,19 @@ export class HealObserver implements AsyncDisposable {
     return [...this.#restarts]
   }
 
-  /** Error of `doctor` if it never produced a report. */
+  /** Error of `doctor`, if all its runs failed. */
   get doctorFailed(): unknown {
     return this.reports.length === 0 ? this.#doctorFailed : undefined
   }
 
-  /** Finds the first report that names the fault of a row before everything else. */
+  /** Returns the first finding of the first report that names the fault before all other findings. */
   findNaming(row: HealRow, host: string): DoctorFinding | undefined {
     return this.reports
       .map(({ findings: [first] }) => first)
       .find((first) => first !== undefined && matchesFault(row, host, first))
   }
 
-  /** First finding of any report. */
+  /** First finding of the first report that has findings. */
   get firstFinding(): DoctorFinding | undefined {
     return this.reports.map(({ findings: [first] }) => first).find((first) => first !== undefined)
   }
@@ -60,7 +60,7 @@ export class HealObserver implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     await this.#observing
-    // Also observes what happened since the last round.
+    // Reads the agents once more, for what happened since the last poll.
     await this.#observeAgents()
   }
 

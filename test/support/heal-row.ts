@@ -15,61 +15,61 @@ export const components = [
 export type Component = (typeof components)[number]
 
 /**
- * Expected result of a fault. `heals`: without an operator. `refuses`: acting would risk data or needs
- * something no host has, so an operator runs the command of `doctor`. `waits-for-recovery`: the cause is
- * outside the cluster; the cluster recovers when it ends.
+ * Expected result of a fault. `heals`: the cluster heals without an operator. `refuses`: agents do not act,
+ * and an operator runs the command that `doctor` names. `waits-for-recovery`: the cause is outside, and the
+ * cluster recovers when it ends.
  */
 export type Expectation = 'heals' | 'refuses' | 'waits-for-recovery'
 
 /** One fault and its expected result. */
 export interface HealRow {
   readonly id: string
-  /** Title for people. */
+  /** Title in the evidence table. */
   readonly what: string
   readonly expects: Expectation
-  /** Hosts of the runs, used in turn. */
+  /** Hosts on which the fault is injected, in turn. */
   readonly hosts: readonly string[]
   readonly runs: number
   /**
-   * Codes of which `doctor` must report one first while the fault lasts. Empty if the fault is too short, or
-   * needs no report.
+   * Doctor's first finding must have one of these codes while the fault lasts. Empty if the fault is too
+   * short or needs no report.
    */
   readonly codes: readonly string[]
   /** Component that the finding must name, if any. */
   readonly component?: string
   /** True if the fault affects several hosts, and the finding may name any of them. */
   readonly onAnyHost?: true
-  /** Milliseconds until it must be healed, from the fault or from the end of its cause. */
+  /** Maximum milliseconds until the fault is healed, from the fault or from the end of its cause. */
   readonly timeoutMs: number
-  /** Minimum duration in milliseconds, before the cause ends. */
+  /** Minimum duration of the fault in milliseconds, before its cause is removed. */
   readonly minDurationMs?: number
   /**
-   * Where requests come from: the faulty host itself if it is a worker, or another host because this one is
-   * off.
+   * Host of the clients. `there`: the faulty host if it is a worker, else w2. `elsewhere`: a worker other
+   * than the faulty host, which is unreachable.
    */
   readonly clients: 'there' | 'elsewhere'
-  /** True if no service of any host may restart meanwhile. */
+  /** True if services must not restart on any host during the fault. */
   readonly expectNoRestarts?: true
-  /** True if the fault is also run without agents. */
+  /** True if the fault is also injected while agents are stopped. */
   readonly runWithoutAgents: boolean
-  /** Approximate duration of one run in seconds, with preparation. */
+  /** Approximate duration of one run in seconds, including preparation. */
   readonly seconds: number
-  /** Fails if the fault has no effect. */
+  /** Injects the fault. Fails if it has no effect. */
   inject(cluster: HealCluster, host: Host): Promise<void>
-  /** Repairs by hand what is left of the fault. It always runs, even if nothing is left. */
+  /** Repairs what is left of the fault. Called after every run, even if the fault has healed. */
   undo(cluster: HealCluster, host: Host): Promise<void>
   /** True if everything that the fault affected works, as seen from outside. */
   isHealed(cluster: HealCluster, host: Host): Promise<boolean>
 }
 
 export interface RowSelection {
-  /** Comma-separated ids; all if empty. */
+  /** Comma-separated ids of faults; all faults if empty. */
   readonly rows: string | undefined
-  /** Number of runs of each row, instead of its own. */
+  /** Number of runs of each fault, instead of the number in the table. */
   readonly runs: string | undefined
 }
 
-/** Selects rows in the order of the table. Throws for an unknown id. */
+/** Selects faults by id, in the order of the table. Throws for an unknown id. */
 export function selectRows<T extends Pick<HealRow, 'id' | 'runs'>>(
   rows: readonly T[],
   { rows: requested, runs }: RowSelection,
@@ -86,14 +86,14 @@ export function selectRows<T extends Pick<HealRow, 'id' | 'runs'>>(
     .map((row) => ({ ...row, runs: runCount ?? row.runs }))
 }
 
-/** Returns the host of each run of a row. */
+/** Returns the host for each run of a fault. */
 export function assignHosts({ hosts, runs }: Pick<HealRow, 'hosts' | 'runs'>): string[] {
   return Array.from({ length: runs }, (_, index) => hosts[index % hosts.length] ?? '')
 }
 
 export const controlPlanes = ['cp1', 'cp2', 'cp3'] as const
 export const workers = ['w1', 'w2'] as const
-/** For components of every node: workers more often, because faults there affect pods. */
+/** Hosts for components that every node has. Workers come up more often, because faults there affect pods. */
 export const everyNode = ['w1', 'cp2', 'w2', 'cp3', 'w1'] as const
 
 /** Hosts on which a component is tested. */

@@ -6,7 +6,7 @@ import { resumeProcess, killProcess, pauseProcess } from './heal-rows-process.ts
 const service = 'hyperkube-agent'
 const journal = '/var/lib/hyperkube/agent/journal.ndjson'
 const common = { expects: 'heals', clients: 'there', runWithoutAgents: false } as const
-/** A request that was on its way at the moment of the fault may still get a response. */
+/** True if the agent responds and reports the host as healthy. */
 const isAgentHealthy = async (_cluster: unknown, host: Host): Promise<boolean> =>
   isHostHealthy(await readHostHealth(host))
 
@@ -21,7 +21,7 @@ export const agentRows: readonly HealRow[] = [
   },
   {
     ...{ ...common, id: 'stop-agent', what: 'the agent SIGSTOP', hosts: ['w1'], runs: 1 },
-    // systemd waits 100 s for the watchdog, and then as long again for the process to end.
+    // The watchdog of systemd expires after 100 s. systemd then waits as long again for the process to exit.
     ...{ codes: ['AGENT_UNREACHABLE'], timeoutMs: 300_000, seconds: 170 },
     inject: async (_cluster, host) => pauseProcess(host, service),
     undo: async (_cluster, host) => resumeProcess(host, service),

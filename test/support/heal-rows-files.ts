@@ -4,13 +4,13 @@ import type { Component, HealRow } from './heal-row.ts'
 import { resumeProcess } from './heal-rows-process.ts'
 import type { HealCluster } from './heal-cluster.ts'
 
-/** Backup of deleted and changed files, for `undo`. */
+/** Directory for backups of deleted and changed files, for `undo`. */
 const backupDirectory = '/root/heal-kept'
 const common = { expects: 'heals', runs: 1, clients: 'there', runWithoutAgents: true } as const
 
 const goneCodes = ['HEALTH_NOT_RUNNING', 'SERVICE_DRIFT', 'HEALTH_NO_RESPONSE'] as const
 
-/** Faults of files, units, interfaces and tables of a host. */
+/** Faults of files, units, network interfaces and nftables of a host. */
 export const fileRows: readonly HealRow[] = [
   buildFileRow({
     ...{ id: 'binary-deleted-kubelet', what: 'program of kubelet deleted, then SIGKILL' },
@@ -20,7 +20,7 @@ export const fileRows: readonly HealRow[] = [
   buildFileRow({
     ...{ id: 'binary-truncated-kube-proxy', what: 'program of kube-proxy truncated, then SIGKILL' },
     ...{ component: 'kube-proxy', host: 'w2', path: '/opt/hyperkube/kube-proxy-*/kube-proxy' },
-    // Replaces the file, because a running program cannot be written to.
+    // Replaces the file, because the file of a running program cannot be written.
     corruptScript: 'head -c 1000 "$file" > "$file.new"; chmod 755 "$file.new"; mv "$file.new" "$file"',
     verifyScript: '[ "$(stat -c %s "$file")" = 1000 ]',
   }),
@@ -40,7 +40,7 @@ export const fileRows: readonly HealRow[] = [
     ...{ ...common, id: 'interface-deleted', what: 'interface of flannel deleted', component: 'flanneld' },
     ...{ hosts: ['w1'], codes: ['OVERLAY_INTERFACE', 'OVERLAY_ROUTES'], timeoutMs: 120_000, seconds: 45 },
     async inject(_cluster, host) {
-      // flanneld may already have created another interface, so the index is compared.
+      // Compares interface indexes, because flanneld may already have created a new interface.
       await host.script(`index() { ip -o link show dev ${overlay} 2>/dev/null | cut -d: -f1; }
         before=$(index); [ -n "$before" ]; ip link delete ${overlay}; [ "$(index)" != "$before" ]`)
     },
@@ -91,14 +91,14 @@ interface FileFault {
   readonly what: string
   readonly component: Component
   readonly host: string
-  /** Shell pattern. */
+  /** Path of the file, as a shell pattern. */
   readonly path: string
-  /** Scripts in which $file is the path. */
+  /** Scripts that corrupt the file and verify the corruption. `$file` is the path. */
   readonly corruptScript: string
   readonly verifyScript: string
 }
 
-/** A file is changed, and the process that needs it is killed. */
+/** Builds a fault that changes a file and kills the process that needs it. */
 function buildFileRow({
   id,
   what,
@@ -112,7 +112,7 @@ function buildFileRow({
   return {
     ...{ ...common, id, what, component, hosts: [name], codes: goneCodes, timeoutMs: 180_000, seconds: 60 },
     async inject(_cluster, host) {
-      // kube-proxy notices a changed configuration, and may exit before the kill.
+      // The kill may fail, because kube-proxy exits by itself when its configuration changes.
       await host.script(`${file}; ${backupScript('"$file"')}; before=$(systemctl show -P MainPID ${component})
         ${corruptScript}; ${verifyScript}; kill -KILL "$before" || ! [ -d "/proc/$before" ]`)
     },
@@ -164,7 +164,10 @@ function buildDerivedRow(): HealRow {
   }
 }
 
-/** Scripts for a path; its backup has the same path below the backup directory. */
+/**
+ * These functions build scripts that back up, compare and restore a path. The backup has the same path below
+ * the backup directory.
+ */
 function backupScript(path: string): string {
   return `mkdir -p "$(dirname ${backupDirectory}${path})"; cp -a ${path} ${backupDirectory}${path}`
 }
@@ -177,7 +180,7 @@ function restoreScript(path: string): string {
   return `if [ -e ${backupDirectory}${path} ]; then cp -a ${backupDirectory}${path} ${path}.back; mv ${path}.back ${path}; fi`
 }
 
-/** Restarts only components that do not work. */
+/** Restarts those of the components that do not work. */
 async function restartUnlessWorking(
   cluster: HealCluster,
   host: Host,

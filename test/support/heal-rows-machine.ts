@@ -28,7 +28,7 @@ export const machineRows: readonly HealRow[] = [
     isHealed: areAllWorking,
   },
   buildDiskFullRow('cp2', 'etcd'),
-  // Last, because a kubelet without disk space takes no new pods for minutes.
+  // This fault is the last one, because a kubelet with a full disk rejects new pods for minutes.
   buildDiskFullRow('w1', 'kubelet'),
 ]
 

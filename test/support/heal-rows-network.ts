@@ -14,11 +14,11 @@ const common = {
 } as const
 
 const minute = 60_000
-/** Can be shortened while working on the suite. */
+/** Minutes without API servers. A lower value speeds up work on the suite. */
 const apiDownMinutes = Number(process.env['HEAL_API_DOWN_MINUTES'] ?? 10)
 const quorumMinutes = 3
 
-/** Faults between machines. None is a reason to restart a service. */
+/** Faults of the network between machines. Services must not restart because of them. */
 export const networkRows: readonly HealRow[] = [
   buildPartitionRow('cp2', 'control-plane'),
   buildPartitionRow('w1', 'worker'),
@@ -57,7 +57,7 @@ function buildPartitionRow(name: string, role: string): HealRow {
       const others = cluster.others(host)
       await cluster.lab.partition(host, others)
       for (const { address } of others) {
-        // A refused connection would be a response too.
+        // Code 28 is a timeout. A refused connection would show that the host is still reachable.
         await host.script(`code=0
           curl -sko /dev/null -m 2 https://${address}:10250/ || code=$?
           [ $code = 28 ]`)
@@ -75,12 +75,12 @@ async function isWorkingEverywhere(cluster: HealCluster): Promise<boolean> {
 
 const table = 'heal_fault'
 
-/** Matches packets to and from these ports. */
+/** Builds nftables matches for packets to and from these ports. */
 function matchPorts(ports: string): string[] {
   return ['dport', 'sport'].map((direction) => `iifname != "lo" tcp ${direction} { ${ports} }`)
 }
 
-/** Drops all arriving packets that match, and waits until some were dropped. */
+/** Drops arriving packets that match, and waits until some packets were dropped. */
 async function dropPackets(
   hosts: readonly Host[],
   buildMatches: (host: Host) => readonly string[],

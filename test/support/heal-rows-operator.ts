@@ -8,13 +8,13 @@ const common = { expects: 'refuses', runs: 1, runWithoutAgents: false, clients: 
 const [data, backup] = ['/var/lib/etcd/data', '/root/heal-etcd']
 const kubelet = '/etc/hyperkube/kubelet'
 
-/** Faults that agents do not heal and report to an operator. */
+/** Faults that agents do not heal but report to an operator. */
 export const operatorRows: readonly HealRow[] = [
   {
     ...{ ...common, id: 'etcd-data-deleted', what: 'data of a member of etcd deleted, then SIGKILL' },
     ...{ hosts: ['cp3'], component: 'etcd', codes: ['ETCD_DATA_LOST'], timeoutMs: 300_000, seconds: 240 },
     async inject(_cluster, host) {
-      // A copy for `undo`, taken while the member is paused.
+      // Copies the data for `undo` while the member is paused.
       await host.script(`pid=$(systemctl show -P MainPID etcd)
         [ "$pid" -gt 1 ]
         kill -STOP $pid
@@ -56,7 +56,7 @@ export const operatorRows: readonly HealRow[] = [
       const expired = await signRequest(cas.kubernetes, request, spec, issuedAt)
       await host.exec(['sh', '-c', `cat > ${kubelet}/client.key`], { input: privateKey.revealText() })
       await host.exec(['sh', '-c', `cat > ${kubelet}/client.crt`], { input: expired })
-      // Open connections are not authenticated again.
+      // The restart makes the kubelet authenticate again; open connections stay authenticated.
       await host.script('systemctl restart --no-block kubelet')
       const { stdout } = await operator.hyperkube('certs', 'list', host.name, '-o', 'json')
       if (!stdout.includes('"expired"')) throw new Error(`no certificate of ${host.name} has expired`)
@@ -66,7 +66,7 @@ export const operatorRows: readonly HealRow[] = [
       if (stdout.includes('"expired"')) await operator.must(0, 'certs', 'renew', host.name, '--yes')
     },
     async isHealed(cluster, host) {
-      // The node becomes NotReady only later, so the certificate itself is checked.
+      // Checks the certificate too, because the node becomes NotReady only later.
       const { stdout } = await cluster.operator.hyperkube('certs', 'list', host.name, '-o', 'json')
       return !stdout.includes('"expired"') && isWorking(cluster, host, 'kubelet')
     },

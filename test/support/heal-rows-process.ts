@@ -5,15 +5,15 @@ import type { HealCluster } from './heal-cluster.ts'
 
 const noop = async (): Promise<void> => undefined
 
-/** Codes for processes that hang; some components have codes of their own. */
+/** Codes of findings about hung processes, for components that do not use the default codes. */
 const silentCodes: Readonly<Partial<Record<Component, readonly string[]>>> = {
   containerd: ['HEALTH_NO_RESPONSE', 'RUNTIME_NOT_READY'],
 }
 
-/** Components that get more time before they count as hung. */
+/** Components for which agents wait longer before they count as hung. */
 const slowToDetect: ReadonlySet<Component> = new Set(['etcd', 'kube-apiserver'])
 
-/** Faults of processes: each of the eight components is killed, and each hangs. */
+/** Faults of processes. Each of the eight components is killed and paused. */
 export const processRows: readonly HealRow[] = [
   ...components.map(buildKillRow),
   ...components.map(buildHangRow),
@@ -86,7 +86,7 @@ export async function pauseProcess(host: Host, service: string): Promise<void> {
     ${buildWaitScript('grep -q "^State:.T" /proc/$pid/status')}`)
 }
 
-/** Resumes the current process of a service. SIGCONT has no effect on a running process. */
+/** Resumes the process of a service with SIGCONT, which has no effect on a running process. */
 export async function resumeProcess(host: Host, service: string): Promise<void> {
   await host.script(`pid=$(systemctl show -P MainPID ${service})
     [ "$pid" = 0 ] || kill -CONT $pid`)
@@ -102,10 +102,10 @@ export function buildWaitScript(condition: string): string {
   return `for turn in $(seq 30); do if ${condition}; then exit 0; fi; sleep 0.1; done; exit 1`
 }
 
-/** Pods of the shop on a host. */
+/** Command that lists the ready pods of the test application (app=shop) on a host. */
 const shopPods = '/opt/hyperkube/crictl-*/crictl pods --label app=shop --state Ready -q --no-trunc'
 
-/** Kills the shim of one pod of the shop. */
+/** Script that kills the shim of one pod of the test application. */
 const killShim = `
 pod=$(${shopPods} | head -n 1)
 [ -n "$pod" ]
@@ -117,7 +117,7 @@ ${shopPods} | wc -l > /root/heal-pods
 kill -KILL $pid
 ${buildWaitScript('[ ! -d /proc/$pid ]')}`
 
-/** True if the pod without shim was replaced and all four pods are available. */
+/** True if the pod whose shim was killed is replaced and all four pods are available. */
 async function isShopRestored(cluster: HealCluster, host: Host): Promise<boolean> {
   const replaced = `pods=$(${shopPods})
     [ "$(echo "$pods" | wc -l)" = "$(cat /root/heal-pods)" ]

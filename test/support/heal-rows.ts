@@ -6,7 +6,10 @@ import { operatorRows } from './heal-rows-operator.ts'
 import { processRows } from './heal-rows-process.ts'
 import type { HealRow } from './heal-row.ts'
 
-/** The whole table takes an hour and a half. Half of it are processes that die and hang, five times each. */
+/**
+ * All faults. A complete run takes an hour and a half, half of it for processes that are killed or hang, five
+ * times each.
+ */
 export const healRows: readonly HealRow[] = [
   ...processRows,
   ...fileRows,

@@ -9,12 +9,12 @@ import { compareServiceRuns, readServiceRuns } from './service-runs.ts'
 import { HealObserver } from './heal-observer.ts'
 
 const countedWritesPath = '/api/v1/namespaces/default/configmaps?labelSelector=counted'
-/** Timeouts until `doctor` names a lasting fault, and until it reports nothing again. */
+/** Timeouts in milliseconds until `doctor` names a lasting fault, and until it has no findings again. */
 const [namingTimeoutMs, quietTimeoutMs] = [150_000, 240_000]
 
 /**
- * Injects one fault into a cluster in use and waits until all is quiet again. The result contains all
- * problems.
+ * Injects one fault into a cluster in use and waits until doctor has no findings again. Problems are returned
+ * in the result.
  */
 export async function runFault(cluster: HealCluster, row: HealRow, host: Host): Promise<HealRun> {
   const problems: string[] = []
@@ -70,10 +70,10 @@ export async function runFault(cluster: HealCluster, row: HealRow, host: Host): 
   }
 }
 
-/** Times of the system clock. */
+/** Times of a fault in milliseconds since 1970. */
 interface FaultTimeline {
   readonly began: number
-  /** When the external cause ended, or the operator had run the command. */
+  /** Time at which the external cause ended or the operator's command had finished. */
   readonly fixedAt: number | undefined
   readonly healedAt: number | undefined
 }
@@ -111,7 +111,7 @@ async function runUntilHealed(
   return { began, fixedAt, healedAt: await waitUntilHealed(cluster, row, host) }
 }
 
-/** Returns the time at which everything works and the agent reports the host healthy. */
+/** Waits until everything works and the agent reports the host as healthy. Returns that time. */
 async function waitUntilHealed(cluster: HealCluster, row: HealRow, host: Host): Promise<number> {
   return pollUntil(
     `${row.what} on ${host.name} to heal`,
@@ -120,13 +120,16 @@ async function waitUntilHealed(cluster: HealCluster, row: HealRow, host: Host): 
   )
 }
 
-/** The faulty worker itself, unless it is off; for control planes w2. */
+/**
+ * Selects the worker for the clients: the faulty worker itself unless it is unreachable, and w2 for faults of
+ * control planes.
+ */
 function selectClientHost(cluster: HealCluster, { clients }: HealRow, { name }: Host): Host {
   if (clients === 'there') return cluster.getHost(name.startsWith('w') ? name : 'w2')
   return cluster.getHost(name === 'w2' ? 'w1' : 'w2')
 }
 
-/** The next run must find only its own writes. */
+/** Deletes the counted writes, because the next run must find only its own. */
 async function deleteWrites(cluster: HealCluster, host: Host): Promise<void> {
   await pollUntil(
     'the writes to be forgotten',

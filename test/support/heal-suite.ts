@@ -26,25 +26,25 @@ import { runFault } from './heal-run.ts'
 import { HealCluster } from './heal-cluster.ts'
 import type { UpCluster } from './up-cluster.ts'
 
-/** Ends only tests that hang; every wait has its own timeout. */
+/** Timeout for tests that hang. Every wait inside a test has its own, shorter timeout. */
 const testOptions = { timeout: 3_600_000 }
 
 export interface HealSuiteOptions {
-  /** All rows, and those to run now. */
+  /** All faults, and those to run now. */
   readonly table: readonly HealRow[]
   readonly rows: readonly HealRow[]
   readonly environment: Omit<HealEnvironment, 'date' | 'hyperkube'>
-  /** File with results of parts of the table, so that several commands can complete it. */
+  /** File with the results so far. Several test commands can fill it. */
   readonly results: string | undefined
   /** Name of the evidence file. */
   readonly evidence: string
 }
 
-/** Runs every fault of the table. A failure is reported and the other faults still run. */
+/** Runs the selected faults. After a failure the other faults still run. */
 export function faultsSuite(clusterNow: () => UpCluster, suite: HealSuiteOptions): void {
   const healClusterNow = openHealCluster(clusterNow)
   const results: HealResult[] = []
-  /** Called after each row, so that an aborted run loses only the current row. */
+  /** Saves the results after each fault, so an aborted run loses only the current one. */
   const saveResults = async (): Promise<HealResult[]> => {
     const all = mergeResults(suite.table, await readResults(suite), results)
     if (suite.results !== undefined) await writeFile(suite.results, JSON.stringify(all))
@@ -127,8 +127,8 @@ export function withoutAgentsSuite(clusterNow: () => UpCluster, suite: HealSuite
 }
 
 /**
- * A fault that does not heal takes its whole timeout. Faults of control planes and workers are independent,
- * so they run in parallel.
+ * Groups faults by control planes and workers, which can run in parallel. A fault that does not heal takes
+ * its whole timeout.
  */
 function groupRows(rows: readonly HealRow[]): HealRow[][] {
   const isWorker = ({ hosts: [first = ''] }: HealRow): boolean => first.startsWith('w')
@@ -147,7 +147,7 @@ function openHealCluster(clusterNow: () => UpCluster): () => HealCluster {
   }
 }
 
-/** Waits until doctor and status report nothing. */
+/** Waits until doctor has no findings, and expects that status reports no problem. */
 export async function expectQuiet(healCluster: HealCluster): Promise<true> {
   await healCluster.waitUntilQuiet(180_000)
   expect((await runDoctor(healCluster.operator)).findings).toEqual([])

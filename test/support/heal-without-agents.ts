@@ -14,7 +14,7 @@ export async function stopAgents(cluster: HealCluster): Promise<AsyncDisposable>
   return { [Symbol.asyncDispose]: async () => cluster.runOnAllHosts('systemctl start hyperkube-agent') }
 }
 
-/** Runs a fault while no agent runs. */
+/** Injects a fault while all agents are stopped, and measures whether it heals. */
 export async function runFaultWithoutAgents(
   cluster: HealCluster,
   row: HealRow,

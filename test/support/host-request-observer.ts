@@ -18,7 +18,7 @@ const lease = z.object({
 })
 
 export interface Leader {
-  /** Host of the leader; empty if there is none. */
+  /** Host of the leader; empty if the lease has no holder. */
   readonly host: string
   readonly identity: string
   readonly transitions: number
@@ -37,17 +37,17 @@ export async function readLeader(api: KubeApi): Promise<Leader> {
 
 /** Observes the requests to hosts, their fences and their results. */
 export class HostRequestObserver implements AsyncDisposable {
-  /** Hosts with their outcome, by request id. */
+  /** Hosts that did not refuse a request, each with its outcome, by request id. */
   readonly done = new Map<string, Set<string>>()
   /** Violations as text, for example a lower fence after a higher one. */
   readonly violations = new Set<string>()
-  /** Hosts by snapshot name. */
+  /** Hosts that reported a snapshot, by snapshot name. */
   readonly snapshots = new Map<string, Set<string>>()
   readonly #api: KubeApi
   readonly #stop = new AbortController()
   readonly #observing: Promise<void>
   readonly #highest = new Map<string, number>()
-  /** Holder by fence number. Two holders of one number would be two leaders. */
+  /** Lease holder by fence. Two holders with the same fence would be two leaders at once. */
   readonly #holders = new Map<number, string>()
 
   constructor(api: KubeApi) {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Host } from '../../lab/hosts/host.ts'
 
-/** Resources that hyperkube uses on an idle host. */
+/** Resources that hyperkube's services use on an idle host. */
 export interface IdleCost {
-  /** Memory of its processes in bytes; shared pages count once. */
+  /** Proportional set size (PSS) of the processes in bytes. */
   readonly pss: number
   /** Share of one core, including ended child processes: 0.01 is one percent. */
   readonly cpuShare: number
@@ -11,7 +11,7 @@ export interface IdleCost {
 
 const services = ['hyperkube-agent', 'apiserver-proxy']
 
-/** Measures a host over this time. */
+/** Measures the services of a host over `durationMs`. */
 export async function measureIdleCost(host: Host, durationMs = 30_000): Promise<IdleCost> {
   const before = await readCpuTime(host)
   const began = performance.now()
@@ -20,13 +20,13 @@ export async function measureIdleCost(host: Host, durationMs = 30_000): Promise<
   return { pss: await readPss(host), cpuShare: used / (performance.now() - began) }
 }
 
-/** Milliseconds. */
+/** Returns the CPU time of the services so far, in milliseconds. */
 async function readCpuTime(host: Host): Promise<number> {
   const stats = await readPerService(host, 'cat /proc/$pid/stat; getconf CLK_TCK')
   const times = stats.map((text) => {
     const [stat = '', ticks = ''] = text.trim().split('\n')
-    // The process name may contain anything, so fields are counted after it: 12 to 15 are own and children's
-    // time.
+    // The process name may contain spaces, so fields are counted after it. Fields 12 to 15 are CPU times of
+    // the process and its children.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return (sum(fields.slice(11, 15).map(Number)) * 1000) / Number(ticks)
   })

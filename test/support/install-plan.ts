@@ -38,7 +38,7 @@ export async function installPlan(host: Host, plan: NodePlan, identity: Identity
   }
 }
 
-/** Renders derived files as soon as their source files exist. */
+/** Renders each derived file once its source file exists. */
 export async function renderDerivedFiles(host: Host, plan: NodePlan): Promise<void> {
   for (const { path, from, template } of selectUpstreamComponents(plan).flatMap(
     ({ derivedFiles }) => derivedFiles,
@@ -62,14 +62,14 @@ export async function renderDerivedFiles(host: Host, plan: NodePlan): Promise<vo
   }
 }
 
-/** Names of the systemd units of upstream components. */
+/** Lists the systemd services of upstream components. */
 export function listUpstreamServices(plan: NodePlan): string[] {
   return selectUpstreamComponents(plan).flatMap(({ service }) =>
     service === undefined ? [] : [service.name],
   )
 }
 
-/** The agent without its service. Its files are needed because they include all CAs. */
+/** Returns the agent component without its service, because its files include all CAs. */
 function selectAgentFiles({ components }: NodePlan): ComponentPlan[] {
   return components
     .filter(({ name }) => name === 'hyperkube-agent')
@@ -78,7 +78,7 @@ function selectAgentFiles({ components }: NodePlan): ComponentPlan[] {
 
 const ownComponents = new Set(['hyperkube-agent', 'apiserver-proxy', 'hyperkube-controller-manager'])
 
-/** Components of a plan without hyperkube's own. */
+/** Selects the components of a plan that are not hyperkube's own. */
 export function selectUpstreamComponents({ components }: NodePlan): ComponentPlan[] {
   return components.filter(({ name }) => !ownComponents.has(name))
 }
@@ -144,7 +144,7 @@ function buildSysctlCommands(plan: NodePlan): string[] {
   )
 }
 
-/** Commands that download artifacts and verify their digests. */
+/** Builds commands that download artifacts and verify their digests. */
 function buildDownloadCommands(plan: NodePlan): string[] {
   const downloads = selectUpstreamComponents(plan)
     .flatMap(({ artifacts }) => artifacts)

@@ -37,7 +37,7 @@ export async function runInterruptedRound(
   }: { interruption: Interruption; phases: UpPhases; before?: ClusterInvariants | undefined },
 ): Promise<RoundResult> {
   const { kind, point } = interruption
-  // Before the ssh login there may be no agent to kill.
+  // Without an ssh login the host may not have an agent that could be killed.
   const eligible = phases.filter(({ phase }) => kind !== 'agent-killed' || phase !== 'reach')
   const first = await runInterruptedUp(operator, lab, interruption, selectPhaseEvent(eligible, point))
   const problems = [...first.problems]
@@ -55,9 +55,9 @@ export async function runInterruptedRound(
   return { interruption, moment: first.moment, ended: first.ended, recovery, problems, invariants: after }
 }
 
-/** Problems that remain after a successful `up`. */
+/** Lists problems that remain after a successful `up`. */
 async function findUnsettled(operator: Operator, last: CommandResult): Promise<string[]> {
-  // The interrupted run may have finished by itself; the next one then had nothing to do.
+  // If the interrupted run finished by itself, `last` already had nothing to do.
   const { code, stderr } = hasNothingToDo(last) ? last : await operator.hyperkube('up', '--yes')
   return [
     ...(hasNothingToDo({ code, stderr }) ? [] : [`a further up ended with ${code}: ${stderr}`]),
@@ -71,12 +71,12 @@ function hasNothingToDo({ code, stderr }: Pick<CommandResult, 'code' | 'stderr'>
 }
 
 const claimSchema = z.object({ holder: z.string(), lastHeartbeat: z.number(), released: z.boolean() })
-/** A claim without heartbeat lapses after this time in milliseconds. */
+/** Milliseconds without a heartbeat after which a claim lapses. */
 const claimTimeoutMs = 60_000
 
 /**
- * Hosts that are still claimed. If the holder was killed and the next `up` had nothing to do, the claim must
- * lapse by itself.
+ * Lists hosts that are still claimed. The claim of a killed `up` must lapse by itself if the next `up` had
+ * nothing to do.
  */
 async function findClaims(hosts: readonly Machine[]): Promise<string[]> {
   let holders: string[] = []
@@ -104,7 +104,10 @@ async function readHolder(host: Machine): Promise<string[]> {
 
 const podList = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) })
 
-/** A restarted host needs a moment to become Ready. */
+/**
+ * Waits until all nodes are Ready, because a restarted host needs some time. Lists the problems of the
+ * cluster.
+ */
 async function findUnhealthy(operator: Operator): Promise<string[]> {
   const admin = await issueClientCertificate(await operator.identity(), 'kubernetes', 'test', [
     'system:masters',

@@ -8,17 +8,17 @@ import type { Interruption, InterruptionKind } from './interruption.ts'
 import type { Operator } from './operator.ts'
 import { createPhaseMatcher, formatPhaseEvent, type PhaseEvent } from './up-phases.ts'
 
-/** A run of `up` that was interrupted. */
+/** Result of a run of `up` that was interrupted. */
 export interface InterruptedUp {
-  /** When it happened, as text. */
+  /** Event at which the run was interrupted, as text. */
   readonly moment: string
-  /** How it ended, as text. */
+  /** Text that describes how the run ended. */
   readonly ended: string
-  /** Problems of the run. */
+  /** Violations of the expected behaviour of an interrupted run. */
   readonly problems: readonly string[]
 }
 
-/** Longer than `up` waits for hosts. */
+/** Timeout in milliseconds, longer than `up` waits for hosts. */
 const timeoutMs = 420_000
 
 /** Runs `up`, interrupts it at an event, and waits for its end. */
@@ -62,7 +62,7 @@ export async function runInterruptedUp(
   return { moment: momentText, ended: formatEnd(end), problems: findMisbehaviour(interruption.kind, end) }
 }
 
-/** Problems with how a run reports its interruption. */
+/** Lists problems in how a run ended and reported its interruption. */
 function findMisbehaviour(kind: InterruptionKind, end: CommandEnd): string[] {
   const { code } = end
   const failed = code !== 0 && (findFailure(end)?.hint ?? '') === ''
@@ -109,7 +109,7 @@ function formatTail({ events, output }: CommandEnd): string {
   return [...events.slice(-12).map((event) => JSON.stringify(event)), output].join('\n')
 }
 
-/** Interrupts a command. A host without power is started again at once. */
+/** Interrupts a command. A host whose power was cut is started again at once. */
 async function interruptCommand(
   { kind, host: name }: Interruption,
   lab: Lab,
@@ -135,7 +135,7 @@ async function interruptCommand(
   await lab.start(name)
 }
 
-/** Kills the sshd sessions of one process, and no others. */
+/** Kills only the sshd sessions that belong to the process `pid`. */
 async function cutSsh(host: Host, pid: number): Promise<void> {
   const { stdout } = await runProgram(['ss', '-Htnp', 'state', 'established', 'dst', `${host.address}:22`])
   const ports = stdout

@@ -18,7 +18,7 @@ export interface InterruptionSuiteOptions {
   readonly name: string
   readonly shape: string
   readonly rounds: number
-  /** Kinds of work to do, used in turn. */
+  /** Reasons for `up` to have work, used in turn. */
   readonly workKinds: readonly WorkKind[]
   /** Evidence file in docs/evidence. */
   readonly evidence: string
@@ -26,7 +26,7 @@ export interface InterruptionSuiteOptions {
 
 const kubernetes = '1.37.1'
 
-/** Interrupts `up` at random points; the next run must finish. */
+/** Interrupts `up` at random points. The next `up` must finish the work. */
 export function interruptionSuite({
   name,
   shape,
@@ -51,7 +51,7 @@ export function interruptionSuite({
     process.stderr.write(`interruptions: seed ${seed}\n`)
     lab = await openFreshLab(name)
     operator = await createOperator(lab, await startHostsOnDisk(lab, names), kubernetes)
-    // Without graceful shutdown of API servers, which happens three times in every round.
+    // Disables the graceful shutdown of API servers, which would slow down every round.
     await operator.edit((document) =>
       document.setIn(['spec', 'components', 'apiServer', 'args'], {
         'shutdown-delay-duration': '0s',
@@ -74,7 +74,7 @@ export function interruptionSuite({
     }
   })
 
-  /** Equal phases are planned only once, because planning on empty hosts installs an agent there. */
+  /** Plans the phases once for each kind of work, because planning on empty hosts installs an agent. */
   const listPhasesOf = async (work: WorkKind): Promise<UpPhases> => {
     const phases = phasesByWork.get(work) ?? listUpPhases(await operator.plan())
     phasesByWork.set(work, phases)

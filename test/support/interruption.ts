@@ -13,18 +13,18 @@ export type InterruptionKind = (typeof interruptionKinds)[number]
 
 export interface Interruption {
   readonly kind: InterruptionKind
-  /** Affected host; irrelevant for interruptions of the CLI. */
+  /** Affected host; ignored if the CLI is interrupted. */
   readonly host: string
   /** Position in the run, from 0 to 1. */
   readonly point: number
 }
 
-/** Generates interruptions: each kind equally often, at points spread over the whole run. */
+/** Generates interruptions: all kinds equally often, at points spread over the whole run. */
 export function planInterruptions(seed: number, count: number, hosts: readonly string[]): Interruption[] {
   const random = createRandom(seed)
   const turns = Array.from({ length: count }, (_, index) => index)
   const kinds = turns.flatMap((turn) => interruptionKinds[turn % interruptionKinds.length] ?? [])
-  // One in each part of the run, so that chance leaves no part out.
+  // Puts one point into each part of the run, so the random numbers cannot leave a part out.
   const points = turns.map((turn) => (turn + random()) / count)
   const [shuffledKinds, shuffledPoints] = [shuffle(kinds, random), shuffle(points, random)]
   return turns.flatMap((turn) => {

@@ -10,7 +10,7 @@ export async function readJournal(host: Machine): Promise<JournalEntry[]> {
   return entries
 }
 
-/** Same, but undefined if the host has no journal. */
+/** Reads the journal of a host. Returns undefined if the host has none. */
 export async function readJournalIfAny(host: Machine): Promise<JournalEntry[] | undefined> {
   const { stdout } = await host.script(`
     cd /var/lib/hyperkube/agent 2>/dev/null || exit 0
@@ -22,7 +22,7 @@ export async function readJournalIfAny(host: Machine): Promise<JournalEntry[] | 
   return lines.map((line) => readVersioned(journalEntryFormat, JSON.parse(line)))
 }
 
-/** Ops that completed, as text. */
+/** Lists the ops that completed, as text. */
 export function listDoneOps(entries: readonly JournalEntry[]): string[] {
   return entries.flatMap(({ body }) =>
     body.type === 'op-ended' && (body.outcome === 'done' || body.outcome === 'unchanged')

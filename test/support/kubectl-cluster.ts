@@ -11,7 +11,7 @@ export interface KubectlCluster extends BareCluster {
   kubectl(args: readonly string[], input?: string): Promise<CommandResult>
 }
 
-/** Starts the upstream components on lab hosts, with kubectl. */
+/** Starts the upstream components on lab hosts. The result can run kubectl. */
 export async function startKubectlCluster(lab: Lab, shape: string): Promise<KubectlCluster> {
   const options = { cache: cacheDirectory(), report: silentReport }
   const [kubernetes] = kubernetesVersions

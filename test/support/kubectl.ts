@@ -7,7 +7,7 @@ import { silentReport } from '../../lab/report.ts'
 import { type CommandResult, runProgram as runCommand } from '../../src/kit/command.ts'
 import type { UpCluster } from './up-cluster.ts'
 
-/** kubectl in the version of the cluster, with the output of `hyperkube kubeconfig`. */
+/** kubectl in the version of the cluster, with the kubeconfig that `hyperkube kubeconfig` prints. */
 export interface Kubectl extends AsyncDisposable {
   run(...args: readonly string[]): Promise<CommandResult>
 }

@@ -11,13 +11,13 @@ const nodeConditions = `conditions:
 {{ end }}
 `
 
-/** Stages of nodes and pods, as in kwok's fast stages, without fields that no controller reads. */
+/** Stages of nodes and pods, like kwok's fast stages but without fields that controllers do not read. */
 export const kwokStages: readonly object[] = [
   buildStage('node-initialize', 'Node', {
     selector: [{ key: readiness, operator: 'NotIn', values: ['True'] }],
     status: `${nodeConditions}phase: Running\n`,
   }),
-  // About as often as kubelets write an unchanged status.
+  // The delay is about the interval at which kubelets write an unchanged status.
   buildStage('node-heartbeat', 'Node', {
     selector: [
       { key: '.status.phase', operator: 'In', values: ['Running'] },
@@ -62,7 +62,7 @@ interface Expression {
 
 interface StageSpec {
   readonly selector: readonly Expression[]
-  /** A kwok template. */
+  /** Status of the object, as a kwok template. */
   readonly status: string
   readonly delay?: { readonly durationMilliseconds: number; readonly jitterDurationMilliseconds: number }
 }

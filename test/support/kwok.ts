@@ -10,26 +10,26 @@ import { selectParts } from '../../lab/components/parts.ts'
 import { silentReport } from '../../lab/report.ts'
 import { kwokStages } from './kwok-stages.ts'
 
-/** kwok manages only nodes with this label. */
+/** Label of the nodes that kwok manages. */
 export const kwokLabel = { 'hyperkube.dev/lab': 'kwok' } as const
 
 /**
- * Seconds. kwok renews node leases after a quarter of this. That is less often than kubelets, because all
- * nodes share two cores. It is often enough to keep nodes Ready.
+ * Duration of node leases in seconds. kwok renews them after a quarter of it: less often than kubelets, to
+ * save CPU, but often enough for Ready nodes.
  */
 const leaseDuration = 120
 
-/** kwok simulates kubelets: it reports nodes as ready and pods as running. */
+/** A running kwok, which simulates kubelets: it reports nodes as ready and pods as running. */
 export interface Kwok extends AsyncDisposable {
   readonly version: string
-  /** Why kwok ended, with its last log lines; undefined while it runs. */
+  /** Returns why kwok exited, with its last log lines; undefined while kwok runs. */
   readFailure(): Promise<string | undefined>
 }
 
 export interface KwokOptions {
   readonly server: string
   readonly credentials: Credentials
-  /** Directory for its files, which stay there. */
+  /** Directory for the files of kwok. They are not deleted. */
   readonly directory: string
 }
 

@@ -4,14 +4,14 @@ import { Lab, type UpOptions } from '../../lab/hosts/lab.ts'
 import type { Traces } from '../../lab/hosts/cleanup.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
 
-/** Opens an empty lab and removes what an earlier run left. */
+/** Opens an empty lab. Removes what an earlier run left. */
 export async function openFreshLab(name: string): Promise<Lab> {
   const options = { name: `e2e-${name}`, cache: cacheDirectory() }
   await (await Lab.open(options)).down()
   return Lab.open(options)
 }
 
-/** For suites that need one host. */
+/** Starts one host in a lab. */
 export async function startOneHost(lab: Lab, name: string, options: UpOptions = {}): Promise<Host> {
   const [host] = await lab.up([name], options)
   if (host === undefined) throw new Error('no host came up')
@@ -25,7 +25,7 @@ export async function startHostsOnDisk(lab: Lab, names: readonly string[]): Prom
   return hosts
 }
 
-/** Expected traces of a lab that is down. */
+/** Result of `listTraces` for a lab that is down. */
 export const noTraces: Traces = {
   processes: [],
   helpers: [],

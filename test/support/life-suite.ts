@@ -10,13 +10,13 @@ import { listHostNames, listReadyNodes, listVoters } from './membership.ts'
 import type { Operator } from './operator.ts'
 import type { UpCluster } from './up-cluster.ts'
 
-/** A host that joined the cluster, and its state before. */
+/** A host that joined the cluster, and its state before it joined. */
 export interface AddedHost {
   readonly host: Host
   readonly before: HostSnapshot
 }
 
-/** Upgrades a cluster in use: API requests, a service, and counted writes. */
+/** Upgrades a cluster in use, under load from API requests, service requests and counted writes. */
 export function upgradeSuite(clusterNow: () => UpCluster, to: KubernetesVersion): void {
   const version = to.slice(1)
 
@@ -47,7 +47,7 @@ export function upgradeSuite(clusterNow: () => UpCluster, to: KubernetesVersion)
   })
 }
 
-/** Upgrades under load. No request may fail. */
+/** Upgrades under load. Every request must succeed. */
 export async function upgradeUnderLoad(
   operator: Operator,
   version: string,

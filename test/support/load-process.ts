@@ -6,16 +6,18 @@ import { ApiLoad, type Load, type LoadFigures, loadFigures } from './api-load.ts
 import { type LoadTarget, loadTarget } from './api-transports.ts'
 import { readOptions, spawnInNetwork } from './network-process.ts'
 
-/** First line of the input of the process. The process stops when its input ends. */
+/**
+ * Options, which the process reads from the first line of its input. The process stops when its input ends.
+ */
 const optionsSchema = z.strictObject({ target: loadTarget, perSecond: z.number() })
-/** Lines of its output: the number of responses so far, and all figures at the end. */
+/** Output lines of the process: the number of responses so far, and all figures at the end. */
 const outputSchema = z.union([
   z.strictObject({ requests: z.int() }),
   z.strictObject({ figures: loadFigures }),
 ])
 type LoadOutput = z.infer<typeof outputSchema>
 
-/** The same load from a child process in the network namespace of a host, where 127.0.0.1 is that host. */
+/** Runs ApiLoad in a child process in the network namespace of a host, where 127.0.0.1 is that host. */
 export class LoadProcess implements Load {
   requests = 0
   readonly #input: Writable
@@ -30,7 +32,7 @@ export class LoadProcess implements Load {
       this.#onOutput(outputSchema.parse(JSON.parse(line))),
     )
     child.on('close', (code) => this.#figures.reject(new Error(`the load ended with ${code}`)))
-    // `stop` returns the error.
+    // `stop` awaits the same promise and gets its error.
     this.#figures.promise.catch(() => undefined)
   }
 

@@ -29,7 +29,8 @@ export interface AuditEntry {
 const readVerbs = new Set(['get', 'list', 'watch'])
 
 /**
- * Reads the audit logs of the API servers for hyperkube's controllers and agents, without leases and events.
+ * Reads the audit entries of hyperkube's controllers and agents from all API servers. Entries about leases
+ * and events are left out.
  */
 export async function readAudit(controlPlanes: readonly Host[]): Promise<AuditEntry[]> {
   const texts = await settleAll(

@@ -24,7 +24,7 @@ export const leaderFaults: readonly LeaderFault[] = [
   },
   {
     what: 'cut off from the API',
-    // Matches packets by user, so that other processes on the host are unaffected.
+    // Drops packets of the manager's user only, so other processes on the host are unaffected.
     inject: async (host) =>
       void (await host.script(`nft -f - <<END
 table inet ${table} {

@@ -7,7 +7,7 @@ import { managerUser } from '../../src/contract/manager-settings.ts'
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
 
-/** Important resources of a cluster, and those that controllers use. */
+/** Sensitive resources of a cluster, and resources that controllers use. */
 const resources: readonly (readonly [group: string, resource: string, namespace?: string])[] = [
   ...(
     ['secrets', 'configmaps', 'pods', 'pods/exec', 'serviceaccounts', 'serviceaccounts/token'] as const
@@ -36,9 +36,7 @@ interface Review {
   readonly status: { readonly allowed: boolean }
 }
 
-/**
- * Asks the API what each identity may do, and returns all differences from the RBAC rules of the controllers.
- */
+/** Asks the API what each user of the controllers may do. Returns all differences from their RBAC rules. */
 export async function comparePermissions(
   api: KubeApi,
   rows: readonly ControllerDefinition[],

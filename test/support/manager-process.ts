@@ -4,14 +4,16 @@ import type { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import { pollUntil } from '../../src/kit/poll-until.ts'
 
-/** A controller manager on a host, hyperkube's or upstream's. Its lease has the name of its service. */
+/**
+ * A controller manager on a host: hyperkube's or Kubernetes' own. Its lease has the same name as its service.
+ */
 export interface ManagerProcess {
   readonly service: string
-  /** Script that prints `ok` if it is healthy. */
+  /** Script that prints `ok` if the manager is healthy. */
   readonly health: string
-  /** Script that prints its metrics. */
+  /** Script that prints the metrics of the manager. */
   readonly metrics: string
-  /** True if it does not release its lease on exit, so that the lease must be deleted. */
+  /** True if the manager does not release its lease on exit, so the test must delete the lease. */
   readonly keepsLease: boolean
 }
 
@@ -22,7 +24,7 @@ export const ownManager: ManagerProcess = {
   keepsLease: false,
 }
 
-/** Its metrics need the client certificate in this directory. */
+/** The manager of Kubernetes. Its metrics need the client certificate in `directory`. */
 export function upstreamManager(directory: string): ManagerProcess {
   const address = 'https://127.0.0.1:10257'
   const identity = `--cert ${directory}/client.crt --key ${directory}/client.key`
@@ -36,14 +38,14 @@ export function upstreamManager(directory: string): ManagerProcess {
 
 /** Resource use of a process. */
 export interface ProcessCost {
-  /** Bytes: current, and the peak since its start. */
+  /** Resident memory in bytes: current, and the peak since the process started. */
   readonly resident: number
   readonly peak: number
   /** Share of one core: 0.01 is one percent. */
   readonly cpuShare: number
 }
 
-/** Measures all processes over the same time. */
+/** Measures all managers over the same period. */
 export async function measureCosts(
   host: Host,
   processes: readonly ManagerProcess[],
@@ -64,14 +66,16 @@ export async function measureCosts(
   })
 }
 
-/** Consecutive quiet checks, half a second apart. */
+/** Number of consecutive quiet checks, half a second apart. */
 const quietChecks = 3
-/** Share of one core. While it reads all objects, it uses more. */
+/**
+ * A manager that uses less than this share of one core counts as quiet. During its initial list it uses more.
+ */
 const quietShare = 0.5
 
 /**
- * Restarts a manager while its lease is free. Returns the milliseconds until it is healthy, leads, has empty
- * queues and uses little CPU, and stays so.
+ * Restarts a manager while its lease is free. Returns the milliseconds until it leads, is healthy, has empty
+ * queues and stays quiet.
  */
 export async function measureSyncTime(
   host: Host,
@@ -108,7 +112,10 @@ export async function measureSyncTime(
   )
 }
 
-/** Healthy with empty queues. Ours also reports for each kind whether its informer has synced. */
+/**
+ * True if the manager is healthy, its queues are empty and, for hyperkube's manager, all informers have
+ * synced.
+ */
 function isSynced(text: string): boolean {
   const [health, ...lines] = text.trim().split('\n')
   const values = lines.map((line) => [line.startsWith('workqueue_depth'), Number(line.split(' ').at(-1))])
@@ -123,7 +130,7 @@ function readHolder(object: unknown): string {
 
 interface Usage {
   readonly pid: number
-  /** CPU time in milliseconds, and when it was read. */
+  /** CPU time in milliseconds, and the time of the measurement. */
   readonly cpu: number
   readonly at: number
   readonly resident: number
@@ -136,7 +143,8 @@ async function readUsage(host: Host, service: string): Promise<Usage> {
   )
   const [head = '', stat = ''] = stdout.split('\n')
   const [pid = 0, ticks = 0] = head.split(' ').map(Number)
-  // The process name may contain anything, so fields are counted after it: 12 and 13 are its own time.
+  // The process name may contain spaces, so fields are counted after it. Fields 12 and 13 are user and system
+  // time.
   const [user = 0, system = 0] = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')

@@ -14,12 +14,12 @@ export interface ScaleEvidence {
   readonly kubernetes: string
   readonly kwok: string
   readonly machine: string
-  /** Requested sizes, and the time limit in minutes. */
+  /** Requested node counts, and the time limit in minutes. */
   readonly requestedSizes: readonly number[]
   readonly minutes: number
-  /** Sizes that were reached. */
+  /** Measurements at the node counts that were reached. */
   readonly steps: readonly ScaleStep[]
-  /** Changes at each step. */
+  /** Number of measured changes at each node count. */
   readonly changes: number
   /** Duration of the idle measurement in milliseconds. */
   readonly restMs: number

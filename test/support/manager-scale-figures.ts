@@ -1,9 +1,9 @@
 import type { ProcessCost } from './manager-process.ts'
 
-/** Measurements of one manager at one size. Times are in milliseconds. */
+/** Measurements of one manager at one node count. Times are in milliseconds. */
 export interface ManagerFigures extends ProcessCost {
   readonly sync: number
-  /** From each change to its effect. */
+  /** Time from each change to its effect. */
   readonly latencies: readonly number[]
 }
 
@@ -14,7 +14,7 @@ export interface ScaleStep {
   readonly upstream: ManagerFigures
 }
 
-/** Smallest value that is not below this share of all values. */
+/** Returns the smallest value that is at least as large as this share of all values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
@@ -22,7 +22,7 @@ export function percentile(values: readonly number[], share: number): number {
 
 export interface Growth {
   readonly what: string
-  /** Factor relative to the smallest size. */
+  /** Growth factors of a cost, from the smallest to the largest cluster. */
   readonly own: number
   readonly upstream: number
 }
@@ -44,7 +44,7 @@ export function computeGrowth(first: ScaleStep, last: ScaleStep): Growth[] {
   }))
 }
 
-/** True if a cost grew at most 1.5 times as much as the size. */
+/** True if a cost grew at most 1.5 times as much as the cluster. */
 export function isLinear(cost: number, size: number): boolean {
   return cost <= 1.5 * size
 }

@@ -19,14 +19,14 @@ import type { UpCluster } from './up-cluster.ts'
 
 export interface ScaleOptions {
   readonly changes: number
-  /** Milliseconds. */
+  /** Duration of the idle measurement in milliseconds. */
   readonly restMs: number
 }
 
-/** Directory on the host with the client certificate that may read upstream's metrics. */
+/** Directory on the host with a client certificate that may read the metrics of kube-controller-manager. */
 const readerDirectory = '/run/manager-scale'
 
-/** A cluster that grows step by step, and what both managers use at each step. */
+/** A cluster that grows step by step. Measures both controller managers at each step. */
 export class ManagerScale implements AsyncDisposable {
   readonly kwok: string
   readonly #cluster: UpCluster
@@ -45,7 +45,7 @@ export class ManagerScale implements AsyncDisposable {
     await using stack = new AsyncDisposableStack()
     const host = getOnlyHost(cluster)
     const server = `https://${host.address}:6443`
-    // Each client has its own user name, because the API server gives each user the same share.
+    // Each client has its own user name, because the API server shares its capacity equally between users.
     const credentials = async (name: string) =>
       issueClientCertificate(cluster.identity, 'kubernetes', name, ['hyperkube:admins'])
     const client = async (name: string): Promise<KubeClient> => {
@@ -133,7 +133,7 @@ interface Parts {
   readonly agents: SimulatedAgents
   readonly simulatedNodes: SimulatedNodes
   readonly watchClient: KubeClient
-  /** Everything to dispose. */
+  /** Disposes all clients and processes of the run. */
   readonly disposables: AsyncDisposableStack
 }
 

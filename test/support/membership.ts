@@ -6,7 +6,7 @@ interface MemberList {
   readonly members: readonly { readonly name: string; readonly isLearner?: boolean }[]
 }
 
-/** Names of the voting etcd members, as this host knows them. */
+/** Lists the voting etcd members, as this host knows them. */
 export async function listVoters(host: Host): Promise<string[]> {
   const { stdout } = await host.script(`${etcdctl} member list -w json`)
   const { members }: MemberList = JSON.parse(stdout)
@@ -25,13 +25,13 @@ export async function listNodeNames(api: KubeApi): Promise<string[]> {
   return items.map(({ metadata }) => metadata.name).toSorted()
 }
 
-/** Names of all Host objects. */
+/** Lists the names of all Host objects. */
 export async function listHostNames(api: KubeApi): Promise<string[]> {
   const { items } = await api.get<NodeList>('/apis/hyperkube.dev/v1/hosts')
   return items.map(({ metadata }) => metadata.name).toSorted()
 }
 
-/** Names of nodes that are Ready. */
+/** Lists the names of nodes that are Ready. */
 export async function listReadyNodes(api: KubeApi): Promise<string[]> {
   const { items } = await api.get<NodeList>('/api/v1/nodes')
   return items

@@ -6,8 +6,8 @@ import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 
 /**
- * Starts a program in the network namespace of a host only. `ip netns exec` would also create a mount
- * namespace, which keeps the disks of all labs busy.
+ * Starts a program in the network namespace of a host. `ip netns exec` would also create a mount namespace,
+ * which keeps the disks of all labs busy.
  */
 export function spawnInNetwork(host: Host, program: string): ChildProcessByStdio<Writable, Readable, null> {
   const argv = [`--net=/run/netns/${host.hostId}`, process.execPath, program]
@@ -15,12 +15,13 @@ export function spawnInNetwork(host: Host, program: string): ChildProcessByStdio
 }
 
 /**
- * Starts such a program. It reads one line with its options, works until its input ends, and prints one line.
+ * Starts a program in the network namespace of a host. The program reads one line with its options, works
+ * until its input ends, and prints one result line.
  */
 export function runInNetwork(host: Host, program: string, options: object): { stop(): Promise<unknown> } {
   const child = spawnInNetwork(host, program)
   const result = Promise.withResolvers<unknown>()
-  // `stop` returns the error.
+  // `stop` awaits the same promise and gets its error.
   result.promise.catch(() => undefined)
   child.stdin.on('error', () => undefined)
   child.stdin.write(`${JSON.stringify(options)}\n`)
@@ -34,7 +35,7 @@ export function runInNetwork(host: Host, program: string, options: object): { st
   }
 }
 
-/** For the program itself: reads its options, and a promise that resolves when its input ends. */
+/** Called by the started program: reads its options. `ended` resolves when the input ends. */
 export async function readOptions<T>(
   schema: z.ZodType<T>,
 ): Promise<{ readonly options: T; readonly ended: Promise<unknown> }> {

@@ -17,30 +17,33 @@ import { type PlanDocument, planFormat } from '../../src/lifecycle/plan-document
 import { openLabMirror } from './lab-mirror.ts'
 import { type EventCommand, startEventCommand } from './event-command.ts'
 
-/** An operator with the shipped executable, cluster.yml, identity and lock. No host is changed yet. */
+/**
+ * An operator with the shipped executable, cluster.yml, identity and lock file. The hosts are still
+ * unchanged.
+ */
 export interface Operator {
   readonly hosts: readonly Machine[]
   /** Directory of cluster.yml and its companion files. */
   readonly directory: string
   readonly hyperkube: (...args: readonly string[]) => Promise<CommandResult>
-  /** Fails unless the command exits with this code. */
+  /** Runs a command. Fails unless it exits with this code. */
   must(code: number, ...args: readonly string[]): Promise<CommandResult>
   /** Starts a command that can be interrupted. */
   start(...args: readonly string[]): EventCommand
-  /** Starts `up` and receives its events. */
+  /** Starts `up` and calls `onEvent` for each event. */
   startUp(onEvent: (event: Event) => void, ...args: readonly string[]): EventCommand
-  /** Runs `plan`, which must find work, and stores the plan in `planFile`. */
+  /** Runs `plan`, which must find changes, and stores the plan in `planFile`. */
   plan(): Promise<PlanDocument>
   readonly planFile: string
   /** Changes cluster.yml. */
   readonly edit: (change: (document: Document) => void) => Promise<void>
-  /** Reads the identity, with the host keys recorded so far. */
+  /** Reads the identity, including the host keys recorded so far. */
   readonly identity: () => Promise<Identity>
   close(): Promise<void>
 }
 
 export interface OperatorOptions extends ClusterDocumentOptions {
-  /** Additional parts of the mirror, before the default ones. */
+  /** Additional parts of the mirror, which come before the default parts. */
   readonly parts?: readonly string[]
 }
 

@@ -13,7 +13,7 @@ import { connectBuiltIn } from '../../src/ssh/connect-built-in.ts'
 import { resolveSshRoute } from '../../src/ssh/ssh-route.ts'
 import { noSshConfig } from '../../src/ssh/ssh-config.ts'
 
-/** Builds hyperkube with this version. */
+/** Builds hyperkube with the given version number. */
 export async function buildRelease(version: string, directory: string): Promise<AgentRelease> {
   const releaseDirectory = join(directory, version)
   await mkdir(releaseDirectory)
@@ -38,7 +38,7 @@ async function describeRelease(version: string, file: string): Promise<AgentRele
   return { version: `${version}-${sha256.slice(0, 8)}`, file, sha256 }
 }
 
-/** Connects to a host and installs an agent, as commands do. */
+/** Connects to a host and installs an agent, as every command does. */
 export async function connectHost(
   host: Host,
   release: AgentRelease,

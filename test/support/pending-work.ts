@@ -5,8 +5,8 @@ import type { Operator } from './operator.ts'
 export type WorkKind = 'fresh hosts' | 'a changed cluster.yml' | 'drift' | 'an older version'
 
 /**
- * Empties the hosts, changes cluster.yml, causes drift, or installs an older version. Each turn makes
- * different changes.
+ * Prepares work for `up`: empties the hosts, changes cluster.yml, causes drift, or installs an older version.
+ * `turn` makes each cluster.yml change different.
  */
 export async function createWork(operator: Operator, work: WorkKind, turn: number): Promise<void> {
   if (work === 'fresh hosts') await operator.must(0, 'reset', '--yes')
@@ -15,7 +15,7 @@ export async function createWork(operator: Operator, work: WorkKind, turn: numbe
   else await changeClusterYaml(operator, turn)
 }
 
-/** Harmless changes to every component. */
+/** Makes a harmless change to every component. */
 async function changeClusterYaml({ edit }: Operator, turn: number): Promise<void> {
   const changes = [
     [['etcd', 'args', 'max-snapshots'], String(5 + turn)],
@@ -31,7 +31,7 @@ async function changeClusterYaml({ edit }: Operator, turn: number): Promise<void
   })
 }
 
-/** A cluster of the previous minor version, with cluster.yml at the next. */
+/** Installs the previous minor version, and then sets the next version in cluster.yml. */
 async function installOlderVersion(operator: Operator): Promise<void> {
   await operator.must(0, 'reset', '--yes')
   await setVersion(operator, '1.36.4')
@@ -60,7 +60,7 @@ chmod 644 /etc/hyperkube/etcd/bootstrap.env
 `
 
 async function causeDrift(operator: Operator): Promise<void> {
-  // Agents would repair most of the drift first.
+  // Pauses healing, because agents would repair most of the drift before `up` runs.
   await operator.must(0, 'heal', 'pause', '--all', '--for', '1h', '--yes')
   await settleAll(
     operator.hosts.map(async (host) =>

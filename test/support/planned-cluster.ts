@@ -39,7 +39,7 @@ export interface HostWithRoles {
   readonly roles: readonly string[]
 }
 
-/** Same, in a directory that stays, with cluster.yml and its companion files. */
+/** Like `planCluster`, but keeps cluster.yml and its companion files in `directory`. */
 export async function planInDirectory(
   directory: string,
   kubernetes: string,
@@ -59,7 +59,7 @@ export async function planInDirectory(
     join(directory, 'facts'),
     hosts.map(({ host }) => host),
   )
-  // Exit code 3: there is something to do.
+  // Exit code 3 means that the plan has changes.
   const planned = await expectCode(
     3,
     await hyperkube('plan', '--facts', join(directory, 'facts'), '-o', 'json'),

@@ -2,7 +2,7 @@ import type { ProbePod } from '../../lab/bench/workload.ts'
 import { probe } from '../../lab/bench/workload.ts'
 import type { KubeApi } from '../../lab/cluster/kube-api.ts'
 
-/** Returns the output of a script in a probe pod. The script has less than ten seconds. */
+/** Runs a script in a probe pod and returns its output. The script must end in less than ten seconds. */
 export async function runInPod(api: KubeApi, pod: Pick<ProbePod, 'name'>, script: string): Promise<string> {
   const query = new URLSearchParams({ cmd: script })
   const response = await api.get<{ output?: string; error?: string }>(
@@ -11,7 +11,7 @@ export async function runInPod(api: KubeApi, pod: Pick<ProbePod, 'name'>, script
   return response.output ?? ''
 }
 
-/** Addresses to which a pod resolves a name. */
+/** Returns the addresses to which a name resolves in a pod. */
 export async function resolveName(
   api: KubeApi,
   pod: Pick<ProbePod, 'name'>,

@@ -1,6 +1,6 @@
 import type { CheckResult } from './wine-evidence.ts'
 
-/** A check of the host contract, with the reason if it failed. */
+/** A check of the host contract, with the error if it failed. */
 interface Check {
   readonly check: string
   readonly failed?: string
@@ -12,7 +12,7 @@ export interface PowerShellEvidence {
   readonly powershell: string
   readonly shown: readonly CheckResult[]
   readonly checks: readonly Check[]
-  /** Windows commands that were replaced by stand-ins, and those that PowerShell and Wine have themselves. */
+  /** Windows commands that were replaced by stand-ins, and those that PowerShell in Wine provides itself. */
   readonly standIns: readonly string[]
   readonly real: readonly string[]
 }

@@ -4,7 +4,7 @@ import type { Host } from '../../lab/hosts/host.ts'
 import { type Facts, factsFormat } from '../../src/contract/facts.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
 
-/** Installs the hyperkube executable on hosts, in the PATH. */
+/** Installs the hyperkube executable in /usr/local/bin of the hosts. */
 export async function installProgram(hosts: readonly Host[]): Promise<void> {
   const input = await readFile(inject('executable'))
   const argv = ['install', '-m', '755', '/dev/stdin', '/usr/local/bin/hyperkube'] as const

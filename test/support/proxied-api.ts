@@ -15,20 +15,23 @@ const statusSchema = z.looseObject({
 })
 type Status = z.infer<typeof statusSchema>
 
-/** Load through the proxy, and at the same time load directly on a server without fault. */
+/**
+ * Figures of the load through the proxy, and of a control load that goes directly to a server without a
+ * fault.
+ */
 export interface ProxyLoadResult {
   readonly figures: LoadFigures
   readonly control: LoadFigures
 }
 
-/** API servers of a lab behind a proxy on one of its hosts. That host already has the program. */
+/** API servers of a lab behind a proxy on `node`, which already has the program. */
 export class ProxiedApi {
   readonly node: Host
   readonly servers: readonly Host[]
   readonly credentials: Credentials
   readonly #listenAddress: string
 
-  /** The proxy listens at the address of the node, which this machine can reach, or at another one. */
+  /** By default the proxy listens on the node's address, which the test machine can reach. */
   constructor(node: Host, servers: readonly Host[], credentials: Credentials, listenAddress = node.address) {
     this.node = node
     this.servers = servers
@@ -36,7 +39,7 @@ export class ProxiedApi {
     this.#listenAddress = listenAddress
   }
 
-  /** Starts the proxy as the plan does, but with an administrator's certificate. */
+  /** Starts the proxy as a planned host does, but with an administrator's certificate. */
   async start(configured: readonly string[] = this.servers.map(formatServer)): Promise<void> {
     const { address } = this.node
     const config = {
@@ -74,7 +77,7 @@ export class ProxiedApi {
     return Number((await this.node.exec(['systemctl', 'show', '-P', 'MainPID', unit])).stdout)
   }
 
-  /** The servers that it keeps on disk. */
+  /** Reads the servers that the proxy stored on disk. */
   async readStoredServers(): Promise<string[]> {
     const { stdout } = await this.node.exec(['cat', stateFile])
     return stateSchema.parse(JSON.parse(stdout)).servers
@@ -135,7 +138,7 @@ export function formatServer({ address }: Host): string {
   return `${address}:6443`
 }
 
-/** Waits for so many more responses. */
+/** Waits for this many further responses. */
 export async function waitForRequests(load: Load, requests: number): Promise<void> {
   const target = load.requests + requests
   await pollUntil('more responses', async () => load.requests >= target, {
@@ -150,8 +153,8 @@ export async function signalApiServer(host: Host, name: string): Promise<void> {
 }
 
 /**
- * Lists effects that no client may see when one of three servers fails: lost or very slow requests. Delays
- * that direct clients had too are caused by the machine, not by the proxy.
+ * Lists effects that clients must not see when one of three servers fails: failed or very slow requests.
+ * Delays of direct clients are tolerated, because the machine causes them.
  */
 export function findOutages({ figures: { failed, worst, watchGap }, control }: ProxyLoadResult): string[] {
   const maxMs = 2000 + control.worst

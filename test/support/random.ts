@@ -1,4 +1,4 @@
-/** Pseudo-random numbers from 0 to 1, the same for the same seed. */
+/** Creates a generator of pseudo-random numbers from 0 to 1. The same seed gives the same numbers. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

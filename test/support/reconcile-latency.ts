@@ -14,7 +14,7 @@ const nodeSchema = kubeObject.extend({
   }),
 })
 
-/** Milliseconds from a status change by an agent to the changed condition of its node. */
+/** Measures the milliseconds from an agent's status change to the changed condition of its node. */
 export async function measureOwnLatencies(
   client: KubeClient,
   agents: SimulatedAgents,
@@ -44,7 +44,7 @@ export async function measureOwnLatencies(
   return times
 }
 
-/** Milliseconds from the creation of a namespace to its service account. */
+/** Measures the milliseconds from the creation of a namespace to its service account. */
 export async function measureUpstreamLatencies(
   client: KubeClient,
   prefix: string,
@@ -76,7 +76,7 @@ interface Waiting<T> {
   readonly onMatch: (at: number) => void
 }
 
-/** Observes objects through a watch and measures when they change. */
+/** Observes objects through a watch and returns the times at which they change. */
 class WatchObserver<K extends KubeObject, T extends DefinedValue> implements AsyncDisposable {
   readonly #watch: Watch<K, T>
   readonly #stop = new AbortController()
@@ -104,7 +104,7 @@ class WatchObserver<K extends KubeObject, T extends DefinedValue> implements Asy
     return this.#watch.current.get(key)
   }
 
-  /** Time at which an object first matches, from now on. */
+  /** Waits until an object matches and returns that time. */
   async waitFor(key: string, matches: (object: T) => boolean, signal: AbortSignal): Promise<number> {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(60_000)])
     return new Promise((resolve, reject) => {

@@ -17,8 +17,8 @@ import type { UpCluster } from './up-cluster.ts'
 const roleName = 'anyone-may-request'
 
 /**
- * Creates certificate requests that must all be denied, each as the user it names. These users have client
- * certificates of the cluster and may create requests. Returns how many the API accepted.
+ * Creates CSRs that must all be denied. Each requesting user has a client certificate of the cluster and may
+ * create CSRs. Returns how many CSRs the API accepted.
  */
 export async function createRogueRequests(
   { api, hosts, identity }: UpCluster,
@@ -74,7 +74,7 @@ async function allowAnyoneToRequest(api: KubeApi): Promise<void> {
   })
 }
 
-/** One client for each user. */
+/** API clients, one for each user. */
 class RequesterClients implements AsyncDisposable {
   readonly #server: string
   readonly #identity: UpCluster['identity']
@@ -97,7 +97,7 @@ class RequesterClients implements AsyncDisposable {
   }
 
   async #create(username: string, groups: readonly string[]): Promise<KubeApi> {
-    // The API adds this group itself.
+    // The API server adds this group to every authenticated user.
     const own = groups.filter((group) => group !== 'system:authenticated')
     return new KubeApi(
       this.#server,

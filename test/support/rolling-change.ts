@@ -13,11 +13,11 @@ import { waitForRequests } from './proxied-api.ts'
 import type { UpCluster } from './up-cluster.ts'
 import { components } from './heal-row.ts'
 
-/** A restarted service. Times are microseconds of the monotonic clock, which all hosts of a lab share. */
+/** Restart of a service. Times are microseconds of the monotonic clock, which all hosts of a lab share. */
 export interface Restart {
   readonly host: string
   readonly service: string
-  /** When it began to stop, and when it was active again. */
+  /** Times at which the service began to stop and was active again. */
   readonly stoppingAt: number
   readonly activeAt: number
 }
@@ -25,9 +25,9 @@ export interface Restart {
 export interface RollingChange {
   /** Output of `up`. */
   readonly up: CommandResult
-  /** Results of clients that used the proxy of a worker. */
+  /** Figures of the load through the proxy of a worker. */
   readonly figures: LoadFigures
-  /** In order of time. */
+  /** Restarts in the order of their times. */
   readonly restarts: readonly Restart[]
 }
 
@@ -62,7 +62,7 @@ export async function changeUnderLoad(
   return { up, figures, restarts: findRestarts(before, await readServiceTimes(hosts)) }
 }
 
-/** Restarts that began before an earlier one was complete. */
+/** Lists restarts that began before an earlier restart was complete. */
 export function findOverlaps(restarts: readonly Restart[]): Restart[] {
   return restarts.filter(({ stoppingAt }, index) =>
     restarts.slice(0, index).some(({ activeAt }) => stoppingAt < activeAt),

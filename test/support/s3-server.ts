@@ -11,11 +11,11 @@ import { selectParts } from '../../lab/components/parts.ts'
 import { silentReport } from '../../lab/report.ts'
 import { pollUntil } from '../../src/kit/poll-until.ts'
 
-/** A real S3 server on loopback. */
+/** A real S3 server on the loopback address. */
 export interface S3Server extends AsyncDisposable {
   readonly endpoint: string
   readonly region: string
-  /** The only bucket. */
+  /** The only bucket of the server. */
   readonly bucket: string
   readonly accessKey: string
   readonly secretKey: string

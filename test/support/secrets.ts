@@ -2,7 +2,9 @@ import type { Host } from '../../lab/hosts/host.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { secretFiles } from '../../src/identity/secret-files.ts'
 
-/** Parts of every secret of a cluster as they would appear in a log or file: lines of text, and base64. */
+/**
+ * Lists parts of every secret of a cluster as they would appear in a log or file: lines of text, and base64.
+ */
 export function listSecretTraces(identity: Identity): string[] {
   return [...secretFiles(identity, []).values()].flatMap((secret) => {
     const bytes = Buffer.from(secret.reveal())
@@ -31,7 +33,7 @@ export async function findLeaks(host: Host, traces: readonly string[]): Promise<
   return stdout.split('\n').filter((line) => line !== '')
 }
 
-/** The patterns are in memory and readable only by root. */
+/** Script that searches for the patterns. It keeps them in memory, readable only by root. */
 const search = `
 umask 077
 patterns=$(mktemp /dev/shm/XXXXXX)

@@ -5,13 +5,13 @@ import { runInNetwork, readOptions } from './network-process.ts'
 
 const optionsSchema = z.strictObject({ address: z.string(), perSecond: z.number() })
 
-/** Results of clients of a service, which do not retry. */
+/** Results of the load on a service. Failed requests are not retried. */
 export const serviceFigures = z.strictObject({
   requests: z.int(),
   failed: z.array(z.string()),
-  /** Milliseconds. */
+  /** Longest request in milliseconds. */
   worst: z.number(),
-  /** Number of pods that responded. */
+  /** Number of different pods that responded. */
   pods: z.int(),
 })
 export type ServiceFigures = z.infer<typeof serviceFigures>
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
   let due = 0
   const timer = setInterval(() => {
     const target = Math.floor(((performance.now() - started) / 1000) * perSecond)
-    // Requests that this machine was too slow to send are skipped.
+    // Skips requests that this machine was too slow to send.
     due = Math.max(due, target - 10)
     for (; due < target; due++) {
       requests++
@@ -88,7 +88,7 @@ async function sendRequest(address: string, agent: Agent | undefined): Promise<s
       )
     })
     outgoing.on('error', (error) => {
-      // Retries as every client does: the server had closed the connection before the request.
+      // Retries once, as HTTP clients do: the server had closed the kept connection before the request.
       if (outgoing.reusedSocket && 'code' in error && error.code === 'ECONNRESET') {
         resolve(sendRequest(address, undefined))
       } else reject(error)

@@ -1,7 +1,7 @@
 import type { Host } from '../../lab/hosts/host.ts'
 import { settleAll } from '../../src/kit/settle-all.ts'
 
-/** Invocation id and automatic restart count of every unit, by host and unit. */
+/** Invocation id and automatic restart count of every hyperkube service, by host and unit. */
 export type ServiceRuns = ReadonlyMap<string, ServiceRun>
 
 export interface ServiceRun {
@@ -29,13 +29,13 @@ export async function readServiceRuns(hosts: readonly Host[]): Promise<ServiceRu
   return new Map(all.flat())
 }
 
-/** These processes exit when they lose their lease or cannot request it. That is normal. */
+/** Services that exit when they lose their lease or cannot renew it. Such restarts are normal. */
 const leaders = ['kube-controller-manager', 'kube-scheduler', 'hyperkube-controller-manager']
 
 export interface ServiceRestarts {
-  /** Services that were restarted. */
+  /** Restarted services that do not use leader election. */
   readonly others: readonly string[]
-  /** Restarts by systemd of services that use leader election. */
+  /** Number of restarts of services that use leader election. */
   readonly leaders: number
 }
 
@@ -50,7 +50,7 @@ export function compareServiceRuns(before: ServiceRuns, after: ServiceRuns): Ser
     leaders.some((leader) => name.endsWith(` ${leader}`))
   return {
     others: changed.filter((one) => !isLeader(one)).map(({ name }) => name),
-    // A manual start resets the count to zero.
+    // A changed invocation id counts as at least one restart, because a manual start resets the counter.
     leaders: changed.filter(isLeader).reduce((total, { times }) => total + Math.max(1, times), 0),
   }
 }

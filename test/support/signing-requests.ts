@@ -3,7 +3,7 @@ export const signingRequestsPath = '/apis/certificates.k8s.io/v1/certificatesign
 export interface SigningRequestSpec {
   readonly signerName: string
   readonly usages: readonly string[]
-  /** PEM. */
+  /** Certificate signing request as PEM. */
   readonly request: string
 }
 
@@ -19,7 +19,7 @@ export function buildSigningRequest(
   }
 }
 
-/** Approved or Denied; undefined while there is no decision. */
+/** Returns Approved or Denied; undefined before the decision. */
 export function findDecision({
   status,
 }: {

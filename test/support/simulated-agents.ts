@@ -24,18 +24,18 @@ export class SimulatedAgents implements AsyncDisposable {
     this.#heartbeats = this.#runHeartbeats()
   }
 
-  /** Heartbeats that failed. */
+  /** Number of heartbeats that failed. */
   get failed(): number {
     return this.#failed
   }
 
   async add(name: string, signal: AbortSignal): Promise<void> {
     await this.#reportStatus(name, signal)
-    // Random delay, because machines do not start all at once.
+    // Starts heartbeats at random times, because real machines do not start all at once.
     this.#due.set(name, performance.now() + Math.random() * heartbeatIntervalMs)
   }
 
-  /** Reports a component of the host as exhausted, or all as healthy. */
+  /** Reports all components of a host as healthy, or one of them as exhausted. */
   async setHealthy(name: string, healthy: boolean, signal: AbortSignal): Promise<void> {
     if (healthy) this.#exhausted.delete(name)
     else this.#exhausted.add(name)

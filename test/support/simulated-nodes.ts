@@ -16,7 +16,7 @@ const namespace = 'crowd'
 export const witnessLabel = { 'hyperkube.dev/lab-witness': 'yes' } as const
 const witnessCount = 20
 
-/** Requests at once. The server throttles if there are too many, and the client then waits. */
+/** Maximum number of concurrent requests. With more, the server throttles and the client waits. */
 const maxConcurrency = 16
 
 export function formatNodeName(index: number): string {
@@ -27,7 +27,7 @@ export const witnessNames: readonly string[] = Array.from({ length: witnessCount
   formatNodeName(index),
 )
 
-/** Nodes without machines, with their pods and Host objects. It can grow in several steps. */
+/** Nodes without machines, with their pods and Host objects. More nodes can be added in steps. */
 export class SimulatedNodes {
   readonly #client: KubeClient
   readonly #agents: SimulatedAgents
@@ -58,7 +58,7 @@ export class SimulatedNodes {
     this.#size = size
   }
 
-  /** Waits until kubelets and all controllers have finished their initial work on every node. */
+  /** Waits until every node is Ready and all controllers have finished their initial work on it. */
   async waitUntilSettled(signal: AbortSignal, timeoutMs: number): Promise<void> {
     const labelSelector = Object.entries(kwokLabel).flat().join('=')
     await pollUntil(
@@ -87,12 +87,12 @@ export class SimulatedNodes {
     )
   }
 
-  /** Lists from the cache of the API server. Slightly stale data is good enough. */
+  /** Lists objects from the cache of the API server, because slightly stale data is good enough. */
   async #list(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<unknown> {
     return this.#client.request({ method: 'GET', path, query: { ...query, resourceVersion: '0' }, signal })
   }
 
-  /** Creates an object, or accepts that it exists, because a response may be lost. */
+  /** Creates an object unless it exists. Retries, because a response may be lost. */
   async #ensure(manifest: Manifest, signal: AbortSignal): Promise<void> {
     await pollUntil(
       `${manifest.kind} ${manifest.metadata.name}`,
@@ -149,7 +149,7 @@ function buildNode(name: string, number: number, kubelet: string): Manifest {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { name, labels },
-    // Keeps pods that need a real node away.
+    // The taint keeps away pods that need a real node.
     spec: { taints: [{ key: 'hyperkube.dev/lab', value: 'kwok', effect: 'NoSchedule' }] },
     status: {
       addresses: [

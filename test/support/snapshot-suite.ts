@@ -18,7 +18,7 @@ const savedSchema = z.object({
 const verifiedSchema = z.object({ keys: z.number(), revision: z.number(), seconds: z.number() })
 const listSchema = z.object({ items: z.array(z.object({ name: z.string(), store: z.string() })) })
 
-/** Snapshots of a running cluster, as an operator takes them. */
+/** Tests snapshots of a running cluster with the commands of an operator. */
 export function snapshotSuite(clusterNow: () => UpCluster, { bucket: withBucket = false } = {}): void {
   const runEtcd = async (code: number, ...args: readonly string[]) =>
     clusterNow().operator.must(code, 'etcd', ...args)
@@ -76,7 +76,7 @@ export function snapshotSuite(clusterNow: () => UpCluster, { bucket: withBucket 
 
   test('an interrupted verify leaves no process and no directory', { timeout: 300_000 }, async () => {
     const { operator } = clusterNow()
-    // A killed run leaves its directory, so only new ones count.
+    // Only new directories count, because a killed earlier run leaves its directory.
     const directories = async (): Promise<string[]> =>
       (await readdir(tmpdir())).filter((name) => name.startsWith('hyperkube-snapshot-'))
     const before = await directories()

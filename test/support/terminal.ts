@@ -12,9 +12,9 @@ export interface CommandOutput {
   readonly code: number
 }
 
-/** A running command. */
+/** A command that runs in the background. */
 export interface RunningCommand {
-  /** Waits until this text was written. */
+  /** Waits until the output contains this text. */
   waitForOutput(expected: string): Promise<void>
   signal(name: 'SIGINT' | 'SIGSTOP' | 'SIGCONT'): void
   readonly ended: Promise<CommandOutput>
@@ -57,7 +57,7 @@ export class Terminal {
       )
     })
     const endedEarly = ended.then(({ text: all }) => Promise.reject(new Error(`it has ended:\n${all}`)))
-    // Only a caller that waits for output gets this error.
+    // Only callers of `waitForOutput` get this error.
     endedEarly.catch(() => undefined)
     return {
       async waitForOutput(expected) {
@@ -72,7 +72,7 @@ export class Terminal {
     }
   }
 
-  /** Runs a command in a real terminal and returns its last screen. */
+  /** Runs a command in tmux and returns its last screen. */
   async runInTmux(...args: readonly string[]): Promise<CommandOutput> {
     const tmux = ['tmux', '-u', '-S', join(this.#directory, 'tmux'), '-f', '/dev/null'] as const
     const env = { ...this.#environment, LC_ALL: 'C.UTF-8', TERM: 'xterm-256color' }
@@ -101,7 +101,7 @@ export class Terminal {
         { timeoutMs: 300_000 },
       )
       const status = await readFile(exitCodeFile, 'utf8')
-      // Joins wrapped lines, because addresses have different lengths on every machine.
+      // Joins wrapped lines, because the length of addresses differs between machines.
       const lines = (await runTmux('capture-pane', '-p', '-J')).trimEnd().split('\n')
       return { args, text: lines.map((line) => `${line.trimEnd()}\n`).join(''), code: Number(status) }
     } finally {

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 export const externalName = { name: 'shop.outside.example', address: '192.0.2.7' }
 
 /**
- * Starts a name server that returns the same address for every name. It replaces the one that hosts have
- * outside the lab.
+ * Starts a name server that returns the same address for every name. It replaces the name server that hosts
+ * would use outside the lab.
  */
 export async function startDnsServer(address: string): Promise<AsyncDisposable> {
   const socket = createSocket('udp4')
@@ -23,7 +23,7 @@ export async function startDnsServer(address: string): Promise<AsyncDisposable> 
   }
 }
 
-/** Builds a response with an A record; other types get an empty response. */
+/** Builds a response: an A record for a query of type A, otherwise an empty response. */
 function buildResponse(query: Buffer): Buffer {
   const end = query.indexOf(0, 12) + 5
   const isAddress = query.readUInt16BE(end - 4) === 1

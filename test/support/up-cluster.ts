@@ -14,7 +14,7 @@ import { createOperator, type Operator, type OperatorOptions } from './operator.
 export interface UpClusterOptions extends OperatorOptions {
   /** True if hosts must survive a power cut. */
   readonly survivesPowerCut?: boolean
-  /** Called before anything is planned. */
+  /** Called before the first plan, for example to edit cluster.yml. */
   readonly prepare?: (operator: Operator) => Promise<void>
 }
 

@@ -14,8 +14,8 @@ export interface PhaseEvent {
 }
 
 /**
- * Predicts the phases from a plan. Hosts report the start and end of each op; other phases report only their
- * start.
+ * Predicts the phases of `up` from a plan. Each op has a start and an end event; most other phases have one
+ * event.
  */
 export function listUpPhases({ ops }: Pick<PlanDocument, 'ops'>): UpPhases {
   const all = Object.values(ops).flat()
@@ -27,7 +27,7 @@ export function listUpPhases({ ops }: Pick<PlanDocument, 'ops'>): UpPhases {
     ...stages.map((stage) => ({ phase: stage, events: 2 * countOps(all, stage) })),
     { phase: 'objects', events: 1 },
     { phase: 'nodes', events: 1 },
-    // One event for the start, one for the wait for pods.
+    // The phase has two events: its start and the wait for pods.
     { phase: 'verify', events: all.some(({ stage }) => !early.has(stage)) ? 2 : 0 },
   ]
   return phases.filter(({ events }) => events > 0)
@@ -38,8 +38,8 @@ function countOps(ops: readonly Op[], stage: string): number {
 }
 
 /**
- * Selects an event by a point from 0 to 1. A stage counts twice, whatever its number of events, because long
- * waits have few events.
+ * Selects an event by a point from 0 to 1. Stages get twice the share of other phases, independent of their
+ * number of events.
  */
 export function selectPhaseEvent(phases: UpPhases, point: number): PhaseEvent {
   const parts = phases.flatMap((part) => (isStage(part.phase) ? [part, part] : [part]))
@@ -54,7 +54,8 @@ function isStage(phase: string): boolean {
 }
 
 /**
- * Returns a stateful predicate that is true for the selected event. It must see all events of a run in order.
+ * Returns a predicate that is true for the selected event. It counts events, so it must be called with all
+ * events of a run in order.
  */
 export function createPhaseMatcher({ phase, nth }: PhaseEvent): (event: Event) => boolean {
   let step = ''
@@ -73,7 +74,8 @@ function findPhase({ body, host }: Pick<Event, 'body' | 'host'>, step: string): 
     case 'op-ended':
       return body.op.stage
     case 'step-started':
-      // For hosts only the ssh login counts. The step of the whole run starts earlier.
+      // A host's steps count only for `reach`, its ssh login. The run's own steps count except `reach`, which
+      // starts before any login.
       return (host === undefined) === (body.step === 'reach') ? undefined : body.step
     case 'waiting':
       return step === 'verify' ? step : undefined

@@ -35,14 +35,14 @@ const never = new AbortController().signal
 export interface UpSuiteOptions {
   readonly addons?: boolean
   /**
-   * Also tests backups, drains, an upgrade to this version, and a replaced control plane. It needs 3+2 hosts.
+   * Also tests backups, drains, an upgrade to this version, and a replaced control plane. Requires 3+2 hosts.
    */
   readonly upgradeTo?: KubernetesVersion
   /** Also runs upstream conformance tests, which need DNS. */
   readonly conformance?: boolean
-  /** Also injects faults that agents heal. It needs 3+2 hosts. */
+  /** Also injects faults that agents heal. Requires 3+2 hosts. */
   readonly heals?: boolean
-  /** Waits until a host is idle and measures its resource use. */
+  /** Also waits until a host is idle and measures its resource use. */
   readonly idle?: boolean
 }
 
@@ -112,7 +112,7 @@ function defineTests(
     )
     for (const from of pods) {
       for (const to of pods.filter((pod) => pod !== from)) {
-        // A running pod may not listen yet.
+        // A pod may be Running before its server listens.
         const podName = await pollUntil(
           `${to.name} to answer ${from.name}`,
           async () => dialFromPod(cluster.api, from, to.address, probe.port),
@@ -202,7 +202,7 @@ function defineTests(
   test('drift is shown by plan and fixed by up, and nothing else is changed', async () => {
     const [first] = cluster.hosts
     const before = await readStartTimes(first)
-    // The agent would repair the drift before `plan` runs.
+    // Pauses healing, because the agent would repair the drift before `plan` runs.
     await cluster.operator.must(0, 'heal', 'pause', first?.name ?? '', '--for', '10m')
     await runScript(
       first,
@@ -268,8 +268,8 @@ function defineTests(
   test('reset leaves every host as it was', async () => {
     const added = readAddedHost?.()
     const remaining = cluster.hosts.filter(({ name }) => added === undefined || name !== 'cp3')
-    // Kubelets with the systemd driver create slices for pods. These hosts use the other driver, so one is
-    // created here.
+    // Kubelets with the systemd cgroup driver create slices for pods. Lab hosts use the other driver, so the
+    // test creates a slice.
     for (const host of remaining) await runScript(host, 'systemctl start kubepods-besteffort-pod1.slice')
     const all = [...cluster.hosts, ...(added === undefined ? [] : [added.host])]
     const { stdout } = await runAsPlanned(cluster, all, ['reset'])
@@ -279,7 +279,7 @@ function defineTests(
       ...(added === undefined ? [] : [[added.host.name, added.before] as const]),
     ])
     for (const host of all) {
-      // Volumes belong to users and stay.
+      // Volumes belong to users, so `reset` keeps them.
       await runScript(host, 'rm -rf /var/lib/hyperkube-volumes')
       expect(await takeHostSnapshot(host), host.name).toEqual(before.get(host.name))
     }
@@ -313,13 +313,13 @@ async function runScript(host: Host | undefined, text: string): Promise<string> 
   return (await host.script(text, { allowFailure: true })).stdout
 }
 
-/** Services that do not drift. */
+/** Services that the test does not change. */
 const untouched = [
   ...['etcd', 'kube-apiserver', 'containerd', 'flanneld'],
   ...['apiserver-proxy', 'hyperkube-agent', 'hyperkube-controller-manager'],
 ]
 
-/** Start time of each service. */
+/** Reads the start times of these services. */
 async function readStartTimes(host: Host | undefined): Promise<ReadonlyMap<string, string>> {
   const text = await runScript(
     host,
@@ -329,9 +329,7 @@ async function readStartTimes(host: Host | undefined): Promise<ReadonlyMap<strin
   return new Map(untouched.map((name, index) => [name, times[index] ?? '']))
 }
 
-/**
- * Reads all files that commands left on the operator's machine. Files with secrets are sealed or for kubectl.
- */
+/** Reads all files that commands left in the operator's directory. */
 async function readAllFiles(directory: string): Promise<string> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())

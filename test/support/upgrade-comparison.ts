@@ -26,9 +26,9 @@ import { createUpCluster } from './up-cluster.ts'
 export interface UpgradeResult {
   readonly seconds: number
   readonly figures: BusyFigures
-  /** Container restarts in place, which no drain causes. */
+  /** Number of container restarts in place. A drain does not cause them. */
   readonly restarted: number
-  /** All versions that run at the end. */
+  /** All kubelet, API server and etcd versions after the upgrade. */
   readonly versions: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export interface UpgradeOptions {
   readonly signal: AbortSignal
 }
 
-/** Upgrades a cluster of `hyperkube up` with `hyperkube upgrade`. */
+/** Creates a cluster with `hyperkube up` and upgrades it with `hyperkube upgrade`. */
 export async function runHyperkubeUpgrade({ lab, shape, from, to }: UpgradeOptions): Promise<UpgradeResult> {
   const cluster = await createUpCluster(lab, shape, from.slice(1))
   try {
@@ -55,7 +55,10 @@ export async function runHyperkubeUpgrade({ lab, shape, from, to }: UpgradeOptio
   }
 }
 
-/** Upgrades a kubeadm cluster with `kubeadm upgrade`. Each host has hyperkube's proxy. */
+/**
+ * Creates a kubeadm cluster and upgrades it with `kubeadm upgrade`. Each host has hyperkube's API server
+ * proxy.
+ */
 export async function runKubeadmUpgrade({
   lab,
   shape,
@@ -99,7 +102,7 @@ export async function runKubeadmUpgrade({
   }
 }
 
-/** Upgrades under load, for both. All clients run on the last worker. */
+/** Runs either upgrade under load. All clients run on the last worker. */
 async function upgradeUnderLoad(
   title: string,
   cast: ClusterHosts,
@@ -109,7 +112,7 @@ async function upgradeUnderLoad(
   const { first, client } = selectHosts(cast)
   const api = new KubeApi(`https://${first.address}:6443`, access.api)
   try {
-    // The workload that proved the cluster is not part of the load.
+    // Removes the probe workload, which is not part of the load.
     await removeProbeWorkload(api)
     const busy = await BusyCluster.open(api, client, access.api)
     const began = performance.now()
@@ -117,7 +120,7 @@ async function upgradeUnderLoad(
     const note = (message: string): void =>
       void process.stderr.write(`${title}, ${elapsedSeconds().toFixed(0)} s: ${message}\n`)
     await upgrade(api, note).catch(async (error: unknown) => {
-      // Stops the load; its error would hide this one.
+      // Stops the load. Its error is ignored, because it would hide the error of the upgrade.
       await busy.stop(api).catch(() => undefined)
       throw error
     })

@@ -64,11 +64,11 @@ const rows: readonly (readonly [string, (result: UpgradeResult) => string])[] = 
   ["restarts of the service's containers in their place", ({ restarted }) => formatCount(restarted)],
 ]
 
-/** The most frequent errors. */
+/** Formats the five most frequent errors. */
 function formatReasons({ api, service }: BusyFigures): string {
   const all = [
     ...api.failed.map((message) => `API: ${message}`),
-    // Removes the time.
+    // Removes the time at the start of the message.
     ...service.failed.map((message) => `service: ${message.replace(/^\S+ /, '')}`),
   ].map((message) => message.replaceAll(/\s+/g, ' ').slice(0, 200))
   const times = Map.groupBy(all, (message) => message)

@@ -29,7 +29,7 @@ const configMaps = createUntypedKind('v1', 'ConfigMap')
 const [namespace, label] = ['default', 'watch-course']
 const names = Array.from({ length: 20 }, (_, index) => `watched-${index}`)
 
-/** Changes objects directly and watches them through a proxy that breaks connections. */
+/** Changes objects directly and watches them through a proxy that breaks its connections. */
 export class WatchScenario implements AsyncDisposable {
   readonly #over = new AbortController()
   readonly #options: WatchScenarioOptions
@@ -39,7 +39,7 @@ export class WatchScenario implements AsyncDisposable {
   readonly #watch: Watch<KubeObject, RecordedObject>
   readonly #recorder = new WatchRecorder()
   readonly #changes: ApiChange[] = []
-  /** Objects that the API has. */
+  /** Current objects in the API, by key. */
   readonly #apiObjects = new Map<string, RecordedObject>()
   readonly #problems = new Map<string, number>()
   readonly #listening: Promise<void>
@@ -55,7 +55,7 @@ export class WatchScenario implements AsyncDisposable {
     this.#watch = new Watch(this.#watching, configMaps, {
       namespace,
       labels: label,
-      // A list needs several pages, so that it can be interrupted between them.
+      // A list needs several pages, so a fault can interrupt it between pages.
       limit: 5,
       select: toRecordedObject,
       onError: (error) => this.#count(error),
@@ -70,8 +70,8 @@ export class WatchScenario implements AsyncDisposable {
   }
 
   /**
-   * Breaks connections once while objects change. In half of the cases it then waits until the watch has
-   * synced.
+   * Breaks connections once while objects change. In half of the cases it then waits until the watch is in
+   * sync.
    */
   async breakConnections(): Promise<void> {
     const { random, silenceMs } = this.#options
@@ -88,7 +88,7 @@ export class WatchScenario implements AsyncDisposable {
     if (random() < 0.5) await this.waitUntilSynced()
   }
 
-  /** Changes, creates or deletes this many objects. */
+  /** Makes this many changes. Each one creates, changes or deletes a random object. */
   async changeObjects(count: number): Promise<void> {
     const { random } = this.#options
     for (let turn = 0; turn < count; turn++) {
@@ -98,7 +98,7 @@ export class WatchScenario implements AsyncDisposable {
     }
   }
 
-  /** Waits until the watch has all objects. */
+  /** Waits until the watch has the same objects as the API. */
   async waitUntilSynced(): Promise<void> {
     const started = performance.now()
     await pollUntil('the watch to know all', async () => matchesApi(this.#watch.current, this.#apiObjects), {
@@ -108,7 +108,7 @@ export class WatchScenario implements AsyncDisposable {
     this.#longestWaitMs = Math.max(this.#longestWaitMs, performance.now() - started)
   }
 
-  /** Lists events that were wrong or missing. */
+  /** Lists wrong and missing events. */
   findProblems(): string[] {
     return this.#recorder.findErrors(this.#changes)
   }

@@ -15,19 +15,23 @@ export interface WatchSuiteOptions {
   /** Name of the lab. */
   readonly name: string
   readonly faults: number
-  /** How often the API server is killed. */
+  /** Number of times the API server is killed. */
   readonly kills: number
-  /** Milliseconds for all connection faults. */
+  /** Timeout in milliseconds for the test with connection faults. */
   readonly timeoutMs: number
-  /** Seed of the random choices; a new one each time by default. */
+  /** Seed of the random choices; by default a random one. */
   readonly seed?: number
 }
 
-/** Short, so that half-open connections do not take all the time. */
+/**
+ * Idle timeout of the watch in milliseconds. It is short, because each half-open connection is noticed only
+ * after it.
+ */
 const silenceMs = 600
 
 /**
- * A watch of a real API server must not miss events, whatever happens to its connections and to the server.
+ * Tests that a watch of a real API server does not miss events when connections break or the server is
+ * killed.
  */
 export function watchSuite({ name, faults, kills, timeoutMs, seed: fixed }: WatchSuiteOptions): void {
   const seed = Number(process.env['WATCH_SEED'] ?? fixed ?? randomInt(2 ** 31))
@@ -75,7 +79,7 @@ export function watchSuite({ name, faults, kills, timeoutMs, seed: fixed }: Watc
         `watch: ${grownMegabytes.toFixed(1)} MB more heap after ${faults - warmUpCount} faults\n`,
       )
       expect(scenario.findProblems()).toEqual([])
-      // The scenario itself records every change and event, some hundred bytes each.
+      // The limit includes the records of the scenario: some hundred bytes for each change and event.
       expect(grownMegabytes).toBeLessThan(10)
       expect(measureMemory().sockets).toBeLessThan(20)
     },

@@ -26,11 +26,14 @@ export interface WindowsCluster {
   /** State of the Windows hosts before any change. */
   readonly before: ReadonlyMap<string, unknown>
   readonly must: (code: number, ...args: readonly string[]) => Promise<CommandResult>
-  /** Reads their current state. */
+  /** Reads the current state of the Windows hosts. */
   readonly observe: () => Promise<ReadonlyMap<string, unknown>>
 }
 
-/** Creates the cluster before the first test of a suite and removes it after the last. `up` has run once. */
+/**
+ * Creates the cluster before the first test of a suite, runs `up`, and removes the cluster after the last
+ * test.
+ */
 export function setUpWindowsCluster(
   name: string,
   versions: readonly [string, ...string[]],
@@ -84,7 +87,7 @@ async function startCluster(
   return { linux, windows, api, before, must, observe }
 }
 
-/** The release for Windows is never run, so any constant content works. */
+/** Writes a fake release for Windows. The simulated hosts never run it, so its content does not matter. */
 async function writeFakeRelease(): Promise<void> {
   const file = join(dirname(inject('executable')), 'hyperkube-windows-x64.exe')
   await writeFile(file, 'MZ hyperkube for Windows'.repeat(50_000))
@@ -109,7 +112,8 @@ function buildWindowsClusterDocument(
   const spec = document.spec
   const existingHosts: unknown = 'hosts' in spec ? spec.hosts : []
   const merged = [...(Array.isArray(existingHosts) ? existingHosts : []), ...hosts]
-  // The simulated hosts have a route to cloud metadata, which a virtual switch removes.
+  // With `cloud: gcp` hyperkube restores the route to cloud metadata that a virtual switch removes. The
+  // simulated hosts have such a route.
   return { ...document, spec: { ...spec, hosts: merged, windows: { cloud: 'gcp' } } }
 }
 
@@ -120,7 +124,7 @@ async function openAdminApi(directory: string, [anyHost]: readonly Machine[]): P
   return new KubeApi(`https://${anyHost?.address}:6443`, admin)
 }
 
-/** Changes a file of a Windows host, to cause drift. */
+/** Changes a file of a Windows host, to cause drift. Returns its path on the lab host. */
 export async function tamperWithFile(host: Host, path: string): Promise<string> {
   const linuxPath = `/${path.replaceAll('\\', '/')}`
   await host.script(`echo '# by hand' >> '${linuxPath}'`)

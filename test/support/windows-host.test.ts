@@ -20,7 +20,10 @@ import {
   startFakeWindowsHost,
 } from '../../src/ssh/windows/testing/fake-windows-host.ts'
 
-/** Tests the simulated Windows host over a real ssh connection in this process, without sshd and network. */
+/**
+ * These tests use the simulated Windows host over a real ssh connection inside this process, without sshd or
+ * network.
+ */
 const { signal } = new AbortController()
 const stop = new AbortController()
 
@@ -126,7 +129,7 @@ test('an operator installs an agent, sends requests to it, and installs another 
   expect(fetchCount).toBe(0)
   const session = openSession()
   expect(await session.request({ type: 'hello' }, 'hello')).toMatchObject({ version: '0.1.0-aaaaaaaa' })
-  // The agent is already installed and not changed.
+  // A second installation of the same version changes nothing.
   const lines = host.lines.length
   expect(await install('0.1.0-aaaaaaaa')).toEqual({ version: '0.1.0-aaaaaaaa', provisional: false })
   expect(host.lines.slice(lines)).toEqual([expect.stringContaining('host-call')])

@@ -20,8 +20,8 @@ import { runProgram } from '../../src/kit/command.ts'
 import { formatError } from '../../src/kit/errors.ts'
 
 /**
- * Runs in Wine. Reads one request as JSON from standard input and prints its result as JSON. It calls the
- * Windows code of the agent without its server.
+ * Request on standard input. The driver runs in Wine, calls the agent's Windows code without the agent's
+ * server, and prints the result as JSON.
  */
 const request = z.union([
   z.strictObject({ action: z.literal('contract') }),
@@ -69,7 +69,7 @@ async function handle(parsed: z.infer<typeof request>, operations: WindowsOperat
   return (await supervisor[action](name)) ?? null
 }
 
-/** Runs each check of the host contract and returns the errors. */
+/** Runs all checks of the host contract. Returns the error of each check, empty if it passed. */
 async function runContract(operations: WindowsOperations): Promise<Record<string, string>> {
   const results: Record<string, string> = {}
   for (const { name, check } of hostContract) {
@@ -78,7 +78,9 @@ async function runContract(operations: WindowsOperations): Promise<Record<string
   return results
 }
 
-/** Reads the allocations of upstream's host-local before, during and after. */
+/**
+ * Reserves an address twice and releases it. Returns what host-local has reserved before, during and after.
+ */
 async function testAddresses({ plugins, network, subnet }: Record<'plugins' | 'network' | 'subnet', string>) {
   const program = win32.join(plugins, 'host-local.exe')
   const books = String.raw`C:\books`
@@ -91,7 +93,10 @@ async function testAddresses({ plugins, network, subnet }: Record<'plugins' | 'n
   return { before, taken, after: await known() }
 }
 
-/** Only opens the pipe: in Wine a write blocks while a read is pending, and Node always has one pending. */
+/**
+ * Checks whether the runtime's pipe can be opened. It sends nothing, because in Wine a write blocks while
+ * Node's read is pending.
+ */
 async function probeRuntime({
   component,
   ctr,

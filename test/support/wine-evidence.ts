@@ -17,7 +17,7 @@ export interface WineEvidence {
   readonly unanswered: readonly string[]
   readonly programs: readonly GoProgram[]
   readonly flags: readonly FlagCheck[]
-  /** The library that Go needs and this Wine lacks, replaced by a stand-in. */
+  /** The library that Go needs and Wine lacks. A stand-in replaces it. */
   readonly standIn: string
   /** Error with which the kubelet ended after it had read its configuration. */
   readonly kubelet: string

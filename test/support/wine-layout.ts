@@ -10,7 +10,7 @@ import type { scm } from '../../src/contract/service.ts'
 import { createTestCa } from '../../src/kit/testing/test-ca.ts'
 import type { z } from 'zod'
 
-/** A Windows component with a service. */
+/** A Windows component that runs as a service. */
 export type ServedComponent = ComponentPlan & { readonly service: z.infer<typeof scm> }
 
 export async function readGoldenPlan(): Promise<NodePlan> {
@@ -24,12 +24,12 @@ export async function readGoldenComponent(name: string): Promise<ServedComponent
   return { ...component, service: component.service }
 }
 
-/** Source of derived files, as the network would provide it. */
+/** Content of the source file for derived files. On a real host flannel and the agent provide it. */
 const derivedSource = 'SOURCE_VIP=10.244.3.2\nFLANNEL_SUBNET=10.244.3.1/24\n'
 
 /**
- * Writes directories, files, certificates and programs of a component as the plan says, without access
- * control.
+ * Writes the directories, files, certificates and programs of a component according to its plan, without
+ * access control lists.
  */
 export async function installComponent(
   { toLocalPath }: Pick<Wine, 'toLocalPath'>,

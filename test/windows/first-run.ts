@@ -6,9 +6,9 @@ import { powershellHost } from '../../src/agent/windows/powershell/powershell-ho
 import { readHostScript } from '../../src/agent/windows/powershell/script.ts'
 
 /**
- * For the first run on a real Windows host, as an administrator; see docs/windows.md. `--powershell`, once
- * for the program and once for each argument, replaces the PowerShell of the host. `--services powershell`
- * reads services through PowerShell too, instead of the Service Control Manager.
+ * Options of the first run on a real Windows host, as an administrator; see docs/windows.md. `--powershell`,
+ * given once for the program and once for each argument, replaces the host's PowerShell. `--services
+ * powershell` reads services through PowerShell instead of the Service Control Manager.
  */
 const { values } = parseArgs({
   options: {

@@ -2,19 +2,19 @@ import { createInterface } from 'node:readline'
 import { readHostScript, formatOpeningLine } from '../../../src/agent/windows/powershell/script.ts'
 
 /**
- * A fake powershell.exe for tests: it accepts the same lines and acts on a simulated host. Its arguments name
- * a fault and the number of the request that fails. Without arguments it never fails.
+ * This program is a fake powershell.exe for tests. It accepts the same input lines and acts on a simulated
+ * host. The arguments are a fault and the number of the request that fails.
  */
 const [fault = 'none', count = '0'] = process.argv.slice(2)
 const faultAt = Number(count)
 
-// Like the stub of Wine: exits with 0 and does nothing.
+// Like the powershell.exe stub of Wine: exits with 0 and does nothing.
 if (fault === 'stub') process.exit(0)
 
 const opening = formatOpeningLine(await readHostScript())
 let requestCount = 0
 
-/** A process that fails on its first request starts faster without a simulator. */
+/** Undefined if the first request fails: the process starts faster without a simulator. */
 const simulated = fault !== 'none' && faultAt === 1 ? undefined : await simulate()
 
 async function simulate() {
@@ -28,7 +28,7 @@ async function simulate() {
   }
 }
 
-/** Writes a response like Write-Response of the script. */
+/** Writes a response in the same format as Write-Response of host.ps1. */
 function writeResponse(response: object): void {
   const json = JSON.stringify(response).replaceAll(
     /[^\x20-\x7e]/g,

@@ -7,7 +7,10 @@ import { NdrReader, NdrWriter, decodeMultiString } from '../../../src/agent/wind
 import { type Fragment, buildFragment, kinds, readFragment } from '../../../src/agent/windows/svcctl/pdu.ts'
 import type { ServiceSettingsStore } from '../../../src/agent/windows/svcctl/service-settings.ts'
 
-/** A fake services.exe for tests: it speaks the same protocol on a socket and acts on a simulated host. */
+/**
+ * Creates a fake Service Control Manager for tests. It uses the same protocol on a socket and acts on a
+ * simulated host.
+ */
 export function fakeServiceManager(machine: Machine): Server {
   return createServer((socket) => {
     const respond = createSession(machine)
@@ -27,7 +30,7 @@ export function fakeServiceManager(machine: Machine): Server {
   })
 }
 
-/** Short, so that requests and responses need several fragments. */
+/** Maximum fragment length in bytes. It is short, so requests and responses need several fragments. */
 const maxFragmentLength = 256
 
 function reply(
@@ -65,7 +68,7 @@ const alreadyExists = 1073
 const nullHandle = Buffer.alloc(20)
 const stateNumbers = { Stopped: 1, 'Start Pending': 2, 'Stop Pending': 3, Running: 4 } as const
 
-/** One connection; the number in a handle is the index of an open service. */
+/** Creates the state of one connection. The number in a handle is the position of the service in `open`. */
 function createSession(machine: Machine): (procedure: number, input: Buffer) => Buffer {
   const { services } = serviceHandlers(machine)
   const open: string[] = []
@@ -172,7 +175,7 @@ function createSession(machine: Machine): (procedure: number, input: Buffer) => 
   return (procedure, input) => handlers[procedure]?.(new NdrReader(input)).toBuffer() ?? Buffer.alloc(4)
 }
 
-/** Running dependents, the last of the chain first. */
+/** Lists running dependents in the order in which they must stop. */
 function listRunningDependents(machine: Machine, { name }: SimulatedService): string[] {
   const direct = [...machine.services.values()].filter(
     ({ dependsOn, state }) => dependsOn.includes(name) && state !== 'Stopped',
@@ -180,7 +183,7 @@ function listRunningDependents(machine: Machine, { name }: SimulatedService): st
   return direct.flatMap((one) => [...listRunningDependents(machine, one), one.name])
 }
 
-/** The service keys in the registry of a simulated host. */
+/** Simulates the registry keys of services. */
 export function fakeServiceSettings(machine: Machine): ServiceSettingsStore {
   return {
     async read(name) {

@@ -36,7 +36,7 @@ export interface SimulatedFault {
   readonly role: NodeRole
 }
 
-/** Injects a fault into a machine. A fault without a target does nothing. */
+/** Injects a fault into a machine. Does nothing if the target of the fault does not exist. */
 export function injectFault(machine: Machine, { name, role }: SimulatedFault): void {
   const { program } = simulatedWorkerSpec.services[role]
   const service = machine.services.get(role)
@@ -56,7 +56,7 @@ export function injectFault(machine: Machine, { name, role }: SimulatedFault): v
       return undefined
     }
     case 'damaged-program': {
-      // The previous program keeps running; only the file behind its path is another one.
+      // The running process is not affected; only the file at its path changes.
       writeMachineFile(machine, program.path, `damaged ${machine.last}`)
       return undefined
     }
@@ -119,7 +119,7 @@ export function injectFault(machine: Machine, { name, role }: SimulatedFault): v
   }
 }
 
-/** HNS gets a new process and loses all policies. */
+/** Gives HNS a new process. All policies are lost. */
 function restartHns(machine: Machine): void {
   stopHns(machine)
   const hns = machine.services.get('hns')

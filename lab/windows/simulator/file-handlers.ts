@@ -78,19 +78,22 @@ export function fileHandlers(machine: Machine): Pick<Handlers, 'files'> {
   }
 }
 
-/** Throws the Windows error for a file that another process has open. */
+/** Throws the Windows error if another process has the file open. */
 export function assertMovable({ time }: Machine, { heldUntil }: SimulatedFile): void {
   if (heldUntil > time)
     throw new Error('The process cannot access the file because it is being used by another process.')
 }
 
-/** Also throws for the file of a running program, which cannot be changed or removed. */
+/**
+ * Like `assertMovable`, but also throws for the file of a running program, which can be neither changed nor
+ * removed.
+ */
 export function assertDeletable(machine: Machine, file: SimulatedFile): void {
   assertMovable(machine, file)
   if (isRunning(machine, file)) throw new Error(`Access to the path '${file.path}' is denied.`)
 }
 
-/** A process keeps running from wherever its file is moved. */
+/** Updates the program path of processes whose file was moved. They keep running. */
 export function updateProcessPaths(
   { processes }: Machine,
   { id }: Pick<SimulatedFile, 'id'>,

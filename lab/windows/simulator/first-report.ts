@@ -5,7 +5,7 @@ import type { WindowsOperations } from '../../../src/agent/windows/operations/wi
 
 /** Results of all read operations and checks on a host. */
 export interface FirstReport {
-  /** Every read operation and its output. */
+  /** Results of all read operations. */
   readonly reads: readonly ReadResult[]
   readonly checks: readonly CheckResult[]
 }
@@ -24,8 +24,8 @@ interface CheckResult {
 }
 
 /**
- * For the first run on a real Windows host: all reads come first, changes only on request. Failures do not
- * end it, so one report contains everything that is wrong.
+ * Runs all read operations and checks, for the first test on a real Windows host. Checks that change the host
+ * run only on request. A failure does not end the run, so the report contains all problems.
  */
 export async function runFirstReport(
   host: WindowsOperations,
@@ -53,7 +53,7 @@ async function runCheck(
   return { check: name, changes, ...(error === undefined ? {} : { error }) }
 }
 
-/** Every read operation with an input that exists on every Windows host. */
+/** Returns all read operations with inputs that exist on every Windows host. */
 function buildReads(
   host: WindowsOperations,
   scratch: string,

@@ -4,7 +4,7 @@ import type { OperationTable } from '../../../src/agent/windows/operations/table
 
 type Handler<T> = T extends Operation<infer I, infer O> ? (input: z.output<I>) => z.input<O> : never
 
-/** Returns what the script would return for a host, property by property. */
+/** Handlers of the simulator, one per operation. They return objects with the same properties as host.ps1. */
 export type Handlers = {
   readonly [Part in keyof OperationTable]: {
     readonly [Verb in keyof OperationTable[Part]]: Handler<OperationTable[Part][Verb]>

@@ -4,12 +4,12 @@ import type { WindowsOperations } from '../../../src/agent/windows/operations/wi
 
 export interface HostContractCheck {
   readonly name: string
-  /** Whether the check changes the host. It reverts every change. */
+  /** True if the check changes the host. It reverts every change. */
   readonly changes: boolean
   readonly check: (host: WindowsOperations, scratch: string) => Promise<void>
 }
 
-/** Values that would run code or end a string wherever text is built from them. */
+/** Values that would run code or end a string if they were inserted into a script unescaped. */
 export const hostileValues: readonly string[] = [
   `'; throw 'ran'; '`,
   `"; throw "ran"; "`,
@@ -23,8 +23,8 @@ const group = 'hyperkube-contract'
 const unknownId = '00000000-0000-4000-8000-00000000dead'
 
 /**
- * Checks that hold for every Windows host; the same run against the simulator and a real one. Checks that
- * only read come first.
+ * Checks that every Windows host must pass. They run against the simulator and against real hosts; checks
+ * that only read come first.
  */
 export const hostContract: readonly HostContractCheck[] = [
   {
@@ -110,7 +110,7 @@ export const hostContract: readonly HostContractCheck[] = [
     changes: true,
     check: async ({ files }, scratch) => {
       for (const text of hostileValues) {
-        // Without characters that Windows does not allow in file names.
+        // Remove the characters that Windows does not allow in file names.
         const path = `${scratch}\\${text.replaceAll(/["|:?*\t]/g, '')}.txt`
         await files.write({ path, text: 'before' })
         await files.write({ path, text })

@@ -3,7 +3,7 @@ import { join } from '../../../src/agent/host/host-path.ts'
 import { assertDeletable, assertMovable, updateProcessPaths } from './file-handlers.ts'
 import { findFile, type Machine } from './machine.ts'
 
-/** Files of a simulated host for code that accesses them directly, with the file locks of Windows. */
+/** Adds the file locks of Windows to the files of a simulated host, for code that accesses files directly. */
 export function lockedFiles(machine: Machine, files: HostFiles): HostFiles {
   const listFilesBelow = async (path: string): Promise<string[]> => {
     const entries = await files.list(path)
@@ -26,7 +26,7 @@ export function lockedFiles(machine: Machine, files: HostFiles): HostFiles {
     },
     async rename(from, to) {
       const file = findFile(machine, from)
-      // A directory cannot be moved while a file below it is in use; a running program can.
+      // A directory cannot be moved while a file below it is in use. A running program file can be moved.
       const isFree =
         file?.directory === true
           ? !(await listFilesBelow(from)).some(isLocked)
@@ -61,7 +61,7 @@ function succeeds(work: () => void): boolean {
   }
 }
 
-/** The error of Node for what Windows denies. */
+/** Creates the error that Node throws if Windows denies an operation on a file. */
 function deniedError(path: string): Error {
   return Object.assign(new Error(`operation not permitted, '${path}'`), { code: 'EPERM' })
 }

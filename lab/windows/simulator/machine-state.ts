@@ -79,12 +79,12 @@ const saved = z.strictObject({
   taken: rows(rows(text)),
   images: rows(z.strictObject({ digest: text, kept: z.boolean() })),
   cluster: z.strictObject({ registered: z.boolean(), subnet: text, programs: rows(text) }),
-  /** Windows metadata of files that are stored in a local directory. */
+  /** Windows metadata of files in a local directory (key: file id). */
   marks: rows(z.strictObject({ access: text.optional(), heldUntil: number.optional() })),
 })
 export type SavedMachine = z.output<typeof saved>
 
-/** A simulated host between two processes; its files stay where they are. */
+/** Format of a saved simulated machine. Files are not included, because they stay on disk. */
 export const savedMachineFormat: Format<SavedMachine> = {
   kind: 'SimulatedMachine',
   newest: { apiVersion: 'hyperkube.dev/v1', schema: saved },
@@ -107,7 +107,7 @@ export function toSavedMachine(machine: Machine, marks: Marks): SavedMachine {
     cluster: { ...cluster, programs: [...cluster.programs] },
     marks: [...marks],
   }
-  // Drops undefined properties, as the saved file does.
+  // Removes undefined properties, which a saved file does not contain either.
   return saved.parse(JSON.parse(JSON.stringify(all)))
 }
 
@@ -143,7 +143,7 @@ function restoreService({
   }
 }
 
-/** A whole machine with its files, for comparisons. */
+/** Returns the complete state of a machine including its files, for comparisons. */
 export function snapshotMachine(machine: Machine): unknown {
   const files = machine.files
     .all()

@@ -4,13 +4,13 @@ import type { SimulatedFile, SimulatedFiles } from './files/simulated-files.ts'
 export interface Machine {
   time: number
   bootedAt: number
-  /** Hostname, address and default gateway. */
+  /** Name of the host, as Windows reports it. */
   readonly name: string
   readonly address: string
   readonly gateway: string
   /**
-   * Last number used for a process, an interface or an object. Numbers are never reused, as they rarely are
-   * on a real host.
+   * Last number that was used for a process, an interface or another object. Numbers are never reused; on a
+   * real host they rarely are.
    */
   last: number
   readonly services: Map<string, SimulatedService>
@@ -23,11 +23,11 @@ export interface Machine {
   readonly rules: Map<string, SimulatedRule>
   readonly environment: Map<string, string>
   readonly files: SimulatedFiles
-  /** How often all connections of the host broke. */
+  /** Number of times that all connections of the host broke. */
   breaks: number
-  /** Owners of pod addresses by network: the data of host-local. */
+  /** Data of host-local: the owner of each pod address, per network. */
   readonly taken: Map<string, Map<string, string>>
-  /** Images of the container runtime, by name. */
+  /** Images of the container runtime (key: image name). */
   readonly images: Map<string, SimulatedImage>
   readonly cluster: SimulatedCluster
 }
@@ -45,32 +45,35 @@ export interface SimulatedService {
   environment: readonly string[]
   restartAfter: readonly number[]
   state: 'Stopped' | 'Start Pending' | 'Running' | 'Stop Pending'
-  /** When the pending state ends. */
+  /** Time at which the pending state ends. */
   until: number
   exitCode: number
   process: number
-  /** When the service manager restarts the service. */
+  /** Time at which the service manager restarts the service, if it does. */
   restartAt: number | undefined
   failures: number
-  /** Whether the service ignores a stop request. */
+  /** True if the service ignores stop requests. */
   deaf: boolean
-  /** Whether the service is removed when its process ends. */
+  /** True if the service is removed when its process ends. */
   markedForDeletion?: boolean
 }
 
 export interface SimulatedProcess {
   readonly id: number
-  /** Id of the executable file. The file stays locked wherever it is moved. */
+  /** Id of the executable file. The file stays locked even if it is moved. */
   readonly image: string
-  /** Path of that file, and its digest at the start. */
+  /** Current path of the executable file. */
   program: string
   readonly sha256: string
   readonly damaged: boolean
-  /** The process that started this one: the service manager or a runner. A child outlives a killed parent. */
+  /**
+   * Id of the process that started this one: the service manager or a wrapper. A child outlives a killed
+   * parent.
+   */
   readonly parent: number
   readonly service: string
   readonly startedAt: number
-  /** The network that kube-proxy found at its start. */
+  /** Id of the network that kube-proxy has found, if any. */
   network: string | undefined
 }
 
@@ -78,7 +81,7 @@ export interface SimulatedAdapter {
   name: string
   index: number
   virtual: boolean
-  /** When the adapter is up again; in the past while it is up. */
+  /** Time at which the adapter is up again. A time in the past means that it is up. */
   downUntil: number
   addresses: { IPAddress: string; PrefixLength: number }[]
 }
@@ -97,7 +100,7 @@ export interface SimulatedNetwork {
   readonly subnet: string
   readonly adapter: string | undefined
   managementAddress: string | undefined
-  /** Whether the network survives a reboot. */
+  /** True if the network survives a reboot. */
   readonly persistent: boolean
 }
 
@@ -122,11 +125,11 @@ export interface SimulatedRule {
   ports: string
 }
 
-/** What the host knows of the cluster: its Node, once the kubelet has registered it. */
+/** Cluster data that the host needs: its Node and pod subnet, once the kubelet has registered the Node. */
 export interface SimulatedCluster {
   registered: boolean
   subnet: string
-  /** Contents of programs by path, for downloads. */
+  /** Contents of the programs that can be downloaded (key: path). */
   readonly programs: ReadonlyMap<string, string>
 }
 
@@ -146,12 +149,12 @@ export function findFile(machine: Machine, path: string): SimulatedFile | undefi
   return machine.files.at(path)
 }
 
-/** Writes a new file in place of any other. */
+/** Writes a new file and replaces an existing one. */
 export function writeMachineFile(machine: Machine, path: string, content: string): SimulatedFile {
   return machine.files.put(path, content, machine.time + ++machine.last / 1000)
 }
 
-/** Whether a process runs from the file. Such a file can be moved, but neither changed nor removed. */
+/** True if a process runs from the file. Such a file can be moved, but neither changed nor removed. */
 export function isRunning(
   { processes }: Pick<Machine, 'processes'>,
   { id }: Pick<SimulatedFile, 'id'>,

@@ -18,7 +18,10 @@ export interface MachineOptions {
   readonly gateway?: string
 }
 
-/** A cloud host that also has resources of others, some of which look like those of hyperkube. */
+/**
+ * Creates a cloud host that also contains resources of other software, some of them similar to those of
+ * hyperkube.
+ */
 export function newMachine(programs: ReadonlyMap<string, string>, options: MachineOptions = {}): Machine {
   const { files = inMemoryFiles(), name = 'WIN1', address = hostAddress, gateway = hostGateway } = options
   const machine: Machine = {

@@ -23,27 +23,27 @@ import { type SimulatedWindows, simulatedWindows, stateFile } from './simulated-
 export interface WindowsWorker extends SimulatedWindows, AsyncDisposable {
   readonly root: string
   readonly plan: NodePlan
-  /** The same worker with another Kubernetes version. */
+  /** Plan of the same worker with another Kubernetes version. */
   readonly upgraded: NodePlan
   sign(host: WindowsHost, plan: NodePlan): Promise<Map<string, string>>
-  /** Opens the same host as the next process would. */
+  /** Opens the same host again, as a new process would. */
   reopen(): Promise<SimulatedWindows>
 }
 
 const golden = join(import.meta.dirname, '../../../src/plan/testdata/windows/win1.yaml')
 const placeholderCertificate = '-----BEGIN CERTIFICATE-----\nkubernetes\n-----END CERTIFICATE-----\n'
 
-/** As in a cloud. */
+/** Metadata setting of a host in a cloud. */
 const metadata = '"metadata": ["169.254.169.254/32"]'
 
-/** Contents of archives by artifact name. */
+/** Files in each archive (key: artifact name). */
 const archives: Readonly<Record<string, readonly string[]>> = {
   containerd: ['bin/containerd.exe', 'bin/ctr.exe', 'bin/containerd-shim-runhcs-v1.exe'],
   'cni-plugins': ['host-local.exe', 'win-overlay.exe'],
   shawl: ['shawl.exe'],
 }
 
-/** Data that all hosts share, because it is slow to create. */
+/** Data that is shared by all test hosts, because it is slow to create. */
 export interface SharedWindowsFixture {
   readonly ca: Ca
   readonly files: ReadonlyMap<string, Uint8Array>
@@ -60,7 +60,7 @@ export async function createSharedFixture(): Promise<SharedWindowsFixture> {
   return { ca, files, plan, upgraded }
 }
 
-/** A new host, or a copy of another one. Copying takes a tenth of the time of applying the plan again. */
+/** Creates a new host or a copy of `source`. A copy takes a tenth of the time of applying the plan again. */
 export async function createWindowsWorker(
   shared: SharedWindowsFixture,
   source?: WindowsWorker,
@@ -101,7 +101,7 @@ export async function createWindowsWorker(
   }
 }
 
-/** File ids in the saved state are replaced by those of the copied files. */
+/** Copies a host. File ids in the saved state are replaced with those of the copied files. */
 async function copyHost(source: WindowsWorker, root: string): Promise<void> {
   await source.save()
   await runProgram(['cp', '-a', `${source.root}/.`, root])
@@ -126,7 +126,7 @@ function planFrom(text: string, { certificate }: Ca): NodePlan {
   return { ...plan, components }
 }
 
-/** Fills in the digests of the downloads. */
+/** Adds the digests of the downloads to a plan. */
 async function withArtifacts(plan: NodePlan, shared: Map<string, Uint8Array>): Promise<NodePlan> {
   const withDigest = async (artifact: PlannedArtifact): Promise<PlannedArtifact> => {
     if (artifact.from !== 'url') return artifact

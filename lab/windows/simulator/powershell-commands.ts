@@ -1,15 +1,14 @@
 /** Documentation of a Windows command. */
 export interface PowerShellCommand {
-  /** A path below learn.microsoft.com, or the source repository that documents it. */
+  /** Path on learn.microsoft.com, or the source repository that documents the command. */
   readonly documented: string
-  /** Its output. Only the properties named here are read. */
+  /** Output of the command. Only the properties that are named here are read. */
   readonly gives: string
 }
 
 /**
- * Every command that the script runs. A new command needs a row here, so that it is reviewed: PowerShell runs
- * nothing else on a host. Commands that only handle values (Where-Object, ConvertTo-Json, …) are in
- * `plumbing`.
+ * All commands that the script may run on a host. A new command needs a row here, so it is reviewed. Commands
+ * that only process values are in `plumbing`.
  */
 export const powershellCommands: Readonly<Record<string, PowerShellCommand>> = {
   'Get-CimInstance': {
@@ -143,7 +142,7 @@ export const powershellCommands: Readonly<Record<string, PowerShellCommand>> = {
   },
 }
 
-/** Commands that only touch values of the script itself. */
+/** Commands that only process values of the script itself. */
 export const plumbing: readonly string[] = [
   'Where-Object',
   'ForEach-Object',

@@ -17,7 +17,7 @@ export function runPrograms(machine: Machine): void {
   for (const process of [...machine.processes.values()]) {
     const known = machine.services.get(process.service)
     const isOfService = known?.process === process.id || known?.process === process.parent
-    // A damaged program ends at once, and so does one whose port or files are taken.
+    // A program ends at once if it is damaged or if an orphan holds its port and files.
     if (
       known?.state === 'Running' &&
       isOfService &&
@@ -37,7 +37,7 @@ function runFlanneld(machine: Machine): void {
   const { cluster, time } = machine
   const since = findRunningSince(machine, 'flanneld')
   if (since === undefined || !cluster.registered || time - since < 3000 || !isUp(machine)) return
-  // flanneld checks the network only at its start.
+  // flanneld checks the network only during its start.
   if (time - since > 8000) return
   writeSubnetFile(machine)
   const existing = machine.networks.find(({ name }) => name === overlayNetwork)
@@ -68,7 +68,10 @@ function readArgument(machine: Machine, service: string, name: string): string |
   return new RegExp(`"?--${name}=([^"\\s]+)`).exec(line)?.[1]
 }
 
-/** kube-proxy removes all policies at its start, waits for the network, and creates its own once. */
+/**
+ * Simulates kube-proxy: at its start it removes all policies, waits for the network and then creates its own
+ * policies once.
+ */
 function runKubeProxy(machine: Machine): void {
   const since = findRunningSince(machine, 'kube-proxy')
   const process = findProcess(machine, 'kube-proxy')
@@ -77,7 +80,7 @@ function runKubeProxy(machine: Machine): void {
   const address = readSourceAddress(machine)
   if (network?.type.toLowerCase() !== 'overlay' || !isUp(machine)) return
   if (address === undefined) {
-    // source-vip flag not set
+    // The real kube-proxy also exits if it has no source VIP.
     const service = machine.services.get('kube-proxy')
     if (service !== undefined) failService(machine, service, 1)
     return
@@ -88,32 +91,35 @@ function runKubeProxy(machine: Machine): void {
   machine.policies = [{ id: newId(machine), endpoints: [endpoint.id], sourceAddress: address }]
 }
 
-/** Reads the source address from the configuration file, if there is one. */
+/**
+ * Returns the source address of kube-proxy from its configuration file, or the reserved address if kube-proxy
+ * is started without --config.
+ */
 function readSourceAddress(machine: Machine): string | undefined {
   const path = readArgument(machine, 'kube-proxy', 'config')
   if (path === undefined) return findSourceAddress(machine)
   return /sourceVip: "?([\d.]+)/.exec(findFile(machine, path)?.content.toString() ?? '')?.[1]
 }
 
-/** The process of the program, not of its runner. */
+/** Returns the process of the program, not that of its wrapper. */
 export function findProcess(machine: Machine, name: string): SimulatedProcess | undefined {
   const process = machine.services.get(name)?.process ?? 0
   return listChildren(machine, process)[0] ?? machine.processes.get(process)
 }
 
-/** A process whose runner was killed. */
+/** Finds a process of a service whose wrapper was killed. */
 function findOrphan({ processes }: Machine, name: string): SimulatedProcess | undefined {
   return [...processes.values()].find(
     ({ service, parent }) => service === name && parent !== managerProcessId && !processes.has(parent),
   )
 }
 
-/** The address that host-local reserved for kube-proxy. */
+/** Returns the address that host-local has reserved for kube-proxy. */
 export function findSourceAddress({ taken }: Machine): string | undefined {
   return [...(taken.get(overlayNetwork) ?? [])].find(([, owner]) => owner === 'kube-proxy')?.[0]
 }
 
-/** Whether the health endpoint of a program would report success. */
+/** True if the health endpoint of a program would report success. */
 export function isProgramReady(machine: Machine, name: string): boolean {
   const since = findRunningSince(machine, name)
   if (since === undefined || machine.time - since < 2000) return false

@@ -14,7 +14,8 @@ import { advance } from './time.ts'
 import { isUp } from './virtual-switch.ts'
 
 /**
- * An agent for tests: it reconciles every five seconds of simulated time and may be interrupted at any write.
+ * A simulated agent for tests. It reconciles every five seconds of simulated time and may be interrupted at
+ * any write.
  */
 export interface Scenario {
   readonly worker: SimulatedWorker
@@ -27,8 +28,8 @@ export function newScenario(worker: SimulatedWorker): Scenario {
 }
 
 /**
- * Runs one round and advances the time to the next. Returns undefined if the round failed because PowerShell
- * failed.
+ * Runs one round and advances the time to the next one. Returns undefined if the round failed because of
+ * PowerShell.
  */
 export async function runRound(scenario: Scenario): Promise<ReconcileResult | undefined> {
   const { worker } = scenario
@@ -48,7 +49,7 @@ export async function runRound(scenario: Scenario): Promise<ReconcileResult | un
   }
 }
 
-/** A HyperkubeError may come from the simulated host. Any other error is a bug of ours. */
+/** A HyperkubeError may come from the simulated host. Any other error is a bug and is thrown again. */
 function rethrowUnexpected(error: unknown): void {
   if (!(error instanceof HyperkubeError)) throw new Error('unexpected error', { cause: error })
 }
@@ -69,7 +70,7 @@ export async function runUntilHealthy(scenario: Scenario, maxRounds = 400): Prom
 
 const namedInput = z.object({ name: z.string() })
 
-/** Names of started services and created networks, in order. */
+/** Lists the names of started services and created networks, in order. */
 export function listStarts({ worker }: Pick<Scenario, 'worker'>): string[] {
   return worker.changes.flatMap(({ operation, input }) =>
     ['services.start', 'networks.create'].includes(operation) ? [namedInput.parse(input).name] : [],
@@ -77,8 +78,8 @@ export function listStarts({ worker }: Pick<Scenario, 'worker'>): string[] {
 }
 
 /**
- * Everything that keeps a machine from being a working worker, checked on the simulator's state without
- * product code.
+ * Lists everything that prevents a machine from being a working worker. The check uses only the simulator's
+ * state and no product code.
  */
 export function findFaults(machine: Machine): string[] {
   const network = machine.networks.find(({ name }) => name === simulatedWorkerSpec.overlay.network.name)
@@ -119,7 +120,7 @@ export function findFaults(machine: Machine): string[] {
   return Object.entries(checks).flatMap(([name, isGood]) => (isGood ? [] : [name]))
 }
 
-/** State that belongs to others and that a host does not change by itself. */
+/** Returns the state that belongs to other software and must not change. */
 export function readForeignState(machine: Machine): unknown {
   const { services, networks, endpoints, rules, environment, files, routes } = machine
   return {

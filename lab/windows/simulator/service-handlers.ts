@@ -112,7 +112,7 @@ export function serviceHandlers(machine: Machine): Parts {
   }
 }
 
-/** Two hosts with the same guid would be clones. */
+/** Returns a guid derived from the host name, so every host has its own. */
 function toGuid(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex').toUpperCase()
   return [

@@ -8,7 +8,7 @@ import {
   type SimulatedService,
 } from './machine.ts'
 
-/** The Service Control Manager: services take time to start and stop, and failed ones are restarted. */
+/** Milliseconds that a simulated service takes to start. */
 const startDurationMs = 1000
 const stopDurationMs = 2000
 
@@ -60,13 +60,16 @@ function spawn(
   return id
 }
 
-/** The program that a runner starts. */
+/** Returns the program that a wrapper starts, from the wrapper's command line. */
 function findRunnerTarget({ commandLine }: Pick<SimulatedService, 'commandLine'>): string | undefined {
   const [, ...words] = commandLine.match(/"[^"]*"|\S+/g) ?? []
   return words.map((word) => word.replaceAll('"', '')).find((word) => /^[A-Z]:.*\.exe$/.test(word))
 }
 
-/** An automatic start by the service manager. Its failures are only logged. */
+/**
+ * Starts a service as the service manager does at boot or after a failure. Does nothing if a program is
+ * missing.
+ */
 export function autoStartService(machine: Machine, service: SimulatedService): void {
   const needed = service.dependsOn.map((name) => machine.services.get(name))
   const startable = [service, ...needed].every(
@@ -75,7 +78,7 @@ export function autoStartService(machine: Machine, service: SimulatedService): v
   if (startable) startSimulatedService(machine, service)
 }
 
-/** Also stops the services that depend on it. */
+/** Stops a service and the services that depend on it. */
 export function stopSimulatedService(machine: Machine, service: SimulatedService): void {
   for (const other of machine.services.values()) {
     if (other.dependsOn.includes(service.name)) stopSimulatedService(machine, other)
@@ -86,7 +89,10 @@ export function stopSimulatedService(machine: Machine, service: SimulatedService
   service.until = service.deaf ? Number.MAX_SAFE_INTEGER : machine.time + stopDurationMs
 }
 
-/** The process was killed or exited with an error. A service in Stop Pending is then stopped. */
+/**
+ * Ends a service whose process was killed or exited with an error. It is restarted later, unless it was
+ * stopping.
+ */
 export function failService(machine: Machine, service: SimulatedService, exitCode: number): void {
   if (service.state === 'Stopped') return
   const wasStopping = service.state === 'Stop Pending'
@@ -95,7 +101,7 @@ export function failService(machine: Machine, service: SimulatedService, exitCod
   service.restartAt = wasStopping || after === undefined ? undefined : machine.time + after
 }
 
-/** Kills a process. The child of a killed runner keeps running; a runner ends with its child. */
+/** Kills a process. The child of a killed wrapper keeps running; a wrapper ends with its child. */
 export function killProcess(machine: Machine, process: SimulatedProcess): void {
   const service = machine.services.get(process.service)
   machine.processes.delete(process.id)
@@ -127,7 +133,7 @@ export function advanceServices(machine: Machine): void {
   }
 }
 
-/** Start time of the process of a running service. */
+/** Returns the start time of a service's process, or undefined if the service does not run. */
 export function findRunningSince(machine: Machine, name: string): number | undefined {
   const service = machine.services.get(name)
   return service?.state === 'Running' ? machine.processes.get(service.process)?.startedAt : undefined

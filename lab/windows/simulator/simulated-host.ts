@@ -12,7 +12,10 @@ import { networkHandlers } from './network-handlers.ts'
 import { serviceHandlers } from './service-handlers.ts'
 import { advance } from './time.ts'
 
-/** How the next operation fails: PowerShell hangs or prints invalid output, before or after the operation. */
+/**
+ * How an operation fails: PowerShell does not respond or prints invalid output, before or after the operation
+ * took effect.
+ */
 export type PowerShellFault =
   | 'silent-before'
   | 'silent-after'
@@ -22,17 +25,17 @@ export type PowerShellFault =
 export interface SimulatedHost {
   readonly host: WindowsOperations
   readonly machine: Machine
-  /** Faults of the next operations; undefined means success. */
+  /** Faults of the next operations, in order; undefined means success. */
   readonly faults: (PowerShellFault | undefined)[]
-  /** Operations that changed the host, or tried to. */
+  /** Operations that changed the host or tried to change it. */
   readonly changes: { readonly operation: string; readonly input: unknown }[]
-  /** Returns what the script would have returned. */
+  /** Performs an operation and returns the same output as host.ps1. */
   readonly respond: (operation: string, input: unknown) => readonly unknown[]
 }
 
 type Handle = (input: unknown) => readonly unknown[]
 
-/** A simulated Windows host that responds like the script. `before` runs before every operation. */
+/** Creates a simulated Windows host. `before` runs before every operation. */
 export function simulatedHost(machine: Machine, before: () => void = () => undefined): SimulatedHost {
   const handlers = new Map<string, Handle>(
     Object.entries(createHandlers(machine)).flatMap(([part, verbs]) =>

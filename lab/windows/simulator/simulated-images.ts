@@ -5,8 +5,8 @@ import type { Machine } from './machine.ts'
 import { isProgramReady } from './programs.ts'
 
 /**
- * The container runtime of a simulated host. Every image can be pulled; archives contain what their names
- * say.
+ * Simulates the images of the container runtime. Every image can be pulled, and an archive contains the
+ * images that its name says.
  */
 export function simulatedImages(machine: Machine): Images {
   const requireRuntime = (): void => {

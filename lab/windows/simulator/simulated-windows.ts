@@ -23,35 +23,35 @@ import { simulatedImages } from './simulated-images.ts'
 import { advance } from './time.ts'
 
 export interface SimulatedWindowsOptions {
-  /** A local directory that contains C: as a directory; the saved machine state is beside it. */
+  /** Local directory that contains the directory C: and the saved machine state. */
   readonly root: string
   /** Base directory of hyperkube on the host. */
   readonly base?: string
   readonly name?: string
   readonly address?: string
   readonly gateway?: string
-  /** Creates the downloader, given the function that maps host paths to local ones. */
+  /** Creates the downloader. `toLocalPath` maps host paths to local paths. */
   readonly fetch: (toLocalPath: (path: string) => string) => Downloader
-  /** Version of hyperkube and the path of its executable. */
+  /** Version of hyperkube on the host. */
   readonly version: string
   readonly executable: string
-  /** `simulated`: time passes only during pauses. `real`: time follows the system clock. */
+  /** With `simulated`, time passes only during pauses. With `real`, it follows the system clock. */
   readonly time: 'simulated' | 'real'
 }
 
 export interface SimulatedWindows extends Omit<SimulatedHost, 'host'> {
-  /** The host as apply and the agent use it. */
+  /** Interface of the host for apply and the agent. */
   readonly host: WindowsHost
   /** Maps a path of the host to a local path. */
   readonly toLocalPath: (path: string) => string
-  /** Saves the state that is not in files, for the next process. */
+  /** Saves all state except files, for the next process. */
   save(): Promise<void>
 }
 
-/** Beside the drives. */
+/** File name of the saved machine state, in the root directory. */
 export const stateFile = 'machine.json'
 
-/** Opens a simulated Windows host with real files: the saved one, or a new one. */
+/** Opens a simulated Windows host with real files. Restores the saved state if there is one. */
 export async function simulatedWindows(options: SimulatedWindowsOptions): Promise<SimulatedWindows> {
   const { root, base = String.raw`C:\hyperkube`, version, executable } = options
   await mkdir(join(root, 'C:'), { recursive: true })
@@ -112,7 +112,7 @@ async function readSavedText(file: string): Promise<string | undefined> {
   })
 }
 
-/** A clock that advances during pauses. */
+/** Returns a clock that advances only during pauses. */
 function machineClock(machine: Machine): Clock {
   return {
     now: () => new Date(epoch + machine.time),
@@ -123,7 +123,7 @@ function machineClock(machine: Machine): Clock {
   }
 }
 
-/** Before each operation, advances the machine by the real time that has passed. */
+/** Returns a function that advances the machine by the real time since its last call. */
 function createRealTime(machine: Machine): () => void {
   let last = Date.now()
   return () => {

@@ -4,7 +4,7 @@ import type { Machine } from './machine.ts'
 import { isProgramReady } from './programs.ts'
 import { isUp } from './virtual-switch.ts'
 
-/** What reconciling a simulated worker needs besides Windows operations. */
+/** Creates the dependencies of reconciling a simulated worker that are not Windows operations. */
 export function simulatedWorkerDeps(machine: Machine): WorkerDeps {
   return {
     isReady: async ({ service }) => service === undefined || isProgramReady(machine, service.name),
@@ -17,7 +17,7 @@ export function readSubnet(machine: Machine): string | undefined {
   return machine.cluster.registered && isUp(machine) ? machine.cluster.subnet : undefined
 }
 
-/** The reservations of host-local. */
+/** Simulates address reservations of host-local. */
 export function simulatedAddresses(machine: Machine): SourceAddresses {
   const book = (network: string): Map<string, string> => {
     const existing = machine.taken.get(network) ?? new Map<string, string>()
@@ -42,7 +42,7 @@ export function simulatedAddresses(machine: Machine): SourceAddresses {
   }
 }
 
-/** The first free address, as host-local would choose it. */
+/** Returns the first free address, like host-local. */
 function findFreeAddress(book: ReadonlyMap<string, string>, subnet: string): string {
   const start = subnet.slice(0, subnet.lastIndexOf('.'))
   for (let last = 2; ; last++) if (!book.has(`${start}.${last}`)) return `${start}.${last}`

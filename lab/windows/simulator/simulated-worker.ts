@@ -27,7 +27,7 @@ function buildService(role: NodeRole): WorkerServiceSpec {
     service: {
       name: role,
       description: `${role} of a test`,
-      // As in a plan: a runner writes the program's output to a file.
+      // As in a plan, a wrapper writes the program's output to a file.
       commandLine: formatWindowsCommandLine(runner, [
         '-log-file=C:\\x.log',
         path,
@@ -45,7 +45,7 @@ function buildContent(role: NodeRole): string {
   return `the program ${role}`
 }
 
-/** A spec with everything but apiserver-proxy. */
+/** A spec with all services except apiserver-proxy. */
 type CompleteWorkerSpec = WorkerSpec & {
   readonly services: Readonly<Record<NodeRole, WorkerServiceSpec>>
   readonly overlay: NonNullable<WorkerSpec['overlay']>
@@ -76,7 +76,7 @@ export interface SimulatedWorker extends SimulatedHost {
   readonly deps: ReconcileDeps
 }
 
-/** A host in a cluster on which hyperkube has not installed anything yet. */
+/** Creates a host of a cluster on which hyperkube has not installed anything yet. */
 export function simulatedWorker(): SimulatedWorker {
   const contents = nodeRoles.map(
     (role) => [simulatedWorkerSpec.services[role].program.path, buildContent(role)] as const,

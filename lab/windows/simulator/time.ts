@@ -16,8 +16,8 @@ export function advance(machine: Machine, milliseconds: number): void {
 }
 
 /**
- * All processes end. Networks that are not persistent, policies and in-memory routes are lost. Services start
- * automatically.
+ * Reboots a machine: all processes end, and non-persistent networks, policies and in-memory routes are lost.
+ * Services start automatically.
  */
 export function reboot(machine: Machine): void {
   machine.breaks++

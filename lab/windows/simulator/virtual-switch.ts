@@ -3,9 +3,8 @@ import { type Machine, newId, type SimulatedNetwork } from './machine.ts'
 const adapterDownMs = 8000
 
 /**
- * How networks affect the host's adapter. The first network creates a switch: the address moves to a new
- * interface, all connections break, and routes that are not added again are lost. Removing the last network
- * reverts this.
+ * Adds a network. The first network creates a switch: the address moves to a new interface, all connections
+ * break, and routes are lost. Removing the last network reverts this.
  */
 export function addNetwork(machine: Machine, spec: Omit<SimulatedNetwork, 'id' | 'managementAddress'>): void {
   if (machine.networks.some(({ name }) => name === spec.name))
@@ -32,7 +31,7 @@ export function hasSwitch({ networks }: Machine): boolean {
   return networks.some(({ adapter }) => adapter !== undefined)
 }
 
-/** The link goes down and up again; what was only in memory is lost. */
+/** Takes the link down for some seconds. In-memory routes are lost. */
 export function bounce(machine: Machine): void {
   machine.breaks++
   for (const adapter of machine.adapters) {
@@ -65,7 +64,7 @@ function moveAddress(machine: Machine, to: { name: string; virtual: boolean }): 
   bounce(machine)
 }
 
-/** Whether the host is reachable and can reach others. */
+/** True if the adapter with the host's address is up. */
 export function isUp({ adapters, time, address }: Machine): boolean {
   return adapters.some(
     ({ addresses, downUntil }) =>

@@ -43,13 +43,18 @@ const rules = [
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
 ]
 
-/** Hosts join and leave only through hyperkube, so no autoscaler has to count them in the cluster. */
+/**
+ * Computes the replicas from the number of hosts. An autoscaler is not needed, because hosts join and leave
+ * only through hyperkube.
+ */
 function computeReplicas({ spec }: Cluster): number {
   const hosts = spec.hosts.length
   return hosts === 1 ? 1 : Math.max(2, Math.ceil(hosts / 16))
 }
 
-/** Its name and address are fixed: kubelets write the address into every pod. */
+/**
+ * Builds the DNS service. Its name and address are fixed, because kubelets write the address into every pod.
+ */
 function buildService(clusterIP: string): Manifest {
   return {
     apiVersion: 'v1',

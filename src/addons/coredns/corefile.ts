@@ -1,7 +1,7 @@
 import type { DnsSettings } from '../../spec/addons.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 
-/** CoreDNS itself refuses more. */
+/** Maximum number of upstream servers that CoreDNS accepts. */
 const maxServers = 15
 
 export function buildCorefile(
@@ -44,9 +44,9 @@ export function buildCorefile(
 }
 
 /**
- * Resolvers for names outside the cluster. By default these are the host's own, from the file that the
- * kubelet mounts into the pod. An empty file stops CoreDNS at its start, and one that names the host itself
- * loops back to CoreDNS. If any host has such a file, all pods get the resolvers of the other hosts.
+ * Returns the upstream resolvers for names outside the cluster, by default the host's /etc/resolv.conf.
+ * CoreDNS cannot use that file if it is empty or names only loopback addresses. If a host has such a file,
+ * all pods use the resolvers of the other hosts.
  */
 function findServers(
   cluster: Cluster,
@@ -60,7 +60,7 @@ function findServers(
   return [...new Set(others.flat())].toSorted().slice(0, maxServers)
 }
 
-/** True if the resolvers depend on the hosts. */
+/** True if the upstream resolvers of CoreDNS depend on the hosts. */
 export function hasHostDependentDns(cluster: Cluster): boolean {
   const { dns } = cluster.spec
   return dns !== 'none' && dns.forward === undefined && !hasCustomResolvConf(cluster)
@@ -70,7 +70,9 @@ function isLoopback(server: string): boolean {
   return server.startsWith('127.') || server === '::1'
 }
 
-/** The user has configured a resolv.conf for kubelets, and is responsible for its content. */
+/**
+ * True if the user has configured a resolv.conf for kubelets. The user is then responsible for its content.
+ */
 function hasCustomResolvConf({ spec }: Cluster): boolean {
   const kubelets = [spec.components.kubelet, ...spec.hosts.map(({ components }) => components?.kubelet)]
   return kubelets.some(

@@ -22,7 +22,7 @@ export function buildCorednsDeployment(settings: DnsSettings, image: string, rep
     metadata: buildNamespacedMetadata('coredns', corednsApp),
     spec: {
       replicas,
-      // A single replica ends only after its successor is ready.
+      // A single replica is stopped only after its replacement is ready.
       strategy: {
         type: 'RollingUpdate',
         rollingUpdate: { maxUnavailable: replicas === 1 ? 0 : 1, maxSurge: 1 },
@@ -38,8 +38,8 @@ export function buildCorednsDeployment(settings: DnsSettings, image: string, rep
           ...buildSpreadConstraints(corednsSelector),
           securityContext: {
             ...buildPodSecurity(65_532),
-            // CoreDNS binds a low port as an unprivileged user. Such a user has a capability only if the
-            // program file has it.
+            // CoreDNS listens on port 53 as an unprivileged user. Kubernetes gives such a user a capability
+            // only through the program file.
             sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
           },
           containers: [buildContainer(settings, image)],
@@ -60,8 +60,7 @@ function buildContainer(settings: DnsSettings, image: string): Record<string, un
       requests: { cpu: '100m', memory: '70Mi' },
       limits: { memory: '170Mi' },
     }),
-    // The upstream program file has this capability. Without it in the bounding set the program could not
-    // start.
+    // The upstream program file has this capability, and does not start if the bounding set lacks it.
     securityContext: buildContainerSecurity('NET_BIND_SERVICE'),
     ports: [
       { name: 'dns', containerPort: 53, protocol: 'UDP' },

@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import type { StorageSettings } from '../../spec/addons.ts'
 import { buildContainerSecurity } from '../manifest-helpers.ts'
 
-/** Configuration files of the provisioner. It reloads them by itself. */
+/** Builds the configuration files of the provisioner, which reloads them without a restart. */
 export function buildLocalPathConfig({ path }: StorageSettings, helperImage: string): Record<string, string> {
   const nodePathMap = [{ node: 'DEFAULT_PATH_FOR_NON_LISTED_NODES', paths: [path] }]
   return {
@@ -13,7 +13,10 @@ export function buildLocalPathConfig({ path }: StorageSettings, helperImage: str
   }
 }
 
-/** Any user of a pod may write into its volume. On the host only root can reach the directory. */
+/**
+ * Creates the directory of a volume. Any user in a pod may write into it, but on the host only root can reach
+ * it.
+ */
 const setup = `#!/bin/sh
 set -eu
 mkdir -m 0777 -p "$VOL_DIR"
@@ -25,7 +28,10 @@ set -eu
 rm -rf "$VOL_DIR"
 `
 
-/** Creates or removes the directory of a volume on a node. Its files may belong to any user. */
+/**
+ * Builds the pod that creates or removes the directory of a volume on a node. It must be able to delete files
+ * of any user.
+ */
 function buildHelperPod(image: string): Record<string, unknown> {
   return {
     apiVersion: 'v1',

@@ -22,7 +22,7 @@ export function buildLocalPathDeployment(settings: StorageSettings, image: strin
     kind: 'Deployment',
     metadata: buildNamespacedMetadata('local-path-provisioner', localPathApp),
     spec: {
-      // It has no leader election: two replicas would both create each volume.
+      // The provisioner has no leader election: two replicas would both create each volume.
       replicas: 1,
       strategy: { type: 'Recreate' },
       selector: { matchLabels: selector },
@@ -53,7 +53,7 @@ function buildContainer(settings: StorageSettings, image: string): Record<string
       `--namespace=${addonNamespace}`,
       `--service-account-name=${localPathApp}`,
     ],
-    // Directory where it looks for a changed helper pod.
+    // Directory in which the provisioner finds a changed helper pod.
     env: [{ name: 'CONFIG_MOUNT_PATH', value: configMount }],
     resources: buildResources(settings, { requests: { cpu: '10m', memory: '32Mi' } }),
     securityContext: buildContainerSecurity(),

@@ -16,7 +16,7 @@ export function buildLocalPathRbac(): Manifest[] {
       { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
     ]),
-    // The helper pods run in the same namespace.
+    // The provisioner creates its helper pods in its own namespace.
     {
       apiVersion: `${rbacGroup}/v1`,
       kind: 'Role',

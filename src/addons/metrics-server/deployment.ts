@@ -31,7 +31,7 @@ export function buildMetricsServerDeployment(
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
       selector: { matchLabels: selector },
       template: {
-        // A new certificate needs no new pod: the program reloads the files.
+        // A new certificate needs no new pods, because metrics-server reloads the files.
         metadata: { labels: selector },
         spec: {
           serviceAccountName: metricsServerApp,
@@ -39,7 +39,7 @@ export function buildMetricsServerDeployment(
           ...buildSpreadConstraints(selector),
           securityContext: buildPodSecurity(user),
           containers: [buildContainer(settings, image, hosts)],
-          // Readable by the group of the program only.
+          // The files can be read only by root and by the group of metrics-server.
           volumes: [{ name: 'tls', secret: { secretName: 'metrics-server', defaultMode: 0o440 } }],
         },
       },
@@ -56,14 +56,14 @@ function buildContainer(settings: MetricsSettings, image: string, hosts: number)
       '--secure-port=10250',
       `--tls-cert-file=${tls}/tls.crt`,
       `--tls-private-key-file=${tls}/tls.key`,
-      // The cluster CA, which signs the serving certificates of kubelets, from the ConfigMap
+      // Cluster CA, which signs the serving certificates of kubelets. The file comes from the ConfigMap
       // kube-root-ca.crt.
       '--kubelet-certificate-authority=/var/run/secrets/kubernetes.io/serviceaccount/ca.crt',
       '--kubelet-preferred-address-types=InternalIP',
       '--kubelet-use-node-status-port',
       '--metric-resolution=15s',
     ],
-    // As measured upstream: a base for a hundred nodes, and a little more for each further node.
+    // Values that upstream measured: a base for a hundred nodes, and a little more for each further node.
     resources: buildResources(settings, {
       requests: { cpu: `${Math.max(100, hosts)}m`, memory: `${Math.max(200, 2 * hosts)}Mi` },
     }),

@@ -18,7 +18,7 @@ export const metricsServer: AddonDefinition = {
     const { cluster, metricsCertificate } = input
     const { metrics, hosts } = cluster.spec
     if (metrics === 'none') return []
-    // Without a certificate the manifests are only listed, never applied. The Secret is empty then.
+    // Without a certificate the manifests are only listed and never applied. The Secret then has no content.
     const { ca, certificate, privateKey } = metricsCertificate ?? noCertificate
     return [
       ...buildMetricsServerRbac(),
@@ -48,7 +48,9 @@ const service: Manifest = {
   },
 }
 
-/** Makes the API server forward all requests of this group to the service above. */
+/**
+ * Registers metrics.k8s.io: the API server forwards requests for this group to the metrics-server service.
+ */
 function buildApiService(caBundle: string): Manifest {
   return {
     apiVersion: 'apiregistration.k8s.io/v1',

@@ -10,7 +10,7 @@ export function buildMetricsServerRbac(): Manifest[] {
       { apiGroups: [''], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] },
     ]),
     readerRole,
-    // metrics-server lets the API server authenticate and authorize its clients.
+    // metrics-server asks the API server to authenticate and authorize its clients.
     {
       apiVersion: `${rbacGroup}/v1`,
       kind: 'ClusterRoleBinding',
@@ -28,7 +28,7 @@ export function buildMetricsServerRbac(): Manifest[] {
   ]
 }
 
-/** Users who may view a namespace may also view the metrics of its pods. */
+/** Aggregated role: users who may view a namespace may also view the metrics of its pods. */
 const readerRole: Manifest = {
   apiVersion: `${rbacGroup}/v1`,
   kind: 'ClusterRole',

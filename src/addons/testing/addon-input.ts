@@ -15,14 +15,13 @@ spec:
     - { name: w1, address: 192.168.1.21, roles: [worker] }
 `
 
-/** A cluster of two hosts, with additional lines of its spec. */
+/** Parses a cluster with two hosts. `more` is appended to its spec. */
 export function parseAddonCluster(more = ''): Cluster {
   const { cluster, findings } = readCluster({ file: 'cluster.yml', text: baseCluster + more })
   if (cluster === undefined) throw new Error(JSON.stringify(findings))
   return cluster
 }
 
-/** Reads a file of testdata. */
 export function readAddonTestdata(file: string): string {
   return readFileSync(join(import.meta.dirname, '../testdata', file), 'utf8')
 }

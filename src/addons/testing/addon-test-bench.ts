@@ -9,13 +9,13 @@ export interface AddonTestBench {
   readonly api: FakeAddonApi
   readonly server: HttpsTestServer
   readonly client: KubeClient
-  /** What was waited for. */
+  /** Reported objects that a run waited for. */
   readonly reported: string[]
   /** Options with short intervals. */
   readonly options: ApplyAddonOptions
 }
 
-/** An in-memory API and a client for it, both closed after each test. */
+/** Creates an in-memory API and a client for it. Both are closed after each test. */
 export function createAddonTestBench(ca: () => TestCa): () => Promise<AddonTestBench> {
   const { serve, createClient } = createKubeTestBench(ca)
   return async () => {

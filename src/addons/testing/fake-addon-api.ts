@@ -31,7 +31,6 @@ interface StoredObject {
   removing: boolean
 }
 
-/** Identifies an object. */
 export interface FakeObjectReference {
   readonly apiVersion: string
   readonly kind: string
@@ -45,7 +44,7 @@ export class FakeAddonApi {
   #ticks = 0
   /** Computes the status of an object. Objects are ready at once, unless a test replaces this. */
   status: (object: JsonFields) => JsonFields | undefined = buildReadyStatus
-  /** Called before every request. A returned response replaces that of the API. */
+  /** Called before every request. A returned response replaces the response of the API. */
   intercept: (request: ReceivedRequest, serve: () => TestResponse) => TestResponse | undefined = () =>
     undefined
 
@@ -74,7 +73,7 @@ export class FakeAddonApi {
     return stored === undefined ? undefined : this.#show(stored)
   }
 
-  /** Deletes an object, also one with finalizers. */
+  /** Deletes an object, even if it has finalizers. */
   remove(reference: FakeObjectReference): void {
     const { apiVersion, kind, namespace, name } = reference
     this.#delete(formatRouteKey(this.#routeTo({ apiVersion, kind, metadata: { namespace, name } })))
@@ -166,8 +165,8 @@ export class FakeAddonApi {
     const paths = new Set(desired.map(({ path }) => path))
     const taken = new Set(conflicts.map(({ field }) => field.slice(1)))
     const fields = (previous?.fields ?? new FieldSet()).with(desired).without(
-      // An update removes all fields it does not have; an apply removes only own fields that no other manager
-      // has.
+      // An update removes all fields that it does not contain. An apply removes only its own previous fields
+      // that no other manager owns.
       how.operation === 'Update'
         ? (previous?.fields.paths ?? []).filter((path) => !paths.has(path))
         : [...(own?.paths ?? [])].filter(
@@ -215,7 +214,7 @@ export class FakeAddonApi {
     return { json: { kind: 'Status', status: 'Success' } }
   }
 
-  /** Deletes the contents of a namespace, and the objects of a CRD, too. */
+  /** Deletes an object. The contents of a namespace and the objects of a CRD are deleted with it. */
   #delete(key: string): void {
     const stored = this.#objects.get(key)
     this.#objects.delete(key)

@@ -37,7 +37,7 @@ export interface ResourceRoute {
   readonly name: string | undefined
 }
 
-/** The kind that a CustomResourceDefinition defines. */
+/** Returns the API resource that a CustomResourceDefinition defines. */
 export function parseCrdResource(definition: JsonFields): FakeApiResource {
   const spec = parseJsonFields(definition['spec'])
   const names = parseJsonFields(spec['names'])
@@ -50,7 +50,7 @@ export function parseCrdResource(definition: JsonFields): FakeApiResource {
   }
 }
 
-/** The response to a discovery request. Undefined for other paths. */
+/** Builds the response to a discovery request. Returns undefined for other paths. */
 export function buildDiscoveryResponse(
   resources: readonly FakeApiResource[],
   path: string,

@@ -8,12 +8,12 @@ export function parseJsonFields(value: unknown): JsonFields {
 }
 
 export interface FieldValue {
-  /** For example spec.replicas. Keys that contain a dot are not supported here. */
+  /** Path of the field, for example spec.replicas. A dot inside a key is replaced by `~`. */
   readonly path: string
   readonly value: unknown
 }
 
-/** Fields that identify the object, or that only the API writes. */
+/** Fields that identify the object or that only the API server writes. They have no owner. */
 const identityPaths = new Set([
   'apiVersion',
   'kind',
@@ -23,7 +23,7 @@ const identityPaths = new Set([
   'metadata.uid',
 ])
 
-/** Lists all fields of a value. A list is one field. */
+/** Lists all fields of a value with their paths. An array counts as one field. */
 export function listFields(value: JsonFields, path: readonly string[] = []): FieldValue[] {
   return Object.entries(value).flatMap(([key, part]) => {
     const fieldPath = [...path, key.replaceAll('.', '~')]

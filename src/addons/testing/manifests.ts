@@ -1,6 +1,5 @@
 import type { Manifest } from '../../kube/object.ts'
 
-/** Minimal objects of several waves. */
 export function buildConfigMap(name: string, word = 'one', inNamespace = 'kube-system'): Manifest {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: inNamespace }, data: { word } }
 }

@@ -1,6 +1,6 @@
 import { type JsonFields, parseJsonFields } from './field-set.ts'
 
-/** A status as if the controllers of the object had finished at once. */
+/** Builds the status that an object has once its controllers have finished. */
 export function buildReadyStatus(object: JsonFields): JsonFields | undefined {
   const { generation } = parseJsonFields(object['metadata'])
   const spec = parseJsonFields(object['spec'] ?? {})

@@ -13,7 +13,7 @@ export const traefikApp = 'traefik'
 export const traefikIngressClass = 'traefik'
 
 const user = 65_532
-/** Lower ports need a capability. */
+/** First port that a program can bind without a capability. */
 const firstFreePort = 1024
 
 export function buildTraefikDaemonSet(settings: IngressSettings, image: string): Manifest {
@@ -43,8 +43,9 @@ export function buildTraefikDaemonSet(settings: IngressSettings, image: string):
 }
 
 /**
- * Kubernetes grants a capability only to root, or to a program file that has it; Traefik's file does not. For
- * low ports Traefik runs as root with no other capability than binding them, otherwise as a plain user.
+ * Builds the security contexts. Low ports need a capability, which Kubernetes gives only to root because
+ * Traefik's program file lacks it. So Traefik runs as root with only this capability; with higher ports it
+ * runs as an unprivileged user.
  */
 function buildSecurity({ httpPort, httpsPort }: IngressSettings): {
   readonly pod: Record<string, unknown>
@@ -89,13 +90,16 @@ function buildFlags({ httpPort, httpsPort }: IngressSettings): string[] {
     '--ping.entrypoint=ping',
     '--providers.kubernetesingress=true',
     `--providers.kubernetesingress.ingressclass=${traefikIngressClass}`,
-    // Match prefixes as Kubernetes defines them, and return 503 instead of 404 for a service without pods.
+    // Match path prefixes as Kubernetes defines them. A service without pods gives 503 instead of 404.
     '--providers.kubernetesingress.strictprefixmatching=true',
     '--providers.kubernetesingress.allowemptyservices=true',
   ]
 }
 
-/** It accepts requests for a moment after its health check starts to fail, then finishes open requests. */
+/**
+ * Builds the flags of an entry point. On shutdown Traefik still accepts requests for some seconds after its
+ * health check fails, then finishes open ones.
+ */
 function buildEntryPoint(name: string, port: number): string[] {
   const lifecycle = `--entrypoints.${name}.transport.lifecycle`
   return [

@@ -21,7 +21,7 @@ export const traefik: AddonDefinition = {
   },
 }
 
-/** It reads Ingresses and their backends, including certificates, and writes nothing. */
+/** RBAC rules of Traefik. It reads Ingresses and their backends, including certificates. */
 const rules = [
   { apiGroups: [''], resources: ['services', 'secrets', 'nodes'], verbs: ['list', 'watch'] },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },

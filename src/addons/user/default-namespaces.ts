@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Manifest } from '../../kube/object.ts'
 import { parseGroup } from '../reference.ts'
 
-/** Namespaced kinds of Kubernetes itself, by group. */
+/** Namespaced kinds of Kubernetes itself, by API group. */
 const namespacedKinds: Readonly<Record<string, readonly string[]>> = {
   '': [
     'ConfigMap',
@@ -41,8 +41,8 @@ const namespacedCrd = z.looseObject({
 })
 
 /**
- * Manifests without a namespace go to `default`, as with kubectl. For a kind without a CRD here it is unknown
- * whether it is namespaced, so the API decides.
+ * Sets the namespace `default` on namespaced manifests without one, as kubectl does. Kinds that are neither
+ * built in nor defined by a CRD in `all` stay unchanged, because their scope is unknown.
  */
 export function addDefaultNamespaces(manifests: readonly Manifest[], all: readonly Manifest[]): Manifest[] {
   const defined = new Set(

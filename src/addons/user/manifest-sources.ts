@@ -2,14 +2,14 @@ import { posix } from 'node:path'
 import type { Finding } from '../../contract/finding.ts'
 import type { UserAddon } from '../../spec/user-addon.ts'
 
-/** A text that holds manifests. */
+/** A YAML text that contains manifests. */
 export interface ManifestSource {
-  /** The name that the user gave it. */
+  /** Path or URL of the source, or `inline`. */
   readonly name: string
   readonly text: string
-  /** Its position in cluster.yml. */
+  /** Position of the source in cluster.yml. */
   readonly path: string
-  /** True if the text is in cluster.yml itself. */
+  /** True if the text is part of cluster.yml. */
   readonly inline: boolean
 }
 
@@ -20,7 +20,7 @@ export interface ManifestSources {
 
 const manifestFilePattern = /\.(?:ya?ml|json)$/
 
-/** Finds the texts of an addon, in the order of applying. */
+/** Finds the manifest texts of an addon, in the order of applying. */
 export function findManifestSources(
   addon: UserAddon,
   texts: ReadonlyMap<string, string>,

@@ -16,7 +16,7 @@ interface Candidate {
   readonly path: Path
 }
 
-/** Parses the manifests of one source, or reports all its problems. */
+/** Parses the manifests of one source and reports all its problems. */
 export function parseManifests(source: ManifestSource): ManifestsResult {
   const reading = parseYamlDocuments(source.text)
   if (!reading.ok) {
@@ -32,7 +32,8 @@ export function parseManifests(source: ManifestSource): ManifestsResult {
       return { manifest: undefined, finding: problem }
     }),
   )
-  // An empty file is refused: otherwise all objects it had before would be removed from the cluster.
+  // An empty source is refused. Otherwise all objects that it contained before would be removed from the
+  // cluster.
   if (found.length === 0) {
     return refuseSource([buildFinding(source, 'ADDON_SOURCE_EMPTY', 'there is no manifest in it', 1, 1)])
   }
@@ -42,7 +43,7 @@ export function parseManifests(source: ManifestSource): ManifestsResult {
   }
 }
 
-/** The same for manifests that cluster.yml holds as a list of objects. */
+/** Reads manifests that cluster.yml contains as a list of objects. */
 export function readInlineManifests(values: readonly unknown[], path: string): ManifestsResult {
   const found = values.flatMap((value, index) =>
     expandLists(value).map(({ value: item }) => ({ index, read: parseManifest(item) })),
@@ -64,7 +65,7 @@ export function readInlineManifests(values: readonly unknown[], path: string): M
   }
 }
 
-/** A List stands for its items. An object with a name is no List, even if its kind ends with it. */
+/** Replaces a List by its items. An object with a name is not a List, even if its kind ends with "List". */
 function expandLists(value: unknown, path: Path = []): Candidate[] {
   if (typeof value !== 'object' || value === null) return [{ value, path }]
   const { kind, items, metadata } = Object(value)
@@ -81,7 +82,7 @@ function buildFinding(
   column: number,
 ): Finding {
   const severity = 'error'
-  // Inline text has line numbers of its own.
+  // Lines of inline text are counted within that text, so a position in cluster.yml cannot be given.
   if (inline) return { code, severity, message: `line ${line}: ${message}`, path }
   return { code, severity, message, path, position: { file: name, line, column } }
 }

@@ -1,6 +1,6 @@
 import { LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
 
-/** One document of a text. Positions are counted from 1. */
+/** One document of a YAML text. Lines and columns are counted from 1. */
 export interface YamlDocument {
   readonly value: unknown
   readonly findPosition: (path: readonly (string | number)[]) => YamlPosition
@@ -18,7 +18,8 @@ export type YamlParseResult =
 const maxAliases = 100
 
 /**
- * kubectl reads YAML 1.1: a mode of 0644 is octal, and yes is true. The same file must mean the same here.
+ * Parses 0644 as octal, and `booleanTag` parses yes as true. kubectl reads YAML 1.1 this way, and a file must
+ * mean the same here.
  */
 const octalTag: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',
@@ -34,7 +35,7 @@ const booleanTag: ScalarTag = {
   resolve: (text) => /^(?:y|on$)/i.test(text),
 }
 
-/** Parses the documents of a text, without empty ones. */
+/** Parses the documents of a YAML text. Empty documents are left out. */
 export function parseYamlDocuments(text: string): YamlParseResult {
   const lines = new LineCounter()
   const toPosition = (offset: number): YamlPosition => {
@@ -47,7 +48,7 @@ export function parseYamlDocuments(text: string): YamlParseResult {
     uniqueKeys: true,
     merge: true,
     customTags: (tags) => [octalTag, booleanTag, ...tags],
-    // Otherwise the library prints warnings to the terminal.
+    // By default the library prints warnings to the terminal.
     logLevel: 'error',
   })
   const documents: YamlDocument[] = []

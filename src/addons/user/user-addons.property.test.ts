@@ -2,7 +2,7 @@ import { array, assert, constantFrom, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseManifests } from './parse-manifests.ts'
 
-/** Every text gives manifests or findings, and each finding has a line of the text. */
+/** True if the text gives manifests or findings, and the position of each finding is inside the text. */
 function isReadable(text: string): boolean {
   const { manifests, findings } = parseManifests({ name: 'a.yml', text, path: 'spec', inline: false })
   const lines = text.split(/\r\n|\n|\r/).length

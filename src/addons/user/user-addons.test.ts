@@ -7,7 +7,7 @@ function readAddons(addons: string, texts: Readonly<Record<string, string>> = {}
   return readUserAddons(spec.addons, new Map(Object.entries(texts)))
 }
 
-/** Findings as they are printed. */
+/** Formats findings as the command line prints them. */
 function formatFindings({ findings }: ReturnType<typeof readAddons>): string[] {
   return findings.map(({ code, message, position, path }) => {
     const where = position === undefined ? '' : `${position.file}:${position.line}:${position.column} `

@@ -24,18 +24,19 @@ import { handlersFor } from './handlers-by-os.ts'
 /** A run that applies a plan to its host. */
 export interface PlanRun<H extends Host = Host> extends Run<H> {
   readonly plan: NodePlan
-  /** Everything in the plan. */
+  /** All resources of the plan. */
   readonly items: readonly PlanResource[]
   readonly through: Stage
   readonly secrets: ReadonlyMap<string, Secret>
   readonly certificates: ReadonlyMap<string, string>
 }
 
-/** Executes one op, except for starts, which are awaited together. */
+/** Executes one op other than a start. Services of a stage are started and awaited together. */
 export async function applyOp(run: PlanRun, op: Op): Promise<OpOutcome> {
   if (op.action === 'stop') return stopServiceOp(run, op)
   const { ledgerStore } = run
-  // Saved first: an interrupted run must not forget which services have to restart.
+  // The pending change is saved first, so that an interrupted run does not forget which services have to
+  // restart.
   await ledgerStore.save(
     withPendingChange(
       ledgerStore.ledger,
@@ -62,7 +63,7 @@ async function makeResource(run: PlanRun, op: Op): Promise<OpOutcome> {
   const handlers = handlersFor(host)
   const target = handlers[op.target]
   const previous = findResource(ledgerStore.ledger, op)
-  // Another kind of resource was at this path.
+  // The ledger records another kind of resource under this name; it is removed first.
   const isOtherKind = previous !== undefined && previous.target !== op.target
   if (isOtherKind) await handlers[previous.target].remove(previous, { host, ledger: ledgerStore.ledger })
   const head = buildHeader(run, op, previous)
@@ -87,7 +88,10 @@ async function makeResource(run: PlanRun, op: Op): Promise<OpOutcome> {
   return changed ? 'done' : 'unchanged'
 }
 
-/** If several components own a resource, the first one decides. */
+/**
+ * Builds the common ledger fields of a resource. If several components own the resource, the values of the
+ * first one are used.
+ */
 function buildHeader(
   { items, through }: PlanRun,
   op: Op,
@@ -113,7 +117,7 @@ function notVerified({ target, name, component }: Op, what: string): HyperkubeEr
 async function removeResource({ host, ledgerStore, emit }: PlanRun, op: Op): Promise<OpOutcome> {
   const resource = findResource(ledgerStore.ledger, op)
   if (resource === undefined) {
-    // A path that the ledger does not know is removed only inside our own directories.
+    // A path that is not in the ledger is removed only inside hyperkube's own directories.
     if (!isAtOrBelow(op.name, host.layout.exclusiveDirectories)) return 'unchanged'
     await host.files.removeTree(op.name)
     return 'done'
@@ -125,7 +129,7 @@ async function removeResource({ host, ledgerStore, emit }: PlanRun, op: Op): Pro
   return changed ? 'done' : 'unchanged'
 }
 
-/** Message for a path that could not be removed yet. */
+/** Formats the message for a path that could not be removed yet. */
 export function formatInUse(path: string): string {
   return `${path} is still used by a program that runs: it goes with the next run`
 }

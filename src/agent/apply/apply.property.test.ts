@@ -50,7 +50,7 @@ function archiveOf(version: string): PlannedArtifact {
 const few = constantFrom('1', '2')
 const perhaps = (): Arbitrary<string[]> => array(few, { maxLength: 1 })
 
-/** Components whose names, paths and versions come from a small pool, so that plans overlap often. */
+/** Generates a component whose paths and versions come from a small pool, so that plans overlap often. */
 function componentNamed(name: string, stage: Stage): Arbitrary<ComponentPlan> {
   const own = `/etc/hyperkube/${name}`
   return record({
@@ -143,7 +143,7 @@ async function freshHost(): Promise<TemporaryHost & AsyncDisposable> {
   return host
 }
 
-/** Content of all files except those of the agent itself. */
+/** Returns the content of all files except those of the agent itself. */
 async function contents({ files }: TemporaryHost): Promise<Record<string, string>> {
   const paths = (await listFilesBelow(files, '/')).filter(
     (path) => !path.startsWith('var/lib/hyperkube/agent/'),
@@ -176,8 +176,8 @@ async function directoriesBelow(files: HostFiles, directory = ''): Promise<strin
 }
 
 /**
- * Everything observable of a host, from outside and in its ledger. Modules are left out, because they stay
- * loaded until a boot.
+ * Returns everything observable on a host, including its ledger. Kernel modules are left out, because they
+ * stay loaded until the next boot.
  */
 async function observeHost(host: TemporaryHost): Promise<unknown> {
   const units = [...host.systemd.units].map(async ([name, { text, state }]) => {
@@ -207,7 +207,7 @@ interface Attempt {
   readonly through: Stage
 }
 
-/** Applies a plan with a sequence of processes that are killed. */
+/** Applies a plan several times. The process of each attempt is killed at its crash point. */
 async function attempt(host: TemporaryHost, plan: NodePlan, attempts: readonly Attempt[]): Promise<void> {
   for (const { ends, through } of attempts) {
     const crash: CrashPoint = { calls: 0, ends }
@@ -240,7 +240,7 @@ test('after any interrupted runs, the last run produces the same host as it woul
         await expectAllRead(host, last)
       },
     ),
-    // Shrinking a history takes minutes; the seed reproduces it.
+    // Shrinking a failing history takes minutes; the printed seed reproduces the failure.
     { numRuns, endOnFailure: true },
   )
 })

@@ -61,7 +61,7 @@ test('only as far as a stage', async () => {
   await applyAndListOps(host, plan, { through: 'etcd' })
   const { ops } = await diffHost(host, plan)
   expect(new Set(ops.map(({ component }) => component))).toEqual(new Set(['kubelet']))
-  // All artifacts are downloaded in the first stage.
+  // Artifacts of all stages were downloaded during the first stage.
   expect(host.fetch.requestedUrls).toHaveLength(2)
   await applyAndListOps(host, plan)
   expect(host.fetch.requestedUrls).toHaveLength(2)
@@ -125,7 +125,7 @@ test('what was changed by hand is reported and repaired, and nothing else', asyn
     'change file /etc/hyperkube/etcd/config',
     'create directory /etc/hyperkube/kubelet',
     'create file /etc/hyperkube/kubelet/config',
-    // Both are awaited together.
+    // The run waits for both services together.
     'restart service etcd.service',
     'restart service kubelet.service',
     'remove file /etc/hyperkube/etcd/orphan',
@@ -364,7 +364,7 @@ test('a file is filled in once the service has written what it is made from', as
   expect(await readFile(waiting.toLocalPath('/etc/cni/net.d/net'), 'utf8')).toBe('10.244.3.0/24')
   await writeFile(waiting.toLocalPath('/run/subnet.env'), 'SUBNET=10.244.7.1/24\n')
   expect(await applyAndListOps(waiting, plan)).toEqual(['change derived-file /etc/cni/net.d/net'])
-  // After a boot the source is missing until the service writes it again.
+  // After a boot the source file is missing until the service writes it again.
   await rm(waiting.toLocalPath('/run/subnet.env'))
   expect((await diffHost(waiting, plan)).ops).toEqual([])
 })

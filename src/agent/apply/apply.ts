@@ -25,13 +25,13 @@ export interface ApplyPlanOptions {
   readonly plan: NodePlan
   /** Last stage that this run applies. */
   readonly through: Stage
-  /** Keyed by the name that the plan uses. */
+  /** Secrets, keyed by the name that the plan uses. */
   readonly secrets: ReadonlyMap<string, Secret>
-  /** PEM, keyed by the path of the certificate file. */
+  /** Certificates as PEM, keyed by the path of the certificate file. */
   readonly certificates: ReadonlyMap<string, string>
-  /** Ops to skip although the resource differs, for runs that cannot apply everything. */
+  /** Selects ops that this run must not execute although the resource differs. */
   readonly skipOp?: (op: Op) => boolean
-  /** Text for the journal; the default is `apply through <stage>`. */
+  /** Command that the journal records; the default is `apply through <stage>`. */
   readonly command?: string
   readonly run: string
   readonly emit: EmitRunEvent
@@ -79,7 +79,10 @@ async function prefetchOrFail(run: PlanRun, ops: readonly Op[]): Promise<void> {
   })
 }
 
-/** Returns the same ledger object if no owner changed, so that nothing is written. */
+/**
+ * Returns the ledger with the current owners, or the same object if no owner changed, so that nothing is
+ * written.
+ */
 function currentOwnersOrSame({ ledgerStore, items: planned, through }: PlanRun): Ledger {
   const next = withCurrentOwners(ledgerStore.ledger, planned, through)
   return JSON.stringify(next) === JSON.stringify(ledgerStore.ledger) ? ledgerStore.ledger : next
@@ -87,7 +90,7 @@ function currentOwnersOrSame({ ledgerStore, items: planned, through }: PlanRun):
 
 /**
  * Runs ops in order. Services of a stage start together after its other ops and are awaited before images,
- * the next stage and any removal. Returns the starts that would end this process; the caller runs them last.
+ * the next stage and any removal. Returns the ops that would restart this agent; the caller runs them last.
  */
 async function runOps(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> {
   const selfRestarts: Op[] = []

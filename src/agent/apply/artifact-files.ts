@@ -9,7 +9,7 @@ import type { ResourceObservation } from './resource-handler.ts'
 /** Manifest written when an artifact is unpacked, so that a later run can verify it without a download. */
 export const artifactManifestName = '.hyperkube-manifest.json'
 
-/** Sorted relative paths of everything below a directory that is not a directory. */
+/** Lists everything below a directory except directories, as sorted relative paths. */
 export async function listFilesBelow(files: HostFiles, directory: string, prefix = ''): Promise<string[]> {
   const entries = (await files.list(join(directory, prefix))) ?? []
   const found = await Promise.all(
@@ -22,8 +22,8 @@ export async function listFilesBelow(files: HostFiles, directory: string, prefix
 }
 
 /**
- * Hashes each file unless its digest is in `known`. Also records the stat fields that later show whether the
- * file may have changed.
+ * Hashes each file unless its digest is in `known`. Also records stat fields, which later show whether a file
+ * may have changed.
  */
 export async function hashArtifactFiles(
   files: HostFiles,
@@ -57,17 +57,20 @@ export async function hashArtifactFile(
   }
 }
 
-/** For a link this is the digest of its target path. */
+/** Returns the digest of a file's content, or of the target path if the file is a link. */
 async function digestContent(files: HostFiles, path: string): Promise<string> {
   const link = await files.readLink(path)
   return link === undefined ? files.digest(path) : sha256Hex(link)
 }
 
-/** True if a file is the `.old` or `.new` version of a named file, which stays until no process uses it. */
+/**
+ * True if a path is the `.old` or `.new` version of a file in `names`. Such a version stays until no process
+ * uses it.
+ */
 export type IsReplacementFile = (path: string, names: ReadonlySet<string>) => boolean
 const neverReplacement: IsReplacementFile = () => false
 
-/** Hashes only files whose stat fields changed. */
+/** Compares the files of an artifact with the known ones. Only files whose stat fields changed are hashed. */
 export async function inspectArtifactFiles(
   files: HostFiles,
   directory: string,
@@ -128,8 +131,8 @@ export function formatArtifactManifest(sha256: string, files: readonly HashedFil
 }
 
 /**
- * Returns the files of an artifact that was unpacked completely from bytes of this digest and is unchanged
- * since; otherwise undefined.
+ * Returns the files of an artifact if it was unpacked completely from an archive with this digest and is
+ * unchanged since. Otherwise returns undefined.
  */
 export async function findIntactFiles(
   files: HostFiles,

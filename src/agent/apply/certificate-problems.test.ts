@@ -26,7 +26,7 @@ function texts(pair: CertificatePair, cas: readonly X509Certificate[], at = now)
   return findCertificateProblems(pair, spec, cas, at).map(({ text }) => text)
 }
 
-/** Problems of a certificate that was made for a changed spec. */
+/** Returns the problems of a certificate that was signed for a changed spec. */
 async function problemsFor(
   changes: Partial<PlannedCertificateSpec>,
   at = now,

@@ -10,7 +10,7 @@ export type PlannedCertificateSpec = Pick<
 >
 
 export interface CertificatePair {
-  /** PEM, like the private key. */
+  /** The certificate as PEM. The private key is PEM too. */
   readonly certificate: string
   readonly privateKey: string
 }
@@ -18,7 +18,7 @@ export interface CertificatePair {
 /** One reason why a certificate does not match its spec. */
 export interface CertificateProblem {
   readonly text: string
-  /** True if the certificate is unchanged and only has to be renewed. */
+  /** True if the certificate matches its spec otherwise and only has to be renewed. */
   readonly due: boolean
 }
 
@@ -104,7 +104,10 @@ function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   return JSON.stringify(a.toSorted()) === JSON.stringify(b.toSorted())
 }
 
-/** A certificate may be shorter than planned if it ends together with its CA. */
+/**
+ * Checks the lifetime of a certificate. It may be shorter than planned if the certificate ends together with
+ * its CA.
+ */
 function findLifetimeProblems(
   { notBefore, notAfter }: CertificateFacts,
   { lifetime }: PlannedCertificateSpec,

@@ -15,9 +15,9 @@ import {
 import { findPendingReplacement } from './pending-certificate.ts'
 
 /**
- * Returns a PEM request for each certificate that is missing, due or not as planned, keyed by the path of the
- * certificate file; with `renew` for every certificate. A pending key is requested again instead of creating
- * a new one. If certificates are passed, only those are considered.
+ * Returns a PEM request for each certificate that is missing, due for renewal or not as planned, keyed by
+ * certificate file. `renew` requests all `planned` certificates. A pending request is returned again instead
+ * of creating a new key.
  */
 export async function createCertificateRequests(
   host: Host,
@@ -25,7 +25,7 @@ export async function createCertificateRequests(
   renew = false,
   planned = plan.components.flatMap(({ certificates }) => certificates),
 ): Promise<Record<string, string>> {
-  // Refuses a plan of another cluster before anything is written.
+  // Throws for a plan of another cluster before anything is written.
   await readLedgerFor(host, plan)
   const requests: Record<string, string> = {}
   for (const plannedCertificate of planned) {
@@ -42,8 +42,8 @@ async function findOrMakeRequest(
   renew: boolean,
 ): Promise<string | undefined> {
   const problem = await findPairProblem(host, plannedCertificate, plan)
-  // A pair that is installed but still pending must not be signed a second time. A half installed pair must
-  // be completed.
+  // If the installed pair is usable, a pending copy of it must not be signed again. If it is not, the pending
+  // pair completes an interrupted installation.
   const isUsable = problem === undefined || problem.due
   const pending = isUsable
     ? await findPendingReplacement(host, plannedCertificate)
@@ -51,7 +51,7 @@ async function findOrMakeRequest(
   if (pending !== undefined)
     return hasValidCertificate(host, plannedCertificate, plan, pending) ? undefined : pending.request
   if (problem === undefined && !renew) return undefined
-  // Leftovers of the previous request do not belong to the new key.
+  // Pending files of an earlier request do not belong to the new key.
   await deletePendingCertificate(host, plannedCertificate)
   const made = await makeRequest(
     plannedCertificate.keyFile,
@@ -62,7 +62,10 @@ async function findOrMakeRequest(
   return made.request
 }
 
-/** True if the certificate arrived and still matches the plan: the CA may have been replaced since. */
+/**
+ * True if the signed certificate has arrived and matches the plan. It may no longer match if the CA was
+ * replaced meanwhile.
+ */
 function hasValidCertificate(
   { clock }: Host,
   plannedCertificate: PlannedCertificate,

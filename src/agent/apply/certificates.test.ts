@@ -19,7 +19,7 @@ let ca: Ca
 
 beforeEach(async () => {
   host = await createTemporaryHost()
-  // The last test moves the clock by centuries of renewals.
+  // The CA must stay valid for centuries, because the last test advances the clock by many renewals.
   ca = await createCa('etcd', 365_000 * day, host.clock.now())
 })
 afterEach(async () => host[Symbol.asyncDispose]())
@@ -158,7 +158,7 @@ test('a valid certificate is renewed on request, and only once', async () => {
   expect((await diffHost(host, plan)).ops).toEqual([])
   expect((await diffHost(host, plan, true)).ops).toMatchObject([{ action: 'change', target: 'certificate' }])
   expect(Object.keys(await createCertificateRequests(host, plan, true))).toEqual([file])
-  // The renewal is pending from now on and any run completes it.
+  // From now on the renewal is pending, and any run completes it.
   expect(await diffHost(host, plan)).toMatchObject({ ops: [{ action: 'change' }], findings: [] })
   await applyAndListOps(host, plan, { certificates: await signed(plan) })
   expect(await installed()).not.toBe(first)
@@ -226,7 +226,8 @@ test('wherever a renewal is interrupted, the next run ends with a matching pair'
       () => false,
       (error: unknown) => error instanceof Killed,
     )
-    // The operator requests again, as in production: installed certificates are not requested.
+    // As in production, the operator requests certificates again. The host does not request those that are
+    // already installed.
     await applyAndListOps(host, plan, { certificates: await signed(plan) })
     expect((await diffHost(host, plan)).ops).toEqual([])
     if (!killed) break
@@ -247,7 +248,7 @@ test('wherever a CA rotation is interrupted, the next run succeeds', async () =>
       () => false,
       (error: unknown) => error instanceof Killed,
     )
-    // A pending request for the previous CA is useless now.
+    // A pending request for the previous CA is useless after this replacement.
     const before = ca
     ca = await createCa('etcd', 365_000 * day, host.clock.now())
     const again = planWith(spec, before)

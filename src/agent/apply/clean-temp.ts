@@ -8,7 +8,7 @@ import { pendingCertificateDirectory, pendingCertificateRoot } from './pending-c
 import { listResourcePaths, listPlannedPaths } from './resource-paths.ts'
 import { isTemporaryName } from './orphans.ts'
 
-/** Deletes temporary files of earlier runs, except for those that this run can continue with. */
+/** Deletes temporary files of earlier runs, except those that this run can reuse. */
 export async function deleteTemporaryFiles(host: Host, ledger: Ledger, plan: NodePlan): Promise<void> {
   const { files, layout } = host
   const { currentLink, temporaryFileDirectories } = layout
@@ -28,7 +28,7 @@ export async function deleteTemporaryFiles(host: Host, ledger: Ledger, plan: Nod
   }
 }
 
-/** On Windows a file in use stays until its program has ended. */
+/** Deletes a file. On Windows a file in use stays until its program has ended. */
 async function discard({ files, os }: Host, path: string): Promise<void> {
   await files.removeTree(path).catch((error: unknown) => {
     if (os === 'linux' || !isFileLocked(error)) throw error

@@ -3,12 +3,12 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { Host } from '../host/host.ts'
 
-/** Larger files are not shown as a diff. */
+/** Maximum size of a file that is shown as a diff. */
 const maxBytes = 256 * 1024
 
 /**
- * Reads the current content of files and units that ops would change, keyed by the name in the op, so that a
- * person can see the difference. Secrets and files that may contain one are left out.
+ * Reads the current content of files and units that ops would change, keyed by the name in the op, to show an
+ * operator the difference. Secrets and files that may contain one are left out.
  */
 export async function readCurrentContents(
   host: Host,
@@ -23,7 +23,7 @@ export async function readCurrentContents(
   )
   const toRead = ops.flatMap(({ action, target, name }): (readonly [string, string])[] => {
     if (action !== 'change') return []
-    // On Windows a service is not a text file.
+    // On Windows a service is not defined by a text file.
     if (target === 'service') return host.os === 'linux' ? [[name, join(host.layout.units, name)]] : []
     return readable.has(name) ? [[name, name]] : []
   })

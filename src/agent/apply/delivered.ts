@@ -7,7 +7,8 @@ import type { Host } from '../host/host.ts'
 import { resolveAccess } from './planned-access.ts'
 
 /**
- * Moves an uploaded file to its destination. Returns false if there is none; deletes one with a wrong digest.
+ * Moves an uploaded file to its destination. Returns false if the file was not uploaded or had a wrong
+ * digest; a wrong file is deleted.
  */
 export async function moveDelivered(host: Host, sha256: string, into: string): Promise<boolean> {
   const { files, layout } = host
@@ -25,7 +26,7 @@ export async function moveDelivered(host: Host, sha256: string, into: string): P
   return true
 }
 
-/** Path of an uploaded image archive; undefined if none was uploaded. */
+/** Returns the path of an uploaded image archive; undefined if the image was not uploaded. */
 export async function findDeliveredArchive(
   { files, layout }: Host,
   image: string,

@@ -23,7 +23,9 @@ export async function diffHost(host: Host, plan: NodePlan, renew = false): Promi
   return diffLedger(host, plan, await readLedgerFor(host, plan), renew)
 }
 
-/** With `renew`, certificates that are still valid for long are changed as well. */
+/**
+ * Computes the same for a ledger that was read already. With `renew`, valid certificates are replaced too.
+ */
 export async function diffLedger(
   host: Host,
   plan: NodePlan,
@@ -46,8 +48,8 @@ export async function diffLedger(
 }
 
 /**
- * Resources that are absent and no longer planned. The run that removed one may have been interrupted, so it
- * is removed once more with all that belongs to it before the ledger drops it.
+ * Lists resources that are absent and no longer planned. The run that removed a resource may have been
+ * interrupted, so everything that belongs to it is removed once more before the ledger drops it.
  */
 function listGoneResources(plan: NodePlan, inspected: readonly InspectedResource[]): PresentResource[] {
   const planned = new Set(listResources(plan).map(resourceKey))

@@ -8,23 +8,25 @@ import type { EmitRunEvent } from './emit-run-event.ts'
 
 export type RemoteArtifact = Extract<PlannedArtifact, { from: 'url' }>
 
-/** Upper limit; no artifact comes near it. */
+/** Maximum size of a download, far above that of any artifact. */
 const maxBytes = 4 * 2 ** 30
 const megabyte = 1_000_000
-/** Milliseconds between two progress events. */
 const progressIntervalMs = 500
 
-/** Suffix of an incomplete download. */
+/** Suffix of the file that holds an incomplete download. */
 export const partialSuffix = '.hyperkube-partial'
-/** Suffix of a complete download with the right digest. */
+/** Suffix of the file that holds a complete download with the right digest. */
 export const completeSuffix = '.hyperkube-download'
 
-/** The path contains the digest, so that a partial download is never continued with other bytes. */
+/**
+ * Returns the path of a download. It contains the digest, so that a partial download is never continued with
+ * other bytes.
+ */
 export function downloadPath({ directory, sha256 }: RemoteArtifact, suffix = completeSuffix): string {
   return join(dirname(directory), `.${basename(directory)}.${sha256.slice(0, 16)}${suffix}`)
 }
 
-/** All files that may exist during a download. */
+/** Lists all files that may exist during a download. */
 export function listDownloadPaths(artifact: RemoteArtifact): string[] {
   return [downloadPath(artifact), downloadPath(artifact, partialSuffix)]
 }
@@ -37,8 +39,8 @@ export interface ArtifactDownloadDeps {
 }
 
 /**
- * Downloads an artifact next to its directory and rejects bytes whose digest differs from cluster.lock. An
- * uploaded file is used instead of the network.
+ * Downloads an artifact to a file next to the artifact's directory and rejects bytes whose digest differs
+ * from cluster.lock. An uploaded file is used instead of a download.
  */
 export async function downloadArtifact(
   artifact: RemoteArtifact,
@@ -62,7 +64,8 @@ export async function downloadArtifact(
     return completePath
   }
   await files.remove(partialPath)
-  // The partial file may have held other bytes, or the disk lost power. Try once from the beginning.
+  // The resumed partial file may have been damaged, for example by a power failure. Try once from the
+  // beginning.
   if (resumed) return downloadArtifact(artifact, deps)
   throw new HyperkubeError(
     'APPLY_WRONG_DIGEST',
@@ -74,7 +77,7 @@ export async function downloadArtifact(
   )
 }
 
-/** Deletes the archive and any partial download of an installed artifact. */
+/** Deletes the complete and the partial download of an installed artifact. */
 export async function deleteDownload({ files }: Host, artifact: RemoteArtifact): Promise<void> {
   for (const path of listDownloadPaths(artifact)) await files.remove(path)
 }

@@ -2,5 +2,5 @@ import type { Event } from '../../contract/event.ts'
 
 export type RunEventBody = Event['body']
 
-/** Emits an event of a run, with the component that it concerns, if any. */
+/** Emits an event of a run. `component` names the component that the event concerns. */
 export type EmitRunEvent = (what: RunEventBody, component?: string) => void

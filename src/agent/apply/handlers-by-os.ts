@@ -27,7 +27,7 @@ const sharedHandlers = {
   certificate: handlerForAnyHost(certificateHandler),
 }
 
-/** Handlers of all kinds of resources, by operating system. */
+/** Handlers of all resource kinds, by operating system. */
 const handlers: Readonly<Record<Host['os'], ResourceHandlers>> = {
   linux: {
     ...sharedHandlers,

@@ -12,11 +12,11 @@ export interface InspectedResource {
   readonly resource: LedgerResource
   readonly state: ResourceObservation
   readonly service?: NonNullable<PresentResource['service']>
-  /** Service state as the supervisor reports it. */
+  /** State of the service as systemd or the Windows service manager reports it. */
   readonly unit?: UnitState
 }
 
-/** Inspects every resource that was ever put on the host. */
+/** Inspects every resource in the ledger. */
 export async function inspectLedger(context: InspectContext): Promise<readonly InspectedResource[]> {
   const { resources } = context.ledger
   const names = resources.flatMap(({ target, name }) => (target === 'service' ? [name] : []))
@@ -36,7 +36,7 @@ export async function inspectLedger(context: InspectContext): Promise<readonly I
   return inspected
 }
 
-/** One query for all images, because each query starts a program. */
+/** Finds all images of the ledger with one query, because each query starts a program. */
 async function findLedgerImages({
   host,
   ledger,
@@ -46,7 +46,10 @@ async function findLedgerImages({
   return names.length === 0 || tools === undefined ? undefined : findImages(host, tools, names)
 }
 
-/** Converts to items of the diff: a changed resource gets another digest, an absent one is left out. */
+/**
+ * Converts inspected resources to items of the diff. A drifted resource gets a different digest; an absent
+ * one is left out.
+ */
 export function toPresentResources(inspected: readonly InspectedResource[]): PresentResource[] {
   return inspected.flatMap(({ resource, state, service }) => {
     if (state === 'absent') return []
@@ -56,12 +59,14 @@ export function toPresentResources(inspected: readonly InspectedResource[]): Pre
   })
 }
 
-/** Inspects the host and returns the items that are present now. */
+/** Inspects the host and returns the resources of the ledger that are present now. */
 export async function inspectPresentResources(ledger: Ledger, host: Host): Promise<PresentResource[]> {
   return toPresentResources(await inspectLedger({ host, ledger }))
 }
 
-/** Systemd restarts a service that ended by itself, so only the requested state counts. */
+/**
+ * States that count as running. A service that systemd is restarting after an exit (`activating`) counts too.
+ */
 const runningStates = new Set(['active', 'activating', 'reloading', 'refreshing'])
 
 function toServiceState(

@@ -19,8 +19,8 @@ export interface InstallRenewedOptions {
   readonly plan: NodePlan
   readonly toRenew: readonly PlannedCertificate[]
   /**
-   * PEM, keyed by the path of the certificate file. Empty for certificates that arrived before an interrupted
-   * run.
+   * Signed certificates as PEM, keyed by the path of the certificate file. A certificate that an interrupted
+   * run already received may be left out.
    */
   readonly certificates: ReadonlyMap<string, string>
   readonly run: string
@@ -29,8 +29,8 @@ export interface InstallRenewedOptions {
 }
 
 /**
- * Installs new certificates as an apply of the same plan would, and changes nothing else: other drift on the
- * host waits for an operator. One bad certificate does not keep back the others.
+ * Installs new certificates like an apply of the same plan, and changes nothing else: other drift waits for
+ * an operator. A certificate that fails does not stop the others.
  */
 export async function installRenewedCertificates(options: InstallRenewedOptions): Promise<void> {
   await runRenewOps(options).catch((error: unknown) => {
@@ -61,7 +61,10 @@ async function runRenewOps(options: InstallRenewedOptions): Promise<void> {
   })
 }
 
-/** No service restarts for a certificate: all of them reload theirs. */
+/**
+ * Builds ops that replace certificates. They restart no service, because every service reloads its
+ * certificates.
+ */
 function buildRenewOps({ plan, toRenew }: InstallRenewedOptions): Op[] {
   const files = new Set(toRenew.map(({ certificateFile }) => certificateFile))
   return plan.components.flatMap(({ name: component, stage, certificates }) =>

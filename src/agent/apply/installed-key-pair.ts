@@ -23,7 +23,9 @@ export async function readInstalledPair(
   }
 }
 
-/** Returns the worst problem of an installed certificate and key; undefined if they match the plan. */
+/**
+ * Returns the most serious problem of an installed certificate and its key; undefined if both match the plan.
+ */
 export async function findPairProblem(
   host: Host,
   planned: PlannedCertificate,
@@ -38,7 +40,7 @@ export async function findPairProblem(
   return problems.find(({ due }) => !due) ?? (drift === undefined ? problems[0] : { text: drift, due: false })
 }
 
-/** Checks owner and mode of both files. */
+/** Describes a wrong owner or mode of the certificate or key file; undefined if both are right. */
 async function findAccessProblem(
   host: Host,
   { certificateFile, keyFile, owner }: Pick<PlannedCertificate, 'certificateFile' | 'keyFile' | 'owner'>,

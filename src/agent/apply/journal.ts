@@ -4,9 +4,11 @@ import { readVersioned } from '../../contract/versioned.ts'
 import type { Host } from '../host/host.ts'
 import { resolveAccess } from './planned-access.ts'
 
-/** Maximum bytes of one file; a first run on a control plane writes about 100 kB. */
+/**
+ * Size in bytes above which a journal file is rotated. The first run on a control plane writes about 100 kB.
+ */
 const maxBytes = 2 ** 20
-/** Number of journal files, including the current one. */
+/** Maximum number of journal files, including the current one. */
 const maxFiles = 4
 
 export function journalPath({ layout }: Pick<Host, 'layout'>, number = 0): string {
@@ -14,7 +16,7 @@ export function journalPath({ layout }: Pick<Host, 'layout'>, number = 0): strin
 }
 
 export interface Journal {
-  /** Resolves after the line is on disk, so that it precedes what it describes. */
+  /** Resolves after the entry is on disk, so that the entry precedes the change that it describes. */
   write(what: JournalEntry['body']): Promise<void>
 }
 
@@ -25,7 +27,7 @@ export async function openJournal(host: Host, run: string, limit = maxBytes): Pr
     await files.makeDirectory(layout.state, { ...access, mode: 0o700 })
   }
   await rotate(host, limit)
-  // Ends an unfinished line of a crashed agent, so that the next entry stays readable.
+  // Terminates an incomplete last line of a crashed agent, so that the next entry starts on its own line.
   const text = await files.read(journalPath(host))
   if (text !== undefined && text.length > 0 && text.at(-1) !== 0x0a) {
     await files.append(journalPath(host), '\n', access.mode)
@@ -55,7 +57,7 @@ async function rotate(host: Host, limit: number): Promise<void> {
   }
 }
 
-/** Returns all entries, oldest first. A line that a crash left incomplete is skipped. */
+/** Returns all entries, oldest first. An incomplete line of a crashed agent is skipped. */
 export async function readJournal(host: Host): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = []
   for (let number = maxFiles - 1; number >= 0; number--) {

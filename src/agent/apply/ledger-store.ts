@@ -9,7 +9,7 @@ export function ledgerPath({ layout }: Pick<Host, 'layout'>): string {
   return join(layout.state, 'ledger.json')
 }
 
-/** Undefined if nothing was ever put on the host. */
+/** Reads the ledger of a host; undefined if hyperkube never changed the host. */
 export async function readLedger(host: Host): Promise<Ledger | undefined> {
   const text = await host.files.read(ledgerPath(host))
   if (text === undefined) return undefined
@@ -31,7 +31,7 @@ export async function writeLedger(host: Host, ledger: Ledger): Promise<void> {
   await host.files.write(ledgerPath(host), Buffer.from(`${JSON.stringify(ledger)}\n`), access)
 }
 
-/** The ledger of a run. Its content is always on disk: a failed write ends the run. */
+/** The ledger of a run. `save` writes to disk first, so the ledger in memory is never newer than the file. */
 export class LedgerStore {
   readonly #host: Host
   #ledger: Ledger

@@ -82,7 +82,7 @@ test('a service has not seen what changes until it starts', () => {
   expect(
     unaware.resources.map((resource) => 'pendingChanges' in resource && resource.pendingChanges),
   ).toEqual([['/config'], []])
-  // The same ledger is returned if the change is recorded already.
+  // If the change is already recorded, the same ledger object is returned.
   expect(withPendingChange(unaware, new Set(['a']), '/config')).toBe(unaware)
   expect(withStarted(unaware, 'a.service')).toEqual(ledger)
 })

@@ -14,7 +14,7 @@ export function findResource({ resources }: Ledger, resourceName: ResourceName):
   return resources.find((resource) => resourceKey(resource) === id)
 }
 
-/** Replaces the previous entry of the same resource. */
+/** Adds a resource or replaces its previous entry. */
 export function withResource(ledger: Ledger, resource: LedgerResource): Ledger {
   const at = ledger.resources.findIndex((one) => resourceKey(one) === resourceKey(resource))
   const resources = at === -1 ? [...ledger.resources, resource] : ledger.resources.with(at, resource)
@@ -36,8 +36,8 @@ export function withoutResource(
 }
 
 /**
- * Records on the services of some components that a resource changes and that only a restart makes them read
- * it. Returns the same ledger if all have it recorded.
+ * Records a changed resource on the services of these components, because they read it only at a start.
+ * Returns the same ledger if all of them have the record.
  */
 export function withPendingChange(ledger: Ledger, components: ReadonlySet<string>, name: string): Ledger {
   const unaware = ledger.resources.filter(
@@ -55,7 +55,7 @@ export function withPendingChange(ledger: Ledger, components: ReadonlySet<string
   return { ...ledger, resources }
 }
 
-/** Removes the record: the running service already uses the resource as it is now. */
+/** Removes a pending change of a service that already uses the current resource. */
 export function withoutPendingChange(ledger: Ledger, service: string, name: string): Ledger {
   const resources = ledger.resources.map((resource) =>
     resource.target === 'service' && resource.name === service
@@ -65,7 +65,7 @@ export function withoutPendingChange(ledger: Ledger, service: string, name: stri
   return { ...ledger, resources }
 }
 
-/** Marks a service as started; it has read all pending changes. */
+/** Marks a service as started and drops its pending changes, because a start reads them. */
 export function withStarted(ledger: Ledger, name: string): Ledger {
   const resources = ledger.resources.map((resource) =>
     resource.target === 'service' && resource.name === name
@@ -83,8 +83,8 @@ export function withStopped(ledger: Ledger, name: string): Ledger {
 }
 
 /**
- * The components whose services restart for an op, as in the diff. Of removed resources, only files are read
- * at a start.
+ * Returns the components whose services restart because of an op, by the same rules as the diff. A removal
+ * causes a restart only if the resource is a file.
  */
 export function listRestartedComponents(
   ledger: Ledger,
@@ -102,8 +102,8 @@ export function listRestartedComponents(
 }
 
 /**
- * The components that own a resource once a plan is applied up to a stage. Owners of later stages keep what
- * they had until their stage is applied.
+ * Returns the owners of a resource after a plan is applied up to a stage. Previous owners in later stages
+ * stay until their stage is applied.
  */
 export function resolveOwners(
   planned: readonly PlanResource[],
@@ -121,7 +121,7 @@ export function resolveOwners(
   return owners.length === 0 ? previous : owners
 }
 
-/** Sets the owners of every planned resource to the components that have it now. */
+/** Sets the owners of every planned resource for a plan that is applied up to a stage. */
 export function withCurrentOwners(ledger: Ledger, items: readonly PlanResource[], through: Stage): Ledger {
   const planned = Map.groupBy(items, resourceKey)
   const resources = ledger.resources.map((resource) => {

@@ -3,7 +3,7 @@ import { formatError, hasCode, HyperkubeError } from '../../kit/errors.ts'
 
 const diskFullHint = 'make room on the host: df -h shows which disk is full'
 
-/** Wraps any error of an op in one that names host, component and op. */
+/** Converts an error of an op to one that names host, component and op. */
 export function toOpError(op: Op, host: string, error: unknown): HyperkubeError {
   const subject = { host, component: op.component }
   const what = `${op.action} ${op.target} ${op.name}`
@@ -24,7 +24,10 @@ export function toOpError(op: Op, host: string, error: unknown): HyperkubeError 
   })
 }
 
-/** Translates a full disk outside of ops: before the first op, between two, or while writing the journal. */
+/**
+ * Converts a disk-full error that occurred outside an op (before the first op, between two ops, or while
+ * writing the journal) to APPLY_DISK_FULL. Returns other errors unchanged.
+ */
 export function toRunError(error: unknown, host?: string): unknown {
   if (error instanceof HyperkubeError || !isDiskFull(error)) return error
   const subject = host === undefined ? {} : { host }
@@ -34,7 +37,7 @@ export function toRunError(error: unknown, host?: string): unknown {
   })
 }
 
-/** True for an error of our own write and for one that a program reported. */
+/** True if the disk is full, whether the agent's own write failed or a program that it ran reported it. */
 function isDiskFull(error: unknown): boolean {
   if (hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')) return true
   return hasCode(error, 'COMMAND_FAILED') && formatError(error).includes('No space left on device')

@@ -9,8 +9,8 @@ import { listAncestors } from './parents.ts'
 import { listResourcePaths, listPlannedPaths } from './resource-paths.ts'
 
 /**
- * Finds files and directories inside our own directories that no plan and no ledger entry names, as items
- * that the diff removes. An orphaned directory is one item, whatever it contains.
+ * Finds files and directories inside hyperkube's own directories that neither the plan nor the ledger names,
+ * as items that the diff removes. An orphaned directory is one item, whatever it contains.
  */
 export async function findOrphans(host: Host, ledger: Ledger, plan: NodePlan): Promise<PresentResource[]> {
   const { currentLink } = host.layout
@@ -41,7 +41,7 @@ export async function findOrphans(host: Host, ledger: Ledger, plan: NodePlan): P
   return (await Promise.all(host.layout.exclusiveDirectories.map(visit))).flat()
 }
 
-/** True for names of temporary files that only hyperkube creates and that `removeTemporaryFiles` deletes. */
+/** True for names of temporary files that only hyperkube creates. `deleteTemporaryFiles` deletes them. */
 export function isTemporaryName(name: string): boolean {
   return (
     name.startsWith('.') &&
@@ -49,13 +49,16 @@ export function isTemporaryName(name: string): boolean {
   )
 }
 
-/** An artifact inspects its own directory. */
+/** True if the directory belongs to an artifact. The artifact handler inspects it. */
 function isArtifactDirectory(path: string, { resources }: Ledger, { components }: NodePlan): boolean {
   const written = resources.some((resource) => resource.target === 'artifact' && resource.directory === path)
   return written || components.some(({ artifacts }) => artifacts.some(({ directory }) => directory === path))
 }
 
-/** Attributes an orphan to the component whose directory contains it. No service restarts for it. */
+/**
+ * Builds the item of an orphan. It is attributed to the component whose directory contains it and restarts no
+ * service.
+ */
 function buildOrphan(path: string, isDirectory: boolean, { resources }: Ledger): PresentResource {
   const ancestorPaths = listAncestors(path)
   const ownerDirectory = resources

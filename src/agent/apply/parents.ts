@@ -10,8 +10,9 @@ export interface ParentContext {
 }
 
 /**
- * Lists the directories above a path, outermost first, that no component owns and that exist only for this
- * path: all of them inside our own directories, elsewhere those that are or were missing.
+ * Lists the ancestor directories of a path, outermost first, that hyperkube creates only to hold it. Inside
+ * hyperkube's own directories these are all unmanaged ancestors. Elsewhere they are those that do not exist
+ * or that hyperkube created.
  */
 export async function listParents(
   path: string,
@@ -28,7 +29,7 @@ export async function listParents(
   return parents
 }
 
-/** Removes directories that are empty now and that no component owns. */
+/** Removes directories, innermost first, up to the first one that has content or that a component owns. */
 export async function removeEmptyParents(
   parents: readonly string[],
   { host, ledger }: ParentContext,
@@ -40,13 +41,13 @@ export async function removeEmptyParents(
   }
 }
 
-/** Innermost first. */
+/** Lists the ancestor directories of a path, innermost first. */
 export function listAncestors(path: string): string[] {
   const parent = dirname(path)
   return parent === path ? [] : [parent, ...listAncestors(parent)]
 }
 
-/** True if a directory was created only to hold another resource. */
+/** True if hyperkube created the directory only to hold another resource. */
 export function isParentDirectory({ resources }: Ledger, path: string): boolean {
   return resources.some((resource) => 'parents' in resource && resource.parents.includes(path))
 }

@@ -5,15 +5,18 @@ import type { Host } from '../host/host.ts'
 import { resolveAccess } from './planned-access.ts'
 import type { PlannedCertificateSpec } from './certificate-problems.ts'
 
-/** A new key that is not in use yet. Its certificate is added before both are installed. */
+/**
+ * A new key that is not in use yet, with its request. The signed certificate is added before key and
+ * certificate are installed.
+ */
 export interface PendingCertificate {
   readonly privateKey: Secret
-  /** PEM, like the certificate. */
+  /** The certificate request as PEM. The certificate is PEM too. */
   readonly request: string
   readonly certificate: string | undefined
 }
 
-/** Identifies the certificate and its spec: a changed spec needs a new key. */
+/** Identifies a pending certificate by its file and its spec: a changed spec needs a new key. */
 export interface PendingCertificateSpec extends PlannedCertificateSpec {
   readonly certificateFile: string
 }
@@ -56,7 +59,7 @@ export async function readPendingCertificate(
   }
 }
 
-/** Writes the key before its request: a request without a key would be signed for nothing. */
+/** Writes the key before its request, because a request whose key is lost would be signed for nothing. */
 export async function writePendingRequest(
   host: Host,
   spec: PendingCertificateSpec,

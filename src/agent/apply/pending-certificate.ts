@@ -7,8 +7,8 @@ import {
 } from './pending-certificate-store.ts'
 
 /**
- * Returns the pending key that will replace the installed one. A pending key that equals the installed one is
- * ignored: the run that installed it was interrupted before it deleted the pending files.
+ * Returns the pending key pair that will replace the installed one. A pending key that equals the installed
+ * one is ignored: the run that installed it was interrupted before it deleted the pending files.
  */
 export async function findPendingReplacement(
   host: Host,

@@ -19,7 +19,7 @@ export interface PlannedFileSpec extends PlannedAccess {
   readonly content: Uint8Array
 }
 
-/** What the ledger stores about a file. */
+/** Fields of a file that the ledger records. */
 export interface PlannedFileRecord extends PlannedAccess {
   readonly sha256: string
   readonly backup?: string | undefined
@@ -44,8 +44,8 @@ export async function inspectFile(
 }
 
 /**
- * Records the original state of a path outside our own directories before the first change. Inside them no
- * file belongs to anyone else.
+ * Records the original state of a path before its first change. Returns undefined inside hyperkube's own
+ * directories, where all files belong to hyperkube.
  */
 export async function recordFileBefore(
   spec: PlannedFileSpec,
@@ -60,7 +60,10 @@ export async function recordFileBefore(
   return { owner, mode, sha256, parents: await listParents(path, context), backup }
 }
 
-/** Writes a file if it differs. A foreign file at that path is kept beside it until ours is removed. */
+/**
+ * Writes a file if it differs. A foreign file at that path is renamed and restored when the planned file is
+ * removed.
+ */
 export async function writePlannedFile(
   { path, content, owner, mode }: PlannedFileSpec,
   context: MakeContext,
@@ -77,7 +80,7 @@ export async function writePlannedFile(
   return { changed: !same, record: { owner, mode, sha256, parents, backup: previous?.backup } }
 }
 
-/** A file that we wrote ourselves needs no backup. */
+/** Renames a foreign file to its backup path. A file that hyperkube wrote needs no backup. */
 async function backUpForeign(
   { files }: Host,
   path: string,
@@ -115,7 +118,7 @@ export async function removePlannedFile(
 ): Promise<RemoveResult> {
   const { files } = context.host
   const kind = (await files.stat(path))?.kind
-  // If the backup is gone, it was restored already and the file at this path is not ours.
+  // If the recorded backup is missing, it was restored already, and the file at this path is not hyperkube's.
   const isOurs = backup === undefined ? kind === 'file' : (await files.stat(backup)) !== undefined
   if (isOurs && kind !== 'directory')
     await (backup === undefined ? files.remove(path) : files.rename(backup, path))

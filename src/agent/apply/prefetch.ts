@@ -6,7 +6,7 @@ import { type RemoteArtifact, downloadArtifact } from './download.ts'
 import { replacementFileCheck } from './replace-files.ts'
 import type { EmitRunEvent } from './emit-run-event.ts'
 
-/** Parallel downloads; more would only share the same bandwidth. */
+/** Maximum number of parallel downloads. More downloads would only share the same bandwidth. */
 const maxParallel = 3
 
 export interface ArtifactDownload {
@@ -14,7 +14,10 @@ export interface ArtifactDownload {
   readonly artifact: RemoteArtifact
 }
 
-/** Lists the downloads that ops of any stage need: they take most of the time of a first run. */
+/**
+ * Lists the downloads that ops of any stage need. All of them start early, because they take most of the time
+ * of a first run.
+ */
 export function listArtifactDownloads(plan: NodePlan, ops: readonly Op[]): ArtifactDownload[] {
   const artifacts = plan.components.flatMap((component) => component.artifacts)
   return ops
@@ -31,7 +34,9 @@ export interface PrefetchDeps {
   readonly signal: AbortSignal
 }
 
-/** The first failure ends the other downloads and is returned with the op that needed it. */
+/**
+ * Downloads artifacts in parallel. The first failure aborts the other downloads and is returned with its op.
+ */
 export async function prefetchArtifacts(
   downloads: readonly ArtifactDownload[],
   { host, emit, signal }: PrefetchDeps,

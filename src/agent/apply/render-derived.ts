@@ -3,8 +3,9 @@ import { HyperkubeError } from '../../kit/errors.ts'
 const placeholder = /\$\{(\w+)(?:\|(\w+))?\}/g
 
 /**
- * Renders a file from values of a source: ${NAME} is a value, ${NAME|network} the network of an address with
- * a prefix. Returns undefined while the source lacks a value, because its writer may not have finished.
+ * Renders a template with values of a source file: ${NAME} is a value, ${NAME|network} the network of an
+ * address with a prefix. Returns undefined while a value is missing, because the program that writes the
+ * source may not have finished.
  */
 export function renderDerived(template: string, sourceText: string): string | undefined {
   const values = parseValues(sourceText)
@@ -15,7 +16,7 @@ export function renderDerived(template: string, sourceText: string): string | un
   )
 }
 
-/** Parses lines of NAME=VALUE. The last line counts only if it is terminated. */
+/** Parses lines of NAME=VALUE. A last line without a newline is ignored, because it may be incomplete. */
 export function parseValues(text: string): ReadonlyMap<string, string> {
   const lines = text.split('\n').slice(0, -1)
   return new Map(
@@ -40,7 +41,7 @@ function applyFilter(value: string, name: string, filter: string | undefined): s
   })
 }
 
-/** 10.244.3.1/24 becomes 10.244.3.0/24. */
+/** Converts an address with a prefix to its network: 10.244.3.1/24 becomes 10.244.3.0/24. */
 export function toNetworkAddress(text: string): string | undefined {
   const [, address = '', length = ''] = /^(\d+\.\d+\.\d+\.\d+)\/(\d+)$/.exec(text) ?? []
   const bytes = address.split('.').map(Number)
@@ -50,7 +51,7 @@ export function toNetworkAddress(text: string): string | undefined {
   return `${masked.join('.')}/${prefix}`
 }
 
-/** A byte with its first `bits` bits set. */
+/** Returns a byte with its first `bits` bits set. */
 function maskByte(bits: number): number {
   return 0xff & ~(0xff >> Math.min(8, Math.max(0, bits)))
 }

@@ -7,8 +7,8 @@ import { type IsReplacementFile, listFilesBelow } from './artifact-files.ts'
 import { type RemoveResult, wasRemoved } from './resource-handler.ts'
 
 /**
- * Recognizes what remains beside a program that was replaced while it ran. It is removed once no process uses
- * it.
+ * Returns a check for the `.old` and `.new` files that remain next to a program that was replaced while it
+ * ran. They are removed once no process uses them.
  */
 export function replacementFileCheck({ os }: Pick<Host, 'os'>): IsReplacementFile {
   if (os !== 'windows') return () => false
@@ -16,8 +16,8 @@ export function replacementFileCheck({ os }: Pick<Host, 'os'>): IsReplacementFil
 }
 
 /**
- * Moves every file of one directory into another in which programs may run: Windows cannot move such a
- * directory, and a running program only by itself. Files that do not belong there are removed.
+ * Moves every file of one directory to another and removes files that do not belong there. Windows cannot
+ * move a directory from which programs run, only the running programs one by one.
  */
 export async function replaceFiles(host: Host, from: string, to: string): Promise<void> {
   const { files } = host
@@ -30,10 +30,10 @@ export async function replaceFiles(host: Host, from: string, to: string): Promis
   await files.removeTree(from)
 }
 
-/** Upper limit of steps for one file. */
+/** Maximum number of steps to replace one file. */
 const maxSteps = 8
 
-/** Uses the same steps as the Windows worker to replace a program, so that the path is never without one. */
+/** Replaces a file with the same steps as the Windows worker, so that a program always exists at the path. */
 async function replaceFile({ files }: Host, from: string, path: string): Promise<void> {
   const digestIfFile = async (at: string): Promise<string | undefined> =>
     (await files.stat(at))?.kind === 'file' ? files.digest(at) : undefined
@@ -60,7 +60,7 @@ async function replaceFile({ files }: Host, from: string, path: string): Promise
       }
     }
     if (stepTaken) continue
-    // Only the previous program is left, and a process still uses it.
+    // The new program is in place. Only the previous one remains, because a process still uses it.
     if (observed.target === program.sha256) return
     throw problem
   }

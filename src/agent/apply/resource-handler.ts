@@ -16,18 +16,18 @@ export type ResourceObservation =
   | 'as-written'
   | {
       readonly drift: string
-      /** True if the resource is unchanged and only has to be renewed. */
+      /** True if the resource is as recorded and only has to be renewed. */
       readonly due?: boolean
     }
 
-/** Context of an inspection. Without a plan some checks are skipped. */
+/** Context of an inspection. Without a plan, checks against the plan are skipped. */
 export interface InspectContext<H extends Host = Host> {
   readonly host: H
   readonly ledger: Ledger
   readonly plan?: NodePlan
-  /** True if all certificates are to be renewed, including those that are still valid for long. */
+  /** True if all certificates must be renewed, including valid ones. */
   readonly renew?: boolean
-  /** Image digests by name, queried once for all images. */
+  /** Digests of images in the container runtime, keyed by name. They are queried once for all images. */
   readonly images?: ReadonlyMap<string, string> | undefined
 }
 
@@ -37,7 +37,7 @@ export interface MakeContext<H extends Host = Host> extends InspectContext<H> {
   readonly component: ComponentPlan
   readonly head: ResourceHeader
   readonly secrets: ReadonlyMap<string, Secret>
-  /** PEM, keyed by the path of the certificate file. */
+  /** Certificates as PEM, keyed by the path of the certificate file. */
   readonly certificates: ReadonlyMap<string, string>
   readonly emit: EmitRunEvent
   readonly signal: AbortSignal
@@ -51,7 +51,7 @@ export interface MakeResult<T extends OpTarget> {
 
 export interface RemoveResult {
   readonly changed: boolean
-  /** Paths of data that remain on the host. */
+  /** Paths of data directories that stay on the host. */
   readonly retained: readonly string[]
   /** Paths that are still in use. Their ledger entry stays, and a later run removes them. */
   readonly inUse?: readonly string[]
@@ -63,14 +63,20 @@ export interface ResourceHandler<T extends OpTarget, Spec, H extends Host = Host
   /** Finds the spec of a named resource in the plan of a component. */
   findSpec(component: ComponentPlan, name: string): Spec | undefined
   inspect(resource: ManagedResource<T>, context: InspectContext<H>): Promise<ResourceObservation>
-  /** Records the original state before the first change, so that an interrupted run can still restore it. */
+  /**
+   * Returns the ledger entry with the original state. It is saved before the first change, so that an
+   * interrupted run can still restore that state.
+   */
   recordBefore?(spec: Spec, context: MakeContext<H>): Promise<ManagedResource<T> | undefined>
-  /** Inspects first. `previous` is the ledger entry, written for this plan or an earlier one. */
+  /**
+   * Changes the resource only if it differs from the spec. `previous` is its ledger entry, which this or an
+   * earlier plan wrote.
+   */
   make(spec: Spec, context: MakeContext<H>, previous: ManagedResource<T> | undefined): Promise<MakeResult<T>>
   remove(resource: ManagedResource<T>, context: InspectContext<H>): Promise<RemoveResult>
 }
 
-/** A handler for ledger entries whose kind is known only at run time. */
+/** A handler for ledger entries whose resource kind is known only at run time. */
 export interface AnyResourceHandler {
   inspect(resource: LedgerResource, context: InspectContext): Promise<ResourceObservation>
   recordBefore(context: MakeContext): Promise<LedgerResource | undefined>
@@ -81,14 +87,14 @@ export interface AnyResourceHandler {
   remove(resource: LedgerResource, context: InspectContext): Promise<RemoveResult>
 }
 
-/** For a kind that every operating system has. */
+/** Wraps the handler of a resource kind that every operating system has. */
 export function handlerForAnyHost<T extends OpTarget, Spec>(
   handler: ResourceHandler<T, Spec>,
 ): AnyResourceHandler {
   return handlerForOs(handler, (host) => host)
 }
 
-/** For a kind that only one operating system has. */
+/** Wraps the handler of a resource kind that only one operating system has. */
 export function handlerForOs<T extends OpTarget, Spec, H extends Host>(
   handler: ResourceHandler<T, Spec, H>,
   toHost: (host: Host) => H,

@@ -1,7 +1,7 @@
 import type { LedgerResource } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 
-/** Paths that a plan writes. */
+/** Lists the paths that a plan writes. */
 export function listPlannedPaths({ components }: NodePlan): string[] {
   return components.flatMap(({ directories, files, derivedFiles, certificates, artifacts }) => [
     ...[...directories, ...files, ...derivedFiles].map(({ path }) => path),
@@ -10,7 +10,7 @@ export function listPlannedPaths({ components }: NodePlan): string[] {
   ])
 }
 
-/** Paths that a resource of the ledger occupies. */
+/** Lists the paths that a resource of the ledger occupies. */
 export function listResourcePaths(resource: LedgerResource): string[] {
   switch (resource.target) {
     case 'directory':

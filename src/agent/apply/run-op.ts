@@ -19,13 +19,13 @@ export interface Run<H extends Host = Host> {
   readonly signal: AbortSignal
 }
 
-/** What is needed to journal and report an op. */
+/** The fields of a run that are needed to journal and report an op. */
 export type OpRunContext = Omit<Run, 'host' | 'ledgerStore'>
 
 export type OpOutcome = 'done' | 'unchanged'
 type OpResult = Extract<RunEventBody, { type: 'op-ended' }>['result']
 
-/** Journals the op, then emits its event; the work follows. */
+/** Journals the start of an op and then emits its event. Called before the op is executed. */
 export async function beginOp({ journal, emit, signal }: OpRunContext, op: Op): Promise<void> {
   signal.throwIfAborted()
   await journal.write({ type: 'op-started', op })
@@ -49,13 +49,13 @@ export async function failOp(run: OpRunContext, op: Op, error: unknown): Promise
   }
   const failure = toOpError(op, run.name, error)
   const result: OpResult = { outcome: 'failed', failure: toFailure(failure) }
-  // A full disk also rejects the journal line; that must not hide the original error.
+  // If the disk is full, writing the journal fails too. That second error must not hide the first one.
   await run.journal.write({ type: 'op-ended', op, ...toJournalFailure(failure) }).catch(() => undefined)
   run.emit({ type: 'op-ended', op, result }, op.component)
   return failure
 }
 
-/** Runs one op with its start and end in the journal and in the events. */
+/** Executes one op and records its start and end in the journal and as events. */
 export async function runOp(run: OpRunContext, op: Op, work: () => Promise<OpOutcome>): Promise<OpOutcome> {
   await beginOp(run, op)
   try {

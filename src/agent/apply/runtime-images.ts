@@ -4,7 +4,7 @@ import type { Host } from '../host/host.ts'
 import { join } from '../host/host-path.ts'
 import { programName } from '../host/program-name.ts'
 
-/** The component that is the container runtime. */
+/** Name of the component that is the container runtime. */
 export const runtimeComponent = 'containerd'
 
 /** Paths of the programs that inspect and pull images. */
@@ -13,7 +13,10 @@ export interface ImageTools {
   readonly crictl: string
 }
 
-/** The programs come with the runtime. If two versions are present, the newer one stays. */
+/**
+ * Finds the programs in the artifacts of the ledger. If two versions are present, the one that was added last
+ * is used.
+ */
 export function findImageTools(host: Pick<Host, 'os'>, { resources }: Ledger): ImageTools | undefined {
   const findDirectory = (program: string): string | undefined =>
     resources
@@ -22,14 +25,14 @@ export function findImageTools(host: Pick<Host, 'os'>, { resources }: Ledger): I
   const [runtime, client] = [findDirectory(runtimeComponent), findDirectory('crictl')]
   if (runtime === undefined) return undefined
   const ctr = join(runtime, programName(host, 'ctr'))
-  // On Windows `ctr` pulls as well.
+  // On Windows `ctr` also pulls images.
   if (host.os === 'windows') return { ctr, crictl: ctr }
   return client === undefined ? undefined : { ctr, crictl: join(client, 'crictl') }
 }
 
 /**
- * Digests of images in the runtime, by every name under which one is kept; undefined if the runtime does not
- * run.
+ * Finds the digests of images in the container runtime, keyed by every name under which the runtime stores
+ * them. Undefined if the runtime does not run.
  */
 export async function findImages(
   { files, images, layout }: Host,
@@ -42,8 +45,8 @@ export async function findImages(
 }
 
 /**
- * Names that are missing, and names that refer to another image. Without a digest any image of that name is
- * accepted.
+ * Lists the names of an image that are missing in the runtime, and those that refer to another image. If
+ * `reference` has no digest, any image with the name is accepted.
  */
 export function findWrongNames(
   reference: string,

@@ -1,7 +1,7 @@
 import type { Host } from '../host/host.ts'
 import { resolveAccess } from './planned-access.ts'
 
-/** Content of a file with one setting per line. */
+/** Settings of a file with one setting per line, keyed by name. */
 export type SettingsLines = ReadonlyMap<string, string>
 
 const heading = '# Written by hyperkube, which writes it again.\n'
@@ -26,7 +26,9 @@ export async function hasSetting(host: Host, file: string, name: string, value: 
   return (await readSettingsFile(host, file)).get(name) === value
 }
 
-/** Sets one setting; without a value removes it. A file without settings is deleted. */
+/**
+ * Writes one setting to a file, or removes it if `value` is undefined. A file without settings is deleted.
+ */
 export async function persistSetting(
   host: Host,
   file: string,

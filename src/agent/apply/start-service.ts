@@ -8,10 +8,10 @@ import { beginWatch, startTimeoutMs, readStartStatus, type StartWatch, updateWat
 import type { ManagedResource } from './resource-handler.ts'
 import { type WaitResult, waitFor, type WaitOptions } from './wait-for.ts'
 
-/** Log lines that are shown of a failed service. */
+/** Maximum number of log lines that are shown for a failed service. */
 const maxLogLines = 20
 
-/** A service to start and its state before. */
+/** A service to start and its state before the start. */
 export interface ServiceStart {
   readonly service: ManagedResource<'service'>
   readonly action: 'start' | 'restart'
@@ -25,7 +25,10 @@ export interface BegunServiceStart {
   readonly watch: StartWatch
 }
 
-/** Always reloads the supervisor: an interrupted run may have left a unit file unread. */
+/**
+ * Enables the services and always reloads the supervisor, because an interrupted run may have left a unit
+ * file unread.
+ */
 export async function enableAndReload(host: Host, starts: readonly ServiceStart[]): Promise<void> {
   const services = getServiceManager(host)
   const disabled = starts.filter(({ before }) => !before.enabled)
@@ -34,8 +37,8 @@ export async function enableAndReload(host: Host, starts: readonly ServiceStart[
 }
 
 /**
- * Requests a start and does not wait for it. A service with pending changes is restarted, because only a
- * start makes it read them.
+ * Requests a start without waiting for it. A service with pending changes is restarted, because it reads them
+ * only at a start.
  */
 export async function beginServiceStart(host: Host, start: ServiceStart): Promise<BegunServiceStart> {
   const { service, action, component, before } = start
@@ -60,7 +63,7 @@ export interface AwaitedStart {
   readonly component: string
 }
 
-/** The services that run, and the first failed one, which ends the wait for the others. */
+/** The services that run, and the first one that failed. A failure ends the wait for the others. */
 export interface StartsResult {
   readonly running: ReadonlySet<string>
   readonly failed?: { readonly unit: string; readonly error: unknown }
@@ -118,7 +121,7 @@ export async function buildStartError(
 }
 
 /**
- * Stops a service and waits until it is down. The service of this process is skipped, because the stop would
+ * Stops a service and waits until it has stopped. The agent's own service is skipped, because the stop would
  * end this run.
  */
 export async function stopService(

@@ -18,12 +18,12 @@ import {
 } from './start-service.ts'
 import { isWorkerService, startWindowsWorker } from './start-windows-worker.ts'
 
-/** Ops that wait until all other ops of their stage are done. */
+/** Ops that are executed after all other ops of their stage. */
 export interface StageEndOps {
   readonly starts: readonly Op[]
-  /** Rendered from files that services write once they run. */
+  /** Ops for files that are rendered from output of running services. */
   readonly derived: readonly Op[]
-  /** Need a running runtime; no other op of the stage waits for them. */
+  /** Ops for images, which need a running container runtime. */
   readonly images: readonly Op[]
 }
 
@@ -33,9 +33,7 @@ export function isStart({ action }: Op): boolean {
   return action === 'start' || action === 'restart'
 }
 
-/**
- * Starts the services of a stage and waits until they run. Returns the starts that would end this process.
- */
+/** Starts the services of a stage and waits until they run. Returns the ops that would restart this agent. */
 export async function startStage(
   run: PlanRun,
   { starts, derived, images }: StageEndOps,
@@ -54,7 +52,7 @@ export async function startStage(
   }
   const isRuntime = ({ op }: { readonly op: Op }): boolean => op.component === runtimeComponent
   const archives = serviceStarts.some(isRuntime) ? await findImageArchives(run.host, run.plan) : []
-  // Uploaded images are loaded before anything could try to pull them from an unreachable registry.
+  // Uploaded images are loaded before another service can try to pull them from an unreachable registry.
   const first = archives.length === 0 ? [] : serviceStarts.filter(isRuntime)
   if (first.length > 0) await startGroup(run, first, [])
   await loadImageArchives(run, archives)
@@ -68,7 +66,10 @@ export async function startStage(
 
 type ServiceStarts = readonly { readonly op: Op; readonly start: ServiceStart }[]
 
-/** On Windows, worker services are started by the rounds that keep them running; others as on Linux. */
+/**
+ * Starts services together. On Windows, the worker services are started by the same rounds that keep them
+ * running.
+ */
 async function startGroup(run: PlanRun, starts: ServiceStarts, derived: readonly Op[]): Promise<void> {
   const { host } = run
   if (host.os === 'linux') {
@@ -83,7 +84,10 @@ async function startGroup(run: PlanRun, starts: ServiceStarts, derived: readonly
   if (workers.length > 0 || derived.length > 0) await startWindowsWorker({ ...run, host }, workers, derived)
 }
 
-/** True if a derived file needs output that the agent writes while it starts the services. */
+/**
+ * True if a derived file is rendered from the source VIP, which the agent reserves while it starts the
+ * services.
+ */
 function isDerivedDuringStart({ host, plan }: PlanRun, { name }: Op): boolean {
   if (host.os === 'linux') return false
   const all = plan.components.flatMap(({ derivedFiles }) => derivedFiles)
@@ -91,8 +95,8 @@ function isDerivedDuringStart({ host, plan }: PlanRun, { name }: Op): boolean {
 }
 
 /**
- * Decides whether a start would end the process that requests it, and whether it is needed: after an update
- * the running process may already be the new release.
+ * Decides whether an op would restart this agent, and whether that is needed. After an update the running
+ * agent may already be the new release.
  */
 function decideSelfRestart(
   { host }: PlanRun,
@@ -106,7 +110,7 @@ function decideSelfRestart(
   return reasons.size === 0 ? 'not-needed' : 'yes'
 }
 
-/** The service already uses everything that changed. */
+/** Marks a service as started without starting it, because it already uses everything that changed. */
 async function skipStart(run: PlanRun, op: Op): Promise<void> {
   await runOp(run, op, async () => {
     await run.ledgerStore.save(withStarted(run.ledgerStore.ledger, op.name))
@@ -136,7 +140,7 @@ async function startTogether(run: PlanRun, serviceStarts: ServiceStarts): Promis
     const ended = await awaitStarts(host, watched, emit, signal)
     await endStarts(run, begun.splice(0), ended)
   } catch (error) {
-    // A run that ends early does not wait for starts that it has begun.
+    // A run that fails or is aborted does not wait for the starts that it requested.
     for (const { op } of begun) await endOp(run, op, 'interrupted').catch(() => undefined)
     throw error
   }
@@ -163,7 +167,8 @@ async function endStarts(
 }
 
 /**
- * Recorded as started before the restart: the next agent then finds its own service without pending changes.
+ * Restarts the agent's own service. It is marked as started first, so that the new agent finds no pending
+ * changes.
  */
 export async function restartThisAgent(run: PlanRun, op: Op): Promise<void> {
   await runOp(run, op, async () => {
@@ -185,17 +190,14 @@ function findService({ ledgerStore }: Pick<PlanRun, 'ledgerStore'>, op: Op): Man
   throw new Error(`nothing is written down of ${op.name}`)
 }
 
-/** Finds the uploaded archives of all images in a plan, whichever stage needs them. */
+/** Finds the uploaded archives of all images in a plan, for any stage. */
 async function findImageArchives(host: Host, { components }: NodePlan): Promise<readonly string[]> {
   const images = [...new Set(components.flatMap((component) => component.images))]
   const archives = await Promise.all(images.map(async (image) => findDeliveredArchive(host, image)))
   return archives.filter((archive) => archive !== undefined)
 }
 
-/**
- * Only loads the archives. The op of each image verifies and records it later, and reports why it is
- * unavailable.
- */
+/** Loads uploaded images. The op of each image later verifies and records it, and reports a missing image. */
 async function loadImageArchives(
   { host, ledgerStore, signal }: PlanRun,
   archives: readonly string[],

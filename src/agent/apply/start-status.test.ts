@@ -14,7 +14,7 @@ const again: UnitState = {
   status: 1,
 }
 
-/** The status after some observations, each at a time in seconds. */
+/** Returns the status after a sequence of observations, each with its time in seconds. */
 function statusAfter(
   observations: readonly (readonly [seconds: number, state: UnitState])[],
   { before = idle, previous = undefined as string | undefined } = {},
@@ -107,7 +107,7 @@ test('it may exit a few times, or for a while, but not both', () => {
     is: 'failed',
     how: 'activating, auto-restart; it has ended 4 times; the last time with exit-code 1',
   })
-  // Also when observed in the middle of the next try.
+  // The start also counts as failed if it is observed during the next try.
   expect(
     statusAfter([
       [0, starting],

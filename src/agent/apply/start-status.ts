@@ -1,21 +1,21 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { isDown, type UnitState } from '../host/systemd.ts'
 
-/** What was observed so far of a service that is starting. Times are in milliseconds. */
+/** Observations of a service that is starting. Times are in milliseconds. */
 export interface StartWatch {
   readonly unit: string
   readonly begunAt: number
-  /** How long the service may exit repeatedly. */
+  /** Time in which the service may exit repeatedly before the start counts as failed. */
   readonly timeoutMs: number
-  /** Invocation that ran before; it is not the one to wait for. */
+  /** The systemd invocation that ran before the start. The watch waits for a different one. */
   readonly previousInvocation: string | undefined
   /** Restarts by systemd since the watch began. */
   readonly exits: number
   readonly restarts: number
-  /** Last observed invocation, and since when it runs. */
+  /** The last observed invocation; `runningSince` is the time at which it was first observed. */
   readonly invocation: string
   readonly runningSince: number
-  /** The last failed exit: systemd does not report it while the service starts again. */
+  /** The last failed exit, kept because systemd does not report it while the service starts again. */
   readonly lastExit: Pick<UnitState, 'result' | 'status'> | undefined
 }
 
@@ -27,14 +27,18 @@ export type StartStatus =
 /** A program without readiness notification counts as ready after it has run for this long. */
 const readyAfterMs = 1000
 /**
- * Some services exit while they wait for others. Only this much time and this many exits count as a failure.
+ * Some services exit while they wait for others. Repeated exits therefore count as a failure only after this
+ * time and `maxExits` exits.
  */
 const minTimeoutMs = 60_000
 const maxExits = 3
 /** Exit statuses from here on are systemd's own: it could not start the program (203: not executable). */
 const firstSystemdStatus = 200
 
-/** Timeout for a component: twice the time that its local probes may fail, and at least a minute. */
+/**
+ * Returns the start timeout of a component: twice the time that its local probes may fail, and at least a
+ * minute.
+ */
 export function startTimeoutMs({ probes }: Pick<ComponentPlan, 'probes'>): number {
   const local = probes.filter(({ scope }) => scope === 'local')
   return Math.max(
@@ -70,7 +74,7 @@ export function updateWatch(watch: StartWatch, state: UnitState, now: number): S
   const isSame = invocation === watch.invocation && active === 'active'
   return {
     ...watch,
-    // The counter of systemd restarts at zero after a manual start.
+    // The restart counter of systemd begins at zero after a manual start.
     exits: watch.exits + Math.max(0, restarts - watch.restarts),
     restarts,
     invocation: active === 'active' ? invocation : '',

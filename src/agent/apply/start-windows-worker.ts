@@ -31,7 +31,7 @@ export function isWorkerService({ component }: Pick<Op, 'component'>): boolean {
 
 /**
  * Starts services of a Windows worker with the same rounds that keep them running: in dependency order, with
- * the networks created in between. Derived files that need output of these rounds are written on the way.
+ * the networks created in between. Derived files that need output of a round are written between rounds.
  */
 export async function startWindowsWorker(
   run: PlanRun<WindowsHost>,
@@ -41,7 +41,8 @@ export async function startWindowsWorker(
   const { host, plan, emit, signal } = run
   const begun: BegunWorkerStart[] = []
   const pendingDerived = new Map(derived.map((op) => [op.name, op]))
-  // The service manager also stops the services that depend on a stopped one.
+  // The Windows service manager also stops services that depend on a stopped one. The rounds must start them
+  // again.
   const previous = await listRunningServices(run)
   const isAllUp = async (): Promise<boolean> => {
     const now = await listRunningServices(run)
@@ -65,13 +66,13 @@ export async function startWindowsWorker(
       },
     )
   } catch (error) {
-    // A run that ends early does not wait for starts that it has begun.
+    // A run that fails or is aborted does not wait for the starts that it requested.
     for (const { op } of begun) await endOp(run, op, 'interrupted').catch(() => undefined)
     throw error
   }
 }
 
-/** Names of worker services that run now. */
+/** Returns the names of worker services that run now. */
 async function listRunningServices({ host, plan }: PlanRun<WindowsHost>): Promise<ReadonlySet<string>> {
   const names = plan.components.flatMap(({ name: component, service }) =>
     service !== undefined && isWorkerService({ component }) ? [service.name] : [],
@@ -81,7 +82,8 @@ async function listRunningServices({ host, plan }: PlanRun<WindowsHost>): Promis
 }
 
 /**
- * A service with pending changes reads them only at a start. It is stopped here, and a later round starts it.
+ * Begins the op of a service. A service with pending changes is stopped here, and a later round starts it,
+ * because it reads them only at a start.
  */
 async function beginWorkerStart(
   run: PlanRun<WindowsHost>,
@@ -122,7 +124,7 @@ async function runOneRound(
   return end
 }
 
-/** Ends the op of every begun service that runs now. Throws for the first service that failed. */
+/** Ends the op of every requested service that runs now. Throws if one has failed. */
 async function endFinishedStarts(
   run: PlanRun<WindowsHost>,
   begun: BegunWorkerStart[],
@@ -135,7 +137,7 @@ async function endFinishedStarts(
     const state = states[index]
     if (state === undefined) throw new Error(`the supervisor reported nothing about ${one.op.name}`)
     one.watch = updateWatch(one.watch, state, now)
-    // A service that no round has started yet is still waiting.
+    // A service that is inactive has not been started by a round yet, so it is still waiting.
     const status =
       state.active === 'inactive'
         ? ({ is: 'waiting', for: reason } as const)

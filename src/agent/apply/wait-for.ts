@@ -1,7 +1,7 @@
 import type { Clock } from '../host/clock.ts'
 import type { RunEventBody } from './emit-run-event.ts'
 
-/** The result, or a text that says what is still missing. */
+/** The result, or a text that names what the wait is for. */
 export type WaitResult<T> = { readonly found: T } | { readonly for: string }
 
 export interface WaitOptions {
@@ -13,7 +13,10 @@ export interface WaitOptions {
 }
 
 const defaultIntervalMs = 200
-/** Milliseconds between two waiting events. The first one comes after a second, so short waits are silent. */
+/**
+ * Milliseconds between two waiting events. The first event comes after one second, so that short waits emit
+ * none.
+ */
 const reportIntervalMs = 5000
 
 /** Calls `check` until it returns a result, without a timeout. Emits a waiting event at intervals. */

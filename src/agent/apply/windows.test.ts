@@ -18,7 +18,7 @@ import { withCrashOnWindows } from './testing/crash-injection.ts'
 import { runReset } from './reset/reset.ts'
 
 let shared: SharedWindowsFixture
-/** A worker with an applied plan, shared by all tests that start from one. */
+/** A worker with an applied plan. Tests that need such a worker copy its state. */
 let appliedWorker: WindowsWorker
 let worker: WindowsWorker
 beforeAll(async () => {
@@ -49,7 +49,7 @@ async function leave() {
   return runReset({ host: worker.host, name: 'win1', run: someRunId, emit: () => undefined, signal })
 }
 
-/** Our services, networks and rules. */
+/** Returns hyperkube's running services, networks and firewall rules. */
 function ownState() {
   const { services, networks, rules } = worker.machine
   return {
@@ -59,7 +59,7 @@ function ownState() {
   }
 }
 
-/** Everything observable on the host, except for counters and what only a cluster knows. */
+/** Returns everything observable on the host, except counters and data that only a cluster knows. */
 function observeAll({ machine }: WindowsWorker) {
   const { services, rules, environment, networks, endpoints, policies, adapters, routes } = toSavedMachine(
     machine,
@@ -80,7 +80,7 @@ function observeAll({ machine }: WindowsWorker) {
   }
 }
 
-/** The part that belongs to other software. */
+/** Returns the part of the host's state that belongs to other software. */
 function observeForeign(one: WindowsWorker) {
   const all = observeAll(one)
   const isForeign = (name: string): boolean => ['hns', 'kubelet-exporter', 'corp-backup'].includes(name)
@@ -126,7 +126,8 @@ test('a first run makes all of it in its order, and a second one has nothing to 
     networks: ['nat', 'hyperkube-switch', 'flannel.4096'],
     rules: 5,
   })
-  // The file is rendered between the two starts of its stage, from what was written there.
+  // kube-proxy's configuration is rendered before kube-proxy starts, from the source VIP that was reserved
+  // after flanneld started.
   const config = `create derived-file ${settings}\\kube-proxy\\config.yaml`
   expect(lines.indexOf(config)).toBeLessThan(lines.indexOf('start service kube-proxy'))
   expect(worker.machine.policies).toMatchObject([{ sourceAddress: '10.244.3.2' }])
@@ -211,7 +212,7 @@ test('another version is installed beside the previous one, which is removed whe
   )
   const kubelet = findProcess(worker.machine, 'kubelet')
   expect(kubelet?.sha256).toBe(computeSha256('the program kubelet 1.37.2'))
-  // No service restarts for a program of another component.
+  // A service does not restart because of a program of another component.
   expect(findProcess(worker.machine, 'containerd')).toBe(before)
   expect(await diffHost(worker.host, worker.upgraded)).toEqual({ ops: [], findings: [] })
 })
@@ -265,7 +266,7 @@ test('what could not be removed, because the agent itself runs from it, is repor
   expect(exitHook).toBeDefined()
   expect(report.flatMap(({ inUse = [] }) => inUse)).toEqual([programs])
   expect(lines.some((line) => line.includes('is still used'))).toBe(true)
-  // Only the two running programs and their directories.
+  // Only the two running programs are left.
   const left = machine.files
     .all()
     .filter(({ path, directory }) => path.startsWith('C:\\hyperkube') && !directory)
@@ -299,7 +300,7 @@ test.each([151, 397])('killed after every %i calls and gone on with, it ends the
         return false
       },
     )
-    // Each run inspects everything first, which needs more calls when the plan is nearly applied.
+    // Each run first inspects everything. That takes more calls the more of the plan is applied.
     every += 20
   }
   expect(lives).toBeGreaterThan(3)
@@ -335,7 +336,7 @@ test('interrupted at every op and continued, it ends the same', async () => {
       secrets: new Map(),
       certificates,
       run: someRunId,
-      // Three ops per run, because each run inspects everything first.
+      // The run is aborted after three ops, because each run inspects everything first.
       emit: (what) => void (what.type === 'op-ended' && ++ended === 3 && stop.abort()),
       signal: stop.signal,
     }).then(

@@ -11,8 +11,8 @@ import { rollBackToPreviousPlan } from './rollback.ts'
 const file = 'provisional.json'
 
 /**
- * Undefined if there was no provisional change, or it was confirmed. An invalid file counts as none, so that
- * it causes no rollback.
+ * Returns undefined if there was no provisional change or it was confirmed. An invalid file is ignored, so it
+ * causes no rollback.
  */
 async function readProvisionalState(host: Host): Promise<ProvisionalState | undefined> {
   return readState(host, file, provisionalStateFormat)
@@ -29,32 +29,36 @@ async function deleteProvisionalState(host: Host): Promise<void> {
 /** The provisional change of a host, and its outcome. */
 export interface ProvisionalChanges {
   current(): Promise<HostProvisionalChange | undefined>
-  /** The plan that the active provisional change, or one that begins now, rolls back to. */
+  /**
+   * Returns the plan to which the host rolls back. If no provisional change is active, this is the current
+   * plan.
+   */
   readPreviousPlan(): Promise<NodePlan | undefined>
   /**
-   * From now on the host rolls back to its current plan. If the same change is active already, only its times
-   * are replaced.
+   * Starts a provisional change: unless confirmed, the host rolls back to its current plan. If the same
+   * change is active already, only its times are replaced.
    */
   begin(provisional: ProvisionalChange): Promise<HostProvisionalChange | undefined>
   reschedule(id: string, deadline: string): Promise<HostProvisionalChange | undefined>
   confirm(id: string): Promise<HostProvisionalChange | undefined>
-  /** Another change is made to the host, so the last rollback is not reported any more. */
+  /** Removes the report of the last rollback, because another change is made to the host. */
   forgetRolledBack(): Promise<void>
-  /** Does nothing if no provisional change is active. */
+  /** Rolls back the active provisional change, if there is one. */
   rollBack(run: string, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
 }
 
 const head = { apiVersion: 'hyperkube.dev/v1', kind: 'ProvisionalState' } as const
 
 export function createProvisionalChanges(host: Host): ProvisionalChanges {
-  // A rollback deletes the provisional change at its end; no other change may begin meanwhile.
+  // True during a rollback. A rollback deletes the provisional change at its end, so another one must not
+  // begin before.
   let isRollingBack = false
 
   const write = async (saved: ProvisionalState): Promise<HostProvisionalChange> => {
     await writeProvisionalState(host, saved)
     return toHostStatus(saved)
   }
-  /** Returns the active provisional change if it has this id. */
+  /** Returns the active provisional change, or undefined. Fails if the active change has another id. */
   const readActive = async (
     id: string,
   ): Promise<Extract<ProvisionalState, { state: 'provisional' }> | undefined> => {

@@ -20,7 +20,7 @@ const [before, tried] = [planWith('before'), planWith('tried')]
 const hostEvent = oneof(
   record({ what: constant('wait' as const), minutes: nat(20) }),
   record({ what: constant('restart' as const) }),
-  /** An agent that is killed during its check. */
+  /** The agent is killed during its check. */
   record({ what: constant('kill' as const), ends: nat(80) }),
   /**
    * An operator starts a provisional change for some minutes. The apply may be partial, and the claim may
@@ -43,7 +43,7 @@ test('whatever happens to a host and in which order, what was tried is kept or g
       await using host = await createTemporaryHost()
       await applyAndListOps(host, before)
       let agent = await startRollbackAgent(host)
-      /** The plan expected at the end; undefined as long as no provisional change is active. */
+      /** Plan expected at the end; undefined before the first provisional change. */
       let expectedPlan: NodePlan | undefined
       let generation = 0
       const { id } = provisionalUntil(0)
@@ -89,7 +89,8 @@ test('whatever happens to a host and in which order, what was tried is kept or g
       const wasActive = await isActive()
       const text = async () => (await host.files.read(setting))?.toString('utf8')
       const textBefore = await text()
-      // The longest time, the longest delay, and the minute in which an operator's claim times out.
+      // Longest provisional time, then the longest delay plus the minute after which an operator's claim
+      // times out.
       host.clock.time = later(30)
       await agent.check()
       host.clock.time = later(4 + 1)

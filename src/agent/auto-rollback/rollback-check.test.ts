@@ -54,7 +54,7 @@ test('an unconfirmed change is rolled back by the host itself, after its delay',
     plan: computeDigest(previousPlan),
   })
   expect(journal.at(-1)).toMatchObject({ type: 'run-ended', outcome: 'done' })
-  // Nothing is done twice.
+  // A second check adds nothing to the journal.
   await check()
   expect((await readJournal(host)).map(({ body }) => body)).toEqual(journal)
 })
@@ -138,7 +138,8 @@ test('an operator keeps it waiting, and not for ever', async () => {
     await check()
   }
   expect(await readSetting(host)).toBe('tried')
-  // The operator sends no heartbeat any more: the claim times out after a minute, then the delay counts.
+  // The operator no longer sends heartbeats: the claim times out after one minute, then the rollback delay
+  // begins.
   host.clock.time += 2 * minute
   await check()
   expect(await readSetting(host)).toBe('tried')
@@ -157,7 +158,7 @@ test('the rollback waits for a run, and an operator who follows the run may cont
   const checking = check()
   longRun.resolve()
   expect(await checking).toEqual({ nextMs: 15_000 })
-  // The operator sends no heartbeat while following the run, and sends one half a minute later.
+  // The operator sends no heartbeat while following the run; the next one comes half a minute after the run.
   host.clock.time += minute / 2
   await check()
   await claims.requireHeld(ana)

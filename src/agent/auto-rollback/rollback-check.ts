@@ -18,14 +18,17 @@ export interface RollbackCheckDeps {
 
 /** How often the agent checks whether it must roll back, in milliseconds. A check reads one small file. */
 export const rollbackCheckIntervalMs = 15_000
-/** Lower bound of the interval when the deadline is near. */
+/** Shortest time until the next check, in milliseconds, used when the deadline is near. */
 const minIntervalMs = 1000
-/** Retry interval after a failed rollback; the usual cause is a service that does not start. */
+/**
+ * Time until the next try after a failed rollback, in milliseconds. A rollback usually fails because a
+ * service does not start.
+ */
 const retryIntervalMs = 60_000
 
 /**
- * Rolls back when the time of a provisional change is over. All state is on disk, except since when no
- * operator was active; a restarted agent waits for operators again.
+ * Rolls back a provisional change after its deadline. Only the time of the last operator activity is kept in
+ * memory: a restarted agent counts from its start.
  */
 export function createRollbackCheck(deps: RollbackCheckDeps): () => Promise<TickResult> {
   const { host, work, runs, claims, log, signal } = deps
@@ -33,7 +36,9 @@ export function createRollbackCheck(deps: RollbackCheckDeps): () => Promise<Tick
   let since = time()
 
   const readInactivity = (): Inactivity => ({ since, isReleased: claims.held?.released ?? true })
-  /** When to roll back; undefined if no provisional change is active. */
+  /**
+   * Returns when to roll back, in milliseconds since 1970, or undefined if no provisional change is active.
+   */
   const findRollbackTime = async (): Promise<number | undefined> => {
     const provisional = await work.provisional()
     return provisional?.state === 'provisional'
@@ -42,7 +47,7 @@ export function createRollbackCheck(deps: RollbackCheckDeps): () => Promise<Tick
   }
 
   return async () => {
-    // An operator who follows a run sends no heartbeat meanwhile.
+    // An operator who follows a run sends no heartbeat, so a running run also counts as use of the host.
     const isInUse = (await isLockedByOther(deps)) || (runs.busy && !readInactivity().isReleased)
     if (isInUse || time() < since) since = time()
     const at = await findRollbackTime()
@@ -54,7 +59,7 @@ export function createRollbackCheck(deps: RollbackCheckDeps): () => Promise<Tick
       runs,
       'roll back an unconfirmed provisional change',
       async (run, emit, stop) => {
-        // An operator may have come meanwhile and moved the deadline.
+        // Check again: an operator may have connected or moved the deadline since.
         if (((await findRollbackTime()) ?? Infinity) > time() || (await isLockedByOther(deps))) return
         await work.rollback(run, emit, stop)
         log('rolled back an unconfirmed provisional change')

@@ -20,9 +20,9 @@ export interface RollbackOptions {
 }
 
 /**
- * Applies the previous plan with what the host has, because no operator can sign certificates or send
- * secrets. Certificates stay, as a newer one suits both plans. Secret files stay, as no provisional change
- * modifies them. The agent release stays, because an operator may have replaced it meanwhile.
+ * Applies the previous plan using only data on the host, because no operator is there to sign certificates or
+ * send secrets. Certificates stay: a newer one fits both plans. Secret files stay: provisional changes do not
+ * modify them. The agent release stays: an operator may have replaced it since.
  */
 export async function rollBackToPreviousPlan({
   host,
@@ -65,7 +65,7 @@ function needsOperator({ components }: NodePlan, { target, name, action }: Op): 
   }
 }
 
-/** Reads the certificates that were installed last. */
+/** Returns the certificates that the ledger lists as installed. */
 async function readInstalledCertificates(host: Host): Promise<PlannedCertificate[]> {
   return ((await readLedger(host))?.resources ?? []).flatMap(toPlannedCertificate)
 }

@@ -20,7 +20,7 @@ import { readSelinux } from './linux/selinux.ts'
 import { readSwap } from './linux/swap.ts'
 import type { FactSource } from './source.ts'
 
-/** One reader per field: a new field in the contract needs a row here. */
+/** Readers of all facts, one per field. The type requires an entry for each field of the contract. */
 const linuxFacts: { readonly [Field in Exclude<keyof LinuxFacts, 'os'>]-?: Fact<Field> } = {
   hostname: readHostname,
   machineId: readMachineId,
@@ -48,8 +48,8 @@ const linuxFacts: { readonly [Field in Exclude<keyof LinuxFacts, 'os'>]-?: Fact<
 }
 
 /**
- * Collects all facts of a Linux host in parallel. `host` is its name in cluster.yml; its own hostname is one
- * of the facts.
+ * Collects all facts of a Linux host in parallel. `host` is the name in cluster.yml; the hostname of the
+ * machine is one of the facts.
  */
 export async function collectFacts(source: FactSource, host: string): Promise<Facts> {
   const cached = cacheCommands(source)
@@ -60,9 +60,7 @@ export async function collectFacts(source: FactSource, host: string): Promise<Fa
   return factsFormat.newest.schema.parse({ apiVersion: 'hyperkube.dev/v1', kind: 'Facts', host, system })
 }
 
-/**
- * Runs each command once, even if two facts need it: starting a program costs more than reading all files.
- */
+/** Runs each command only once, even if several facts need its output, because starting a program is slow. */
 function cacheCommands(source: FactSource): FactSource {
   const results = new Map<string, ReturnType<FactSource['run']>>()
   return {

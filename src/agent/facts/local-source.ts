@@ -6,10 +6,10 @@ import { runProgram } from '../../kit/command.ts'
 import { fileExists } from '../../kit/files.ts'
 import { type FactSource, programDirectories, type FileSystemSpace } from './source.ts'
 
-/** Milliseconds. A program that takes longer hangs, and its output is not a fact about the host. */
+/** Maximum duration of a command in milliseconds. A program that takes longer is hanging. */
 const commandTimeoutMs = 5000
 
-/** The host that this program runs on. */
+/** Creates read access to the host on which this program runs. */
 export function createLocalFactSource(): FactSource {
   return {
     arch: process.arch,
@@ -30,10 +30,13 @@ export function createLocalFactSource(): FactSource {
   }
 }
 
-/** Synchronous calls are several times faster here: /proc is in memory, so there is no disk to wait for. */
+/**
+ * Reads the targets of all links in a directory of /proc. Synchronous calls are several times faster here,
+ * because /proc is in memory.
+ */
 function readLinks(directory: string): readonly string[] {
   const names = tryOr(() => readdirSync(directory), [])
-  // The file may have been closed meanwhile.
+  // The process may have closed the file meanwhile.
   return names.flatMap((name) => tryOr(() => [readlinkSync(join(directory, name))], []))
 }
 
@@ -49,7 +52,7 @@ function toSpace({ bsize, blocks, bavail }: StatsFs): FileSystemSpace {
   return { totalBytes: clampBytes(blocks * bsize), availableBytes: clampBytes(bavail * bsize) }
 }
 
-/** File systems without a size limit report a number beyond the safe integers. */
+/** Limits a size to the safe integers, because file systems without a size limit report larger numbers. */
 function clampBytes(amount: number): number {
   return Math.min(amount, Number.MAX_SAFE_INTEGER)
 }

@@ -7,21 +7,24 @@ import { HyperkubeError } from '../../kit/errors.ts'
  * empty list.
  */
 export interface FactSource {
-  /** Node's name: x64, arm64. */
+  /** Architecture in Node's notation: x64, arm64. */
   readonly arch: string
   readonly now: () => Date
-  /** Interfaces that are up, by name. */
+  /** Returns the network interfaces that are up, keyed by name. */
   readonly interfaces: () => Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>
   readonly readFile: (path: string) => Promise<string | undefined>
   readonly exists: (path: string) => Promise<boolean>
   readonly listDirectory: (path: string) => Promise<readonly string[]>
-  /** Target of a link. */
+  /** Returns the target of a link. */
   readonly readLink: (path: string) => Promise<string | undefined>
-  /** Targets of all links in a directory. One call, because a process may have thousands. */
+  /**
+   * Returns the targets of all links in a directory. This is one call, because a process may have thousands
+   * of open files.
+   */
   readonly readLinks: (directory: string) => Promise<readonly string[]>
-  /** Space on the file system that contains a path. */
+  /** Returns the space on the file system that contains a path. */
   readonly space: (path: string) => Promise<FileSystemSpace | undefined>
-  /** A missing program returns 127, as in a shell. */
+  /** Runs a command. If the program does not exist, the exit code is 127, as in a shell. */
   readonly run: (argv: Argv) => Promise<Pick<CommandResult, 'code' | 'stdout'>>
 }
 
@@ -30,7 +33,7 @@ export interface FileSystemSpace {
   readonly availableBytes: number
 }
 
-/** Where services find programs, independent of the caller's PATH. */
+/** Directories in which services search programs, independent of the caller's PATH. */
 export const programDirectories: readonly string[] = [
   '/usr/local/sbin',
   '/usr/local/bin',
@@ -40,7 +43,7 @@ export const programDirectories: readonly string[] = [
   '/bin',
 ]
 
-/** Reads a file that every host has. Without it no plan is possible. */
+/** Reads a file that every Linux host has. Throws if it cannot be read. */
 export async function readRequiredFile(source: Pick<FactSource, 'readFile'>, path: string): Promise<string> {
   const text = await source.readFile(path)
   if (text !== undefined) return text

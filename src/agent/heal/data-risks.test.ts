@@ -33,7 +33,7 @@ function planWith(...members: readonly string[]): NodePlan {
   return { ...plan, roles: ['control-plane'] }
 }
 
-/** A member that has started. */
+/** Applies a plan with an etcd member and lets the member start. */
 async function startMember(plan: NodePlan): Promise<NodePlan> {
   publishPrograms(host, plan)
   await applyAndListOps(host, plan)

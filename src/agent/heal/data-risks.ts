@@ -7,7 +7,7 @@ import type { UnitState } from '../host/systemd.ts'
 
 const database = 'its database is damaged'
 
-/** Log messages of an etcd member that cannot start because of its data, and what they mean. */
+/** Log messages of an etcd member that cannot start because of its data, each with its meaning. */
 const signs: readonly (readonly [sign: RegExp, meaning: string])[] = [
   [/walpb: crc mismatch|wal: crc mismatch/i, 'its log does not match its checksums'],
   [
@@ -30,7 +30,7 @@ const signs: readonly (readonly [sign: RegExp, meaning: string])[] = [
 
 const maxLineLength = 200
 
-/** Returns the newest sign of damage with its log line; undefined if there is none. */
+/** Returns the newest log line that shows damage, with its meaning, or undefined if there is none. */
 export function findEtcdDamage(lines: readonly string[]): string | undefined {
   for (const line of lines.toReversed()) {
     const meaning = signs.find(([sign]) => sign.test(line))?.[1]
@@ -39,23 +39,23 @@ export function findEtcdDamage(lines: readonly string[]): string | undefined {
   return undefined
 }
 
-/** Why nothing may be done to a component: it would risk data. */
+/** Reason why healing must not act on etcd: it would risk data. */
 export interface EtcdDataRisk {
   readonly code: 'ETCD_DATA_LOST' | 'ETCD_DATA_DAMAGED'
   readonly because: string
-  /** The command that an operator types. */
+  /** Command for the operator. */
   readonly hint: string
 }
 
-/** Reads the state of a unit. A caller that knows the state already passes its own. */
+/** Reads the state of a unit. Callers that already know the state can pass another function. */
 type ReadUnitState = (unit: string) => Promise<UnitState>
 
-/** Covers the log of one start attempt and the one before it. */
+/** Number of log lines to read, enough for the last two start attempts. */
 const lastLines = 60
 
 /**
- * Finds components that must not be healed. Marks a running etcd member as initialized, so that a later loss
- * of its data is detected; changes nothing else.
+ * Finds components that must not be healed. Also marks a running etcd member as initialized, so a later loss
+ * of its data is detected.
  */
 export async function findDataRisks(
   host: LinuxHost,
@@ -84,7 +84,7 @@ async function findEtcdDataRisk(
     if (!isInitialized && hasData) await markInitialized(host)
     return undefined
   }
-  // A member that is just starting may still repair itself.
+  // A member that is just starting may still repair its data.
   if (!hasData || (active === 'activating' && sub !== 'auto-restart')) return undefined
   const damage = findEtcdDamage(await systemd.lines(etcdUnit, lastLines))
   if (damage === undefined) return undefined
@@ -97,7 +97,10 @@ async function markInitialized(host: LinuxHost): Promise<void> {
   await host.files.write(etcdInitializedFile, Buffer.from(''), access)
 }
 
-/** With healthy peers the member rejoins as a new one; a single member needs a snapshot. */
+/**
+ * Returns the command for the operator. With healthy peers the member can rejoin as a new one; a single
+ * member needs a snapshot.
+ */
 function formatHint({ host, components }: NodePlan): string {
   const bootstrapText = components
     .find(({ name }) => name === 'etcd')

@@ -5,14 +5,17 @@ import type { Host } from '../host/host.ts'
 
 const file = 'heal.json'
 
-/** The heal state: in memory, and on disk for the next agent process. */
+/** Keeps the heal state in memory, and on disk for the next agent process. */
 export interface HealStateStore {
   readonly current: HealState
   /** Changes the state in memory at once; resolves when it is on disk. */
   update(next: (state: HealState) => HealState): Promise<void>
 }
 
-/** An unreadable state counts as none: unhealthy components then start at their first step. */
+/**
+ * Opens the store. An unreadable state is ignored; escalations of unhealthy components then begin at their
+ * first step.
+ */
 export async function openHealState(host: Host): Promise<HealStateStore> {
   let state = (await readState(host, file, healStateFormat)) ?? emptyState
   const queue = createMutex()

@@ -11,7 +11,7 @@ import { healOnce, healIntervalMs, type HealLoopDeps } from './loop.ts'
 import { watchHost } from './watch-host.ts'
 
 export interface HostHealerDeps extends Omit<HealLoopDeps, 'watch' | 'budget' | 'observedSince'> {
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
   readonly log: (text: string) => void
 }
@@ -21,10 +21,10 @@ export interface HostHealer extends Healer {
   run(): Promise<void>
 }
 
-/** How many stored actions are reported. */
+/** Maximum number of actions in a health report. */
 const maxReportedActions = 50
 
-/** Milliseconds until the first round: a starting agent answers requests first. */
+/** Milliseconds until the first round, so a starting agent can first answer requests. */
 const firstDelayMs = 1000
 
 export function createHostHealer(deps: HostHealerDeps): HostHealer {
@@ -33,7 +33,7 @@ export function createHostHealer(deps: HostHealerDeps): HostHealer {
   const time = (): number => clock.now().getTime()
   const wakeup = createWakeup(clock)
   const watch = watchHost({ ...deps, onChange: () => wakeup.wake() })
-  // Our own healing run must not count as a reason to suspend healing.
+  // True during the healer's own run, which must not suspend healing.
   let acting = false
   const operations: HealOperations = {
     ...deps.operations,

@@ -19,7 +19,7 @@ async function healthyHost(): Promise<TemporaryHost & AsyncDisposable> {
   return host
 }
 
-/** In rounds: until the start grace is over, and until a failure counts. */
+/** Number of rounds until the start grace is over, and until a failure is noticed. */
 const [settledAfter, noticedAfter] = [15, 5]
 
 test('what is silent is restarted once, and said to be well again; what is well is left alone', async () => {

@@ -17,7 +17,7 @@ import { findSuspension } from './suspension.ts'
 import type { HealStateStore } from './heal-state-store.ts'
 import type { HostWatch } from './watch-host.ts'
 
-/** Interval of healing rounds when nothing happens, in milliseconds. */
+/** Milliseconds between healing rounds if nothing changes. */
 export const healIntervalMs = 5000
 
 export interface HealLoopDeps extends LockedByOtherDeps {
@@ -28,19 +28,22 @@ export interface HealLoopDeps extends LockedByOtherDeps {
   readonly stateStore: HealStateStore
   readonly policy: EscalationPolicy
   readonly budget: HealBudget
-  /** When observation began: milliseconds since 1970. */
+  /** Time at which the agent began to observe the host, in milliseconds since 1970. */
   readonly observedSince: number
   readonly signal: AbortSignal
 }
 
-/** Runs one healing round. `hasChanges` means that a probe or a pause has changed. */
+/**
+ * Runs one healing round. `hasChanges` is true if the state of a probe or a pause has changed since the last
+ * round.
+ */
 export async function healOnce(deps: HealLoopDeps, hasChanges: boolean): Promise<TickResult> {
   const { host, operations, watch, stateStore, signal } = deps
   const observed = await watch.observe(hasChanges ? 'news' : 'usual', signal)
   if (observed === undefined) return { nextMs: healIntervalMs, problems: [] }
   const { plan, digest, components } = observed
   const problems: unknown[] = []
-  // A full disk may be the problem to heal: go on with the state in memory.
+  // A full disk may be the problem to heal, so healing continues with the state in memory.
   const saveState = async (next: (before: HealState) => HealState): Promise<void> =>
     stateStore.update(next).catch((error: unknown) => void problems.push(error))
   await saveState((before) =>
@@ -53,11 +56,13 @@ export async function healOnce(deps: HealLoopDeps, hasChanges: boolean): Promise
     notices,
     healState: next,
   } = decideHealing({ ...deps, now, components, healState: stateStore.current, suspended })
-  // Written before any step: an agent that dies during a step must not restart the escalation.
+  // The state is written before any step. Otherwise an agent that dies during a step would begin the
+  // escalation again.
   await saveState(() => next)
   for (const notice of notices) operations.report(notice)
   for (const step of steps) {
-    // Stops if an operator has come meanwhile or has paused healing. Our own runs wait for each other.
+    // Stop if an operator has claimed the host or paused healing since the decision. A busy run is no reason
+    // to stop, because runs wait for each other.
     if ((await findSuspension({ ...deps, runs: { busy: false } }, stateStore.current)) !== undefined) break
     const actions = await performSafely(deps, plan, step)
     watch.invalidate()

@@ -10,7 +10,10 @@ export interface Suspension {
   readonly code?: string
 }
 
-/** Returns why nothing is healed now, whatever is found: an operator, a restore or a run has the host. */
+/**
+ * Returns why healing must not act now: a pause, an operator, a restore or a run. Returns undefined if it may
+ * act.
+ */
 export async function findSuspension(
   { host, work, claims, runs }: LockedByOtherDeps & { readonly runs: Pick<Runs, 'busy'> },
   healState: HealState,
@@ -26,7 +29,7 @@ export async function findSuspension(
   return runs.busy ? { because: 'a run is under way' } : undefined
 }
 
-/** Pauses healing for this many milliseconds; 0 ends a pause. Returns the pause that is active now. */
+/** Pauses healing for this many milliseconds; 0 ends the pause. Returns the active pause, if there is one. */
 export async function setPause(
   healState: HealStateStore,
   milliseconds: number,
@@ -41,7 +44,8 @@ export async function setPause(
 }
 
 /**
- * Returns a pause that is not over. No pause lasts longer than the maximum, even if the clock was set back.
+ * Returns the active pause, if there is one. A pause that would last longer than the maximum is ignored,
+ * because the clock was set back.
  */
 export function findActivePause({ paused }: Pick<HealState, 'paused'>, now: number): HealPause | undefined {
   if (paused === undefined) return undefined

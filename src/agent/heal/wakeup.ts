@@ -1,11 +1,11 @@
 import type { Clock } from '../host/clock.ts'
 
-/** Wakes a loop that waits. */
+/** Wakes a waiting loop early. */
 export interface Wakeup {
   wake(): void
-  /** Whether `wake` was called since the last call; resets it. */
+  /** Returns true if `wake` was called since the last call of `consume`. */
   consume(): boolean
-  /** Waits for this time, or until `wake` is called. */
+  /** Waits for this many milliseconds or until `wake` is called. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 

@@ -4,7 +4,7 @@ import type { DataRisk } from './decision/component-observation.ts'
 import { elapsed } from './decision/elapsed.ts'
 import type { DriftObservation, HealOperations } from './heal-operations.ts'
 
-/** How old an observation may be, in milliseconds. */
+/** Maximum age of an observation in milliseconds. */
 const maxAgeMs = { stable: 60_000, unstable: 10_000 } as const
 
 export interface DiskObservation {
@@ -16,7 +16,7 @@ export interface DriftWatch {
   readonly current: DiskObservation
   /** Checks drift and data risks again if the last check is too old for this mode. */
   refresh(plan: NodePlan, mode: keyof typeof maxAgeMs): Promise<void>
-  /** Something was done: the last check does not count any more. */
+  /** Forces a new check, because the host was changed. */
   invalidate(): void
 }
 

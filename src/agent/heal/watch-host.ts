@@ -18,7 +18,7 @@ export interface WatchHostDeps {
   readonly host: Host
   readonly operations: Pick<HealOperations, 'runProbe' | 'detectDrift' | 'findDataRisks'>
   readonly random: () => number
-  /** Called when a probe has changed its state. */
+  /** Called when the state of a probe has changed. */
   readonly onChange: () => void
   readonly signal: AbortSignal
 }
@@ -28,14 +28,14 @@ export interface HostObservation extends WatchedPlan {
   readonly probes: readonly ProbeRecord[]
 }
 
-/** Everything known about a host, as fresh as needed. */
+/** Collects everything that is known about a host. */
 export interface HostWatch {
   /**
-   * With `news` the supervisor is queried again; with `fresh` every source is. Undefined as long as no plan
-   * was applied to the host.
+   * Returns the current observation, or undefined if no plan was applied to the host yet. `news` queries
+   * systemd again, `fresh` all sources.
    */
   observe(mode: 'usual' | 'news' | 'fresh', signal: AbortSignal): Promise<HostObservation | undefined>
-  /** Something was done: drift must be checked again. */
+  /** Forces a new drift check, because the host was changed. */
   invalidate(): void
 }
 
@@ -73,7 +73,7 @@ export function watchHost({ host, operations, random, onChange, signal: end }: W
   }
 }
 
-/** Whether a component needs more frequent checks. */
+/** True if a component is failing or not running, so checks must be more frequent. */
 function isUnstable(components: readonly ComponentObservation[]): boolean {
   return components.some(
     (one) =>

@@ -9,7 +9,10 @@ export interface WatchedPlan {
   readonly digest: string
 }
 
-/** Reads the last applied plan. The plan is large, so it is read again only when its file has changed. */
+/**
+ * Returns a function that reads the last applied plan. The plan is large, so it is read again only if its
+ * file has changed.
+ */
 export function watchPlan(host: Host): () => Promise<WatchedPlan | undefined> {
   let known: { readonly stamp: string; readonly watched: WatchedPlan | undefined } | undefined
   return async () => {

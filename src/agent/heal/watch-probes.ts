@@ -10,29 +10,33 @@ import { withJitter } from '../loop/run-loop.ts'
 import { type ProbeRecord, recordProbeResult, createProbeRecord } from './decision/probe-record.ts'
 import type { RunProbe, ProbeResult } from './probe-result.ts'
 
-/** Probes that run at once; more of them would measure their own load. */
+/**
+ * Maximum number of probes that run at the same time. With more, probes would measure the load that they
+ * cause.
+ */
 const maxConcurrent = 8
-/** A failed probe runs again after this time at the latest, in milliseconds. */
+/** Milliseconds after which a failed probe runs again at the latest. */
 const retryIntervalMs = 5000
-/** Every probe runs for the first time within this time, in milliseconds. */
+/** Milliseconds over which the first runs of all probes are spread. */
 const initialSpreadMs = 3000
 
 export interface WatchProbesDeps {
   readonly runProbe: RunProbe
   readonly clock: Clock
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
-  /** Called when a probe has changed its state. */
+  /** Called when the state of a probe has changed. */
   readonly onChange: () => void
 }
 
-/** The probes of a plan, each at its own interval. */
+/** Runs the probes of a plan, each at its own interval. */
 export interface ProbeWatch {
-  /** Watches the probes of this plan until the signal aborts. Records of unchanged probes are kept. */
+  /** Runs the probes of this plan until the signal aborts. Records of unchanged probes are kept. */
   follow(plan: NodePlan | undefined, signal: AbortSignal): void
   readonly current: readonly ProbeRecord[]
   /**
-   * Runs every probe now. The results are not recorded, so that frequent requests cannot make a probe fail.
+   * Runs all probes now. The results are not recorded, so frequent calls cannot make a probe count as
+   * failing.
    */
   runAll(signal: AbortSignal): Promise<readonly ProbeRecord[]>
 }
@@ -93,7 +97,7 @@ export function watchProbes({ runProbe, clock, random, onChange }: WatchProbesDe
           }
         }),
       )
-      // Only the signal ends it.
+      // `watch` rejects only when the signal aborts.
       for (const one of watched) watch(one, until).catch(() => undefined)
     },
     get current() {

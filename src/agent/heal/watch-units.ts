@@ -4,15 +4,15 @@ import type { Systemd } from '../host/systemd.ts'
 import { elapsed } from './decision/elapsed.ts'
 import { updateUnitObservation, type UnitObservation } from './decision/unit-observation.ts'
 
-/** How old an observation may be, in milliseconds: every query starts a process. */
+/** Maximum age of an observation in milliseconds. Queries are limited because each one starts a process. */
 const maxAgeMs = { stable: 30_000, unstable: 10_000, news: 1000 } as const
 
 export interface UnitWatch {
-  /** By component. */
+  /** Last observation of each unit (key: component name). */
   readonly current: ReadonlyMap<string, UnitObservation>
-  /** Queries all units at once if the last query is too old for this mode. */
+  /** Queries all units if the last query is too old for this mode. */
   refresh(plan: NodePlan, mode: keyof typeof maxAgeMs): Promise<void>
-  /** The component was healthy since its service was started. */
+  /** Records that the component was healthy after the last start of its service. */
   markHealthy(component: string): void
 }
 

@@ -24,8 +24,8 @@ type SharedOperation =
   | 'rollback'
 
 export function createSharedOperations(host: Host): Pick<HostOperations, SharedOperation> {
-  // A repeated request over a new connection must not create keys at the same time: each would create half of
-  // them.
+  // A client may repeat a request over a new connection. Without the mutex both requests would create keys at
+  // the same time and overwrite each other's.
   const keyMutex = createMutex()
   const provisionalChanges = createProvisionalChanges(host)
   return {

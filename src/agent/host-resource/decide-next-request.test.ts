@@ -46,7 +46,7 @@ test('nothing is done for a lower fence than was ever shown, or stands beside it
     highestFence: { transitions: 6 },
     refused: [refused('a', 'fence')],
   })
-  // Another holder with the same number.
+  // A fence with the same number and another holder is refused.
   const other = request('a', 5, { fence: { holder: 'x', transitions: 5 } })
   expect(decideFor([other], { state: stateWithFence }).refused).toEqual([refused('a', 'fence')])
 })

@@ -9,29 +9,35 @@ import type { HostRequestState } from '../../contract/host-request-state.ts'
 import { z } from 'zod'
 
 export interface RequestDecisionInput {
-  /** Unvalidated requests from the host's API object; anyone may have written them. */
+  /**
+   * Requests from the host's API object. They are not validated, because any client with write access may
+   * have written them.
+   */
   readonly requests: readonly unknown[]
   readonly state: HostRequestState
   /** Milliseconds since 1970. */
   readonly now: number
   /** Highest generation of the operator lock that this host has seen. */
   readonly generation: number
-  /** True while an operator holds this host: acceptable requests wait. */
+  /** True while an operator holds the lock of this host. Acceptable requests then wait. */
   readonly isLocked: boolean
 }
 
 export interface RequestDecision {
-  /** Highest fence ever presented. It must be stored before anything else is done. */
+  /** Highest fence of all requests so far. It must be stored before a request is handled. */
   readonly highestFence: Fence | undefined
-  /** The next request to handle. One at a time: handling it may change which others are acceptable. */
+  /**
+   * The next request to handle. Only one is returned, because handling it may change which others are
+   * acceptable.
+   */
   readonly next: HostRequest | undefined
   /** Refused requests. Refusals are not stored, so the same request may be sent again. */
   readonly refused: readonly HostResult[]
 }
 
 /**
- * Decides which request to handle next. A request is never started twice, whatever its result. A request is
- * refused if a higher fence was presented before or stands beside it.
+ * Decides which request to handle next. A request is never started twice, even if it failed. A request is
+ * refused if an earlier or current request has a higher fence.
  */
 export function decideNextRequest({
   requests,
@@ -68,7 +74,10 @@ function findRefusalReason(
   return generation < current.generation ? 'generation' : undefined
 }
 
-/** Two leaders never share a number; if they do, the first one counts. */
+/**
+ * Returns the higher fence. Two leaders never have the same number; should it happen, the fence that came
+ * first counts.
+ */
 function pickHigher(one: Fence, other: Fence | undefined): Fence {
   return other === undefined || one.transitions > other.transitions ? one : other
 }
@@ -76,8 +85,8 @@ function pickHigher(one: Fence, other: Fence | undefined): Fence {
 const withId = z.looseObject({ id: hostRequest.shape.id })
 
 /**
- * Newer controllers may request actions that this agent does not know. Those are refused by id where the id
- * is readable.
+ * Parses a request. A request with an action that this agent does not know still gets its id, so it can be
+ * refused.
  */
 function parseRequest(value: unknown): {
   readonly id: string | undefined

@@ -16,12 +16,12 @@ export interface EtcdReport {
   readonly snapshots?: HostSnapshot[]
 }
 
-/** Returns an empty report on hosts without an etcd member. */
+/** Reads the state of the local etcd member. The report is empty on hosts without a member. */
 export type ReadEtcdReport = (signal: AbortSignal) => Promise<EtcdReport>
 
-/** Milliseconds. Not every report queries etcd: probes already check whether it responds. */
+/** Milliseconds for which an etcd status is reused. Probes already check more often whether etcd responds. */
 const cacheMs = 30_000
-/** Milliseconds. A member without quorum responds later than a report can wait. */
+/** Milliseconds to wait for a response. A member without quorum would respond too late for the report. */
 const timeoutMs = 5000
 
 export function createEtcdReporter({ member, snapshots, clock }: EtcdReportDeps): ReadEtcdReport {
@@ -34,13 +34,16 @@ export function createEtcdReporter({ member, snapshots, clock }: EtcdReportDeps)
     if (!(age >= 0 && age < cacheMs))
       cached = { at: now, etcd: await queryMember(local, cached?.etcd, signal) }
     const etcd = cached?.etcd
-    // An unreadable snapshot directory must not hide the etcd status, and the other way round.
+    // If the snapshot directory is unreadable, the etcd status is still reported.
     const stored = await snapshots.list().catch(() => undefined)
     return { ...(etcd === undefined ? {} : { etcd }), ...(stored === undefined ? {} : { snapshots: stored }) }
   }
 }
 
-/** For a member that does not respond, returns the last known status with `ready: false`. */
+/**
+ * Queries the status of the member. If it does not respond, returns the last known status with `ready:
+ * false`.
+ */
 async function queryMember(
   { client, endpoint }: Pick<LocalEtcdMember, 'endpoint'> & { readonly client: EtcdClient },
   previous: HostEtcd | undefined,

@@ -13,13 +13,13 @@ export interface HostRequestDeps {
   readonly clock: Pick<Clock, 'now'>
   /** Highest generation of the operator lock that this host has seen. */
   readonly generation: () => number
-  /** True while an operator holds this host. */
+  /** True while an operator holds the lock of this host. */
   readonly isLocked: () => Promise<boolean>
   readonly log: (text: string) => void
   readonly signal: AbortSignal
 }
 
-/** Handles the next request. Returns true if there was one, because more may follow. */
+/** Handles the next request. Returns true if a request was handled; more may follow. */
 export async function handleNextRequest(
   deps: HostRequestDeps,
   requests: readonly unknown[],
@@ -34,7 +34,7 @@ export async function handleNextRequest(
   return true
 }
 
-/** Results of all current requests, and of the latest ones that were withdrawn. */
+/** Lists the results of all current requests and of the most recent withdrawn requests. */
 export function listRequestResults(deps: HostRequestDeps, requests: readonly unknown[]): HostResult[] {
   const requestedIds = new Set(requests.flatMap(readRequestId))
   const ended = deps.store.state.started.flatMap(({ result }) => result ?? [])
@@ -43,7 +43,7 @@ export function listRequestResults(deps: HostRequestDeps, requests: readonly unk
   return [...reported, ...decideNow(deps, requests, true).refused]
 }
 
-/** Number of reported results whose requests were withdrawn. */
+/** Maximum number of reported results of withdrawn requests. */
 const maxWithdrawnResults = 5
 
 function decideNow(
@@ -73,7 +73,7 @@ async function runRequest(
   }
 }
 
-/** Maximum lines of details and characters per line: an API object is not a log. */
+/** Maximum number of detail lines. Details are short because they are stored in an API object. */
 const maxDetailLines = 20
 const maxLineLength = 500
 

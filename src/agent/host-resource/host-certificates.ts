@@ -9,7 +9,8 @@ import type { Host } from '../host/host.ts'
 export type ReadHostCertificates = () => Promise<HostCertificate[]>
 
 /**
- * Returns a reader for the planned certificates that exist. A file is read again only when it has changed.
+ * Returns a function that reads the planned certificates that exist. It reads a file again only if the file
+ * has changed.
  */
 export function createCertificateReader(
   host: Host,

@@ -11,12 +11,12 @@ export interface HostReportDeps {
   readonly member: ReadEtcdReport
 }
 
-/** Only the latest actions: an API object is not a journal. */
+/** Maximum number of actions in a report; only the latest ones are kept. */
 const maxActions = 10
 
 /**
- * Returns a function that reads the report for the host's API object. The report stays equal while only
- * numbers in its texts change.
+ * Returns a function that reads the report for the host's API object. If only numbers in its messages change,
+ * the report stays the same.
  */
 export function createHostReporter({ version, healer, certificates, member }: HostReportDeps) {
   let previous: HostReport = {}
@@ -52,8 +52,8 @@ type Component = NonNullable<HostReport['components']>[number]
 type Failing = NonNullable<HostReport['failing']>[number]
 
 /**
- * Keeps the previous entry where only numbers in its text differ. Probes report different milliseconds each
- * time, and every change is an etcd write by every host.
+ * Keeps the previous entry if only numbers in its text differ. Otherwise every new duration in a probe result
+ * would cause an etcd write by every host.
  */
 function keepUnchangedEntries(previous: HostReport, now: HostReport): HostReport {
   const [components, failing] = [previous.components ?? [], previous.failing ?? []]

@@ -17,19 +17,18 @@ export type HostResourceConnectionDeps = Omit<
   readonly plan: () => Promise<WatchedPlan | undefined>
 }
 
-/** Milliseconds between two checks for a plan, and between two checks of an open connection. */
+/** Milliseconds between checks for a plan, and between checks whether the connection is still up to date. */
 const checkIntervalMs = 60_000
 /**
- * First and longest delay before retrying a cluster that does not have the Host kind. A starting API server
- * does not have it either.
+ * First and longest delay before the next try if the cluster does not have the Host kind, in milliseconds.
+ * The kind is also missing while an API server starts.
  */
 const minRetryMs = 15_000
 const maxRetryMs = 10 * 60_000
 
 /**
- * Runs the host resource loop over a connection that is rebuilt when the plan or the node certificate
- * changes. Hosts that are not nodes have no such object; clusters without the Host kind are retried with a
- * growing delay.
+ * Runs the host resource loop and reconnects when the plan or the node certificate changes. Does nothing on
+ * hosts that are not nodes. After a failure it tries again with a growing delay.
  */
 export async function runHostResourceConnection(deps: HostResourceConnectionDeps): Promise<void> {
   const { host, plan, random, log, signal } = deps
@@ -39,7 +38,7 @@ export async function runHostResourceConnection(deps: HostResourceConnectionDeps
     const watched = await plan()
     const name = watched && findNodeName(watched.plan)
     if (watched === undefined || name === undefined) return { nextMs: checkIntervalMs, problems: [] }
-    // Opened once: the store holds the requests in progress.
+    // The store is opened only once, because it holds the requests in progress.
     store ??= await HostRequestStore.open(host)
     const problem = await runConnection(deps, watched, name, store)
     failureCount = problem === undefined ? 0 : failureCount + 1
@@ -59,7 +58,9 @@ export async function runHostResourceConnection(deps: HostResourceConnectionDeps
   })
 }
 
-/** Runs the loop until the connection must be rebuilt. Returns the error if the API refuses it. */
+/**
+ * Runs the loop until the connection must be rebuilt. Returns the error if the API rejects the connection.
+ */
 async function runConnection(
   deps: HostResourceConnectionDeps,
   { plan, digest }: WatchedPlan,
@@ -111,7 +112,7 @@ function isKindMissing(error: unknown): boolean {
   return isKubeError(error, 'KUBE_NOT_FOUND') || isKubeError(error, 'KUBE_KIND_UNKNOWN')
 }
 
-/** Stamp of the kubelet certificates that the connection uses. */
+/** Returns a stamp that changes when a certificate of the kubelet changes. */
 async function readNodeStamp(host: Host, { components }: NodePlan): Promise<string> {
   const certificates = components.find(({ name }) => name === 'kubelet')?.certificates ?? []
   const stamps = await Promise.all(certificates.map(async (planned) => readCertificateStamp(host, planned)))

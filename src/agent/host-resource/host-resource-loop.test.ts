@@ -106,7 +106,7 @@ test('nothing is written while nothing has changed, and what a controller says t
   const running = start()
   await soon('a heartbeat', () => status().heartbeat !== undefined)
   const before = writes().length
-  // Changes by others that do not concern the agent.
+  // Label changes by other clients do not concern the agent.
   for (let index = 0; index < 5; index++)
     objects.change(path, { metadata: { labels: { turn: String(index) } } })
   setReport({ agent: '1.0.1' })

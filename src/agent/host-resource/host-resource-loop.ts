@@ -9,37 +9,40 @@ import { type TickResult, runLoop } from '../loop/run-loop.ts'
 import { type HostRequestDeps, handleNextRequest, listRequestResults } from './handle-requests.ts'
 import { isStatusDue } from './status-due.ts'
 
-/** Status of the host without the fields that belong to requests. */
+/** Status of the host without the fields that are derived from requests or set by controllers. */
 export type HostReport = Omit<
   HostStatus,
   'heartbeat' | 'generation' | 'highestFence' | 'results' | 'conditions'
 >
 
 export interface HostResourceLoopDeps extends HostRequestDeps {
-  /** Authenticates as the node of this host. */
+  /** Client that authenticates as the node of this host. */
   readonly client: KubeClient
   /** Name of the node, which is also the name of the host's API object. */
   readonly name: string
   readonly readReport: (signal: AbortSignal) => Promise<HostReport>
   readonly clock: Clock
-  /** Aborts the connection to the API. A request in progress continues; `signal` aborts that. */
+  /** Ends the connection to the API. A request in progress continues until `signal` aborts it. */
   readonly connectionSignal: AbortSignal
-  /** Receives connection errors. The connection is retried anyway. */
+  /** Receives connection errors. The connection is retried in any case. */
   readonly onConnectionError?: (error: unknown) => void
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
   readonly timing?: Partial<WatchTiming>
 }
 
-/** Milliseconds between two status checks, and between two checks for requests without a change event. */
+/**
+ * Milliseconds between status checks. Requests are checked at the same interval even if no watch event
+ * arrives.
+ */
 const intervalMs = 15_000
 
 /** Field manager of the status fields that the agent owns. */
 const fieldManager = 'hyperkube-agent'
 
 /**
- * Handles requests from the host's API object and reports the host's status there, until aborted. Both run
- * independently, so a long request does not delay the heartbeat.
+ * Handles requests from the host's API object and writes the host's status to the object, until aborted. Both
+ * run independently, so a long request does not delay the heartbeat.
  */
 export async function runHostResourceLoop(deps: HostResourceLoopDeps): Promise<void> {
   const { client, name, clock, random, log, connectionSignal, onConnectionError, timing } = deps
@@ -67,12 +70,13 @@ export async function runHostResourceLoop(deps: HostResourceLoopDeps): Promise<v
   const reportStatus = async (): Promise<TickResult> => {
     reportWakeup.consume()
     const object = readOwn()
-    // An operator creates the object; the agent never does, because only the operator knows the name of the
-    // host.
+    // Only an operator creates the object, because the agent does not know the name of its host in
+    // cluster.yml.
     if (object === undefined) return { nextMs: intervalMs, problems: [] }
     const now = clock.now()
     const { highestFence } = deps.store.state
-    // Results are read before the rest of the status, so that a reported result is always visible in it.
+    // Results are read before the rest of the status, so the status already shows the effect of every
+    // reported result.
     const results = listRequestResults(deps, object.requests)
     const status: HostStatus = {
       ...(await deps.readReport(connectionSignal)),

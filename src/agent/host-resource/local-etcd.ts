@@ -16,14 +16,14 @@ export interface LocalEtcdDeps {
   readonly host: Host
   readonly plan: () => Promise<WatchedPlan | undefined>
   readonly signal: AbortSignal
-  /** Client URL that members serve on the loopback interface. */
+  /** URL of the local member. etcd also listens for clients on the loopback interface. */
   readonly endpoint?: string
 }
 
 /**
  * Returns a function that connects to the etcd member of this host with the local client certificate. The
- * connection is reused until the certificate or the plan changes. Returns undefined on hosts without a
- * member.
+ * connection is reused until the certificate or the plan changes. On hosts without a member the function
+ * returns undefined.
  */
 export function createLocalEtcdReader(deps: LocalEtcdDeps): () => Promise<LocalEtcdMember | undefined> {
   const { host, plan, signal, endpoint = 'https://127.0.0.1:2379' } = deps

@@ -8,22 +8,20 @@ import { writeNewFile } from '../../snapshot/file-bytes.ts'
 /** Snapshots that a host keeps of its own etcd member, in a directory that only root can read. */
 export interface LocalSnapshots {
   readonly directory: string
-  /** Oldest first. */
+  /** Lists the snapshots, oldest first. */
   list(): Promise<HostSnapshot[]>
-  /** Fails if a file of this size would leave too little disk space for etcd itself. */
+  /** Fails if a file of this size would leave too little free disk space for etcd. */
   requireSpace(size: number): Promise<void>
-  /**
-   * Stores a snapshot. The final name appears only once the file is complete and `verify` has accepted it.
-   */
+  /** Stores a snapshot. The file gets its final name only after `verify` has accepted it. */
   save(name: string, bytes: AsyncIterable<Uint8Array>, verify: (file: string) => Promise<void>): Promise<void>
-  /** Returns the names that existed. Names that are not valid snapshot names are ignored. */
+  /** Removes snapshots and returns the names of those that existed. Invalid snapshot names are ignored. */
   remove(names: readonly string[]): Promise<readonly string[]>
 }
 
-/** Share of the disk that stays free. Probes report a problem at half of it. */
+/** Minimum share of the disk that stays free. Probes report a problem at half of this share. */
 const minFreeShare = 0.1
 
-/** Suffix of incomplete files. Their names start with a dot, which no snapshot name does. */
+/** Suffix of incomplete files. Their names also start with a dot, unlike snapshot names. */
 const partialSuffix = '.part'
 
 export function openLocalSnapshots(directory: string): LocalSnapshots {
@@ -43,7 +41,8 @@ export function openLocalSnapshots(directory: string): LocalSnapshots {
     async save(name, bytes, verify) {
       const file = toPath(`.${name}${partialSuffix}`)
       await mkdir(directory, { recursive: true, mode: 0o700 })
-      // Removes files that an interrupted agent left; only one snapshot is taken at a time.
+      // Removes incomplete files of an interrupted agent. Snapshots are taken one at a time, so none of them
+      // is in use.
       for (const leftover of await listNames(directory))
         if (isPartial(leftover)) await rm(toPath(leftover), { force: true })
       try {
@@ -70,7 +69,7 @@ function isPartial(name: string): boolean {
   return name.startsWith('.') && name.endsWith(partialSuffix)
 }
 
-/** Returns an empty list if the entry has disappeared or is not a file. */
+/** Returns an empty list if the path no longer exists or is not a file. */
 async function readSnapshotFile(name: string, path: string): Promise<HostSnapshot[]> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || !found.isFile()) return []

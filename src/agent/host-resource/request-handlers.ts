@@ -1,7 +1,8 @@
 import type { HostAction } from '../../contract/host-resource.ts'
 
 /**
- * One handler per action that can be requested. A handler returns lines for people and throws if it fails.
+ * One handler for each action that can be requested. A handler returns lines of text for people and throws if
+ * it fails.
  */
 export type RequestHandlers = {
   readonly [T in HostAction['type']]: (

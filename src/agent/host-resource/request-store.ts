@@ -8,7 +8,7 @@ import type { Host } from '../host/host.ts'
 
 const file = 'requests.json'
 
-/** Milliseconds. A request is remembered this long after its deadline, because clocks may be set back. */
+/** Milliseconds for which a request is remembered after its deadline, in case the clock is set back. */
 const retentionMs = 24 * 3_600_000
 
 /** Requests that this host has started, stored on disk before they are handled. */
@@ -25,8 +25,8 @@ export class HostRequestStore {
   }
 
   /**
-   * Requests that a previous agent started and did not finish become `interrupted`. Fails if the file exists
-   * and cannot be read: with an empty state, requests would be handled twice and fences ignored.
+   * Loads the stored state and marks requests that a previous agent did not finish as `interrupted`. Fails if
+   * the file is unreadable: an empty state would repeat requests and ignore fences.
    */
   static async open(host: Host): Promise<HostRequestStore> {
     const text = await host.files.read(statePath(host, file))
@@ -48,8 +48,8 @@ export class HostRequestStore {
   }
 
   /**
-   * From now on requests with a lower fence are refused. Also writes a state that could not be written
-   * before.
+   * Stores the highest fence, so requests with a lower one are refused. Also retries a failed write of the
+   * state.
    */
   async recordFence(highest: Fence | undefined): Promise<void> {
     const previous = this.#state.highestFence
@@ -58,8 +58,8 @@ export class HostRequestStore {
   }
 
   /**
-   * Records that a request is handled from now on. Finished requests that are past their deadline and no
-   * longer requested are dropped.
+   * Records that a request is handled from now on. Drops requests that are no longer in the API object and
+   * whose deadline passed at least `retentionMs` ago.
    */
   async begin({ id, until, fence }: HostRequest, requestedIds: ReadonlySet<string>): Promise<void> {
     if (!canAct(fence, this.#state.highestFence)) throw new Error(`${id} was requested by a previous leader`)
@@ -72,12 +72,12 @@ export class HostRequestStore {
 
   async end(result: HostResult): Promise<void> {
     const begun = this.#state.started.map((one) => (one.id === result.id ? { ...one, result } : one))
-    // The request is finished, even if the result cannot be written.
+    // Updated before the write: the request is finished even if its result cannot be written.
     this.#state = { ...this.#state, started: begun }
     await this.#save(this.#state)
   }
 
-  /** Writes the state to disk before anything acts on it. */
+  /** Writes the state to disk if it has changed, then makes it current. */
   async #save(state: HostRequestState): Promise<void> {
     if (JSON.stringify(state) === JSON.stringify(this.#written)) return
     await writeState(this.#host, file, state)

@@ -29,10 +29,10 @@ const minute = 60_000
 /** Simulates leaders, the API and one host, with events in any order. */
 class Simulation {
   readonly host: TemporaryHost
-  /** Every version of the object; a late watch sees an old one. */
+  /** All versions of the object, because a delayed watch returns an old one. */
   readonly #versions: Stored[] = [{ version: 1, requests: [], status: {} }]
   readonly #leaders: Leader[] = []
-  /** Transitions in the lease. */
+  /** leaseTransitions of the simulated Lease. */
   #transitions = 0
   #store: HostRequestStore | undefined
   generation = 1
@@ -46,7 +46,7 @@ class Simulation {
     return this.#versions.at(-1) ?? { version: 0, requests: [], status: {} }
   }
 
-  /** The previous leader does not know of it yet. */
+  /** Elects a new leader. The previous leader does not notice it yet. */
   elect(): void {
     const number = ++this.#transitions
     const holder = `leader-${this.#leaders.length}`
@@ -59,7 +59,7 @@ class Simulation {
     const { requests, status } = this.stored
     const step = decideHostRequest(
       { spec: { requests }, status },
-      // The action carries the leader in whose name it was requested.
+      // The action names the leader that requested it, for the final check.
       {
         id: requestId,
         action: { type: 'capture-logs', component: `${requestId} ${holder} ${transitions}` },
@@ -69,7 +69,7 @@ class Simulation {
       this.host.clock.time,
     )
     if (step.kind === 'write') leader.pending = { version: this.stored.version, requests: step.requests }
-    // Only the leader that really holds the lease gets a new number.
+    // Only the leader that currently holds the lease gets a new number.
     if (step.kind === 'outranked' && leader === this.#leaders.at(-1)) {
       this.#transitions = Math.max(this.#transitions, step.highestFence.transitions + 1)
       leader.fence = { holder, transitions: this.#transitions }
@@ -77,7 +77,10 @@ class Simulation {
     return step
   }
 
-  /** The pending write arrives at the API, which accepts it only for the version that was read. */
+  /**
+   * Delivers the pending write to the API, which accepts it only if the object has not changed since it was
+   * read.
+   */
   land(who: number): void {
     const leader = this.#leader(who)
     const { pending } = leader
@@ -85,7 +88,7 @@ class Simulation {
     if (pending?.version === this.stored.version) this.#write({ requests: pending.requests })
   }
 
-  /** etcd is restored to an earlier state: the object and the lease. */
+  /** Restores etcd to an earlier state, including the object and the lease. */
   restore(back: number): void {
     const old = this.#versions.at(-1 - (back % this.#versions.length)) ?? this.stored
     this.#write({ requests: old.requests, status: old.status })
@@ -97,7 +100,7 @@ class Simulation {
     const host = crash === undefined ? this.host : withCrash(this.host, crash)
     const observed = this.#versions.at(-1 - (lag % this.#versions.length)) ?? this.stored
     try {
-      // An agent that may crash starts from what is on disk.
+      // An agent that may crash in this step loads its state from disk.
       if (crash !== undefined || this.#store === undefined) this.#store = await HostRequestStore.open(host)
       return await handleNextRequest(this.#deps(host, this.#store), observed.requests)
     } catch (error) {
@@ -207,7 +210,7 @@ async function readHandled(host: LinuxHost): Promise<Handled[]> {
   })
 }
 
-/** Lists actions that were handled twice or for a previous leader. */
+/** Lists actions that were handled twice or that a previous leader requested. */
 function findViolations(done: readonly Handled[]): string[] {
   return done.flatMap((one, at) => {
     const before = done[at - 1]
@@ -223,8 +226,8 @@ function findViolations(done: readonly Handled[]): string[] {
 }
 
 /**
- * Lists how the reported result of a request contradicts what was done. Nothing fails in this simulation, and
- * a request that stays refused is late.
+ * Lists contradictions between the reported result of a request and the handled actions. Handlers never fail
+ * here, so a refused request can only be late.
  */
 function findMismatch(step: HostRequestStep, requestId: string, done: readonly Handled[]): string[] {
   if (step.kind !== 'result') return [`${requestId} has no result: ${step.kind}`]
@@ -245,7 +248,7 @@ test(
         await simulation.reportStatus()
         for (const one of events) await applyEvent(simulation, one)
 
-        // Finally there is a leader, and no more faults occur.
+        // At the end there is one leader, and no more faults occur.
         for (let round = 0; round < 4; round++) {
           for (const requestId of requestIds) {
             simulation.request(0, requestId)

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { HostStatus } from '../../contract/host-resource.ts'
 
-/** Milliseconds. Controllers consider an agent silent after more than twice this time. */
+/** Milliseconds between heartbeats. Controllers treat an agent as silent after more than twice this time. */
 export const heartbeatIntervalMs = 2 * 60_000
 
 /** True if the status must be written again: its content has changed, or the heartbeat is due. */
@@ -12,7 +12,7 @@ export function isStatusDue(previous: HostStatus, current: HostStatus, nowMs: nu
   return !(age >= 0 && age < heartbeatIntervalMs)
 }
 
-/** The fields that the agent owns, without the heartbeat. A missing field equals an undefined one. */
+/** Returns the status without the heartbeat and the conditions. A missing field equals an undefined one. */
 function withoutTimes({ heartbeat: _heartbeat, conditions: _conditions, ...rest }: HostStatus): unknown {
   return JSON.parse(JSON.stringify(rest))
 }

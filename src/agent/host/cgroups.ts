@@ -1,7 +1,7 @@
 export interface Cgroups {
   /**
-   * Removes the top-level cgroup of this name in every hierarchy, with its children, as far as they contain
-   * no processes. Returns the removed paths.
+   * Removes the top-level cgroup of this name and its children in every hierarchy. A cgroup that contains
+   * processes stays. Returns the removed paths.
    */
   remove(name: string): Promise<readonly string[]>
 }

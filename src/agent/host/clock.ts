@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Clock {
   now(): Date
-  /** An abort rejects with the reason of the signal. */
+  /** Waits. If the signal aborts, rejects with the signal's reason. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
@@ -11,7 +11,7 @@ export const systemClock: Clock = {
   async pause(milliseconds, signal) {
     signal.throwIfAborted()
     await sleep(milliseconds, undefined, { signal }).catch((error: unknown) => {
-      // Node's error would hide the reason.
+      // Throw the reason of the signal instead of Node's AbortError.
       signal.throwIfAborted()
       throw error
     })

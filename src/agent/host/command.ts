@@ -1,16 +1,18 @@
 import { type Argv, toCommandError, type CommandResult, runProgram } from '../../kit/command.ts'
 
 export interface RunCommandOptions {
-  /** Exit codes that are not a failure; default: 0 only. */
+  /** Exit codes that count as success; only 0 by default. */
   readonly codes?: readonly number[]
   readonly input?: string
   readonly signal?: AbortSignal
 }
 
-/** Runs a program of the host. */
+/** Runs a program on the host. */
 export type RunCommand = (argv: Argv, options?: RunCommandOptions) => Promise<CommandResult>
 
-/** Independent of the caller's environment, and with output in English, which the parsers expect. */
+/**
+ * Environment of every program: independent of the caller, and with English output, which the parsers expect.
+ */
 const environment = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C.UTF-8',

@@ -4,7 +4,7 @@ import { createCtrImages, parseImageList } from './ctr-images.ts'
 import { createPathMapper } from './local-path.ts'
 
 const digest = `sha256:${'0'.repeat(64)}`
-/** Output of ctr; a size consists of two words. */
+/** Output of `ctr images ls`. A size consists of two words. */
 const table = `REF                          TYPE                                       DIGEST                                                                  SIZE      PLATFORMS   LABELS
 registry.k8s.io/pause:3.10.2 application/vnd.oci.image.manifest.v1+json ${digest} 272.2 KiB linux/amd64 io.cri-containerd.image=managed,io.cri-containerd.pinned=pinned
 `

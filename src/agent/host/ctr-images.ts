@@ -3,10 +3,10 @@ import type { RunCommand } from './command.ts'
 import type { Images } from './images.ts'
 import type { ToLocalPath } from './local-path.ts'
 
-/** The namespace of the kubelet's images. */
+/** containerd namespace of the kubelet's images. */
 const namespace = ['-n', 'k8s.io'] as const
 const endpoint = 'unix:///run/containerd/containerd.sock'
-/** Label of images that the kubelet does not remove. */
+/** Label of images that the kubelet must not delete. */
 const pinnedLabel = 'io.cri-containerd.pinned'
 
 export function createCtrImages(toLocalPath: ToLocalPath, command: RunCommand): Images {
@@ -38,8 +38,8 @@ export function createCtrImages(toLocalPath: ToLocalPath, command: RunCommand): 
     },
     async rename(ctr, name, other) {
       const argv = [ctr, ...namespace, 'images', 'tag', '--local', '--force', name, other] as const
-      // ctr deletes the name and creates it again. If a pull creates it in between, the name points to the
-      // wrong image: retry.
+      // ctr deletes the name and creates it again. If a pull creates the name in between, ctr fails with
+      // `already exists`, so it is run again.
       for (let retriesLeft = 3; retriesLeft >= 0; retriesLeft--) {
         const result = await command(argv, { codes: [0, 1] })
         if (result.code === 0) return
@@ -56,7 +56,10 @@ export function createCtrImages(toLocalPath: ToLocalPath, command: RunCommand): 
   }
 }
 
-/** A table with a heading; the first and third columns count. */
+/**
+ * Parses the output of `ctr images ls` to digests by name. The name is in the first column, the digest in the
+ * third.
+ */
 export function parseImageList(text: string): ReadonlyMap<string, string> {
   const rows = text.split('\n').slice(1)
   return new Map(

@@ -2,7 +2,7 @@ import type { BigIntStats, Dirent } from 'node:fs'
 import { hasCode } from '../../kit/errors.ts'
 import type { FileAccess, FileFacts } from './files.ts'
 
-/** File facts that every file system provides, without owner and permissions. */
+/** Returns the metadata that every file system provides, without owner and permissions. */
 export function toPlainFacts(stats: BigIntStats): Omit<FileFacts, keyof FileAccess> {
   return {
     kind: toFileKind(stats),
@@ -19,7 +19,7 @@ export function toFileKind(entry: BigIntStats | Dirent): FileFacts['kind'] {
   return entry.isSymbolicLink() ? 'link' : 'other'
 }
 
-/** Returns undefined instead of failing if the path does not exist. */
+/** Returns undefined if the operation failed because the path does not exist or with one of `otherCodes`. */
 export async function undefinedIfMissing<T>(
   result: Promise<T>,
   ...otherCodes: readonly string[]

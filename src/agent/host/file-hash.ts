@@ -1,12 +1,12 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 
-/** Bytes. */
+/** Size of the read buffer in bytes. */
 const bufferSize = 1 << 20
 
 /**
- * Hashes the first bytes of a file, or all of it. Reuses one buffer: new ones would produce gigabytes of
- * garbage.
+ * Hashes the first `end` bytes of a file, by default all. One buffer is reused, because a new one per read
+ * would produce gigabytes of garbage.
  */
 export async function hashOpenFile(file: FileHandle, end = Number.POSITIVE_INFINITY): Promise<Hash> {
   const hash = createHash('sha256')

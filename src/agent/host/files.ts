@@ -5,17 +5,17 @@ export interface FileAccess {
   readonly uid: number
   readonly gid: number
   readonly mode: number
-  /** The Windows access list, if it must be restored exactly. */
+  /** Windows security descriptor, set if it must be restored exactly. */
   readonly sddl?: string | undefined
 }
 
-/** Metadata of a path; links are not followed. */
+/** Metadata of a path. Links are not followed. */
 export interface FileFacts extends FileAccess {
   readonly kind: 'file' | 'directory' | 'link' | 'other'
   readonly size: number
   /**
-   * Inode and both times together show whether a file may have changed. Times are nanoseconds as text,
-   * because they exceed safe integers.
+   * If inode and both times are unchanged, so is the file. Times are nanoseconds as text, because they exceed
+   * safe integers.
    */
   readonly inode: string
   readonly modified: string
@@ -27,39 +27,42 @@ export interface DirectoryEntry {
   readonly kind: FileFacts['kind']
 }
 
-/** Files of a host. Writes are atomic, and durable once the call has returned. No call can be aborted. */
+/**
+ * Files of a host. Writes are atomic, and their data is on disk when the call returns. Calls cannot be
+ * aborted.
+ */
 export interface HostFiles {
-  /** Undefined if the path does not exist. */
+  /** Returns undefined if the path does not exist. */
   stat(path: string): Promise<FileFacts | undefined>
-  /** The sha256 of the content, in hex. */
+  /** Returns the SHA-256 of a file's content, in hex. */
   digest(path: string): Promise<string>
-  /** Undefined if there is no file. */
+  /** Returns the content of a file; undefined if the file does not exist. */
   read(path: string): Promise<Buffer | undefined>
   write(path: string, content: Uint8Array, access: FileAccess): Promise<void>
   append(path: string, text: string, mode: number): Promise<void>
-  /** Truncates a file that others may still append to. */
+  /** Truncates a file to which other processes may still append. */
   empty(path: string): Promise<void>
   /** Copies a file from the file system of this process. */
   copyIn(from: string, path: string, access: FileAccess): Promise<void>
-  /** Also creates missing parents, owned by root. Returns those, outermost first. */
+  /** Creates a directory. Missing parents are created too, owned by root, and returned, outermost first. */
   makeDirectory(path: string, access: FileAccess): Promise<readonly string[]>
   setAccess(path: string, access: FileAccess): Promise<void>
-  /** Undefined if the path is not a directory. */
+  /** Lists a directory; undefined if the path is not a directory. */
   list(path: string): Promise<readonly DirectoryEntry[] | undefined>
-  /** Target of a link; undefined if there is no link. */
+  /** Returns the target of a link; undefined if the path is not a link. */
   readLink(path: string): Promise<string | undefined>
-  /** Replaces an existing link. */
+  /** Creates a link and replaces an existing one. */
   makeLink(path: string, to: string): Promise<void>
-  /** Moves a file or directory within the same file system. The target may only be a file. */
+  /** Moves a file or directory within the same file system. An existing file at the target is replaced. */
   rename(from: string, to: string): Promise<void>
-  /** Removes a file, a link or an empty directory; false if nothing existed. */
+  /** Removes a file, a link or an empty directory. Returns false if the path does not exist. */
   remove(path: string): Promise<boolean>
   removeTree(path: string): Promise<void>
   /** Flushes everything below a directory to disk. */
   syncTree(path: string): Promise<void>
 }
 
-/** Suffix of unfinished files, so that a later run can delete them. */
+/** Suffix of unfinished files. A later run recognizes them by it and deletes them. */
 export const unfinishedSuffix = '.hyperkube-tmp'
 
 /** True if Windows refused a change because the file is in use. */

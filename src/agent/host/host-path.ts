@@ -1,6 +1,9 @@
 import { type PlatformPath, posix, win32 } from 'node:path'
 
-/** The format of a path shows the operating system of its host, which may differ from this machine's. */
+/**
+ * Selects Windows or POSIX path rules by the format of the path, because the host may have another operating
+ * system than this machine.
+ */
 function selectPathRules(path: string): PlatformPath {
   return /^[A-Za-z]:\\/.test(path) ? win32 : posix
 }

@@ -16,7 +16,7 @@ import type { Systemd } from './systemd.ts'
 import type { Tar } from './tar.ts'
 import type { Users } from './users.ts'
 
-/** What the agent needs on any host to apply a plan, except the service manager. */
+/** Interfaces that the agent needs on any host to apply a plan, except the service manager. */
 interface AnyHost {
   readonly layout: Layout
   readonly files: HostFiles
@@ -28,7 +28,7 @@ interface AnyHost {
   readonly release: RunningRelease
 }
 
-/** A Linux host as seen by its agent. */
+/** Interfaces of the agent to a Linux host. */
 export interface LinuxHost extends AnyHost {
   readonly os: 'linux'
   readonly layout: LinuxLayout
@@ -41,19 +41,18 @@ export interface LinuxHost extends AnyHost {
   readonly cgroups: Cgroups
 }
 
-/** A Windows host as seen by its agent. */
+/** Interfaces of the agent to a Windows host. */
 export interface WindowsHost extends AnyHost {
   readonly os: 'windows'
   readonly layout: WindowsLayout
   readonly operations: WindowsOperations
   readonly services: HostServiceManager
-  /** What is needed in addition to `operations` to start the services of a worker. */
+  /** Interfaces that are needed in addition to `operations` to start the services of a worker. */
   readonly worker: WorkerDeps
 }
 
 export type Host = LinuxHost | WindowsHost
 
-/** The service manager of the host. */
 export function getServiceManager(host: Host): HostServiceManager {
   return host.os === 'linux' ? host.systemd : host.services
 }

@@ -36,7 +36,7 @@ beforeEach(async () => {
   pauses.length = 0
   server = createServer((request, response) => {
     ranges.push(request.headers.range)
-    // The last response is repeated.
+    // The server repeats the last response.
     const respond = responses.length > 1 ? responses.shift() : responses[0]
     respond?.(request, response)
   })
@@ -51,7 +51,7 @@ afterEach(async () => {
 })
 
 const respondWhole: Respond = (_, response) => response.end(content)
-/** Announces the full length and closes the connection early. */
+/** Returns a response that announces the full length but closes the connection after `end` bytes. */
 const respondUntil =
   (end: number): Respond =>
   (request, response) => {
@@ -61,7 +61,8 @@ const respondUntil =
       ...(from === 0 ? {} : { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` }),
     })
     response.write(content.subarray(from, end))
-    // Waits for the bytes to arrive: data in flight is lost when a connection breaks.
+    // Waits until the client has received the bytes, because data in transit is lost when a connection
+    // breaks.
     arrivals.on('progress', (done) => void (done >= end && response.destroy()))
   }
 const respondRange: Respond = (request, response) => {

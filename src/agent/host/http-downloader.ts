@@ -12,11 +12,11 @@ import {
 import { requestRange } from './http-range.ts'
 import type { ToLocalPath } from './local-path.ts'
 
-/** Milliseconds before each retry. Progress restarts the sequence. */
+/** Milliseconds before each retry. After progress, the next retry uses the first delay again. */
 const retryDelaysMs = [500, 2000, 5000, 10_000] as const
-/** Bytes. */
+/** Size of the write buffer in bytes. */
 const bufferSize = 1 << 20
-/** Milliseconds without a byte until the connection counts as lost. */
+/** If no byte arrives for this many milliseconds, the connection counts as lost. */
 const defaultStallMs = 60_000
 
 export function createHttpDownloader(
@@ -74,7 +74,7 @@ async function downloadOnce(
         progress(done, total)
       }
     } finally {
-      // Keeps received bytes, so that they need not be downloaded again.
+      // Writes the received bytes even after an error, so that a retry need not download them again.
       await writer.flush()
     }
     if (total !== undefined && done < total) throw new Error(`it ended after ${done} of ${total} bytes`)
@@ -82,7 +82,7 @@ async function downloadOnce(
     return hash.digest('hex')
   } catch (error) {
     signal.throwIfAborted()
-    // A disk error is not a network error.
+    // A write error of the disk must not be reported as a network error.
     if (
       error instanceof HyperkubeError ||
       (error instanceof Error && 'syscall' in error && error.syscall === 'write')
@@ -100,8 +100,8 @@ interface BufferedWriter {
 }
 
 /**
- * Chunks are too small to be written one by one, so they are collected in one buffer. Each chunk is released
- * at once: left to the garbage collector, they would trigger it again and again.
+ * Collects chunks in one buffer, because they are too small to be written one by one. The memory of each
+ * chunk is freed at once, because the garbage collector would run too often otherwise.
  */
 function createBufferedWriter(file: FileHandle): BufferedWriter {
   const buffer = Buffer.allocUnsafeSlow(bufferSize)

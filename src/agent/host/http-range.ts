@@ -3,22 +3,26 @@ import { downloadRefused } from './downloader.ts'
 
 const maxRedirects = 5
 
-/** The bytes from `from` to the end, or an empty body if there are no more. */
+/** The bytes of a file starting at `from`. The body is empty if the file has no more bytes. */
 export interface RangeResponse {
   readonly from: number
-  /** Size of the whole file, if known. */
+  /** Size of the whole file; undefined if the server does not report it. */
   readonly total: number | undefined
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** Requests what follows the first `from` bytes. A server without range support returns the whole file. */
+/**
+ * Requests the bytes of a file starting at `from`. If the server does not support ranges, the response is the
+ * whole file.
+ */
 export async function requestRange(url: string, from: number, signal: AbortSignal): Promise<RangeResponse> {
   const response = await followRedirects(url, from, signal)
   const range = /^bytes (?:(\d+)-\d+|\*)\/(\d+)$/.exec(response.headers.get('content-range') ?? '')
   const total = range?.[2] === undefined ? undefined : Number(range[2])
   if (response.status === 416) {
     await response.body?.cancel()
-    // Either the file is complete, or the local part does not belong to it.
+    // If the sizes match, the local file is complete. Otherwise it is not a part of this file, and the
+    // download starts again.
     return total === from ? { from, total, body: emptyBody() } : requestRange(url, 0, signal)
   }
   const partial = response.status === 206
@@ -34,11 +38,11 @@ export async function requestRange(url: string, from: number, signal: AbortSigna
   }
 }
 
-/** Follows redirects. The built-in fetch would also follow one from https to http. */
+/** Follows redirects itself, because the built-in fetch would also follow one from https to http. */
 async function followRedirects(url: string, from: number, signal: AbortSignal): Promise<Response> {
   let currentUrl = url
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-    // A compressed response would have other bytes than those of the digest.
+    // In a compressed response the bytes would not match the digest.
     const headers: Record<string, string> = { 'accept-encoding': 'identity', 'user-agent': 'hyperkube' }
     if (from > 0) headers['range'] = `bytes=${from}-`
     const response = await fetch(currentUrl, { signal, headers, redirect: 'manual' })
@@ -52,7 +56,7 @@ async function followRedirects(url: string, from: number, signal: AbortSignal): 
   throw new HyperkubeError('FETCH_REFUSED', `${url} leads on and on, through ${maxRedirects} redirects`)
 }
 
-/** Only https, or http if the request was http already. */
+/** Resolves the target of a redirect. It must be https; from an http URL it may also be http. */
 function redirectTarget(url: string, from: string, location: string): string {
   const to = URL.parse(location, from)
   const plainToPlain = to?.protocol === 'http:' && from.startsWith('http:')
@@ -61,5 +65,5 @@ function redirectTarget(url: string, from: string, location: string): string {
 }
 
 async function* emptyBody(): AsyncGenerator<Uint8Array> {
-  // Empty.
+  // No chunks.
 }

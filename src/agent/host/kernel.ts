@@ -1,13 +1,13 @@
-/** Modules and settings of the running kernel. Files keep them across reboots. */
+/** Modules and settings of the running kernel. Configuration files restore them after a boot. */
 export interface Kernel {
   isLoaded(module: string): Promise<boolean>
   load(module: string): Promise<void>
-  /** Undefined if the kernel has no such setting. */
+  /** Returns the value of a setting; undefined if the kernel does not have the setting. */
   readSetting(name: string): Promise<string | undefined>
   writeSetting(name: string, value: string): Promise<void>
 }
 
-/** Formats a value of several numbers as sysctl does, whatever separates them. */
+/** Normalizes the white space in a value, because sysctl separates several numbers with tabs or spaces. */
 export function formatSetting(value: string): string {
   return value.trim().split(/\s+/).join(' ')
 }

@@ -1,28 +1,28 @@
 import { win32 } from 'node:path'
 import { uploadDirectory, windowsUploadDirectory } from '../../contract/uploads.ts'
 
-/** Paths that the agent itself chooses. Paths of components are in their plan. */
+/** Paths that the agent itself chooses. Paths of components are in the plan. */
 export interface Layout {
-  /** State of the agent. */
+  /** Directory of the agent's state. */
   readonly state: string
-  /** Snapshots of the local etcd member that the agent takes without an operator. */
+  /** Directory of etcd snapshots that the agent takes without an operator. */
   readonly snapshots: string
-  /** Files that were uploaded for the next runs. */
+  /** Directory of files that were uploaded for later runs. */
   readonly uploads: string
-  /** Directories outside of components that may contain unfinished files of the agent. */
+  /** Directories outside hyperkube's own ones that may contain unfinished files of the agent. */
   readonly temporaryFileDirectories: readonly string[]
-  /** Link to the directory of the running hyperkube version, on systems that use one. */
+  /** Link to the directory of the current hyperkube release; undefined on Windows. */
   readonly currentLink: string | undefined
-  /** Directories that belong to hyperkube alone: entries without a component are removed. */
+  /** Directories that belong to hyperkube alone. Entries that no component owns are removed. */
   readonly exclusiveDirectories: readonly string[]
-  /** Directories that belong to hyperkube, and in which components may write. */
+  /** Directories that hyperkube created and in which components may write. */
   readonly ownDirectories: readonly string[]
-  /** Socket of the container runtime, on systems where that is a file. */
+  /** Socket of the container runtime; undefined if it is not a file. */
   readonly runtimeSocket: string | undefined
 }
 
 export interface LinuxLayout extends Layout {
-  /** Administrator's directory of systemd units. */
+  /** Directory for unit files of the administrator. */
   readonly units: string
   readonly modules: string
   readonly sysctls: string
@@ -47,18 +47,18 @@ export const linuxLayout: LinuxLayout = {
 }
 
 export interface WindowsLayout extends Layout {
-  /** Contains everything hyperkube installs. The directory may have existed before. */
+  /** Directory that contains everything that hyperkube installs. It may have existed before. */
   readonly base: string
   readonly currentLink: undefined
   readonly settings: string
   readonly logs: string
-  /** host-local's records of assigned addresses in the pod subnet of this host. */
+  /** Directory in which the CNI plugin host-local records the assigned pod addresses of this host. */
   readonly addresses: string
-  /** File in which the agent stores the address it has reserved for kube-proxy. */
+  /** File with the source VIP, the address that the agent has reserved for kube-proxy. */
   readonly sourceVip: string
 }
 
-/** Same paths as in Windows plans, below the base directory from cluster.yml. */
+/** Returns the paths below the base directory from cluster.yml. Plans for Windows use the same paths. */
 export function windowsLayout(base: string): WindowsLayout {
   const toPath = (...parts: readonly string[]): string => win32.join(base, ...parts)
   return {

@@ -8,7 +8,8 @@ const root = '/sys/fs/cgroup'
 export function createLinuxCgroups(): Cgroups {
   return {
     async remove(name) {
-      // Version 2 has one hierarchy, version 1 has one per controller.
+      // cgroup version 2 has one hierarchy at the root. Version 1 has one per controller, in directories
+      // below it.
       const hierarchies = [root, ...(await listDirectories(root))]
       const paths = hierarchies.map((hierarchy) => join(hierarchy, name))
       const removed: string[] = []
@@ -22,7 +23,10 @@ export function createLinuxCgroups(): Cgroups {
   }
 }
 
-/** Only directories can be removed; the files belong to the kernel. A cgroup that is in use stays. */
+/**
+ * Removes a cgroup and its children with rmdir, because the kernel's files in them cannot be deleted. A
+ * cgroup that is in use stays.
+ */
 async function removeTree(path: string): Promise<void> {
   for (const child of await listDirectories(path)) await removeTree(child)
   await rmdir(path).catch(() => undefined)

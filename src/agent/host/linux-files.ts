@@ -20,8 +20,8 @@ import {
 const { O_RDONLY, O_WRONLY, O_NOFOLLOW, O_DIRECTORY } = constants
 
 /**
- * Files of this machine. Directories of a component belong to its user, so links inside them are never
- * followed.
+ * Creates the file interface of this machine. It never follows a link in the last path component, because
+ * users of components can create links in their directories.
  */
 export function createLinuxFiles(toLocalPath: ToLocalPath): HostFiles {
   return {

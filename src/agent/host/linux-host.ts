@@ -16,7 +16,10 @@ import { createRunningRelease } from './running-release.ts'
 import { createSystemctl } from './systemctl.ts'
 import { createSystemTar } from './system-tar.ts'
 
-/** The machine that this process runs on; needs root. `version` is the version of this program. */
+/**
+ * Creates the interfaces to the machine on which this process runs; needs root. `version` is the version of
+ * this program.
+ */
 export function createLinuxHost(version: string): LinuxHost {
   const toLocalPath = createPathMapper('/')
   return {

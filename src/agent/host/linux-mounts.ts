@@ -7,8 +7,8 @@ export function createLinuxMounts(command: RunCommand): Mounts {
   return {
     list,
     async unmount(path) {
-      // 32: the mount is in use, or it disappeared with another one, for example where a directory is mounted
-      // over itself.
+      // Exit code 32: the mount is in use, or it disappeared together with another one, for example if a
+      // directory is mounted over itself.
       const { code } = await command(['umount', '--', path], { codes: [0, 32] })
       if (code === 0 || !(await list()).includes(path)) return
       await command(['umount', '--lazy', '--', path])
@@ -16,7 +16,7 @@ export function createLinuxMounts(command: RunCommand): Mounts {
   }
 }
 
-/** Parses /proc/self/mountinfo. The latest mounts come first, because they may cover others. */
+/** Parses /proc/self/mountinfo. The latest mounts come first, because they may cover earlier ones. */
 export function parseMountPoints(text: string): string[] {
   return text
     .split('\n')

@@ -13,7 +13,9 @@ const listing = z.object({
 })
 
 export function createLinuxPackets(command: RunCommand): Packets {
-  /** If the program is missing, nothing can have been created with it. */
+  /**
+   * Runs a program; returns an empty text if it is not installed. Nothing can then have been created with it.
+   */
   const runIfPresent = async (argv: readonly [string, ...string[]]): Promise<string> =>
     command(argv).then(
       ({ stdout }) => stdout,
@@ -31,7 +33,7 @@ export function createLinuxPackets(command: RunCommand): Packets {
       return text.split('\n').flatMap((line) => /^\d+: ([^:@]+)[:@]/.exec(line)?.[1] ?? [])
     },
     async removeLink(name) {
-      // 1: already removed.
+      // Exit code 1: the link does not exist any more.
       await command(['ip', 'link', 'delete', name], { codes: [0, 1] })
     },
     tables: async () =>

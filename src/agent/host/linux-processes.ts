@@ -6,7 +6,7 @@ export function createLinuxProcesses(): Processes {
   return {
     async list() {
       const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-      // Some processes end before they are read.
+      // Processes that end before they are read are skipped.
       const found = await Promise.all(names.map(async (name) => readProcess(name).catch(() => undefined)))
       return found.filter((one) => one !== undefined)
     },
@@ -24,7 +24,7 @@ async function readProcess(name: string): Promise<HostProcess> {
   const [stat, cmdline] = await Promise.all(
     ['stat', 'cmdline'].map(async (file) => readFile(`/proc/${name}/${file}`, 'utf8')),
   )
-  // The name is in parentheses and may contain anything.
+  // The second field is the program name in parentheses, which may itself contain spaces and parentheses.
   const [, parent = '0'] = (stat ?? '').slice((stat ?? '').lastIndexOf(')') + 2).split(' ')
   return { pid: Number(name), parent: Number(parent), argv: (cmdline ?? '').split('\0').slice(0, -1) }
 }

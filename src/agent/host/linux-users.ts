@@ -5,28 +5,28 @@ import type { UserIds, Users } from './users.ts'
 export function createLinuxUsers(command: RunCommand): Users {
   return {
     async find(name) {
-      // Most users are in this file; only the others need a program.
+      // Most users are in /etc/passwd. Only for others a program must be started.
       const local = parseUserIds(await readFile('/etc/passwd', 'utf8'), name)
       if (local !== undefined) return local
-      // 2: not found.
+      // Exit code 2: the user does not exist.
       const { stdout } = await command(['getent', 'passwd', '--', name], { codes: [0, 2] })
       return parseUserIds(stdout, name)
     },
     async create(name) {
-      // A group of this name may remain from a previous user.
+      // A group of this name may remain from an earlier user.
       const { code } = await command(['getent', 'group', '--', name], { codes: [0, 2] })
       const group = code === 0 ? `--gid=${name}` : '--user-group'
       const options = ['--system', group, '--no-create-home', '--home-dir=/nonexistent']
       await command(['useradd', ...options, '--shell=/usr/sbin/nologin', '--', name])
     },
     async remove(name) {
-      // 6: already removed.
+      // Exit code 6: the user does not exist any more.
       await command(['userdel', '--', name], { codes: [0, 6] })
     },
   }
 }
 
-/** Parses lines of /etc/passwd. */
+/** Finds the ids of a user in text with the format of /etc/passwd. */
 function parseUserIds(text: string, user: string): UserIds | undefined {
   const lines = text.split('\n').map((line) => line.split(':'))
   const [, , uid, gid] = lines.find(([name]) => name === user) ?? []

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 
 /**
- * Maps a path of the host to a local path: the same one, or one below a directory that stands for the host in
- * tests.
+ * Maps a path of the host to a path on this machine. Tests map it into a temporary directory; otherwise both
+ * are the same.
  */
 export type ToLocalPath = (path: string) => string
 

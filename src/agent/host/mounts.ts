@@ -1,7 +1,7 @@
-/** Mounts of a host. */
+/** Lists and unmounts mounts of a host. */
 export interface Mounts {
-  /** Mount points, innermost first. */
+  /** Lists mount points, the latest mounts first. */
   list(): Promise<readonly string[]>
-  /** Unmounts at once, or lazily if the mount is in use. */
+  /** Unmounts a mount, lazily if it is in use. */
   unmount(path: string): Promise<void>
 }

@@ -1,10 +1,13 @@
-/** A table of nftables. */
+/** Identifies an nftables table. */
 export interface PacketTable {
   readonly family: string
   readonly name: string
 }
 
-/** Links and packet filter rules of a host. Where the program is missing, results are empty. */
+/**
+ * Network links and packet filter rules of a host. If the program that manages them is not installed, results
+ * are empty.
+ */
 export interface Packets {
   links(): Promise<readonly string[]>
   removeLink(name: string): Promise<void>
@@ -12,8 +15,8 @@ export interface Packets {
   removeTable(table: PacketTable): Promise<void>
   /** True if the table contains nothing that affects packets. */
   isEmpty(table: PacketTable): Promise<boolean>
-  /** All rules, in iptables-save format. */
+  /** Returns all rules, in the format of iptables-save. */
   rules(version: 4 | 6): Promise<string>
-  /** Applies changes in the same format. */
+  /** Applies changes in the format of iptables-restore. */
   changeRules(version: 4 | 6, text: string): Promise<void>
 }

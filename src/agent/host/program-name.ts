@@ -1,6 +1,6 @@
 import type { Host } from './host.ts'
 
-/** File name of a program on the host's operating system. */
+/** Returns the file name of a program on the host's operating system. */
 export function programName({ os }: Pick<Host, 'os'>, name: string): string {
   return os === 'windows' ? `${name}.exe` : name
 }

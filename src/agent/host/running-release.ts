@@ -7,17 +7,20 @@ import { withOpenFile } from './synced-files.ts'
 /** The running hyperkube program. */
 export interface RunningRelease {
   readonly version: string
-  /** Its file, as a path of this process. */
+  /** Path of the program's file, for this process. */
   readonly executable: string
-  /** Process id known to the service manager. */
+  /** Process id of the agent as the service manager reports it. */
   readonly pid: number
-  /** The sha256 of the executable, in hex. */
+  /** Returns the SHA-256 of the executable, in hex. */
   digest(): Promise<string>
-  /** True if the path is the same file. */
+  /** True if the file at this path is the running executable. */
   isAt(path: string): Promise<boolean>
 }
 
-/** /proc/self/exe is the running file, even if its path was replaced meanwhile. */
+/**
+ * Describes the running program. /proc/self/exe is its file, even if the file at its path was replaced
+ * meanwhile.
+ */
 export function createRunningRelease(
   version: string,
   toLocalPath: ToLocalPath,

@@ -19,14 +19,14 @@ export async function withOpenFile<T>(
   }
 }
 
-/** Uses the open file, because its name may point elsewhere a moment later. */
+/** Sets owner and mode through the open file, because the path may refer to another file a moment later. */
 export async function setFileAccess(file: FileHandle, { uid, gid, mode }: FileAccess): Promise<void> {
   await file.chown(uid, gid)
-  // After chown, which clears mode bits.
+  // The mode is set after the owner, because chown clears mode bits.
   await file.chmod(mode)
 }
 
-/** Writes a file atomically. */
+/** Writes a temporary file and renames it, so that the file at the path is always complete. */
 export async function writeFileAtomically(
   path: string,
   access: FileAccess,
@@ -69,7 +69,7 @@ export function buildTemporaryPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}${unfinishedSuffix}`)
 }
 
-/** A new name is durable only once its directory is flushed. */
+/** Flushes a file or directory to disk. A new file name is durable only after its directory was flushed. */
 export async function syncPath(path: string): Promise<void> {
   await withOpenFile(path, O_RDONLY, async (file) => file.sync())
 }

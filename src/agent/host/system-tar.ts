@@ -7,21 +7,22 @@ import type { RunCommand } from './command.ts'
 import type { ToLocalPath } from './local-path.ts'
 import type { Tar } from './tar.ts'
 
-/** Exit code of tar if it refused or failed to extract something. */
+/** Exit code of tar if it refused an entry or failed to extract one. */
 const fatalExitCode = 2
 
 /**
- * The host's tar. It silently skips entries that it considers dangerous; this implementation fails instead.
+ * Unpacks with the host's tar. tar silently skips entries that it considers dangerous; this implementation
+ * throws instead.
  */
 export function createSystemTar(toLocalPath: ToLocalPath, command: RunCommand): Tar {
   return {
     async unpack({ path, into, strip }, signal) {
       const options = ['--no-same-owner', '--no-same-permissions', `--strip-components=${strip}`]
-      // Extract in one pass, because archives are large. Nothing can leave the directory, and the caller uses
-      // it only on success.
+      // Archives are large, so they are extracted without a check before. tar writes nothing outside the
+      // directory, and the caller uses the directory only on success.
       const argv: Argv = ['tar', '-xzvf', toLocalPath(path), ...options, '-C', toLocalPath(into)]
       const result = await command(argv, { signal, codes: [0, fatalExitCode] })
-      // tar does not name the entries that it refused.
+      // After a failure all entries are listed, because tar does not name those that it refused.
       const list = result.code === 0 ? result : await command(['tar', '-tzf', toLocalPath(path)], { signal })
       const outside = list.stdout.split('\n').find(escapesDirectory)
       if (outside !== undefined) throw archiveEscapeError(path, outside)

@@ -32,25 +32,26 @@ export function createSystemctl(command: RunCommand): Systemd {
       const { stdout } = await command([...show, ...units])
       return stdout.trim().split('\n\n').map(parseUnitState)
     },
-    // A reload costs more than everything else, so it is done once, in `reload`.
+    // A reload takes longer than all other calls, so it is left to `reload`.
     enable: async (units) => runSystemctl('enable', '--quiet', '--no-reload', ...units),
     disable: async (unit) => runSystemctl('disable', '--quiet', unit),
     start: async (unit) => runSystemctl('start', '--no-block', unit),
     restart: async (unit) => runSystemctl('restart', '--no-block', unit),
     async stop(unit) {
-      // 5: no such unit.
+      // Exit code 5: the unit does not exist.
       await command(['systemctl', 'stop', '--no-block', unit], { codes: [0, 5] })
     },
     async kill(unit) {
-      // 1: already ended.
+      // Exit code 1: the unit has no more processes.
       await command(['systemctl', 'kill', '--signal=SIGKILL', unit], { codes: [0, 1] })
     },
     async killMain(unit) {
-      // Older name of the option, which newer versions accept too. 1: already ended.
+      // `--kill-who` is the older name of the option; newer versions accept it too. Exit code 1: the process
+      // has already ended.
       await command(['systemctl', 'kill', '--kill-who=main', '--signal=SIGKILL', unit], { codes: [0, 1] })
     },
     async forget(unit) {
-      // 1: the unit is not loaded any more.
+      // Exit code 1: the unit is not loaded.
       await command(['systemctl', 'reset-failed', unit], { codes: [0, 1] })
     },
     async lines(unit, count) {

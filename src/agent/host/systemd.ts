@@ -1,40 +1,40 @@
 /** State of a unit as systemd reports it. */
 export interface UnitState {
-  /** loaded, not-found, bad-setting, masked, … */
+  /** LoadState: loaded, not-found, bad-setting, masked, … */
   readonly load: string
-  /** active, activating, deactivating, inactive, failed, reloading. */
+  /** ActiveState: active, activating, deactivating, inactive, failed, reloading, refreshing. */
   readonly active: string
-  /** Detail of `active`: running, start, auto-restart, … */
+  /** SubState, which refines ActiveState: running, start, auto-restart, … */
   readonly sub: string
   /** Cause of the last exit: success, exit-code, signal, … */
   readonly result: string
-  /** Last exit status of the main process. */
+  /** Exit status of the main process when it last ended. */
   readonly status: number
   /** Number of automatic restarts by systemd. */
   readonly restarts: number
   readonly pid: number
-  /** Changes with each start. */
+  /** InvocationID, which changes with each start. */
   readonly invocation: string
-  /** True while a job is queued. */
+  /** True while a job of the unit is queued. */
   readonly busy: boolean
   readonly enabled: boolean
-  /** notify, exec, … */
+  /** Type of the service: notify, exec, … */
   readonly type: string
 }
 
-/** True if nothing runs and no job is queued. */
+/** True if the unit does not run and no job is queued. */
 export function isDown({ active, busy }: Pick<UnitState, 'active' | 'busy'>): boolean {
   return !busy && (active === 'inactive' || active === 'failed')
 }
 
-/** systemd of a Linux host. start, stop and restart only queue a job: `show` returns the result. */
+/** Interface to systemd. start, stop and restart only queue a job; `show` later reports its result. */
 export interface Systemd {
   /** Reloads all unit files. */
   reload(): Promise<void>
   show(unit: string): Promise<UnitState>
-  /** In the order of the units; costs as much as a single query. */
+  /** Returns the states in the order of `units`. One query for many units costs as much as a single one. */
   showAll(units: readonly string[]): Promise<readonly UnitState[]>
-  /** Effective at the next boot, also for units that are not loaded yet. */
+  /** Enables units for the next boot, including units that are not loaded yet. */
   enable(units: readonly string[]): Promise<void>
   disable(unit: string): Promise<void>
   start(unit: string): Promise<void>
@@ -42,10 +42,10 @@ export interface Systemd {
   stop(unit: string): Promise<void>
   /** Kills all processes of the unit. To prevent a restart, stop the unit first. */
   kill(unit: string): Promise<void>
-  /** Kills only the main process; its children live on as far as the unit allows. */
+  /** Kills only the main process. Whether its children survive depends on the unit's settings. */
   killMain(unit: string): Promise<void>
-  /** Resets the failed state, which may be all that is left of a unit. */
+  /** Resets the failed state. systemd keeps it even after the unit file was deleted. */
   forget(unit: string): Promise<void>
-  /** The last log lines of a unit. */
+  /** Returns the last log lines of a unit. */
   lines(unit: string, count: number): Promise<readonly string[]>
 }

@@ -1,13 +1,13 @@
 export interface Archive {
-  /** A tar file, compressed with gzip. */
+  /** Path of a tar file that is compressed with gzip. */
   readonly path: string
-  /** An empty directory. */
+  /** Target directory, which must be empty. */
   readonly into: string
-  /** Number of leading path components to remove. */
+  /** Number of leading path components that are removed from each entry. */
   readonly strip: number
 }
 
 export interface Tar {
-  /** Refuses an archive with entries outside of the target directory. */
+  /** Unpacks an archive. Throws if an entry would be outside the target directory. */
   unpack(archive: Archive, signal: AbortSignal): Promise<void>
 }

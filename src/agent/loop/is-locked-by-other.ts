@@ -9,10 +9,13 @@ export interface LockedByOtherDeps {
   readonly claims: Pick<OperatorLockStore, 'held'>
 }
 
-/** True if an operator holds the lock or an etcd restore is active, so the agent must not act by itself. */
+/**
+ * True if an operator holds the lock or an etcd restore is active. The agent must then start nothing by
+ * itself.
+ */
 export async function isLockedByOther({ host, work, claims }: LockedByOtherDeps): Promise<boolean> {
   const restoring = (await work.activeRestore()) !== undefined
-  // Checked last, without an await behind it: no operator can take the lock between this check and the next
-  // action.
+  // The lock is checked last and without an await, so that no operator can take it between this check and the
+  // caller's next action.
   return restoring || isLockHeld(claims.held, host.clock.now().getTime())
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { type TickResult, runLoop, withJitter } from './run-loop.ts'
 
-/** Runs the loop until the results are used up; returns the delay before each tick and the log lines. */
+/** Runs the loop until all results are used. Returns the delay before each tick and the log lines. */
 async function runTicks(results: readonly (() => Promise<TickResult>)[], random = 1) {
   const stop = new AbortController()
   const [pauses, logged]: [number[], string[]] = [[], []]

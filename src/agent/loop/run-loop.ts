@@ -1,29 +1,28 @@
 import type { Clock } from '../host/clock.ts'
 import { toRunFailure } from '../runs/runs.ts'
 
-/** Result of one tick. */
 export interface TickResult {
   /** Milliseconds until the next tick. */
   readonly nextMs: number
-  /** Errors of this tick; undefined if the tick was skipped. */
+  /** Errors of this tick; undefined if the tick did nothing. */
   readonly problems?: readonly unknown[]
 }
 
 export interface LoopOptions {
   readonly tick: () => Promise<TickResult>
-  /** Milliseconds until the first tick, and until the next one after a failure. */
+  /** Milliseconds until the first tick. `retryMs` is the delay after a tick that threw. */
   readonly firstMs: number
   readonly retryMs: number
   readonly clock: Clock
-  /** From 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   readonly random: () => number
   readonly log: (text: string) => void
   readonly signal: AbortSignal
 }
 
 /**
- * Calls `tick` repeatedly until the signal aborts; nothing else ends the loop. Each error code is logged once
- * until it disappears.
+ * Calls `tick` repeatedly until the signal aborts; an error does not end the loop. An error code that occurs
+ * in consecutive ticks is logged once.
  */
 export async function runLoop(options: LoopOptions): Promise<void> {
   const { tick, firstMs, retryMs, clock, random, log, signal } = options
@@ -47,8 +46,8 @@ export async function runLoop(options: LoopOptions): Promise<void> {
 }
 
 /**
- * Shortens a delay by up to a quarter, never lengthens it, so that hosts that were installed together do not
- * act at the same moment.
+ * Shortens a delay by up to a quarter, so that hosts that were installed together do not act at the same
+ * moment.
  */
 export function withJitter(delayMs: number, random: number): number {
   return delayMs * (0.75 + random / 4)

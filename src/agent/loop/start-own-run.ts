@@ -6,8 +6,8 @@ import type { Runs } from '../runs/runs.ts'
 export type OwnRunWork = (run: string, emit: EmitRunEvent, stop: AbortSignal) => Promise<void>
 
 /**
- * Executes work that the agent started by itself as a regular run, so that an operator's run waits for its
- * end. Returns the failure, if any; an interrupted run did not fail.
+ * Executes work that the agent starts by itself as a regular run, so that runs of operators are queued after
+ * it. Returns the error of a failed run; an interrupted run counts as not failed.
  */
 export async function startOwnRun(
   runs: Runs,

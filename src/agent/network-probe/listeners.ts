@@ -6,13 +6,16 @@ interface OpenListener {
   readonly close: () => Promise<void>
 }
 
-/** Ports that this agent opens briefly for probes of other hosts, for one requester at a time. */
+/**
+ * Opens ports on this host for a short time, so that other hosts can probe them. Only one client at a time
+ * can use them.
+ */
 export class Listeners {
   #open: OpenListener | undefined
-  /** True from the request until the ports are closed. */
+  /** True from a `listen` call until its ports are closed. */
   #busy = false
 
-  /** Opens the free ports among those requested. A second requester gets none while the ports are in use. */
+  /** Opens those of the ports that are free. While another client uses the listeners, opens no ports. */
   async listen(
     { address, tcp, udp, token, for: durationMs }: ListenSpec,
     disconnected: AbortSignal,
@@ -27,7 +30,7 @@ export class Listeners {
     return { tcp: openedTcp.map(({ port }) => port), udp: openedUdp.map(({ port }) => port) }
   }
 
-  /** Resolves when the ports are free again. */
+  /** Closes the ports that were opened with this token. Resolves when they are free again. */
   async stopListening(token: string): Promise<void> {
     if (this.#open?.token === token) await this.#open.close()
   }

@@ -61,7 +61,7 @@ test('a port that is taken is left to whom it belongs, and found without a token
   await once(socket, 'listening')
   try {
     expect(await listen()).toEqual({ tcp: [kubelet], udp: [] })
-    // Connected, but the server sends nothing.
+    // The server accepts the connection and sends nothing.
     expect(await outcomes(tcp, { ...tcp, token }, udp)).toEqual(['ok', 'unexpected-response', 'timeout'])
   } finally {
     server.close()

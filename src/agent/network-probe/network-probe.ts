@@ -9,25 +9,30 @@ import { Listeners } from './listeners.ts'
 import { probeTcp } from './probe-tcp.ts'
 import { probeUdp } from './probe-udp.ts'
 
-/** Network probes between hosts. None of them changes the host. */
+/**
+ * Network probes between hosts. They change nothing on the host, except that ports are open for a short time.
+ */
 export interface NetworkProbe {
-  /** Milliseconds since 1970. */
+  /** Returns the clock of this host, in milliseconds since 1970. */
   now(): number
   listen(spec: ListenSpec, disconnected: AbortSignal): Promise<Listening>
   stopListening(token: string): Promise<void>
   probe(targets: readonly NetworkProbeTarget[], signal: AbortSignal): Promise<NetworkProbeResult[]>
 }
 
-/** Milliseconds until a probe times out. */
+/** Timeouts of one probe, in milliseconds. */
 export interface ProbeTimeouts {
   readonly tcpMs: number
   readonly udpMs: number
 }
 
-/** TCP sends a lost SYN again after one second, so this allows for that. */
+/** The TCP timeout is long enough for a second SYN, which is sent one second after a lost one. */
 const defaultTimeouts: ProbeTimeouts = { tcpMs: 2500, udpMs: 1000 }
 
-/** With this limit 500 silent hosts take ten seconds; more would be a burst that loses packets. */
+/**
+ * Maximum number of parallel probes. With this number 500 hosts that do not respond take ten seconds. A
+ * larger burst could lose packets.
+ */
 const maxParallel = 128
 
 export function createNetworkProbe(timeouts: ProbeTimeouts = defaultTimeouts): NetworkProbe {

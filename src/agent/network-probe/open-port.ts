@@ -1,13 +1,13 @@
 import { createSocket } from 'node:dgram'
 import { createServer, isIP, type Socket } from 'node:net'
 
-/** A listening port; closing it frees the port for its real owner. */
+/** An open port. It must be closed before the component that normally uses the port starts. */
 export interface OpenPort {
   readonly port: number
   close(): Promise<void>
 }
 
-/** Returns undefined if the port is in use. Sends the token to every client. */
+/** Opens a TCP port and sends the token to every client. Returns undefined if the port is in use. */
 export async function openTcpPort(
   address: string,
   port: number,
@@ -17,7 +17,7 @@ export async function openTcpPort(
   const server = createServer((client) => {
     clients.add(client)
     client.on('close', () => clients.delete(client))
-    // A client that disconnects early needs no more data.
+    // A client may disconnect before it has received the token.
     client.on('error', () => client.destroy())
     client.resume().end(token)
   })
@@ -35,7 +35,10 @@ export async function openTcpPort(
   }
 }
 
-/** Answers each datagram that begins with the token with the number of bytes received. */
+/**
+ * Opens a UDP port. Each datagram that begins with the token is answered with the number of bytes received.
+ * Returns undefined if the port is in use.
+ */
 export async function openUdpPort(
   address: string,
   port: number,
@@ -43,10 +46,10 @@ export async function openUdpPort(
 ): Promise<OpenPort | undefined> {
   const socket = createSocket(isIP(address) === 6 ? 'udp6' : 'udp4')
   const { promise, resolve } = Promise.withResolvers<boolean>()
-  // Later errors come from replies that could not be delivered.
+  // After the bind, errors only mean that a reply could not be delivered; they are ignored.
   socket.on('error', () => resolve(false))
   socket.on('message', (datagram, { port: senderPort, address: senderAddress }) => {
-    // Replies are never longer than the datagram, so the port cannot amplify traffic.
+    // Only datagrams with the token get a reply, and the reply is short, so the port cannot amplify traffic.
     if (datagram.toString('latin1', 0, token.length) !== token) return
     socket.send(`${token} ${datagram.length}`, senderPort, senderAddress, () => undefined)
   })

@@ -5,6 +5,7 @@ import { hasCode } from '../../kit/errors.ts'
 export function toProbeOutcome(error: unknown): NetworkProbeOutcome {
   if (hasCode(error, 'ECONNREFUSED')) return 'refused'
   if (hasCode(error, 'ETIMEDOUT')) return 'timeout'
-  // A rejecting firewall ends here too: EHOSTUNREACH from another host, EPERM from this one.
+  // A firewall that rejects packets also has this outcome: EHOSTUNREACH from another host, EPERM from this
+  // host.
   return 'unreachable'
 }

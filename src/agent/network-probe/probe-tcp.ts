@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import type { NetworkProbeOutcome, TcpTarget } from '../../contract/network-probe.ts'
 import { toProbeOutcome } from './probe-outcome.ts'
 
-/** Connects and checks that the server sends the expected token. */
+/** Connects to a port. If a token is expected, checks that the server sends it. */
 export async function probeTcp(
   { address, port, token }: TcpTarget,
   timeoutMs: number,
@@ -12,7 +12,7 @@ export async function probeTcp(
   const socket = connect({ host: address, port })
   let connected = false
   let received = ''
-  // Once connected the path is open, and any later error concerns the server at its end.
+  // After the connection is established, the network path works, and any later error comes from the server.
   const end = (otherwise: NetworkProbeOutcome): void => resolve(connected ? 'unexpected-response' : otherwise)
   socket.setEncoding('latin1')
   socket.on('connect', () => {

@@ -4,7 +4,10 @@ import type { NetworkProbeOutcome, NetworkProbeResult, UdpTarget } from '../../c
 import { hasCode } from '../../kit/errors.ts'
 import { toProbeOutcome } from './probe-outcome.ts'
 
-/** Datagrams may get lost, so each is sent three times. The values are fractions of the timeout. */
+/**
+ * Each datagram is sent up to three times, because datagrams may get lost. The values are fractions of the
+ * timeout.
+ */
 const sendFractions = [0, 0.15, 0.4]
 
 /**
@@ -45,7 +48,7 @@ export async function probeUdp(
   }
 }
 
-/** Sends one datagram, repeatedly while no reply arrives. */
+/** Sends one datagram and repeats it until a reply arrives or the timeout ends. */
 async function send(
   socket: Socket,
   size: number,

@@ -20,8 +20,8 @@ export const heldLockFormat: Format<z.infer<typeof heldLock>> = {
 }
 
 /**
- * The operator lock of this host. It is kept on disk: after a restart of the agent an operator with an
- * outdated claim must still be refused.
+ * The operator lock of this host. It is stored on disk, so that an outdated claim is refused even after a
+ * restart of the agent.
  */
 export class OperatorLockStore {
   readonly #file: string
@@ -51,21 +51,21 @@ export class OperatorLockStore {
     return this.#held
   }
 
-  /** `busy`: a run for the current holder is active. */
+  /** Takes the lock for an operator or throws. `busy` means that a run for the current holder is active. */
   async acquire(requested: Claim, force: boolean, busy: boolean): Promise<void> {
     const decision = decideLock(this.#held, requested, force, this.#now(), busy)
     if (decision.outcome === 'refused') throw buildRefusal(decision.reason, decision.held)
     await this.#save(decision.held)
   }
 
-  /** Does nothing if the requester does not hold the lock. */
+  /** Releases the lock. Does nothing if the claim is not the current one. */
   async release(requested: Claim): Promise<void> {
     if (this.#held !== undefined && matchesHeldClaim(this.#held, requested))
       await this.#save({ ...this.#held, released: true })
   }
 
   /**
-   * Throws unless the claim is current. Called before any work for a request with a claim, and counts as a
+   * Throws unless the claim is current. Called before each request that has a claim, and counts as a
    * heartbeat of the holder.
    */
   async requireHeld(requested: Claim): Promise<void> {

@@ -1,13 +1,15 @@
 import type { Claim } from '../../contract/request.ts'
 
-/** The operator lock as an agent stores it, also across restarts. */
+/** The operator lock as the agent stores it on disk. */
 export interface HeldOperatorLock extends Claim {
-  /** Last request of the holder, in milliseconds since 1970. */
+  /** Time of the holder's last request, in milliseconds since 1970. */
   readonly lastHeartbeat: number
   readonly released: boolean
 }
 
-/** A holder without a heartbeat for this long counts as gone: killed or disconnected. */
+/**
+ * A holder without a heartbeat for this long has lost the lock: its process was killed or is disconnected.
+ */
 export const lockTimeoutMs = 60_000
 
 export type LockDecision =
@@ -15,7 +17,7 @@ export type LockDecision =
   | {
       readonly outcome: 'refused'
       readonly reason: 'held' | 'outdated'
-      /** The current or last holder. */
+      /** The lock of the current or last holder. */
       readonly held: HeldOperatorLock
     }
 
@@ -28,7 +30,7 @@ export function decideLock(
   { holder, generation }: Claim,
   force: boolean,
   now: number,
-  /** True while a run for the holder is active: then no heartbeat is needed. */
+  /** True while a run for the holder is active. The holder then needs no heartbeat. */
   busy: boolean,
 ): LockDecision {
   const granted = { holder, generation, lastHeartbeat: now, released: false }
@@ -47,7 +49,7 @@ export function isLockHeld(held: HeldOperatorLock | undefined, now: number): boo
   return held !== undefined && !held.released && now - held.lastHeartbeat <= lockTimeoutMs
 }
 
-/** True if a claim in a request is the current one. */
+/** True if the claim of a request is the current one. */
 export function matchesHeldClaim(held: HeldOperatorLock | undefined, { holder, generation }: Claim): boolean {
   return held !== undefined && !held.released && held.holder === holder && held.generation === generation
 }

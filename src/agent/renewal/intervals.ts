@@ -1,14 +1,14 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 
-/** Milliseconds between checks. */
+/** Times between checks, in milliseconds. */
 export interface RenewalIntervals {
-  /** Before the first check after the agent has started. */
+  /** Time from the start of the agent to the first check. */
   readonly firstMs: number
-  /** Between two checks of the local certificates. Checks are rare enough to cost nothing. */
+  /** Time between two checks of the certificates on this host. */
   readonly localMs: number
-  /** Between two checks for signing requests, on hosts with CA keys. */
+  /** Time between two checks for signing requests, on hosts with CA keys. */
   readonly requestsMs: number
-  /** While waiting for a signature or for the host to be free. */
+  /** Time between two checks while waiting for a signature or for the end of another run. */
   readonly retryMs: number
 }
 
@@ -20,8 +20,8 @@ export const defaultRenewalIntervals: RenewalIntervals = {
 }
 
 /**
- * Check at least 12 times per certificate lifetime, so that several checks fit in the last third of a short
- * one.
+ * Certificates are checked at least 12 times in their lifetime, so several checks fit in the last third of a
+ * short lifetime.
  */
 const checksPerLifetime = 12
 

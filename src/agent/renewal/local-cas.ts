@@ -12,7 +12,7 @@ export interface LocalCa {
   readonly trusted: readonly X509Certificate[]
 }
 
-/** Control planes have all CAs, other hosts none. */
+/** Returns undefined if the key of the CA is not on this host. Only control planes have CA keys. */
 export async function readLocalCa({ files }: Host, name: CaName): Promise<LocalCa | undefined> {
   const paths = locateCaFiles(name)
   const [certificates, privateKey] = [

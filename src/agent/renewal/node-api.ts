@@ -8,14 +8,14 @@ import { readInstalledPair } from '../apply/installed-key-pair.ts'
 import type { Host } from '../host/host.ts'
 import { basename } from '../host/host-path.ts'
 
-/** How a node reaches the API: through its local proxy, which selects a healthy API server. */
+/** How a node reaches the API: through its local proxy, which forwards to a healthy API server. */
 export interface NodeApiEndpoint {
   readonly server: string
-  /** PEM. */
+  /** CA certificates of the cluster, as PEM. */
   readonly ca: string
 }
 
-/** Undefined for a host that is not a node. */
+/** Returns undefined for a host that is not a node. */
 export function findNodeApi(plan: NodePlan): NodeApiEndpoint | undefined {
   const proxy = plan.components.find(({ name }) => name === 'apiserver-proxy')
   const config = proxy?.files.find(({ path }) => basename(path) === 'config.json')?.content
@@ -33,7 +33,7 @@ export function createNodeApiClient(
   return new KubeClient({ servers: [server], ca, credentials, signal })
 }
 
-/** Creates a client that authenticates as the kubelet. Undefined for a host without one. */
+/** Creates a client that authenticates as the kubelet. Returns undefined for a host without a kubelet. */
 export async function createNodeClient(
   host: Host,
   plan: NodePlan,

@@ -27,12 +27,12 @@ async function readCertificates({ planned, read }: RenewalTestAgent): Promise<st
   return Promise.all(planned.map(async ({ certificateFile }) => read(certificateFile)))
 }
 
-/** The end of a run is reported before the run is released. */
+/** Waits until the run is released, because its end is reported earlier. */
 async function waitForRunEnd({ deps }: RenewalTestAgent): Promise<void> {
   await pollUntil('the run to be over', async () => !deps.runs.busy, { timeoutMs: 5000, intervalMs: 1 })
 }
 
-/** Each certificate is new with the same subject, and the host matches its plan. */
+/** Expects that each certificate is new and has the same subject, and that the host matches its plan. */
 async function expectRenewed(agent: RenewalTestAgent, before: readonly string[]): Promise<void> {
   const after = await readCertificates(agent)
   for (const [index, pem] of after.entries()) {
@@ -120,7 +120,7 @@ test('a host without keys asks, a control plane answers, and the next look puts 
     'system:node:w1',
     'system:node:w1',
   ])
-  // A repeated request is the same request.
+  // A second tick finds the pending requests and creates no new ones.
   expect(await renewLocalCertificates(worker.deps)).toEqual({ nextMs: 15_000, problems: [] })
   expect(cluster.api.items.size).toBe(2)
   expect(await signForNodes(controlPlane.deps)).toEqual({ nextMs: minute, problems: [] })
@@ -145,7 +145,7 @@ test('of several control planes one answers, and none complains', async () => {
   await renewLocalCertificates(worker.deps)
   const results = await Promise.all(others.map(async ({ deps }) => signForNodes(deps)))
   expect(results).toEqual(results.map(() => ({ nextMs: minute, problems: [] })))
-  // A control plane that was overtaken leaves nothing pending for long.
+  // Requests that a slower control plane skipped are signed in the next round.
   await Promise.all(others.map(async ({ deps }) => signForNodes(deps)))
   expect(others.flatMap(({ logged }) => logged)).toHaveLength(2)
   expect(await renewLocalCertificates(worker.deps)).toMatchObject({ problems: [] })
@@ -175,7 +175,7 @@ test('a requester without the previous key is refused with a reason', async () =
   await renewLocalCertificates(worker.deps)
   const [first, second] = cluster.api.items.values()
   if (first === undefined || second === undefined) throw new Error('nothing was asked')
-  // Approved by someone without checking: it cannot be denied any more.
+  // The first request was approved without a check of its proof, so it cannot be denied any more.
   const proof = second.metadata.annotations?.[renewalAnnotations.proof] ?? ''
   for (const item of [first, second]) {
     const annotations = { ...item.metadata.annotations, [renewalAnnotations.proof]: proof }
@@ -228,7 +228,7 @@ test('a certificate for another key is not taken', async () => {
     problems: [{ code: 'APPLY_CERTIFICATE_REFUSED' }],
   })
   const after = await readCertificates(worker)
-  // The other certificate fits and is installed all the same.
+  // The other certificate is valid and is still installed.
   expect([after[0] === before[0], after[1] === before[1]]).toEqual([true, false])
 })
 
@@ -283,7 +283,8 @@ test('wherever a renewal is cut, the next look ends it', async () => {
     await expectRenewed(agent, before)
     await waitForRunEnd(agent)
     if (!wasInterrupted) break
-    // Host clocks are in the past and the API clock is the present; this test does not use the API.
+    // Host clocks are in the past, but the API uses the real time. This test does not use the API, so its
+    // clock may advance.
     agent.host.clock.time += setUpAgeMs
   }
 })

@@ -33,7 +33,7 @@ export interface RenewalDeps {
 
 /**
  * Renews the certificates that are due on this host. All state is on disk, in the API and in the journal, so
- * the next tick or an operator completes an interrupted renewal.
+ * the next tick or an operator can complete an interrupted renewal.
  */
 export async function renewLocalCertificates(deps: RenewalDeps): Promise<TickResult> {
   const { host, work, runs, intervals } = deps
@@ -46,7 +46,8 @@ export async function renewLocalCertificates(deps: RenewalDeps): Promise<TickRes
   if (due.length === 0) return { nextMs: next, problems }
   const requests = await work.certificateRequests(plan, false, due)
   const { certificates, waiting } = await signCertificates(deps, plan, due, requests, problems)
-  // A missing request means that the certificate was issued before a run was interrupted.
+  // If a certificate has no request, it was issued before a run was interrupted and only needs to be
+  // installed.
   const ready = due.filter(
     ({ certificateFile: file }) => certificates.has(file) || requests[file] === undefined,
   )
@@ -99,7 +100,7 @@ async function installCertificates(
   problems: unknown[],
 ): Promise<void> {
   const renewWork: OwnRunWork = async (run, emit, stop) => {
-    // An operator who has connected meanwhile renews them as well.
+    // An operator who has connected since renews these certificates.
     if (isLockHeld(claims.held, host.clock.now().getTime())) return
     await installRenewedCertificates({ host, plan, toRenew, certificates, run, emit, signal: stop })
     log(`renewed ${toRenew.map(({ certificateFile }) => certificateFile).join(', ')}`)
@@ -123,15 +124,18 @@ function noApiError({ certificateFile }: PlannedCertificate): HyperkubeError {
 }
 
 interface DueCertificates {
-  /** Still valid but close to expiry, or only partly installed because a run was interrupted. */
+  /**
+   * Certificates that are still valid but close to expiry, or only partly installed because a run was
+   * interrupted.
+   */
   readonly due: PlannedCertificate[]
-  /** Too late to prove a renewal request: an operator must renew these. */
+  /** Expired certificates cannot prove a renewal request, so an operator must renew them. */
   readonly expired: PlannedCertificate[]
 }
 
 /**
- * Finds the certificates of a plan that must be renewed. Certificates that were changed by hand are not
- * included.
+ * Finds the certificates of a plan that must be renewed. Certificates that were changed by hand are left to
+ * an operator.
  */
 async function findDueCertificates(host: Host, plan: NodePlan): Promise<DueCertificates> {
   const found: DueCertificates = { due: [], expired: [] }
@@ -149,7 +153,7 @@ async function isStillValid(host: Host, planned: PlannedCertificate): Promise<bo
   return isValid(inspectCertificate(certificate), host.clock.now())
 }
 
-/** The new key is installed already, and its certificate has been issued. */
+/** True if the new key is installed and its certificate was issued but not yet installed. */
 async function isPartlyInstalled(host: Host, planned: PlannedCertificate): Promise<boolean> {
   const pending = await readPendingCertificate(host, planned)
   if (pending?.certificate === undefined) return false

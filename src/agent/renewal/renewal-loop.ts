@@ -3,14 +3,17 @@ import type { RenewalDeps } from './renew-local.ts'
 import { type TickResult, runLoop } from '../loop/run-loop.ts'
 
 export interface RenewalLoopDeps extends RenewalDeps {
-  /** Checks this host. Requests use the same function, and its calls wait for each other. */
+  /**
+   * Renews the certificates of this host. Requests call the same function; concurrent calls run one after the
+   * other.
+   */
   readonly renew: () => Promise<TickResult>
   readonly random: () => number
 }
 
 /**
- * Renews the certificates of this host and, where it has CA keys, signs those that nodes request. Runs until
- * aborted.
+ * Renews the certificates of this host until aborted. On hosts with CA keys it also signs the certificates
+ * that nodes request.
  */
 export async function runRenewalLoop(deps: RenewalLoopDeps): Promise<void> {
   const { host, intervals, renew, random, log, signal } = deps

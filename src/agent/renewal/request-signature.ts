@@ -15,7 +15,10 @@ import {
   renewalSigningRequestKind,
 } from './signing-request.ts'
 
-/** Milliseconds. Control planes check more often than this. */
+/**
+ * A request without a response is reported after this time, in milliseconds. Control planes check for
+ * requests more often.
+ */
 const responseTimeoutMs = 5 * 60_000
 
 /**
@@ -41,7 +44,7 @@ export async function requestSignature(
     if (host.clock.now().getTime() - since > responseTimeoutMs) throw noResponseError(planned, name)
     return undefined
   }
-  // The API deletes the request within an hour; then it is created again.
+  // The API deletes a denied request within an hour; the next call then creates it again.
   throw new HyperkubeError(
     'RENEWAL_DENIED',
     `${planned.certificateFile} is not renewed: ${response.reason}`,

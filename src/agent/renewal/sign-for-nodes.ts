@@ -31,17 +31,20 @@ export interface SignForNodesDeps {
   readonly runs: Pick<Runs, 'busy'>
   readonly intervals: RenewalIntervals
   readonly log: (text: string) => void
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
   readonly signal: AbortSignal
 }
 
-/** Milliseconds. At least as long as one tick may take; the key exists only in memory. */
+/**
+ * Lifetime of the client certificate in milliseconds, at least as long as one tick may take. Its key exists
+ * only in memory.
+ */
 const clientLifetimeMs = 10 * 60_000
 
 /**
- * Signs the certificates that nodes request, on hosts that have CA keys. If several control planes try, the
- * first one wins.
+ * Signs the certificates that nodes request. Does nothing on hosts without CA keys. If several control planes
+ * sign the same request, the first response counts.
  */
 export async function signForNodes(deps: SignForNodesDeps): Promise<TickResult> {
   const { host, runs, intervals, random, signal } = deps
@@ -53,7 +56,8 @@ export async function signForNodes(deps: SignForNodesDeps): Promise<TickResult> 
   using node = await createNodeClient(host, plan, signal)
   const api = findNodeApi(plan)
   if (node === undefined || api === undefined) return { nextMs: intervals.localMs, problems: [] }
-  // Listing requests as the node needs no new certificate, and there are rarely any requests.
+  // Requests are listed with the existing certificate of the node. A client certificate for signing is issued
+  // only if requests are pending, which is rare.
   const { items } = await listObjects(node, renewalSigningRequestKind, {
     fields: `spec.signerName=${renewalSigner}`,
   })
@@ -93,7 +97,7 @@ async function readSigningKeys(host: Host): Promise<SigningKeys | undefined> {
   }
 }
 
-/** Creates a client as the user of control plane agents, who may approve and sign. */
+/** Creates a client for the user `agentUser`, who may approve and sign requests. */
 async function createAgentClient(
   { clock }: Host,
   api: NodeApiEndpoint,
@@ -146,7 +150,7 @@ async function addCondition(
   return parseKubeResponse(renewalSigningRequestKind.schema, response, item.metadata.name)
 }
 
-/** Shuffles, so that several control planes do not all start with the same request. */
+/** Shuffles requests, so several control planes do not all start with the same one. */
 function shuffle<T>(items: readonly T[], random: () => number): T[] {
   return items
     .map((item) => ({ item, at: random() }))

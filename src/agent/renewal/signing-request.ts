@@ -15,7 +15,7 @@ const conditionSchema = z.looseObject({
 const renewalSigningRequestSchema = kubeObject.extend({
   metadata: commonMetadata.extend({ creationTimestamp: z.string().optional() }),
   spec: z.looseObject({
-    /** Base64. */
+    /** Certificate request, base64-encoded. */
     request: z.string(),
     username: z.string().default(''),
     groups: z.array(z.string()).nullish(),
@@ -58,7 +58,10 @@ export function buildSigningRequest(
   }
 }
 
-/** Converts a CertificateSigningRequest to a renewal request. Only members of system:nodes count as nodes. */
+/**
+ * Converts a CertificateSigningRequest to a renewal request. A requester outside the group system:nodes is
+ * marked as unknown.
+ */
 export function readRenewalRequest({ metadata, spec }: RenewalSigningRequest): RenewalRequest {
   const { annotations = {} } = metadata
   return {

@@ -23,33 +23,32 @@ export interface HostOperations {
     renew: boolean,
   ): Promise<{ ops: Op[]; findings: Finding[]; fileContents?: Record<string, string> }>
   /**
-   * Returns the applied plan whose digest differs from this one; without a digest, the plan that a
-   * provisional change rolls back to.
+   * Returns the newest applied plan whose digest is not `differentFrom`. If that is undefined, returns the
+   * plan that a provisional change rolls back to.
    */
   previousPlan(differentFrom: string | undefined): Promise<NodePlan | undefined>
   certificates(): Promise<InstalledCertificate[]>
-  /** Covers all certificates of a plan, or only those that are passed. */
+  /** Returns requests for the certificates in `planned`, or for all certificates of the plan. */
   certificateRequests(
     plan: NodePlan,
     renew: boolean,
     planned?: PlannedCertificate[],
   ): Promise<Record<string, string>>
   apply(request: ApplyRequest, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
-  /** Stops the services of some components. */
   stopServices(request: StopServicesRequest, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
   restoreEtcdData(request: RestoreEtcdDataRequest, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
-  /** Prepares the host for its etcd member to join again. */
+  /** Removes the etcd member from the host, so that it can join again as a new member. */
   wipeEtcd(run: string, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
-  /** The etcd restore that is not ended yet. */
+  /** Returns the etcd restore that has not ended yet. */
   activeRestore(): Promise<EtcdRestoreProgress | undefined>
   endRestore(id: string): Promise<void>
-  /** The active provisional change, if any. */
+  /** Returns the active provisional change. */
   provisional(): Promise<HostProvisionalChange | undefined>
   beginProvisional(provisional: ProvisionalChange): Promise<HostProvisionalChange | undefined>
   moveProvisional(id: string, deadline: string): Promise<HostProvisionalChange | undefined>
   confirmProvisional(id: string): Promise<HostProvisionalChange | undefined>
   /** Rolls back from a provisional change to the previous plan. */
   rollback(run: string, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
-  /** Returns a hook that ends the agent, if the agent runs as a service. */
+  /** Resets the host. If the agent runs as a service, returns a hook that stops it. */
   reset(run: string, emit: EmitRunEvent, signal: AbortSignal): Promise<ExitHook | undefined>
 }

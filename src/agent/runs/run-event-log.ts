@@ -5,14 +5,14 @@ import { readVersioned } from '../../contract/versioned.ts'
 import { hasCode } from '../../kit/errors.ts'
 
 /**
- * Runs of the agent itself count as well, and a night of healing must not push out the run that an operator
- * comes back for. The journal keeps a record for longer.
+ * Number of runs whose events are kept. The agent's own runs count too, and many of them must not displace
+ * the last run of an operator. The journal keeps entries longer.
  */
 const maxRuns = 100
 
 /**
- * Events of runs on disk, so that a disconnected client can continue reading, even after a restart of the
- * agent.
+ * Stores the events of runs on disk, so that a disconnected client can continue reading, even after a restart
+ * of the agent.
  */
 export class RunEventLog {
   readonly #directory: string
@@ -25,11 +25,11 @@ export class RunEventLog {
     await appendFile(this.#path(event.run), `${JSON.stringify(event)}\n`, { mode: 0o600 })
   }
 
-  /** Undefined if there is no such run. */
+  /** Returns the events of a run; undefined if the run is unknown. */
   async read(run: string): Promise<readonly Event[] | undefined> {
     try {
       const text = await readFile(this.#path(run), 'utf8')
-      // The last line may be incomplete if the agent died while writing it.
+      // If the agent was killed during a write, the last line is incomplete; it is skipped.
       return text
         .split('\n')
         .slice(0, -1)
@@ -40,7 +40,7 @@ export class RunEventLog {
     }
   }
 
-  /** Creates the directory and deletes the oldest runs, before a new run is logged. */
+  /** Creates the directory and deletes the oldest runs. Called before a new run is logged. */
   async prepare(): Promise<void> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 })
     const names = await readdir(this.#directory)

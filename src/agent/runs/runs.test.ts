@@ -74,7 +74,7 @@ test('the same run is never begun twice', async () => {
   await runs.start(run, 'apply', work)
   await readEvents(runs)
   await runs.start(run, 'apply', work)
-  // The next agent starts after this one ended and knows only what is on disk.
+  // The next agent starts after this one has ended and reads the events from disk.
   await runs.stop()
   await agent().start(run, 'apply', work)
   expect(times).toBe(1)
@@ -109,7 +109,7 @@ test('a run that ended with its agent still has an end event', async () => {
   )
   await appendFile(file, '{"unfinished')
   expect(await readEvents(agent())).toEqual(['1 run-started', '2 ended interrupted'])
-  // Also to a client that received more events than the agent could write.
+  // A client that received more events than were written to disk gets an end event too.
   expect(await readEvents(agent(), run, 5)).toEqual(['5 ended interrupted'])
 })
 
@@ -139,7 +139,7 @@ test('a run that resets the host is reported to its end, and is the last', async
   expect(order).toEqual(['left'])
   const late = '11111111-2222-4333-8444-555555555555'
   await expect(runs.start(late, 'apply', async () => undefined)).rejects.toThrow('about to end')
-  // The log directory that the reset removed was not created again.
+  // The reset removed the log directory, and it was not created again.
   await expect(stat(directory)).rejects.toThrow('ENOENT')
 })
 

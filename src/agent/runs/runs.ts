@@ -6,7 +6,7 @@ import type { EmitRunEvent, RunEventBody } from '../apply/emit-run-event.ts'
 import { toRunError } from '../apply/op-error.ts'
 import type { RunEventLog } from './run-event-log.ts'
 
-/** Called after all events of a run were emitted. It ends the agent, so nothing follows it. */
+/** Stops the agent. It is called last, after all events of a run were emitted. */
 export type ExitHook = () => Promise<void>
 export type RunWork = (emit: EmitRunEvent, signal: AbortSignal) => Promise<ExitHook | void>
 
@@ -14,15 +14,15 @@ interface ActiveRun {
   readonly events: Event[]
   /** True if no more events follow. */
   ended: boolean
-  /** True if all events are on disk as well. */
+  /** True if all events are on disk. */
   written: boolean
   /** Resolved and replaced whenever an event is added. */
   nextEvent: PromiseWithResolvers<void>
 }
 
 /**
- * Executes the runs of an agent one after the other. A run belongs to the agent and not to its requester: it
- * continues without a connection, and the client can attach again later.
+ * Executes the runs of an agent one after the other. A run does not depend on the connection of its client,
+ * which can attach again later.
  */
 export class Runs {
   readonly #log: RunEventLog
@@ -39,12 +39,12 @@ export class Runs {
     setMaxListeners(0, this.#stopping.signal)
   }
 
-  /** Queues a run, which `attach` finds immediately. A run id is never started twice. */
+  /** Queues a run; `attach` can be called immediately. A known run id is not started again. */
   async start(run: string, command: string, work: RunWork): Promise<void> {
     if (this.#active.has(run) || (await this.#log.read(run)) !== undefined) return
     if (this.#stopping.signal.aborted) throw this.#stoppingError()
     await this.#log.prepare()
-    // The last run stays in memory: a client that attaches late to a reset, which deletes the log, still gets
+    // The last run stays in memory. A reset deletes the log, but a client that attaches late must still get
     // its events.
     for (const [id, { written }] of this.#active) if (written) this.#active.delete(id)
     const active: ActiveRun = { events: [], ended: false, written: false, nextEvent: Promise.withResolvers() }
@@ -53,8 +53,8 @@ export class Runs {
     const emit: EmitRunEvent = (what, component) => {
       const event = this.#event(run, active.events.length + 1, what, component)
       active.events.push(event)
-      // Attached clients get the event anyway: neither a full disk nor a log deleted by a reset ends the
-      // agent.
+      // Attached clients get the event even if it cannot be written, because the disk is full or a reset has
+      // deleted the log.
       logged = logged.then(async () => this.#log.append(event)).catch(() => undefined)
       active.nextEvent.resolve()
       active.nextEvent = Promise.withResolvers()
@@ -69,7 +69,7 @@ export class Runs {
       emit({ type: 'run-ended', result })
       await logged
       active.written = true
-      // The process that stops the agent may be ended together with it, before it reports success.
+      // The command that stops the agent may be killed together with it, before it reports success.
       await exitHook?.().catch(() => undefined)
     }
     this.#last = execute()
@@ -107,15 +107,15 @@ export class Runs {
     return [...this.#active.values()].some(({ written }) => !written)
   }
 
-  /** Interrupts the active run at its next safe point and waits for its end. */
+  /** Interrupts the active run at its next safe point and waits until it has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#last
   }
 
   /**
-   * Events of a run that is no longer in memory. Without an end event it was interrupted together with the
-   * agent.
+   * Returns the events of a run that is no longer in memory. A run without an end event was interrupted
+   * together with the agent.
    */
   async #readPast(run: string, from: number): Promise<readonly Event[]> {
     const events = await this.#log.read(run)
@@ -126,7 +126,8 @@ export class Runs {
     }
     const last = events.at(-1)
     const isInterrupted = last?.body.type !== 'run-ended'
-    // A client may have received more events than were written, and must still get an end event.
+    // A client may have received more events than were written to disk, so the end event needs a higher
+    // number.
     const next = Math.max(from, (last?.sequence ?? 0) + 1)
     const end = this.#event(run, next, { type: 'run-ended', result: { outcome: 'interrupted' } })
     return [...events, ...(isInterrupted ? [end] : [])].filter(({ sequence }) => sequence >= from)

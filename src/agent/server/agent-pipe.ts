@@ -1,2 +1,2 @@
-/** Named pipe over which administrators reach the agent of a Windows host. */
+/** Named pipe of the agent on a Windows host. Only administrators can connect. */
 export const agentPipe = String.raw`\\.\pipe\hyperkube-agent`

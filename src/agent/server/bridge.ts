@@ -12,7 +12,7 @@ export interface BridgeOptions {
   readonly signal: AbortSignal
 }
 
-/** Forwards requests to the agent of this host and its responses back, until one side ends. */
+/** Forwards requests to the agent of this host and returns its responses, until one side ends. */
 export async function bridgeToAgent({ path, requests, onResponse, signal }: BridgeOptions): Promise<void> {
   signal.throwIfAborted()
   const socket = connect({ path, allowHalfOpen: true, signal })
@@ -21,13 +21,13 @@ export async function bridgeToAgent({ path, requests, onResponse, signal }: Brid
     socket.once('error', (cause) => reject(agentNotListening(path, cause)))
   })
   const sent = pipeline(requests, socket)
-  // The requester may disconnect before the last response; that is not an error of the agent.
+  // The client may disconnect before the last response. That is not an error of the agent.
   sent.catch(() => socket.destroy())
   try {
     for await (const line of readLines(socket)) onResponse(`${line}\n`)
   } finally {
-    // An agent that closed the connection sends no more responses, although the requester may still be
-    // connected.
+    // If the agent closed the connection, no more responses follow, so the client's requests are not read any
+    // more.
     socket.destroy()
     requests.destroy()
   }

@@ -17,11 +17,11 @@ export interface ServerDeps {
   readonly claims: OperatorLockStore
   readonly peers: NetworkProbe
   readonly healer: Healer
-  /** Version of hyperkube. */
+  /** Version of the running hyperkube program. */
   readonly version: string
 }
 
-/** Handles one request: yields one response, or for `attach` the events of the run. */
+/** Handles one request. Yields one response, or the events of a run for `attach`. */
 export async function* handleRequest(
   deps: ServerDeps,
   { body }: AgentRequest,

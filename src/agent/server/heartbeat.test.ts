@@ -7,7 +7,7 @@ import { requestHello, runHeartbeat } from './heartbeat.ts'
 import type { Supervisor } from './supervisor.ts'
 import { systemdSupervisor } from './supervisor.ts'
 
-/** Runs the heartbeat until the results are used up; each result is the outcome of one check. */
+/** Runs the heartbeat until all results are used. Each result is the outcome of one check. */
 async function beats(timeoutMs: number | undefined, results: readonly (() => Promise<void>)[]) {
   const [notified, complaints]: [string[], string[]] = [[], []]
   const stop = new AbortController()

@@ -8,21 +8,24 @@ import type { Supervisor } from './supervisor.ts'
 
 export interface HeartbeatOptions {
   readonly supervisor: Supervisor
-  /** Fails unless the agent responds to a request over its own socket. */
+  /** Rejects if the agent does not respond to a request over its own socket. */
   readonly checkAgent: (signal: AbortSignal) => Promise<void>
   readonly log: (text: string) => void
   readonly signal: AbortSignal
 }
 
-/** One lost and one late notification do not end a healthy agent. */
+/**
+ * Number of notifications per watchdog timeout. One lost and one late notification must not end a healthy
+ * agent.
+ */
 const beatsPerTimeout = 3
 
-/** Long enough for systemd to accept a message on a busy host. */
+/** Timeout of the first notification, long enough for systemd on a busy host. */
 const startTimeoutMs = 30_000
 
 /**
- * Notifies the supervisor that the agent is ready, and then regularly as long as it responds to itself. The
- * supervisor restarts an agent that hangs. Runs until the signal aborts.
+ * Notifies the supervisor that the agent is ready, and then regularly as long as the agent responds on its
+ * own socket. The supervisor restarts an agent that hangs. Runs until the signal aborts.
  */
 export async function runHeartbeat({ supervisor, checkAgent, log, signal }: HeartbeatOptions): Promise<void> {
   await supervisor.notify('READY=1', AbortSignal.timeout(startTimeoutMs))

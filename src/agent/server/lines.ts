@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream'
 import { HyperkubeError } from '../../kit/errors.ts'
 
-/** A plan with all its secrets is far smaller. */
+/** Maximum size of a line. A plan with all its secrets is far smaller. */
 const maxLineBytes = 32 * 2 ** 20
 
-/** Yields the lines of a stream. An unterminated line at the end is dropped, because its writer died. */
+/**
+ * Yields the lines of a stream. An unterminated last line is dropped, because the sender did not finish it.
+ */
 export async function* readLines(stream: Readable): AsyncGenerator<string> {
   let pieces: Buffer[] = []
   let size = 0

@@ -20,7 +20,7 @@ let directory: string
 let server: AgentServer
 let runs: Runs
 
-/** Fake operations that only record the call. */
+/** Fake operations without any effect on a host. */
 const work: HostOperations = {
   facts: async () => Promise.reject(new Error('not here')),
   diff: async () => ({ ops: [], findings: [] }),
@@ -44,7 +44,7 @@ const work: HostOperations = {
   },
 }
 
-/** A healer of a host without an applied plan. */
+/** Fake healer of a host without an applied plan. */
 const healer: Healer = {
   health: async (fresh) => ({
     at: new Date(0).toISOString(),
@@ -74,7 +74,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** The responses to some requests, sent over one connection. */
+/** Sends requests over one connection and returns the responses. */
 async function sendRequests(...bodies: readonly AgentRequest['body'][]): Promise<unknown[]> {
   return send(
     bodies.map((one) => JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'AgentRequest', body: one })),
@@ -169,7 +169,7 @@ test('before it closes, every client gets its complete response, and no client i
   attached.write(
     `${JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'AgentRequest', body: attach })}\n`,
   )
-  // Both clients keep their side open, like an operator who may send more.
+  // Both clients keep their sending side open, like an operator who may send more requests.
   const received = receive(attached)
   const silence = receive(idle)
   await new Promise((resolve) => attached.once('data', resolve))

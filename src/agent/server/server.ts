@@ -9,26 +9,29 @@ import { handleRequest, type ServerDeps, buildResponse } from './dispatch.ts'
 import { readLines } from './lines.ts'
 import { toRunFailure } from '../runs/runs.ts'
 
-/** Path of the agent's socket, for root only; on Windows a named pipe for administrators. */
+/**
+ * Returns the path of the agent's socket, to which only root can connect. On Windows it is a named pipe for
+ * administrators.
+ */
 export function agentSocket(platform: NodeJS.Platform = process.platform): string {
   return platform === 'win32' ? agentPipe : `${linuxLayout.runtime}/agent.sock`
 }
 
-/** Milliseconds after which a client that does not read its response is disconnected. */
+/** After `close`, a client that does not read its responses is disconnected after this time. */
 const closeTimeoutMs = 5000
 
 export interface AgentServer {
-  /** Accepts no more requests. Responses in progress are completed. */
+  /** Stops accepting requests and completes responses in progress. */
   close(): Promise<void>
 }
 
-/** Listens for requests, one per line, and responds in lines. Only root can connect. */
+/** Listens for requests, one per line, and writes each response as a line. */
 export async function serveAgent(deps: ServerDeps, path: string): Promise<AgentServer> {
-  // A Windows pipe is not a file: it disappears with its process, and only the system and administrators can
-  // write to it.
+  // A Windows pipe is not a file. It disappears with its process, and only the system and administrators can
+  // connect.
   const isFile = path !== agentPipe
   if (isFile) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  // A killed agent leaves its socket behind.
+  // An agent that was killed has left its socket behind.
   if (isFile) await rm(path, { force: true })
   /** Open connections, each with a function that ends it after the current response. */
   const connections = new Map<Socket, () => void>()
@@ -68,7 +71,7 @@ async function serveConnection(deps: ServerDeps, socket: Socket, closing: Promis
       if (!socket.write(`${JSON.stringify(message)}\n`)) await waitForDrain(socket, disconnected.signal)
     }
   }
-  // Closes after all written data was sent.
+  // Closes the socket after all pending data was sent.
   socket.destroySoon()
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { runProgram } from '../../kit/command.ts'
 
-/** The program that started the agent and restarts it without notifications. */
+/** The service manager that started the agent. It restarts the agent if notifications stop. */
 export interface Supervisor {
   /** Watchdog timeout in milliseconds; undefined if there is no watchdog. */
   readonly watchdogTimeoutMs: number | undefined
@@ -11,13 +11,13 @@ export interface Supervisor {
 /** Environment that systemd sets for a service of type notify. */
 const environment = z.object({
   NOTIFY_SOCKET: z.string().min(1),
-  /** Microseconds. */
+  /** Watchdog timeout in microseconds. */
   WATCHDOG_USEC: z.coerce.number().positive().optional(),
 })
 
 /**
- * Undefined for an agent that a person started. Node cannot write to a datagram socket of this kind, so this
- * calls systemd-notify.
+ * Returns the supervisor of an agent that systemd started; undefined for an agent that a person started.
+ * Notifications are sent with systemd-notify, because Node cannot write to a Unix datagram socket.
  */
 export function systemdSupervisor(env: Readonly<Record<string, string | undefined>>): Supervisor | undefined {
   const { success, data } = environment.safeParse(env)

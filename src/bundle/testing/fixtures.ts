@@ -12,7 +12,7 @@ import { fetchBundleParts } from '../fetch-parts.ts'
 import { type OpenBundle, openBundle, type RandomAccess } from '../open.ts'
 import { streamBundle } from '../write.ts'
 
-/** For tests: the signing key of a cluster. */
+/** Key pair that signs bundles in tests. */
 export const bundleKeys = generateKeyPairSync('ed25519')
 
 const url = 'https://site.example/kubelet'
@@ -24,7 +24,9 @@ export const bundleImages = {
   [busyboxName]: fakeImage('busybox'),
 }
 
-/** One program and two images: one multi-architecture, one for a single architecture. */
+/**
+ * A lock with one program and two images. One image is for several architectures, the other for a single one.
+ */
 export const bundleLock: Lock = {
   apiVersion: 'hyperkube.dev/v1',
   kind: 'Lock',
@@ -59,7 +61,7 @@ export async function createBundleDirectory(): Promise<
   }
 }
 
-/** Builds a bundle; `change` may modify its bytes before it is opened. */
+/** Creates a bundle for tests. `change` may modify its bytes before it is opened. */
 export async function createTestBundle(
   change: (bytes: Buffer) => void = () => undefined,
 ): Promise<AsyncDisposable & { readonly bundle: OpenBundle }> {

@@ -5,7 +5,7 @@ import type { RegistryTransport, RegistryResponse } from './transport.ts'
 
 const maxRedirects = 5
 
-/** Credentials for one host. They are not sent to hosts that it redirects to. */
+/** Authorization header for one host. It is not sent to other hosts after a redirect. */
 export interface Authorization {
   readonly host: string
   readonly value: string
@@ -13,11 +13,11 @@ export interface Authorization {
 
 export interface FollowedResponse {
   readonly response: RegistryResponse
-  /** URL that the response came from. */
+  /** URL that the response came from, after redirects. */
   readonly url: string
 }
 
-/** Returns the response after all redirects, whatever its status. */
+/** Follows redirects and returns the final response, whatever its status. */
 export async function followRedirects(
   transport: RegistryTransport,
   url: string,
@@ -41,7 +41,7 @@ export async function followRedirects(
   throw new HyperkubeError('FETCH_REFUSED', `${url} leads on and on, through ${maxRedirects} redirects`)
 }
 
-/** Returns the body of a successful response after all redirects. */
+/** Follows redirects and returns the body of the final response. Throws if its status is not successful. */
 export async function fetchBytes(
   transport: RegistryTransport,
   url: string,

@@ -2,7 +2,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { urlUnreachableError } from '../fetcher.ts'
 import type { RegistryTransport } from './transport.ts'
 
-/** Milliseconds without a byte after which the connection counts as broken. */
+/** A request fails if no data arrives for this many milliseconds. */
 const defaultStallTimeoutMs = 60_000
 
 export function httpRegistryTransport(stallTimeoutMs = defaultStallTimeoutMs): RegistryTransport {
@@ -21,7 +21,7 @@ export function httpRegistryTransport(stallTimeoutMs = defaultStallTimeoutMs): R
         return error instanceof HyperkubeError ? error : urlUnreachableError(url, error)
       }
       try {
-        // A compressed response has other bytes than those that the digest is for.
+        // Request uncompressed content, because digests are for the uncompressed bytes.
         const ownHeaders = { 'accept-encoding': 'identity', 'user-agent': 'hyperkube' }
         const response = await fetch(url, {
           headers: { ...ownHeaders, ...headers },

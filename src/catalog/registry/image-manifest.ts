@@ -4,17 +4,17 @@ import { imageDigest } from '../../contract/image-reference.ts'
 const digest = z.string().regex(imageDigest)
 
 const descriptor = z.object({ mediaType: z.string(), digest, size: z.int().min(0) })
-/** Type, digest and size of a blob. */
+/** Media type, digest and size of a blob. */
 export type Descriptor = z.infer<typeof descriptor>
 
-/** Images for Windows also name the Windows version: 10.0.20348.2700. */
+/** Platform of an image. Windows images also have the Windows version: 10.0.20348.2700. */
 const platform = z.object({
   os: z.string(),
   architecture: z.string(),
   'os.version': z.string().optional(),
 })
 
-/** Several images under one name, one for each platform. */
+/** An image index: one image for each platform under one name. */
 const index = z.object({
   schemaVersion: z.literal(2),
   mediaType: z.string().optional(),
@@ -42,8 +42,8 @@ export type ImageManifestContent =
     }
 
 /**
- * Accepts the formats of OCI and Docker, which differ only in media types. Returns undefined for anything
- * else.
+ * Parses an image index or manifest in OCI or Docker format, which differ only in media types. Returns
+ * undefined for other content.
  */
 export function parseImageManifest(bytes: Uint8Array): ImageManifestContent | undefined {
   const value = jsonIn(bytes)
@@ -59,8 +59,8 @@ export function parseImageManifest(bytes: Uint8Array): ImageManifestContent | un
 }
 
 /**
- * Windows builds that an image supports, or undefined if that is unknown. A single image names its build only
- * in its configuration. An index entry without a build is taken to run on any build.
+ * Returns the Windows builds that an index lists. Returns undefined if they are unknown: for a single image,
+ * or if a Windows entry has no version.
  */
 export function windowsBuilds(content: ImageManifestContent): number[] | undefined {
   if (content.kind !== 'index') return undefined

@@ -1,6 +1,6 @@
 import { urlTooLargeError } from '../fetcher.ts'
 
-/** Reads a small body completely; fails if it exceeds `limit` bytes. */
+/** Reads a whole body into memory. Throws if it is longer than `limit` bytes. */
 export async function readAllBytes(
   body: AsyncIterable<Uint8Array>,
   url: string,

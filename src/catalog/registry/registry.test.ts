@@ -19,7 +19,9 @@ function reference(text: string): ImageReference {
   return parsed
 }
 
-/** A transport in which some URLs respond differently from a registry, and the list of requested URLs. */
+/**
+ * Builds a fake registry transport that records requested URLs. `other` replaces the response of some URLs.
+ */
 function fakeSites(
   other: (url: string, headers: RequestHeaders) => FakePage | undefined | 'unreachable' = () => undefined,
 ) {

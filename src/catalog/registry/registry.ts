@@ -7,19 +7,19 @@ import { fetchAnonymousToken } from './token.ts'
 import type { RegistryTransport } from './transport.ts'
 import { readAllBytes } from './read-all.ts'
 
-/** An image index, or the manifest of one image. */
+/** An image index, or the manifest of a single image. */
 export interface ImageManifest {
-  /** Digest of `bytes`. */
+  /** SHA-256 digest of `bytes`. */
   readonly digest: string
   readonly bytes: Buffer
   readonly content: ImageManifestContent
 }
 
-/** Looks up and reads images. */
+/** Reads manifests and blobs of images. */
 export interface Registry {
-  /** By the digest of the reference, or by its tag if it has no digest. */
+  /** Returns the manifest with the digest in the reference, or with its tag if there is no digest. */
   manifest(image: ImageReference, signal: AbortSignal): Promise<ImageManifest>
-  /** The bytes of a blob, unverified: the caller must check their digest. */
+  /** Streams a blob. The caller must verify its digest. */
   blob(image: ImageReference, digest: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
 }
 
@@ -30,16 +30,21 @@ const accept = [
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ')
 
-/** Registries refuse larger manifests. */
+/** Maximum size of a manifest in bytes. Registries do not accept larger manifests. */
 const largestManifest = 4 << 20
 
-/** Registries whose API is on another host than the one in image names. */
+/** API host of registries whose API is not on the host that image names contain. */
 const apiHosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' }
 
-/** Base URLs of mirrors of a registry, best first. `registry` is its name in image names. */
+/**
+ * Returns the base URLs of a registry's mirrors, preferred one first. `registry` is the host in image names.
+ */
 export type RegistryMirrors = (registry: string) => readonly string[]
 
-/** Tries the mirrors first and then the registry, with the same requests that containerd makes on a host. */
+/**
+ * Creates a registry client that tries the mirrors before the registry itself, with the same requests as
+ * containerd.
+ */
 export function remoteRegistry(transport: RegistryTransport, mirrors: RegistryMirrors): Registry {
   const tokens = new Map<string, Authorization>()
 
@@ -114,7 +119,7 @@ function buildUrls(
   return [...mirrorUrls, ownUrl]
 }
 
-/** A proxy that requires a login answers with a page. Its digest must not be pinned. */
+/** Builds the error for a response that is not a manifest, for example the login page of a proxy. */
 function notAManifest(url: string): HyperkubeError {
   return new HyperkubeError(
     'REGISTRY_NOT_A_MANIFEST',

@@ -3,8 +3,8 @@ import { withFetchRetries, type RetryPause } from '../retrying-fetcher.ts'
 import type { RegistryTransport } from './transport.ts'
 
 /**
- * Tries a request three times if the network or a server fails. Readers of the body must handle a broken body
- * themselves.
+ * Wraps a transport and tries each request up to three times if the network or a server fails. An error while
+ * the body is read is not retried.
  */
 export function retryingRegistryTransport(
   transport: RegistryTransport,

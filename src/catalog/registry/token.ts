@@ -10,7 +10,7 @@ const tokenResponse = z.object({
 })
 const maxTokenBytes = 1 << 16
 
-/** Fetches a token for anonymous access, which most registries require. */
+/** Fetches a token for anonymous access. Most registries require one. */
 export async function fetchAnonymousToken(
   transport: RegistryTransport,
   challenge: string | undefined,

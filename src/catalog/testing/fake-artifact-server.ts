@@ -5,7 +5,7 @@ export interface FakeArtifactServer extends AsyncDisposable {
   readonly url: string
 }
 
-/** Serves the same responses as the fake fetcher over real HTTP, for tests. The function gets a path. */
+/** Starts a real HTTP server for tests with the same kinds of responses as the fake fetcher. */
 export async function startFakeArtifactServer(
   respond: (path: string) => FakeResponse | undefined,
 ): Promise<FakeArtifactServer> {

@@ -7,14 +7,17 @@ import {
   urlUnreachableError,
 } from '../fetcher.ts'
 
-/** What is at a URL: a body, a status, a redirect, or a connection that breaks in the middle. */
+/**
+ * Response for a URL in tests: a body, a status, a redirect, or a connection that breaks in the middle of the
+ * body.
+ */
 export type FakeResponse =
   | string
   | { readonly status: number }
   | { readonly redirect: string }
   | { readonly cut: string }
 
-/** A fetcher over in-memory responses, for tests. Every request calls the function again. */
+/** Builds a fetcher for tests that gets its responses from `respond`, which is called for every request. */
 export function fakeFetcher(respond: (url: string) => FakeResponse | undefined): Fetcher {
   const read = (url: string, limit: number, signal: AbortSignal, requestedUrl = url): string => {
     signal.throwIfAborted()

@@ -11,7 +11,7 @@ const targets: readonly ArtifactTarget[] = [
   { os: 'windows', arch: 'amd64' },
 ]
 
-/** Upstream's sites with small files and checksum files in upstream's formats, for tests. */
+/** Returns small files and checksum files for all upstream URLs of these versions, for tests. */
 export function fakeUpstream(...versions: readonly string[]): Map<string, FakeResponse> {
   const sites = new Map<string, string>()
   for (const version of versions) {
@@ -28,7 +28,7 @@ export function fakeUpstream(...versions: readonly string[]): Map<string, FakeRe
   return new Map<string, FakeResponse>(sites)
 }
 
-/** Every image of every release, by reference. */
+/** Returns a fake image for each image of every release. The key is the image reference. */
 export function fakeImages(): Readonly<Record<string, FakeImage>> {
   const names = kubernetesReleases.flatMap(({ images }) => Object.values(images))
   return Object.fromEntries(names.map((name) => [name, fakeImage(name)]))

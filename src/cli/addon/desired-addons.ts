@@ -22,8 +22,8 @@ export interface DesiredAddonsResult {
 }
 
 /**
- * The manifests of all or some addons. Needs neither the API nor the cluster's identity, and connects to
- * hosts only if the manifests depend on them.
+ * Loads the manifests of the named addons, or of all. Needs neither the API nor the identity, and connects to
+ * hosts only if manifests depend on them.
  */
 export async function loadDesiredAddons(
   context: CommandContext,

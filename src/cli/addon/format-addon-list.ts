@@ -18,7 +18,7 @@ const columns: readonly TableColumn<AddonStatus>[] = [
   { head: 'WHAT IT IS', cell: ({ about }) => ({ text: about }) },
 ]
 
-/** A table of addons, then the reasons of those that are not ready. */
+/** Formats a table of addons, followed by the reasons why addons are not ready. */
 export function formatAddonList(states: readonly AddonStatus[], paint: Paint): string {
   const reasons = states.flatMap(({ name, reason }) => (reason === undefined ? [] : [`${name}: ${reason}\n`]))
   const table = formatTable(columns, states, paint)

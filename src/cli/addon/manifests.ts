@@ -10,7 +10,7 @@ type Manifest = Addon['manifests'][number]
 export interface ShownManifest {
   readonly addon: string
   readonly manifest: Manifest
-  /** What was left out. */
+  /** Description of the values that were left out. */
   readonly omitted?: string
 }
 
@@ -28,7 +28,7 @@ export function formatManifests(manifests: readonly ShownManifest[]): string {
 
 function formatDocument({ addon, manifest, omitted }: ShownManifest): string {
   const omittedText = omitted === undefined ? '' : `, without ${omitted}`
-  // YAML 1.1, as kubectl reads it: there a bare `yes` or `on` is a boolean and must be quoted.
+  // Formatted as YAML 1.1, which kubectl reads: there an unquoted `yes` or `on` is a boolean.
   const text = stringify(manifest, { version: '1.1', aliasDuplicateObjects: false, lineWidth: 0 })
   return `# addon ${addon}${omittedText}\n${text}`
 }
@@ -42,7 +42,10 @@ function redactManifest(manifest: Manifest): Pick<ShownManifest, 'manifest' | 'o
   return { manifest }
 }
 
-/** Keeps only the keys of a Secret. Annotations are cleared, too: kubectl stores the applied object there. */
+/**
+ * Keeps only the keys of a Secret. Values of annotations are cleared too, because kubectl stores the applied
+ * object there.
+ */
 function clearSecretValues(manifest: Manifest): Manifest {
   const { metadata, data, stringData, ...omittedText } = manifest
   const { annotations, ...named } = metadata

@@ -28,7 +28,9 @@ export interface HostReportingOptions {
   readonly signal: AbortSignal
 }
 
-/** Builds what the agent needs to report its host to controllers and to handle their requests, on any OS. */
+/**
+ * Builds the deps with which an agent on any OS reports its host to controllers and handles their requests.
+ */
 export function createHostReportingDeps(options: HostReportingOptions): HostResourceConnectionDeps {
   const { host, runs, claims, healer, version, log, signal } = options
   const plan = watchPlan(host)

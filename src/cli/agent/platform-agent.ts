@@ -7,7 +7,7 @@ import type { OperatorLockStore } from '../../agent/operator-lock/operator-lock-
 import type { HostOperations } from '../../agent/server/dispatch.ts'
 import type { Runs } from '../../agent/runs/runs.ts'
 
-/** What the healer of any platform needs. */
+/** Inputs of a healer, the same on every OS. */
 export interface PlatformHealerOptions {
   readonly work: HostOperations
   readonly runs: Runs

@@ -6,7 +6,9 @@ import type { ClusterInputs } from '../../lifecycle/cluster-inputs.ts'
 import type { CommandContext } from '../command.ts'
 import { findBundlePath, openClusterBundle } from './open-cluster-bundle.ts'
 
-/** Reads single files of the cluster's bundle; undefined if hosts download for themselves. */
+/**
+ * Creates a function that reads single files of the cluster's bundle. Undefined if the cluster has no bundle.
+ */
 export function createBundledFileReader(
   context: Pick<CommandContext, 'bundles'>,
   clusterFile: string,

@@ -19,7 +19,7 @@ import { requireLock } from '../load-lock.ts'
 
 export interface CreatedBundle {
   readonly file: string
-  /** In bytes. */
+  /** Size of the bundle in bytes. */
   readonly size: number
   readonly manifest: BundleManifest
   readonly publicKey: string
@@ -57,7 +57,10 @@ export async function createBundle(
   return { file, size, manifest, publicKey: formatPublicKey(key.publicKey) }
 }
 
-/** A cluster that installs from a bundle fetches from upstream to create one. */
+/**
+ * Returns the source of files and images. A cluster that installs from a bundle uses upstream as the source
+ * of a new bundle.
+ */
 function toNetworkSource({ spec }: Cluster): NetworkSource {
   const { artifacts } = spec
   return artifacts !== 'upstream' && 'bundle' in artifacts ? 'upstream' : artifacts

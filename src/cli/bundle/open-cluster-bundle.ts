@@ -5,7 +5,7 @@ import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { CommandContext } from '../command.ts'
 
-/** Path of the bundle, relative to cluster.yml; undefined if the cluster uses none. */
+/** Resolves the path of the bundle relative to cluster.yml. Undefined if the cluster has no bundle. */
 export function findBundlePath(clusterFile: string, { spec }: Cluster): string | undefined {
   const { artifacts } = spec
   return artifacts !== 'upstream' && 'bundle' in artifacts
@@ -13,7 +13,7 @@ export function findBundlePath(clusterFile: string, { spec }: Cluster): string |
     : undefined
 }
 
-/** Opens the bundle of a cluster; undefined if the cluster uses none. The caller must dispose it. */
+/** Opens the bundle of a cluster. Undefined if the cluster has no bundle. The caller must dispose it. */
 export async function openClusterBundle(
   { bundles }: Pick<CommandContext, 'bundles'>,
   clusterFile: string,

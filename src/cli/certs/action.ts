@@ -9,9 +9,9 @@ export interface CertsInvocation {
   readonly context: CommandContext
   readonly options: Invocation['options']
   readonly cluster: Cluster
-  /** Findings about the file. */
+  /** Findings about cluster.yml. */
   readonly findings: readonly Finding[]
-  /** Arguments after the action. */
+  /** Command-line arguments after the name of the action. */
   readonly args: readonly string[]
 }
 

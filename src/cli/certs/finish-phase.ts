@@ -11,7 +11,10 @@ import { runWithProgress, type CommandOutcome } from '../run-with-progress.ts'
 import { formatCount } from '../format-text.ts'
 import { type CertsInvocation, certsFlags } from './action.ts'
 
-/** Does in the cluster what a key needs before its next phase, and reports what prevents it. */
+/**
+ * Does the work in the cluster that a key needs before its next phase, and reports the problems that prevent
+ * it.
+ */
 export async function finishRotationPhase(
   { context, options, cluster }: CertsInvocation,
   command: string,
@@ -25,7 +28,7 @@ export async function finishRotationPhase(
   const { name } = cluster.metadata
   const stored = await openIdentity(context, options, name)
   const identity = recordPreviousKeyUnused(stored, now())
-  // Later runs need the time since when the key is unused.
+  // Later runs need to know since when the previous key is unused.
   if (identity !== stored) await saveIdentity(context, options, identity)
   const settings = { command, cluster: name, progress, debug: options.debug === true }
   const { code } = await runWithProgress(context, settings, async (run): Promise<CommandOutcome> => {
@@ -52,7 +55,7 @@ export async function finishRotationPhase(
     )
     const remaining = findings.filter((finding) => !ignore.includes(finding.code))
     for (const finding of remaining) run.emit({ type: 'finding', finding })
-    // Nothing has failed: the same command resumes from here.
+    // Pending work is not a failure: the same command resumes here.
     return hasErrors(remaining)
       ? { code: exitCodes.changesPending, result: { outcome: 'unchanged' } }
       : { code: exitCodes.ok, result: { outcome: 'done' } }

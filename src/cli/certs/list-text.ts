@@ -3,7 +3,7 @@ import type { CaRow, CertificateRow } from '../../lifecycle/key-rotation/certifi
 import type { Paint } from '../command.ts'
 import { type TableCell, type TableColumn, formatTable } from '../table.ts'
 
-/** A host that did not answer, and why. */
+/** A host that did not respond, and the reason. */
 export interface UnreachableHost {
   readonly host: string
   readonly reason: string
@@ -15,7 +15,7 @@ export interface CertificateListing {
   readonly unreachable: readonly UnreachableHost[]
 }
 
-/** A row for each certificate, then the CAs, then unreachable hosts. */
+/** Formats a row for each certificate, then the CAs, then unreachable hosts. */
 export function formatCertificateList(
   { certificates, cas, unreachable }: CertificateListing,
   wide: boolean,

@@ -5,15 +5,16 @@ import { printResult } from '../print.ts'
 import { type CertsAction, certsFlags } from './action.ts'
 
 /**
- * `hyperkube certs rotate-key identity`: seals the identity with a new key, in a file beside the current one.
- * The old key stays, so that one of the two always opens the identity. It also opens older snapshots.
+ * `hyperkube certs rotate-key identity`: seals the identity with a new key, which is written to a new file.
+ * The old key file stays, because it opens the identity until the identity is written, and older snapshots
+ * afterwards.
  */
 export const rotateIdentityKey: CertsAction = async ({ context, options, cluster }) => {
   const { name } = cluster.metadata
   const paths = buildIdentityPaths(context, options, name)
   const file = certsFlags.parse(options).to ?? `${paths.key}.new`
   const identity = await openIdentity(context, options, name)
-  // An existing file is of an interrupted run, or a key for several clusters.
+  // An existing file is from an interrupted run, or it is a key for several clusters.
   const key = (await context.exists(file))
     ? await readKeyFile(context.privateFiles, file)
     : await createKeyFile(context.privateFiles, file)

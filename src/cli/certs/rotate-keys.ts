@@ -64,7 +64,7 @@ async function rotateKeys(
     },
     finishPhase: async (key, phase) => finishRotationPhase(invocation, command, key, phase),
     reportPhases: (phases) => {
-      // With JSON progress a program reads events from stderr.
+      // With JSON progress, stderr contains only events for a program.
       if (progress !== 'json') context.stderr.write(`${formatPhases(phases)}\n`)
     },
     dryRun,

@@ -15,19 +15,25 @@ import { rotateKeysByPhase, type KeyRotationDeps } from './rotate.ts'
 const now = new Date('2026-11-15T00:00:00Z')
 const start = await createIdentity('shop', now)
 
-/** A run that ends early: before confirmation, after some hosts, or around the work in the cluster. */
+/**
+ * Point at which a run ends early: before confirmation, after some hosts, or before or after the work in the
+ * cluster.
+ */
 interface Interruption {
   readonly at: 'agreement' | 'hosts' | 'before-settling' | 'after-settling'
   readonly hosts: number
 }
 
-/** For tests: hosts that each have some identity, and data that was encrypted by some of them. */
+/**
+ * Fake cluster: hosts that may have different identities, and data that was encrypted with keys of these
+ * identities.
+ */
 class FakeRotationCluster {
   disk = start
   readonly hosts: Identity[] = [start, start, start]
   data: string[] = encryptionKeys(start).map(({ name }) => name)
   readonly reportedPhases: string[] = []
-  /** What a host could not verify or decrypt. */
+  /** Kinds of keys with which a host could not verify or decrypt something. */
   readonly problems: string[] = []
   #interruptions: Interruption[]
 

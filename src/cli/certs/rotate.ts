@@ -3,7 +3,7 @@ import { advanceReplacement, type KeyName, findReplacementPhase } from '../../id
 import type { ReplacementPhase } from '../../identity/replacement.ts'
 import { type ExitCode, exitCodes } from '../command.ts'
 
-/** Effects of a key rotation, so that a test can replace them. */
+/** Inputs and effects of a key rotation. Tests replace the effects. */
 export interface KeyRotationDeps {
   readonly keys: readonly KeyName[]
   /** Reads the identity from disk. */
@@ -13,7 +13,7 @@ export interface KeyRotationDeps {
    * Brings all hosts to an identity. `persist` is called after confirmation and before any host is changed.
    */
   readonly applyIdentity: (identity: Identity, persist: () => Promise<void>) => Promise<ExitCode>
-  /** Does what the cluster needs after all hosts have reached a phase, so that the next phase is safe. */
+  /** Does the work in the cluster that makes the next phase safe, after all hosts have reached a phase. */
   readonly finishPhase: (key: KeyName, phase: ReplacementPhase) => Promise<ExitCode>
   /** Reports the next phases. */
   readonly reportPhases: (phases: ReadonlyMap<KeyName, ReplacementPhase>) => void
@@ -24,14 +24,15 @@ export interface KeyRotationDeps {
 export interface KeyRotationResult {
   readonly code: ExitCode
   /**
-   * The rotated keys. If a rotation was in progress, only that one is finished and nothing else is started.
+   * The rotated keys. If a rotation was in progress, these are only its keys, because no other rotation is
+   * started.
    */
   readonly keys: readonly KeyName[]
 }
 
 /**
- * Takes keys through all phases of their replacement, one rollout each. The identity records the phase, so
- * that the same call resumes after an interrupt. A rotation in progress is finished before another one
+ * Takes keys through all phases of their replacement, with one rollout per phase. The identity records the
+ * phase, so the same call resumes after an interrupt. A rotation in progress is finished before another one
  * starts.
  */
 export async function rotateKeysByPhase(deps: KeyRotationDeps): Promise<KeyRotationResult> {
@@ -63,7 +64,7 @@ export async function rotateKeysByPhase(deps: KeyRotationDeps): Promise<KeyRotat
   }
 }
 
-/** Host keys may have been added meanwhile. */
+/** Takes the host keys from disk, because some may have been added meanwhile. */
 async function withHostKeys(identity: Identity, load: KeyRotationDeps['load']): Promise<Identity> {
   return { ...identity, hostKeys: (await load()).hostKeys }
 }

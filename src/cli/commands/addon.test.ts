@@ -41,7 +41,7 @@ beforeAll(async () => {
   )
 })
 
-/** The objects that a run printed, one line each. */
+/** Lists the objects that a run printed, as one line each. */
 function listShown({ code, stdout, stderr }: CliResult): string[] {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return parseAllDocuments(stdout, { version: '1.1' }).map((document) => {

@@ -106,7 +106,7 @@ async function diffAddons(
   return differences.length === 0 ? exitCodes.ok : exitCodes.changesPending
 }
 
-/** Prints YAML for both people and kubectl. */
+/** Prints the manifests. Text and YAML output are the same YAML documents, for both people and kubectl. */
 async function showAddons(
   context: CommandContext,
   options: Options,
@@ -129,7 +129,7 @@ async function showAddons(
   return exitCodes.ok
 }
 
-/** Changes cluster.yml only. `up` applies it to the cluster. */
+/** Enables or disables an addon in cluster.yml only. `up` applies the change to the cluster. */
 async function switchAddon(
   context: CommandContext,
   { file }: Options,

@@ -12,7 +12,7 @@ export const agentCallCommand: CommandDefinition = {
   ],
   configure: () => undefined,
   async run({ stdout, signal }) {
-    // On Windows a shell in between may change the encoding of non-ASCII characters.
+    // On Windows a shell between ssh and this process may change the encoding of non-ASCII characters.
     const encode = (line: string): string => (process.platform === 'win32' ? toAsciiJson(line) : line)
     const respond = (line: string): void => void stdout.write(encode(line))
     await bridgeToAgent({ path: agentSocket(), requests: process.stdin, onResponse: respond, signal })

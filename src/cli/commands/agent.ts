@@ -84,8 +84,8 @@ export const agentCommand: CommandDefinition = {
         return formatAgentMetrics({ version, health, counters, process: await readProcessStats() })
       },
     })
-    // Probes allocate all the time. Collecting as often as for an idle service would cost more than the
-    // probes.
+    // Probes allocate memory all the time. Garbage collection at the interval of an idle service would cost
+    // more than the probes.
     const stopIdleGc = startIdleGc(60_000)
     const [renewal, mutex] = [{ ...deps, intervals: defaultRenewalIntervals }, createMutex()]
     const renew = async (logLine = log): Promise<TickResult> =>
@@ -112,7 +112,7 @@ export const agentCommand: CommandDefinition = {
     } finally {
       stopIdleGc()
       shutdown.abort()
-      // Runs continue to their next safe point, and their listeners get the last events.
+      // Runs continue to their next safe point, and their listeners still get the last events.
       await runs.stop()
       await loops
       await server.close()
@@ -121,14 +121,17 @@ export const agentCommand: CommandDefinition = {
   },
 }
 
-/** The version is the name of the install directory, which also distinguishes two builds of one version. */
+/**
+ * Returns the name of the install directory as the version, because it also distinguishes two builds of one
+ * version.
+ */
 async function ownVersion(): Promise<string> {
   const [, version] =
     /[\\/]hyperkube-([^\\/]+)[\\/]hyperkube(?:\.exe)?$/.exec(await realpath(process.execPath)) ?? []
   return version ?? packageFile.version
 }
 
-/** Stops on SIGTERM from the service manager, or on Ctrl-C. */
+/** Creates a signal that aborts on SIGTERM from the service manager, or when `signal` aborts. */
 function createStopSignal(signal: AbortSignal): AbortSignal {
   const service = new AbortController()
   process.once('SIGTERM', () => service.abort())

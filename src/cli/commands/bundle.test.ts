@@ -39,7 +39,7 @@ async function runWithFiles(
   return runHyperkube(commandLine, { ...files, ...changed }, options)
 }
 
-/** The same cluster with its files from the bundle. */
+/** Returns the cluster.yml of the same cluster with a bundle as its source. */
 function bundledCluster(): Readonly<Record<string, string>> {
   return { 'cluster.yml': `${cluster}  artifacts: { bundle: ${file} }\n` }
 }

@@ -97,7 +97,7 @@ async function loadTrustedKey(context: CommandContext, options: Options): Promis
   return deriveBundleKey(await loadIdentity(context, options)).publicKey
 }
 
-/** Turns disk errors into errors that name the file. */
+/** Reads a bundle, and converts disk errors to errors that name the file. */
 async function* readBundleFile({ bundles }: CommandContext, file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* bundles.read(file)

@@ -56,7 +56,7 @@ test('the identity gets another key; the previous key file is kept', async () =>
   await expect(unsealIdentity(sealed, previous)).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
   const next = parseKeyFile(ran.files.get(`${keyFile}.new`) ?? '')
   expect((await unsealIdentity(sealed, next)).id).toBe(identity.id)
-  // If a run was interrupted before the identity was written, the next one uses the same key.
+  // If a run was interrupted before it wrote the identity, the next run uses the same key.
   const again = await runHyperkube('certs rotate-key identity', {
     ...before,
     [`${keyFile}.new`]: formatKeyFile(next),

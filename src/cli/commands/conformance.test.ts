@@ -35,7 +35,7 @@ beforeEach(async () => {
 })
 afterEach(async () => rm(root, { recursive: true }))
 
-/** A fake suite that prints recorded output and records its arguments. */
+/** Writes a fake suite that runs `script` and records its arguments and environment. */
 async function writeSuite(script: string): Promise<void> {
   const text = `#!/bin/sh
 for word; do case $word in

@@ -110,7 +110,7 @@ function parseParallelFlag(text: string): number {
   throw new InvalidArgumentError('it is a number from 1 to 99')
 }
 
-/** Named tests run even if they are not conformance tests. */
+/** Returns the --focus pattern. Tests named with --only run even if they are not conformance tests. */
 function buildFocus({ focus, only }: Flags): string {
   return focus ?? (only === undefined ? conformanceLabel : '.')
 }

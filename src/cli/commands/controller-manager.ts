@@ -52,7 +52,7 @@ export const controllerManagerCommand: CommandDefinition = {
   },
   async run(context, { args, options }) {
     const action = z.enum(actions).default('run').parse(args[0])
-    // list and rbac need no API access.
+    // `list` and `rbac` need no API access, so the flags for it are optional.
     const config = buildManagerConfig(parseManagerOptions(options, action !== 'run'), controllers)
     if (action === 'run') return runService(context, config)
     const document =
@@ -103,8 +103,8 @@ async function runService(
   try {
     const result = await runManager(completed, deps, stopSignal)
     if (result === 'stopped') return exitCodes.ok
-    // Leadership is lost, and another instance may lead. Exit at once, so that no pending work continues; the
-    // restarted process has a new identity.
+    // Leadership is lost, and another instance may lead. The process exits at once, so pending work stops;
+    // the restarted process has a new identity.
     return process.exit(exitCodes.failure)
   } finally {
     process.off('SIGTERM', onSigterm)

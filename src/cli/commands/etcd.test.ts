@@ -84,7 +84,7 @@ test.each([
 })
 
 test('a bucket that is named nowhere, and a name that is none', async () => {
-  // Both are reported before any prompt.
+  // The error is reported before any prompt.
   const ready = await runHyperkube('init --host root@10.0.0.1=control-plane --name shop')
   const made = Object.fromEntries(ready.files)
   const nowhere = await runHyperkube('etcd snapshot list --from s3', made)

@@ -16,7 +16,7 @@ import { openIdentity } from '../load-identity.ts'
 import { formatFindings } from '../print.ts'
 import { addRunFlags } from '../run-flags.ts'
 
-/** Actions by their command words. */
+/** Actions by the words after `hyperkube etcd`. */
 const actions: ReadonlyMap<string, EtcdCommandAction> = new Map([
   ['status', showEtcdStatus],
   ['recover', recoverEtcd],

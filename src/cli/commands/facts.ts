@@ -18,12 +18,12 @@ import { readWindowsSystemInfo } from '../windows/system-info.ts'
 
 const flags = z.object({ host: z.string().optional(), baseDirectory: z.string() })
 
-/** The machine and user that run the command. */
+/** Properties of the machine and of the user who runs the command. */
 export interface FactsEnvironment {
   readonly platform: NodeJS.Platform
   readonly isRoot: boolean
   readonly source: FactSource
-  /** Reads the facts of a Windows host; `base` is hyperkube's directory. */
+  /** Reads the facts of a Windows host; `base` is hyperkube's directory on it. */
   readonly windows: (base: string, host?: string) => Promise<WindowsFactsResult>
 }
 
@@ -77,8 +77,8 @@ export function createFactsCommand(detectEnvironment: () => FactsEnvironment): C
 }
 
 /**
- * Reads the facts of a Windows host. If PowerShell does not answer, basic facts still help to diagnose the
- * host.
+ * Reads the facts of a Windows host. If PowerShell does not respond, it returns the basic facts, which still
+ * help to diagnose the host.
  */
 export async function readWindowsFacts(
   source: BasicWindowsFactSource,

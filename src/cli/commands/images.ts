@@ -30,7 +30,7 @@ const nameColumn: TableColumn<NeededImage> = { head: 'NAME', cell: (one) => ({ t
 const imageColumn: TableColumn<NeededImage> = { head: 'IMAGE', cell: (one) => ({ text: one.image }) }
 const purposeColumn: TableColumn<NeededImage> = { head: 'FOR', cell: (one) => ({ text: one.for }) }
 
-/** Length of a shortened digest, enough to distinguish two. */
+/** Length of a shortened digest, long enough to distinguish images. */
 const shortDigestLength = 'sha256:'.length + 12
 
 const narrowColumns = [

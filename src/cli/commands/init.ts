@@ -96,7 +96,7 @@ async function createCluster(context: CommandContext, options: Options, initFlag
   return printCreated(context, options, state, [...created, file])
 }
 
-/** Creates the text of cluster.yml; an exit code if there is none. */
+/** Creates the text of cluster.yml. Returns an exit code if it cannot. */
 async function createClusterText(
   context: CommandContext,
   options: Options,
@@ -117,7 +117,7 @@ async function createClusterText(
   return exitCodes.usage
 }
 
-/** For a cluster.yml that was written by hand or by an earlier init. */
+/** Creates the identity for a cluster.yml that was written by hand or by an earlier init. */
 async function createIdentityOnly(context: CommandContext, options: Options): Promise<ExitCode> {
   const { cluster, findings } = await loadCluster(context, options.file)
   for (const finding of findings) context.stderr.write(formatFinding(finding))

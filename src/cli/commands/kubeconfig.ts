@@ -19,9 +19,9 @@ const flags = z.object({
   breakGlass: z.boolean().default(false),
 })
 
-/** A group with the role cluster-admin, which can be revoked. */
+/** Group that is bound to the role cluster-admin; the binding can be deleted. */
 const adminGroup = 'hyperkube:admins'
-/** This group bypasses RBAC, for clusters whose RBAC is broken. */
+/** Group that bypasses RBAC, for clusters whose RBAC is broken. */
 const mastersGroup = 'system:masters'
 
 export const kubeconfigCommand: CommandDefinition = {
@@ -74,7 +74,7 @@ function parseLifetimeFlag(text: string): number {
   return milliseconds
 }
 
-/** The endpoint for operators, then each control plane. */
+/** Lists the API endpoint for operators, if any, then each control plane. */
 function listEndpoints(cluster: Cluster, server: string | undefined): KubeconfigEndpoint[] {
   const { metadata, spec } = cluster
   const preferred = server ?? (spec.api.endpoint && `https://${spec.api.endpoint}`)

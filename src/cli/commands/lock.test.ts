@@ -21,7 +21,7 @@ spec:
 `
 const flannel = 'https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64'
 
-/** Runs against fake upstream sites with some changes. */
+/** Runs a command line against fake upstream sites. `changes` replaces some of their responses. */
 async function lock(
   words: string,
   files: Readonly<Record<string, string>>,

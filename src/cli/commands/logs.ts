@@ -14,7 +14,7 @@ import { showLogs } from '../logs/show-logs.ts'
 import { openRemotes } from '../open-remotes.ts'
 import { formatFindings } from '../print.ts'
 
-/** All services of any kind of host. */
+/** All services that any host can have. */
 const allServices = listServiceNames({
   host: '',
   address: '',

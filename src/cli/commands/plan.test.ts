@@ -7,7 +7,7 @@ import { runHyperkube, type CliResult } from '../testing/run-in-memory.ts'
 
 const text = readFileSync(join(import.meta.dirname, '../../../examples/high-availability.yml'), 'utf8')
 
-/** A cluster after `init` and `lock`, with recorded facts of its hosts. */
+/** Files of a cluster after `init` and `lock`, with recorded facts of its hosts. */
 let files: Readonly<Record<string, string>>
 
 beforeAll(async () => {

@@ -78,7 +78,7 @@ export const planCommand: CommandDefinition = {
   },
 }
 
-/** Builds a proposal from recorded facts and a previous plan. */
+/** Builds a proposal from recorded facts and previous plans. */
 async function planFromFacts(
   context: CommandContext,
   inputs: ClusterInputs,
@@ -93,7 +93,7 @@ async function planFromFacts(
   return { proposal, code: hasErrors(findings) ? exitCodes.failure : pending }
 }
 
-/** A plan contains details of hosts, so that only its owner may read it. */
+/** Saves a plan. It contains details of hosts, so only its owner may read it. */
 async function savePlan(
   { replaceFile, stderr }: CommandContext,
   { file }: Invocation['options'],

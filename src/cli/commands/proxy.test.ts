@@ -6,7 +6,7 @@ import { pollUntil } from '../../kit/poll-until.ts'
 import { runHyperkube, createInMemoryContext } from '../testing/run-in-memory.ts'
 import { runCommandLine } from '../run-command-line.ts'
 
-/** Control planes that do not listen: no service uses port 1 on this machine. */
+/** Cluster whose control planes do not respond, because no service uses port 1 on this machine. */
 const text = readFileSync(join(import.meta.dirname, '../../../examples/high-availability.yml'), 'utf8')
   .replace('192.168.1.11', '127.0.0.2')
   .replace('192.168.1.12', '127.0.0.3')

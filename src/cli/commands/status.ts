@@ -85,10 +85,10 @@ interface ObservedStatus {
   readonly summary: ObservedClusterStatus
 }
 
-/** Addons have few objects, and a healthy API answers quickly. */
+/** Short, because addons have few objects and a healthy API responds quickly. */
 const addonTimeoutMs = 10_000
 
-/** Connects again each time: hosts may have become reachable or unreachable. */
+/** Observes the status with new connections, because hosts may have become reachable or unreachable. */
 async function observeStatus(
   context: CommandContext,
   options: Invocation['options'],

@@ -8,13 +8,13 @@ import type { Cluster } from '../../spec/cluster.ts'
 import { openApiProxy } from '../api-proxy.ts'
 import type { CommandContext } from '../command.ts'
 
-/** Longer than the suite takes, even on slow machines. */
+/** Lifetime of the credentials, longer than the suite takes even on slow machines. */
 const credentialLifetimeMs = 12 * 3_600_000
 
 /** Access of the suite to the cluster while it runs. */
 export interface SuiteAccess extends AsyncDisposable {
   readonly kubeconfig: string
-  /** A private directory that is removed with the access. */
+  /** A private directory that is removed when the access is disposed. */
   readonly directory: string
 }
 
@@ -22,16 +22,16 @@ export interface SuiteAccessOptions {
   readonly cluster: Cluster
   readonly ca: Ca
   /**
-   * https://HOST:PORT; if undefined, a proxy to all healthy control planes, so that losing one does not end
-   * the run.
+   * https://HOST:PORT. If undefined, a proxy to all healthy control planes is used, so losing one of them
+   * does not end the run.
    */
   readonly server: string | undefined
   readonly writeLine: (line: string) => void
 }
 
 /**
- * Opens an administrator's access to the API. The key is created for this run, in a file that only its owner
- * can read.
+ * Opens access to the API for an administrator. The key is created for this run, in a file that only its
+ * owner can read.
  */
 export async function openSuiteAccess(
   context: Pick<CommandContext, 'operator' | 'now'>,

@@ -72,7 +72,7 @@ test('the suite is fetched once, checked, unpacked and made a program', async ()
   expect(lines).toContain(`downloading ${mirror}${archivePath}`)
   expect(await prepareSuiteProgram(buildOptions(), buildDeps())).toBe(path)
   expect(requests).toEqual([`${archivePath}.sha256`, archivePath])
-  // Only the program is kept.
+  // The archive is deleted, only the program is kept.
   expect(await readdir(dirname(path))).toEqual(['e2e.test'])
 })
 

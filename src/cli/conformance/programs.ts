@@ -27,8 +27,8 @@ export interface SuiteProgramOptions {
 }
 
 /**
- * Provides the upstream suite of a version for this machine: from the cache, or downloaded, verified and
- * cached.
+ * Returns the path of upstream's suite for this machine. It is downloaded and verified if it is not in the
+ * cache.
  */
 export async function prepareSuiteProgram(
   options: SuiteProgramOptions,
@@ -43,7 +43,7 @@ export async function prepareSuiteProgram(
   })
 }
 
-/** Provides kubectl of the same version, which tests of sig-cli run. */
+/** Returns the path of kubectl in the same version, which tests of sig-cli run. */
 export async function prepareKubectl(options: SuiteProgramOptions, deps: SuiteProgramDeps): Promise<string> {
   const artifact = upstreamArtifacts(findKubernetesRelease(options.kubernetes), options.target).find(
     ({ component }) => component === 'kubectl',
@@ -52,7 +52,7 @@ export async function prepareKubectl(options: SuiteProgramOptions, deps: SuitePr
   return prepareProgram(artifact, 'kubectl', options.source, deps, async (file) => file)
 }
 
-/** Extracts the program from a download into the given directory. */
+/** Extracts the program from a download into the given directory, and returns its path. */
 type Unpack = (file: string, directory: string) => Promise<string>
 
 async function prepareProgram(
@@ -114,7 +114,7 @@ async function fetchPublishedDigest(
   })
 }
 
-/** Reports the progress of a download ten times. */
+/** Reports each completed tenth of a download. */
 function reportTenths(writeLine: (line: string) => void): (done: number, total: number | undefined) => void {
   let reportedTenths = 0
   return (done, total) => {

@@ -15,7 +15,7 @@ const events: readonly SuiteEvent[] = [
   { type: 'began', test: 'c' },
 ]
 
-/** Shows a run and returns what was written. */
+/** Shows a run and returns the written text. */
 function showRun(screen?: { columns: number; rows: number }): { output: () => string; tick: () => void } {
   let text = ''
   let tick = (): void => undefined

@@ -19,10 +19,10 @@ type ConformanceProgressDeps = Pick<CommandContext, 'stderr' | 'screen' | 'paint
 const colours = { passed: 'green', failed: 'red', skipped: 'dim', interrupted: 'yellow' } as const
 
 const frameIntervalMs = 250
-/** A log reader gets a line at least this often, in milliseconds. */
+/** Without a terminal, a line is written at least at this interval. */
 const maxSilenceMs = 60_000
 
-/** Redraws two lines on a terminal; elsewhere writes a line for each test. */
+/** Redraws two lines on a terminal; otherwise writes a line for each test. */
 export function openConformanceProgress(deps: ConformanceProgressDeps): ConformanceProgress {
   return deps.screen === undefined
     ? createLineProgress(deps)
@@ -73,7 +73,7 @@ function createTerminalProgress({
   return {
     onEvent(event, next) {
       suiteProgress = next
-      // Passed tests are counted; other results get a line that stays.
+      // Passed tests are only counted; other results get a permanent line.
       const isShown = event.type === 'ended' && event.result.outcome !== 'passed'
       if (isShown) write(`${formatTestResult(event.result, paintProgress)}\n`)
     },
@@ -115,7 +115,7 @@ function formatTestResult({ name, outcome, seconds }: TestResult, paint: Paint):
   return `${paint(colours[outcome], outcome)} ${toPrintable(name)} (${formatDuration(seconds * 1000)})`
 }
 
-/** Time since the start: 00:07, 12:40, 1:02:03. */
+/** Formats the time since the start as 00:07, 12:40 or 1:02:03. */
 function formatElapsed({ began }: SuiteProgress, now: Date): string {
   const seconds = Math.max(0, Math.floor((now.getTime() - began.getTime()) / 1000))
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]

@@ -31,10 +31,10 @@ export interface ConformanceOptions {
   readonly parallel: number
 }
 
-/** Tests run programs of the system; kubectl is passed by its path. */
+/** PATH for tests, which run programs of the system. kubectl is passed by its path. */
 const programPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Runs the suite and returns its report, also after an interrupt. Keeps all output in a directory. */
+/** Runs the suite and returns its report, even after an interrupt. Keeps all output in a directory. */
 export async function runConformance(
   context: CommandContext,
   options: ConformanceOptions,
@@ -46,7 +46,8 @@ export async function runConformance(
   const directory = await prepareReportDirectory(context, options)
   const batches = planBatches(chosen, options.parallel)
   const processes = batches.flat().length
-  // One process writes the files that a certification needs; several write them into a directory each.
+  // A single process writes the files that a certification needs. Several processes each write their own
+  // files into the directory.
   const files = {
     log: processes === 1 ? join(directory, 'e2e.log') : directory,
     junit: processes === 1 ? join(directory, 'junit_01.xml') : directory,
@@ -106,7 +107,10 @@ export async function runConformance(
   }
 }
 
-/** Returns the highest exit code. After an abort no further batch is started. */
+/**
+ * Runs batches one after the other and returns the highest exit code. After an abort, remaining batches are
+ * skipped.
+ */
 async function runBatches(
   batches: readonly (readonly (readonly string[])[])[],
   run: (names: readonly string[], number: number) => Promise<number>,
@@ -121,7 +125,7 @@ async function runBatches(
   return worstCode
 }
 
-/** Several processes report the same line; it is written once. */
+/** Creates a writer that drops repeated lines, because several processes report the same line. */
 function createOnceWriter(writeLine: (line: string) => void): (line: string) => void {
   const writtenLines = new Set<string>()
   return (line) => {
@@ -130,7 +134,10 @@ function createOnceWriter(writeLine: (line: string) => void): (line: string) => 
   }
 }
 
-/** Requires an empty directory: results of two runs in one directory would be taken for one run. */
+/**
+ * Creates the report directory. It must be empty: results of two runs in one directory would be taken for one
+ * run.
+ */
 async function prepareReportDirectory(
   { now, makePrivateDirectory }: CommandContext,
   options: ConformanceOptions,

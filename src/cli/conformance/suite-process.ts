@@ -15,19 +15,18 @@ export interface SuiteProcessOptions {
   /** Called with each line of standard output. */
   readonly onLine: (text: string) => void
   readonly signal: AbortSignal
-  /** Called when the suite is asked to end. */
+  /** Called when the suite is interrupted. */
   readonly onStopping: () => void
   /** How long the suite may take to clean up after an interrupt, in milliseconds. */
   readonly graceMs?: number
 }
 
-/** The suite gives each part of an interrupted test half a minute. */
+/** The suite gives each part of an interrupted test up to half a minute to clean up. */
 const defaultGraceMs = 90_000
 
 /**
- * Runs the suite to its end and returns its exit code. An abort interrupts it and waits for it, because it
- * must remove objects from the cluster. It runs in its own process group, so that none of its children
- * outlives it.
+ * Runs the suite to its end and returns its exit code. An abort interrupts the suite and waits for it to
+ * remove its objects from the cluster. The suite runs in its own process group, so its children end with it.
  */
 export async function runSuiteProcess(options: SuiteProcessOptions): Promise<number> {
   options.signal.throwIfAborted()
@@ -52,7 +51,7 @@ export async function runSuiteProcess(options: SuiteProcessOptions): Promise<num
   }
   options.signal.addEventListener('abort', stop, { once: true })
   try {
-    // A log that cannot be written ends the run too.
+    // If the log cannot be written, the run ends too.
     const code = await Promise.race([waitForExit(child, program), logClosed.promise.then(() => 1)])
     log.end()
     await logClosed.promise
@@ -69,7 +68,7 @@ async function waitForExit(
   child: ChildProcessByStdio<null, Readable, Readable>,
   program: string,
 ): Promise<number> {
-  // Remaining children would keep its output open.
+  // Remaining children would keep the output of the suite open.
   child.once('exit', () => signalGroup(child.pid, 'SIGKILL'))
   try {
     const [code]: unknown[] = await once(child, 'close')
@@ -82,7 +81,7 @@ async function waitForExit(
   }
 }
 
-/** The group may be empty already. */
+/** Sends a signal to a process group, which may have ended already. */
 function signalGroup(leader: number | undefined, signal: NodeJS.Signals): void {
   if (leader === undefined) return
   try {

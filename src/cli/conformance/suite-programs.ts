@@ -13,11 +13,11 @@ import { prepareKubectl, prepareSuiteProgram } from './programs.ts'
 
 export interface ConformancePrograms {
   readonly suite: string
-  /** Only needed to run tests. */
+  /** Returns the path of kubectl, which is needed only to run tests. */
   readonly kubectl: () => Promise<string>
 }
 
-/** Uses the programs named on the command line, else those of upstream. */
+/** Uses the programs named on the command line, otherwise upstream's. */
 export async function prepareConformancePrograms(
   context: CommandContext,
   { kubernetes, artifacts: source }: Cluster['spec'],
@@ -36,7 +36,7 @@ export async function prepareConformancePrograms(
 
 const architectures: Readonly<Record<string, ArtifactTarget['arch']>> = { x64: 'amd64', arm64: 'arm64' }
 
-/** This machine, in upstream's terms. */
+/** Returns OS and architecture of this machine, in upstream's terms. */
 function detectTarget(): ArtifactTarget {
   const arch = architectures[process.arch]
   if (process.platform === 'linux' && arch !== undefined) return { os: 'linux', arch }
@@ -47,7 +47,7 @@ function detectTarget(): ArtifactTarget {
   )
 }
 
-/** Lists all tests of the suite, and which of them match. */
+/** Lists all tests of the suite, and which of them match the options. */
 export async function listSuite(
   program: string,
   options: { readonly focus: string; readonly skip: string | undefined },

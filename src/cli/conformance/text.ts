@@ -4,10 +4,10 @@ import { toPrintable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
 import { groupByText, formatCount } from '../format-text.ts'
 
-/** Shown lines of a reason; the rest is in the log. */
+/** Maximum number of lines of a failure's reason; the log has all lines. */
 const maxReasonLines = 4
 
-/** Lists failures with reasons, totals, and where the files are. */
+/** Formats failures with reasons, totals, and the paths of the files. */
 export function formatConformanceReport(report: ConformanceReport, paint: Paint): string {
   const { tests, problems, files } = report
   const failures = tests.filter(({ outcome }) => outcome === 'failed' || outcome === 'interrupted')

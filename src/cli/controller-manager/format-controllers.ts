@@ -3,7 +3,7 @@ import { formatRule } from '../../manager/rbac.ts'
 import type { Paint } from '../command.ts'
 import { formatTable } from '../table.ts'
 
-/** The list of controllers as a document. */
+/** Builds the list of controllers as a versioned document. */
 export function buildControllerList(
   rows: readonly ControllerDefinition[],
   chosen: readonly ControllerDefinition[],
@@ -23,7 +23,7 @@ export function buildControllerList(
   }
 }
 
-/** The list of controllers as a table; `wide` adds what each watches and may do. */
+/** Formats the list of controllers as a table. `wide` adds the watched objects and RBAC rules. */
 export function formatControllers(
   rows: readonly ControllerDefinition[],
   chosen: readonly ControllerDefinition[],
@@ -42,7 +42,7 @@ export function formatControllers(
       cell: ({ watches }: ControllerDefinition) => ({ text: watches.map(({ name }) => name).join(', ') }),
     },
     summary,
-    // The last column, because it may be long.
+    // This column is the last one, because it may be long.
     { head: 'MAY', cell: ({ rules }: ControllerDefinition) => ({ text: rules.map(formatRule).join('; ') }) },
   ]
   return formatTable([...columns, ...(wide ? wideColumns : [summary])], rows, paint)

@@ -6,7 +6,7 @@ export interface DoctorFinding extends Diagnosis {
   readonly meaning: string
 }
 
-/** For programs. Fields may be added, and do not change their meaning. */
+/** Output for programs. New fields may be added, but existing fields keep their meaning. */
 export interface DoctorDocument {
   readonly apiVersion: 'hyperkube.dev/v1'
   readonly kind: 'Doctor'

@@ -9,7 +9,7 @@ import { examineCluster } from './examine.ts'
 
 const { endpoints } = buildHealthyCluster()
 
-/** Hosts whose agents report the given observation, and whose units all run. */
+/** Creates deps for hosts whose agents report the given observation and whose units all run. */
 function createDeps(observation: ClusterHealthObservation, unreachableHost?: string): ObserveDeps {
   return {
     connect: async (host) => createRemote(host, observation, unreachableHost),

@@ -11,7 +11,8 @@ export interface DoctorTextOptions {
 }
 
 /**
- * One paragraph for each cause: problem, host, age, evidence, meaning and command. Effects are one line each.
+ * Formats one paragraph for each cause: problem, host, age, evidence, meaning and command. Effects get one
+ * line each.
  */
 export function formatDoctor(
   { at, findings }: Pick<DoctorDocument, 'at' | 'findings'>,
@@ -46,7 +47,7 @@ function formatHeadline(
   now: Date,
   paint: Paint,
 ): string {
-  // Summaries of a whole host contain its name already.
+  // The summary of a problem without a component contains the host name already.
   const subject =
     component === undefined ? '' : [host, component].filter((part) => part !== undefined).join('/')
   const colour = severity === 'error' ? 'red' : 'yellow'

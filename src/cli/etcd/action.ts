@@ -9,7 +9,7 @@ export const etcdFlags = z.object({
   to: z.string().optional(),
   from: z.string().optional(),
   keep: z.number().optional(),
-  /** Whether a snapshot is first restored into a temporary etcd. */
+  /** Whether to test a snapshot first by restoring it into a temporary etcd. */
   verify: z.boolean().default(true),
   forceUnlock: z.boolean().default(false),
   /** Whether changes are only shown. */
@@ -24,9 +24,9 @@ export interface EtcdInvocation {
   readonly options: Invocation['options']
   readonly flags: z.infer<typeof etcdFlags>
   readonly cluster: Cluster
-  /** Opened when it is needed. */
+  /** Opens the identity when it is needed. */
   readonly identity: () => Promise<Identity>
-  /** The argument after the action. */
+  /** Command-line argument after the name of the action. */
   readonly name: string | undefined
 }
 

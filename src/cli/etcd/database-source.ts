@@ -18,15 +18,15 @@ import type { EtcdInvocation } from './action.ts'
 export interface DatabaseSource extends AsyncDisposable {
   /** Location of the database, for messages. */
   readonly title: string
-  /** Name of the member it was taken from, as far as that is known. */
+  /** Name of the member from which the database was taken, as far as it is known. */
   readonly member: string
   readonly taken: Date
   readonly pieces: () => AsyncIterable<DatabasePiece>
 }
 
 /**
- * Opens a database. `HOST` is the newest one on a host, `HOST:FILE` a certain one, anything else a local
- * file.
+ * Opens a database. `HOST` is the newest one on a host, `HOST:FILE` a specific one, anything else the path of
+ * a local file.
  */
 export async function openDatabaseSource(invocation: EtcdInvocation, given: string): Promise<DatabaseSource> {
   const [, host = '', file] = /^([^:/]+)(?::(.+))?$/.exec(given) ?? []
@@ -90,12 +90,15 @@ async function openOnHost(
 
 export interface HostDatabase {
   readonly name: string
-  /** In bytes. */
+  /** Size of the file in bytes. */
   readonly size: number
   readonly taken: Date
 }
 
-/** Lists the databases on a host, oldest first. A host that keeps none has no such directory. */
+/**
+ * Lists the databases on a host, oldest first. The directory does not exist on a host that keeps no
+ * databases.
+ */
 async function listHostDatabases(remote: Remote, signal: AbortSignal): Promise<HostDatabase[]> {
   const argv = [
     'find',
@@ -111,7 +114,9 @@ async function listHostDatabases(remote: Remote, signal: AbortSignal): Promise<H
   return code === 0 ? parseHostDatabases(stdout) : []
 }
 
-/** Parses lines of `find`: size, seconds since 1970, name. Ignores names that no snapshot has. */
+/**
+ * Parses lines of `find`: size, seconds since 1970, name. Ignores files that are not named like snapshots.
+ */
 export function parseHostDatabases(text: string): HostDatabase[] {
   return text
     .split('\n')
@@ -137,8 +142,8 @@ async function* readRemoteFile(
 ): AsyncGenerator<Uint8Array> {
   const { stdout, stdin, ended, kill } = await remote.open(['cat', path], { root: true, signal })
   stdin.end()
-  // The failure is reported when `ended` is awaited below; without this it could become an unhandled
-  // rejection.
+  // The error is thrown when `ended` is awaited below. Without this handler it could become an unhandled
+  // rejection before that.
   ended.catch(() => undefined)
   try {
     yield* readChunks(stdout)

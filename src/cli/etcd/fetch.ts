@@ -16,8 +16,8 @@ import type { EtcdCommandAction } from './action.ts'
 import { createWorkDirectory } from './work-directory.ts'
 
 /**
- * Makes a restorable snapshot of a database that a host has kept by itself, or of a local database file.
- * Restores it into a temporary etcd first, because nothing in a database proves that it is good.
+ * Makes a restorable snapshot from a database that a host has saved on its own, or from a local file. The
+ * database is first restored into a temporary etcd, because nothing in the file proves that it is complete.
  */
 export const fetchSnapshot: EtcdCommandAction = async (invocation) => {
   const { context, options, cluster, name: given } = invocation

@@ -11,7 +11,7 @@ import { openSnapshotStores } from './stores.ts'
 export interface SnapshotRow {
   readonly name: string
   readonly store: string
-  /** In bytes. */
+  /** Size of the snapshot in bytes. */
   readonly size: number
   readonly taken: string
 }
@@ -40,7 +40,7 @@ export function toSnapshotRow(
   store: SnapshotStore,
   cluster: string,
 ): SnapshotRow {
-  // For a name chosen by a person, only the store knows the time.
+  // A name that a person chose contains no time, so the store's modification time is used.
   return {
     name,
     store: store.title,

@@ -16,8 +16,8 @@ export interface OpenEtcd extends AsyncDisposable {
 }
 
 /**
- * Opens a client for the etcd members of a cluster, through ssh connections to their hosts. Each connection
- * is made when it is needed.
+ * Opens a client for the etcd members of a cluster, through ssh connections to their hosts. A connection is
+ * opened when it is first needed.
  */
 export async function openEtcd(
   context: CommandContext,
@@ -47,7 +47,7 @@ export async function openEtcd(
   }
 }
 
-/** The same for callers that have the connections already. */
+/** Creates a client for etcd members whose ssh connections already exist. */
 export async function createEtcdClient(
   { operator, now, signal }: Pick<CommandContext, 'operator' | 'now' | 'signal'>,
   identity: Identity,

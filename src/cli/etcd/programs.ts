@@ -22,7 +22,7 @@ const programNames = ['etcd', 'etcdutl'] as const
 export interface EtcdProgramsOptions {
   readonly clusterFile: string
   readonly cluster: Cluster
-  /** Pins the programs. */
+  /** Lock that pins the version and digest of etcd. */
   readonly lock: Lock
 }
 
@@ -30,7 +30,10 @@ export interface EtcdProgramsDeps extends Pick<CommandContext, 'bundles' | 'cach
   readonly progress: ByteProgress
 }
 
-/** Provides etcd as a lock pins it, for this machine: from the cache, or downloaded, verified and cached. */
+/**
+ * Returns etcd and etcdutl for this machine, in the version that a lock pins. They are downloaded and
+ * verified if they are not in the cache.
+ */
 export async function prepareEtcdPrograms(
   options: EtcdProgramsOptions,
   deps: EtcdProgramsDeps,
@@ -58,7 +61,7 @@ function findLocalArtifact({ artifacts }: Lock): LockedArtifact {
   })
 }
 
-/** Unpacks the programs of an archive into a directory. */
+/** Fetches the archive and unpacks its programs into a directory. */
 async function unpackPrograms(
   artifact: LockedArtifact,
   work: string,

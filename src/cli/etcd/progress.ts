@@ -14,10 +14,10 @@ export interface ByteProgress extends Disposable {
 type ByteProgressDeps = Pick<CommandContext, 'stderr' | 'screen' | 'paintProgress' | 'repeat'>
 
 const frameIntervalMs = 200
-/** Smaller transfers end before anybody reads a line about them, in bytes. */
+/** Smaller transfers are not reported as lines, because they end at once. */
 const minReportedBytes = 20e6
 
-/** Redraws one line on a terminal; elsewhere writes a line for each tenth. */
+/** Redraws one line on a terminal; otherwise writes a line for each completed tenth. */
 export function openByteProgress(deps: ByteProgressDeps): ByteProgress {
   return deps.screen === undefined
     ? createLineProgress(deps)
@@ -70,7 +70,7 @@ function formatProgress(title: string, done: number, total: number): string {
   return `${title}: ${formatMegabytes(done)} of ${formatMegabytes(total)} MB`
 }
 
-/** With one decimal, because most databases are small. */
+/** Formats megabytes with one decimal, because most databases are small. */
 export function formatMegabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1)
 }

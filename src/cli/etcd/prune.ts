@@ -9,7 +9,7 @@ import { snapshotColumns, toSnapshotRow, type SnapshotRow } from './list.ts'
 import type { EtcdCommandAction } from './action.ts'
 import { openSnapshotStores } from './stores.ts'
 
-/** Removes the oldest snapshots of each store and keeps the given number. */
+/** Deletes the oldest snapshots of each store and keeps the given number of newer ones. */
 export const pruneSnapshots: EtcdCommandAction = async (invocation) => {
   const { context, options, flags, cluster } = invocation
   const { stdout, stderr, paint, paintProgress, signal } = context

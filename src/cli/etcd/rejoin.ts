@@ -15,8 +15,8 @@ import { joinNames } from '../format-text.ts'
 import type { EtcdCommandAction, EtcdInvocation } from './action.ts'
 
 /**
- * Brings a host back into etcd whose member has lost its data or has damaged data. It joins as a new member
- * and gets all data from the others.
+ * Brings back a host whose etcd member has lost or damaged data. The host joins as a new member and gets all
+ * data from the other members.
  */
 export const rejoinEtcd: EtcdCommandAction = async (invocation) => {
   const { context, options, flags, cluster, name } = invocation
@@ -59,7 +59,9 @@ export const rejoinEtcd: EtcdCommandAction = async (invocation) => {
   return runUp(context, { ...options, yes: true }, { command, cluster, findings: [] })
 }
 
-/** Refuses to remove a healthy member, or a member that the others need for a quorum. */
+/**
+ * Throws if the member is healthy, or if the other members have no quorum from which it could copy the data.
+ */
 async function requireUnhealthyMember(
   cluster: EtcdInvocation['cluster'],
   { host }: HostEndpoint,
@@ -90,7 +92,7 @@ async function requireUnhealthyMember(
 interface RejoinDeps extends ClusterConnection {
   readonly client: Pick<ClusterClient, 'removeEtcdMember'>
   readonly run: RunReporter
-  /** From now on hosts are waited for, even after an interrupt. */
+  /** After this call, an interrupt no longer stops the wait for hosts. */
   readonly deferAbort: () => void
 }
 

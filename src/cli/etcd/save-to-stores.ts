@@ -12,13 +12,13 @@ import { createWorkDirectory } from './work-directory.ts'
 export interface SavedSnapshot {
   readonly name: string
   readonly manifest: SnapshotManifest
-  /** In bytes. */
+  /** Size of the snapshot in bytes. */
   readonly size: number
   /** Titles of the stores, for messages. */
   readonly locations: readonly string[]
 }
 
-/** Has a snapshot written into a file and puts it into every configured store. */
+/** Lets `write` create a snapshot file, and puts the file into every configured store. */
 export async function saveToStores(
   invocation: EtcdInvocation,
   name: string,
@@ -37,7 +37,10 @@ export async function saveToStores(
   return { name, manifest, size, locations: stores.all.map(({ title }) => title) }
 }
 
-/** Runs before etcd is read, and also shows whether the store works. */
+/**
+ * Throws if the store already has a snapshot with this name. Runs before etcd is read, so an unusable store
+ * is noticed early.
+ */
 async function requireFreeName(store: SnapshotStore, name: string, signal: AbortSignal): Promise<void> {
   const stored = await store.list(signal)
   if (stored.every((one) => one.name !== name)) return

@@ -29,7 +29,7 @@ export const saveEtcdSnapshot: EtcdCommandAction = async (invocation) => {
   return exitCodes.ok
 }
 
-/** Takes it from the least busy member, or from the named one. */
+/** Saves a snapshot of the given member, or of the least busy one. */
 export async function saveMemberSnapshot(
   invocation: EtcdInvocation,
   name: string,
@@ -53,7 +53,7 @@ export async function saveMemberSnapshot(
   })
 }
 
-/** Reads everything that a snapshot holds beside the database. */
+/** Collects the contents of a snapshot other than the database. */
 export async function buildSnapshotSpec(invocation: EtcdInvocation, created: Date): Promise<SnapshotSpec> {
   const identity = await invocation.identity()
   const { kubernetes } = await requireLock(invocation.context, invocation.options.file)
@@ -75,7 +75,7 @@ function chooseSnapshotName({ name, cluster }: EtcdInvocation, taken: Date): str
   })
 }
 
-/** Reads the files unchanged; the identity stays sealed. */
+/** Reads the cluster's files unchanged; the identity stays sealed. */
 async function readSmallFiles({ context, options }: EtcdInvocation): Promise<Record<SmallFile, Buffer>> {
   const { readFile, privateFiles } = context
   return {

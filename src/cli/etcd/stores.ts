@@ -8,18 +8,21 @@ import type { SnapshotStore } from '../../snapshot/store.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { EtcdInvocation } from './action.ts'
 
-/** Directory for snapshots if cluster.yml names no store. */
+/** Directory for snapshots if cluster.yml does not configure a store. */
 const defaultDirectory = 'snapshots'
 
 export interface SnapshotStores {
   readonly all: readonly SnapshotStore[]
-  /** Path of the directory store, so that a snapshot is written on the disk where it will stay. */
+  /**
+   * Path of the directory store. A snapshot is first written to a temporary directory inside it, and so on
+   * the same disk.
+   */
   readonly directory: string | undefined
 }
 
 /**
  * Opens the store named on the command line (`s3` or a directory), otherwise all stores of cluster.yml. The
- * identity is only opened for a bucket, because it holds the keys.
+ * identity is opened only for a bucket, because it contains the bucket's keys.
  */
 export async function openSnapshotStores(
   { options, cluster, identity }: EtcdInvocation,
@@ -45,7 +48,7 @@ function resolveDirectory(
 
 type BucketSpec = Cluster['spec']['etcd']['backup']['s3']
 
-/** Opens the bucket that cluster.yml names, with its keys from the identity. */
+/** Opens the bucket of cluster.yml with the keys from the identity. */
 function openClusterBucket(s3: BucketSpec, identity: Identity): SnapshotStore {
   if (s3 === undefined) {
     throw new HyperkubeError('SNAPSHOT_STORE_UNKNOWN', 'cluster.yml names no bucket', {

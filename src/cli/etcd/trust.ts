@@ -6,7 +6,7 @@ import type { SnapshotTrust } from '../../snapshot/open.ts'
 import type { CommandContext } from '../command.ts'
 import { type IdentityOptions, buildIdentityPaths } from '../load-identity.ts'
 
-/** Trusts snapshots whose identity is that of this cluster and opens with its key. */
+/** Trusts snapshots that belong to this cluster and whose identity its key can open. */
 export async function loadSnapshotTrust(
   context: CommandContext,
   options: IdentityOptions,
@@ -17,7 +17,8 @@ export async function loadSnapshotTrust(
 }
 
 /**
- * Trusts any snapshot whose identity the key opens, for clusters of which only a snapshot and a key are left.
+ * Trusts any snapshot whose identity the key can open. Needed if only a snapshot and a key are left of a
+ * cluster.
  */
 export async function loadKeyTrust(
   { privateFiles }: Pick<CommandContext, 'privateFiles'>,

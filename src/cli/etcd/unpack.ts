@@ -8,7 +8,7 @@ import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '
 import { printResult } from '../print.ts'
 import { loadKeyTrust } from './trust.ts'
 
-/** The identity is sealed, and still readable by its owner only. */
+/** File modes. Only the owner may read the identity, although it is sealed. */
 const modes: Readonly<Record<SmallFile, number>> = {
   'cluster.identity': 0o600,
   'cluster.yml': 0o644,
@@ -17,7 +17,7 @@ const modes: Readonly<Record<SmallFile, number>> = {
 
 /**
  * Extracts the files of a cluster from a snapshot, for operators who have only the snapshot and the key left.
- * Writes nothing before the whole snapshot was read, and never overwrites a file.
+ * Files are written only after the whole snapshot was read, and never overwritten.
  */
 export async function unpackSnapshot(
   context: CommandContext,

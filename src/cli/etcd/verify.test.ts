@@ -25,7 +25,7 @@ async function verify(bytes: Buffer): Promise<string> {
   return stderr
 }
 
-/** Output of a snapshot that passes all checks up to the missing etcd for this machine. */
+/** Output for a snapshot that passes all checks until etcd for this machine turns out to be missing. */
 const completeOutput = /it is whole and of this cluster; restoring it\nSNAPSHOT_NO_PROGRAM/
 
 test('a snapshot of this cluster is accepted', async () => {

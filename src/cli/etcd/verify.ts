@@ -67,9 +67,9 @@ export const verifyStoredSnapshot: EtcdCommandAction = async (invocation) => {
 
 export interface SnapshotSource {
   readonly name: string
-  /** For messages. */
+  /** Title of the store or path of the file, for messages. */
   readonly store: string
-  /** In bytes. */
+  /** Size of the snapshot in bytes. */
   readonly size: number
   readonly bytes: () => AsyncIterable<Uint8Array>
 }
@@ -106,7 +106,7 @@ export async function findSnapshotSource(invocation: EtcdInvocation, given: stri
   )
 }
 
-/** Yields the bytes and reports how many were read. */
+/** Yields the bytes of a snapshot and reports how many were read. */
 export async function* reportRead(
   { bytes, size }: SnapshotSource,
   progress: ReportBytes,

@@ -8,7 +8,7 @@ type Linux = Extract<System, { os: 'linux' }>
 type Windows = Extract<System, { os: 'windows' }>
 type Row = readonly [label: string, value: string]
 
-/** The most important facts of a host. The document has all of them. */
+/** Formats the most important facts of a host. The JSON document contains all facts. */
 export function formatFacts({ host, system }: Facts): string {
   return formatRows(`${host}: ${formatSystem(system)}`, [
     ...listCommonRows(system),
@@ -17,7 +17,7 @@ export function formatFacts({ host, system }: Facts): string {
   ])
 }
 
-/** The facts of a Windows host whose PowerShell did not answer. */
+/** Formats the basic facts of a Windows host whose PowerShell did not respond. */
 export function formatBasicFacts({ host, system }: BasicFacts): string {
   return formatRows(`${host}: Windows build ${system.build}, ${system.arch}; all else could not be asked`, [
     ...listCommonRows(system),
@@ -49,7 +49,7 @@ function listCommonRows(system: Pick<System, 'addresses' | 'cpus' | 'memoryBytes
   ]
 }
 
-/** Directories on the same disk have equal sizes and are listed once. */
+/** Formats free disk space. Directories with equal sizes are on the same disk and are listed once. */
 function formatDisks({ disks }: Pick<System, 'disks'>): string {
   const unique = new Map(
     disks.toReversed().map((disk) => [`${disk.availableBytes} ${disk.totalBytes}`, disk]),

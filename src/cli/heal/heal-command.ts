@@ -7,13 +7,13 @@ import type { Remote } from '../../ssh/remote.ts'
 import type { CommandContext, ExitCode, Invocation } from '../command.ts'
 import { formatHostError } from '../format-host-error.ts'
 
-/** What an action of `hyperkube heal` needs. */
+/** Inputs of an action of `hyperkube heal`. */
 export interface HealCommandContext {
   readonly context: CommandContext
   readonly options: Invocation['options']
   readonly flags: z.infer<typeof healFlags>
   readonly cluster: string
-  /** The selected hosts. */
+  /** Names of the hosts on which the command acts. */
   readonly hosts: readonly string[]
   readonly connect: (host: string) => Promise<Remote>
 }
@@ -39,7 +39,7 @@ export function parsePauseFlag(text: string): number {
   return time
 }
 
-/** The response of a host, or why there is none. */
+/** The response of a host, or the reason why it did not respond. */
 export type HostReply<T> =
   | { readonly host: string; readonly response: T }
   | { readonly host: string; readonly reason: string }

@@ -32,7 +32,7 @@ const columns: readonly TableColumn<Row>[] = [
   { head: 'POLICY', cell: whenReachable(({ healPolicy }) => ({ text: healPolicy })) },
 ]
 
-/** A row for each host; below, unreachable hosts and recent actions, the newest first. */
+/** Formats a row for each host, then the unreachable hosts and recent actions, newest first. */
 export function formatHealStatus(
   rows: readonly Row[],
   { wide, now }: HealStatusFormatOptions,

@@ -27,7 +27,7 @@ function isExhausted({ state }: HostHealth['components'][number]): boolean {
   return state === 'exhausted'
 }
 
-/** Only what concerns healing; `hyperkube status` shows the rest. */
+/** Selects the fields about healing; `hyperkube status` shows the other fields. */
 function toDocument({ at, healPolicy, paused, suspended, budget, components, actions }: HostHealth) {
   return {
     at,

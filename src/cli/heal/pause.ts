@@ -24,12 +24,12 @@ export const pauseHealing: HealCommand = async (commandContext) => {
     `for ${formatDuration(time)} the agents of ${joinNames(hosts)} ${verb} nothing: what fails there stays so until then, or until hyperkube heal resume\n`,
   )
   if (dryRun) return exitCodes.changesPending
-  // Named hosts need no confirmation; --all does, because it is typed easily.
+  // Named hosts need no confirmation. --all does, because it is easily typed by mistake.
   const decision = all ? await confirmChanges(context, options, true) : true
   return decision === true ? setPause(commandContext, time) : decision
 }
 
-/** `hyperkube heal resume HOST...`: agents heal again. */
+/** `hyperkube heal resume HOST...`: ends a pause, so agents heal again. */
 export const resumeHealing: HealCommand = async (commandContext) => {
   const { context, flags, hosts } = commandContext
   if (!flags.dryRun) return setPause(commandContext, 0)

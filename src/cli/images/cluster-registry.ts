@@ -2,13 +2,13 @@ import { type Registry, remoteRegistry } from '../../catalog/registry/registry.t
 import type { Cluster } from '../../spec/cluster.ts'
 import type { CommandContext } from '../command.ts'
 
-/** Reads registries as the hosts do: mirrors first. */
+/** Creates a registry client that tries the mirrors first, as hosts do. */
 export function createClusterRegistry({ web }: Pick<CommandContext, 'web'>, { spec }: Cluster): Registry {
   const mirrors = new Map(spec.registries.map((registry) => [registry.host, registry.mirrors]))
   return remoteRegistry(web, (host) => mirrors.get(host) ?? [])
 }
 
-/** True if an attacker on the network could choose the image. */
+/** True if a mirror uses plain HTTP, so an attacker on the network could replace images. */
 export function hasUnencryptedMirror({ spec }: Cluster): boolean {
   return spec.registries.some(({ mirrors }) => mirrors.some((mirror) => mirror.startsWith('http:')))
 }

@@ -8,7 +8,7 @@ import { selectImages } from './select-images.ts'
 export interface NeededImage {
   readonly name: string
   readonly image: string
-  /** As pinned in the lock. */
+  /** Digest that the lock pins. */
   readonly digest?: string
   readonly for: string
 }

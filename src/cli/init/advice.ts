@@ -3,7 +3,7 @@ import { toPrintable } from '../../kit/printable.ts'
 import { buildLockPath } from '../cluster-paths.ts'
 import type { IdentityOptions, IdentityPaths } from '../load-identity.ts'
 
-/** Tells how to store the files of a new cluster. Shown once, when they are created. */
+/** Explains how to store the files of a new cluster. Shown once, when they are created. */
 export function formatFileAdvice(
   { file, key: givenKey }: IdentityOptions,
   { identity, key }: IdentityPaths,

@@ -2,7 +2,10 @@ import { stringify } from 'yaml'
 import { newestKubernetes } from '../../spec/versions.ts'
 import { addFileHeader } from './file-header.ts'
 
-/** Renders a cluster on the local machine that needs no answers. Common settings follow, commented out. */
+/**
+ * Renders a cluster.yml for a cluster on this machine, which needs no input. Common settings follow as YAML
+ * comments.
+ */
 export function renderExampleFile(name: string): string {
   return addFileHeader(`apiVersion: hyperkube.dev/v1
 kind: Cluster

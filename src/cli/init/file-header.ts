@@ -1,4 +1,4 @@
-/** For a reader who opens the file and does not know hyperkube. */
+/** Header of a new cluster.yml, for readers who do not know hyperkube. */
 const header = `# A Kubernetes cluster, as hyperkube builds and keeps it. Commit this file.
 # hyperkube validate      says what is wrong with it, and where
 # hyperkube schema --help says how an editor learns to complete it

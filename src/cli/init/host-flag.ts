@@ -9,7 +9,7 @@ export const hostFlagSchema = z.object({
 })
 export type HostFlag = z.infer<typeof hostFlagSchema>
 
-/** Parses one value of --host and adds it to the previous ones. */
+/** Parses one value of --host and adds it to the hosts of earlier flags. */
 export function parseHostFlag(text: string, hosts: readonly HostFlag[] = []): readonly HostFlag[] {
   const [, user, address, names] = /^(?:([^@=]+)@)?([^@=]+)=(.+)$/.exec(text) ?? []
   if (address === undefined || names === undefined) {

@@ -12,17 +12,17 @@ import {
   openIdentity,
 } from '../load-identity.ts'
 
-/** What exists of the identity of a cluster, and what must be created. */
+/** State of the identity files of a cluster. */
 export interface IdentityStatus {
   readonly name: string
   readonly paths: IdentityPaths
   /** Whether the identity exists and its key opens it. */
   readonly complete: boolean
-  /** A key that exists without an identity. */
+  /** An existing key for which there is no identity yet. */
   readonly key: FileKey | undefined
 }
 
-/** Checks the files and writes nothing. Fails if existing files do not fit. */
+/** Checks the identity files without writing anything. Fails if existing files do not belong together. */
 export async function checkIdentityFiles(
   context: CommandContext,
   options: IdentityOptions,
@@ -34,8 +34,8 @@ export async function checkIdentityFiles(
     return { name, paths, complete: true, key: undefined }
   }
   if (!(await context.exists(paths.key))) return { name, paths, complete: false, key: undefined }
-  // An existing key is used only if --key names it: one key for many clusters, or the key of an interrupted
-  // init.
+  // An existing key is used only if --key names it. It may be shared by several clusters, or left by an
+  // interrupted init.
   if (options.key === undefined) throw buildKeyExistsError(paths.key, name)
   return { name, paths, complete: false, key: await readKeyFile(context.privateFiles, paths.key) }
 }
@@ -49,8 +49,8 @@ function buildKeyExistsError(path: string, name: string): HyperkubeError {
 }
 
 /**
- * Creates what is missing and returns the files. The key comes first: alone it is harmless and can be used
- * again. An identity without its key could never be opened.
+ * Creates the missing files and returns their paths. The key is written first: a key alone can be used again,
+ * but an identity without its key could never be opened.
  */
 export async function createIdentityFiles(
   context: CommandContext,
@@ -59,7 +59,7 @@ export async function createIdentityFiles(
 ): Promise<readonly string[]> {
   if (complete) return []
   const identity = await createIdentity(name, context.now())
-  // The last moment to stop: the rest takes milliseconds.
+  // Last point at which an interrupt can stop the command; the rest takes milliseconds.
   context.signal.throwIfAborted()
   if (existingKey === undefined && givenKey === undefined)
     await createKeyDirectory(context, dirname(paths.key))

@@ -5,7 +5,10 @@ import { renderClusterDraft } from './cluster-draft.ts'
 import { checkIdentityFiles } from './identity-files.ts'
 import { promptCluster, promptName } from './wizard.ts'
 
-/** Asks for the settings of a first file. Returns undefined if the operator does not want to write it. */
+/**
+ * Asks for the settings of a first cluster.yml and returns its text. Undefined if the operator decides not to
+ * write it.
+ */
 export async function promptClusterFile(
   context: CommandContext,
   options: IdentityOptions,
@@ -14,7 +17,7 @@ export async function promptClusterFile(
 ): Promise<string | undefined> {
   await prompts.begin('A new cluster. Ctrl-C leaves, and nothing is written.')
   const name = givenName ?? (await promptName(prompts))
-  // Fails before the other prompts, so that their answers are not lost.
+  // Checks the files before the other prompts, so a failure does not discard replies.
   await checkIdentityFiles(context, options, name)
   const text = renderClusterDraft(await promptCluster(prompts, name))
   await prompts.show(options.file, text)

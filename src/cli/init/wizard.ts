@@ -17,7 +17,7 @@ export async function promptName(prompts: Prompts): Promise<string> {
   })
 }
 
-/** Asks for all other settings of a first cluster.yml, until they are valid. */
+/** Asks for all settings of a first cluster.yml other than the name, until they are valid. */
 export async function promptCluster(prompts: Prompts, name: string): Promise<ClusterDraft> {
   const kubernetes = await prompts.select({
     message: 'Which version of Kubernetes?',

@@ -17,7 +17,7 @@ import { hasUnencryptedMirror, createClusterRegistry } from '../images/cluster-r
 import { selectImages } from '../images/select-images.ts'
 import { type IdentityOptions, openIdentity } from '../load-identity.ts'
 
-/** The kinds of hosts in a cluster. */
+/** Lists the combinations of OS and architecture for which the cluster needs artifacts. */
 export function listTargets({ spec }: Cluster, arches: readonly Arch[]): readonly ArtifactTarget[] {
   const hasOs = (os: ArtifactTarget['os']): boolean => spec.hosts.some((host) => host.os === os)
   return [
@@ -26,7 +26,10 @@ export function listTargets({ spec }: Cluster, arches: readonly Arch[]): readonl
   ]
 }
 
-/** Resolves all digests. A bundle contains its own lock, so it is read instead of the network. */
+/**
+ * Resolves all digests of a cluster. They come from the bundle's own lock if there is a bundle, otherwise
+ * from the network.
+ */
 export async function resolveClusterLock(
   context: CommandContext,
   options: IdentityOptions,

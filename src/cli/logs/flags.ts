@@ -32,7 +32,7 @@ export function parseLinesFlag(text: string): number {
 
 /** Number of lines if neither --since nor --lines is given. */
 const defaultLines = 100
-/** Start time for --grep. */
+/** Start time if --grep is given without --since and --lines. */
 const defaultSince = { ago: 3_600_000 }
 
 /** Fills in the defaults of missing flags. */

@@ -19,7 +19,7 @@ export interface ShowLogsOptions {
   readonly mask: SecretMask
 }
 
-/** While following, a line waits this many milliseconds for older lines of other hosts. */
+/** Milliseconds that a followed line waits for older lines of other hosts. */
 const followWindow = 500
 
 /** Shows the logs of all hosts merged by time. Reports hosts that fail, and continues with the others. */

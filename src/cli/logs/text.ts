@@ -4,7 +4,7 @@ import type { LogLine } from '../../lifecycle/logs/log-line.ts'
 import type { OutputFormat, Paint } from '../command.ts'
 
 const colours = ['cyan', 'green', 'yellow', 'bold', 'dim'] as const
-/** Syslog priority of errors; lower ones are worse. */
+/** Syslog priority of errors; lower numbers are more severe. */
 const errorPriority = 3
 
 export interface LogFormatOptions {
@@ -14,7 +14,7 @@ export interface LogFormatOptions {
   readonly paint: Paint
 }
 
-/** Formats lines: each host in its own colour, or one document per line for programs. */
+/** Creates a formatter for log lines: text with a colour per host, or a JSON or YAML document per line. */
 export function createLogFormatter({
   hosts,
   components,
@@ -29,7 +29,7 @@ export function createLogFormatter({
     const hostText = paint(colourByHost.get(host) ?? 'dim', host.padEnd(hostWidth))
     const head = `${formatTime(time)} ${hostText} ${toPrintable(component).padEnd(componentWidth)} `
     const lines = toPrintable(message).split('\n')
-    // Repeats the prefix on every line, so that a message with line breaks cannot imitate another host.
+    // The prefix is repeated on every line, so a message with line breaks cannot imitate another host.
     return lines.map((text) => `${head}${priority <= errorPriority ? paint('red', text) : text}\n`).join('')
   }
 }

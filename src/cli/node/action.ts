@@ -8,13 +8,15 @@ export interface NodeInvocation {
   readonly context: CommandContext
   readonly options: Invocation['options']
   readonly cluster: Cluster
-  /** As it was typed: a host in cluster.yml, or a node. */
+  /** Name as it was typed: a host in cluster.yml, or a node. */
   readonly name: string
 }
 
 export type NodeAction = (invocation: NodeInvocation) => Promise<ExitCode>
 
-/** Returns the name of the Node object. A node may still exist after its host has left the file. */
+/**
+ * Returns the name of the Node object. A node may still exist after its host was removed from cluster.yml.
+ */
 export function resolveNodeName({ cluster, name }: Pick<NodeInvocation, 'cluster' | 'name'>): string {
   const endpoint = listClusterEndpoints(cluster).find(({ host }) => host === name)
   if (endpoint !== undefined && endpoint.node === undefined) throw buildNodeUnknownError(name)

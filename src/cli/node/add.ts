@@ -6,7 +6,7 @@ import { insertHost } from './hosts-edit.ts'
 
 const flags = z.looseObject({ address: z.string().optional(), role: z.array(z.string()).default(['worker']) })
 
-/** Adds a host. It joins once it has everything that its roles need. */
+/** Adds a host to cluster.yml and runs `up`, which installs it and lets it join. */
 export const addNode: NodeAction = async (invocation) => {
   const { context, cluster, name, options } = invocation
   const { address, role } = flags.parse(options)

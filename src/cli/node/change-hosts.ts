@@ -18,14 +18,14 @@ export async function changeHosts(
   }))
 }
 
-/** Finds a host of the file by name. */
+/** Finds a host in cluster.yml by name, and throws if it is unknown. */
 export function requireHost(cluster: Cluster, name: string): HostSpec {
   const [host] = limitHosts(cluster, [name])
   if (host === undefined) throw new Error('a name stands for no host')
   return host
 }
 
-/** Refuses a name that another host has. */
+/** Throws if another host already has this name. */
 export function requireUnusedName({ spec }: Cluster, name: string): void {
   if (spec.hosts.every((one) => one.name !== name)) return
   throw new HyperkubeError('HOST_KNOWN', `cluster.yml has a host ${name} already`, {

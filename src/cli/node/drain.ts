@@ -55,7 +55,7 @@ export interface DrainDeps {
   readonly run: RunReporter
 }
 
-/** Shows pods and findings, asks, and drains the node. */
+/** Shows the pods of a node and the findings, asks for confirmation, and drains the node. */
 export async function confirmAndDrain(deps: DrainDeps): Promise<CommandOutcome> {
   const { context, options, node, run } = deps
   const { force, ignore, progress, dryRun } = flags.parse(options)
@@ -72,7 +72,7 @@ export async function confirmAndDrain(deps: DrainDeps): Promise<CommandOutcome> 
   if (dryRun) return { code: exitCodes.changesPending, result: { outcome: 'unchanged' } }
   const confirmed = await confirmChanges(context, options, progress !== 'json')
   if (confirmed !== true) return { code: confirmed, result: { outcome: 'unchanged' } }
-  // Draining changes no host.
+  // The step lists no hosts, because draining changes only objects in the cluster.
   const step = { step: 'drain', title: `move pods away from ${node}`, hosts: [] }
   await reportSingleStep(reporting, step, async () => evictPods(deps, isForced))
   return { code: exitCodes.ok, result: { outcome: 'done' } }
@@ -91,7 +91,10 @@ async function inspectNode({
   return { pods: sortPods(pods), findings }
 }
 
-/** Losing pods for good needs --force; the normal prompt is not enough. */
+/**
+ * Turns the finding about unmanaged pods into an error unless --force is given. These pods would be lost for
+ * good.
+ */
 function raiseSeverity(finding: Finding, isForced: boolean): Finding {
   return finding.code === 'NODE_PODS_UNMANAGED' && !isForced ? { ...finding, severity: 'error' } : finding
 }
@@ -124,7 +127,7 @@ function formatPodMoves(node: string, { moving, unmanaged, staying }: SortedPods
   return toPrintable(`${node} takes no new pods, and ${head}\n${lines.join('')}${stayingText}`)
 }
 
-/** Describes the state of the node afterwards. */
+/** Describes the state of a node after it was drained. */
 export function formatDrainResult(node: string, code: ExitCode): string {
   const hint = `hyperkube node uncordon ${node} lets pods come back`
   if (code === exitCodes.ok) return `${node} is empty, and takes no new pods; ${hint}\n`

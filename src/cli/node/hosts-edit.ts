@@ -2,14 +2,14 @@ import { isNode, isSeq, parseDocument, stringify, type YAMLSeq } from 'yaml'
 
 const hostsPath = ['spec', 'hosts'] as const
 
-/** A host to add to the file. */
+/** A host to add to cluster.yml. */
 export interface NewHost {
   readonly name: string
   readonly address: string
   readonly roles: readonly string[]
 }
 
-/** Adds a host after the others. The rest of the file stays exactly as it was written. */
+/** Adds a host at the end of the list. The rest of a block-style file stays exactly as it was written. */
 export function insertHost(text: string, { name, address, roles }: NewHost): string {
   const document = parseDocument(text)
   const hosts = document.getIn(hostsPath)
@@ -28,7 +28,7 @@ export function insertHost(text: string, { name, address, roles }: NewHost): str
   return `${text.slice(0, lastItem.end)}${ending}${added}${text.slice(lastItem.end)}`
 }
 
-/** Removes a host. YAML comments before it stay, because they may belong to something else. */
+/** Removes a host. YAML comments above it stay, because they may belong to something else. */
 export function deleteHost(text: string, name: string): string {
   const document = parseDocument(text)
   const hosts = document.getIn(hostsPath)
@@ -53,7 +53,7 @@ interface ItemLines {
   readonly end: number
 }
 
-/** Finds indent, start and end of the lines of each item. */
+/** Finds the indentation, start and end of each item's lines. */
 function locateItems(text: string, { items }: YAMLSeq): ItemLines[] {
   return items.flatMap((item) => {
     const range = isNode(item) ? item.range : undefined

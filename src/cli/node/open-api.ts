@@ -24,7 +24,7 @@ export async function openApi(
   const remotes = new Map(
     servers.map((host) => [host.name, connector.connect(host, context.signal)] as const),
   )
-  // One unreachable control plane is no error as long as another one answers.
+  // An unreachable control plane is not an error as long as another one responds.
   for (const remote of remotes.values()) remote.catch(() => undefined)
   const close = async (): Promise<void> => {
     await Promise.allSettled([...remotes.values()].map(async (remote) => (await remote).close()))

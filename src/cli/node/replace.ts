@@ -6,7 +6,7 @@ import { insertHost, deleteHost } from './hosts-edit.ts'
 
 const flags = z.looseObject({ address: z.string().optional(), by: z.string().optional() })
 
-/** Replaces a host. The new one joins before the old one leaves, unless the old one is lost. */
+/** Replaces a host. The new host joins before the old one is removed, unless the old one is lost. */
 export const replaceNode: NodeAction = async (invocation) => {
   const { context, cluster, options } = invocation
   const { address, by } = flags.parse(options)

@@ -25,7 +25,10 @@ export const uncordonNode: NodeAction = async ({ context, options, cluster, name
   return exitCodes.ok
 }
 
-/** Returns whether the node was cordoned. Without `force`, fails if hyperkube did not cordon it. */
+/**
+ * Uncordons a node and returns whether it was cordoned. Without `force`, fails if hyperkube did not cordon
+ * the node.
+ */
 export async function uncordonOwned(
   api: OpenApi['api'],
   node: string,

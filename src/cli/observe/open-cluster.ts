@@ -14,7 +14,7 @@ export interface OpenedCluster extends AsyncDisposable, Pick<ClusterClient, 'api
   readonly deps: ObserveDeps
 }
 
-/** Connects to all hosts at once. A connection error is thrown only to the caller that needs the host. */
+/** Connects to all hosts in parallel. A connection error is thrown only when the host is used. */
 export async function openCluster(
   context: CommandContext,
   clusterFile: string,

@@ -8,13 +8,13 @@ import type { CommandContext } from '../command.ts'
 type AddonSourceDeps = Pick<CommandContext, 'readFile' | 'listDirectory' | 'fetcher' | 'signal'>
 type SourceText = readonly [name: string, text: string]
 
-/** Larger than any manifest that a person writes, in bytes. */
+/** Maximum size of a manifest, larger than any that a person writes. */
 const maxManifestBytes = 20_000_000
 const manifestPattern = /\.(?:ya?ml|json)$/
 
 /**
- * Reads the manifests of user addons, by the names that cluster.yml gives them. A missing file is left out
- * and becomes a finding later.
+ * Reads the manifests of user addons, by the paths in cluster.yml. A missing file is left out and becomes a
+ * finding later.
  */
 export async function readAddonSources(
   deps: AddonSourceDeps,

@@ -34,7 +34,7 @@ function formatAddon(difference: AddonDifference, { wide, diff }: AddonsTextOpti
     ...objects.filter(({ change }) => change !== 'none').map((object) => formatObject(object, diff, paint)),
     ...toPrune.map((object) => formatPruned(object, paint)),
   ]
-  // Changed addons get a line for each object; entirely new ones do not.
+  // Every object gets a line, unless the whole addon is new.
   const isNew = isEntirelyNew(difference)
   const rest =
     unfinished === true ? `      ${paint('dim', 'still to be waited for: a run was interrupted')}\n` : ''

@@ -4,8 +4,8 @@ import type { Cluster } from '../../spec/cluster.ts'
 import type { CommandContext } from '../command.ts'
 
 /**
- * Reads the files beside cluster.yml that it refers to, by the names it gives them. A missing file is left
- * out and becomes a finding later.
+ * Reads the files that cluster.yml refers to, by the paths in cluster.yml. A missing file is left out and
+ * becomes a finding later.
  */
 export async function readAttachments(
   { readFile }: Pick<CommandContext, 'readFile'>,

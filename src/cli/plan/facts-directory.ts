@@ -4,7 +4,7 @@ import { readVersioned } from '../../contract/versioned.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { CommandContext } from '../command.ts'
 
-/** Reads recorded facts by host name: one file for each host, as the agent wrote it. */
+/** Reads recorded facts from a directory with one file HOST.json per host, and returns them by host name. */
 export async function readFacts(
   context: Pick<CommandContext, 'listDirectory' | 'readFile'>,
   directory: string,

@@ -4,16 +4,16 @@ import type { Op } from '../../contract/op.ts'
 import { toPrintable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
 
-/** By path, or by the name of a unit. */
+/** Text of files and units, by path or unit name. */
 type FileContents = ReadonlyMap<string, string>
 
-/** Formats changes of files and units line by line. For secrets only the fact that they change. */
+/** Formats changes of files and units line by line. For a secret it only shows that the secret changes. */
 export function formatFileDiffs(before: FileContents, after: FileContents, paint: Paint): string {
   const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted()
   return paths.map((path) => formatFileDiff(path, before.get(path), after.get(path), paint)).join('')
 }
 
-/** Selects the contents that would be created or changed on a host that reported its state. */
+/** Selects the contents of files and units that the ops would create or change on a host. */
 export function selectChangedContents(plan: NodePlan, ops: readonly Op[]): FileContents {
   const changedNames = new Set(
     ops.filter(({ action }) => action === 'create' || action === 'change').map(({ name }) => name),
@@ -21,7 +21,10 @@ export function selectChangedContents(plan: NodePlan, ops: readonly Op[]): FileC
   return new Map([...listPlanContents(plan)].filter(([name]) => changedNames.has(name)))
 }
 
-/** A secret is shown as its name and tag, never its content. */
+/**
+ * Lists the contents of a plan's files and units. A secret is represented by its name and tag, never by its
+ * value.
+ */
 export function listPlanContents(plan: NodePlan | undefined): FileContents {
   const components = plan?.components ?? []
   return new Map(

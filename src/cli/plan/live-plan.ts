@@ -21,7 +21,10 @@ export interface LivePlanResult {
   readonly proposal: Proposal | undefined
 }
 
-/** Plans from the current state of the hosts. Only the hyperkube agent is installed on them for this. */
+/**
+ * Plans from the current state of the hosts. To read it, the hyperkube agent is installed on them; nothing
+ * else is changed.
+ */
 export async function planFromHosts(
   context: CommandContext,
   options: Invocation['options'],

@@ -18,7 +18,7 @@ import { readRoles } from '../../rollout/host.ts'
 import type { RemovedHost, LiveHosts } from '../../rollout/input.ts'
 import { planRollout } from '../../rollout/rollout.ts'
 
-/** Plans that are assumed to be applied on the hosts; a host without one has nothing yet. */
+/** Plans that are assumed to be applied, by host. A host without a plan is assumed to be empty. */
 export type PreviousPlans = ReadonlyMap<string, NodePlan>
 
 /** Computes the changes from recorded data, without connecting to any host. */
@@ -42,7 +42,7 @@ export function proposeOffline(
     maxUnavailable: spec.rollout.maxUnavailable,
     currentKubelets: readKubeletVersions(previous),
   })
-  // Plans of hosts do not contain the current state of addons, and addons belong to no host.
+  // Previous plans do not contain the state of addons, and a limit to hosts excludes addons.
   const addons =
     previous.size > 0 || limited ? noAddons : proposeAllAddons(buildOfflineAddonInput(inputs, facts))
   const all = [
@@ -53,7 +53,7 @@ export function proposeOffline(
   return { ...emptyProposal, findings: all, plans, ops, steps: rolloutResult.steps, addons }
 }
 
-/** Nothing is applied, so that no certificate is needed. */
+/** Omits the certificate of metrics-server, because nothing is applied. */
 function buildOfflineAddonInput(inputs: ClusterInputs, facts: ReadonlyMap<string, Facts>): AddonInput {
   return { ...buildAddonInput(inputs, facts), metricsCertificate: undefined }
 }
@@ -62,7 +62,7 @@ function listPresent(previous: NodePlan | undefined): ReturnType<typeof resource
   return previous === undefined ? [] : resourcesAfterApply(previous)
 }
 
-/** Hosts that have a previous plan and are not in the file any more. */
+/** Finds hosts that have a previous plan but are no longer in cluster.yml. */
 function findRemovedHosts(previous: PreviousPlans, desiredHosts: ReadonlySet<string>): RemovedHost[] {
   return [...previous.values()]
     .filter(({ host }) => !desiredHosts.has(host))

@@ -3,7 +3,7 @@ import { toPrintable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
 import { formatCount, joinNames } from '../format-text.ts'
 
-/** Names of op targets for people, most interesting first. */
+/** Names of op targets for people, most important first. */
 export const targetNouns: Readonly<Record<OpTarget, string>> = {
   artifact: 'program',
   image: 'image',
@@ -18,7 +18,7 @@ export const targetNouns: Readonly<Record<OpTarget, string>> = {
   service: 'service',
 }
 
-/** Summarizes the ops of a host: counts for each target, and the affected services by name. */
+/** Summarizes the ops of a host: the number of changes per target, and the names of affected services. */
 export function formatOpSummary(ops: readonly Op[], paint: Paint): string {
   if (ops.length === 0) return `  ${paint('dim', 'nothing to do')}\n`
   const resourceOps = ops.filter(({ target }) => target !== 'service')
@@ -44,7 +44,7 @@ function formatCounts(ops: readonly Op[], action: Op['action'], sign: string): s
   return parts.length === 0 ? '' : `  ${sign} ${parts.join(', ')}\n`
 }
 
-/** Lists all services: restarts matter most to an operator. */
+/** Lists all affected services by name, because restarts matter most to an operator. */
 function formatServices(ops: readonly Op[], action: Op['action'], verb: string): string {
   const names = ops.filter((op) => op.action === action).map(({ name }) => name.replace(/\.service$/, ''))
   return names.length === 0 ? '' : `  ${verb} ${names.join(', ')}\n`

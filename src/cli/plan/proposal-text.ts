@@ -40,7 +40,7 @@ export function formatProposal(
   return `${heading}${hosts.join('')}${formatRemovedHosts(proposal, paint)}${formatClusterChanges(proposal, paint)}${addons}\n${formatSteps(proposal, options, paint)}`
 }
 
-/** Hosts that are in the cluster and not in the file. */
+/** Formats the hosts that are in the cluster but not in cluster.yml. */
 function formatRemovedHosts({ hostsToRemove }: Proposal, paint: Paint): string {
   return hostsToRemove
     .map(({ host }) => {

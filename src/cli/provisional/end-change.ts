@@ -13,16 +13,16 @@ import { rollbackAll, confirmAll } from './settle-change.ts'
 
 export interface EndProvisionalDeps extends OperatorLockDeps {
   readonly action: 'confirm' | 'rollback'
-  /** From now on hosts are waited for, even after an interrupt. */
+  /** After this call, an interrupt no longer stops the wait for hosts. */
   readonly deferAbort: () => void
 }
 
 export interface EndProvisionalResult extends CommandOutcome {
-  /** Hosts that received the request. */
+  /** Hosts on which the change was confirmed or the rollback started. */
   readonly hosts: readonly string[]
 }
 
-/** Ends the provisional change of the connected hosts: confirms it, or rolls it back now. */
+/** Ends the provisional change on the connected hosts: confirms it, or rolls it back at once. */
 export async function endProvisionalChange(deps: EndProvisionalDeps): Promise<EndProvisionalResult> {
   const { connected, run, action, deferAbort } = deps
   const unreachableFindings = buildUnreachableFindings(connected.unreachable).map((finding): Finding => ({
@@ -37,7 +37,7 @@ export async function endProvisionalChange(deps: EndProvisionalDeps): Promise<En
     action === 'confirm'
       ? await confirmAll(deps, pendingChanges)
       : (await rollbackAll(deps, pendingChanges), [])
-  // Unreachable hosts may have the change too, and roll back by themselves.
+  // Unreachable hosts may also have the change, and would then roll back by themselves.
   const isComplete = alreadyRolledBack.length === 0 && unreachableFindings.length === 0
   if (alreadyRolledBack.length > 0)
     run.print(
@@ -50,7 +50,10 @@ export async function endProvisionalChange(deps: EndProvisionalDeps): Promise<En
   }
 }
 
-/** Confirming a change that was rolled back is an error; rolling back nothing is fine. */
+/**
+ * Reports that no change is pending. This is an error only if the operator wanted to confirm a change that
+ * was already rolled back.
+ */
 function reportNothingPending({ connected, run, action }: EndProvisionalDeps): EndProvisionalResult {
   const rolledBackHosts = [...selectRolledBack(connected.provisionalChanges).keys()]
   if (action === 'confirm' && rolledBackHosts.length > 0) {

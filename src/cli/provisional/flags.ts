@@ -2,13 +2,16 @@ import { InvalidArgumentError } from 'commander'
 import { maxProvisionalMs } from '../../contract/provisional-change.ts'
 import { parseDuration } from '../../kit/duration.ts'
 
-/** A shorter time would pass before an operator has checked the change. */
+/** Minimum time, because an operator must be able to check the change. */
 const minProvisionalMs = 60_000
-/** Longer than the start of a service takes, so that hosts usually roll back one after the other. */
+/**
+ * Default time between the rollbacks of two hosts. A service usually starts faster, so hosts roll back one
+ * after the other.
+ */
 export const defaultSlotMs = 120_000
 const maxSlotMs = 3_600_000
 
-/** Parses --provisional, in milliseconds. */
+/** Parses the value of --provisional into milliseconds. */
 export function parseProvisionalFlag(text: string): number {
   const time = parseDuration(text)
   if (time === undefined) throw new InvalidArgumentError('write it as 10m or 1h30m')
@@ -17,7 +20,7 @@ export function parseProvisionalFlag(text: string): number {
   return time
 }
 
-/** Parses --rollback-interval, in milliseconds. */
+/** Parses the value of --rollback-interval into milliseconds. */
 export function parseSlotFlag(text: string): number {
   const time = parseDuration(text)
   if (time === undefined) throw new InvalidArgumentError('write it as 30s or 2m')

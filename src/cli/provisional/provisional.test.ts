@@ -22,7 +22,7 @@ function findPlan(host: string): NodePlan {
   return plan
 }
 
-/** The previous plan: the same with another configuration of containerd. */
+/** Returns the plan with another containerd configuration, as the previous plan. */
 function withPreviousConfig(plan: NodePlan): NodePlan {
   return {
     ...plan,
@@ -38,7 +38,7 @@ function withPreviousConfig(plan: NodePlan): NodePlan {
 type RequestBody = AgentRequest['body']
 type ResponseBody = AgentResponse['body'] | undefined
 
-/** Hosts whose clock says noon, and that know their previous plan. */
+/** Creates responses of hosts whose clock is at noon and that have a previous plan. */
 function respondAtNoon(previousPlan = withPreviousConfig) {
   return (request: RequestBody, host: string): ResponseBody => {
     switch (request.type) {

@@ -14,12 +14,12 @@ import type { UpDeps } from '../up/up-deps.ts'
 import { formatRollbackTime, type ProvisionalEnd } from './text.ts'
 
 /**
- * `left`: the operator has interrupted the prompt and the change stays provisional. `over`: the time has
- * passed. `no-prompt`: there is no operator to ask.
+ * `left`: the operator interrupted the prompt, and the change stays provisional. `over`: the time has passed.
+ * `no-prompt`: prompts are not possible.
  */
 type ProvisionalDecision = 'confirm' | 'rollback' | 'left' | 'over' | 'no-prompt'
 
-/** How often the prompt is repeated with the remaining time, in milliseconds. */
+/** Interval at which the prompt is repeated with the remaining time. */
 const repeatMs = 60_000
 
 /** Asks whether to confirm a provisional change, until its time has passed. */
@@ -44,10 +44,10 @@ export async function promptConfirmation(
   }
 }
 
-/** By host name. */
+/** IDs of provisional changes, by host name. */
 export type ProvisionalIds = ReadonlyMap<string, { readonly id: string }>
 
-/** Asks whether to confirm a change that is applied on all hosts, if there is an operator to ask. */
+/** Asks whether to confirm a change after it was applied on all hosts, if prompts are possible. */
 export async function settleProvisionalChange(
   deps: UpDeps,
   { id, durationMs, hosts }: PlannedProvisionalChange,
@@ -87,8 +87,8 @@ export async function confirmAll(
 }
 
 /**
- * Starts the rollback as if the time had passed. Each host rolls back in its slot, so that the command need
- * not wait.
+ * Starts the rollback as if the time had passed. Each host rolls back by itself in its time slot, so the
+ * command need not wait.
  */
 export async function rollbackAll(deps: OperatorLockDeps, changes: ProvisionalIds): Promise<void> {
   await sendToHosts(

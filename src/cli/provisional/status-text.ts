@@ -7,7 +7,7 @@ import {
 } from '../../lifecycle/auto-rollback/provisional-changes.ts'
 import { joinNames } from '../format-text.ts'
 
-/** One line for the pending change, and one for each earlier rollback. */
+/** Formats one line for the pending change and one for each earlier rollback. */
 export function formatProvisionalLines(changes: ProvisionalChangesByHost, now: Date): string[] {
   return [...formatPending(changes, now), ...formatRolledBack(changes)]
 }

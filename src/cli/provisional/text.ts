@@ -7,11 +7,11 @@ import { groupByText, joinNames } from '../format-text.ts'
 /** State of a provisional change when the command ends. */
 export interface ProvisionalEnd {
   readonly state: 'provisional' | 'confirmed' | 'rolling-back'
-  /** When the first host rolls back, or would have. */
+  /** Time at which the first host rolls back, unless the change is confirmed. */
   readonly until: string
 }
 
-/** Says until when a change is provisional, and what a rollback restarts. */
+/** Describes how long a change is provisional, and which services a rollback restarts. */
 export function formatProvisionalPlan({
   durationMs,
   rollbackGroups,
@@ -33,7 +33,7 @@ export function formatProvisionalPlan({
   )
 }
 
-/** For a run that was interrupted or failed. */
+/** Describes what happens to the applied part of a change after an interrupted or failed run. */
 export function formatUnfinished({ durationMs }: PlannedProvisionalChange, startedAt: Date): string {
   const until = formatRollbackTime(new Date(startedAt.getTime() + durationMs))
   return `the applied part is provisional: hosts roll back by themselves from ${until} on; the same command resumes it, hyperkube provisional rollback rolls back now\n`

@@ -6,7 +6,7 @@ import { type FailedItem, buildLogKey, type RunState } from './run-state.ts'
 
 const maxLogLines = 20
 
-/** Formats all failures with the last log lines; equal failures of several hosts are combined. */
+/** Formats all failures with their last log lines. Equal failures of several hosts are combined. */
 export function formatFailures({ failures, logs }: RunState, paint: Paint): string {
   const groups = groupByText(failures, (failure) =>
     JSON.stringify([failure.component, failure.code, stripSubject(failure), failure.hint]),
@@ -31,7 +31,7 @@ function formatFailureGroup(
   )
   const lines = logs.get(buildLogKey(first.host, component)) ?? []
   const [message = '', ...rest] = stripSubject(first).split('\n')
-  // The message of a failed service contains its log, which is printed below.
+  // The message of a failed service contains its log lines, which are printed below.
   const messageText = lines.length > 0 ? message.replace(/:$/, '') : [message, ...rest].join('\n    ')
   return [
     `${paint('red', '✗')} ${paint('bold', toPrintable(subject === '' ? code : `${subject}: ${code}`))}: ${toPrintable(messageText)}\n`,
@@ -42,14 +42,16 @@ function formatFailureGroup(
   ].join('')
 }
 
-/** Hosts are sorted, so that the same failure always reads the same. */
+/**
+ * Formats hosts and component of a failure. Hosts are sorted, so the same failure always gives the same text.
+ */
 function formatSubject(hosts: readonly string[], component: string | undefined): string {
   const names = joinNames(hosts.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })))
   if (component === undefined || names === '') return `${names}${component ?? ''}`
   return hosts.length === 1 ? `${names}/${component}` : `${component} on ${names}`
 }
 
-/** Removes the host and component from a message: they are printed before it. */
+/** Removes host and component from a message, because they are printed before it. */
 export function stripSubject({ message, host, component }: FailedItem): string {
   const prefixes = [`${host}/${component}: `, `${host}: `]
   const prefix = prefixes.find((text) => host !== undefined && message.startsWith(text))

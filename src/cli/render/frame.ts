@@ -6,26 +6,27 @@ export interface Frame {
 
 export const noFrame: Frame = { lines: [], widths: [] }
 
-// The cursor is hidden only while a frame is written, and ends below the frame. A killed process thus leaves
+// The cursor is hidden only while a frame is written, and is left below the frame, so a killed process leaves
 // a usable terminal. Line wrap is off, in case the terminal draws a character wider than measured.
 const frameStart = '\u001B[?25l\u001B[?7l\r'
 const frameEnd = '\u001B[?7h\u001B[?25h'
 const clearLine = '\u001B[K'
 const clearScreen = '\u001B[J'
 
-/** The output that replaces the previous frame with the next one. */
+/** Returns the output that replaces the previous frame with the next one. */
 export function redraw(previous: Frame, next: Frame, columns: number): string {
   const previousHeight = height(previous, columns)
-  // If the terminal became narrower, it has wrapped our lines, and the whole frame is drawn again.
+  // If the terminal became narrower, it has wrapped the lines, and the whole frame is drawn again.
   const isUnwrapped = previousHeight === previous.lines.length
-  // Clears before the text: after a full line the cursor stands on its last character.
+  // The line is cleared before the text is written. After a full line the cursor stands on the last
+  // character, which would be cleared.
   const lines = next.lines.map((line, index) =>
     isUnwrapped && line === previous.lines[index] ? '\n' : `${clearLine}${line}\n`,
   )
   return `${frameStart}${moveUp(previousHeight)}${isUnwrapped ? '' : clearScreen}${lines.join('')}${clearScreen}${frameEnd}`
 }
 
-/** The output that removes a frame. */
+/** Returns the output that removes a frame. */
 export function erase(previous: Frame, columns: number): string {
   const previousHeight = height(previous, columns)
   return previousHeight === 0 ? '' : `\r${moveUp(previousHeight)}${clearScreen}`

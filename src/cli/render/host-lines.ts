@@ -12,7 +12,7 @@ const maxNameWidth = 24
 /** Shorter durations are not shown. */
 const minShownMs = 2000
 
-/** Lines for what the step waits for and what each host does, at most `maxLines`. */
+/** Builds at most `maxLines` lines: the condition that the step waits for, and the activity of each host. */
 export function buildDetailLines(
   state: RunState,
   now: number,
@@ -24,7 +24,7 @@ export function buildDetailLines(
   return [...wait, ...selectHostLines(state, now, columns, maxLines - wait.length)].slice(0, maxLines)
 }
 
-/** The number of lines without a limit. */
+/** Number of detail lines if there were no limit. */
 export function countDetailLines(state: RunState): number {
   return listHosts(state).length + (state.wait === undefined ? 0 : 1)
 }
@@ -37,7 +37,7 @@ type NamedHost = readonly [name: string, host: HostState]
 
 function listHosts(state: RunState): NamedHost[] {
   const names = runningStep(state)?.hosts ?? []
-  // Hosts that were not planned come last.
+  // Hosts that are not part of the planned step come last.
   const all = new Set([...names, ...state.hosts.keys()])
   return [...all].flatMap((name) => {
     const host = state.hosts.get(name)
@@ -45,7 +45,10 @@ function listHosts(state: RunState): NamedHost[] {
   })
 }
 
-/** All hosts in order if there is room; otherwise the most urgent ones and the number of the others. */
+/**
+ * Builds lines for all hosts in order if there is room. Otherwise only the most urgent hosts and the number
+ * of the others are shown.
+ */
 function selectHostLines(state: RunState, now: number, columns: number, maxLines: number): StyledLine[] {
   const hosts = listHosts(state)
   if (hosts.length <= maxLines) return buildHostLines(state, hosts, now, columns)
@@ -57,7 +60,7 @@ function selectHostLines(state: RunState, now: number, columns: number, maxLines
   return [...buildHostLines(state, shown, now, columns), buildMoreLine(rest, isRestDone ? 'done' : '')]
 }
 
-/** Failed hosts first, then the hosts with the least progress: the others wait for them. */
+/** Sorts failed hosts first, then hosts with the least progress, because the others wait for them. */
 function sortByUrgency(hosts: readonly NamedHost[]): NamedHost[] {
   return hosts
     .map(([name, host]) => ({

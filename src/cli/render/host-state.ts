@@ -50,7 +50,8 @@ export function applyHostEvent(
 ): HostState {
   switch (body.type) {
     case 'op-started':
-      // Downloads end before the first op, and their last progress event may be missing.
+      // Downloads end before the first op. Their last progress event may be missing, so they are removed
+      // here.
       return {
         ...host,
         openOps: [...host.openOps, { op: body.op, since: time }],
@@ -92,7 +93,7 @@ export function toStepStatus(outcome: 'done' | 'unchanged' | 'failed' | 'interru
   return outcome === 'unchanged' ? 'done' : outcome
 }
 
-/** What a host does, and since when. */
+/** Describes the current activity of a host and its start time. */
 export function describeActivity({ openOps, wait, transfers, lastOp, startedAt }: HostState): {
   readonly text: string
   readonly since: number
@@ -113,7 +114,7 @@ export function describeActivity({ openOps, wait, transfers, lastOp, startedAt }
   return { text: 'begins', since: startedAt }
 }
 
-/** The completed share of all transfers. */
+/** Returns the completed share of all transfers of a host. */
 export function computeTransferShare({ transfers }: HostState): number {
   const all = [...transfers.values()]
   const [done, total] = [
@@ -131,7 +132,10 @@ function prefixComponent(component: string | undefined, text: string): string {
   return component === undefined ? text : `${component}: ${text}`
 }
 
-/** Uses the operator's clock, because the host's clock, used for `since` in the event, may differ. */
+/**
+ * Finds the start of a wait by the operator's clock. The host's clock, which sets `since` in the event, may
+ * differ.
+ */
 function findWaitStart({ openOps, wait }: HostState, component: string | undefined, time: number): number {
   if (wait !== undefined && wait.component === component) return wait.since
   return openOps.find(({ op }) => op.component === component)?.since ?? time

@@ -6,17 +6,17 @@ interface ReportedWait {
   readonly time: number
 }
 
-/** When lines were printed last, to limit repetition. */
+/** Records when lines were printed last, to limit repetition. */
 export interface LineThrottle {
   /** Time of the last line. */
   readonly last: number | undefined
-  /** Last printed wait of the running step, by host and component. */
+  /** Last printed waits of the running step, by host and component. */
   readonly waits: ReadonlyMap<string, ReportedWait>
 }
 
 export const initialThrottle: LineThrottle = { last: undefined, waits: new Map() }
 
-/** A changing reason is printed at this interval. */
+/** Minimum time between two lines about the same wait if its condition has changed. */
 const changedIntervalMs = 5000
 const repeatIntervalMs = 30_000
 
@@ -31,7 +31,10 @@ export function recordLine(throttle: LineThrottle, { body, host, component, time
   }
 }
 
-/** True if a wait must be printed now. Waits of hosts are many and short, so only long ones are printed. */
+/**
+ * True if a wait must be printed now. Waits of a host are printed only if they are long, because there are
+ * many short ones.
+ */
 export function shouldReportWait({ waits }: LineThrottle, { hosts }: RunState, event: Event): boolean {
   const { body, host, component } = event
   if (body.type !== 'waiting') return false

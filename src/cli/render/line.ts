@@ -12,12 +12,12 @@ export interface StyledSpan {
 /** One screen line: text without line breaks or control characters, with coloured parts. */
 export type StyledLine = readonly StyledSpan[]
 
-/** Makes any text safe for a line. */
+/** Creates a part of a line from any text: replaces whitespace and control characters. */
 export function span(text: string, colour?: Colour): StyledSpan {
   return { text: toPrintable(text.replaceAll(/\s+/g, ' ')), colour }
 }
 
-/** Blank columns. */
+/** Creates a part of a line with blank columns. */
 export function gap(columns: number): StyledSpan {
   return { text: ' '.repeat(Math.max(0, columns)), colour: undefined }
 }
@@ -34,14 +34,14 @@ export function paintLine(line: StyledLine, paint: Paint): string {
   return line.map(({ text, colour }) => (colour === undefined ? text : paint(colour, text))).join('')
 }
 
-/** Cuts a line to a width. */
+/** Cuts a line to a number of columns. */
 export function fitLine(line: StyledLine, columns: number): StyledLine {
   if (measureLine(line) <= columns) return line
   const fitting: StyledSpan[] = []
   let left = columns
   for (const { text, colour } of line) {
     const used = measureWidth(text)
-    // More text follows that will not fit, so one column is kept for the ellipsis.
+    // If this part does not fit or fills the rest of the line, its last column becomes an ellipsis.
     if (used >= left) {
       fitting.push({ text: truncateText(used > left ? text : `${text}…`, left), colour })
       return fitting
@@ -60,7 +60,7 @@ export interface AlignedRow {
   readonly after?: string
 }
 
-/** Aligns the right sides of rows next to the longest left side. */
+/** Aligns the right columns of all rows after the longest left part. */
 export function alignRows(rows: readonly AlignedRow[], columns: number): StyledLine[] {
   const maxWidth = (texts: readonly string[]): number => Math.max(0, ...texts.map(measureWidth))
   const rightWidth = maxWidth(rows.map(({ right }) => right))

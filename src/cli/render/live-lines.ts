@@ -2,7 +2,7 @@ import type { CommandContext } from '../command.ts'
 import { erase, type Frame, noFrame, redraw } from './frame.ts'
 import { type StyledLine, paintLine, measureLine } from './line.ts'
 
-/** Lines at the end of a terminal that are redrawn, and permanent text above them. */
+/** Redraws lines at the end of a terminal, and writes permanent text above them. */
 export interface LiveLines {
   readonly draw: (lines: readonly StyledLine[]) => void
   readonly write: (text: string) => void

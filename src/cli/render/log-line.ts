@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { truncateText } from './text-width.ts'
 
-/** Longer lines are cut. The run log and the host have the complete lines. */
+/** Longer lines are cut. The complete lines are in the run log and on the host. */
 const maxWidth = 200
 
 const structured = z.looseObject({

@@ -20,7 +20,7 @@ export function formatRunningOp({ action, target, name }: Op): string {
   return `${verbs[action][1]} ${targetNouns[target]} ${name}`
 }
 
-/** Describes a wait. Gates report a state ("until …"), other waits report an event. */
+/** Describes a wait. The condition of a gate starts with "until"; other waits name what they wait for. */
 export function formatWait(condition: string): string {
   return condition.startsWith('until ') ? `waiting ${condition}` : `waiting for ${condition}`
 }

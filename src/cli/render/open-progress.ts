@@ -6,7 +6,7 @@ import { createTreeProgress } from './tree-progress.ts'
 export const progressKinds = ['auto', 'tree', 'plain', 'json'] as const
 export type ProgressKind = (typeof progressKinds)[number]
 
-/** Selects the progress display: a tree on a terminal, otherwise lines; JSON events on request. */
+/** Opens the progress display: a tree on a terminal, otherwise lines, or JSON events on request. */
 export function openProgress(
   { stderr, screen, paintProgress, repeat, now }: CommandContext,
   kind: ProgressKind,

@@ -10,12 +10,12 @@ import { formatElapsed } from './step-row.ts'
 import { formatStopping } from './stopping-text.ts'
 import { type LineThrottle, shouldReportWait } from './line-throttle.ts'
 
-/** If a step has more hosts, single ops and waits of hosts are not printed. */
+/** Maximum number of hosts in a step for which ops and waits of single hosts are printed. */
 const manyHosts = 20
 /** Milliseconds without a line after which the progress is printed. */
 const maxSilenceMs = 30_000
 
-/** Formats an event as a line; undefined if it is not worth a line. */
+/** Formats an event as a line; undefined if the event is not printed. */
 export function formatPlainLine(throttle: LineThrottle, run: RunState, event: Event): string | undefined {
   const text = formatEvent(throttle, run, event) ?? formatStillRunning(throttle, run, event)
   return text === undefined ? undefined : toPrintable(text.replaceAll(/\s+/g, ' '))
@@ -49,7 +49,7 @@ function formatEvent(throttle: LineThrottle, run: RunState, event: Event): strin
   }
 }
 
-/** Files and directories are only counted; programs and services get a line. */
+/** True for ops that get their own line: programs and services. Other ops are only counted. */
 function isShown({ target }: Extract<Event['body'], { type: 'op-ended' }>['op']): boolean {
   return target === 'service' || target === 'artifact'
 }
@@ -69,7 +69,7 @@ function formatStillRunning({ last }: LineThrottle, run: RunState, { time }: Eve
   return `${formatStepNumber(run, step.id)}${done} of ${formatCount(step.hosts.length, 'host')} done${slowestText}`
 }
 
-/** A successful step without a number needs no end line. */
+/** Formats the end of a step. A successful step without a number gets no line. */
 function formatStepEnd(run: RunState, id: string, outcome: string): string | undefined {
   const { startedAt, endedAt, isCounted, title } = findStep(run, id) ?? {}
   if (isCounted !== true && outcome === 'done') return undefined
@@ -98,7 +98,7 @@ function prefixSubject(host: string | undefined, component: string | undefined, 
   return subject === '' ? text : `${subject}: ${text}`
 }
 
-/** The number that the step had when the operator confirmed the plan. */
+/** Formats the number of a step, which is the same as in the confirmed plan. */
 function formatStepNumber(run: RunState, id: string): string {
   const step = findStep(run, id)
   return step?.isCounted === true ? `[${step.number}/${countSteps(run)}] ` : ''

@@ -66,7 +66,7 @@ export function renderPlain(
   let { throttle, findings } = state
   let text = ''
   const run = reduceEvents(state.run, events, (now, event) => {
-    // Findings arrive one by one and are printed together, so that equal ones of several hosts become one
+    // Findings arrive one by one but are printed together, so equal findings of several hosts become one
     // line.
     if (event.body.type !== 'finding' && now.findings.length > findings) {
       text += formatFindings(now.findings.slice(findings))
@@ -89,7 +89,7 @@ function formatEnding(run: RunState, { body, host }: Event, paint: Paint): strin
   return isLast && countSteps(run) > 0 ? formatEndSummary(run, paint) : ''
 }
 
-/** Time since the start of the run: 00:07, 12:40, 1:02:03. */
+/** Formats the time since the start of the run as 00:07, 12:40 or 1:02:03. */
 function formatTimestamp({ startedAt }: RunState, { time }: Event): string {
   const seconds = Math.max(0, Math.floor((Date.parse(time) - (startedAt ?? Date.parse(time))) / 1000))
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]

@@ -15,8 +15,8 @@ type Draft = {
 }
 
 /**
- * Applies events to a state. A batch costs one copy of the state: thousands of hosts send events every
- * second. `onEvent` sees the state after each event and must not keep it.
+ * Applies events to a state. The state is copied once per batch, because thousands of hosts send events every
+ * second. `onEvent` gets the state after each event and must not keep it.
  */
 export function reduceEvents(
   state: RunState,
@@ -127,7 +127,7 @@ function startStep(draft: Draft, id: string, time: number): void {
   updateStep(draft, id, { status: 'running', startedAt: time })
 }
 
-/** A host starts only after the condition that the step waited for is met. */
+/** Starts a host. The wait of the step has ended, because hosts start only after its condition is met. */
 function startHost(draft: Draft, host: string, time: number): void {
   draft.hosts.set(host, createHostState(time))
   draft.wait = undefined
@@ -149,12 +149,12 @@ function updateHost(draft: Draft, { body, component }: Event, host: string, time
   draft.hosts.set(host, applyHostEvent(draft.hosts.get(host) ?? createHostState(time), body, component, time))
 }
 
-/** Codes that report the result of an earlier failure. */
+/** Codes that report the outcome of a rollback after an earlier failure. */
 const resultCodes: ReadonlySet<string> = new Set(['ROLLOUT_ROLLED_BACK', 'ROLLBACK_FAILED'])
 
 /**
- * The op, the host, the step and the run report the same failure; the first report has the most details.
- * Failures that were printed as findings are skipped.
+ * Records a failure once. Op, host, step and run report the same failure, and the first report has the most
+ * details. Failures that were printed as findings are skipped.
  */
 function recordFailure(draft: Draft, { body, host, component }: Event, failure: FailureDetails): void {
   const step = body.type === 'step-ended' ? body.step : draft.running

@@ -10,11 +10,11 @@ export interface FailedItem extends StepFailure {
   readonly component: string | undefined
 }
 
-/** The state of a run as far as the progress display needs it. */
+/** State of a run that the progress display needs. */
 export interface RunState {
   readonly command: string
   readonly startedAt: number | undefined
-  /** Number of planned sections. The fields below describe the last one. */
+  /** Number of sections planned so far. The following fields describe the last section. */
   readonly section: number
   readonly sectionStartedAt: number | undefined
   readonly steps: readonly StepState[]
@@ -22,7 +22,7 @@ export interface RunState {
   readonly running: string | undefined
   /** Hosts of the running step that have started. */
   readonly hosts: ReadonlyMap<string, HostState>
-  /** What the step as a whole waits for. */
+  /** Condition that the whole step waits for. */
   readonly wait: WaitState | undefined
   readonly failures: readonly FailedItem[]
   /** Last log lines of failed components, by host and component. */

@@ -6,7 +6,7 @@ const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', 
 /** Milliseconds between two frames. */
 export const frameIntervalMs = 100
 
-/** The row of a step; counted steps show their number. */
+/** Builds the row of a step. Counted steps show their number. */
 export function buildStepRow(step: StepState, steps: number, now: number): AlignedRow {
   const title = step.isCounted ? `${step.number}. ${step.title}` : step.title
   const padding = step.isCounted ? String(steps).length - String(step.number).length : 0
@@ -42,7 +42,7 @@ function formatStepTime({ startedAt, endedAt }: StepState, now: number): string 
     : formatDuration(Math.max(0, endedAt - startedAt))
 }
 
-/** Elapsed time in whole seconds: tenths would flicker. */
+/** Formats the elapsed time in whole seconds, because tenths would flicker. */
 export function formatElapsed(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000))
   return seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1000)

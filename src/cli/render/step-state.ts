@@ -2,7 +2,7 @@ import type { StepResult } from '../../lifecycle/event-stream.ts'
 
 export type StepStatus = 'pending' | 'running' | Exclude<StepResult['outcome'], 'unchanged'>
 
-/** Times are milliseconds since 1970 by the operator's clock. */
+/** State of a step. Times are milliseconds since 1970 by the operator's clock. */
 export interface StepState {
   readonly id: string
   readonly title: string

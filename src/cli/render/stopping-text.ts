@@ -1,6 +1,6 @@
 import type { EventBody } from '../../lifecycle/event-stream.ts'
 
-/** What happens when a run is stopped before its end. */
+/** Explains what happens after a run was interrupted or timed out. */
 export function formatStopping(
   because: Extract<EventBody, { type: 'stopping' }>['because'],
 ): readonly string[] {

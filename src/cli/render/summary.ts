@@ -10,7 +10,7 @@ import { truncateRowsAfter } from './truncate-rows.ts'
 
 const maxPending = 5
 
-/** The permanent text after a section: each step with its time. */
+/** Formats the permanent text after a section: each step with its duration. */
 export function formatStepsSummary(state: RunState, columns: number, paint: Paint): string {
   const { steps, ended } = state
   const stepCount = countSteps(state)
@@ -22,14 +22,14 @@ export function formatStepsSummary(state: RunState, columns: number, paint: Pain
     .join('')
 }
 
-/** The permanent text at the end: failures and the result. */
+/** Formats the permanent text at the end of a run: failures and the result. */
 export function formatEndSummary(state: RunState, paint: Paint): string {
   const [ended, ...next] = formatClosing(state)
   const lines = ended === undefined ? [] : [paint('bold', ended), ...next]
   return `${formatFailures(state, paint)}${lines.map((line) => `${line}\n`).join('')}`
 }
 
-/** How the run ended and how to continue; empty if there is nothing to report. */
+/** Describes how the run ended and how to continue; empty if there is nothing to report. */
 function formatClosing(state: RunState): readonly string[] {
   const { ended, steps, sectionStartedAt, startedAt } = state
   const countedSteps = steps.filter(({ isCounted }) => isCounted)
@@ -55,7 +55,10 @@ function formatClosing(state: RunState): readonly string[] {
   }
 }
 
-/** These commands write the desired state to cluster.yml first, so `up` continues them. */
+/**
+ * Returns the command that resumes a run. Upgrade and node commands first write the desired state to
+ * cluster.yml, so `up` continues them.
+ */
 function findResumeCommand(command: string): string {
   return /^(upgrade|node (add|remove|replace))\b/.test(command) ? 'up' : command
 }

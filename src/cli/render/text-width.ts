@@ -1,10 +1,11 @@
 /**
- * Characters that are one column wide in every terminal: most letters, punctuation, arrows, lines, braille.
+ * Matches a character that is one column wide in every terminal: most letters, punctuation, arrows, lines,
+ * braille.
  */
 const narrow = /^(?!\p{Emoji_Presentation})[\u0020-\u10FF\u2000-\u2BFF]$/u
 const plain = /^[\u0020-\u007E]*$/
 
-/** Maximum number of columns of a text: characters that some terminals draw wide count as wide. */
+/** Returns the maximum width of a text. Characters that only some terminals draw wide count as wide. */
 export function measureWidth(text: string): number {
   if (plain.test(text)) return text.length
   let columns = 0
@@ -12,7 +13,7 @@ export function measureWidth(text: string): number {
   return columns
 }
 
-/** Cuts a text to a number of columns and marks the cut. */
+/** Cuts a text to a number of columns and marks the cut with an ellipsis. */
 export function truncateText(text: string, columns: number): string {
   if (measureWidth(text) <= columns) return text
   if (columns < 1) return ''

@@ -89,7 +89,7 @@ function toFrame(lines: readonly string[]): Frame {
   return { lines, widths: lines.map((line) => line.length) }
 }
 
-/** Simulates the control sequences that frames use, and fails on all others. */
+/** Fake terminal that understands only the control sequences that frames use, and fails on all others. */
 class FakeScreen {
   readonly #rows: string[] = ['']
   #row = 0

@@ -12,11 +12,12 @@ export interface ScreenSize {
   readonly rows: number
 }
 
-/** Rows for other steps, however many hosts there are. */
+/** Number of rows for steps other than the running one, however many hosts there are. */
 const maxOtherSteps = 8
 
 /**
- * The lines of the screen: at most its width, and one line less than its height, because the cursor is below.
+ * Builds the lines of the screen. They fit its width and leave one row free, because the cursor is below
+ * them.
  */
 export function layoutTree(state: RunState, now: number, { columns, rows }: ScreenSize): StyledLine[] {
   const footerLines = buildFooter(state, now)
@@ -43,7 +44,10 @@ export function layoutTree(state: RunState, now: number, { columns, rows }: Scre
   )
 }
 
-/** Index range of the running step; between two steps, the position of the next one. */
+/**
+ * Returns the index range of the running step. Between two steps the range is empty, at the position of the
+ * next step.
+ */
 function findPosition({ steps, running }: RunState): { readonly from: number; readonly to: number } {
   const index = steps.findIndex(({ id }) => id === running)
   if (index !== -1) return { from: index, to: index + 1 }
@@ -52,7 +56,7 @@ function findPosition({ steps, running }: RunState): { readonly from: number; re
   return { from, to: from }
 }
 
-/** Following steps get more lines than ended ones. */
+/** Divides rows between steps before and after the running one. Following steps get at least half of them. */
 function shareRows(
   before: number,
   after: number,
@@ -62,7 +66,7 @@ function shareRows(
   return { before: Math.min(before, lines - forAfter), after: forAfter }
 }
 
-/** Appends how many hosts of the running step are done. */
+/** Appends to the running step's row how many of its hosts are done. */
 function appendHostCount(row: AlignedRow, { hosts, running }: RunState, step: StepState): AlignedRow {
   if (!step.isCounted || step.id !== running || step.hosts.length < 2 || hosts.size === 0) return row
   const done = [...hosts.values()].filter(({ status }) => status === 'done').length

@@ -3,7 +3,7 @@ import { recordingStart, toEvents, type RecordedEvent } from './testing/fixtures
 import { failedRun, interruptingRun, preparingRun, succeededRun } from './testing/recordings.ts'
 import { createTreeProgress } from './tree-progress.ts'
 
-/** A tree on a fake terminal that records its output. */
+/** Creates a progress tree on a fake terminal that records the output. */
 function createTestTree() {
   const written: string[] = []
   const ticking = new Set<() => void>()

@@ -24,7 +24,7 @@ export function createTreeProgress({ output, screen, paint, repeat, now }: TreeO
   let pending: Event[] = []
   let shown: Frame = noFrame
   let findings = 0
-  /** Stops drawing the section; undefined if no section is drawn. */
+  /** Stops the redrawing of the current section; undefined if no section is drawn. */
   let stop: (() => void) | undefined
 
   const draw = (): void => {
@@ -85,7 +85,7 @@ export function createTreeProgress({ output, screen, paint, repeat, now }: TreeO
   }
 }
 
-/** Other output may follow these events, so the screen is updated at once. */
+/** True for events after which the screen is updated at once, because other output may follow. */
 function isSectionEvent({ body, host }: Event): boolean {
   return (
     body.type === 'steps-planned' ||

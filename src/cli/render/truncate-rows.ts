@@ -1,14 +1,14 @@
 import { formatCount } from '../format-text.ts'
 import { type AlignedRow, span } from './line.ts'
 
-/** The first rows, and the number of the hidden ones. */
+/** Keeps the first rows and adds a row with the number of hidden rows. */
 export function truncateRowsAfter(rows: readonly AlignedRow[], maxRows: number): readonly AlignedRow[] {
   if (rows.length <= maxRows) return rows
   const hiddenCount = rows.length - maxRows + 1
   return maxRows <= 0 ? [] : [...rows.slice(0, maxRows - 1), buildNoteRow(`· … and ${hiddenCount} more`)]
 }
 
-/** The last rows, after the number of the hidden ones. */
+/** Keeps the last rows and puts a row with the number of hidden rows before them. */
 export function truncateRowsBefore(rows: readonly AlignedRow[], maxRows: number): readonly AlignedRow[] {
   if (rows.length <= maxRows) return rows
   const hiddenCount = rows.length - maxRows + 1

@@ -2,8 +2,8 @@ import { type CommandContext, type ExitCode, exitCodes, type GlobalOptions } fro
 import { choosePrompts } from '../prompts.ts'
 
 /**
- * Asks the operator to type the name of the cluster, for changes that cannot be undone. Returns the exit code
- * if not confirmed.
+ * Asks the operator to type the name of the cluster, for changes that cannot be undone. Returns an exit code
+ * if the operator does not confirm.
  */
 export async function confirmByName(
   context: CommandContext,

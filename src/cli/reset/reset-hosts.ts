@@ -32,12 +32,15 @@ export interface ResetDeps extends Pick<ClusterConnection, 'inputs' | 'connected
   readonly run: RunReporter
   /** Called with the planned changes in a dry run. */
   readonly onPlanned: (changes: PlannedChanges) => void
-  /** From now on hosts are waited for, even after an interrupt. */
+  /** After this call, an interrupt no longer stops the wait for hosts. */
   readonly deferAbort: () => void
   readonly onReset: (host: string) => void
 }
 
-/** Shows what would be lost, asks, and removes everything of a cluster from some hosts. */
+/**
+ * Shows what would be lost, asks for confirmation, and removes everything that belongs to the cluster from
+ * the hosts.
+ */
 export async function resetHosts(deps: ResetDeps): Promise<CommandOutcome> {
   const { context, options, inputs, connected, hosts, flags, run } = deps
   const requested = new Set(hosts.map(({ name }) => name))
@@ -104,7 +107,7 @@ async function executeReset(deps: ResetDeps, reachable: readonly string[]): Prom
   )
 }
 
-/** Removing only some members of etcd could cost the rest of the cluster its quorum. */
+/** Reports a reset of only some etcd members or control planes, because the others could lose the quorum. */
 function checkControlPlaneLoss({ spec }: Cluster, requested: ReadonlySet<string>): Finding[] {
   const members = spec.hosts
     .filter(({ roles }) => roles.some((role) => role !== 'worker'))

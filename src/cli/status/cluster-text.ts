@@ -5,7 +5,7 @@ import type { Paint } from '../command.ts'
 import { formatMegabytes } from '../etcd/progress.ts'
 import { joinNames } from '../format-text.ts'
 
-/** One line for the whole cluster, above the hosts. */
+/** Formats the status of the whole cluster as one line, which is shown above the hosts. */
 export function formatClusterLine(name: string, status: ObservedClusterStatus, paint: Paint): string {
   const { kubernetes, hosts, nodes, etcd, api } = status
   const formatCount = ({ healthy, total }: HealthyCount, label: string): string =>
@@ -23,7 +23,7 @@ export function formatClusterLine(name: string, status: ObservedClusterStatus, p
   return `${paint('bold', name)}: Kubernetes ${kubernetes}; ${parts.join(', ')}\n`
 }
 
-/** Further lines about the cluster, below the hosts. */
+/** Formats further lines about the cluster, which are shown below the hosts. */
 export function formatClusterDetails({ expiry, addons, paused, actions }: ObservedClusterStatus): string {
   const lines = [
     ...paused.map(({ host, until, by }) => `healing is paused on ${host} until ${until}, by ${by}`),

@@ -15,7 +15,7 @@ import { openStatusReader } from './from-api.ts'
 
 let ca: TestCa
 let stack: AsyncDisposableStack
-/** Stored objects by path. */
+/** Objects of the fake API server, by path. */
 let objects: Map<string, object>
 let respond: (request: ReceivedRequest) => TestResponse
 let files: Readonly<Record<string, string>>

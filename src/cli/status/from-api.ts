@@ -44,8 +44,8 @@ export async function showReportedStatus(
 }
 
 /**
- * Opens a reader from a kubeconfig alone, or from cluster.yml and the identity key. Undefined if cluster.yml
- * is not valid.
+ * Opens a status reader with a kubeconfig, or with cluster.yml and the identity's key. Undefined if
+ * cluster.yml is invalid.
  */
 export async function openStatusReader(
   context: CommandContext,

@@ -9,10 +9,10 @@ import type { Paint } from '../command.ts'
 import { type TableCell, type TableColumn, formatTable } from '../table.ts'
 import { formatHealth, type StatusFormatOptions, healthCell } from './text.ts'
 
-/** Milliseconds. The leader renews its lease every few seconds. */
+/** An older summary counts as outdated, because the leader renews its lease every few seconds. */
 const maxSummaryAgeMs = 60_000
 
-/** A line for the cluster, a row for each host, and the problems; each with its age. */
+/** Formats a line for the cluster, a row for each host, and the problems, each with its age. */
 export function formatReportedStatus(
   reported: ReportedStatus,
   options: StatusFormatOptions,
@@ -79,7 +79,7 @@ function componentsCell({ heartbeatExpired, status: { components } }: ReportedHo
   if (components === undefined) return { text: '?', colour: 'dim' }
   const healthy = components.filter(({ state }) => state === 'healthy').length
   const text = `${healthy}/${components.length}`
-  // Expired reports have no colour.
+  // Expired reports are dimmed, because their values may be outdated.
   if (heartbeatExpired) return { text, colour: 'dim' }
   return { text, colour: healthy === components.length ? 'green' : 'red' }
 }
@@ -114,7 +114,7 @@ function listProblems(reportedHost: ReportedHost): string[] {
   ]
 }
 
-/** Lines that are shown even if nothing is wrong. */
+/** Lists lines that are shown even if there is no problem. */
 function listNotices({ summary, hosts }: ReportedStatus): string[] {
   const { certificates, snapshot } = summary ?? {}
   return [

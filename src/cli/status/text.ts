@@ -28,7 +28,9 @@ export interface StatusFormatOptions {
   readonly now: Date
 }
 
-/** A row for each host, then one line for each problem with its reason, and the provisional changes. */
+/**
+ * Formats a row for each host, then a line for each problem with its reason, then the provisional changes.
+ */
 export function formatHostStatuses(
   statuses: readonly ObservedHostStatus[],
   { wide, now }: StatusFormatOptions,

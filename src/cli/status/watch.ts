@@ -7,7 +7,7 @@ import { measureWidth } from '../render/text-width.ts'
 /** Milliseconds between two observations. */
 const intervalMs = 5000
 
-/** Repeats the output until interrupted; on a terminal the output is redrawn in place. */
+/** Repeats the output until it is interrupted. On a terminal the output is redrawn in place. */
 export async function showRepeatedly(
   { stdout, resultScreen, signal }: Pick<CommandContext, 'stdout' | 'resultScreen' | 'signal'>,
   show: (output: Output) => Promise<unknown>,
@@ -27,7 +27,10 @@ export async function showRepeatedly(
   }
 }
 
-/** Cuts the output to the screen, because lines above the screen cannot be redrawn. */
+/**
+ * Builds a frame from the output. Lines that do not fit are cut off, because lines above the screen cannot be
+ * redrawn.
+ */
 export function buildFrame(text: string, { columns, rows }: ReturnType<Screen['size']>): Frame {
   const all = text.replace(/\n$/, '').split('\n')
   const maxLines = Math.max(1, rows - 1)

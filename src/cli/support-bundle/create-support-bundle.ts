@@ -33,9 +33,9 @@ export interface SupportBundleOptions {
   readonly cluster: string
   readonly hosts: readonly SupportHost[]
   readonly connect: (host: string) => Promise<Remote>
-  /** Files of this machine. */
+  /** Files from the operator's machine. */
   readonly localFiles: readonly SupportFile[]
-  /** Entries of the cluster as a whole. */
+  /** Entries about the cluster as a whole. */
   readonly clusterEntries: AsyncIterable<SupportEntry>
   readonly since: LogTime
   readonly lines: number
@@ -44,11 +44,11 @@ export interface SupportBundleOptions {
 
 export interface SupportBundleResult {
   readonly manifest: SupportManifest
-  /** In bytes. */
+  /** Size of the archive in bytes. */
   readonly size: number
 }
 
-/** Collects everything that helps to find a fault, and reports progress on stderr. */
+/** Collects data that helps to find a fault into one archive, and reports progress on stderr. */
 export async function createSupportBundle(
   path: string,
   options: SupportBundleOptions,
@@ -103,7 +103,8 @@ export async function createSupportBundle(
 }
 
 /**
- * Writes an archive atomically, readable by its owner only, and never overwrites a file. Returns its size.
+ * Writes an archive atomically and returns its size. Only the owner can read the file, and an existing file
+ * is never overwritten.
  */
 async function writeGzipArchive(
   path: string,

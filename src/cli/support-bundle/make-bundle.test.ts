@@ -30,7 +30,7 @@ const canary = 'CANARY4kTq9wZr2'
 const cluster = buildTestCluster('{ name: cp1, address: 10.0.0.1, roles: [control-plane] }')
 const [plan] = planCluster(buildPlanInput(cluster)).plans
 
-/** The host has a file of the user, and every program there leaks secrets. */
+/** Returns a plan with a file of the user that contains a secret. */
 function planText(): string {
   const [first, ...rest] = plan?.components ?? []
   const file = {
@@ -78,7 +78,7 @@ function createRemote(host: string): Remote {
   }
 }
 
-/** A Windows host whose hyperkube program answers, and whose agent does not. */
+/** Creates a Windows host whose hyperkube program responds but whose agent does not. */
 function createWindowsRemote(host: string): Remote {
   return {
     ...createRemote(host),

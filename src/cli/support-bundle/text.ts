@@ -2,7 +2,7 @@ import { toPrintable } from '../../kit/printable.ts'
 import { formatCount, joinNames } from '../format-text.ts'
 import type { SupportBundleResult } from './create-support-bundle.ts'
 
-/** Formats the path of a bundle, its contents and what is missing. */
+/** Formats the path, contents and size of a support bundle, and lists what is missing. */
 export function formatSupportBundle(path: string, { manifest, size }: SupportBundleResult): string {
   const { hosts, files, omitted } = manifest
   const reachable = hosts.filter(({ reason }) => reason === undefined).map(({ host }) => host)

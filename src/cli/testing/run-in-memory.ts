@@ -13,7 +13,7 @@ export interface CliResult {
   readonly stdout: string
   readonly stderr: string
   readonly files: ReadonlyMap<string, string>
-  /** All prompts and notes, one entry each, with the error for each rejected reply. */
+  /** All prompts and notes, one entry each, and an entry for the error of each rejected reply. */
   readonly prompts: readonly string[]
 }
 
@@ -22,15 +22,15 @@ export interface InMemoryOptions {
   readonly fetcher?: Fetcher
   readonly web?: RegistryTransport
   readonly signal?: AbortSignal
-  /** Replies of a fake operator to prompts; after the last one the operator interrupts. */
+  /** Replies of a fake operator to prompts. The operator interrupts the prompt after the last reply. */
   readonly replies?: readonly (string | boolean)[]
-  /** Replaces the files in memory. */
+  /** Used instead of the files in memory. */
   readonly files?: LocalFiles
   readonly configDirectory?: string
   readonly cacheDirectory?: string
 }
 
-/** Runs a command line on files in memory, for tests. Without a fetcher every URL is missing. */
+/** Runs a command line on files in memory, for tests. Without a fetcher, no URL can be fetched. */
 export async function runHyperkube(
   commandLine: string,
   files: Readonly<Record<string, string>> = {},
@@ -43,7 +43,7 @@ export async function runHyperkube(
 
 export interface InMemoryContext {
   readonly context: CommandContext
-  /** Everything written so far. */
+  /** Returns the given exit code with everything written so far. */
   readonly collectResult: (code: number) => CliResult
 }
 

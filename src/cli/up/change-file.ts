@@ -4,12 +4,14 @@ import { readCheckedCluster } from '../load-cluster.ts'
 import { formatFindings } from '../print.ts'
 import { runUp, type UpInputs } from './run-up.ts'
 
-/** Inputs of `up` beside the file; `persist` saves what is beside the file. */
+/**
+ * Inputs of `up` other than the cluster itself. `persist` saves inputs that are stored outside cluster.yml.
+ */
 export type ChangedUpInputs = Omit<UpInputs, 'cluster' | 'findings'>
 
 /**
  * Changes cluster.yml and runs `up`, as if a person had edited the file. The file is written after the change
- * was confirmed, so that an interrupted run can be resumed from it.
+ * was confirmed, so `up` can resume an interrupted run.
  */
 export async function changeFileAndRunUp(
   context: CommandContext,

@@ -1,7 +1,7 @@
 import { type CommandContext, type ExitCode, exitCodes, type GlobalOptions } from '../command.ts'
 import { choosePrompts } from '../prompts.ts'
 
-/** Asks whether the shown changes are to be made; returns the exit code if not. */
+/** Asks the operator to confirm the shown changes. Returns an exit code if the operator does not confirm. */
 export async function confirmChanges(
   context: CommandContext,
   options: GlobalOptions,

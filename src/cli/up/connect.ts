@@ -19,20 +19,26 @@ import { joinNames } from '../format-text.ts'
 export interface ClusterConnection extends AsyncDisposable {
   readonly connected: ConnectedAgents
   readonly removedHosts: RemovedHostConnections
-  /** With the keys of hosts that were connected for the first time, and the current agent versions. */
+  /**
+   * The inputs with the host keys of hosts that were connected for the first time, and with the current agent
+   * versions.
+   */
   readonly inputs: ClusterInputs
 }
 
-/** Connections to hosts that must leave the cluster. They are known only after the other hosts were read. */
+/**
+ * Connections to hosts that are removed from the cluster. These hosts are known only after the other hosts
+ * were read.
+ */
 export interface RemovedHostConnections {
   readonly sessions: ReadonlyMap<string, Session>
-  /** Connects to the hosts and returns the sessions of those that answer. */
+  /** Connects to the hosts and returns the sessions of those that respond. */
   readonly connect: (hostsToRemove: readonly HostToRemove[]) => Promise<ReadonlyMap<string, Session>>
 }
 
 /**
- * Connects to all hosts and installs their agents. `previousHosts` are the hosts that the file had before
- * this command.
+ * Connects to all hosts and installs their agents. `previousHosts` are the hosts that cluster.yml contained
+ * before this command.
  */
 export async function connectCluster(
   context: CommandContext,
@@ -55,7 +61,8 @@ export async function connectCluster(
     emit({ type: 'waiting', for: 'its ssh server to answer', since }, subject)
     const remote = await connector.connect(host, connectSignal)
     remotes.add(remote)
-    // A second connection replaces a lost one in the middle of another step.
+    // Only the first connection starts the host's step. A later one replaces a lost connection during another
+    // step.
     if (!connectedHosts.has(host.name)) emit({ type: 'step-started', step }, subject)
     connectedHosts.add(host.name)
     return remote
@@ -109,13 +116,13 @@ export async function connectCluster(
       },
     }
   } catch (error) {
-    // Open connections of a failed start would keep the process alive.
+    // Open connections would keep the process alive after a failed start.
     await close()
     throw error
   }
 }
 
-/** Uses the host of the previous file if there is one, else the address known to the cluster. */
+/** Returns the host from the previous cluster.yml, or a host with the address that the cluster reports. */
 function findHostSpec(
   { host: name, address, os }: HostToRemove,
   previousHosts: readonly HostSpec[],

@@ -3,15 +3,17 @@ import { HyperkubeError } from '../../kit/errors.ts'
 /** A signal that follows another one until aborts are deferred. */
 export interface DeferredAbort extends Disposable {
   readonly signal: AbortSignal
-  /** From now on an interrupt does not abort the signal. A deadline still does, after a grace period. */
+  /**
+   * After this call, an interrupt no longer aborts the signal. A timeout still does, after a grace period.
+   */
   readonly defer: () => void
 }
 
-/** How long hosts may take to finish after --timeout has passed. */
+/** Time that hosts have to finish after --timeout has passed. */
 const defaultGraceMs = 30_000
 
 /**
- * Connections to hosts depend on this signal. While hosts are only read, an interrupt closes connections at
+ * Creates the signal for connections to hosts. While hosts are only read, an interrupt closes connections at
  * once. While hosts are changed it must not, because the command waits for them and releases the lock.
  */
 export function createDeferredAbort(signal: AbortSignal, graceMs = defaultGraceMs): DeferredAbort {
@@ -21,7 +23,7 @@ export function createDeferredAbort(signal: AbortSignal, graceMs = defaultGraceM
   const follow = (): void => {
     const abort = (): void => controller.abort(signal.reason)
     if (!isDeferred) abort()
-    // After a deadline there may be no operator to interrupt again.
+    // After a timeout there may be no operator who could interrupt again.
     else if (signal.reason instanceof HyperkubeError) timer = setTimeout(abort, graceMs)
   }
   if (signal.aborted) controller.abort(signal.reason)

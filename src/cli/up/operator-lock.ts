@@ -7,17 +7,18 @@ import type { RunReporter } from '../run-with-progress.ts'
 import type { ClusterConnection } from './connect.ts'
 
 export interface OperatorLockDeps extends Pick<ClusterConnection, 'inputs' | 'connected'> {
-  /** Sessions of hosts that leave; they get the lock too. */
+  /** Sessions of hosts that are removed from the cluster; they get the lock too. */
   readonly removedHosts?: Pick<ClusterConnection['removedHosts'], 'sessions'>
   readonly context: Pick<CommandContext, 'operator' | 'signal'>
   readonly run: RunReporter
   readonly forceUnlock: boolean
-  /** Whether a minority of control planes is enough together with --force-unlock. */
+  /** Whether --force-unlock may take the lock with only a minority of control planes. */
   readonly allowMinority?: boolean
 }
 
 /**
- * Runs an action under the operator lock. Always releases the lock; aborts the signal if the lock is lost.
+ * Runs an action under the operator lock and always releases it. The signal of the action aborts if the lock
+ * is lost.
  */
 export async function withOperatorLock<T>(
   { context, inputs, connected, removedHosts, run, forceUnlock, allowMinority = false }: OperatorLockDeps,
@@ -41,7 +42,7 @@ export async function withOperatorLock<T>(
   }
 }
 
-/** Control planes grant the lock; the other hosts are only informed. */
+/** Divides sessions by role: control planes grant the lock, other hosts are only informed. */
 function selectGranters(
   { cluster }: ClusterInputs,
   agents: readonly Session[],

@@ -28,7 +28,7 @@ import { withOperatorLock } from './operator-lock.ts'
 import type { ApprovedPlan, UpDeps } from './up-deps.ts'
 import type { UpRunResult } from './up-run-result.ts'
 
-/** Computes the changes for the connected hosts, asks, and makes them. */
+/** Computes the changes for the connected hosts, asks for confirmation, and applies them. */
 export async function proposeAndExecute(deps: UpDeps): Promise<UpRunResult> {
   const { context, inputs, connected, flags, run } = deps
   const { print, emit } = run
@@ -66,7 +66,7 @@ export async function proposeAndExecute(deps: UpDeps): Promise<UpRunResult> {
     return buildResult(connected, 'unchanged')
   }
   if (flags.plan !== undefined) requireApproved(flags.plan, proposal)
-  // A plan file is an approval.
+  // A plan file counts as confirmation.
   const confirmed = flags.plan !== undefined || (await confirmChanges(context, deps.options, flags.canPrompt))
   if (confirmed !== true) return { code: confirmed, result: { outcome: 'unchanged' } }
   await deps.persist()
@@ -75,7 +75,10 @@ export async function proposeAndExecute(deps: UpDeps): Promise<UpRunResult> {
   return provisional === undefined ? result : settleProvisionalChange(deps, provisional, result)
 }
 
-/** Hosts and files may have changed since the plan was approved. */
+/**
+ * Throws if the proposal contains changes that the approved plan does not. Hosts and files may have changed
+ * since.
+ */
 function requireApproved({ file, document }: ApprovedPlan, proposal: Proposal): void {
   const unapproved = findUnapprovedChanges(document, proposal)
   if (unapproved.length === 0) return
@@ -94,7 +97,7 @@ async function executeProposal(
   const removed = new Set<string>()
   const { publicKey } = deriveBundleKey(inputs.identity)
   await using bundle = await openClusterBundle(context, deps.options.file, inputs.cluster, publicKey)
-  // Before the lock is acquired: a granted lock must be released.
+  // Interrupts are deferred before the lock is acquired, because a granted lock must be released.
   deferAbort()
   await withOperatorLock(
     { ...deps, forceUnlock: flags.forceUnlock },
@@ -132,7 +135,7 @@ async function executeProposal(
   if (removed.size > 0) await forgetHostKeys(deps, removed)
 }
 
-/** Another machine may take the name of a removed host and show another key. */
+/** Deletes the ssh host keys of removed hosts, because another machine may get the name of a removed host. */
 async function forgetHostKeys(
   { context, options, inputs }: UpDeps,
   hosts: ReadonlySet<string>,
@@ -140,7 +143,7 @@ async function forgetHostKeys(
   await saveIdentity(context, options, [...hosts].reduce(forgetHostKey, inputs.identity))
 }
 
-/** Changes of unreachable hosts are still pending. */
+/** Builds the result. With unreachable hosts, changes are still pending. */
 function buildResult(
   { unreachable }: ClusterConnection['connected'],
   outcome: 'done' | 'unchanged',

@@ -26,14 +26,15 @@ export interface ProposeDeps extends Pick<ClusterConnection, 'inputs' | 'connect
   readonly ignore: readonly string[]
   /** Whether to read the current contents of files that would change. */
   readonly fileContents?: boolean
-  /** Whether to renew all certificates, also those that are valid for long. */
+  /** Whether to renew all certificates, even those that are valid for a long time. */
   readonly renew?: boolean
-  /** Hosts whose etcd got new data and has not run with it yet. */
+  /** Hosts whose etcd data was replaced and not used yet. */
   readonly restored?: readonly string[]
-  /** Derives the ops at apply time from the ops reported now. */
+  /** Converts the ops that hosts report now to the ops expected when the plan is applied. */
   readonly expected?: ProposalOptions['expected']
   /**
-   * Whether a pending provisional change is only a warning: nothing is changed, or the same change continues.
+   * Whether a pending provisional change is only a warning. True if nothing is changed, or if the same change
+   * continues.
    */
   readonly allowProvisional?: boolean
   readonly run: RunReporter
@@ -96,7 +97,10 @@ export async function proposeChanges(deps: ProposeDeps): Promise<Proposal> {
   })
 }
 
-/** Separates missing facts of unreachable hosts: the reason why a host is unreachable is reported instead. */
+/**
+ * Splits off findings about missing facts of unreachable hosts, because the reason why the host is
+ * unreachable is reported instead.
+ */
 function splitUnreachable(
   findings: readonly Finding[],
   { unreachable }: ClusterConnection['connected'],
@@ -127,7 +131,7 @@ export function buildClientOptions(
   }
 }
 
-/** Returns the current connections of the agents by host. */
+/** Creates a function that returns the current connection to a host's agent. */
 export function createRemoteLookup(
   { sessions }: Pick<ClusterConnection['connected'], 'sessions'>,
   removedHosts?: Pick<ClusterConnection['removedHosts'], 'sessions'>,

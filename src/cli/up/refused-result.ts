@@ -2,7 +2,7 @@ import type { Finding } from '../../contract/finding.ts'
 import { exitCodes } from '../command.ts'
 import type { CommandOutcome } from '../run-with-progress.ts'
 
-/** The result of a run that findings refuse, with the message of the first error. */
+/** Builds the result of a run that was refused because of findings. It contains the first error. */
 export function buildRefusedResult(findings: readonly Finding[]): CommandOutcome {
   const { code = '', message = '', hint } = findings.find(({ severity }) => severity === 'error') ?? {}
   const failure = { code, message, ...(hint === undefined ? {} : { hint }) }

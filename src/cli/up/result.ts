@@ -9,13 +9,13 @@ export interface UpResult extends RunSummary {
   readonly hosts: readonly string[]
   /** Hosts that were unreachable. */
   readonly leftBehind: readonly string[]
-  /** Only for a dry run. */
+  /** Planned changes of a dry run. */
   readonly plannedChanges?: PlannedChanges
   /** State of the provisional change. */
   readonly provisional?: ProvisionalEnd
 }
 
-/** The result for programs; for a dry run the plan document. */
+/** Builds the result for programs; for a dry run this is the plan document. */
 export function buildUpDocument(result: UpResult): object {
   if (result.plannedChanges !== undefined) return buildPlanDocument(result.plannedChanges)
   const { code, cluster, changedHosts, leftBehind, provisional, ops, seconds, log } = result
@@ -33,7 +33,7 @@ export function buildUpDocument(result: UpResult): object {
   }
 }
 
-/** The result for people, who have seen all errors already. */
+/** Formats the result for people. Errors are not repeated, because they were already printed. */
 export function formatUpResult({ cluster, hosts, leftBehind, provisional }: UpResult): string {
   if (hosts.length === 0) return ''
   const skippedText =

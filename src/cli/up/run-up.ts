@@ -19,22 +19,22 @@ import { buildUpDocument, type UpResult, formatUpResult } from './result.ts'
 import { upFlags } from './up-flags.ts'
 
 export interface UpInputs {
-  /** As it was typed. */
+  /** Command line as it was typed. */
   readonly command: string
   readonly cluster: Cluster
-  /** Findings about the file. */
+  /** Findings about cluster.yml. */
   readonly findings: readonly Finding[]
-  /** Only if they differ from the files on disk. */
+  /** `lock` and `identity` are set only if they differ from the files on disk. */
   readonly lock?: Lock
   readonly identity?: Identity
-  /** Whether to renew all certificates, also those that are valid for long. */
+  /** Whether to renew all certificates, even those that are valid for a long time. */
   readonly renew?: boolean
   readonly plan?: ApprovedPlan | undefined
-  /** Hosts roll back by themselves unless the change is confirmed. */
+  /** If set, hosts roll back by themselves unless the change is confirmed. */
   readonly provisional?: ProvisionalOptions | undefined
-  /** Hosts that the file had before this command. */
+  /** Hosts that cluster.yml contained before this command. */
   readonly previousHosts?: readonly HostSpec[]
-  /** Saves the inputs once the change is confirmed, so that an interrupted run can be resumed. */
+  /** Saves the inputs once the change is confirmed, so an interrupted run can be resumed. */
   readonly persist?: () => Promise<void>
 }
 
@@ -50,7 +50,7 @@ export async function runUp(
   return result.code
 }
 
-/** The same without printing the result, for commands that do more. */
+/** Brings a cluster to its desired state without printing the result, for commands that do more. */
 export async function performUp(
   context: CommandContext,
   options: Invocation['options'],

@@ -2,8 +2,8 @@ import type { Finding } from '../../contract/finding.ts'
 import { formatError, type HyperkubeError } from '../../kit/errors.ts'
 
 /**
- * Explains why hosts are unreachable. The rollout decides and reports what that means for the others. Errors
- * are hosts that are needed, and hosts in whose place another machine may answer.
+ * Builds findings that explain why hosts are unreachable. They are errors for needed hosts, and if another
+ * machine may respond instead of the host. The rollout reports the consequences.
  */
 export function buildUnreachableFindings(
   unreachable: ReadonlyMap<string, HyperkubeError>,
@@ -19,6 +19,6 @@ export function buildUnreachableFindings(
   const errorMessages = new Set(
     findings.filter(({ severity }) => severity === 'error').map(({ message }) => message),
   )
-  // The same message on other hosts is one problem and is shown once.
+  // The same message for several hosts gets the same severity, so it is shown once.
   return findings.map((one) => (errorMessages.has(one.message) ? { ...one, severity: 'error' } : one))
 }

@@ -11,11 +11,11 @@ export interface UpFlags {
   readonly forceUnlock: boolean
   /** Whether changes are only shown. */
   readonly dryRun: boolean
-  /** Changes beyond this plan are refused. */
+  /** Plan to which changes are limited; other changes are refused. */
   readonly plan: ApprovedPlan | undefined
-  /** Hosts roll back by themselves unless the change is confirmed. */
+  /** If set, hosts roll back by themselves unless the change is confirmed. */
   readonly provisional?: ProvisionalOptions | undefined
-  /** False for programs that read events and answer no prompts. */
+  /** False if a program reads the events, because it cannot reply to prompts. */
   readonly canPrompt: boolean
 }
 
@@ -28,9 +28,9 @@ export interface UpDeps extends Pick<ClusterConnection, 'inputs' | 'connected' |
   readonly context: CommandContext
   readonly options: Invocation['options']
   readonly flags: UpFlags
-  /** Whether to renew all certificates, also those that are valid for long. */
+  /** Whether to renew all certificates, even those that are valid for a long time. */
   readonly renew?: boolean
-  /** Hosts whose etcd got new data and has not run with it yet. */
+  /** Hosts whose etcd data was replaced and not used yet. */
   readonly restored?: readonly string[]
   readonly run: RunReporter
   /** Called with the planned changes before the operator is asked. */
@@ -40,10 +40,10 @@ export interface UpDeps extends Pick<ClusterConnection, 'inputs' | 'connected' |
     endpoints: readonly HostEndpoint[],
     options: ClusterClientOptions,
   ) => Promise<Omit<ClusterClient, 'api' | 'etcd'>>
-  /** Saves the desired files, once they are confirmed or already applied. */
+  /** Saves the desired files after they were confirmed, or if they are already applied. */
   readonly persist: () => Promise<void>
-  /** From now on hosts are waited for, even after an interrupt. */
+  /** After this call, an interrupt no longer stops the wait for hosts. */
   readonly deferAbort: () => void
-  /** After deferAbort an interrupt does not abort this signal, so that work in the cluster is cleaned up. */
+  /** After deferAbort, an interrupt does not abort this signal, so work in the cluster can be cleaned up. */
   readonly deferredSignal: AbortSignal
 }

@@ -7,7 +7,8 @@ import { verifyStoredSnapshot } from '../etcd/verify.ts'
 import { openIdentity } from '../load-identity.ts'
 
 /**
- * Takes a snapshot before an upgrade and verifies that it can be restored: it is the only way to roll back.
+ * Saves a snapshot before an upgrade and verifies that it can be restored, because restoring it is the only
+ * way to roll back.
  */
 export async function takePreUpgradeSnapshot(
   context: CommandContext,
@@ -16,7 +17,7 @@ export async function takePreUpgradeSnapshot(
 ): Promise<ExitCode> {
   const name = buildSnapshotName(cluster.metadata.name, context.now())
   const invocation = {
-    // The results of these actions are not the result of this command.
+    // The results of saving and verifying go to stderr, because they are not the result of this command.
     context: { ...context, stdout: context.stderr },
     options: { ...options, output: 'table' as const },
     flags: etcdFlags.parse({}),

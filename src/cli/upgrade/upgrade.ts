@@ -8,8 +8,8 @@ import { changeFileAndRunUp } from '../up/change-file.ts'
 import { setScalar } from '../yaml-edit.ts'
 
 /**
- * Upgrades a cluster to a version: resolves its components, shows the changes, and makes them. The lock is
- * written together with cluster.yml, so that `up` can resume an interrupted upgrade.
+ * Upgrades a cluster to a version: resolves the new lock, shows the changes, and applies them. The lock is
+ * written together with cluster.yml, so `up` can resume an interrupted upgrade.
  */
 export async function upgradeCluster(
   context: CommandContext,
@@ -31,7 +31,7 @@ export async function upgradeCluster(
   })
 }
 
-/** Architectures of Linux hosts in the previous lock. */
+/** Lists the architectures of Linux hosts in a lock. */
 function listArches({ artifacts }: Lock): Arch[] {
   return [...new Set(artifacts.filter(({ os }) => os === 'linux').map(({ arch }) => arch))]
 }

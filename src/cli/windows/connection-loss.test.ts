@@ -17,8 +17,8 @@ import { toAsciiJson } from '../../kit/ascii.ts'
 import { type FakeWindowsHost, startFakeWindowsHost } from '../../ssh/windows/testing/fake-windows-host.ts'
 
 /**
- * The first network of a Windows host takes over its adapter and cuts every connection, also that of the
- * requester. This test uses a real ssh connection and a real agent; only the host operations are scripted.
+ * The first pod network of a Windows host takes over its adapter and cuts every connection. This test uses a
+ * real ssh connection and a real agent; only the host operations are scripted.
  */
 const { signal } = new AbortController()
 const claim = { holder: 'ana', generation: 1 }
@@ -38,7 +38,7 @@ let directory: string
 let host: FakeWindowsHost
 let server: AgentServer
 let runs: Runs
-/** How often the plan was applied: a resumed run must not apply it again. */
+/** Number of times the plan was applied. A resumed run must not apply it again. */
 let applied = 0
 const calledPrograms: string[] = []
 
@@ -54,7 +54,7 @@ const work: HostOperations = {
     emit({ type: 'log', lines: ['before the switch'] })
     host.cut()
     emit({ type: 'log', lines: ['while disconnected: ü'] })
-    // While the adapter is unavailable.
+    // The adapter is unavailable during this time.
     await new Promise((resolve) => setTimeout(resolve, 1500))
     host.restore()
     emit({ type: 'log', lines: ['after the switch'] })

@@ -6,7 +6,7 @@ import type { WindowsOperations } from '../../agent/windows/operations/windows-o
 import { buildWindowsPaths } from '../../contract/windows-paths.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 
-/** This machine as the context of a host call, which works without the agent. */
+/** Creates the context of a host call on this machine. Host calls work without the agent. */
 export function createHostCallContext(
   operations: WindowsOperations,
   base: string,

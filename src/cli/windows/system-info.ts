@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { availableParallelism, hostname, networkInterfaces, release, totalmem } from 'node:os'
 import type { BasicWindowsFactSource } from '../../agent/facts/windows/source.ts'
 
-/** System data that Node reads without PowerShell. */
+/** Reads system data with Node, without PowerShell. */
 export function readWindowsSystemInfo(): Omit<BasicWindowsFactSource, 'operations' | 'base'> {
   return {
     arch: process.arch,

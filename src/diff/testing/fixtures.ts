@@ -1,7 +1,7 @@
 import { emptyComponent, type ComponentPlan, type PlannedFile } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 
-/** For tests: plans with defaults for everything that a test does not name. */
+/** Builds a component for tests, with defaults for all fields that are not given. */
 export function buildComponent(
   overrides: Pick<ComponentPlan, 'name'> & Partial<ComponentPlan>,
 ): ComponentPlan {

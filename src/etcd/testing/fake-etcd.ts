@@ -9,21 +9,21 @@ import {
 } from '../../kit/testing/https-test-server.ts'
 
 export interface FakeMember {
-  /** In hex; its name is host-ID. */
+  /** Id in hex. The name of the member is host-ID. */
   readonly id: string
   readonly learner?: boolean
   readonly unreachable?: boolean
-  /** Content of its snapshot. */
+  /** Content of the member's database snapshot. */
   readonly database?: Buffer
 }
 
 export interface FakeEtcd {
   readonly servers: readonly HttpsTestServer[]
-  /** Received changes in order. */
+  /** All changes that were received, in order. */
   readonly changes: readonly string[]
   /** Makes a member unreachable. */
   stop(id: string): void
-  /** Removes a member from the list. */
+  /** Removes a member from the member list. */
   removeMember(id: string): void
 }
 
@@ -36,8 +36,8 @@ const learnerUnsupported: TestResponse = {
 const listBody = z.looseObject({ linearizable: z.boolean() })
 
 /**
- * For tests: an etcd cluster with one server per member. The first member leads. Changes are recorded, not
- * executed.
+ * Starts a fake etcd cluster for tests, with one server per member. The first member is the leader. Changes
+ * are recorded but not executed.
  */
 export async function fakeEtcd(
   ca: TestCa,
@@ -126,7 +126,8 @@ function status({ id, database, learner = false }: FakeMember, leader: string): 
 }
 
 /**
- * Streams a database like etcd: one document per line; remaining bytes do not include the digest at the end.
+ * Formats a database as etcd streams it: one JSON document per line. remaining_bytes does not include the
+ * digest at the end.
  */
 function pieces(database: Buffer): string {
   const size = 1000

@@ -1,6 +1,6 @@
 import type { EtcdMember, MemberHealth, MemberStatus, EtcdObservation } from '../member.ts'
 
-/** For tests: deviations of a member from a healthy voter. */
+/** A member for tests: only its differences from a healthy voter. */
 export interface MemberFixture {
   readonly learner?: boolean
   readonly health?: 'healthy' | 'unreachable' | 'unready'
@@ -30,7 +30,7 @@ export function buildEtcdObservation(
   }
 }
 
-/** The id equals the name, even for a member without a name. */
+/** Builds a member whose id equals its name. An unstarted member has an empty name. */
 function buildMember(name: string, { learner = false, unstarted = false }: MemberFixture): EtcdMember {
   return {
     id: name,

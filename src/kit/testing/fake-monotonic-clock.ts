@@ -4,7 +4,7 @@ import type { MonotonicClock } from '../monotonic-clock.ts'
 
 interface ScheduledTimer {
   readonly at: number
-  /** Orders timers with the same due time by creation. */
+  /** Order of creation. Timers with the same due time fire in this order. */
   readonly number: number
   readonly callback: () => void
 }
@@ -17,7 +17,7 @@ export class FakeMonotonicClock implements MonotonicClock {
   readonly #cancelled = new Set<ScheduledTimer>()
   readonly #ticks: number
 
-  /** `ticks`: how many turns of Node's event loop the code under test may need for one event. */
+  /** `ticks` is the number of event loop turns that the code under test needs after each timer. */
   constructor(ticks = 4) {
     this.#ticks = ticks
   }
@@ -30,7 +30,9 @@ export class FakeMonotonicClock implements MonotonicClock {
     return () => void this.#cancelled.add(timer)
   }
 
-  /** Runs all timers that become due, in order, and lets each settle before the next one. */
+  /**
+   * Runs all timers that become due, in order. After each timer the code under test runs until it settles.
+   */
   async advance(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds
     await this.#flush()

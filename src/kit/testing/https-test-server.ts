@@ -12,9 +12,9 @@ export interface ReceivedRequest {
   readonly body: unknown
   /** The common name in the client's certificate. */
   readonly user: string
-  /** The user that the client asks to impersonate. */
+  /** The user in the client's impersonation header. */
   readonly impersonatedUser: string | undefined
-  /** Number of the connection, from 1. */
+  /** Number of the connection that carried the request, counted from 1. */
   readonly connection: number
 }
 
@@ -24,7 +24,7 @@ export type TestResponse =
   /** The connection is closed before the response or in the middle of it. */
   | { readonly cut: 'before' | 'middle' }
   | { readonly silent: true }
-  /** Full control over the response. */
+  /** Lets the test write the response itself. */
   | { readonly by: (response: ServerResponse) => void }
 
 export interface HttpsTestServer extends AsyncDisposable {

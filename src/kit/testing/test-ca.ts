@@ -10,13 +10,13 @@ export interface TestKeyPair {
 
 export interface TestCa {
   readonly certificate: string
-  /** For 127.0.0.1. */
+  /** Server certificate for 127.0.0.1. */
   readonly server: TestKeyPair
   readonly client: TestKeyPair
   readonly otherClient: TestKeyPair
 }
 
-/** Creates a throw-away CA for tests, with certificates that it has signed. */
+/** Creates a throw-away CA for tests, with a server certificate and two client certificates. */
 export async function createTestCa(): Promise<TestCa> {
   const directory = await mkdtemp(join(tmpdir(), 'test-authority-'))
   try {

@@ -6,7 +6,7 @@ import { describeReference, toReference } from '../../addons/reference.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { AddonProposal } from './proposal.ts'
 
-/** Status of an addon, with the reason as text. */
+/** Status of an addon. `reason` explains why an addon is not ready. */
 export interface AddonStatus {
   readonly name: string
   readonly state: 'ready' | 'unready' | 'changes' | 'absent' | 'undesired' | 'off'
@@ -15,7 +15,10 @@ export interface AddonStatus {
   readonly reason?: string
 }
 
-/** Status of all desired addons and of those to remove. */
+/**
+ * Reads the status of all desired addons. Installed addons that cluster.yml no longer contains are returned
+ * as `undesired`.
+ */
 export async function readAddonStatuses(
   api: KubeClient,
   { desired, differences }: AddonProposal,

@@ -24,8 +24,9 @@ export interface AddonTaskOptions {
 const removalTimeoutMs = 300_000
 
 /**
- * Tasks for the addons, in order. Built-in addons are independent of each other and applied together. User
- * addons may need them and each other, so they follow one by one in the order of cluster.yml.
+ * Lists the addon tasks in the order in which they run. One task applies all built-in addons, which are
+ * independent of each other. User addons may depend on other addons, so they follow one by one in the order
+ * of cluster.yml.
  */
 export function planAddonTasks(
   { desired, differences }: AddonProposal,
@@ -62,7 +63,7 @@ export function planAddonTasks(
   ]
 }
 
-/** True if the addon comes with hyperkube. */
+/** True if the addon is part of hyperkube. */
 export function isBuiltIn({ name }: DesiredAddon): boolean {
   return builtInAddons.some((known) => known === name)
 }

@@ -3,10 +3,16 @@ import type { ClusterWriter } from '../cluster-access.ts'
 import { type AddonProposal, isFeasible } from './proposal.ts'
 import { isBuiltIn } from './apply-addons.ts'
 
-/** Addons that are applied while hosts are still being changed. Disposing it early aborts the work. */
+/**
+ * Applies addons while hosts are still being changed. Disposing this object aborts requests that are still
+ * running.
+ */
 export interface EarlyApply extends AsyncDisposable {
   begin(): void
-  /** Waits for what was started. Errors are ignored here, because the later regular apply reports them. */
+  /**
+   * Waits for the requests that `begin` started. Errors are ignored here, because the later regular apply
+   * reports them.
+   */
   end(): Promise<void>
 }
 
@@ -16,12 +22,12 @@ export interface EarlyApplyOptions {
   readonly signal: AbortSignal
 }
 
-/** Milliseconds. Nothing waits for workloads, so applying takes a second or two. */
+/** Applying does not wait for workloads, so it usually takes only a second or two. */
 const timeoutMs = 60_000
 
 /**
- * In a new cluster the objects of built-in addons can exist before its nodes, so that pods start as soon as
- * nodes are ready. Changes to existing addons wait for their regular step.
+ * Applies new built-in addons early, before nodes exist, so that their pods start as soon as nodes are ready.
+ * Changes to existing addons wait for their regular step.
  */
 export function createEarlyApply(
   { desired, differences }: AddonProposal,

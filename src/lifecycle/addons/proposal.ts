@@ -22,7 +22,6 @@ import type { Cluster } from '../../spec/cluster.ts'
 
 const policyKind = createUntypedKind('networking.k8s.io/v1', 'NetworkPolicy')
 
-/** Network policies in the cluster. */
 async function listPolicies(api: KubeClient): Promise<ObjectReference[]> {
   return (await listObjects(api, policyKind)).items.map(toReference)
 }
@@ -34,7 +33,10 @@ function findAddonPolicies(addons: readonly DesiredAddon[]): ObjectReference[] {
     .filter(({ kind }) => kind === policyKind.kind)
 }
 
-/** Warns about policies that have no effect, because their authors rely on them. */
+/**
+ * Warns about network policies that have no effect: flannel does not enforce them, but their authors rely on
+ * them.
+ */
 export function checkPolicyEnforcement({ spec }: Cluster, policies: readonly ObjectReference[]): Finding[] {
   const names = [
     ...new Map(policies.map((one) => [formatReferenceKey(one), describeReference(one)])).values(),
@@ -50,20 +52,20 @@ export function checkPolicyEnforcement({ spec }: Cluster, policies: readonly Obj
   ]
 }
 
-/** Desired addons of a cluster and the changes to get there. */
+/** Desired addons of a cluster and the changes that install them. */
 export interface AddonProposal {
   readonly desired: readonly DesiredAddon[]
-  /** Addons with changes. */
+  /** Only addons that have changes. */
   readonly differences: readonly AddonDifference[]
   readonly findings: readonly Finding[]
 }
 
-/** What is known of the desired addons before the cluster was observed. */
+/** Input for the desired addons that is known before the cluster is observed. */
 export type AddonProposalInput = Omit<AddonInput, 'metricsCertificate'>
 
 export const noAddons: AddonProposal = { desired: [], differences: [], findings: [] }
 
-/** In a cluster that does not exist yet every addon is new. */
+/** Proposes all addons as new, for a cluster that does not exist yet. */
 export function proposeAllAddons(input: AddonInput): AddonProposal {
   const { addons, findings } = listDesiredAddons(input)
   return {
@@ -101,7 +103,10 @@ export async function compareAddons(api: KubeClient, input: AddonInput): Promise
   }
 }
 
-/** Changes that the API would refuse. An addon whose finding is ignored stays as it is. */
+/**
+ * Reports changes that the API would refuse. If the operator ignores such a finding, the addon is left
+ * unchanged.
+ */
 function findBlockedChanges({ addon, objects }: AddonDifference): Finding[] {
   return objects.flatMap((object): Finding[] => {
     const what = `addon ${addon}: ${describeReference(object)}`

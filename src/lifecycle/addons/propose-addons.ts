@@ -22,7 +22,7 @@ export interface ServingCertificateInput {
   readonly now: Date
 }
 
-/** Builds the addon spec of a cluster from its inputs and the facts of hosts. */
+/** Builds the input for the addon proposal from the cluster inputs and the facts of hosts. */
 export function buildAddonInput(
   { cluster, lock, sources }: Pick<ClusterInputs, 'cluster' | 'lock' | 'sources'>,
   facts: ReadonlyMap<string, Facts>,

@@ -13,12 +13,12 @@ export interface ServingCertificate {
   readonly privateKey: string
 }
 
-/** Nothing outside the cluster relies on it, and it must outlast long periods without an operator. */
+/** Only clients inside the cluster use this certificate. It must outlast long periods without an operator. */
 const lifetime = 10 * year
 
 /**
- * Returns the existing certificate while it is valid, otherwise a new one, so that repeated calls do not
- * cause changes.
+ * Returns the existing certificate while it is valid, otherwise a new certificate. Repeated calls therefore
+ * cause no changes.
  */
 export async function ensureServingCertificate(
   names: readonly string[],

@@ -21,31 +21,28 @@ import {
 } from './provisional-changes.ts'
 
 export interface ProvisionalOptions {
-  /**
-   * How long the change is provisional, counted from the end of the rollout. Milliseconds, as everywhere
-   * here.
-   */
+  /** Milliseconds for which the change is provisional, counted from the end of the rollout. */
   readonly durationMs: number
-  /** Time between the rollbacks of two groups of hosts. */
+  /** Milliseconds between the rollbacks of two groups of hosts. */
   readonly rollbackIntervalMs: number
 }
 
-/** A provisional change, and how hosts would roll it back. */
+/** A provisional change, and how hosts would roll back to the previous plans. */
 export interface PlannedProvisionalChange {
   readonly id: string
   readonly durationMs: number
-  /** True if an interrupted run has begun the change. */
+  /** True if an interrupted run has already begun this change. */
   readonly isResumed: boolean
   readonly hosts: ReadonlyMap<string, { readonly plan: string; readonly rollbackDelayMs: number }>
-  /** Hosts that roll back together, in order. */
+  /** Groups in the order in which they roll back. The hosts of one group roll back together. */
   readonly rollbackGroups: readonly (readonly string[])[]
-  /** Ops that the rollback runs on each host. */
+  /** Ops of the rollback, by host name. */
   readonly rollbackOps: ReadonlyMap<string, readonly Op[]>
 }
 
 export interface ProvisionalProposal {
   readonly provisional: PlannedProvisionalChange
-  /** Everything that forbids a provisional change. */
+  /** Reasons why the change cannot be provisional. */
   readonly findings: readonly Finding[]
 }
 
@@ -126,7 +123,10 @@ function isConflicting(active: ActiveProvisionalChanges, plans: readonly NodePla
   return ids.size > 1 || [...active].some(([host, { plan }]) => digests.get(host) !== plan)
 }
 
-/** Smoke-test pods of an interrupted run are not part of the change. */
+/**
+ * Lists changes to cluster objects and addons. Smoke test pods of an interrupted run are left out, because
+ * they are not part of the change.
+ */
 function listClusterChanges({ clusterChanges, addons }: Proposal): string[] {
   return [
     ...describeObjectChanges(clusterChanges.filter(({ kind }) => kind !== 'trial')),

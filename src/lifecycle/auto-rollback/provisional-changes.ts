@@ -2,7 +2,7 @@ import type { Finding } from '../../contract/finding.ts'
 import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
 import { formatNames } from '../../rollout/format-names.ts'
 
-/** By host name. */
+/** Provisional change of each host, by host name. */
 export type ProvisionalChangesByHost = ReadonlyMap<string, HostProvisionalChange>
 type InState<S extends HostProvisionalChange['state']> = Extract<HostProvisionalChange, { state: S }>
 export type ActiveProvisionalChanges = ReadonlyMap<string, InState<'provisional'>>
@@ -21,19 +21,19 @@ export function selectRolledBack(
   )
 }
 
-/** The time when the first of them begins to roll back. */
+/** Formats the earliest deadline: the time when the first host begins to roll back. */
 export function formatFirstDeadline(changes: ActiveProvisionalChanges): string {
   return formatTimestamp([...changes.values()].map(({ deadline }) => deadline).toSorted()[0] ?? '')
 }
 
-/** Formats a timestamp with seconds. */
+/** Formats a timestamp without fractions of a second. */
 export function formatTimestamp(time: string): string {
   return time.replace(/\.\d+Z$/, 'Z')
 }
 
 /**
- * A warning for commands that only read. Commands that change hosts refuse, because the hosts may roll back
- * at any moment.
+ * Reports active provisional changes. Commands that only read use severity `warning`. Commands that change
+ * hosts use `error`, because the hosts may roll back at any moment.
  */
 export function checkActiveProvisional(
   changes: ProvisionalChangesByHost,

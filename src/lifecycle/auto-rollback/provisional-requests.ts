@@ -5,13 +5,13 @@ import { settleAll } from '../../kit/settle-all.ts'
 import type { Session } from '../session.ts'
 import type { PlannedProvisionalChange } from './plan-provisional.ts'
 
-/** By host name. */
+/** Id of the provisional change of each host, by host name. */
 type ProvisionalIds = ReadonlyMap<string, { readonly id: string }>
 type Agents = ReadonlyMap<string, Pick<Session, 'request'>>
 
 /**
- * Runs before any other change: from now on these hosts roll back by themselves, even if the operator
- * disappears.
+ * Begins the provisional change before any other change is made. From then on the hosts roll back by
+ * themselves, even if the operator disappears.
  */
 export async function beginProvisionalChange(
   { id, durationMs, hosts }: PlannedProvisionalChange,
@@ -27,7 +27,7 @@ export async function beginProvisionalChange(
   })
 }
 
-/** Runs after the rollout: the provisional time counts from now on. */
+/** Moves the deadlines after the rollout, so that the provisional time begins at its end. */
 export async function extendProvisionalChange(
   { id, durationMs, hosts }: PlannedProvisionalChange,
   agents: Agents,
@@ -39,7 +39,7 @@ export async function extendProvisionalChange(
   })
 }
 
-/** Lets the hosts roll back now, each after its delay. */
+/** Makes the hosts roll back now, each host after its own delay. */
 export async function rollBackProvisionalChange(
   provisionalChanges: ProvisionalIds,
   agents: Agents,
@@ -48,7 +48,7 @@ export async function rollBackProvisionalChange(
   await forEachHost(provisionalChanges, agents, async (agent, { id }) => moveDeadline(agent, claim, id, 0))
 }
 
-/** Returns the hosts that had already rolled back. */
+/** Confirms the change on all hosts. Returns the hosts that had already rolled back. */
 export async function confirmProvisionalChange(
   provisionalChanges: ProvisionalIds,
   agents: Agents,
@@ -71,7 +71,7 @@ async function moveDeadline(
   return (await agent.request({ type: 'move-provisional', claim, id, deadline }, 'trial')).provisional
 }
 
-/** Deadlines use the clock of the host, because the host checks them. */
+/** Computes a deadline by the clock of the host, because the host checks it by that clock. */
 async function computeDeadline(agent: Pick<Session, 'request'>, delayMs: number): Promise<string> {
   const { time } = await agent.request({ type: 'clock' }, 'clock')
   return new Date(time + delayMs).toISOString()

@@ -14,10 +14,13 @@ import type { ClusterObjectChange } from './changes.ts'
 
 /** Maximum number of concurrent requests. */
 const maxConcurrent = 16
-/** Milliseconds. Each API server establishes a definition by itself. */
+/** Long enough for every API server: each server establishes a CRD by itself. */
 const timeoutMs = 60_000
 
-/** Applies with force: RBAC rules must be exactly ours. */
+/**
+ * Applies changed objects and deletes orphans. Objects are applied with force, because RBAC rules must be
+ * exactly the desired ones.
+ */
 export async function applyObjectChanges(
   api: KubeClient,
   changes: readonly ClusterObjectChange[],
@@ -31,13 +34,13 @@ export async function applyObjectChanges(
   )
   await forEachConcurrently(hostObjects, async (manifest) => applyDefined(api, manifest))
   const orphans = changes.flatMap((change) => (change.kind === 'orphan' ? [change.object] : []))
-  // Deleting a definition deletes all of its objects, so definitions come last.
+  // CRDs are deleted last, because deleting a CRD also deletes all objects of its kind.
   const [definitions, rest] = partition(orphans, isCrd)
   await forEachConcurrently(rest, async (object) => deleteObject(api, object))
   await forEachConcurrently(definitions, async (object) => deleteObject(api, object))
 }
 
-/** Deletes all objects of a host that is being removed. */
+/** Deletes the Host object and the RBAC objects of a host that is being removed. */
 export async function removeHostObjects(api: KubeClient, node: string): Promise<void> {
   const { apiVersion, kind } = hostKind
   const rules = buildHostRbac(node).map(toReference)
@@ -50,14 +53,14 @@ async function waitUntilEstablished(api: KubeClient, manifest: Manifest): Promis
   const { apiVersion, kind, metadata } = manifest
   const check = async (): Promise<boolean> => {
     const found = await findObject(api, createUntypedKind(apiVersion, kind), metadata)
-    // A previous definition that was still being deleted takes the applied one with it.
+    // A CRD of an earlier run may still have been terminating, so the applied CRD was deleted with it.
     const object = found ?? (await applyObject(api, manifest, { force: true }))
     return findUnreadyReason(object) === undefined
   }
   await pollUntil(`the API to take up ${metadata.name}`, check, { timeoutMs: timeoutMs, signal: api.signal })
 }
 
-/** Retries, because another API server may not know the definition yet. */
+/** Applies an object of a new CRD. Retries, because another API server may not know the CRD yet. */
 async function applyDefined(api: KubeClient, manifest: Manifest): Promise<void> {
   const attempt = async (): Promise<{ readonly made: Promise<unknown> } | undefined> => {
     const made = applyObject(api, manifest, { force: true })

@@ -14,12 +14,15 @@ import { computeNodeSettings, type NodeSettings } from './node-settings.ts'
 /** A change to cluster objects, independent of hosts. */
 export type ClusterObjectChange =
   | { readonly kind: 'object'; readonly manifest: Manifest }
-  /** An object of ours that is not desired any more. */
+  /** An object that hyperkube created and that is no longer desired. */
   | { readonly kind: 'orphan'; readonly object: ObjectReference }
   | { readonly kind: 'node'; readonly settings: NodeSettings }
   | { readonly kind: 'trial'; readonly host: string }
 
-/** For people: ClusterRole hyperkube:flannel. Objects of hosts and controllers are summarized. */
+/**
+ * Describes changes as text, for example "ClusterRole hyperkube:flannel". Objects of hosts and controllers
+ * are summarized.
+ */
 export function describeObjectChanges(changes: readonly ClusterObjectChange[]): string[] {
   const summarize = (kind: ClusterObjectChange['kind'], { findOwner, text }: ObjectGroup): string[] => {
     const some = changes.filter((change) => change.kind === kind)
@@ -66,7 +69,7 @@ function describeChange(change: ClusterObjectChange): string {
   return `${kind} ${metadata.name}`
 }
 
-/** Changes of registered nodes. */
+/** Finds changes to labels and taints of registered nodes. */
 export function findNodeChanges(plans: readonly NodePlan[], nodes: readonly Node[]): ClusterObjectChange[] {
   const known = new Map(nodes.map((node) => [node.metadata.name, node]))
   return plans.flatMap(({ node: desired }) => {
@@ -77,7 +80,10 @@ export function findNodeChanges(plans: readonly NodePlan[], nodes: readonly Node
   })
 }
 
-/** Nodes whose smoke test was interrupted, so that they may not have passed it. */
+/**
+ * Finds nodes whose smoke test was interrupted. The test is repeated, because these nodes may not have passed
+ * it.
+ */
 export function findSmokeTestChanges(
   plans: readonly NodePlan[],
   smokeTestNodes: readonly string[],
@@ -89,7 +95,10 @@ export function findSmokeTestChanges(
 
 const maxAttempts = 20
 
-/** Retries when taints were changed in between: a node that becomes ready loses some. */
+/**
+ * Sets labels and taints of nodes. Retries if taints have changed in between, because a node that becomes
+ * ready loses some taints.
+ */
 export async function syncNodeLabels(api: KubeClient, plans: readonly NodePlan[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const changes = findNodeChanges(plans, (await listObjects(api, nodeKind)).items)

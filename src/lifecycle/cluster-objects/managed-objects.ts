@@ -7,15 +7,16 @@ import type { Manifest } from '../../kube/object.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { listClusterEndpoints } from '../host-endpoints.ts'
 
-/** All objects that hyperkube manages in a cluster, apart from addons. */
+/** All objects that hyperkube manages in a cluster, except those of addons. */
 export interface ManagedObjects {
-  /** Objects of every cluster. */
+  /** Objects that every cluster has. */
   readonly base: readonly Manifest[]
-  /**
-   * Objects for controllers and their hosts. They carry a label; other objects with that label are pruned.
-   */
+  /** Labelled objects of controllers and hosts. Undesired objects with the same label are pruned. */
   readonly labelled: readonly Manifest[]
-  /** Nodes whose objects stay even if the host is unreachable. Undefined without controllers. */
+  /**
+   * Nodes of cluster.yml. Their objects stay even if the host is unreachable. Undefined if the cluster has no
+   * controllers.
+   */
   readonly nodes: ReadonlySet<string> | undefined
 }
 
@@ -39,8 +40,8 @@ export function buildManagedObjects({ cluster, plans, rules }: ManagedObjectsInp
 }
 
 /**
- * Objects of a host that is a node; other hosts do not use the API. Its names are those of the planned
- * kubelet serving certificate.
+ * Objects of a host that is a node: RBAC and a Host. Other hosts do not use the API. `spec.names` of the Host
+ * are the names in the planned kubelet serving certificate.
  */
 function buildHostObjects({ node, components }: NodePlan): Manifest[] {
   if (node === undefined) return []
@@ -51,12 +52,12 @@ function buildHostObjects({ node, components }: NodePlan): Manifest[] {
   return [...buildHostRbac(node.name), { apiVersion, kind, metadata: { name: node.name }, spec }]
 }
 
-/** Adds the label that names the part it belongs to. */
+/** Adds the label by which undesired objects of controllers are found. */
 export function addPartLabel(manifest: Manifest): Manifest {
   return { ...manifest, metadata: { ...manifest.metadata, labels: { [partLabel]: 'controllers' } } }
 }
 
-/** The node that an object belongs to, if any. */
+/** Returns the name of the node that an object belongs to, if any. */
 export function findOwningHost({ kind, name }: Pick<ObjectReference, 'kind' | 'name'>): string | undefined {
   return kind === hostKind.kind ? name : parseHostRoleName(name)
 }

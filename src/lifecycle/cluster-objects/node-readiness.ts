@@ -1,6 +1,6 @@
 import type { Node } from './node.ts'
 
-/** Why some of the wanted nodes are not ready; undefined if all are. */
+/** Explains why some of the wanted nodes are not ready; undefined if all of them are ready. */
 export function explainNotReadyNodes(nodes: readonly Node[], wanted: readonly string[]): string | undefined {
   const known = new Map(nodes.map((node) => [node.metadata.name, node]))
   const [first, ...others] = wanted.flatMap((name) => {

@@ -4,27 +4,30 @@ import type { Node, Taint } from './node.ts'
 
 type NodeSpec = NonNullable<NodePlan['node']>
 
-/** Changes of a node, as a patch. */
+/** Changes to labels, annotations and taints of a node. */
 export interface NodeSettings {
   readonly name: string
-  /** Null removes a label. */
+  /** A null value removes the label. */
   readonly labels: Readonly<Record<string, string | null>>
   readonly annotations: Readonly<Record<string, string>>
   /**
-   * The complete list if it changes, with the resourceVersion it was computed from, because others set taints
-   * too.
+   * The complete new taint list, if taints change. Other programs set taints too, so the patch requires the
+   * resourceVersion of the list that it was computed from.
    */
   readonly taints?: { readonly all: readonly Taint[]; readonly resourceVersion: string | undefined }
 }
 
-/** Annotation with the labels and taints that we set: only those are removed when they leave the plan. */
+/**
+ * Annotation with the labels and taints that hyperkube has set. Only these are removed when they are no
+ * longer in the plan.
+ */
 export const nodeSettingsAnnotation = 'hyperkube.dev/node-settings'
 const appliedSettingsSchema = z.object({ labels: z.array(z.string()), taints: z.array(z.string()) })
 type AppliedSettings = z.infer<typeof appliedSettingsSchema>
 
 /**
- * Labels and taints to add or remove on a node. A kubelet sets its own only when it registers, and may not
- * set role labels.
+ * Computes the labels and taints to add to or remove from a node; undefined if nothing changes. A kubelet
+ * sets its own labels and taints only when it registers, and must not set role labels.
  */
 export function computeNodeSettings(spec: NodeSpec, node: Node): NodeSettings | undefined {
   const { labels = {}, annotations = {}, resourceVersion } = node.metadata
@@ -48,7 +51,7 @@ export function computeNodeSettings(spec: NodeSpec, node: Node): NodeSettings | 
   }
 }
 
-/** Keeps the taints of others in place. */
+/** Computes the new taint list. Taints that other programs have set stay in place. */
 function taintsAfter(
   currentTaints: readonly Taint[],
   desired: NodeSpec['taints'],
@@ -65,12 +68,12 @@ function taintsAfter(
   return [...kept, ...desired.filter((taint) => !present.has(formatTaintKey(taint)))]
 }
 
-/** Identity of a taint; its value may change. */
+/** Formats the identity of a taint. The value is not part of it, because it may change. */
 function formatTaintKey({ key, effect }: Pick<Taint, 'key' | 'effect'>): string {
   return `${key}:${effect}`
 }
 
-/** An annotation that cannot be parsed means that nothing is ours. */
+/** Parses the annotation. If it is missing or invalid, no label or taint counts as set by hyperkube. */
 function parseAppliedSettings(text: string | undefined): AppliedSettings {
   try {
     return appliedSettingsSchema.parse(JSON.parse(text ?? ''))

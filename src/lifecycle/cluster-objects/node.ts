@@ -29,7 +29,6 @@ const schema = kubeObject.extend({
     })
     .optional(),
 })
-/** A Kubernetes node. */
 export type Node = z.infer<typeof schema>
 
 export const nodeKind: Kind<Node> = { apiVersion: 'v1', kind: 'Node', schema }

@@ -38,7 +38,7 @@ function buildDesired(desiredCluster: Cluster, of = rules) {
   })
 }
 
-/** An API that takes some time to establish a definition and returns 404 for its kind until then. */
+/** An API that needs some time to establish the Host CRD. Until then it returns 404 for Host objects. */
 async function setup() {
   const objects = new FakeKubeApi()
   let polls = 0
@@ -74,7 +74,7 @@ test('the first time all is put there, hosts once the API knows what they are; t
   expect(hostKind.schema.parse(objects.get(`${hostsPath}/one.example.com`)).spec).toEqual({
     names: { dns: ['one.example.com'], ip: ['10.0.0.2'] },
   })
-  // A host that is only an etcd member does not connect to the API.
+  // Host db1 is only an etcd member and does not use the API, so it has no Host object.
   expect(namesOf(hostsPath)).toEqual(['cp1', 'one.example.com'])
   expect(namesOf(roles)).toContain('hyperkube:host:one.example.com')
   const before = requests.length
@@ -112,7 +112,7 @@ test('a host that does not answer keeps what is its own, one that has left does 
   expect(await up({ ...silent, labelled: ofControlPlane })).toEqual([])
   const [controlPlane] = cluster.spec.hosts
   const rest = { ...cluster, spec: { ...cluster.spec, hosts: [controlPlane].flatMap((one) => one ?? []) } }
-  // As long as its node exists, the host is still to be removed.
+  // While the node exists, the removal of the host is not complete and its objects stay.
   objects.put('/api/v1/nodes/one.example.com', { apiVersion: 'v1', kind: 'Node' })
   expect(await up(buildDesired(rest))).toEqual([])
   objects.remove('/api/v1/nodes/one.example.com')

@@ -12,7 +12,10 @@ import { findOwningHost, type ManagedObjects, partLabel } from './managed-object
 
 const rbac = 'rbac.authorization.k8s.io/v1'
 
-/** Kinds of labelled objects. There are as many objects as hosts, so they are read by list requests. */
+/**
+ * Kinds of labelled objects. Some kinds have one object for each host, so objects are read with one list
+ * request per kind.
+ */
 const labelledKinds: readonly Kind[] = [
   createUntypedKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition'),
   createUntypedKind(rbac, 'ClusterRole'),
@@ -22,7 +25,7 @@ const labelledKinds: readonly Kind[] = [
   createUntypedKind(hostKind.apiVersion, hostKind.kind),
 ]
 
-/** Objects to create, to change or to prune. */
+/** Finds objects to create, change or prune. */
 export async function findObjectChanges(
   api: KubeClient,
   { base, labelled, nodes }: ManagedObjects,
@@ -56,13 +59,16 @@ async function listLabelled(api: KubeClient, kind: Kind): Promise<readonly KubeO
     const { items } = await listObjects(api, kind, { labels: partLabel })
     return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   } catch (error) {
-    // The kind is not defined yet.
+    // The CRD of this kind does not exist yet.
     if (isKubeError(error, 'KUBE_NOT_FOUND')) return []
     throw error
   }
 }
 
-/** An unreachable host keeps its objects. A host to remove loses them together with its node. */
+/**
+ * Finds objects to prune. Objects of an unreachable host stay. Objects of a host to remove stay as long as
+ * its node exists.
+ */
 async function findOrphans(
   api: KubeClient,
   toPrune: readonly KubeObject[],

@@ -2,8 +2,8 @@ import type { HostEndpoint } from '../host-endpoints.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
 /**
- * Effects of a cause: codes on the same host, codes on any host, and components that become unhealthy on that
- * host.
+ * Effects of a cause: codes on the same host, codes on any host, and components that become unhealthy on the
+ * same host.
  */
 interface Effects {
   readonly sameHost?: readonly string[]
@@ -75,8 +75,7 @@ const effectsByCode: Readonly<Record<string, Effects>> = {
 }
 
 /**
- * Effects of an unhealthy component: codes on its host, codes on other hosts, and other components of its
- * host.
+ * Effects of an unhealthy component: codes on its host, codes on any host, and other components of its host.
  */
 const effectsByComponent: Readonly<Record<string, Effects>> = {
   etcd: { sameHost: etcdMemberCodes, unhealthyComponents: controlPlaneComponents },
@@ -95,8 +94,8 @@ const effectsByComponent: Readonly<Record<string, Effects>> = {
 }
 
 /**
- * Codes that mean that a component itself is wrong, the most specific first. All that depends on the
- * component fails with it.
+ * Codes for a fault of the component itself, most specific first. Everything that depends on the component
+ * fails too.
  */
 const componentCodes = [
   'CERTIFICATE_EXPIRED',
@@ -113,7 +112,7 @@ function findEffects({ code, component = '' }: Diagnosis): Effects[] {
   return [codeEffects, componentEffects].filter((effects) => effects !== undefined)
 }
 
-/** True if one diagnosis is a consequence of another. */
+/** True if `effect` is a consequence of `cause`. */
 export function isCauseOf(cause: Diagnosis, effect: Diagnosis, endpoints: readonly HostEndpoint[]): boolean {
   // An uncertain cause cannot explain a certain effect.
   if (cause === effect || (cause.severity === 'warning' && effect.severity === 'error')) return false
@@ -132,15 +131,15 @@ export function isCauseOf(cause: Diagnosis, effect: Diagnosis, endpoints: readon
   )
 }
 
-/** Compares two codes of the same component: true if the cause is the more specific one. */
+/** True if both codes are about the same component and the cause has the more specific one. */
 function isMoreSpecific(cause: Diagnosis, effect: Diagnosis): boolean {
   const [causeIndex, effectIndex] = [componentCodes.indexOf(cause.code), componentCodes.indexOf(effect.code)]
   return cause.component === effect.component && causeIndex !== -1 && effectIndex > causeIndex
 }
 
 /**
- * Maps an outage of the whole cluster to its only host, where one host alone provides etcd or the API. Faults
- * of that host are then the cause.
+ * If a single host provides etcd or the API, converts an outage of the cluster to a problem of that host.
+ * Faults of the host can then be its cause.
  */
 function toSingleHostEffect(effect: Diagnosis, endpoints: readonly HostEndpoint[]): Diagnosis | undefined {
   const findOnlyHost = (candidates: readonly HostEndpoint[]): string | undefined =>

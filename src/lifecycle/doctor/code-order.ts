@@ -1,6 +1,6 @@
 /**
- * All codes of hosts and operators, in the order of the report: what stops the cluster, what stops a host,
- * what a component needs, the component itself, and last mere symptoms.
+ * All codes in the order of the report: outages of the cluster, outages of a host, missing dependencies of a
+ * component, faults of a component, symptoms.
  */
 const codeOrder: readonly string[] = [
   'ETCD_QUORUM_LOST',
@@ -41,17 +41,17 @@ const codeOrder: readonly string[] = [
   'HEAL_PAUSED',
 ]
 
-/** Codes that need no action today. */
+/** Codes that do not need action today. */
 const harmlessCodes = new Set(['CERTIFICATE_DUE', 'AGENT_NO_HEALTH', 'HEAL_PAUSED'])
 
-/** Codes that only tell how far healing of another problem has come. */
+/** Codes that only report the progress of healing another problem. */
 export const healingProgressCodes: ReadonlySet<string> = new Set([
   'HEAL_EXHAUSTED',
   'HEAL_BUDGET_SPENT',
   'HEAL_NEEDS_OPERATOR',
 ])
 
-/** Codes that an agent does not and must not act on. */
+/** Codes of problems that an agent must leave to an operator. */
 const operatorCodes = new Set([
   'ETCD_DATA_LOST',
   'ETCD_DATA_DAMAGED',
@@ -65,7 +65,10 @@ const operatorCodes = new Set([
   'HOST_UNREACHABLE',
 ])
 
-/** Problems with the ssh connection rank like an unreachable host. */
+/**
+ * Returns the position of a code in the report. Codes of failed ssh connections rank like an unreachable
+ * host.
+ */
 export function rankCode(code: string): number {
   const index = codeOrder.indexOf(code.startsWith('SSH_') ? 'HOST_UNREACHABLE' : code)
   return index === -1 ? codeOrder.length : index

@@ -2,11 +2,11 @@ interface CommandSubject {
   readonly code: string
   readonly host?: string | undefined
   readonly component?: string | undefined
-  /** Set only if the host does not run Linux. */
+  /** Undefined if the host runs Linux. */
   readonly os?: 'windows' | undefined
 }
 
-/** Returns the one command to run, or what to do where no command helps. */
+/** Returns the command that the operator should run, or an instruction if no command helps. */
 export function suggestCommand({ code, host = 'HOST', component = 'COMPONENT', os }: CommandSubject): string {
   const windowsCommand = os === 'windows' ? windowsCommands[code] : undefined
   return (windowsCommand ?? commands[code] ?? logsCommand)(host, component)
@@ -17,7 +17,7 @@ type CommandTemplate = (host: string, component: string) => string
 const logsCommand: CommandTemplate = (host, component) => `hyperkube logs ${component} --limit ${host}`
 const upCommand: CommandTemplate = (host) => `hyperkube up --limit ${host}`
 const renewCommand: CommandTemplate = (host) => `hyperkube certs renew ${host}`
-/** A member without its data joins as a new one and copies the data of the others. */
+/** A member that lost its data rejoins as a new member and copies the data from the others. */
 const rejoinCommand: CommandTemplate = (host) => `hyperkube etcd rejoin ${host}`
 
 /** Commands that differ on Windows. */

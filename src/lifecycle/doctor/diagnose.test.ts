@@ -19,7 +19,7 @@ import { formatDiagnosisKey } from './diagnosis.ts'
 const healthy = buildHealthyCluster()
 const listKeys = (observation: ClusterHealthObservation): string[] =>
   diagnose(observation).map(formatDiagnosisKey)
-/** Keys of the diagnoses that are causes, in order. */
+/** Keys of the diagnoses without a cause, in order. */
 const listCauses = (observation: ClusterHealthObservation): string[] =>
   diagnose(observation).flatMap((diagnosis) =>
     diagnosis.causedBy === undefined ? [formatDiagnosisKey(diagnosis)] : [],
@@ -39,7 +39,10 @@ const withUnreadyNodes = (
     hosts.includes(node.metadata.name) ? buildNodeObject(node.metadata.name, false) : node,
   ),
 })
-/** The API server of the host fails with the member; the kubelet uses another API server. */
+/**
+ * The etcd member and the API server of the host fail. The node stays ready, because its kubelet uses another
+ * API server.
+ */
 const withMemberLost = (observation: ClusterHealthObservation, host: string): ClusterHealthObservation => ({
   ...withUnreadyHosts(observation, host),
   nodes: observation.nodes,

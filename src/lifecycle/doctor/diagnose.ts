@@ -14,7 +14,7 @@ import { findPausedHosts } from './rules/paused.ts'
 import { findFailingProbes } from './rules/probes.ts'
 import { findUnreachableAgents } from './rules/unreachable-agents.ts'
 
-/** Each rule finds one kind of problem, independently of the others. */
+/** Each rule finds one kind of problem and does not depend on the other rules. */
 const rules: readonly ((observation: ClusterHealthObservation) => readonly Diagnosis[])[] = [
   findUnreachableHosts,
   findCutOffHosts,
@@ -35,7 +35,7 @@ export function diagnose(observation: ClusterHealthObservation): Diagnosis[] {
     rules.flatMap((rule) => rule(observation)),
     formatDiagnosisKey,
   )
-  // Rules may report the same problem; the first one has the most evidence.
+  // Several rules may report the same problem. The earliest rule in the list has the most evidence.
   const diagnoses = [...diagnosesByKey.values()].flatMap(([first]) => first ?? []).toSorted(byRank)
   const causes = new Map(
     diagnoses.map((effect) => [
@@ -45,7 +45,7 @@ export function diagnose(observation: ClusterHealthObservation): Diagnosis[] {
   )
   const findRoot = (start: Diagnosis): Diagnosis => {
     let root = start
-    // Ends even if the tables of causes contain a cycle.
+    // The set of visited diagnoses ends the loop even if the causes form a cycle.
     for (const visited = new Set<Diagnosis>(); !visited.has(root); root = causes.get(root) ?? root)
       visited.add(root)
     return root
@@ -61,7 +61,7 @@ export function diagnose(observation: ClusterHealthObservation): Diagnosis[] {
     ])
 }
 
-/** Diagnoses with the same code stay in the order of cluster.yml. */
+/** Sorts by rank. The sort is stable, so diagnoses with the same code stay in the order of cluster.yml. */
 function byRank(a: Diagnosis, b: Diagnosis): number {
   return rankCode(a.code) - rankCode(b.code)
 }

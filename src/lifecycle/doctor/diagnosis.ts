@@ -1,12 +1,12 @@
-/** What the agent of a host does about a problem. */
+/** What the agent of a host has done and will do about a problem. */
 export interface HealingStatus {
   /** The last action and its time. */
   readonly lastAction?: string
-  /** The next action, or why there is none. */
+  /** The next action, or why the agent will do nothing. */
   readonly nextAction: string
 }
 
-/** One problem. The meaning of its code is in the table of error codes. */
+/** One problem. Its code is explained in the table of error codes. */
 export interface Diagnosis {
   readonly code: string
   readonly severity: 'error' | 'warning'
@@ -16,14 +16,14 @@ export interface Diagnosis {
   readonly since?: string
   readonly host?: string
   readonly component?: string
-  /** What was observed, one line each. */
+  /** Observations that show the problem, one line each. */
   readonly evidence: readonly string[]
-  /** The command to run. */
+  /** Command that the operator should run. */
   readonly command: string
   readonly healing?: HealingStatus
-  /** True if only an operator can fix it. */
+  /** True if only an operator can fix the problem. */
   readonly needsOperator: boolean
-  /** Key of the cause, from `formatDiagnosisKey`. The problem ends with its cause. */
+  /** Key of the causing diagnosis, from `formatDiagnosisKey`. The problem ends when its cause is fixed. */
   readonly causedBy?: string
 }
 

@@ -21,14 +21,16 @@ export function formatHealAction({
   return `${actionTexts[action]}${failed}: ${because}`
 }
 
-/** Describes what the agent does about a component, and whether it has tried everything. */
+/**
+ * Describes what the agent does about a component. `isExhausted` is true if the agent has tried everything.
+ */
 export function describeHealing(
   { paused, suspended, actions, components }: HostHealth,
   name: string,
 ): { readonly healing: HealingStatus; readonly isExhausted: boolean } | undefined {
   const component = components.find((health) => health.component === name)
   if (component === undefined) return undefined
-  // Actions from before the last recovery do not count.
+  // If the last action was a recovery, earlier actions belong to another problem.
   const last = actions.find((action) => action.component === name)
   const lastAction =
     last === undefined || last.action === 'recovered'

@@ -1,4 +1,4 @@
-/** Summarizes the code of a probe or agent in one sentence; the evidence follows below. */
+/** Summarizes a code in one sentence. The report prints the evidence below it. */
 export function summarizeCode(code: string, component: string): string {
   return summaries[code]?.(component) ?? `${component} is not healthy`
 }

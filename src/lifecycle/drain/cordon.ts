@@ -6,10 +6,13 @@ import type { KubeCallOptions } from '../../kube/request.ts'
 import { patchObject } from '../../kube/write-objects.ts'
 import { type Node, nodeKind } from '../cluster-objects/node.ts'
 
-/** Annotation with the operator who cordoned a node and the reason. A cordon without it is not ours. */
+/**
+ * Annotation with the operator who cordoned a node and the reason. Without it, the cordon was not set by
+ * hyperkube.
+ */
 export const cordonOwnerAnnotation = 'hyperkube.dev/cordoned'
 
-/** Owner of the cordon of a node. */
+/** Who has cordoned a node: `ours` is hyperkube. */
 export type Cordon = 'none' | 'ours' | 'others'
 
 export function readCordon({ metadata, spec }: Node): Cordon {
@@ -17,7 +20,7 @@ export function readCordon({ metadata, spec }: Node): Cordon {
   return metadata.annotations?.[cordonOwnerAnnotation] === undefined ? 'others' : 'ours'
 }
 
-/** Cordons a node. An existing cordon keeps its owner. */
+/** Cordons a node. An already cordoned node stays unchanged. */
 export async function cordon(
   api: KubeClient,
   name: string,
@@ -30,11 +33,11 @@ export async function cordon(
 }
 
 export interface UncordonOptions extends KubeCallOptions {
-  /** Removes a cordon of another owner too. */
+  /** True to remove the cordon even if hyperkube did not set it. */
   readonly force?: boolean
 }
 
-/** Removes our cordon. A cordon of an administrator stays. */
+/** Removes the cordon that hyperkube has set. A cordon of an administrator stays unless `force` is set. */
 export async function uncordon(
   api: KubeClient,
   name: string,
@@ -56,7 +59,7 @@ interface NodeChange {
 
 const maxAttempts = 10
 
-/** Retries after a conflict, and when the result of a write is unknown. */
+/** Changes a node as `decide` says. Retries after a conflict, and if the result of a write is unknown. */
 async function patchNode(
   api: KubeClient,
   name: string,
@@ -82,7 +85,7 @@ async function patchNode(
   }
 }
 
-/** Throws if there is no such node. */
+/** Reads a node. Throws if it does not exist. */
 export async function requireNode(
   api: KubeClient,
   name: string,

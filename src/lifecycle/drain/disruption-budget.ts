@@ -5,7 +5,7 @@ import { type Kind, kubeObject, metadata } from '../../kube/object.ts'
 import { listObjects, type ListOptions } from '../../kube/read-objects.ts'
 import { isTerminating, isPodReady, type Pod } from './pod.ts'
 
-/** An absolute number of pods or a percentage: 2, 50%. */
+/** An absolute number of pods (2) or a percentage ("50%"). */
 const amount = z.union([z.int(), z.string()]).nullish()
 
 const schema = kubeObject.extend({
@@ -26,7 +26,6 @@ const schema = kubeObject.extend({
     })
     .optional(),
 })
-/** A PodDisruptionBudget. */
 export type DisruptionBudget = z.infer<typeof schema>
 
 const budgetKind: Kind<DisruptionBudget> = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', schema }
@@ -38,7 +37,7 @@ export async function listBudgets(
   return (await listObjects(api, budgetKind, options)).items
 }
 
-/** Budgets that the API checks before it evicts a pod. */
+/** Finds the budgets that the API checks before it evicts a pod. */
 export function findBudgets(pod: Pod, budgets: readonly DisruptionBudget[]): DisruptionBudget[] {
   if (isTerminating(pod) || pod.status?.phase === 'Pending') return []
   const { namespace, labels } = pod.metadata
@@ -50,7 +49,10 @@ export function findBudgets(pod: Pod, budgets: readonly DisruptionBudget[]): Dis
   )
 }
 
-/** Why a budget allows no eviction even if all of its pods are healthy; undefined if it does. */
+/**
+ * Explains why a budget never allows an eviction, even if all of its pods are healthy. Returns undefined if
+ * evictions are possible.
+ */
 export function explainImpossible({
   metadata: { generation = 0 },
   spec,
@@ -60,7 +62,7 @@ export function explainImpossible({
   if (maxUnavailable === 0 || maxUnavailable === '0%') {
     return `none of its pods may ever be away (maxUnavailable: ${maxUnavailable})`
   }
-  // A status of an older generation says nothing about this spec.
+  // A status of an older generation was computed for an older spec.
   if (status === undefined || status.observedGeneration < generation || status.expectedPods === 0) {
     return undefined
   }
@@ -70,7 +72,7 @@ export function explainImpossible({
     : undefined
 }
 
-/** Current numbers of a budget, as text. */
+/** Formats the counts in the status of a budget. */
 export function formatBudgetStatus({ status }: DisruptionBudget): string {
   if (status === undefined) return 'it has not been counted yet'
   const { disruptionsAllowed, currentHealthy, expectedPods, desiredHealthy } = status

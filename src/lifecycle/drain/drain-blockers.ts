@@ -7,7 +7,7 @@ import { type DisruptionBudget, listBudgets } from './disruption-budget.ts'
 import type { RemainingPod } from './evictions.ts'
 import { formatRemainingPods } from './remaining-pod-text.ts'
 
-/** What keeps a node from being empty, as text, and a hint for the operator. */
+/** Reasons why pods are still on a node, as text, and a hint for the operator. */
 export interface DrainBlockers {
   readonly texts: readonly string[]
   readonly hint: string
@@ -19,7 +19,7 @@ interface BlockerOptions {
   readonly timeout: number
 }
 
-/** Explains remaining pods by their budgets and the state of the node. */
+/** Explains why pods remain, by their budgets and the state of the node. */
 export async function findDrainBlockers(
   api: KubeClient,
   node: string,
@@ -28,7 +28,7 @@ export async function findDrainBlockers(
 ): Promise<DrainBlockers> {
   const refused = remainingPods.filter(({ refusal }) => refusal !== undefined)
   const namespaces = [...new Set(refused.map(({ pod }) => pod.metadata.namespace))]
-  // A failed search for the cause must not hide the original problem.
+  // A failed request for budgets must not hide the original problem.
   const budgets = await settleAll(
     namespaces.map(async (namespace) => listBudgets(api, { namespace, ...options })),
   ).then(

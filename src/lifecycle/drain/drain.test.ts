@@ -18,7 +18,7 @@ interface Drained {
   readonly server: HttpsTestServer
 }
 
-/** The clock advances with every read, so that tests do not wait. */
+/** Drains node w1. The clock advances with every read, so the test does not wait in real time. */
 async function drained(api: FakeNodeApi, options: Partial<DrainOptions> = {}): Promise<Drained> {
   const { client, server } = await open(api)
   const reported: string[] = []
@@ -81,7 +81,7 @@ test('five are asked for at once, and not more', async () => {
           api.end(/pods\/([^/]+)/.exec(path)?.[1] ?? '')
           response.end('{}')
         })
-        // Leaves time for one request too many.
+        // The delay gives a sixth concurrent request time to arrive, if the limit did not work.
         if (pending.length === Math.min(5, api.pods.length)) setTimeout(release, 20)
       },
     }
@@ -95,7 +95,7 @@ test('a budget is asked again, less and less often, until it lets the pod go', a
   api.budgets = [buildBudget('web', { minAvailable: 1 }, { disruptionsAllowed: 1 })]
   let refusals = 0
   api.intercept = ({ path }) => {
-    // The replacement of the first pod becomes ready after a while.
+    // The fifth refusal makes the budget allow one disruption, as if a replacement pod had become ready.
     if (path.endsWith('/eviction') && api.pods.length === 1 && ++refusals === 5) {
       api.budgets = [buildBudget('web', { minAvailable: 1 }, { disruptionsAllowed: 1 })]
     }
@@ -129,7 +129,7 @@ test('at the deadline all that blocks is named, and the node stays cordoned', as
   })
   expect(podNames(api)).toEqual(['web', 'slow'])
   expect(api.node && readCordon(api.node)).toBe('ours')
-  // A budget that can never be met is reported at once.
+  // A budget that never allows an eviction is reported at once.
   expect(reported[0]).toContain('budget shop/web never lets it go')
 })
 
@@ -152,7 +152,7 @@ test('what heeds no cordon and comes back is another pod, and left alone', async
   const api = new FakeNodeApi(buildPod('web-0', { spec: everywhere }), buildPod('late'))
   api.onGone = ({ metadata: { name } }) => {
     if (name === 'web-0') api.pods.push(buildPod('web-0', { uid: 'another', spec: everywhere }))
-    // The scheduler may not know of the cordon yet.
+    // The scheduler may not know of the cordon yet, so it places one more pod on the node.
     else if (name === 'late') api.pods.push(buildPod('later'))
   }
   const { error, server } = await drained(api)

@@ -13,18 +13,18 @@ import { ignoresCordon, sortPods } from './sort-pods.ts'
 import { buildUnmanagedFinding } from './unmanaged-pods.ts'
 
 export interface DrainOptions {
-  /** Milliseconds. */
+  /** Milliseconds until the drain gives up. */
   readonly deadline: number
-  /** Evicts pods without a controller too. */
+  /** True to evict pods without a controller too. */
   readonly force: boolean
   /**
-   * The host and its pods are lost for good: only the pod objects are deleted and no budget is checked. For a
-   * host that is merely unreachable, singleton workloads could then run twice.
+   * True if the host and its pods are lost for good. Then only the pod objects are deleted and no budget is
+   * checked. On a host that is merely unreachable, singleton workloads could then run twice.
    */
   readonly lost?: boolean
-  /** Written to the node: the operator and the reason for the cordon. */
+  /** The operator and the reason for the cordon, stored as an annotation of the node. */
   readonly cordonReason?: string
-  /** Called with what the drain waits for, and why. */
+  /** Called with the pods that block the drain, and why. */
   readonly waiting: (reason: string) => void
   readonly now: () => Date
   readonly signal: AbortSignal
@@ -33,13 +33,10 @@ export interface DrainOptions {
 }
 
 const maxReported = 3
-/** Timeout of one API request. */
+/** Timeout of one API request, in milliseconds. */
 const timeout = 10_000
 
-/**
- * Evicts all pods that can be moved from a node and keeps new ones off it. The node stays cordoned in any
- * case.
- */
+/** Cordons a node and evicts all pods that can be moved. The node stays cordoned, even if the drain fails. */
 export async function drain(api: KubeClient, node: string, options: DrainOptions): Promise<void> {
   const { deadline, lost = false, waiting, now, signal, every = 500 } = options
   const end = now().getTime() + deadline
@@ -53,7 +50,8 @@ export async function drain(api: KubeClient, node: string, options: DrainOptions
   const evictDue = async (): Promise<string | undefined> => {
     const all = await listPodsToEvict(api, node, options)
     first ??= new Set(all.map(readUid))
-    // Some pods tolerate a cordon. Evicting them whenever they come back would never end.
+    // Some pods tolerate a cordon and may come back. They are evicted only once, because otherwise the drain
+    // would never end.
     const podsToEvict = all.filter((pod) => first?.has(readUid(pod)) === true || !ignoresCordon(pod))
     remainingPods = await evictions.requestDue(podsToEvict)
     return remainingPods.length === 0
@@ -86,7 +84,7 @@ export async function drain(api: KubeClient, node: string, options: DrainOptions
   })
 }
 
-/** Throws if there are pods without a controller and `force` is not set. */
+/** Lists the pods to evict. Throws if one of them has no controller, unless `force` or `lost` is set. */
 async function listPodsToEvict(
   api: KubeClient,
   node: string,
@@ -100,7 +98,8 @@ async function listPodsToEvict(
 }
 
 /**
- * Also waits for an API that is unreachable for a moment, because control planes are restarted one by one.
+ * Describes an error after which the drain waits and retries; throws any other error. The API may be
+ * unreachable for a moment, because control planes are restarted one by one.
  */
 function describeTemporaryError(error: unknown): string {
   if (

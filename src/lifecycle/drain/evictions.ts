@@ -10,19 +10,22 @@ export interface RemainingPod {
   readonly pod: Pod
   /** Time of the first eviction request, in milliseconds. */
   readonly since: number
-  /** Why the eviction was refused; undefined if the pod is terminating. */
+  /** Why the API refused the eviction; undefined if the pod is terminating. */
   readonly refusal: EvictionRefusal | undefined
 }
 
 export interface EvictionRefusal {
-  /** True if a disruption budget refused. */
+  /** True if a disruption budget refused the eviction. */
   readonly byBudget: boolean
-  /** Message of the API. */
+  /** Explanation from the API. */
   readonly message: string
 }
 
 export interface EvictionOptions {
-  /** The host is gone and cannot terminate pods, so pod objects are deleted without a grace period. */
+  /**
+   * True if the host is lost. It cannot terminate pods, so the pod objects are deleted without a grace
+   * period.
+   */
   readonly lost: boolean
   readonly now: () => Date
   readonly signal: AbortSignal
@@ -31,23 +34,23 @@ export interface EvictionOptions {
 interface EvictionAttempt {
   readonly since: number
   readonly times: number
-  /** Time of the next request. */
+  /** Earliest time of the next request, in milliseconds. */
   readonly next: number
   readonly refusal: EvictionRefusal | undefined
 }
 
-/** Limits the load on the API. */
+/** Maximum number of concurrent requests, to limit the load on the API. */
 const maxConcurrent = 5
-/** Between two requests for the same pod. */
+/** Milliseconds between two requests for the same pod. */
 const backoff: Backoff = { initial: 500, max: 5000 }
-/** Timeout of one request. */
+/** Timeout of one request, in milliseconds. */
 const timeout = 10_000
 
 /** Requests the eviction of pods, and repeats refused requests with growing backoff. */
 export class Evictions {
   readonly #api: KubeClient
   readonly #options: EvictionOptions
-  /** Keyed by uid, because another pod may get the same name. */
+  /** Attempts by pod uid, because another pod may get the same name. */
   readonly #attempts = new Map<string, EvictionAttempt>()
 
   constructor(api: KubeClient, options: EvictionOptions) {
@@ -83,7 +86,10 @@ export class Evictions {
     this.#attempts.set(pod.metadata.uid, { since, times: times + 1, next, refusal })
   }
 
-  /** Treats every API error as temporary: a budget, a webhook or an unreachable server may recover. */
+  /**
+   * Requests one eviction. Treats every API error as temporary, because a budget, a webhook or an unreachable
+   * server may recover.
+   */
   async #tryEvict({ metadata: { namespace, name, uid } }: Pod): Promise<EvictionRefusal | undefined> {
     const { lost, signal } = this.#options
     const options = { uid, signal, timeout }
@@ -99,7 +105,10 @@ export class Evictions {
   }
 }
 
-/** The message names no budget, so the text comes from the causes. */
+/**
+ * Converts an API error to a refusal. The main message does not name the budget, so the message of the cause
+ * is preferred.
+ */
 function toRefusal({ causes, apiMessage, message }: KubeError): EvictionRefusal {
   const budget = causes.find(({ reason }) => reason === 'DisruptionBudget')
   return {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 async function forecast(api: FakeNodeApi): Promise<string[]> {
   const { client, server } = await open(api)
   const findings = await forecastDrain(client, 'w1')
-  // A forecast changes nothing.
+  // A forecast only reads.
   expect(new Set(server.requests.map(({ method }) => method))).toEqual(new Set(['GET']))
   return findings.map(({ severity, code, message }) => `${severity} ${code} ${message}`)
 }

@@ -11,7 +11,7 @@ import { formatPodName, type Pod, listNodePods } from './pod.ts'
 import { sortPods } from './sort-pods.ts'
 import { maxNamedPods, buildUnmanagedFinding } from './unmanaged-pods.ts'
 
-/** Findings about draining a node. Changes nothing. */
+/** Predicts problems of draining a node. Changes nothing. */
 export async function forecastDrain(
   api: KubeClient,
   node: string,
@@ -20,7 +20,7 @@ export async function forecastDrain(
   return forecastDrains(api, [node], options)
 }
 
-/** Findings about draining several nodes; lists the budgets once. */
+/** Predicts problems of draining several nodes. Budgets are listed only once. */
 export async function forecastDrains(
   api: KubeClient,
   nodes: readonly string[],
@@ -76,7 +76,9 @@ function localDataFinding(node: string, pods: readonly Pod[], what: string, hint
   ]
 }
 
-/** Findings about budgets that never allow the pods of a node to go. */
+/**
+ * Finds pods that can never be evicted, because a budget never allows it or several budgets select the pod.
+ */
 export function findImpossibleEvictions(
   node: string,
   pods: readonly Pod[],

@@ -22,14 +22,14 @@ const volumeKind: Kind<z.infer<typeof volume>> = {
   schema: volume,
 }
 
-/** True if the pod has volumes that are deleted with it. */
+/** True if the pod has volumes that are deleted together with the pod. */
 export function hasEphemeralData({ spec }: Pod): boolean {
   return spec.volumes.some(({ emptyDir, ephemeral }) => emptyDir !== undefined || ephemeral !== undefined)
 }
 
 const maxConcurrent = 5
 
-/** Finds pods with a persistent volume on their node: they cannot run elsewhere. */
+/** Finds pods whose persistent volume is stored on their node. Such pods cannot run on another node. */
 export async function findNodeBoundPods(
   api: KubeClient,
   pods: readonly Pod[],

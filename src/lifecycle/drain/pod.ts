@@ -10,7 +10,7 @@ const owner = z.looseObject({ kind: z.string(), name: z.string(), controller: z.
 const volume = z.looseObject({
   name: z.string(),
   emptyDir: z.looseObject({}).optional(),
-  /** A generic ephemeral volume, created and deleted with the pod. */
+  /** A generic ephemeral volume, which is created and deleted together with the pod. */
   ephemeral: z.looseObject({}).optional(),
   persistentVolumeClaim: z.looseObject({ claimName: z.string() }).optional(),
 })
@@ -43,7 +43,7 @@ export type Pod = z.infer<typeof schema>
 
 export const podKind: Kind<Pod> = { apiVersion: 'v1', kind: 'Pod', schema }
 
-/** All pods of a node, in any phase. */
+/** Lists all pods of a node, in any phase. */
 export async function listNodePods(
   api: KubeClient,
   node: string,
@@ -62,12 +62,11 @@ export function isPodReady({ status }: Pod): boolean {
   return status?.conditions.some((one) => one.type === 'Ready' && one.status === 'True') ?? false
 }
 
-/** NAMESPACE/NAME. */
+/** Formats the name of a pod as NAMESPACE/NAME. */
 export function formatPodName({ metadata: own }: Pod): string {
   return formatObjectKey(own)
 }
 
-/** True if the pod is terminating. */
 export function isTerminating({ metadata: { deletionTimestamp } }: Pod): boolean {
   return deletionTimestamp !== undefined
 }

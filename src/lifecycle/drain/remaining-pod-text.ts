@@ -9,7 +9,7 @@ import {
 import type { RemainingPod } from './evictions.ts'
 import { formatPodName } from './pod.ts'
 
-/** One line for each pod that blocks a drain: first the refused ones, then the terminating ones. */
+/** Formats one line for each pod that blocks a drain. Refused pods come first, then terminating ones. */
 export function formatRemainingPods(
   remainingPods: readonly RemainingPod[],
   budgets: readonly DisruptionBudget[],
@@ -33,7 +33,7 @@ function formatRemainingPod(
   return `${name}, asked to go for ${time} now: ${reason ?? refusal.message}`
 }
 
-/** Why these budgets block a pod; undefined if there are none. */
+/** Explains how these budgets block a pod; undefined if no budget is given. */
 function explainBudgets(budgets: readonly DisruptionBudget[]): string | undefined {
   const [budget] = budgets
   if (budget === undefined) return undefined
@@ -44,7 +44,7 @@ function explainBudgets(budgets: readonly DisruptionBudget[]): string | undefine
     : `budget ${name} never lets it go: ${impossible}; ${formatBudgetStatus(budget)}`
 }
 
-/** The API refuses evictions of pods that several budgets select. */
+/** Explains that several budgets select the same pod, because the API never evicts such a pod. */
 export function formatOverlappingBudgets(budgets: readonly DisruptionBudget[]): string {
   const names = budgets.map(({ metadata }) => formatObjectKey(metadata))
   return `budgets ${names.join(' and ')} both count it, and the API evicts no such pod`

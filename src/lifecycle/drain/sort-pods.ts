@@ -1,13 +1,13 @@
 import { smokeTestLabel } from '../smoke-test/smoke-test-pods.ts'
 import { findController, isTerminating, type Pod } from './pod.ts'
 
-/** What happens to the pods of a node when it is drained. */
+/** Pods of a node, grouped by what a drain does with them. */
 export interface SortedPods {
-  /** Pods that belong to the node or have ended already. */
+  /** Pods that are not evicted: they belong to the node or have ended already. */
   readonly staying: readonly Pod[]
-  /** Evicted here and created again elsewhere by their controllers. */
+  /** Pods that are evicted and whose controllers create replacements elsewhere. */
   readonly moving: readonly Pod[]
-  /** Evicted here and gone for good: they have no controller. */
+  /** Pods that are evicted and not created again, because they have no controller. */
   readonly unmanaged: readonly Pod[]
 }
 
@@ -22,20 +22,26 @@ export function sortPods(pods: readonly Pod[]): SortedPods {
 
 function staysOnNode(pod: Pod): boolean {
   const { metadata } = pod
-  // A static pod of the kubelet: the API only mirrors it.
+  // A mirror pod only represents a static pod of the kubelet.
   const isMirror = metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
   // A DaemonSet would create its pod on the same node again at once.
   return isMirror || hasEnded(pod) || findController(pod)?.kind === 'DaemonSet'
 }
 
-/** A pod that is being deleted has ended when its kubelet has finished, even if other finalizers remain. */
+/**
+ * True if the pod has ended and the drain need not wait for it. A terminating pod counts only if it has
+ * finalizers, because otherwise it is about to disappear.
+ */
 function hasEnded(pod: Pod): boolean {
   const { status, metadata } = pod
   const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
   return isOver && (!isTerminating(pod) || metadata.finalizers.length > 0)
 }
 
-/** Also true for pods that are already terminating. Smoke test pods have no controller and are not needed. */
+/**
+ * True if the pod may be evicted without `force`: it has a controller, is already terminating, or is a smoke
+ * test pod.
+ */
 function isManaged(pod: Pod): boolean {
   return (
     findController(pod) !== undefined ||

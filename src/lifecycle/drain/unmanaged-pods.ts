@@ -4,7 +4,7 @@ import { formatPodName, type Pod } from './pod.ts'
 
 export const maxNamedPods = 5
 
-/** Finding about pods without a controller; undefined if there are none. */
+/** Builds a finding about pods without a controller; undefined if the list is empty. */
 export function buildUnmanagedFinding(node: string, pods: readonly Pod[]): Finding | undefined {
   if (pods.length === 0) return undefined
   return {

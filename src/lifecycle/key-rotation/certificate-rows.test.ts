@@ -49,7 +49,7 @@ test.each([
   ['due', identity, later(250)],
   ['expired', identity, later(366)],
   ['expired', identity, later(-1)],
-  // Another key signs now.
+  // The CA signs with another key now.
   ['due', switched, now],
 ] as const)('%s', (state, by, at) => {
   expect(listCertificateRows('w1', [{ ...installed, certificate }], by, at)).toMatchObject([{ state }])

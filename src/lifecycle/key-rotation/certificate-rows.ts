@@ -5,30 +5,33 @@ import type { CaName } from '../../pki/ca.ts'
 import { type CertificateFacts, inspectCertificate } from '../../pki/inspect.ts'
 import { isValid, isRenewalDue, renewalTime } from '../../pki/lifetime.ts'
 
-/** A certificate of a host for display. Times are ISO. */
+/** A certificate of a host for display. Times are ISO 8601 strings. */
 export interface CertificateRow {
   readonly host: string
   readonly component: string
   readonly file: string
   readonly ca: CaName
-  /** `missing` if its file is gone; `due` also if another key of its CA signs now. */
+  /**
+   * `missing`: the file is absent or invalid. `due`: the certificate must be renewed, because of its age or
+   * because its CA now signs with another key.
+   */
   readonly state: 'good' | 'due' | 'expired' | 'missing'
   readonly subject?: string
-  /** The key of its CA that signed it. */
+  /** The CA key that signed the certificate. */
   readonly signedBy?: CertificateSigner
   readonly from?: string
   readonly until?: string
   readonly due?: string
 }
 
-/** `current` is the key that signs now. */
+/** Which key of a CA signed a certificate. `current` is the key that signs now. */
 export type CertificateSigner = 'current' | 'next' | 'previous' | 'unknown'
 
 /** A CA certificate for display. */
 export interface CaRow {
   readonly ca: CaName
   readonly use: Exclude<CertificateSigner, 'unknown'>
-  /** Progress of its replacement. */
+  /** Phase of the CA replacement; undefined if the CA is not being replaced. */
   readonly phase?: ReplacementPhase
   readonly from: string
   readonly until: string
@@ -102,7 +105,7 @@ function listKnownCas({ cas }: Pick<Identity, 'cas'>): KnownCa[] {
   })
 }
 
-/** Undefined if the file contains no valid certificate. */
+/** Parses a certificate; undefined if the text is not a valid certificate. */
 function parseCertificate(pem: string): CertificateFacts | undefined {
   try {
     return inspectCertificate(pem)

@@ -4,12 +4,13 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import type { Secret } from '../../pki/secret.ts'
 import { type RotationWaitOptions, pollRotation } from './poll.ts'
 
-/** API servers read the file once a minute. */
+/** API servers read the configuration file only once a minute. */
 const timeoutMs = 300_000
 const metric = /^apiserver_encryption_config_controller_last_config_info\{[^}]*\bhash="([^"]*)"/m
 
 /**
- * Waits until every API server uses this encryption configuration. Each server exposes the digest of its own.
+ * Waits until every API server uses this encryption configuration. Each server exposes the digest of its
+ * configuration as a metric.
  */
 export async function waitForEncryptionLoaded(
   api: KubeClient,
@@ -21,7 +22,7 @@ export async function waitForEncryptionLoaded(
   const isOutdated = async (server: string): Promise<boolean> =>
     metric.exec(await api.text({ method: 'GET', path: '/metrics', server, signal }))?.[1] !== wanted
   await pollRotation(
-    // Each poll reads a long metrics page of every server.
+    // The poll interval is longer than usual, because each poll reads the long metrics page of every server.
     { every: 2000, ...wait },
     timeoutMs,
     async () => {

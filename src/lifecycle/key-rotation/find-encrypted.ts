@@ -2,15 +2,18 @@ import { z } from 'zod'
 import type { EtcdClient } from '../../etcd/client.ts'
 import { isEtcdError } from '../../etcd/etcd-error.ts'
 
-/** etcd prefixes of encrypted resources. */
+/** etcd key prefixes of the resources that are encrypted. */
 const prefixes = ['/registry/secrets/', '/registry/configmaps/'] as const
-/** Page sizes: smaller ones are tried when large objects make the response too long. */
+/** Page sizes in the order of attempts. A smaller one is used if large objects make the response too long. */
 const pageSizes = [200, 20, 1] as const
 
 const pair = z.looseObject({ key: z.base64(), value: z.base64().default('') })
 const page = z.looseObject({ kvs: z.array(pair).default([]), more: z.boolean().default(false) })
 
-/** Finds all etcd keys whose value is encrypted with the named key. The name is a prefix of each value. */
+/**
+ * Finds all etcd keys whose value is encrypted with the named encryption key. Each encrypted value begins
+ * with the name of that key.
+ */
 export async function findEncryptedWith(
   etcd: Pick<EtcdClient, 'read'>,
   name: string,
@@ -29,7 +32,7 @@ export async function findEncryptedWith(
       }
       const last = kvs.at(-1)
       if (!more || last === undefined) break
-      // The next key is the last one plus a zero byte.
+      // The next page starts at the last key plus a zero byte, which is the smallest key after it.
       from = Buffer.concat([Buffer.from(last.key, 'base64'), Buffer.of(0)]).toString('base64')
     }
   }

@@ -7,8 +7,8 @@ import { hasCertificate } from '../../pki/pem-bundle.ts'
 import { type RotationWaitOptions, pollRotation } from './poll.ts'
 
 /**
- * ConfigMap with the CAs that pods trust for the API: in every namespace, and in a volume of every pod with a
- * token.
+ * ConfigMap with the CAs that pods trust for the API. It exists in every namespace and is mounted in every
+ * pod that has a token.
  */
 export const rootCaName = 'kube-root-ca.crt'
 const timeoutMs = 120_000
@@ -24,7 +24,10 @@ const schema = kubeObject.extend({
 type RootCaConfigMap = z.infer<typeof schema>
 const kind: Kind<RootCaConfigMap> = { apiVersion: 'v1', kind: 'ConfigMap', schema }
 
-/** Waits until every namespace trusts a CA certificate. Returns the time of that change by namespace. */
+/**
+ * Waits until every namespace trusts a CA certificate. Returns the time of the last change of each ConfigMap,
+ * by namespace.
+ */
 export async function waitUntilTrusted(
   api: KubeClient,
   certificate: string,
@@ -45,7 +48,10 @@ export async function waitUntilDistrusted(
   await waitForNamespaces(api, isDone, 'to lose the previous CA', wait)
 }
 
-/** The active controller manager writes one namespace after the other. */
+/**
+ * Waits until the ConfigMaps of all namespaces satisfy `isDone`. The active controller manager updates them
+ * one after the other.
+ */
 async function waitForNamespaces(
   api: KubeClient,
   isDone: (root: RootCaConfigMap) => boolean,

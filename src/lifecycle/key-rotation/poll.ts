@@ -1,12 +1,15 @@
 import { pollWithProgress, type ProgressPollOptions } from '../../kit/poll-with-progress.ts'
 
-/** How to wait and where to report it. */
+/** How to wait during a key rotation, and where to report the reason. */
 export interface RotationWaitOptions extends Pick<ProgressPollOptions, 'report' | 'now' | 'signal'> {
-  /** Milliseconds between two polls, unless the default applies. */
+  /** Milliseconds between two polls. Undefined means the default. */
   readonly every?: number
 }
 
-/** Polls until `check` returns no reason to wait, for at most `timeoutMs` milliseconds. */
+/**
+ * Polls until `check` returns undefined, for at most `timeoutMs` milliseconds. A returned text is the reason
+ * for waiting.
+ */
 export async function pollRotation(
   { every = 1000, ...options }: RotationWaitOptions,
   timeoutMs: number,

@@ -18,7 +18,7 @@ export type PublishedCa = keyof typeof fields
 
 const timeoutMs = 120_000
 
-/** Waits until API servers have published a CA certificate. */
+/** Waits until the ConfigMap contains a CA certificate. */
 export async function waitUntilPublished(
   api: KubeClient,
   ca: PublishedCa,
@@ -41,8 +41,8 @@ export async function waitUntilPublished(
 }
 
 /**
- * Removes a CA certificate from the ConfigMap: API servers only add to it, and the previous one would stay
- * until it expires.
+ * Removes a CA certificate from the ConfigMap. API servers only add certificates, so a replaced one would
+ * stay until it expires.
  */
 export async function unpublishCa(
   api: KubeClient,

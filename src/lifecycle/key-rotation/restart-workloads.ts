@@ -8,9 +8,12 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { type RotationWaitOptions, pollRotation } from './poll.ts'
 import { formatWorkloadName, type Workload } from './stale-pods.ts'
 
-/** Annotation of `kubectl rollout restart`: a changed pod template replaces all pods. */
+/**
+ * Annotation that `kubectl rollout restart` sets on the pod template. The changed template makes the
+ * controller replace all pods.
+ */
 const annotation = 'kubectl.kubernetes.io/restartedAt'
-/** For all workloads together. Their images are already on the nodes. */
+/** Milliseconds for all workloads together. Images are not pulled, because the nodes already have them. */
 const timeoutMs = 600_000
 
 /** Restarts workloads and waits until all of them are ready. */

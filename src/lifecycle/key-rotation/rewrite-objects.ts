@@ -5,25 +5,25 @@ import { type Kind, createUntypedKind, type KubeObject } from '../../kube/object
 import { findObject, listObjectPages } from '../../kube/read-objects.ts'
 import { replaceObject } from '../../kube/write-objects.ts'
 
-/** Resources that are encrypted in etcd. The encryption configuration names the same ones. */
+/** Resources that are encrypted in etcd. The encryption configuration lists the same resources. */
 export const encryptedKinds: readonly Kind[] = [
   createUntypedKind('v1', 'Secret'),
   createUntypedKind('v1', 'ConfigMap'),
 ]
 
-/** A single object may have a megabyte. */
+/** Small, because a single object may have a size of one megabyte. */
 const pageSize = 100
 const maxConcurrent = 8
 
 export interface RewriteOptions {
-  /** Called after each page. */
+  /** Called after each page with the number of objects written so far. */
   readonly progress: (written: number) => void
   readonly signal: AbortSignal
 }
 
 /**
- * Writes every object of some kinds unchanged, so that it is encrypted with the current key. The API skips
- * unchanged objects that already use this key, so repeating it is cheap. Returns the number of objects.
+ * Writes every object of some kinds unchanged, so that it is encrypted with the current key. Objects that
+ * already use this key are skipped by the API, so a second run is cheap. Returns the number of objects.
  */
 export async function rewriteObjects(
   api: KubeClient,
@@ -43,7 +43,10 @@ export async function rewriteObjects(
   return written
 }
 
-/** Yields pages, or one complete list if etcd has compacted the revision of the pages. */
+/**
+ * Yields the objects page by page. If etcd has compacted the revision of the pages, yields one complete list
+ * instead.
+ */
 async function* listPages(
   api: KubeClient,
   kind: Kind,
@@ -57,7 +60,10 @@ async function* listPages(
   }
 }
 
-/** Returns false if the object is gone. Reads and writes again after a conflict. */
+/**
+ * Writes one object unchanged; after a conflict reads it and tries again. Returns false if the object no
+ * longer exists.
+ */
 async function rewrite(
   api: KubeClient,
   kind: Kind,
@@ -73,7 +79,7 @@ async function rewrite(
       if (!isKubeError(error, 'KUBE_CONFLICT') && !isKubeError(error, 'KUBE_NOT_FOUND')) throw error
       const { namespace, name, uid } = first.metadata
       const now: KubeObject | undefined = await findObject(api, kind, { namespace, name }, { signal })
-      // An object that was created again since then already uses the new key.
+      // An object with another uid was created after the key change, so it already uses the new key.
       object = now?.metadata.uid === uid ? now : undefined
     }
   }

@@ -41,7 +41,7 @@ interface StepOutput {
   readonly received: readonly string[]
 }
 
-/** The clock advances with every read. */
+/** Runs the rotation step of the current phase. The clock advances with every read. */
 async function runStep(
   api: FakeKeysApi,
   key: KeyName,
@@ -112,7 +112,7 @@ test('the previous key stays as long as etcd holds objects encrypted with it', a
   const api = new FakeKeysApi()
   secrets(api, 450)
   api.metrics = metricsOf(identity)
-  // This server still writes with the previous key.
+  // The fake API still encrypts with the previous key.
   await expect(runStep(api, 'encryption', identity)).rejects.toMatchObject({
     code: 'KEYS_STILL_ENCRYPTED',
     message: expect.stringContaining(
@@ -150,7 +150,7 @@ test('no key is used before every server has it, and missing servers are reporte
   const reported: string[] = []
   const report = (reason: string): void => {
     reported.push(reason)
-    // The server has read its file.
+    // From now on the server reports the new configuration.
     api.metrics = metricsOf(identity)
   }
   await runStep(api, 'encryption', identity, { report, signal: stop.signal })
@@ -184,8 +184,8 @@ const looseObject = z.looseObject({
 })
 
 /**
- * A namespace has had the next CA since noon. One pod of a Deployment started before, and one pod without a
- * controller.
+ * The namespace has had the next CA since noon. A pod of a Deployment and a pod without a controller started
+ * before noon.
  */
 function podsApi(identity: Identity): FakeKeysApi {
   const api = new FakeKeysApi()

@@ -6,7 +6,7 @@ import { type Kind, createUntypedKind, kubeObject, metadata } from '../../kube/o
 import { findObject, listObjects } from '../../kube/read-objects.ts'
 import { rootCaName } from './pod-trust.ts'
 
-/** Milliseconds that a kubelet may take to update the volumes of a running pod. */
+/** Maximum time in milliseconds until a kubelet has updated the volumes of a running pod. */
 const volumeRefreshMs = 180_000
 
 const owner = z.looseObject({
@@ -54,16 +54,19 @@ const replicaSetKind: Kind<z.infer<typeof replicaSetSchema>> = {
   schema: replicaSetSchema,
 }
 
-/** A workload that creates pods, or a pod without a controller. */
+/**
+ * A workload that creates pods. Kind `other` is a single pod whose controller cannot be restarted or does not
+ * exist.
+ */
 export interface Workload {
   readonly kind: 'Deployment' | 'DaemonSet' | 'StatefulSet' | 'other'
   readonly namespace: string
   readonly name: string
-  /** True if it is part of an addon that came with the cluster. */
+  /** True if the workload has hyperkube's addon label. */
   readonly builtIn: boolean
 }
 
-/** Finds workloads with pods that may have read the trusted CAs before their namespace got the new one. */
+/** Finds workloads with pods that may have read the trusted CAs before their namespace got the new CA. */
 export async function findStaleWorkloads(
   api: KubeClient,
   since: ReadonlyMap<string, number>,
@@ -71,7 +74,7 @@ export async function findStaleWorkloads(
 ): Promise<readonly Workload[]> {
   const { items } = await listObjects(api, podKind, { signal })
   const stale = items.filter((pod) => isStale(pod, since.get(pod.metadata.namespace) ?? 0))
-  // Many pods have one owner, which is read once.
+  // Pods are grouped by owner, so that each owner is read only once.
   const podsByOwner = Map.groupBy(stale, (pod) =>
     JSON.stringify([pod.metadata.namespace, findOwner(pod) ?? pod]),
   )
@@ -117,7 +120,7 @@ async function readWorkload(api: KubeClient, pod: Pod, signal: AbortSignal): Pro
 
 const restartable = ['Deployment', 'DaemonSet', 'StatefulSet'] as const
 
-/** NAMESPACE/NAME. */
+/** Formats the name of a workload as NAMESPACE/NAME. */
 export function formatWorkloadName({ namespace, name }: Workload): string {
   return `${namespace}/${name}`
 }

@@ -5,14 +5,17 @@ import { type Kind, kubeObject } from '../../kube/object.ts'
 import { listObjects } from '../../kube/read-objects.ts'
 import { formatObjectKey } from '../../kube/object-store.ts'
 
-/** Tokens of pods are valid for an hour; the rest allows for clock skew. */
+/** Pod tokens are valid for an hour; five minutes are added for clock skew. */
 export const tokenLifetimeMs = 65 * 60_000
 
 const schema = kubeObject.extend({ data: z.record(z.string(), z.string()).default({}) })
 const secretKind: Kind<z.infer<typeof schema>> = { apiVersion: 'v1', kind: 'Secret', schema }
 const header = z.looseObject({ kid: z.string() })
 
-/** Finds Secrets with a token that never expires and was signed with this key: NAMESPACE/NAME. */
+/**
+ * Finds Secrets with service account tokens, which never expire, that were signed with this key. Returns them
+ * as NAMESPACE/NAME.
+ */
 export async function findTokenSecrets(
   api: KubeClient,
   publicKey: string,
@@ -28,7 +31,7 @@ export async function findTokenSecrets(
     .map(({ metadata }) => formatObjectKey(metadata))
 }
 
-/** Key id that API servers write into the tokens they sign. */
+/** Computes the key id that API servers write into the tokens they sign. */
 export function computeKeyId(publicKey: string): string {
   const der = createPublicKey(publicKey).export({ type: 'spki', format: 'der' })
   return createHash('sha256').update(der).digest('base64url')

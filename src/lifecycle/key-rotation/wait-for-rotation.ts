@@ -17,18 +17,18 @@ import { restartWorkloads } from './restart-workloads.ts'
 import { encryptedKinds, rewriteObjects } from './rewrite-objects.ts'
 import { tokenLifetimeMs, findTokenSecrets } from './token-secrets.ts'
 
-/** A cluster whose hosts have all reached a phase, and the options of the rotation. */
+/** A cluster in which all hosts have reached a phase of the rotation, and options for the next step. */
 export interface RotationContext extends RotationWaitOptions {
   readonly identity: Identity
   readonly api: KubeClient
   readonly etcd: Pick<EtcdClient, 'read'>
-  /** True if pods of user workloads may be restarted. */
+  /** True if pods of user workloads may be restarted. Workloads of addons are always restarted. */
   readonly restartPods: boolean
-  /** Called with the number of objects written so far. */
+  /** Called with the number of rewritten objects so far. */
   readonly progress: (written: number) => void
 }
 
-/** Returns findings that make the next phase unsafe. */
+/** Runs a rotation step. Returns findings that make the next phase unsafe. */
 type RunRotationStep = (cluster: RotationContext) => Promise<readonly Finding[]>
 
 export interface RotationStep {
@@ -36,7 +36,10 @@ export interface RotationStep {
   readonly run: RunRotationStep
 }
 
-/** What must happen in the cluster before a key leaves a phase. Most phases need nothing. */
+/**
+ * Returns the step that must be done in the cluster before a key leaves a phase; undefined if the phase needs
+ * none.
+ */
 export function findRotationStep(key: KeyName, phase: ReplacementPhase): RotationStep | undefined {
   return rotationSteps.get(`${key} ${phase}`)
 }
@@ -61,7 +64,10 @@ const rotationSteps: ReadonlyMap<string, RotationStep> = new Map<
   ],
 ])
 
-/** Programs read trusted CAs when they start, so pods that started before are restarted. */
+/**
+ * Waits until pods trust the new CA. Programs read trusted CAs only when they start, so older pods are
+ * restarted.
+ */
 async function waitForPodTrust(cluster: RotationContext): Promise<readonly Finding[]> {
   const { identity, api, restartPods, signal } = cluster
   const { replacement } = identity.cas.kubernetes
@@ -156,7 +162,10 @@ async function confirmPreviousGone(cluster: RotationContext): Promise<readonly F
   return []
 }
 
-/** Reads etcd directly instead of relying on the API. */
+/**
+ * Throws if etcd still contains objects that are encrypted with the previous key. Reads etcd directly,
+ * because the API does not show the key.
+ */
 async function requireNothingLeft({ identity, etcd, signal }: RotationContext): Promise<void> {
   const replacement = identity.encryption?.replacement
   if (replacement === undefined || replacement.phase === 'trust') return

@@ -8,7 +8,10 @@ import { journalFields, type LogLine, parseJournalLine, truncateMessage } from '
 import { readWindowsLog } from './windows-log.ts'
 import type { LogTime, LogQuery } from './log-query.ts'
 
-/** Arguments for journalctl. Each value from outside is part of a single argument, never a separate one. */
+/**
+ * Builds the command line of journalctl. Each user-supplied value is part of one argument with a fixed
+ * prefix, so it cannot add options.
+ */
 export function buildJournalArgs(query: LogQuery): Argv {
   const { components, since, until, lines, follow = false } = query
   return [
@@ -22,12 +25,14 @@ export function buildJournalArgs(query: LogQuery): Argv {
     ...(until === undefined ? [] : [`--until=${formatLogTime(until)}`]),
     ...(lines === undefined ? [] : [`--lines=${lines}`]),
     ...(needsReverse(query) ? ['--reverse'] : []),
-    // With --follow alone journalctl would start with ten lines.
+    // Without --no-tail, `journalctl --follow` would print only the last ten lines of the past.
     ...(follow ? ['--follow', ...(lines === undefined ? ['--no-tail'] : [])] : []),
   ]
 }
 
-/** With --since, journalctl counts --lines from the start unless it reads in reverse. */
+/**
+ * True if journalctl must read in reverse. With --since and without --reverse, --lines counts from the start.
+ */
 function needsReverse({ since, lines, follow = false }: LogQuery): boolean {
   return since !== undefined && lines !== undefined && !follow
 }
@@ -41,13 +46,13 @@ export interface ReadLogOptions {
   readonly signal: AbortSignal
 }
 
-/** Reads the log of a host line by line and masks secrets. Needs no agent and changes nothing. */
+/** Reads the log of a host line by line and masks secrets. Changes nothing and does not use the agent. */
 export async function* readHostLog(
   remote: Remote,
   query: LogQuery,
   { mask, signal }: ReadLogOptions,
 ): AsyncGenerator<LogLine> {
-  /** Secrets may span lines, so that each component has its own masking state. */
+  /** A secret may span several lines, so each component has its own masking state. */
   const masks = new Map<string, (line: string) => string>()
   for await (const line of readLines(remote, query, signal)) {
     const maskLine = masks.get(line.component) ?? mask.lines()

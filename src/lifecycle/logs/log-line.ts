@@ -11,27 +11,27 @@ export interface LogLine {
   readonly message: string
 }
 
-/** In characters. Some programs write whole files into one line. */
+/** Maximum length in characters, because some programs write whole files into one line. */
 const maxMessageLength = 16 << 10
 
-/** Text, or an array of bytes if the message is not valid text. */
+/** A journal field: a string, or an array of bytes if the content is not valid text. */
 const field = z.union([z.string(), z.array(z.int().min(0).max(255)).transform(decodeBytes)])
 
 const journalEntry = z.looseObject({
   __REALTIME_TIMESTAMP: z.coerce.number().int(),
   MESSAGE: field.nullish(),
   PRIORITY: z.coerce.number().int().catch(6),
-  /** The unit that the message is about, also if systemd itself wrote it. */
+  /** The unit that the message is about, even if systemd wrote the message. */
   UNIT: z.string().optional(),
   _SYSTEMD_UNIT: z.string().optional(),
 })
 
-/** Required journal fields; the timestamp is always included. */
+/** Journal fields to request. journalctl always includes the timestamp. */
 export const journalFields: readonly string[] = ['MESSAGE', 'PRIORITY', 'UNIT', '_SYSTEMD_UNIT']
 
 /**
- * Parses one line of `journalctl -o json`. Undefined for any other line, because a login shell may print a
- * greeting.
+ * Parses one line of `journalctl -o json`. Returns undefined for any other line, such as the greeting of a
+ * login shell.
  */
 export function parseJournalLine(host: string, text: string): LogLine | undefined {
   const parsed = journalEntry.safeParse(parseJson(text))
@@ -53,7 +53,10 @@ function decodeBytes(bytes: readonly number[]): string {
   return Buffer.from(bytes).toString('utf8')
 }
 
-/** Truncates a message for display. Secrets must be masked before, on the whole message. */
+/**
+ * Truncates a message for display. The whole message must be masked before, because a cut secret would not be
+ * recognized.
+ */
 export function truncateMessage(message: string): string {
   return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength)}…`
 }

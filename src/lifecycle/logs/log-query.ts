@@ -1,12 +1,12 @@
-/** A time, or a number of milliseconds ago by the clock of the host. */
+/** A point in time, or a number of milliseconds before now by the clock of the host. */
 export type LogTime = { readonly at: Date } | { readonly ago: number }
 
 export interface LogQuery {
   readonly components: readonly string[]
   readonly since?: LogTime
   readonly until?: LogTime
-  /** Only the last lines, at most this many. */
+  /** Maximum number of lines; the last ones are returned. */
   readonly lines?: number
-  /** Also lines that are written from now on. */
+  /** True to also return lines that are written from now on. */
   readonly follow?: boolean
 }

@@ -6,10 +6,10 @@ export interface Timed {
 export interface MergeOptions {
   /**
    * Milliseconds for which an item is held back, in case another source still emits an earlier one. With
-   * Infinity the output is sorted if each source is.
+   * Infinity the output is sorted, if each source is sorted.
    */
   readonly windowMs: number
-  /** Milliseconds from any starting point. */
+  /** Monotonic clock in milliseconds, from any starting point. */
   readonly now?: () => number
 }
 
@@ -18,7 +18,7 @@ const maxBuffered = 1000
 
 interface BufferedItem<T> {
   readonly item: T
-  /** When the item was received. */
+  /** Time at which the item was received, from `now`. */
   readonly receivedAt: number
 }
 
@@ -31,9 +31,7 @@ export interface SourceBuffer<T> {
 
 export type MergeStep = { readonly take: number } | { readonly wait: number } | { readonly ended: true }
 
-/**
- * Decides the next step: take the first item of a buffer, wait for some milliseconds or a new item, or end.
- */
+/** Decides the next step: take the first item of a buffer, wait for a time or for a new item, or end. */
 export function chooseNext<T extends Timed>(
   buffers: readonly SourceBuffer<T>[],
   now: number,
@@ -54,8 +52,8 @@ export function chooseNext<T extends Timed>(
 }
 
 /**
- * Merges all sources by time; equal times keep the order of the sources. Items that are out of order within a
- * source stay so: nothing is lost.
+ * Merges all sources by time. Items with equal times keep the order of the sources. Items of an unsorted
+ * source are not reordered, and no item is lost.
  */
 export async function* mergeByTime<T extends Timed>(
   sources: readonly AsyncIterable<T>[],
@@ -105,7 +103,7 @@ export async function* mergeByTime<T extends Timed>(
   }
 }
 
-/** Waits until woken or until the time is over. */
+/** Waits until `wake` is called or the time has passed. */
 async function waitOrWake(milliseconds: number, onWake: (wake: () => void) => void): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = Number.isFinite(milliseconds) ? setTimeout(resolve, milliseconds) : undefined

@@ -7,7 +7,7 @@ import type { LogLine } from './log-line.ts'
 
 type LogRequest = Extract<HostCallBody, { type: 'logs' }>
 
-/** Reads the log files of components on a Windows host through the hyperkube program there. */
+/** Reads the component logs of a Windows host through the hyperkube program on that host. */
 export async function* readWindowsLog(
   remote: Remote,
   query: LogQuery,

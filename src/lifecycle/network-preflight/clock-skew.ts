@@ -1,30 +1,31 @@
 import type { Finding } from '../../contract/finding.ts'
 import { formatDuration } from '../../kit/duration.ts'
 
-/** The clock of a host, as read by the operator. All in milliseconds. */
+/** The clock of a host, as read by the operator. All times are in milliseconds. */
 export interface ClockReading {
   readonly host: string
-  /** Operator time when the request was sent and when the response arrived. */
+  /** Operator's time when the request was sent. */
   readonly sentAt: number
   readonly receivedAt: number
-  /** Host time at some moment between the two. */
+  /** Time of the host at some moment between `sentAt` and `receivedAt`. */
   readonly time: number
 }
 
-/** Synchronized clocks do not differ this much. etcd itself warns from one second on. */
+/** Synchronized clocks differ by less. etcd warns from one second on. */
 const warningMs = 2000
 /**
- * Service account tokens are accepted up to one minute early. Two hosts that are each within half a minute of
- * the rest accept each other's tokens.
+ * Service account tokens are accepted up to one minute early. If two hosts each deviate by at most half a
+ * minute, they accept each other's tokens.
  */
 const errorMs = 30_000
 
 /**
- * Finds clocks that differ from the others. The operator's own clock is one of them, because it signs
- * certificates. Deviation is measured from the median, so that a single wrong clock is identified.
+ * Finds clocks that differ from the others. The operator's clock is checked too, because it sets the validity
+ * of certificates. Deviation is measured from the median, so a single wrong clock is identified.
  */
 export function checkClockSkew(readings: readonly ClockReading[]): readonly Finding[] {
-  // Assumes the midpoint of request and response; the error is at most half the round trip.
+  // Assumes that the host read its clock halfway between request and response. The error is at most half the
+  // round trip.
   const clocks = readings.map(({ host, sentAt, receivedAt, time }) => ({
     host,
     offset: time - (sentAt + receivedAt) / 2,
@@ -43,7 +44,8 @@ export function checkClockSkew(readings: readonly ClockReading[]): readonly Find
 }
 
 /**
- * With two middle values, takes the one closer to the operator's clock, which a person can check directly.
+ * Returns the median. Of two middle values, takes the one closer to the operator's clock, because the
+ * operator can check that clock directly.
  */
 function findMedian(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)

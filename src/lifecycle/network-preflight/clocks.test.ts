@@ -3,7 +3,10 @@ import { checkClockSkew } from './clock-skew.ts'
 
 const noon = 1_794_717_090_000
 
-/** Checks clocks that are ahead by these seconds; each responds after 40 ms. */
+/**
+ * Checks clocks that are ahead by the given seconds. Each host responds after the round trip, by default 40
+ * ms.
+ */
 function checkSkew(offsets: Readonly<Record<string, number>>, roundTrip = 40) {
   return checkClockSkew(
     Object.entries(offsets).map(([host, seconds]) => ({
@@ -43,7 +46,7 @@ test('of two the one that is not ours is named, whichever way it is off', () => 
 })
 
 test('the round trip does not count as skew', () => {
-  // With a round trip of four seconds the clock may have been read at any moment of it.
+  // With a round trip of four seconds, the host may have read its clock at any moment in between.
   expect(checkSkew({ a: 3.9 }, 4000)).toEqual([])
   expect(checkSkew({ a: 4.1 }, 4000)).toHaveLength(1)
 })

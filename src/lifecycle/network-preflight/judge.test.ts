@@ -8,11 +8,11 @@ type FailureOf = (
   connection: RequiredConnection,
 ) => NetworkProbeOutcome | Omit<NetworkProbeResult, 'milliseconds'> | undefined
 
-/** Findings of a cluster in which the given connections fail. */
+/** Returns the findings for a cluster in which the given connections fail. */
 function findProblems(options: PeersOptions, fail: FailureOf, listened = true) {
   const peers = buildPeers(options)
   return findNetworkProblems(
-    // The order must not matter.
+    // The result must not depend on the order of connections.
     listRequiredConnections(peers, listPeerNames(peers))
       .toReversed()
       .map((connection) => {

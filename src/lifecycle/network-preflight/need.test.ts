@@ -57,7 +57,7 @@ test.each([1, 2, 3, 4, 5, 7, 500])(
       expect(times.size).toBe(count > 1 ? count : 0)
       for (const matching of times.values()) expect(matching).toHaveLength(expected)
     }
-    // No pair occurs twice.
+    // Each connection occurs only once.
     expect(new Set(connections.map(formatConnection)).size).toBe(connections.length)
   },
 )
@@ -67,9 +67,10 @@ test('five hundred hosts ask each other as often as they are, not as often as th
   const connections = listAll(peers)
   expect(connections.length).toBeLessThan(500 * 10)
   const [cp1, w1] = ['cp1', 'w1'].map((host) => connections.filter(({ from }) => from.host === host).length)
-  // Three API servers, and UDP to three nodes.
+  // w1 connects to three API servers, and by UDP to three nodes.
   expect(w1).toBe(6)
-  // All kubelets, two etcd ports and the API of the two others, and UDP.
+  // cp1 connects to 499 kubelets, to three ports (two of etcd, one of the API) of each other control plane,
+  // and by UDP to three nodes.
   expect(cp1).toBe(499 + 2 * 3 + 3)
 })
 

@@ -7,7 +7,7 @@ import type { Peer } from './peer.ts'
 import type { ConnectionResult } from './probe-connections.ts'
 import { countHeaderBytes } from './probe-target.ts'
 
-/** Converts probe results into findings: one for each host and kind of problem. */
+/** Converts probe results to findings: one for each kind of problem and host. */
 export function findNetworkProblems(results: readonly ConnectionResult[]): readonly Finding[] {
   const problemsByKind = Map.groupBy(results.toSorted(compareConnections), classifyResult)
   return problemOrder.flatMap((kind) =>
@@ -15,7 +15,7 @@ export function findNetworkProblems(results: readonly ConnectionResult[]): reado
   )
 }
 
-/** Makes findings independent of the order of the responses. */
+/** Sorts results, so that findings do not depend on the order of the responses. */
 function compareConnections(
   { connection: a }: ConnectionResult,
   { connection: b }: ConnectionResult,
@@ -35,7 +35,8 @@ function classifyResult({
   if (outcome === 'ok') return undefined
   if (connection.port.protocol === 'udp') return outcome === 'too-big' ? 'smaller' : 'lost'
   if (outcome === 'unexpected-response') return 'other'
-  // The component that has the port is stopped or listens at another address: not a network problem.
+  // A component uses this port but is stopped or listens at another address, so this is not a network
+  // problem.
   if (outcome === 'refused' && !listened) return undefined
   return 'blocked'
 }
@@ -102,7 +103,7 @@ const outcomeTexts: Readonly<Record<NetworkProbeOutcome, string>> = {
   'too-big': '',
 }
 
-/** Describes which connections fail; those with the same problem are listed together. */
+/** Describes which connections fail. Ports with the same failing hosts are listed together. */
 function describeConnections({ side, results }: FailureGroup): string {
   const other = side === 'to' ? 'from' : 'to'
   const problems = [...Map.groupBy(results, ({ connection }) => formatPort(connection.port))].map(
@@ -167,7 +168,10 @@ function buildFirewallCommand({ os, firewalls }: Peer, ports: readonly RequiredP
   return 'nft list ruleset shows the rules of the host; otherwise check firewalls and security groups in between'
 }
 
-/** Failures of one host: all connections that it cannot open, or all that cannot be opened to it. */
+/**
+ * Failures of one host: all connections that it cannot open (`from`), or all that others cannot open to it
+ * (`to`).
+ */
 interface FailureGroup {
   readonly side: 'from' | 'to'
   readonly host: string
@@ -175,8 +179,8 @@ interface FailureGroup {
 }
 
 /**
- * Groups failures under as few hosts as possible: the firewall of one host is one problem, however many
- * connections fail. With equal sizes the target host wins, because packets are mostly dropped there.
+ * Groups failures under as few hosts as possible, because one firewall can block many connections. Of two
+ * equally large groups the one of the target host is taken, because packets are mostly dropped there.
  */
 function groupFailures(failures: readonly ConnectionResult[]): readonly FailureGroup[] {
   const failureGroups: FailureGroup[] = []

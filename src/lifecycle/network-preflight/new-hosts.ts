@@ -3,7 +3,7 @@ import type { Op } from '../../contract/op.ts'
 /** Components that accept connections from other hosts. */
 const serverComponents: ReadonlySet<string> = new Set(['etcd', 'kube-apiserver', 'kubelet', 'flanneld'])
 
-/** Hosts that get one of these components for the first time. Their connections have not been tested yet. */
+/** Finds hosts that get a server component for the first time. Their connections have not been tested yet. */
 export function findNewHosts(ops: ReadonlyMap<string, readonly Op[]>): ReadonlySet<string> {
   const isFirstInstall = ({ target, action, component }: Op): boolean =>
     target === 'service' && action === 'create' && serverComponents.has(component)

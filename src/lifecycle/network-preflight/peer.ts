@@ -8,7 +8,7 @@ export type PeerRole = 'etcd' | 'control-plane' | 'node'
 /** Firewall managers for which hyperkube knows the command that opens a port. */
 export type HostFirewall = 'firewalld' | 'ufw'
 
-/** A host as its peers connect to it. */
+/** A host with the data that its peers need to connect. */
 export interface Peer {
   readonly host: string
   readonly address: string
@@ -21,10 +21,10 @@ export interface Peer {
   readonly firewalls: readonly HostFirewall[]
 }
 
-/** For interfaces without a known MTU. */
+/** Used for interfaces whose MTU is unknown. */
 const defaultMtu = 1500
 
-/** Lists the hosts with known facts, by name. */
+/** Lists the hosts whose facts are known, sorted by name. */
 export function listPeers(cluster: Cluster, facts: ReadonlyMap<string, Facts>): readonly Peer[] {
   const topology = buildTopology(cluster, facts)
   const { mtu: flannelMtu } = cluster.spec.network.flannel

@@ -13,16 +13,17 @@ export interface ConnectionResult {
   readonly connection: RequiredConnection
   readonly result: NetworkProbeResult
   /**
-   * True if the agent of the target host listened. Otherwise the component itself listens, or nothing does.
+   * True if the agent of the target host listened on the port. Otherwise the port is used by its component,
+   * or is closed.
    */
   readonly listened: boolean
 }
 
-/** Longer than one batch takes, including timeouts. */
+/** Milliseconds; longer than one batch takes, including timeouts. */
 const listenMs = 30_000
 
 /**
- * Lets new hosts listen and all hosts probe, in batches that end before the listeners do. Connections that
+ * Makes new hosts listen and all hosts probe. Each batch ends before the listeners time out. Connections that
  * cannot be probed are left out.
  */
 export async function probeConnections(
@@ -36,7 +37,7 @@ export async function probeConnections(
   return results
 }
 
-/** Splits connections so that no host probes more targets in a batch than one request allows. */
+/** Splits connections into batches, because one request to a host allows only `maxTargets` probes. */
 export function splitIntoRounds(
   connections: readonly RequiredConnection[],
   maxTargets = maxProbeTargets,
@@ -68,7 +69,7 @@ async function probeBatch(
     )
     return nested.flat()
   } finally {
-    // A host that does not receive this request closes its ports after a timeout.
+    // A host that does not receive this request closes its ports after `listenMs`.
     await Promise.allSettled(
       [...opened].map(async ([host, { token }]) =>
         agents.get(host)?.request({ type: 'stop-listening', token }, 'stopped-listening'),
@@ -78,8 +79,8 @@ async function probeBatch(
 }
 
 /**
- * Opened ports by host. Hosts with a running cluster do not listen, because a component may be about to use
- * the port.
+ * Makes the target hosts listen. Returns the opened ports by host. Only new hosts may listen, because on
+ * other hosts a component may be about to use the port.
  */
 async function listen(
   agents: ProbeAgents,

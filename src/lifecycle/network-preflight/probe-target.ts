@@ -8,8 +8,8 @@ export interface OpenedPorts extends Listening {
 }
 
 /**
- * Smaller packet sizes that are tried as well, to find what gets through: common MTUs of links and tunnels.
- * Every link must carry the last one.
+ * Smaller packet sizes to try, to find the largest one that arrives. They are common MTUs of links and
+ * tunnels; every link supports the smallest.
  */
 const fallbackSizes = [8900, 4000, 1500, 1480, 1460, 1450, 1420, 1400, 1350, 1280, 576]
 
@@ -21,11 +21,12 @@ export function buildProbeTarget(
   const { address } = to
   const listening = opened?.[port.protocol].includes(port.port) === true ? opened : undefined
   if (port.protocol === 'tcp') {
-    // If the component itself listens, an accepted connection is enough.
+    // The probe sends a token only if the agent listens. If the component itself listens, an accepted
+    // connection is enough.
     const token = listening === undefined ? {} : { token: listening.token }
     return { protocol: 'tcp', address, port: port.port, ...token }
   }
-  // Once there is a pod network the kernel has the port, and does not answer.
+  // The port is used by the pod network, where the kernel does not answer probes.
   if (listening === undefined) return undefined
   const sizes = [from.packetBytes, ...fallbackSizes.filter((size) => size < from.packetBytes)]
   return {
@@ -37,7 +38,7 @@ export function buildProbeTarget(
   }
 }
 
-/** Bytes of the IP and UDP headers of a packet. */
+/** Returns the size of the IP and UDP headers of a packet, in bytes. */
 export function countHeaderBytes(address: string): number {
   return isIP(address) === 6 ? 48 : 28
 }

@@ -9,8 +9,8 @@ export interface RequiredConnection {
 }
 
 /**
- * Lists the connections that involve a new host. Their number grows with hosts times control planes, because
- * each node tests only three other nodes.
+ * Lists the connections that involve a new host. Each node tests only three other nodes, so the number does
+ * not grow with the square of the hosts.
  */
 export function listRequiredConnections(
   peers: readonly Peer[],
@@ -38,16 +38,16 @@ function withRole(peers: readonly Peer[], role: PeerRole): readonly Peer[] {
   return peers.filter(({ roles }) => roles.has(role))
 }
 
-/** The role of hosts that need a port; undefined means all hosts. */
+/** Returns the role of the hosts that connect to a port; undefined means all hosts. */
 function findSourceRole({ component, port }: RequiredPort): PeerRole | undefined {
   if (component === 'kube-apiserver') return undefined
-  // Only etcd members connect to each other.
+  // Only etcd members connect to the peer port of etcd.
   return component === 'etcd' && port === 2380 ? 'etcd' : 'control-plane'
 }
 
 /**
- * Pod traffic, from each node to three others: the next one by name, and two far away, because similar names
- * are often in the same rack. Each node is therefore also the target of three.
+ * Lists connections for pod traffic from each node to three others: the next one by name, and two far away.
+ * Similar names are often in the same rack. Each node is also the target of three others.
  */
 function buildRing(nodes: readonly Peer[]): readonly RequiredConnection[] {
   const count = nodes.length

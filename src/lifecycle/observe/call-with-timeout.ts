@@ -2,7 +2,8 @@ import { formatDuration } from '../../kit/duration.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 
 /**
- * Fails after the timeout even if the work ignores its signal, so that a hanging host counts as unreachable.
+ * Calls `work` and fails after the timeout even if `work` ignores its signal. A hanging host then counts as
+ * unreachable.
  */
 export async function callWithTimeout<T>(
   timeoutMs: number,

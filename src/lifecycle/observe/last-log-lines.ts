@@ -5,7 +5,9 @@ import { readWindowsLog } from '../logs/windows-log.ts'
 export type LastLogLines = ReadonlyMap<string, readonly string[]>
 
 const linesPerService = 5
-/** If more services are down, single log lines do not help. */
+/**
+ * Maximum number of services whose logs are read. If more services are down, single log lines do not help.
+ */
 const maxServices = 4
 
 const logScript = `

@@ -7,22 +7,22 @@ import { AgentLink } from '../agent-link.ts'
 import { formatAgentHint, buildHostCommand } from '../host-program.ts'
 import { callWithTimeout } from './call-with-timeout.ts'
 
-/** What the agent of a host reports. */
+/** What the agent of a host reports, or why it is unreachable. */
 export type AgentObservation =
   | {
       readonly state: 'reachable'
-      /** Version of hyperkube. */
+      /** hyperkube version of the agent. */
       readonly version: string
       /** Missing if the agent is too old to report health. */
       readonly health?: HostHealth
       readonly provisional?: HostProvisionalChange
-      /** Empty unless requested. */
+      /** Empty unless the options request certificates. */
       readonly certificates: readonly InstalledCertificate[]
     }
   | { readonly state: 'unreachable'; readonly reason: string }
 
 export interface AgentObserveOptions {
-  /** Runs every probe now instead of returning the last results. */
+  /** True to run every probe now instead of returning the last results. */
   readonly fresh: boolean
   readonly certificates: boolean
   readonly signal: AbortSignal
@@ -30,7 +30,7 @@ export interface AgentObserveOptions {
 
 /** A healthy agent is already listening and answers at once. */
 const helloTimeoutMs = 8000
-/** A probe may take seconds until it times out. */
+/** Long, because a probe may take seconds until it times out. */
 const healthTimeoutMs = 30_000
 
 export async function observeAgent(
@@ -67,7 +67,7 @@ export async function observeAgent(
   }
 }
 
-/** Returns undefined if an older agent refuses the request. Fails if the connection is lost. */
+/** Requests the health of a host. Returns undefined if the agent is too old to know the request. */
 async function requestHealth(link: AgentLink, fresh: boolean): Promise<HostHealth | undefined> {
   try {
     return (await link.request({ type: 'health', fresh }, 'health')).health

@@ -9,10 +9,13 @@ import { type HostHealthObservation, type HostObserveOptions, observeHost } from
 
 export type HealthResult = { readonly healthy: true } | { readonly healthy: false; readonly reason: string }
 
-/** The health of a cluster at one time: each host, and what the operator observes of the whole. */
+/**
+ * The health of a cluster at one time: the state of each host, and of etcd, the API and nodes as the operator
+ * reaches them.
+ */
 export interface ClusterHealthObservation {
   readonly at: Date
-  /** All endpoints of the cluster, also those of hosts that were left out. */
+  /** All endpoints of the cluster, including hosts that were not observed. */
   readonly endpoints: readonly HostEndpoint[]
   readonly hosts: readonly HostHealthObservation[]
   readonly etcd:
@@ -38,7 +41,7 @@ export interface ObserveOptions extends HostObserveOptions {
   readonly only?: ReadonlySet<string>
 }
 
-/** If only one member in three is up, each of the others must time out first. */
+/** Long enough if two of three members are down: each request to them must time out first. */
 const etcdTimeoutMs = 20_000
 const apiTimeoutMs = 12_000
 

@@ -4,10 +4,10 @@ import { nodeKind } from '../cluster-objects/node.ts'
 import type { ClusterClient } from '../cluster-client.ts'
 import type { ObserveDeps } from './observe-cluster.ts'
 
-/** A healthy member or server answers at once; others are skipped. Milliseconds. */
+/** A healthy etcd member or API server answers at once. A slower one counts as unreachable. */
 export const serverTimeoutMs = 3000
 
-/** Observes a cluster as an operator: through ssh connections to its hosts. */
+/** Creates the connections of an observation. The operator reaches the cluster through ssh to its hosts. */
 export function createObserveDeps(
   { api, etcd, apiReady }: Pick<ClusterClient, 'api' | 'etcd' | 'apiReady'>,
   connect: ObserveDeps['connect'],

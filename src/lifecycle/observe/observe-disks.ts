@@ -5,11 +5,11 @@ import { findHostProgram } from '../host-program.ts'
 /** An almost full file system. */
 export interface FullDisk {
   readonly mounted: string
-  /** From 0 to 1. */
+  /** Used share of the file system, from 0 to 1. */
   readonly usedShare: number
 }
 
-/** A program of a unit that is missing or empty. */
+/** A program that a systemd unit starts and that is missing or empty. */
 export interface MissingProgram {
   readonly service: string
   readonly path: string
@@ -20,7 +20,10 @@ export interface DiskState {
   readonly programs: readonly MissingProgram[]
 }
 
-/** Arguments: unit names. Reports what an agent would, for hosts where no agent answers. */
+/**
+ * Prints the state of disks and of the programs of the given units. The agent reports the same, but it may
+ * not answer.
+ */
 const inspectScript = `
 df -Pk / /var/lib/etcd /var/lib/kubelet /var/lib/containerd 2>/dev/null | sed -n 's/^/disk /p'
 for unit in "$@"; do
@@ -46,7 +49,7 @@ export async function observeDiskState(
   return parseDiskState(stdout)
 }
 
-/** Above this share etcd and kubelets fail, or are about to. */
+/** From this share on, etcd and kubelets fail or are about to fail. */
 const fullShare = 0.98
 
 export function parseDiskState(text: string): DiskState {
@@ -61,6 +64,6 @@ export function parseDiskState(text: string): DiskState {
     const [, service = '', path = ''] = /^program (\S+)\.service (.+)$/.exec(line) ?? []
     return path === '' ? [] : [{ service, path }]
   })
-  // Directories on the same file system are listed once.
+  // Several directories may be on the same file system, which is listed only once.
   return { disks: [...new Map(disks).values()], programs }
 }

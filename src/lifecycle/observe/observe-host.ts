@@ -14,22 +14,22 @@ export interface Unreachable {
   readonly hint?: string
 }
 
-/** One host, as observed by ssh and as its agent reports. */
+/** The state of one host, as observed by ssh and as reported by its agent. */
 export interface HostHealthObservation extends HostServicesObservation, DiskState {
   readonly endpoint: HostEndpoint
-  /** Undefined if the host was reached. Otherwise nothing else is known of the host. */
+  /** Undefined if the host was reached. If set, all other fields are empty. */
   readonly unreachable: Unreachable | undefined
   readonly agent: AgentObservation
-  /** Last lines of unhealthy services. */
+  /** Last log lines of unhealthy services. */
   readonly logs: LastLogLines
 }
 
 export interface HostObserveOptions extends AgentObserveOptions {
-  /** Also reads disks, programs and last log lines, which explain problems. */
+  /** True to also read disks, programs and last log lines, which help to explain problems. */
   readonly deep: boolean
 }
 
-/** A running host accepts a login within seconds; any other does not answer at all. */
+/** A running host accepts a login within seconds. */
 const loginTimeoutMs = 12_000
 /** Timeout for reading units and files. */
 const inspectTimeoutMs = 12_000
@@ -58,7 +58,7 @@ export async function observeHost(
           ).catch(() => emptyDiskState)
         : emptyDiskState,
     ])
-    // A host without a known agent and without known services counts as unreachable.
+    // If neither the agent nor the service manager answers, the host counts as unreachable.
     if (serviceResult.status === 'rejected' && agent.state === 'unreachable') throw serviceResult.reason
     const services = serviceResult.status === 'fulfilled' ? serviceResult.value : noServices
     const observed = { endpoint, unreachable: undefined, agent, ...services, ...diskState }
@@ -82,7 +82,7 @@ export function buildUnreachableHost(
   return { endpoint, unreachable, agent, ...noServices, ...emptyDiskState, logs: new Map() }
 }
 
-/** Services whose logs may explain the problem. */
+/** Lists services whose logs may explain a problem. */
 function listUnhealthyServices({
   services,
   agent,
@@ -100,7 +100,7 @@ function listUnhealthyServices({
 function toUnreachable(error: unknown): Unreachable {
   if (!(error instanceof HyperkubeError)) return { code: 'HOST_UNREACHABLE', reason: formatError(error) }
   const { code, message, hint } = error
-  // For the operator, a timeout and a lost connection mean the same.
+  // For the operator, a timeout and a lost connection both mean that the host is unreachable.
   const isUnreachable = code === 'SSH_UNREACHABLE' || code === 'SSH_LOST' || code === 'TIMED_OUT'
   return {
     code: isUnreachable ? 'HOST_UNREACHABLE' : code,

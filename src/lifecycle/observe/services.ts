@@ -8,19 +8,19 @@ import type { HostEndpoint } from '../host-endpoints.ts'
 export interface ServiceStatus {
   readonly name: string
   readonly state: 'active' | 'starting' | 'stopped' | 'failed' | 'missing'
-  /** Number of restarts after the service ended by itself. */
+  /** Number of automatic restarts. */
   readonly restarts: number
-  /** Whether the service starts with the host, if known. */
+  /** True if the service starts when the host boots; undefined if unknown. */
   readonly enabled?: boolean
 }
 
 export interface HostServicesObservation {
-  /** Version of hyperkube on the host; undefined if not installed. */
+  /** hyperkube version on the host; undefined if hyperkube is not installed. */
   readonly version: string | undefined
   readonly services: readonly ServiceStatus[]
 }
 
-/** Services of a host according to its roles, in start order. */
+/** Lists the services that a host runs according to its roles, in start order. */
 export function listServiceNames({ etcd, api, manager, flannel, node }: HostEndpoint): string[] {
   return [
     'hyperkube-agent',
@@ -33,7 +33,10 @@ export function listServiceNames({ etcd, api, manager, flannel, node }: HostEndp
   ]
 }
 
-/** Arguments: unit names. Changes nothing and needs no agent. */
+/**
+ * Prints the installed hyperkube version and the state of the given units. Changes nothing and does not use
+ * the agent.
+ */
 const servicesScript = `
 readlink /opt/hyperkube/current || echo
 systemctl show --property=Id,LoadState,ActiveState,NRestarts,UnitFileState "$@"
@@ -75,7 +78,10 @@ async function readWindowsServices(
 
 type WindowsService = HostCallResponseOf<'services'>['services'][number]
 
-/** The Windows service manager does not count restarts; the agent does. */
+/**
+ * Converts the status of a Windows service. Restarts come from the agent, because the Windows service manager
+ * does not count them.
+ */
 function toServiceStatus({ name, state, enabled, restarts = 0 }: WindowsService): ServiceStatus {
   return { name, state, restarts, ...(enabled === undefined ? {} : { enabled }) }
 }
@@ -102,7 +108,7 @@ export function parseServiceStatus(block: string): ServiceStatus {
         ? 'active'
         : ActiveState === 'failed'
           ? 'failed'
-          : // systemd has its own state while a service restarts.
+          : // systemd reports `activating` while a service restarts.
             ActiveState === 'activating' || ActiveState === 'reloading'
             ? 'starting'
             : 'stopped'

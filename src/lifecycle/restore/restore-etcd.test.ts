@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(async () => rm(directory, { recursive: true }))
 
 interface RunSetup {
-  /** Members that have not received their data in an earlier run. */
+  /** Members that did not receive their data in an earlier run. */
   readonly hostsWithoutData?: readonly string[]
   readonly newMembers?: RestoreSpec['newMembers']
   readonly staleRestores?: RestoreSpec['staleRestores']
@@ -40,7 +40,7 @@ interface RunSetup {
   readonly signal?: AbortSignal
 }
 
-/** Runs a restore; returns all requests in order, and the error if it failed. */
+/** Runs a restore. Returns all requests in order, and the error if the restore failed. */
 async function runRestore({
   hostsWithoutData = ['cp1', 'cp2'],
   newMembers = [],
@@ -109,7 +109,7 @@ const expectedSteps = [
   ['cp1 end-restore', 'cp2 end-restore'],
 ]
 
-/** Hosts of a step run concurrently, so that each step is sorted. */
+/** Splits requests into steps and sorts each step, because the hosts of a step run concurrently. */
 function splitIntoSteps(done: readonly string[], sizes: readonly number[]): string[][] {
   let from = 0
   return sizes.map((size) => done.slice(from, (from += size)).toSorted())

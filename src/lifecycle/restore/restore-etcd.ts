@@ -16,7 +16,7 @@ import { type EmitEvent, reportStep } from '../event-stream.ts'
 import { collectSecrets, type ClusterInputs } from '../cluster-inputs.ts'
 import { componentsToStop } from './restore-ops.ts'
 
-/** The archive with the data of one member. */
+/** Local archive file with the etcd data of one member. */
 export interface RestoreArchive {
   readonly path: string
   readonly size: number
@@ -27,26 +27,26 @@ export interface RestoreSpec {
   readonly restore: EtcdRestoreId
   /** Names of all members. */
   readonly members: readonly string[]
-  /** By host name, for members that have not received their data in an earlier run. */
+  /** Archives by host name, for members that did not receive their data in an earlier run. */
   readonly archives: ReadonlyMap<string, RestoreArchive>
   /** Members on which etcd is not installed yet. */
   readonly newMembers: readonly NewEtcdMember[]
   /**
-   * Hosts that are no longer members and still have the state of a restore that will never end: its id by
-   * host name.
+   * Ids of abandoned restores, by host name. These hosts are no longer etcd members but still store the state
+   * of such a restore.
    */
   readonly staleRestores: ReadonlyMap<string, string>
 }
 
 export interface NewEtcdMember {
   readonly plan: NodePlan
-  /** Ops to run on the host. */
+  /** Ops of the complete plan of the host. */
   readonly ops: readonly Op[]
 }
 
 export interface EtcdRestoreOptions {
   readonly claim: Claim
-  /** Source of files for hosts without internet access. */
+  /** Air-gap bundle with the files for hosts that cannot download them. */
   readonly bundle?: OpenBundle | undefined
   readonly emit: EmitEvent
   readonly now: () => Date
@@ -54,8 +54,8 @@ export interface EtcdRestoreOptions {
 }
 
 /**
- * Replaces the data of every etcd member. Steps that can fail without harm come before anything stops.
- * Kubelets, controllers and API servers stop before etcd. Nothing is started: the following `up` does that.
+ * Replaces the data of every etcd member. Steps that can fail without harm come before any component stops.
+ * Kubelets, controllers and API servers stop before etcd. The following `up` starts all components again.
  */
 export async function restoreEtcd(
   inputs: ClusterInputs,
@@ -85,8 +85,8 @@ export async function restoreEtcd(
       step: 'stop',
       title: 'stop kubelets, controllers and API servers; pods keep running',
       hosts: linuxHosts.map(({ name }) => name),
-      // Their current work belongs to the discarded state, and an API server without etcd takes minutes to
-      // stop gracefully.
+      // Components are killed: their current work belongs to the discarded state, and an API server without
+      // etcd takes minutes to stop gracefully.
       work: stop(componentsToStop, true),
     },
     { step: 'stop-etcd', title: 'stop etcd', hosts: members, work: stop(['etcd'], false) },
@@ -146,8 +146,8 @@ async function runOnHosts(
 }
 
 /**
- * Installs etcd without its service on a new member: started without data it would bootstrap an empty
- * cluster.
+ * Installs etcd on a new member without its service. If etcd started without data, it would bootstrap an
+ * empty cluster.
  */
 async function prepareMember(
   inputs: ClusterInputs,

@@ -3,7 +3,8 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 
 /**
- * Components that act on the state of the API. Runtimes and networks keep running, and with them the pods.
+ * Components that act on the state of the API. Container runtimes and networks keep running, so pods keep
+ * running too.
  */
 export const componentsToStop = [
   'kubelet',
@@ -13,15 +14,15 @@ export const componentsToStop = [
   'kube-apiserver',
 ]
 
-/** A host and its ops. */
+/** A host that takes part in a restore, and its ops. */
 export interface RestoredHost {
   readonly plan: NodePlan
   readonly ops: readonly Op[]
-  /** True for etcd members, whose data is replaced. */
+  /** True for an etcd member: its data is replaced. */
   readonly member: boolean
 }
 
-/** Ops of a restore on a host, before everything starts again. */
+/** Lists the ops of the restore on a host, without the later start of components. */
 export function listRestoreOps(host: RestoredHost): Op[] {
   const data: Op = {
     component: 'etcd',
@@ -34,7 +35,10 @@ export function listRestoreOps(host: RestoredHost): Op[] {
   return [...listStopOps(host), ...(host.member ? [data] : [])]
 }
 
-/** Ops of the following `up`: every stopped service starts, also where nothing else changes. */
+/**
+ * Lists the ops of the `up` that follows a restore. Every stopped service is started, even on hosts without
+ * other changes.
+ */
 export function listOpsAfterRestore(host: RestoredHost): Op[] {
   const started = new Set(
     host.ops.filter(({ action }) => action === 'start' || action === 'restart').map(({ name }) => name),
@@ -45,7 +49,10 @@ export function listOpsAfterRestore(host: RestoredHost): Op[] {
   return [...host.ops, ...starts]
 }
 
-/** A service that is not installed yet cannot be stopped, and Windows hosts take no part in a restore. */
+/**
+ * Lists the services that a restore stops. Services that are not installed yet are left out, and Windows
+ * hosts take no part in a restore.
+ */
 function listStopOps({ plan, ops, member }: RestoredHost): Op[] {
   if (plan.os !== 'linux') return []
   const created = new Set(ops.filter(({ action }) => action === 'create').map(({ name }) => name))

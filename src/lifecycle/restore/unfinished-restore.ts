@@ -2,12 +2,12 @@ import type { EtcdRestoreProgress, EtcdRestoreId } from '../../contract/etcd-res
 import type { Finding } from '../../contract/finding.ts'
 import { formatNames } from '../../rollout/format-names.ts'
 
-/** By host name. */
+/** Progress of the restore on each host, by host name. */
 export type RestoreProgressByHost = ReadonlyMap<string, EtcdRestoreProgress>
 
 /**
- * Members with data of different restores must not start together, so that every other change is refused
- * until the restore has ended.
+ * Reports an unfinished restore. Until it ends every other change is refused, because members with data of
+ * different restores must not start together.
  */
 export function checkUnfinishedRestore(restores: RestoreProgressByHost): Finding[] {
   if (restores.size === 0) return []
@@ -32,8 +32,8 @@ export function checkUnfinishedRestore(restores: RestoreProgressByHost): Finding
 }
 
 /**
- * Finds the restore to resume: one of the same snapshot for the same members, and no other beside it. If
- * undefined, every member receives its data again.
+ * Finds the restore to resume. It must have the same snapshot and members, and no host may have another
+ * restore. Undefined means that every member receives its data again.
  */
 export function findRestoreToResume(
   restores: RestoreProgressByHost,
@@ -45,7 +45,7 @@ export function findRestoreToResume(
   return isSame ? { id: first.id, snapshot, members } : undefined
 }
 
-/** Hosts that have the data of exactly this restore. */
+/** Lists hosts that have received the data of this restore. */
 export function listHostsWithData(restores: RestoreProgressByHost, id: string): ReadonlySet<string> {
   const withData = [...restores].filter(
     ([, restore]) => restore.id === id && restore.state === 'data-restored',

@@ -5,23 +5,25 @@ import { type Kind, kubeObject, type Manifest } from '../../kube/object.ts'
 import { findObject, listObjects } from '../../kube/read-objects.ts'
 import { applyObject, deleteKubeObject } from '../../kube/write-objects.ts'
 
-/** State of a pod that must prove that its node works. */
+/** State of a smoke test pod, which proves that its node works. */
 export type SmokeTestPod =
   | { readonly ready: true; readonly address: string }
-  /** An ended pod, for example on a node without room for the pod, does not start again. */
+  /**
+   * `ended` is set if the pod has ended and will not start again, for example because its node had no room.
+   */
   | { readonly ready: false; readonly reason: string; readonly ended?: true }
 
-/** Pods that do nothing, one for each node. */
+/** Manages smoke test pods: one idle pod for each node. */
 export interface SmokeTestPods {
-  /** Replaces an ended pod. */
+  /** Creates the pod of a node. A pod that has ended is replaced. */
   create(node: string, image: string): Promise<void>
-  /** By node name. */
+  /** Returns the pods by node name. */
   list(): Promise<ReadonlyMap<string, SmokeTestPod>>
   remove(): Promise<void>
 }
 
 const namespace = 'kube-system'
-/** Identifies the pods, also those left by an interrupted run. */
+/** Label of smoke test pods. It also finds pods that an interrupted run has left behind. */
 export const smokeTestLabel = 'hyperkube.dev/smoke-test'
 
 const podSchema = kubeObject.extend({
@@ -81,7 +83,7 @@ export function createSmokeTestPods(api: KubeClient): SmokeTestPods {
   }
 }
 
-/** The scheduler must place the pod, which proves that the scheduler works too. */
+/** Builds a pod that the scheduler must assign to the node, so the test covers the scheduler too. */
 function buildManifest(node: string, image: string): Manifest {
   return {
     apiVersion: 'v1',

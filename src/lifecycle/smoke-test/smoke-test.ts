@@ -12,25 +12,25 @@ export interface SmokeTestOptions {
   readonly plans: readonly NodePlan[]
   readonly sessions: ReadonlyMap<string, Pick<Session, 'request'>>
   readonly pods: SmokeTestPods
-  /** Address and port of a service that every node can reach: the one of the API. */
+  /** Address and port of a service that every node can reach: the API service. */
   readonly service: { readonly address: string; readonly port: number }
   readonly emit: EmitEvent
   readonly now: () => Date
   readonly signal: AbortSignal
-  /** Milliseconds. */
   readonly timeoutMs?: number
 }
 
 /**
- * Number of peer pods that each node probes: enough to detect a broken network, without probing thousands.
+ * Maximum number of peer pods that each node probes: enough to detect a broken network without thousands of
+ * probes.
  */
 const maxPeers = 3
-/** No process listens on this port: a refusal from the kernel of the pod is the expected response. */
+/** Port on which no process listens. The expected response is a refusal by the kernel of the pod. */
 const closedPort = 9
 
 /**
- * Proves that a cluster works: a pod on every node, reachable from other nodes, and a reachable service. The
- * pods use the one image that every node has, so that nothing is pulled.
+ * Proves that a cluster works: a pod runs on every node, other nodes reach it, and a service is reachable.
+ * The pods use an image that every node already has, so nothing is pulled.
  */
 export async function runSmokeTest(options: SmokeTestOptions): Promise<void> {
   const { pods } = options
@@ -40,12 +40,12 @@ export async function runSmokeTest(options: SmokeTestOptions): Promise<void> {
       findReachProblem(options),
     )
   } finally {
-    // Also after an interruption. The next run takes over pods that remain.
+    // Pods are removed even after an interrupt. If that fails, the next run uses the remaining pods.
     await pods.remove().catch(() => undefined)
   }
 }
 
-/** Polls until there is no problem, and reports the current one meanwhile. */
+/** Polls until `findProblem` returns undefined. Meanwhile emits the current problem. */
 async function waitUntil(
   { emit, now, signal, timeoutMs = 120_000 }: SmokeTestOptions,
   condition: string,
@@ -75,7 +75,7 @@ async function findPodProblem({ plans, pods }: SmokeTestOptions): Promise<string
     const pod = podsBefore.get(node?.name ?? '')
     return pod === undefined || (!pod.ready && pod.ended === true)
   })
-  // A namespace accepts pods only after its controllers have prepared it.
+  // Creation may fail until the controllers have prepared the namespace, so the caller retries.
   await settleAll(missing.map(async (plan) => pods.create(plan.node?.name ?? '', findImage(plan))))
   const podsByNode = new Map([
     ...(await pods.list()),
@@ -97,7 +97,7 @@ async function findReachProblem({
 }: SmokeTestOptions): Promise<string | undefined> {
   const podsByNode = await pods.list()
   const findAddress = (plan: NodePlan | undefined): string | undefined => {
-    // Windows does not respond on a closed port: a reachable pod looks like an unreachable one.
+    // Windows does not answer on a closed port, so reachable and unreachable pods cannot be distinguished.
     if (plan?.os === 'windows') return undefined
     const pod = podsByNode.get(plan?.node?.name ?? '')
     return pod?.ready === true ? pod.address : undefined
@@ -105,7 +105,7 @@ async function findReachProblem({
   const problems = await settleAll(
     plans.map(async ({ host, os }, index) => {
       const session = sessions.get(host)
-      // The agent of a Windows host does not run these probes.
+      // The agent of a Windows host cannot run these probes.
       if (session === undefined || os === 'windows') return []
       const others = Array.from({ length: Math.min(maxPeers, plans.length - 1) }, (_, step) => {
         const plan = plans[(index + step + 1) % plans.length]
@@ -130,8 +130,8 @@ async function findReachProblem({
 }
 
 /**
- * A closed port of a pod refuses, which only the kernel of the pod can do, and only if packets travel both
- * ways.
+ * True if the destination answered. A refusal by the closed port counts, because only the kernel of the pod
+ * can send it.
  */
 function isReached({ outcome }: NetworkProbeResult, port: number): boolean {
   return outcome === 'ok' || (port === closedPort && outcome === 'refused')

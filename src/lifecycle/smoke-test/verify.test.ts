@@ -8,7 +8,7 @@ import { runSmokeTest } from './smoke-test.ts'
 const plans = ['cp1', 'w1', 'w2'].map((host) => buildHostPlan(host, ['worker']))
 
 interface RunSetup {
-  /** State of the pod of a node after its creation. */
+  /** Returns the state of the pod of a node after its creation. */
   readonly pod?: (node: string) => SmokeTestPod
   readonly outcome?: (host: string, address: string) => NetworkProbeOutcome
 }

@@ -5,16 +5,14 @@ import { describeReference, toReference } from '../../addons/reference.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { KubeCallOptions } from '../../kube/request.ts'
 
-/** Whether the objects of an installed addon are ready, whatever cluster.yml desires by now. */
+/** Readiness of the objects of an installed addon, even if cluster.yml no longer contains the addon. */
 export interface AddonReadiness {
   readonly name: string
   readonly ready: boolean
   readonly reason?: string
 }
 
-/**
- * Checks all installed addons. Workloads that run on every node may miss as many pods as nodes are not ready.
- */
+/** Checks all installed addons. A DaemonSet may lack as many pods as there are nodes that are not ready. */
 export async function checkAddonReadiness(
   api: KubeClient,
   notReadyNodes: number,

@@ -6,7 +6,7 @@ import type { HostHealthObservation } from '../observe/observe-host.ts'
 import type { ClusterHealthObservation } from '../observe/observe-cluster.ts'
 import type { AddonReadiness } from './addon-readiness.ts'
 
-/** Number of healthy ones, and of all. */
+/** Number of healthy items, and of all items. */
 export interface HealthyCount {
   readonly healthy: number
   readonly total: number
@@ -15,7 +15,7 @@ export interface HealthyCount {
 export interface EtcdStatus extends HealthyCount {
   readonly quorum: boolean
   readonly leader?: string
-  /** Bytes of the largest database. */
+  /** Size of the largest database of a member, in bytes. */
   readonly size?: number
   readonly alarms: readonly Alarm['alarm'][]
 }
@@ -30,17 +30,17 @@ export interface CertificateExpiry {
 
 /** Status of the whole cluster. */
 export interface ObservedClusterStatus {
-  /** The version in cluster.yml. */
+  /** The Kubernetes version in cluster.yml. */
   readonly kubernetes: string
   readonly hosts: HealthyCount
   readonly nodes: HealthyCount
   readonly etcd: EtcdStatus
   readonly api: HealthyCount
-  /** The certificate that expires first, among reachable hosts. */
+  /** The certificate that expires first, among those of reachable hosts. */
   readonly expiry?: CertificateExpiry
   /** Undefined if the API does not answer. */
   readonly addons?: readonly AddonReadiness[]
-  /** Recent actions of agents, the newest first. */
+  /** Recent actions of agents, newest first. */
   readonly actions: readonly (HealAction & { readonly host: string })[]
   readonly paused: readonly (HealPause & { readonly host: string })[]
 }
@@ -111,7 +111,10 @@ function listExpiries({ endpoint: { host }, agent }: HostHealthObservation): Cer
   })
 }
 
-/** The file may contain anything. */
+/**
+ * Inspects a certificate. Returns undefined for invalid text, because the file on the host may have any
+ * content.
+ */
 function tryInspect(pem: string): CertificateFacts | undefined {
   try {
     return inspectCertificate(pem)

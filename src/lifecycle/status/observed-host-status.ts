@@ -13,23 +13,23 @@ import type { NotReadyReason } from '../cluster-access.ts'
 import type { HostEndpoint } from '../host-endpoints.ts'
 import type { HostServicesObservation } from '../observe/services.ts'
 
-/** Status of one host. Parts that the host does not run are undefined. */
+/** Status of one host. Fields of components that the host does not run are undefined. */
 export interface ObservedHostStatus {
   readonly host: string
-  /** Set only if the host does not run Linux. */
+  /** Undefined if the host runs Linux. */
   readonly os?: 'windows'
-  /** Why the host was not reached; undefined if it was. */
+  /** Why the host is unreachable; undefined if it was reached. */
   readonly unreachable: NotReadyReason
   readonly version: string | undefined
   readonly services: HostServicesObservation['services']
   readonly etcd?: HealthResult
   readonly api?: HealthResult
   readonly node?: HealthResult & { readonly version?: string }
-  /** The active provisional change, or the one that was rolled back. */
+  /** The provisional change of the host, either active or rolled back. */
   readonly provisional?: HostProvisionalChange
-  /** Why the agent does not answer; undefined if it does. */
+  /** Why the agent does not answer; undefined if it answers. */
   readonly agentError?: string
-  /** Components that are not healthy according to the agent. */
+  /** Components that the agent reports as not healthy. */
   readonly unhealthy?: readonly ComponentHealth[]
   readonly paused?: HealPause
 }
@@ -64,7 +64,7 @@ function buildHostStatus(
   }
 }
 
-/** True if everything on a host is healthy. A component in state `healing` counts as healthy. */
+/** True if all components of a host are healthy. A component in state `healing` counts as healthy. */
 export function isHostHealthy({
   unreachable,
   services,

@@ -13,14 +13,14 @@ import { type Node, nodeKind } from '../cluster-objects/node.ts'
 import { explainNotReady } from '../cluster-objects/node-readiness.ts'
 import { type HealthResult, toHealthResult } from '../observe/observe-cluster.ts'
 
-/** What the API knows of a host. Undefined members were not reported. */
+/** What the API reports about a host. Fields that were not reported are undefined. */
 export interface ReportedHost {
-  /** Name of the node. */
+  /** Node name of the host. */
   readonly host: string
   /** True if the last heartbeat of the agent is older than the timeout. */
   readonly heartbeatExpired: boolean
   readonly node?: HealthResult & { readonly version?: string }
-  /** Written by the agent and the controllers. */
+  /** Status of the Host object, written by the agent and the controllers. */
   readonly status: HostStatus
 }
 
@@ -28,14 +28,16 @@ export interface ReportedHost {
 export interface ReportedStatus {
   /** Undefined if no controller manager has ever been leader. */
   readonly summary?: ClusterStatus
-  /** When the leader, which writes the summary, last renewed its lease. */
+  /** Time when the leader last renewed its lease. The leader writes the summary. */
   readonly leaderRenewedAt?: string
   readonly hosts: readonly ReportedHost[]
 }
 
-/** Settings of the controller manager, passed in because lifecycle does not import it. */
+/**
+ * Settings of the controller manager. The caller passes them, because lifecycle does not import the manager.
+ */
 export interface ControllerSettings {
-  /** The leader election lease. */
+  /** Lease of the leader election. */
   readonly lease: NamespacedName
   /** Age in milliseconds from which the heartbeat of an agent counts as expired. */
   readonly heartbeatTimeoutMs: number
@@ -80,7 +82,10 @@ function buildReportedHost(
   host: string,
   status: HostStatus,
   node: Node | undefined,
-  /** Earlier heartbeats count as expired. A heartbeat in the future comes from another clock and is valid. */
+  /**
+   * Older heartbeats count as expired. A heartbeat in the future comes from a clock that is ahead, and is
+   * valid.
+   */
   oldestHeartbeat: number,
 ): ReportedHost {
   const version = node?.status?.nodeInfo?.kubeletVersion
@@ -97,7 +102,10 @@ function buildReportedHost(
   }
 }
 
-/** True if everything reported of a host is healthy. A component in state `healing` counts as healthy. */
+/**
+ * True if everything that was reported about a host is healthy. A component in state `healing` counts as
+ * healthy.
+ */
 export function isReportedHealthy({ heartbeatExpired, node, status }: ReportedHost): boolean {
   const { components = [], failing = [], etcd } = status
   return (

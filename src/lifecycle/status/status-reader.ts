@@ -5,7 +5,7 @@ import { type KubeApiAccess, parseKubeconfig } from '../../kube/kubeconfig.ts'
 import { issueOperatorCredentials } from '../operator-credentials.ts'
 import { type ControllerSettings, type ReportedStatus, readReportedStatus } from './reported-status.ts'
 
-/** Reads the status that a cluster reports through the API; needs no ssh. */
+/** Reads the status that a cluster reports through its API, without ssh. */
 export interface StatusReader extends Disposable {
   readonly servers: readonly string[]
   read(now: Date): Promise<ReportedStatus>
@@ -15,7 +15,7 @@ export interface StatusReaderOptions extends ControllerSettings {
   readonly signal: AbortSignal
 }
 
-/** Uses only the text of a kubeconfig. */
+/** Creates a reader from the text of a kubeconfig. */
 export function createKubeconfigStatusReader(
   kubeconfig: string,
   file: string,
@@ -26,14 +26,14 @@ export function createKubeconfigStatusReader(
 
 export interface IdentityAccess {
   readonly identity: Identity
-  /** The name of the operator. */
+  /** Name of the operator. */
   readonly operator: string
-  /** API servers as operators reach them. */
+  /** URLs of the API servers, as operators reach them. */
   readonly servers: readonly string[]
   readonly now: Date
 }
 
-/** Uses the identity of the cluster and connects directly to its API servers. */
+/** Creates a reader from the identity of the cluster. It connects directly to the API servers. */
 export async function createIdentityStatusReader(
   { identity, operator, servers, now }: IdentityAccess,
   options: StatusReaderOptions,
@@ -45,7 +45,10 @@ export async function createIdentityStatusReader(
   return createStatusReader({ servers, ca, credentials }, options)
 }
 
-/** Milliseconds. A healthy API answers at once; longer than usual, as there is no other source. */
+/**
+ * A healthy API answers at once. The timeout is longer than usual, because there is no other source of the
+ * status.
+ */
 const requestTimeoutMs = 15_000
 
 function createStatusReader(

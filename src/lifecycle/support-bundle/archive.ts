@@ -12,8 +12,8 @@ export interface SupportContents {
 }
 
 /**
- * Streams a tar archive of all entries. Nothing is buffered, so that the manifest, which lists the entries,
- * is the last file.
+ * Streams a tar archive of all entries. Entries are not buffered, so the manifest, which lists them, is the
+ * last file.
  */
 export async function* streamSupportArchive(
   entries: AsyncIterable<SupportEntry>,

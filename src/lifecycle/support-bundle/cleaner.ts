@@ -1,15 +1,15 @@
 import type { SecretMask } from '../../kit/mask-secrets.ts'
 import { toPrintable } from '../../kit/printable.ts'
 
-/** In characters. Of longer texts the end is kept, which is the newest part. */
+/** Maximum length in characters. Of a longer text only the end is kept, which is the newest part. */
 const maxLength = 4 << 20
 
-/** Removes secrets and control characters from foreign texts. */
+/** Removes secrets and control characters from collected texts. */
 export interface Cleaner {
   text(text: string): string
-  /** A document, as JSON. */
+  /** Cleans a document and formats it as JSON. */
   json(document: unknown): string
-  /** Lines of JSON, each cleaned alone; any other line is cleaned as text. */
+  /** Cleans a text of JSON lines, each line separately. A line that is not JSON is cleaned as text. */
   lines(text: string): string
 }
 

@@ -19,7 +19,10 @@ export interface ClusterCollectOptions {
   readonly signal: AbortSignal
 }
 
-/** Listed kinds, and what is kept of their objects. Secrets and ConfigMaps are never requested. */
+/**
+ * Kinds of objects to list, each with the function that redacts them. Secrets and ConfigMaps are never
+ * requested.
+ */
 const listedKinds: readonly (readonly [file: string, apiVersion: string, kind: string, keep: Redact])[] = [
   ['nodes.json', 'v1', 'Node', redactNode],
   ['pods.json', 'v1', 'Pod', redactPod],
@@ -28,7 +31,10 @@ const listedKinds: readonly (readonly [file: string, apiVersion: string, kind: s
 ]
 type Redact = (object: KubeObject) => object
 
-/** Collects what the API and etcd report of the cluster, as far as they answer. */
+/**
+ * Collects what the API and etcd report about the cluster. A file whose source does not answer is omitted
+ * with the reason.
+ */
 export async function* collectClusterFiles(options: ClusterCollectOptions): AsyncGenerator<SupportEntry> {
   const { api, etcd, mask, formatReason, signal } = options
   const cleaner = createCleaner(mask)
@@ -48,7 +54,7 @@ export async function* collectClusterFiles(options: ClusterCollectOptions): Asyn
   const isApiReady = servers.some((server) => server.ready)
   for (const [file, apiVersion, kind, redact] of listedKinds) {
     yield collect(file, async () => {
-      // Each list would only time out.
+      // Without a ready API server every list request would only time out.
       if (!isApiReady) throw new HyperkubeError('KUBE_UNREACHABLE', 'no API server is ready')
       const { items } = await listObjects(api, createUntypedKind(apiVersion, kind), { signal })
       return { apiVersion: 'hyperkube.dev/v1', kind: `${kind}List`, items: items.map(redact) }

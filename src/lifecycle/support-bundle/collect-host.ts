@@ -16,19 +16,22 @@ import { tryCollect, type SupportEntry } from './support-entry.ts'
 export interface HostCollectOptions {
   readonly services: readonly string[]
   readonly since: LogTime
-  /** Per component. */
+  /** Maximum number of log lines for each component. */
   readonly lines: number
   readonly mask: SecretMask
   readonly formatReason: (error: unknown) => string
   readonly signal: AbortSignal
 }
 
-/** Milliseconds for one command. */
+/** Timeout of one command, in milliseconds. */
 const commandTimeoutMs = 30_000
-/** Milliseconds for the whole inspection through PowerShell, which is slow. */
+/** Timeout of the whole inspection, in milliseconds. It is long, because PowerShell is slow. */
 const inspectTimeoutMs = 180_000
 
-/** Collects all files of a host. If its agent does not answer, only the files from the agent are omitted. */
+/**
+ * Collects all files of a host. If the agent does not answer, only the files that come from the agent are
+ * omitted.
+ */
 export async function* collectHostFiles(
   remote: Remote,
   options: HostCollectOptions,
@@ -59,7 +62,7 @@ export async function* collectHostFiles(
     yield collect(`${name}.log`, async () => collectLog(remote, name, options, cleaner))
 }
 
-/** Collects what the hyperkube program and the agent of a Windows host report. */
+/** Collects what the hyperkube program and the agent on a Windows host report. */
 async function* collectWindowsFiles(
   remote: Remote,
   { formatReason, signal }: HostCollectOptions,
@@ -72,7 +75,7 @@ async function* collectWindowsFiles(
     cleaner.json((await requestOnce(remote, { type: 'facts', host }, 'facts', signal)).facts),
   )
   yield collect('plan.json', async () => {
-    // No plan has an empty digest, so that the agent returns the last plan, whichever it is.
+    // No plan has an empty digest, so the agent returns the last plan in any case.
     const { plan } = await requestOnce(
       remote,
       { type: 'previous-plan', differentFrom: '' },
@@ -119,7 +122,10 @@ const formatters: Readonly<
   text: (cleaner, output, stderr) => cleaner.text(stderr === '' ? output : `${output}\n${stderr}`),
 }
 
-/** Plans contain no secrets of hyperkube. Files of users may contain anything. */
+/**
+ * Removes the contents of user files from a plan, because they may contain secrets. Other parts of a plan
+ * never do.
+ */
 function redactExtraFiles(plan: NodePlan): NodePlan {
   return {
     ...plan,

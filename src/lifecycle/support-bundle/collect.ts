@@ -8,13 +8,13 @@ export interface SupportHost {
   readonly services: readonly string[]
 }
 
-/** Result for a host: the number of its files, or why there are none. */
+/** Result for a host: the number of collected files, or why none were collected. */
 export type HostCollectResult = { readonly files: number } | { readonly reason: string }
 
 export interface CollectOptions extends Omit<HostCollectOptions, 'services' | 'formatReason'> {
   readonly hosts: readonly SupportHost[]
   readonly connect: (host: string) => Promise<Remote>
-  /** Entries of the cluster as a whole. */
+  /** Entries about the cluster as a whole. */
   readonly cluster: AsyncIterable<SupportEntry>
   readonly formatReason: (host: string, error: unknown) => string
   readonly onHostDone: (host: string, outcome: HostCollectResult) => void
@@ -24,7 +24,8 @@ export interface CollectOptions extends Omit<HostCollectOptions, 'services' | 'f
 const maxConcurrentHosts = 8
 
 /**
- * Collects everything from all reachable hosts. An unreachable host is reported and does not stop the others.
+ * Collects the files of the cluster and of all reachable hosts. An unreachable host is reported and does not
+ * stop the others.
  */
 export async function* collectSupportFiles(options: CollectOptions): AsyncGenerator<SupportEntry> {
   const { hosts, cluster } = options

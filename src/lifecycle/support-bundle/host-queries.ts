@@ -1,14 +1,16 @@
 import type { Argv } from '../../kit/command.ts'
 import { logRoot, hyperkubeProgram, stateRoot } from '../../plan/linux/paths.ts'
 
-/** A command of the host to run. It needs no agent and changes nothing. */
+/** A command to run on the host. It changes nothing and does not use the agent. */
 export interface HostQuery {
   readonly file: string
   readonly argv: Argv
   readonly format: 'text' | 'json' | 'lines' | 'plan'
 }
 
-/** Properties of units, without command lines and environments, which may contain passwords. */
+/**
+ * Unit properties to read. Command lines and environments are left out, because they may contain passwords.
+ */
 const unitProperties = [
   'Id',
   'LoadState',
@@ -37,7 +39,7 @@ export function listHostQueries(host: string, services: readonly string[]): read
       argv: ['tail', '-n', '3000', `${stateRoot}/agent/journal.ndjson`],
       format: 'lines',
     },
-    // Logs that agents captured before they restarted a component.
+    // Logs that the agent captured before it restarted a component.
     textQuery(
       'captured.log',
       'find',

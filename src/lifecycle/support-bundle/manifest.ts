@@ -8,17 +8,17 @@ const manifestSchema = z.strictObject({
   created: z.iso.datetime(),
   /** The hyperkube version that created the bundle. */
   hyperkube: z.string(),
-  /** All hosts; with a reason if a host was not reached. */
+  /** All hosts. `reason` is set if a host was not reached. */
   hosts: z.array(z.strictObject({ host: z.string(), reason: z.string().optional() })),
   files: z.array(
     z.strictObject({ path: z.string(), size: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
   ),
-  /** Missing entries, and why they are missing. */
+  /** Missing entries, with the reason. */
   omitted: z.array(z.strictObject({ item: z.string(), reason: z.string() })),
-  /** What a bundle never contains, for people who want to share it. */
+  /** Kinds of data that a bundle never contains, so that people know what they share. */
   excluded: z.array(z.string()),
 })
-/** Contents of a support bundle. */
+/** Manifest of a support bundle. */
 export type SupportManifest = z.infer<typeof manifestSchema>
 
 export const supportManifestFormat: Format<SupportManifest> = {

@@ -1,4 +1,4 @@
-/** Yields items of all sources as they arrive. Reads at most this many sources at the same time. */
+/** Yields the items of all sources as they arrive. Reads at most `maxConcurrent` sources at the same time. */
 export async function* mergeConcurrently<T>(
   sources: readonly AsyncIterable<T>[],
   maxConcurrent: number,

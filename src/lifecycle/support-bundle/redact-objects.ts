@@ -9,7 +9,10 @@ const container = z.object({
   ports: z.array(anyObject).optional(),
 })
 
-/** Fields of a pod that are kept: commands, environments and volumes may contain confidential data. */
+/**
+ * Fields of a pod that are kept. Commands, environments and volumes are left out, because they may contain
+ * confidential data.
+ */
 const pod = z.object({
   metadata: z.object({
     name: z.string(),
@@ -45,12 +48,11 @@ export function redactNode(object: KubeObject): object {
   return { ...rest, status: remaining }
 }
 
-/** Drops the managed fields. */
 export function redactObject(object: KubeObject): object {
   return dropManagedFields(object)
 }
 
-/** The last-applied annotation repeats the whole object, so that it is dropped too. */
+/** Drops the managed fields. Also drops the last-applied annotation, because it repeats the whole object. */
 function dropManagedFields({ metadata, ...rest }: KubeObject): Record<string, unknown> {
   const { managedFields: _, annotations = {}, ...remaining } = metadata
   const keptAnnotations = Object.entries(annotations).filter(

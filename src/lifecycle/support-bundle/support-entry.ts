@@ -4,7 +4,7 @@ export interface SupportFile {
   readonly text: string
 }
 
-/** An entry that is missing, and why. */
+/** An entry that could not be collected, with the reason. */
 export interface OmittedEntry {
   readonly item: string
   readonly reason: string
@@ -16,7 +16,7 @@ export function isSupportFile(entry: SupportEntry): entry is SupportFile {
   return 'path' in entry
 }
 
-/** Reads one file, or returns why it is missing. Fails only if aborted. */
+/** Reads one file, or returns the reason why it is missing. Throws only if aborted. */
 export async function tryCollect(
   path: string,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import { buildTestLock } from '../../plan/testing/fixtures.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { ClusterInputs } from '../cluster-inputs.ts'
 
-/** For tests: inputs for a cluster, with a new identity unless one is given. */
+/** For tests: inputs of a cluster. Creates an identity unless one is given. */
 export async function buildClusterInputs(cluster: Cluster, identity?: Identity): Promise<ClusterInputs> {
   const { name } = cluster.metadata
   return {

@@ -10,16 +10,16 @@ import type { RunningProgram, Remote } from '../../ssh/remote.ts'
 import { Session } from '../session.ts'
 import type { EventBody } from '../event-stream.ts'
 
-/** Events of a host that applies a stage, including the end of the run. */
+/** Returns the events of a host that applies a stage, including the end of the run. */
 export type AgentScript = (host: string, through: Stage) => AsyncIterable<EventBody>
 
 export interface ScriptedAgent {
   readonly run: AgentScript
   /** Facts that the host returns. */
   readonly facts?: Facts
-  /** Ops that a diff returns. */
+  /** Ops that the host returns for a diff request. */
   readonly ops?: readonly Op[]
-  /** Replaces the default response. */
+  /** Returns a response that replaces the default one; undefined keeps the default. */
   readonly respond?: (request: AgentRequest['body']) => AgentResponse['body'] | undefined
   /** Collects the requests that the host received. */
   readonly requests: { push(request: AgentRequest['body']): unknown }
@@ -27,12 +27,12 @@ export interface ScriptedAgent {
   readonly remote?: Partial<Remote>
 }
 
-/** Every run succeeds without further events. */
+/** A run that succeeds without other events. */
 export const successfulRun: AgentScript = async function* () {
   yield { type: 'run-ended', result: { outcome: 'done' } }
 }
 
-/** For tests: a session with an agent that does nothing and emits the events of a script. */
+/** For tests: a session with an agent that changes nothing and emits the events of a script. */
 export function scriptedSession(host: string, scripted: ScriptedAgent): Session {
   const remote: Remote = {
     host,

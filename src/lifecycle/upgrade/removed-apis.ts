@@ -2,18 +2,18 @@ import { parseVersion } from '../../catalog/version.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { KubeClient } from '../../kube/client.ts'
 
-/** A deprecated API that a client has used since the server started. */
+/** A deprecated API that clients have used since the API server started. */
 export interface DeprecatedApi {
-  /** As in apiVersion: policy/v1beta1. */
+  /** Value of apiVersion, for example policy/v1beta1. */
   readonly version: string
   readonly resource: string
-  /** The release without the API: 1.38. */
+  /** The first Kubernetes release without the API, for example 1.38. */
   readonly removedIn: string
 }
 
 const metricPattern = /^apiserver_requested_deprecated_apis\{(?<labels>[^}]*)\} 1$/gm
 
-/** Parses the metrics of an API server. */
+/** Parses the metrics of an API server and returns the deprecated APIs in use. */
 export function parseDeprecatedApis(metrics: string): DeprecatedApi[] {
   return [...metrics.matchAll(metricPattern)].flatMap(({ groups }) => {
     const labels = new Map(
@@ -31,7 +31,7 @@ export function parseDeprecatedApis(metrics: string): DeprecatedApi[] {
   })
 }
 
-/** Finds APIs in use that the desired version does not serve any more. */
+/** Finds APIs in use that the desired version no longer serves. */
 export function findRemovedApis(desiredVersion: string, apis: readonly DeprecatedApi[]): Finding[] {
   const [, minor] = parseVersion(desiredVersion)
   const removedApis = apis.filter(({ removedIn }) => parseVersion(removedIn)[1] <= minor)
@@ -44,7 +44,7 @@ export function findRemovedApis(desiredVersion: string, apis: readonly Deprecate
   }))
 }
 
-/** Queries every server, because each one counts only its own requests. */
+/** Checks the APIs in use. Every server is queried, because each one counts only its own requests. */
 export async function checkRemovedApis(
   api: KubeClient,
   servers: readonly string[],
@@ -54,7 +54,7 @@ export async function checkRemovedApis(
     servers.map(async (server) =>
       api.text({ method: 'GET', path: '/metrics', server, once: true, timeout: 15_000 }).then(
         parseDeprecatedApis,
-        // Another check reports unreachable servers.
+        // Unreachable servers are reported by another check.
         () => [],
       ),
     ),

@@ -1,7 +1,7 @@
 import { compareVersions, parseVersion } from '../../catalog/version.ts'
 import type { Finding } from '../../contract/finding.ts'
 
-/** Versions that run now, without a leading v. */
+/** Kubernetes versions that run now, without a leading v. */
 export interface RunningVersions {
   /** Versions of API servers. */
   readonly servers: readonly string[]
@@ -12,7 +12,7 @@ export interface RunningVersions {
 /** Maximum number of minor versions that a kubelet may be older than its API servers. */
 const maxKubeletSkew = 3
 
-/** Checks a change of the Kubernetes version; also valid when an interrupted upgrade is resumed. */
+/** Checks a change of the Kubernetes version, including the resumption of an interrupted upgrade. */
 export function checkVersionChange(desiredVersion: string, running: RunningVersions): Finding[] {
   return [
     ...findDowngrade(desiredVersion, running),
@@ -54,7 +54,10 @@ function findSkippedMinors(desiredVersion: string, { servers }: RunningVersions)
   ]
 }
 
-/** Unreachable nodes count too, because they come back with their current kubelet. */
+/**
+ * Finds kubelets that are too old for the desired version. Unreachable nodes count too, because they come
+ * back with their current kubelet.
+ */
 function findKubeletSkew(desiredVersion: string, { kubelets }: RunningVersions): Finding[] {
   return [...kubelets]
     .filter(([, version]) => readMinor(desiredVersion) - readMinor(version) > maxKubeletSkew)

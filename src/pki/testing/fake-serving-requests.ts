@@ -5,18 +5,18 @@ import { loadX509, type X509 } from '../x509.ts'
 
 export type FakeName = { readonly type: 'dns' | 'ip' | 'email' | 'url'; readonly value: string }
 
-/** Everything that a request can contain. */
+/** All properties of a fake serving request, including invalid ones. */
 export interface FakeServingRequest {
   readonly username: string
   readonly groups: readonly string[]
   readonly signer: string
   readonly usages: readonly string[]
-  /** In order. */
+  /** Parts of the subject in order. */
   readonly subject: readonly (readonly [type: 'O' | 'CN' | 'OU', value: string])[]
   readonly names: readonly FakeName[]
   readonly extension: 'none' | 'ca' | 'names twice'
   readonly curve: 'P-256' | 'P-384'
-  /** Signed with another key. */
+  /** True if the request is signed with another key than its own. */
   readonly forged: boolean
   readonly pem: 'one' | 'two' | 'none' | 'cut'
 }
@@ -40,9 +40,7 @@ export const validServingRequest: FakeServingRequest = {
   pem: 'one',
 }
 
-/**
- * Each mutation makes a valid request one that must never be approved, whatever other mutations are applied.
- */
+/** Changes that each make a valid request invalid, even in combination with other changes of this list. */
 export const mutations: Readonly<Record<string, (fake: FakeServingRequest) => FakeServingRequest>> = {
   'another node requests': (one) => ({ ...one, username: 'system:node:w2' }),
   'a person requests': (one) => ({ ...one, username: 'jane' }),
@@ -100,7 +98,7 @@ export const mutations: Readonly<Record<string, (fake: FakeServingRequest) => Fa
   'half a request': (one) => ({ ...one, pem: 'cut' }),
 }
 
-/** Applies several mutations. Two of them may cancel each other out. */
+/** Applies several mutations in order. Two mutations may cancel each other out. */
 export function applyMutations(
   fake: FakeServingRequest,
   mutationNames: readonly string[],
@@ -108,11 +106,11 @@ export function applyMutations(
   return mutationNames.reduce<FakeServingRequest>((one, mutation) => mutations[mutation]?.(one) ?? one, fake)
 }
 
-/** Returns a function that builds requests, including forged ones. */
+/** Returns a function that builds serving requests, valid or invalid. */
 export async function createRequestBuilder(): Promise<(fake: FakeServingRequest) => Promise<ServingRequest>> {
   const x509 = await loadX509()
   const keys = await keyPairs()
-  // Cached, because building a request is slow and most are used again.
+  // Requests are cached, because building one is slow and most are used several times.
   const made = new Map<string, Promise<string>>()
   return async ({ username, groups, signer, usages, pem, ...content }) => {
     const key = JSON.stringify(content)

@@ -5,7 +5,7 @@ import { listInterfaceAddresses, resolveInternalAddress } from '../topology.ts'
 import { hostError, type SystemCheck, type SystemSubject } from './check.ts'
 import { isLoopback } from './ipv4.ts'
 
-/** The address for the other hosts must be known and must be on an interface of the host. */
+/** Checks that the address for the other hosts is known and belongs to an interface of the host. */
 export const checkOwnAddress: SystemCheck = (subject) => {
   const { host, facts, system } = subject
   const { interface: interfaceName } = host
@@ -44,7 +44,7 @@ function missingAddress(subject: SystemSubject, loopback: string | undefined): F
   })
 }
 
-/** Suggests the address that the operator most likely means. */
+/** Suggests an address: preferably one of the configured or default interface. */
 function suggestAddress({ host, system }: SystemSubject): string {
   const usable = system.addresses.filter(({ address }) => isIP(address) === 4 && !isLoopback(address))
   const name = host.interface ?? system.defaultInterface
@@ -52,7 +52,7 @@ function suggestAddress({ host, system }: SystemSubject): string {
   return `internalAddress: ${likely?.address ?? 'an IPv4 address of the host'}`
 }
 
-/** Compares addresses. The same IPv6 address has several spellings. */
+/** True if both texts mean the same address. An IPv6 address has several spellings. */
 function isSameAddress(one: string, other: string): boolean {
   if (one === other) return true
   return isIP(one) === 6 && isIP(other) === 6 && toRange(one).first === toRange(other).first

@@ -30,7 +30,7 @@ function toClusterNetworks(name: ClusterNetwork['name'], texts: readonly string[
     })
 }
 
-/** Maps a value that must be unique to the first host that has it. */
+/** Maps each value that must be unique to the first host with this value. */
 function findFirstHosts(
   { facts }: PlanInput,
   names: readonly string[],

@@ -6,13 +6,15 @@ import type { SharedPlanData } from '../shared-data.ts'
 import type { Topology } from '../topology.ts'
 import type { Ipv4Range } from './ipv4.ts'
 
-/** Data about the whole cluster, computed once because there may be thousands of hosts. */
+/**
+ * Input of the cluster checks. Derived data is computed only once, because there may be thousands of hosts.
+ */
 export interface CheckInput extends Omit<PlanInput, 'version'>, SharedPlanData {
   readonly topology: Topology
   readonly networks: readonly ClusterNetwork[]
-  /** For each machine id, the host with the first name. */
+  /** The first host, by name, with each machine id. */
   readonly firstHostByMachineId: ReadonlyMap<string, string>
-  /** For each hostname, the host with the first name. */
+  /** The first host, by name, with each hostname. */
   readonly firstHostByHostname: ReadonlyMap<string, string>
 }
 

@@ -1,6 +1,6 @@
 import { hostError, type SystemCheck, hostWarning } from './check.ts'
 
-/** Finds hosts with the same machine id or hostname. All of them except the first get a finding. */
+/** Finds hosts with the same machine id or hostname. Every such host except the first gets a finding. */
 export const checkClonedHosts: SystemCheck = (subject) => [
   ...checkMachineId(subject),
   ...checkHostname(subject),

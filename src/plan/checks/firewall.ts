@@ -3,7 +3,7 @@ import { isNode } from '../context.ts'
 import { type LinuxCheck, type SystemSubject, hostWarning } from './check.ts'
 import { type RequiredPort, listRequiredPorts } from './ports.ts'
 
-/** Warns about active firewall managers. The hint holds the commands that open the required ports. */
+/** Warns about active firewall managers. The hint contains the commands that open the required ports. */
 export const checkFirewall: LinuxCheck = (subject) => {
   const ports = listRequiredPorts(subject).filter(({ from }) => from === 'hosts')
   const pods = isNode(subject) ? subject.cluster.spec.network.pods : []
@@ -15,7 +15,7 @@ export const checkFirewall: LinuxCheck = (subject) => {
 
 type FirewallCommand = (ports: readonly RequiredPort[], pods: readonly string[]) => string
 
-/** Builds the commands that allow traffic to these ports and traffic of pods. */
+/** Commands for each firewall manager that allow traffic to these ports and traffic of pods. */
 export const firewallCommands: Readonly<Record<'firewalld' | 'ufw', FirewallCommand>> = {
   firewalld: (ports, pods) =>
     [

@@ -1,10 +1,12 @@
-/** Stored as numbers because every address of every host is compared. Cluster networks are IPv4 only. */
+/**
+ * A range of IPv4 addresses as numbers, because comparing numbers is fast. Cluster networks are IPv4 only.
+ */
 export interface Ipv4Range {
   readonly first: number
   readonly last: number
 }
 
-/** Computes the range of a valid IPv4 address with a prefix. */
+/** Computes the range of addresses in a network, from one of its addresses and its prefix length. */
 export function toIpv4Range(address: string, prefix: number): Ipv4Range {
   const number = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
   const size = 2 ** (32 - prefix)

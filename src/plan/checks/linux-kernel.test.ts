@@ -37,7 +37,7 @@ test.each([
   ['network: { plugin: none }', true],
 ])('what the network does not use may be missing: %s', (network, noBridge) => {
   const linux = { kernel: { ...kernel, vxlan: false, ...(noBridge ? { bridge: false } : {}) } }
-  // Windows hosts allow no other backend.
+  // Windows hosts would require the vxlan backend, so this cluster has only a Linux host.
   const lines = ['- { name: cp1, address: 10.0.0.11, roles: [control-plane] }']
   expect(checkCase({ spec: [network], hosts: lines, facts: { cp1: { linux } } })).toEqual([])
 })

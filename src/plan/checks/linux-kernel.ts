@@ -8,7 +8,7 @@ export const checkInitSystem: LinuxCheck = (subject) => {
   return [hostError(subject, 'HOST_NO_SYSTEMD', message, { hint: 'use a distribution with systemd' })]
 }
 
-/** Kernel features that containers and their network need. */
+/** Checks the kernel features that containers and their network need. */
 export const checkKernelFeatures: LinuxCheck = (subject) => {
   if (!isNode(subject)) return []
   const { cluster, system } = subject
@@ -32,7 +32,7 @@ export const checkKernelFeatures: LinuxCheck = (subject) => {
     })
 }
 
-/** The cgroup version and controllers that the kubelet needs. */
+/** Checks the cgroup version and the controllers that the kubelet needs. */
 export const checkCgroups: LinuxCheck = (subject) => {
   if (!isNode(subject)) return []
   const { version, controllers } = subject.system.cgroup

@@ -3,8 +3,8 @@ import { isNode } from '../context.ts'
 import { hostError, type LinuxCheck, hostWarning } from './check.ts'
 
 /**
- * Foreign services with the name of one of our services. A service that this host will not run is not a
- * problem.
+ * Finds foreign services that have the name of a hyperkube service. Only services that this host will run are
+ * checked.
  */
 export const checkForeignServices: LinuxCheck = (subject) => {
   const ownServices: readonly string[] = listFlooredComponents(subject)

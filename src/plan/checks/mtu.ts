@@ -3,7 +3,7 @@ import { type LinuxCheck, hostWarning } from './check.ts'
 
 const path = 'spec.network.flannel.mtu'
 
-/** Warns if the MTU of cluster.yml is larger than that of the host interface. */
+/** Warns if the flannel MTU in cluster.yml is larger than the MTU of the host interface. */
 export const checkMtu: LinuxCheck = (subject) => {
   const { plugin, flannel } = subject.cluster.spec.network
   const desiredMtu = flannel.mtu

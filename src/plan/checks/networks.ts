@@ -2,14 +2,15 @@ import { isIP } from 'node:net'
 import { hostError, type SystemCheck, type SystemSubject, hostWarning } from './check.ts'
 import { toIpv4Range, ipv4RangesOverlap } from './ipv4.ts'
 
-/** Interfaces that the cluster itself creates, and loopback. */
+/** Names of interfaces that the cluster itself creates, and of loopback. */
 const clusterInterfaces = /^(lo|cni0|flannel.*|veth.*|nodelocaldns|kube-ipvs0|vEthernet \((flannel|cbr0).*)$/
 
-/** Docker bridges can be moved, and an overlap affects only Docker containers. */
+/** Names of Docker bridges. Their networks can be changed, and an overlap affects only Docker containers. */
 const dockerBridges = /^(docker0|br-[0-9a-f]{12})$/
 
 /**
- * Networks of the host must not overlap pod or service networks, or packets would be routed to the wrong one.
+ * Checks that networks of the host do not overlap pod or service networks. Otherwise packets would be routed
+ * to the wrong network.
  */
 export const checkHostNetworks: SystemCheck = (subject) => {
   const { networks, system } = subject
@@ -34,7 +35,10 @@ export const checkHostNetworks: SystemCheck = (subject) => {
     })
 }
 
-/** A foreign network plugin creates interfaces with pod addresses, under names that we do not know. */
+/**
+ * True if the interface may belong to a foreign network plugin. Such interfaces have pod addresses and
+ * unknown names.
+ */
 function isPluginInterface(
   { cluster, address, system }: SystemSubject,
   one: SystemSubject['system']['addresses'][number],

@@ -1,10 +1,10 @@
 import type { ProgramName } from '../../catalog/program-flags.ts'
 
-/** Flags that hyperkube depends on, without dashes. A trailing star matches any suffix. */
+/** Flags of a program that users must not set, without dashes. A trailing star matches any suffix. */
 export interface OwnedFlags {
-  /** Flags that have a setting in cluster.yml, with that setting. */
+  /** Flags that have a setting in cluster.yml. The value names this setting. */
   readonly settings: Readonly<Record<string, string>>
-  /** Flags without such a setting. */
+  /** Flags without a setting in cluster.yml. */
   readonly others: readonly string[]
 }
 

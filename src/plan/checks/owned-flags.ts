@@ -5,7 +5,7 @@ import type { ClusterCheck, HostCheck } from './check.ts'
 import { type OwnedFlags, ownedFlags } from './owned-flags-table.ts'
 import { findWeakness } from './weakening-flags.ts'
 
-/** Flags in cluster.yml that hyperkube depends on or that weaken security. */
+/** Finds flags in cluster.yml that only hyperkube may set or that weaken security. */
 export const checkClusterFlags: ClusterCheck = ({ cluster }) => {
   const { components } = cluster.spec
   const findings = (program: ProgramName, name: Exclude<keyof typeof components, 'containerd'>): Finding[] =>

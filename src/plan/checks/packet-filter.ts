@@ -20,7 +20,7 @@ function formatInstallCommand({ distribution }: LinuxSystemFacts, name: string):
   return family === undefined ? `install ${name}` : `${family.manager} install ${name}`
 }
 
-/** kube-proxy and flannel need nftables or iptables. */
+/** Checks that the host has nftables or iptables, which kube-proxy and flannel need. */
 export const checkPacketFilter: LinuxCheck = (subject) => {
   if (!isNode(subject)) return []
   const { system } = subject
@@ -34,7 +34,10 @@ export const checkPacketFilter: LinuxCheck = (subject) => {
   return [...checkDockerForwarding(subject), ...checkProxyMode(subject)]
 }
 
-/** Docker blocks all forwarding with iptables; only an iptables rule can allow it again. */
+/**
+ * Docker blocks forwarding with iptables, and only an iptables rule can allow it again. So flannel needs
+ * iptables on such a host.
+ */
 const checkDockerForwarding: LinuxCheck = (subject) => {
   const { system, cluster } = subject
   const concerns = system.firewalls.includes('docker') && cluster.spec.network.plugin === 'flannel'
@@ -64,7 +67,7 @@ const checkProxyMode: LinuxCheck = (subject) => {
   return []
 }
 
-/** Configuration in cluster.yml overrides the `mode` setting. */
+/** Reads the configured mode of kube-proxy. `config.mode` overrides the `mode` setting. */
 function readProxyMode({ cluster, host }: SystemSubject): unknown {
   const { mode, config } = cluster.spec.components.kubeProxy
   return host.components?.kubeProxy?.config?.['mode'] ?? config['mode'] ?? mode

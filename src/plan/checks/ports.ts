@@ -6,7 +6,7 @@ export interface RequiredPort {
   readonly port: number
   readonly protocol: 'tcp' | 'udp'
   readonly component: string
-  /** Who must reach the port: the other hosts, or only programs on the same host. */
+  /** Clients of the port: other hosts, or only programs on the same host. */
   readonly from: 'hosts' | 'itself'
 }
 
@@ -51,7 +51,9 @@ const node: readonly RequiredPort[] = [
   tcpPort('apiserver-proxy', 6445, 'itself'),
 ]
 
-/** traefik is a pod that listens on the host. Who may connect to it is up to the operator. */
+/**
+ * Lists the ports of traefik, a pod that listens on the host. The operator decides which clients may connect.
+ */
 function listTraefikPorts({ httpPort, httpsPort }: IngressSettings): readonly RequiredPort[] {
   return [httpPort, httpsPort, traefikHealthPort].map((port) => tcpPort('traefik', port, 'itself'))
 }

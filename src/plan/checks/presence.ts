@@ -5,7 +5,7 @@ import type { HostSpec } from '../../spec/host.ts'
 import { resolveInternalAddress } from '../topology.ts'
 import { type HostCheck, hostError, type HostSubject, hostWarning } from './check.ts'
 
-/** A host without facts, or with another operating system than cluster.yml says. */
+/** Reports a host without facts, or with another operating system than in cluster.yml. */
 export const checkPresence: HostCheck = (subject) => {
   const { host, index, facts } = subject
   const hostFacts = facts.get(host.name)
@@ -19,9 +19,9 @@ export const checkPresence: HostCheck = (subject) => {
 }
 
 /**
- * The cluster can work for a while without a worker, and without a minority of control planes or etcd
- * members. The other hosts must still know the address of such a host: otherwise their plans would drop it
- * and change again later.
+ * Reports a host without facts. It may be skipped if it is a worker, or if a majority of control planes and
+ * etcd members is reachable. Its address must still be known: otherwise the plans of other hosts would lack
+ * it and change again later.
  */
 function checkAbsence(subject: HostSubject): Finding[] {
   const { host, cluster, facts } = subject
@@ -33,7 +33,7 @@ function checkAbsence(subject: HostSubject): Finding[] {
   const message = 'nothing is known of the host, and the cluster cannot be planned without it'
   const needed = hostError(subject, 'HOST_NO_FACTS', message, details)
   const reason = describeLostMajority(subject)
-  // If no host is reachable, the cause is not this host.
+  // If no host is reachable, the quorum is not the problem.
   if (reason !== undefined && facts.size === 0) return [needed]
   if (reason !== undefined) {
     return [
@@ -55,7 +55,7 @@ function unknownAddress(subject: HostSubject): Finding {
   return hostError(subject, 'HOST_NO_ADDRESS', message, { hint, path: `spec.hosts[${subject.index}]` })
 }
 
-/** The ssh command with which an operator can see why the host is unreachable. */
+/** Formats an ssh command that shows the operator why the host is unreachable. */
 function sshCommand(host: HostSpec, cluster: Cluster['spec']['ssh']): string {
   const { user, port, bastion } = { ...cluster, ...host.ssh }
   return [
@@ -75,8 +75,8 @@ function suffix(port: number | undefined): string {
 }
 
 /**
- * Says which majority the cluster loses without an unreachable host. Undefined if more than half of its peers
- * are reachable.
+ * Describes the majority that is lost, or returns undefined if more than half of the host's peers are
+ * reachable.
  */
 function describeLostMajority({ host, cluster, facts }: HostSubject): string | undefined {
   const describeMinority = (hosts: readonly HostSpec[]): string | undefined => {

@@ -8,7 +8,7 @@ import { registryLoginName } from '../../identity/secret-files.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { type ClusterCheck, hostError, type HostCheck } from './check.ts'
 
-/** Files of hosts that are missing beside cluster.yml. */
+/** Finds files of hosts that cluster.yml refers to and that do not exist. */
 export const checkHostFiles: HostCheck = (subject) => {
   const { host, index, attachments } = subject
   return host.files.flatMap(({ source }, fileIndex) => {
@@ -47,13 +47,13 @@ function missingFileHint(file: string): string {
   return `put ${file} beside cluster.yml`
 }
 
-/** Registry passwords that are missing in the identity. */
+/** Finds registry logins without a user name, or whose password is missing in the identity. */
 export const checkRegistryLogins: ClusterCheck = ({ cluster, identity }) =>
   cluster.spec.registries.flatMap(({ host, username, password }, index): Finding[] => {
     if (password === undefined || identity.tags.has(registryLoginName(host))) return []
     const common = { code: 'PLAN_SECRET_MISSING', severity: 'error', component: 'containerd' } as const
     const path = `spec.registries[${index}]`
-    // A login needs a user name, even if the identity holds the password.
+    // A login needs a user name in addition to the password.
     if (username === undefined) {
       const message = `the registry ${host} has a password and no username`
       return [{ ...common, message, hint: 'username: the one that the password belongs to', path }]
@@ -63,20 +63,20 @@ export const checkRegistryLogins: ClusterCheck = ({ cluster, identity }) =>
     return [{ ...common, message, hint, path: `${path}.password` }]
   })
 
-/** Checks that the lock fits the release, for the platforms of the hosts. */
+/** Checks that the lock fits the release for the platforms of all hosts. */
 export const checkLockFits: ClusterCheck = ({ lock, release, facts, images = [] }) => {
   const targets = new Map<string, ArtifactTarget>()
   for (const { system } of facts.values()) {
     const { os, arch } = system
     if (os === 'linux') targets.set(`${os}/${arch}`, { os, arch })
-    // Another Windows architecture is reported by a check of the host.
+    // Other Windows architectures are reported by a host check.
     else if (arch === 'amd64') targets.set(`${os}/${arch}`, { os, arch })
   }
   const inOrder = [...targets].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, target]) => target)
   return checkLock(lock, release, inOrder, selectImages(release, images))
 }
 
-/** Selects the release images that the cluster needs, always with the sandbox image. */
+/** Selects the release images that the cluster needs. The sandbox image is always included. */
 function selectImages({ images }: KubernetesRelease, wanted: readonly string[]): KubernetesRelease['images'] {
   const names = new Set(wanted.map(stripDigest))
   return Object.fromEntries(
@@ -84,7 +84,7 @@ function selectImages({ images }: KubernetesRelease, wanted: readonly string[]):
   )
 }
 
-/** An invalid artifact source would fail the plan at the first artifact. */
+/** Checks the artifact source early. Otherwise planning would fail at the first artifact. */
 export const checkArtifactSource: ClusterCheck = ({ cluster }) => {
   try {
     locateArtifact('https://dl.k8s.io/', cluster.spec.artifacts)

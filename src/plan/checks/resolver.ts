@@ -3,7 +3,7 @@ import { isNode } from '../context.ts'
 import { type LinuxCheck, type SystemSubject, hostWarning } from './check.ts'
 import { isLoopback } from './ipv4.ts'
 
-/** CoreDNS forwards names outside the cluster to the resolver of its host. */
+/** Checks the DNS resolver of the host, to which CoreDNS forwards names outside the cluster. */
 export const checkResolver: LinuxCheck = (subject) => {
   if (!isNode(subject) || hasCustomResolvConf(subject) || hasForwardServers(subject.cluster)) return []
   const { file, servers } = subject.system.resolver
@@ -18,7 +18,7 @@ export const checkResolver: LinuxCheck = (subject) => {
   return [hostWarning(subject, 'HOST_RESOLVER_LOOP', message, { hint })]
 }
 
-/** True if cluster.yml names the upstream servers of CoreDNS. */
+/** True if cluster.yml lists upstream servers for CoreDNS. */
 function hasForwardServers({ spec: { dns } }: Cluster): boolean {
   return dns !== 'none' && dns.forward !== undefined
 }

@@ -4,7 +4,10 @@ import { checkCaseBriefly, checkCase } from './testing/fixtures.ts'
 const mebibyte = 2 ** 20
 const gibibyte = 2 ** 30
 
-/** A worker: agent, containerd, apiserver-proxy, kubelet, kube-proxy, flanneld and the system. */
+/**
+ * Memory that a worker needs: agent, containerd, apiserver-proxy, kubelet, kube-proxy, flanneld and operating
+ * system.
+ */
 const needed = (128 + 128 + 96 + 192 + 96 + 64 + 512) * mebibyte
 
 test.each([

@@ -7,7 +7,7 @@ import { hostError, type SystemCheck, type SystemSubject, hostWarning } from './
 const mebibyte = 2 ** 20
 const gibibyte = 2 ** 30
 
-/** Memory for the operating system, in MiB. */
+/** Memory that the operating system needs, in MiB. */
 const systemMemory = { linux: 512, windows: 2048 } as const
 
 export const checkMemory: SystemCheck = (subject) => {
@@ -62,7 +62,7 @@ function podDisks(subject: SystemSubject): Finding[] {
 
 type Disk = SystemSubject['system']['disks'][number]
 
-/** Finds the disk of a directory: the one with the longest matching mount path. */
+/** Finds the disk that holds a directory: the one with the longest matching mount path. */
 function findDisk({ system: { disks: all } }: SystemSubject, directory: string): Disk | undefined {
   return all.reduce<Disk | undefined>((best, disk) => {
     const nearer = best === undefined || disk.path.length > best.path.length

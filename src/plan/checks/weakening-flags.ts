@@ -3,7 +3,7 @@ import type { Finding } from '../../contract/finding.ts'
 
 type Weakness = Pick<Finding, 'message' | 'hint'>
 
-/** Flags for which some values are refused. */
+/** Rules for flags of which some values weaken security. */
 const rules: Partial<Record<ProgramName, Readonly<Record<string, (value: string) => Weakness | undefined>>>> =
   {
     etcd: {
@@ -30,7 +30,7 @@ const rules: Partial<Record<ProgramName, Readonly<Record<string, (value: string)
     },
   }
 
-/** Says what a flag value weakens, or undefined if it weakens nothing. */
+/** Returns how a flag value weakens security, or undefined if it does not. */
 export function findWeakness(program: ProgramName, flag: string, value: string): Weakness | undefined {
   const programRules = rules[program]
   return programRules !== undefined && Object.hasOwn(programRules, flag)

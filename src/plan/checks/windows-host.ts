@@ -43,7 +43,7 @@ export const checkWindowsRestart: WindowsCheck = (subject) => {
   return [hostWarning(subject, 'HOST_WINDOWS_REBOOT', message, { hint: 'Restart-Computer' })]
 }
 
-/** All our files are below one directory, which may be on a separate disk. */
+/** Checks that the drive of the base directory exists. All hyperkube files are below that directory. */
 export const checkWindowsDrive: WindowsCheck = (subject) => {
   const { baseDirectory } = subject.cluster.spec.windows
   const drive = baseDirectory.slice(0, 2).toUpperCase()

@@ -16,7 +16,7 @@ test.each([
   [26_100, [17_763, 20_348, 26_100]],
   // Server 2025 also runs images built for 2022.
   [26_100, [20_348]],
-  // The builds are unknown: an older lock, or an image without that data.
+  // The lock does not list the builds: it is old, or the image lacks this data.
   [20_348, undefined],
 ])('a host of build %i runs an image for %j', (build, pause) => {
   expect(found(build, pause)).toEqual([])

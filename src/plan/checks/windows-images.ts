@@ -1,12 +1,12 @@
 import { canRunOn } from '../../contract/windows-build.ts'
 import { hostError, type WindowsCheck } from './check.ts'
 
-/** Images that every pod on Windows needs. Our addons run on Linux only. */
+/** Images that every Windows pod needs. Built-in addons run on Linux only. */
 const requiredImages = ['pause']
 
 /**
- * Windows containers share the kernel of their host, so the image must support its build. Skipped if the lock
- * lists no builds.
+ * Checks that images support the Windows build of the host, because Windows containers share its kernel.
+ * Images without listed builds in the lock are skipped.
  */
 export const checkWindowsImages: WindowsCheck = (subject) => {
   const { lock, system } = subject

@@ -34,7 +34,7 @@ describe('the adapter', () => {
       ...taken,
       'win1 warning HOST_WINDOWS_NETWORK',
     ])
-    // A switch that hyperkube created may be above any adapter.
+    // If hyperkube's own switch exists, the adapter may be virtual.
     expect(found({ ...facts, networks: [hold] })).toEqual([])
     expect(found(facts, 'network: { plugin: none }')).toEqual([])
   })

@@ -8,13 +8,14 @@ type Subject = SystemSubject<WindowsSystemFacts>
 type Network = WindowsSystemFacts['networks'][number]
 
 /**
- * The adapter with the address of the host must be up, and a switch must find a physical adapter below it.
+ * Checks that the adapter with the address of the host is up, and that it is physical or a switch on a
+ * physical adapter.
  */
 export const checkWindowsAdapter: WindowsCheck = (subject) => {
   const { address, system, cluster } = subject
   const name = system.addresses.find((one) => one.address === address)?.interface
   const adapter = system.adapters.find((one) => one.name === name)
-  // An address without an adapter is reported as its own finding.
+  // Another check reports an address without an adapter.
   if (adapter === undefined) return []
   if (!adapter.up) {
     const message = `${adapter.name}, the adapter with ${address}, is down`
@@ -31,7 +32,10 @@ function isSwitchNetwork({ name, type }: Network): boolean {
   return name === switchNetworkName && type === 'overlay'
 }
 
-/** A switch is named after its adapter: vEthernet (Ethernet). */
+/**
+ * True if the adapter is a switch on a physical adapter. Such a switch is named after it: vEthernet
+ * (Ethernet).
+ */
 function isSwitchOnAdapter({ adapters }: WindowsSystemFacts, name: string): boolean {
   const below = /^vEthernet \((.*)\)$/.exec(name)?.[1]
   return adapters.some((one) => one.name === below && !one.virtual)
@@ -47,7 +51,10 @@ function missingAdapter(subject: Subject, name: string): Finding {
 /** HNS network types that use an adapter exclusively. */
 const adapterNetworkTypes: ReadonlySet<string> = new Set(['overlay', 'l2bridge', 'l2tunnel', 'transparent'])
 
-/** HNS networks with our names but other settings, and foreign networks on an adapter. */
+/**
+ * Finds HNS networks that have hyperkube's names but other settings, and foreign networks that occupy an
+ * adapter.
+ */
 export const checkWindowsNetworks: WindowsCheck = (subject) => {
   const { address, system, cluster } = subject
   if (cluster.spec.network.plugin !== 'flannel') return []
@@ -75,11 +82,11 @@ function foreignNetwork(subject: Subject, { name, type }: Network): Finding {
   return hostWarning(subject, 'HOST_WINDOWS_NETWORK_OTHER', message, { hint })
 }
 
-/** Cloud metadata routes of the host that cluster.yml does not preserve. */
+/** Finds routes to cloud metadata that would be lost, because cluster.yml does not preserve them. */
 export const checkWindowsMetadata: WindowsCheck = (subject) => {
   const preserved = listMetadataDestinations(subject)
   const lost = subject.system.metadataRoutes.filter((destination) => !preserved.includes(destination))
-  // With another network plugin hyperkube does not create the switch.
+  // With network plugin `none` hyperkube creates no switch, so the routes stay.
   if (lost.length === 0 || subject.cluster.spec.network.plugin === 'none') return []
   const message = `the host has routes to ${lost.join(', ')}, which a switch that takes its adapter takes away`
   const details = { hint: 'cloud: aws, azure or gcp', path: 'spec.windows.cloud' }

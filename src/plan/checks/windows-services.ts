@@ -3,7 +3,7 @@ import { listFlooredComponents } from '../reserved-resources.ts'
 import { hostError, type WindowsCheck, hostWarning } from './check.ts'
 
 /**
- * Foreign services with the name of one of our services, and services of another cluster. Others are ignored.
+ * Finds foreign services that have the name of a hyperkube service or belong to a node of another cluster.
  */
 export const checkWindowsServices: WindowsCheck = (subject) => {
   const ownServices: readonly string[] = listFlooredComponents(subject)

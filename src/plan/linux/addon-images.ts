@@ -2,8 +2,8 @@ import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
 import { isNode, type LinuxPlanContext } from '../context.ts'
 
 /**
- * Images of addons. They are pulled last: nothing waits for them before the node is ready, and addons then
- * start without a registry.
+ * Plans the pulls of addon images. They come last, because a node can be ready without them. Addons then
+ * start without access to a registry.
  */
 export const planAddonImages: ComponentPlanner<LinuxPlanContext> = (context) => {
   const uniqueImages = [...new Set(context.images)].toSorted()

@@ -34,7 +34,7 @@ export function renderAdmissionConfiguration(level: string): string {
   })
 }
 
-/** Returns the audit policy of cluster.yml, or the default. */
+/** Returns the audit policy that cluster.yml refers to, or the default policy. */
 export function selectAuditPolicy({ cluster, attachments }: LinuxPlanContext): string {
   const { policy } = cluster.spec.security.audit
   return (policy === undefined ? undefined : attachments.get(policy)) ?? defaultAuditPolicy
@@ -43,8 +43,8 @@ export function selectAuditPolicy({ cluster, attachments }: LinuxPlanContext): s
 const rbac = 'rbac.authorization.k8s.io'
 
 /**
- * Records who did what, without the content of secrets, and in full for RBAC and certificate requests. The
- * first matching rule applies.
+ * Audit policy that records the metadata of most requests. Changes to RBAC and certificate requests are
+ * recorded in full, and Secrets never. The first matching rule applies.
  */
 const defaultAuditPolicy: string = stringify({
   apiVersion: 'audit.k8s.io/v1',

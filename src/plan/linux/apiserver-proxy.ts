@@ -34,7 +34,8 @@ export const planLinuxApiserverProxy: ComponentPlanner<LinuxPlanContext> = (cont
       { path: stateDirectory, owner: name, mode: '0700' },
     ],
     files: [
-      // The proxy reloads both files itself: a change of control planes or CAs must not cut connections.
+      // The proxy reloads both files without a restart, so a change of control planes or CAs does not cut
+      // connections.
       planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, {
         owner: name,
         mode: '0644',
@@ -71,7 +72,7 @@ export const planLinuxApiserverProxy: ComponentPlanner<LinuxPlanContext> = (cont
         name: 'healthz',
         check: { kind: 'http', url: `http://127.0.0.1:${apiserverProxyHealthPort}/healthz` },
       }),
-      // The API server that responds runs on another host, so this probe must not cause a restart.
+      // The responding API server may run on another host, so a failure must not restart the proxy.
       planRemoteProbe({
         name: 'api',
         check: { kind: 'http', url: `https://127.0.0.1:${apiserverProxyPort}/readyz`, caFile: files.caFile },

@@ -16,7 +16,7 @@ import { planKubeScheduler } from './kube-scheduler.ts'
 import { planLinuxKubelet } from './kubelet.ts'
 import { withCertificateProbes } from './probes.ts'
 
-/** All components of a Linux host, in the order of installation. */
+/** Planners of all components of a Linux host, in the order of installation. */
 export const linuxComponents: readonly ComponentPlanner<LinuxPlanContext>[] = [
   planLinuxHostSettings,
   planExtraFiles('root'),

@@ -86,18 +86,19 @@ export const planLinuxContainerd: ComponentPlanner<LinuxPlanContext> = (context)
         intervalMs: 10_000,
         timeoutMs: 10_000,
       }),
-      // The network is ready once flanneld has written its file, so a restart of containerd does not help.
+      // The network is ready once flanneld has written its CNI configuration. A restart of containerd does
+      // not help.
       planRemoteProbe({ name: 'network', check: { kind: 'cri', endpoint, network: true } }),
     ],
   })
 }
 
-/** CNI plugins, which connect pods to their network. */
+/** Plans the download of the CNI plugins, which connect pods to the network. */
 export function planCniPlugins(context: LinuxPlanContext): ReturnType<typeof planDownload> {
   return planDownload(context, 'cni-plugins', linuxProgramDirectory, { kind: 'archive', strip: 0 })
 }
 
-/** Settings that only Linux has: cgroups, SELinux and runc. */
+/** Renders settings that exist only on Linux: cgroups, SELinux and runc. */
 function renderRuntimeTables({ system }: LinuxPlanContext, runc: string): string[] {
   return [
     "[plugins.'io.containerd.cri.v1.runtime']",

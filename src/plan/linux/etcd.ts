@@ -18,7 +18,7 @@ import { sandboxSettings, renderUnit, buildSystemdService } from './unit.ts'
 const name = 'etcd'
 const directory = `${configRoot}/etcd`
 const data = '/var/lib/etcd'
-/** Endpoint for probes and metrics on the host itself, without TLS. */
+/** Endpoint for probes and metrics. It has no TLS and is reachable only on the host itself. */
 const metricsUrl = 'http://127.0.0.1:2381'
 
 export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
@@ -78,7 +78,7 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
         'server',
         'client',
       ]),
-      // For etcdctl on this host, when nothing else works.
+      // Client certificate for etcdctl on this host, for emergencies.
       planClientCertificate(context, {
         ...certificateOptions,
         path: `${directory}/client`,
@@ -103,15 +103,17 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
       system,
     ),
     probes: [
-      // Restarting a slow member costs its peers an election, so the probe tolerates more failures.
+      // A restart of a slow member can cause an election, so the probe tolerates more failures.
       planLocalProbe({
         name: 'livez',
         check: { kind: 'http', url: `${metricsUrl}/livez` },
         failureThreshold: 6,
       }),
-      // readyz fails without a quorum, which a restart cannot repair. It needs seven seconds to fail.
+      // readyz fails without a quorum, which a restart cannot repair. A failing readyz responds only after
+      // seven seconds.
       planRemoteProbe({ name: 'readyz', check: { kind: 'http', url: `${metricsUrl}/readyz` } }),
-      // Measured beside the data, never inside it. Members expect a heartbeat every 100 ms.
+      // Measures the disk that holds the data, without touching the data. Members expect a heartbeat every
+      // 100 ms.
       planRemoteProbe({
         name: 'disk-latency',
         check: { kind: 'disk-latency', directory: data, maxMs: 150 },
@@ -125,9 +127,9 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
 const startGuardPath = '/etc/systemd/system/etcd.service.d/initialized.conf'
 
 /**
- * A member that lost its data would start as a new one and vote without its earlier promises. So etcd starts
- * only if no member was initialized here, or if its data exists. The condition is a drop-in, so the unit is
- * unchanged and no member restarts for it.
+ * Start condition against a member that lost its data and would vote again as a new one. etcd starts only if
+ * no member was initialized on the host, or if its data exists. The condition is a drop-in, so the unit file
+ * stays unchanged and etcd does not restart.
  */
 const startGuard = renderUnit([
   [
@@ -141,12 +143,15 @@ const startGuard = renderUnit([
 
 const bootstrapPath = `${directory}/bootstrap.env`
 
-/** Read only when a member is initialized, so members that join later do not change it. */
+/**
+ * Plans the file with the initial members. etcd reads it only when a member is initialized, so it is written
+ * once and later members do not change it.
+ */
 function planBootstrapFile(text: string): PlannedFile {
   return { ...planTextFile(bootstrapPath, text, { owner: name, restart: false }), once: true }
 }
 
-/** Renders the initial members, including the new one, as etcd variables. */
+/** Renders the etcd variables that list the initial members, including this host. */
 function renderBootstrapVariables(
   state: 'new' | 'existing',
   members: readonly HostAddress[],
@@ -161,7 +166,7 @@ function renderBootstrapVariables(
   ].join('\n')
 }
 
-/** Changes the plan of a host so that it joins an existing etcd. The members include the host itself. */
+/** Changes the plan of a host so that its etcd joins existing members. `members` includes the host itself. */
 export function toJoiningPlan(plan: NodePlan, members: readonly HostAddress[]): NodePlan {
   const joining = planBootstrapFile(renderBootstrapVariables('existing', members, plan.cluster.id))
   const components = plan.components.map((one) => ({

@@ -104,8 +104,8 @@ export const planLinuxFlanneld: ComponentPlanner<LinuxPlanContext> = (context) =
         check: { kind: 'http', url: `http://127.0.0.1:${healthPort}/healthz` },
       }),
       ...(backend === 'vxlan' ? buildOverlayProbes(`flannel.${vni}`, node.name) : []),
-      // A failing sandbox is caused by a file, a program or exhausted addresses. A restart of flanneld
-      // repairs none of these.
+      // A sandbox fails because of a file, a program or exhausted addresses. A restart of flanneld does not
+      // repair these.
       planRemoteProbe({
         name: 'sandbox',
         check: { kind: 'sandbox', configuration: cniConfigFile, plugins: planCniPlugins(context).directory },
@@ -117,7 +117,10 @@ export const planLinuxFlanneld: ComponentPlanner<LinuxPlanContext> = (context) =
   })
 }
 
-/** The interface and routes belong to the kernel and can outlive flanneld or vanish without it. */
+/**
+ * Probes the interface and the routes. They belong to the kernel, so they may exist without flanneld or be
+ * missing while it runs.
+ */
 function buildOverlayProbes(link: string, node: string): readonly Probe[] {
   return [
     planLocalProbe({ name: 'interface', check: { kind: 'interface', name: link } }),
@@ -137,7 +140,10 @@ function buildOverlayProbes(link: string, node: string): readonly Probe[] {
   ]
 }
 
-/** Docker blocks all forwarding with iptables; only an iptables rule can allow it again. */
+/**
+ * True if flannel uses nftables. With Docker it does not: Docker blocks forwarding with iptables, and only an
+ * iptables rule can allow it again.
+ */
 function usesNftables(system: LinuxPlanContext['system']): boolean {
   return hasNftables(system) && !system.firewalls.includes('docker')
 }

@@ -6,7 +6,7 @@ import { isNode, type LinuxPlanContext } from '../context.ts'
 import { configRoot, logRoot, stateRoot } from './paths.ts'
 import { renderUnit, hyperkubeSlice } from './unit.ts'
 
-/** Settings of the host itself, applied before any component starts. */
+/** Plans settings of the host itself, which are applied before any component starts. */
 export const planLinuxHostSettings: ComponentPlanner<LinuxPlanContext> = (context) => {
   const { system } = context
   const sharedDirectory = { owner: 'root', mode: '0755' }
@@ -44,11 +44,12 @@ export const planLinuxHostSettings: ComponentPlanner<LinuxPlanContext> = (contex
 function buildSysctls({ container, kernel }: LinuxPlanContext['system']): Record<string, string> {
   return {
     'net.ipv4.ip_forward': '1',
-    // Without this, packets between pods of one bridge bypass kube-proxy.
+    // Otherwise packets between pods of one bridge bypass the rules of kube-proxy.
     ...(kernel.bridgeNetfilter
       ? { 'net.bridge.bridge-nf-call-iptables': '1', 'net.bridge.bridge-nf-call-ip6tables': '1' }
       : {}),
-    // The values that the kubelet requires. Inside a container they belong to the outer machine.
+    // Values that the kubelet requires. In a container they cannot be set, because they belong to the outer
+    // machine.
     ...(container
       ? {}
       : {
@@ -61,7 +62,10 @@ function buildSysctls({ container, kernel }: LinuxPlanContext['system']): Record
   }
 }
 
-/** systemd limits the memory floor of a service to the floor of its slice. */
+/**
+ * Renders the slice of all services. Its memory floor is their sum, because systemd limits the floor of a
+ * service to that of its slice.
+ */
 function renderSliceUnit(context: LinuxPlanContext): string {
   const floor = listFlooredComponents(context).reduce((sum, name) => sum + memoryFloors[name], 0)
   return renderUnit([
@@ -70,6 +74,6 @@ function renderSliceUnit(context: LinuxPlanContext): string {
   ])
 }
 
-/** NetworkManager would remove the addresses of the pod network. */
+/** Makes NetworkManager ignore the pod network. Otherwise it would remove addresses from its interfaces. */
 const unmanagedDevices =
   '[keyfile]\nunmanaged-devices=interface-name:cni0;interface-name:flannel*;interface-name:veth*\n'

@@ -34,7 +34,7 @@ export const planLinuxAgent: ComponentPlanner<LinuxPlanContext> = (context) => {
         directory: linuxProgramDirectory('hyperkube', version),
       },
     ],
-    // Control planes renew certificates while no operator is connected.
+    // Control planes have the CA files, because they renew certificates while no operator is connected.
     files: isControlPlane(context)
       ? cas.flatMap(([ca, certificate]) => [
           planTextFile(locateCaFiles(ca).certificates, certificate, {
@@ -53,7 +53,7 @@ export const planLinuxAgent: ComponentPlanner<LinuxPlanContext> = (context) => {
   })
 }
 
-/** Compares the clock with the Date header of other API servers, which nodes reach anyway. */
+/** Compares the clock with the Date header of the other API servers. Nodes can always reach these. */
 function buildClockProbes(context: LinuxPlanContext): readonly Probe[] {
   const { topology, address, cluster } = context
   const others = topology.controlPlanes.filter((server) => server.address !== address)
@@ -73,7 +73,10 @@ function buildClockProbes(context: LinuxPlanContext): readonly Probe[] {
   ]
 }
 
-/** Equal on every host, because the agent is installed before any facts are known. */
+/**
+ * Builds the service of the agent. It is equal on every host, because the agent is installed before facts are
+ * known.
+ */
 export function buildLinuxAgentService(): ServiceSpec {
   const unit = renderUnit([
     [
@@ -89,10 +92,10 @@ export function buildLinuxAgentService(): ServiceSpec {
       'Service',
       [
         ['Type', 'notify'],
-        // Node has no datagram sockets, so a child process, systemd-notify, sends the notifications.
+        // Node.js has no Unix datagram sockets, so the child process systemd-notify sends the notifications.
         ['NotifyAccess', 'all'],
         ['ExecStart', `${hyperkubeProgram} agent`],
-        // A hanging agent sends no watchdog notification, and systemd restarts it.
+        // systemd restarts an agent that hangs and sends no watchdog notification.
         ['WatchdogSec', '100'],
         ['TimeoutStartSec', '60'],
         ['Restart', 'always'],

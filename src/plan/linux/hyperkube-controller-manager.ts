@@ -24,14 +24,14 @@ export const planHyperkubeControllerManager: ComponentPlanner<LinuxPlanContext> 
     users: [name],
     directories: [{ path: directory, owner: name, mode: '0700' }],
     files: [
-      // The manager reloads this file and the certificate itself.
+      // The manager reloads the CA and its certificate without a restart.
       planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, {
         owner: name,
         mode: '0644',
         restart: false,
       }),
-      // Connects only to the local API server. If that one is down, the manager of another control plane
-      // leads.
+      // The manager connects only to the local API server. If that server is down, the manager of another
+      // control plane becomes leader.
       planLinuxKubeconfig(context, name, `https://127.0.0.1:${api.port}`, name),
       planTextFile(`${directory}/settings.json`, renderManagerSettings(context), { owner: name }),
     ],

@@ -21,7 +21,10 @@ const name = 'kube-apiserver'
 const directory = `${configRoot}/kube-apiserver`
 const log = `${logRoot}/kube-apiserver`
 
-/** Load balancers probe every second or two; after this delay even a slow one has noticed the shutdown. */
+/**
+ * Seconds from the start of a shutdown until the server stops accepting requests. Load balancers probe every
+ * second or two and must notice the shutdown before.
+ */
 const shutdownDelay = 15
 const requestTimeout = 60
 const watchGrace = 10
@@ -38,7 +41,7 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
     name,
     stage: 'api',
     version: program.version,
-    // A kube-apiserver with remote etcd has no local dependency.
+    // With etcd on other hosts, kube-apiserver depends on no local component.
     needs: isEtcdMember(context) ? ['etcd'] : [],
     users: [name],
     directories: [
@@ -47,7 +50,8 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
     ],
     artifacts: [program],
     files: [
-      // kube-apiserver reloads the CA for clients, but not the CAs for kubelets and etcd.
+      // kube-apiserver reloads the CA for clients, but not the CAs for kubelets and etcd, so these files need
+      // a restart.
       planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, publicFile),
       planTextFile(`${directory}/etcd-ca.crt`, identity.cas.etcd, publicFile),
       planTextFile(`${directory}/front-proxy-ca.crt`, identity.cas.frontProxy, {
@@ -56,7 +60,7 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
       }),
       planTextFile(`${directory}/service-account.pub`, identity.serviceAccountKeys, { ...own, mode: '0644' }),
       planSecretFile(`${directory}/service-account.key`, 'service-account-key', identity, own),
-      // kube-apiserver reloads this file itself.
+      // kube-apiserver reloads this file without a restart.
       planSecretFile(`${directory}/encryption.yaml`, 'encryption-configuration', identity, {
         ...own,
         restart: false,
@@ -95,9 +99,9 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
     probes: [
       planLocalProbe({
         name: 'livez',
-        // Without etcd the server cannot work, and a restart does not bring etcd back.
+        // etcd is excluded, because a restart of kube-apiserver cannot repair it.
         check: { kind: 'http', url: `${localUrl}/livez?exclude=etcd`, caFile: `${directory}/ca.crt` },
-        // Under load the server may be slow, and a restart would make it slower.
+        // A server under load may respond slowly, and a restart would make it worse.
         timeoutMs: 10_000,
         failureThreshold: 6,
       }),
@@ -120,8 +124,8 @@ function buildArgs(context: LinuxPlanContext): Args {
       // Network and storage pods need privileges. Pod Security decides who may create such pods.
       'allow-privileged': 'true',
       'secure-port': String(api.port),
-      // OIDC flags and the authentication file exclude each other. Without the file only RBAC limits
-      // anonymous requests.
+      // OIDC flags exclude the authentication file. Without this file anonymous requests are limited only by
+      // RBAC.
       ...(Object.keys(userArgs).some((flag) => flag.startsWith('oidc-'))
         ? {}
         : { 'authentication-config': `${directory}/authentication.yaml` }),
@@ -142,7 +146,7 @@ function buildArgs(context: LinuxPlanContext): Args {
       'kubelet-certificate-authority': `${directory}/ca.crt`,
       'kubelet-client-certificate': `${directory}/kubelet-client.crt`,
       'kubelet-client-key': `${directory}/kubelet-client.key`,
-      // Host names resolve only where DNS knows them.
+      // Host names of nodes may not resolve.
       'kubelet-preferred-address-types': 'InternalIP',
       'proxy-client-cert-file': `${directory}/front-proxy-client.crt`,
       'proxy-client-key-file': `${directory}/front-proxy-client.key`,
@@ -166,7 +170,8 @@ function buildArgs(context: LinuxPlanContext): Args {
       'shutdown-send-retry-after': 'true',
       'shutdown-watch-termination-grace-period': `${watchGrace}s`,
       'request-timeout': `${requestTimeout}s`,
-      // Moves long connections to restarted servers. With a single server there is no other target.
+      // Closes some long connections, so that clients reconnect and also use restarted servers. A single
+      // server does not need it.
       ...(topology.controlPlanes.length > 1 ? { 'goaway-chance': '0.001' } : {}),
       profiling: 'false',
     },
@@ -175,8 +180,8 @@ function buildArgs(context: LinuxPlanContext): Args {
 }
 
 /**
- * Uses only the local member if there is one: if it fails, this server fails too and clients use another
- * server.
+ * Returns only the local etcd member if there is one. If it fails, this API server fails too, and clients use
+ * another one.
  */
 function listEtcdServers(context: LinuxPlanContext): string[] {
   if (isEtcdMember(context)) return ['https://127.0.0.1:2379']

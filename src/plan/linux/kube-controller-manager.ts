@@ -58,11 +58,12 @@ export const planKubeControllerManager: ComponentPlanner<LinuxPlanContext> = (co
     artifacts: [program],
     files: [
       planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, { owner: name, mode: '0644' }),
-      // Signs with one CA, even while several CAs are trusted.
+      // kube-controller-manager signs with one CA, even while several CAs are trusted.
       planTextFile(`${directory}/signer.crt`, identity.kubernetesSigner, { owner: name, mode: '0644' }),
       planSecretFile(`${directory}/ca.key`, 'kubernetes-ca-key', identity, own),
       planSecretFile(`${directory}/service-account.key`, 'service-account-key', identity, own),
-      // Connects only to the local API server, because it must never be newer than its server.
+      // kube-controller-manager connects only to the local API server, because it must not be newer than its
+      // server.
       planLinuxKubeconfig(context, name, `https://127.0.0.1:${api.port}`, name),
     ],
     certificates: [

@@ -67,7 +67,8 @@ export const planLinuxKubeProxy: ComponentPlanner<LinuxPlanContext> = (context) 
 }
 
 /**
- * A restart of kube-proxy writes all rules again. On its own it restores deleted rules only after an hour.
+ * Probes the service rules. A restart of kube-proxy writes them again; without one, deleted rules are
+ * restored only after an hour.
  */
 function buildRuleProbes(mode: unknown): readonly Probe[] {
   if (mode !== 'nftables' && mode !== 'iptables') return []
@@ -93,7 +94,8 @@ function buildConfiguration({ cluster, host, system }: LinuxPlanContext): JsonOb
     clientConnection: { kubeconfig: `${directory}/kubeconfig` },
     metricsBindAddress: '127.0.0.1:10249',
     healthzBindAddress: '0.0.0.0:10256',
-    // The conntrack limit belongs to the outer machine of a container, and kube-proxy would exit over it.
+    // In a container the conntrack limit belongs to the outer machine, and kube-proxy would exit when it
+    // tries to set it.
     ...(system.container ? { conntrack: { maxPerCore: 0 } } : {}),
   }
   return mergeConfig(defaults, components.kubeProxy.config, host.components?.kubeProxy?.config)

@@ -46,7 +46,7 @@ export const planKubeScheduler: ComponentPlanner<LinuxPlanContext> = (context) =
     artifacts: [program],
     files: [
       planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, { owner: name, mode: '0644' }),
-      // Connects only to the local API server, because it must never be newer than its server.
+      // kube-scheduler connects only to the local API server, because it must not be newer than its server.
       planLinuxKubeconfig(context, name, `https://127.0.0.1:${api.port}`, name),
     ],
     certificates: [

@@ -78,7 +78,7 @@ export const planLinuxKubelet: ComponentPlanner<LinuxPlanContext> = (context) =>
         type: 'notify',
         command: [`${program.directory}/${name}`, ...toFlags(buildKubeletArgs(context, files, {}))],
         memoryFloor: formatMemoryFloor(name),
-        // Mount helpers started by the kubelet must survive it.
+        // Mount helpers that the kubelet has started must survive its restart.
         settings: [
           ['KillMode', 'process'],
           ['Delegate', 'yes'],
@@ -90,21 +90,21 @@ export const planLinuxKubelet: ComponentPlanner<LinuxPlanContext> = (context) =>
       planLocalProbe({ name: 'healthz', check: { kind: 'http', url: 'http://127.0.0.1:10248/healthz' } }),
       planRemoteProbe({
         name: 'node-lease',
-        // The kubelet renews its lease every ten seconds; after forty the node counts as NotReady.
+        // The kubelet renews its lease every 10 seconds. Kubernetes marks the node NotReady after 40 seconds.
         check: { kind: 'node-lease', node: node.name, kubeconfig: files.kubeconfig, maxMs: 60_000 },
         intervalMs: 30_000,
         failureThreshold: 2,
       }),
       planRemoteProbe({
         name: 'peer-nodes',
-        // A kubelet may not list other nodes; kube-proxy may.
+        // The probe uses the credentials of kube-proxy, because a kubelet may not list other nodes.
         check: {
           kind: 'peer-nodes',
           node: node.name,
           kubeconfig: linuxKubeconfigPath('kube-proxy'),
           count: 3,
         },
-        // Kubelets log every connection that sends no request.
+        // The interval is long, because the probed kubelets log every connection that sends no request.
         intervalMs: 60_000,
         failureThreshold: 2,
       }),
@@ -116,11 +116,11 @@ export const planLinuxKubelet: ComponentPlanner<LinuxPlanContext> = (context) =>
 function buildPlatformSettings({ system }: LinuxPlanContext): JsonObject {
   return {
     containerRuntimeEndpoint: `unix://${containerdSocket}`,
-    // No systemd driver works on all hosts with cgroup v1.
+    // On hosts with cgroup v1 the systemd driver does not always work.
     cgroupDriver: system.cgroup.version === 2 ? 'systemd' : 'cgroupfs',
     ...(system.cgroup.version === 1 ? { failCgroupV1: false } : {}),
     enforceNodeAllocatable: ['pods'],
-    // Pods get no swap either way, so refusing to start would only cause an outage.
+    // Pods never get swap, so a kubelet that refuses to start would only cause an outage.
     failSwapOn: false,
     ...(system.swap ? { memorySwap: { swapBehavior: 'NoSwap' } } : {}),
     resolvConf: system.resolver.file,

@@ -1,6 +1,6 @@
 import type { LinuxSystemFacts } from '../context.ts'
 
-/** First kernel on which kube-proxy accepts nftables. */
+/** First kernel version on which kube-proxy accepts nftables. */
 export const firstNftablesKernel = '5.13'
 
 export function hasNftables({ kernel, programs }: LinuxSystemFacts): boolean {

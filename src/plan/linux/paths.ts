@@ -4,8 +4,8 @@ import { planTextFile } from '../files.ts'
 import type { PlanContext } from '../context.ts'
 
 /**
- * Paths on a Linux host. Each component has its own directory with all it reads, hidden from the users of
- * other components. Programs are in directories by version, so that two versions can coexist.
+ * Root directories on a Linux host. Below them each component has its own directory, which users of other
+ * components cannot read.
  */
 export const configRoot = '/etc/hyperkube'
 export const stateRoot = '/var/lib/hyperkube'
@@ -14,7 +14,10 @@ export const containerdSocket = '/run/containerd/containerd.sock'
 export const linuxCniDirectory = '/etc/cni/net.d'
 export const flannelSubnetFile = '/run/flannel/subnet.env'
 
-/** Link to the current hyperkube. A new version changes no unit and restarts no component. */
+/**
+ * Program path through a link to the current version. A new version therefore changes no unit and restarts no
+ * component.
+ */
 export const hyperkubeProgram = '/opt/hyperkube/current/hyperkube'
 
 export function linuxProgramDirectory(name: string, version: string): string {
@@ -28,7 +31,7 @@ export function linuxKubeconfigPath(component: string): string {
 
 /**
  * Plans the kubeconfig of a component. It refers to certificate files by path, so a renewal does not change
- * it.
+ * the kubeconfig.
  */
 export function planLinuxKubeconfig(
   { cluster, yaml }: PlanContext,

@@ -24,12 +24,15 @@ test.each(hosts)('each component of %s/%s that runs is asked about, by names of 
   for (const { name, probes } of all) {
     expect(new Set(probes.map((probe) => probe.name)).size, name).toBe(probes.length)
   }
-  // systemd itself watches the agent.
+  // The agent has no probe, because systemd watches it.
   const running = all.filter(({ name, service }) => service !== undefined && name !== 'hyperkube-agent')
   expect(running.filter((one) => listLocalProbes(one).length === 0)).toEqual([])
 })
 
-/** Restarting these while they are only slow would slow down everything else. */
+/**
+ * Components whose probes are slower: a restart of a component that is only slow would slow down everything
+ * else.
+ */
 const slowComponents = new Set(['etcd', 'kube-apiserver'])
 
 test.each(hosts)('what is stopped on %s/%s is found in half a minute', (example, host) => {
@@ -57,7 +60,7 @@ test('only problems that a restart can fix have local probes', () => {
   const all = hosts.flatMap(([example, host]) => components(example, host)).flatMap(({ probes }) => probes)
   const kinds = new Set(all.filter(({ scope }) => scope === 'local').map(({ check }) => check.kind))
   expect(kinds).toEqual(new Set(['http', 'grpc', 'cri', 'interface', 'overlay', 'service-rules']))
-  // Neither quorum, readiness nor the network created by another component.
+  // A restart cannot repair a lost quorum or a network that another component creates.
   const local = all.filter(({ scope }) => scope === 'local').map(({ name }) => name)
   expect(local).not.toContain('readyz')
   expect(local).not.toContain('network')

@@ -4,23 +4,26 @@ import type { Probe } from '../../contract/probe.ts'
 import type { ComponentPlanner } from '../component.ts'
 import type { LinuxPlanContext } from '../context.ts'
 
-/** A check with its name; other fields override the defaults. */
+/** Name and check of a probe. Other fields override the defaults. */
 export type ProbeOptions = Pick<Probe, 'name' | 'check'> & Partial<Probe>
 
 /**
- * Probes the component itself; a failure may restart it. A stopped component is found within 30 s; a short
- * delay is tolerated.
+ * Plans a probe of the component itself; a failure may restart the component. A stopped component is found in
+ * 30 s, and short delays are tolerated.
  */
 export function planLocalProbe(options: ProbeOptions): Probe {
   return { scope: 'local', intervalMs: 10_000, timeoutMs: 5000, failureThreshold: 3, ...options }
 }
 
-/** Probes the environment of a component. A failure is only reported. */
+/** Plans a probe of something that the component depends on. A failure is only reported. */
 export function planRemoteProbe(options: ProbeOptions): Probe {
   return { scope: 'remote', intervalMs: 10_000, timeoutMs: 10_000, failureThreshold: 3, ...options }
 }
 
-/** Below this share of free space programs fail in untested ways. */
+/**
+ * Plans a probe that fails if less than 5 % of the disk is free. A full disk makes programs fail in
+ * unpredictable ways.
+ */
 export function diskSpaceProbe(directory: string): Probe {
   return planRemoteProbe({
     name: 'disk-space',
@@ -30,7 +33,7 @@ export function diskSpaceProbe(directory: string): Probe {
   })
 }
 
-/** Adds a probe for each certificate of the component. */
+/** Adds a probe for each certificate to the plan of a component. */
 export function withCertificateProbes(
   planner: ComponentPlanner<LinuxPlanContext>,
 ): ComponentPlanner<LinuxPlanContext> {
@@ -41,7 +44,10 @@ export function withCertificateProbes(
   }
 }
 
-/** Certificates are renewed with a third of their lifetime left, so a fifth means that renewal has failed. */
+/**
+ * Plans a probe that fails at a fifth of the lifetime. Certificates are renewed at a third, so renewal must
+ * have failed.
+ */
 function certificateProbe({ certificateFile: file }: PlannedCertificate): Probe {
   return planRemoteProbe({
     name: `certificate-${basename(file, '.crt')}`,

@@ -1,27 +1,27 @@
 import type { ServiceSpec } from '../../contract/service.ts'
 import type { LinuxSystemFacts } from '../context.ts'
 
-/** One setting of a unit. Names may repeat, as in systemd files. */
+/** One setting of a systemd unit. The same name may occur several times. */
 export type UnitSetting = readonly [name: string, value: string]
 
 export interface UnitOptions {
-  /** Also the name of the unit. */
+  /** Name of the service and of its unit. */
   readonly name: string
   readonly description: string
-  /** Units that start before this one and, more important, stop after it. */
+  /** Units that start before this one and stop after it. The stop order is the more important one. */
   readonly after?: readonly string[]
   readonly type: 'notify' | 'exec'
   readonly command: readonly string[]
   readonly user?: string
-  /** Memory that the service keeps while other processes exhaust the host. */
+  /** Memory that systemd protects for the service when other processes exhaust the host. */
   readonly memoryFloor: string
   readonly settings?: readonly UnitSetting[]
 }
 
-/** All our services share one slice, whose memory floor covers theirs. */
+/** Slice of all hyperkube services. Its memory floor covers the floors of the services. */
 export const hyperkubeSlice = 'hyperkube.slice'
 
-/** Builds a unit that restarts forever: it must recover without an operator. */
+/** Builds a service that systemd always restarts, so that it recovers without an operator. */
 export function buildSystemdService(
   options: UnitOptions,
   { cgroup, missingCapabilities }: LinuxSystemFacts,
@@ -78,15 +78,15 @@ export function sandboxSettings(...writable: readonly string[]): readonly UnitSe
   ]
 }
 
-/** Sets an environment variable of a service. */
+/** Formats an environment variable as a unit setting. */
 export function environmentSetting(name: string, value: string): UnitSetting {
   const text = `${name}=${value}`.replaceAll('%', '%%')
   return ['Environment', `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`]
 }
 
 /**
- * For hyperkube programs: malloc returns blocks of this size to the system. Node reads and sends in such
- * blocks, and memory of a burst would otherwise stay allocated.
+ * For hyperkube programs: malloc returns freed blocks of this size or larger to the system. Node.js uses such
+ * blocks for I/O, and after a burst they would stay allocated.
  */
 export const mallocThreshold: UnitSetting = environmentSetting('MALLOC_MMAP_THRESHOLD_', '8192')
 
@@ -104,7 +104,7 @@ function formatExecStart(command: readonly string[]): string {
   return command.map(quoteArgument).join(' \\\n  ')
 }
 
-/** Quotes an argument, because systemd interprets %, $, quotes and backslashes in a command line. */
+/** Quotes an argument of a command line, in which systemd interprets %, $, quotes and backslashes. */
 function quoteArgument(text: string): string {
   const escaped = text.replaceAll('%', '%%').replaceAll('$', '$$$$')
   if (/^[\w@%+=:,./$*-]+$/.test(escaped)) return escaped

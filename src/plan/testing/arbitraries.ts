@@ -5,7 +5,7 @@ import type { HostSpec } from '../../spec/host.ts'
 import { buildPlanInput, type FactsVariation } from './fixtures.ts'
 import type { PlanInput } from '../context.ts'
 
-/** Property test input: clusters of every valid shape, on hosts of every kind we know. */
+/** Number of hosts of each kind in a generated cluster. */
 export interface ClusterShape {
   readonly controlPlanes: number
   readonly etcd: number
@@ -89,7 +89,7 @@ export const arbitraryClusters: Arbitrary<Cluster> = tuple(clusterShapes, settin
     }),
 )
 
-/** Kinds of hosts. The kind of a host depends only on its name and the salt. */
+/** Facts of different hosts. Which facts a host gets depends only on its name and the salt. */
 const hostVariations: readonly FactsVariation[] = [
   {},
   { linux: { cgroup: { version: 1, controllers: ['cpu', 'cpuset', 'memory', 'pids'] } } },

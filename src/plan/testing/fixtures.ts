@@ -10,14 +10,14 @@ import type { HostSpec } from '../../spec/host.ts'
 import { readCluster } from '../../spec/read-cluster.ts'
 import type { LinuxSystemFacts, PlanInput, WindowsSystemFacts } from '../context.ts'
 
-/** Test fixtures: deterministic inputs of plans. */
+/** Parses a cluster.yml. Throws if it is invalid. */
 export function parseTestCluster(text: string): Cluster {
   const { cluster, findings } = readCluster({ file: 'cluster.yml', text })
   if (cluster === undefined) throw new Error(findings.map(({ message }) => message).join('; '))
   return cluster
 }
 
-/** Parses a cluster with these hosts, each a line of `hosts`. */
+/** Parses a cluster with these hosts. Each argument is one entry of `hosts`. */
 export function buildTestCluster(...hosts: readonly string[]): Cluster {
   const head = ['apiVersion: hyperkube.dev/v1', 'kind: Cluster', 'metadata: { name: shop }']
   const lines = hosts.map((host) => `    - ${host}`)
@@ -29,7 +29,7 @@ export interface FactsVariation {
   readonly windows?: Partial<WindowsSystemFacts>
 }
 
-/** Builds the input of a cluster with facts of ordinary hosts, changed by `variation`. */
+/** Builds the planning input of a cluster. All hosts have ordinary facts, changed by `variation`. */
 export function buildPlanInput(
   cluster: Cluster,
   variation: (host: HostSpec) => FactsVariation = () => ({}),

@@ -5,7 +5,9 @@ import { buildWindowsPlanPaths, windowsProgramDirectory } from './paths.ts'
 import { type RunnerContext, planServiceWrapper } from './runner.ts'
 import { buildScmService } from './service.ts'
 
-/** The service of the agent and its wrapper. Both are known before any facts of the host are. */
+/**
+ * Service of the agent and the artifact of its wrapper. Both are needed before facts of the host are known.
+ */
 export interface AgentSetup {
   readonly artifact: PlannedArtifact
   readonly service: ScmServiceSpec
@@ -20,7 +22,7 @@ export function planAgentSetup(context: RunnerContext, version: string): AgentSe
     name,
     description: 'hyperkube, which keeps this host as it was planned',
     program: toHyperkubeProgram(context, version),
-    // The agent must find its state before it has read a plan.
+    // The agent needs its base directory before it has read a plan.
     arguments: ['agent', `--base-directory=${base}`],
     native: false,
     runner,
@@ -29,8 +31,8 @@ export function planAgentSetup(context: RunnerContext, version: string): AgentSe
 }
 
 /**
- * Rolls back to the previous agent after a timeout. It runs the previous program, because the new one may be
- * broken.
+ * Builds the service that rolls back to the previous agent after a timeout. It runs the previous program,
+ * because the new one may be broken.
  */
 export function buildRevertService(
   context: RunnerContext,

@@ -35,7 +35,8 @@ export const planWindowsApiserverProxy: ComponentPlanner<WindowsPlanContext> = (
     directories: [settingsPath(), stateDirectory].map(planPrivateDirectory),
     artifacts: [{ from: 'this-release', name: 'hyperkube', version, directory }, artifact],
     files: [
-      // The proxy reloads both files itself: a change of control planes or CAs must not cut connections.
+      // The proxy reloads both files without a restart, so a change of control planes or CAs does not cut
+      // connections.
       planTextFile(settingsPath('ca.crt'), identity.cas.kubernetes, { owner: systemAccount, restart: false }),
       planTextFile(settingsPath('config.json'), config, { owner: systemAccount, restart: false }),
     ],

@@ -10,7 +10,10 @@ import { planWindowsKubeProxy } from './kube-proxy.ts'
 import { planWindowsKubelet } from './kubelet.ts'
 import { systemAccount } from './paths.ts'
 
-/** All components of a Windows host, in the order of installation. A Windows host is always a worker. */
+/**
+ * Planners of all components of a Windows host, in the order of installation. A Windows host is always a
+ * worker.
+ */
 export const windowsComponents: readonly ComponentPlanner<WindowsPlanContext>[] = [
   planWindowsHostSettings,
   planExtraFiles(systemAccount),

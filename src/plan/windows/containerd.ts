@@ -60,10 +60,10 @@ export const planWindowsContainerd: ComponentPlanner<WindowsPlanContext> = (cont
       description: 'containerd, which runs containers',
       program: win32.join(program.directory, 'containerd.exe'),
       arguments: [
-        // The same argument that `containerd --register-service` uses.
+        // Argument that `containerd --register-service` also uses.
         '--run-service',
         `--config=${at('config.toml')}`,
-        // As a Windows service containerd logs nowhere else.
+        // Without this flag, containerd as a Windows service writes no log.
         `--log-file=${win32.join(logs, 'containerd.log')}`,
       ],
       environment: buildProxyVariables(cluster),

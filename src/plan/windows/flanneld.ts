@@ -109,7 +109,7 @@ export const planWindowsFlanneld: ComponentPlanner<WindowsPlanContext> = (contex
         check: { kind: 'hns-network', name: formatOverlayName(context), type: 'overlay' },
         intervalMs: 10_000,
         timeoutMs: 10_000,
-        // Creating the network interrupts the adapter, and flanneld waits almost a minute for it.
+        // Creating the HNS network interrupts the adapter, and flanneld waits almost a minute for it.
         failureThreshold: 9,
       },
     ],
@@ -128,9 +128,9 @@ function renderConflistTemplate({ cluster, address }: WindowsPlanContext): strin
     plugins: [
       {
         type: 'win-overlay',
-        // The HNS API version that containerd pods need.
+        // HNS API version that pods of containerd need.
         apiVersion: 2,
-        // Without resolv.conf, pods get their name server only through the network plugin.
+        // Windows pods have no resolv.conf, so they get their name server through the network plugin.
         capabilities: { dns: true },
         ipam: {
           type: 'host-local',

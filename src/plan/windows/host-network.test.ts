@@ -13,7 +13,7 @@ import { buildCheckedInput } from '../checks/testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 import type { PlanInput } from '../context.ts'
 
-/** Reads the networks from the plan as the agent does. */
+/** Reads the network files from the plans as the agent does. */
 function readNetworks(input: PlanInput): WindowsNetwork[] {
   return planCluster(input).plans.flatMap(({ components }) =>
     components

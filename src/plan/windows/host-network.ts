@@ -7,10 +7,13 @@ import { formatOverlayName } from './overlay.ts'
 /** Name of the HNS network that keeps the virtual switch alive. */
 export const switchNetworkName = 'hyperkube-switch'
 
-/** No pod uses this subnet. It must only not overlap the networks of the cluster. */
+/**
+ * Candidates for the subnet of the switch network. Pods do not use it, but it must not overlap the cluster's
+ * networks.
+ */
 const switchSubnets = ['192.168.255.0/30', '172.31.255.0/30', '10.255.255.0/30'] as const
 
-/** flannel networks use the VNI of the cluster, so this id is free. */
+/** Virtual subnet id of the switch network. It differs from the VNI that flannel uses. */
 const switchVsid = 9999
 
 export function planHostNetwork(context: Pick<WindowsPlanContext, 'cluster' | 'address'>): WindowsNetwork {
@@ -24,7 +27,7 @@ export function planHostNetwork(context: Pick<WindowsPlanContext, 'cluster' | 'a
   }
 }
 
-/** Metadata addresses of the cloud and of cluster.yml. */
+/** Lists the metadata addresses of the cloud provider and those in cluster.yml. */
 export function listMetadataDestinations({ cluster }: Pick<WindowsPlanContext, 'cluster'>): string[] {
   const { cloud, metadataAddresses } = cluster.spec.windows
   const custom = metadataAddresses.map((address) => `${address}/32`)

@@ -6,7 +6,7 @@ import type { WindowsPlanContext } from '../context.ts'
 import { planHostNetwork } from './host-network.ts'
 import { planPrivateDirectory, systemAccount, buildWindowsPlanPaths } from './paths.ts'
 
-/** Settings of the host itself, applied before any component starts. */
+/** Plans settings of the host itself, which are applied before any component starts. */
 export const planWindowsHostSettings: ComponentPlanner<WindowsPlanContext> = (context) => {
   const { base, programs, settings, state, logs } = buildWindowsPlanPaths(context)
   const { plugin, flannel, nodePorts } = context.cluster.spec.network
@@ -14,10 +14,10 @@ export const planWindowsHostSettings: ComponentPlanner<WindowsPlanContext> = (co
   return buildComponentPlan({
     name: 'host',
     stage: 'prepare',
-    // Windows blocks incoming traffic without a rule.
+    // Windows blocks incoming traffic unless a rule allows it.
     firewall: [
       { name: 'hyperkube-kubelet', protocol: 'tcp', ports: '10250' },
-      // Load balancers check the health of a node for services here.
+      // External load balancers check on this port whether a node can serve a service.
       { name: 'hyperkube-kube-proxy-health', protocol: 'tcp', ports: '10256' },
       { name: 'hyperkube-node-ports-tcp', protocol: 'tcp', ports: nodePorts },
       { name: 'hyperkube-node-ports-udp', protocol: 'udp', ports: nodePorts },
@@ -26,7 +26,7 @@ export const planWindowsHostSettings: ComponentPlanner<WindowsPlanContext> = (co
         : []),
     ],
     directories: [base, programs, settings, win32.dirname(network), state, logs].map(planPrivateDirectory),
-    // The agent reads this file on every tick.
+    // The agent reads the network settings whenever it reconciles, so a change needs no restart.
     files: [
       planTextFile(network, `${JSON.stringify(planHostNetwork(context), undefined, 2)}\n`, {
         owner: systemAccount,

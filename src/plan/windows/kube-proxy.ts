@@ -37,7 +37,8 @@ export const planWindowsKubeProxy: ComponentPlanner<WindowsPlanContext> = (conte
     {
       config: settingsPath('config.yaml'),
       'hostname-override': node.name,
-      // kube-proxy needs this before it reads its configuration, where the same setting would come too late.
+      // kube-proxy needs this flag before it reads its configuration file, so the setting in that file would
+      // come too late.
       'windows-service': 'true',
     },
     components.kubeProxy.args,
@@ -58,7 +59,7 @@ export const planWindowsKubeProxy: ComponentPlanner<WindowsPlanContext> = (conte
       planWindowsKubeconfig(context, name),
       ...(flannel ? [] : [planTextFile(path, config, { owner: systemAccount })]),
     ],
-    // kube-proxy exits if its configuration changes, and is started again.
+    // When this file changes, kube-proxy exits and is started again.
     derivedFiles: flannel
       ? [{ path, owner: systemAccount, mode: '0600', from: sourceVipFile, template: config }]
       : [],
@@ -85,14 +86,17 @@ export const planWindowsKubeProxy: ComponentPlanner<WindowsPlanContext> = (conte
         check: { kind: 'http', url: 'http://127.0.0.1:10256/livez' },
         intervalMs: 5000,
         timeoutMs: 5000,
-        // kube-proxy listens only once it has found the network, which flanneld may still be creating.
+        // kube-proxy listens only after it has found the HNS network, which flanneld may still be creating.
         failureThreshold: 18,
       },
     ],
   })
 }
 
-/** With another network plugin cluster.yml sets the network name and the source VIP. */
+/**
+ * Builds the configuration of kube-proxy. Without flannel, cluster.yml must set the network name and the
+ * source VIP.
+ */
 function buildConfiguration(context: WindowsPlanContext): JsonObject {
   const { cluster, host } = context
   const { components, network } = cluster.spec

@@ -21,7 +21,10 @@ import {
 import { planLogRunner } from './runner.ts'
 import { buildScmService } from './service.ts'
 
-/** Also the name of the service: the kubelet looks itself up by this name when the host shuts down. */
+/**
+ * Name of the component and of its service. The kubelet looks up its service by this name when the host shuts
+ * down.
+ */
 const name = 'kubelet'
 
 export const planWindowsKubelet: ComponentPlanner<WindowsPlanContext> = (context) => {
@@ -43,7 +46,7 @@ export const planWindowsKubelet: ComponentPlanner<WindowsPlanContext> = (context
     privateKey: settingsPath('server.key'),
   }
   const args = buildKubeletArgs(context, files, {
-    // In the data directory every user of the host could read the keys.
+    // The default is in the data directory, where every user of the host could read the keys.
     'cert-dir': settingsPath('pki'),
     'windows-service': 'true',
     'windows-priorityclass': 'ABOVE_NORMAL_PRIORITY_CLASS',
@@ -55,7 +58,7 @@ export const planWindowsKubelet: ComponentPlanner<WindowsPlanContext> = (context
     needs: ['containerd', 'apiserver-proxy'],
     directories: [
       ...[settingsPath(), settingsPath('pki')].map(planPrivateDirectory),
-      // Pods read their volumes here, and most of them do not run as administrators.
+      // Pods read their volumes in this directory, and most pods do not run as administrator.
       { path: String.raw`C:\var\lib\kubelet`, owner: systemAccount, mode: '0755' },
     ],
     artifacts: [program, artifact],
@@ -87,7 +90,7 @@ export const planWindowsKubelet: ComponentPlanner<WindowsPlanContext> = (context
       arguments: toFlags(args),
       native: true,
       runner,
-      // On shutdown the kubelet ends pods first, and its dependencies wait for it.
+      // On shutdown Windows stops the kubelet, which ends its pods, before it stops containerd.
       dependsOn: ['containerd'],
     }),
     probes: [
@@ -106,13 +109,13 @@ export const planWindowsKubelet: ComponentPlanner<WindowsPlanContext> = (context
 function buildPlatformSettings(context: WindowsPlanContext): JsonObject {
   return {
     containerRuntimeEndpoint: containerdEndpoint,
-    // Windows has no such file, but the default names one.
+    // The default is a path of Linux, which does not exist on Windows.
     resolvConf: '',
     // Windows has no cgroups.
     cgroupsPerQOS: false,
     enforceNodeAllocatable: [],
     hairpinMode: 'promiscuous-bridge',
-    // Windows does not evict a pod that uses too much memory; it pages until the host hangs.
+    // Windows does not kill processes when memory runs out; it pages until the host hangs.
     systemReserved: { memory: '2Gi', ...computeReservedResources(context).systemReserved },
   }
 }

@@ -4,7 +4,9 @@ import { parse } from 'yaml'
 import { parseTestCluster, buildPlanInput } from '../testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 
-/** Settings bugs of earlier scripts. Their bugs on hosts are tested in src/agent/windows. */
+/**
+ * Tests for bugs in the settings of earlier scripts. Tests for their bugs on hosts are in src/agent/windows.
+ */
 
 const text = `apiVersion: hyperkube.dev/v1
 kind: Cluster

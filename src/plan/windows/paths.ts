@@ -6,21 +6,24 @@ import { planTextFile } from '../files.ts'
 import type { WindowsPlanContext } from '../context.ts'
 
 /**
- * Our services run as the local system account, whatever its localized name. It and administrators own our
- * files.
+ * Account of all hyperkube services: the local system account, whose name is localized on some hosts. It owns
+ * hyperkube's files together with the administrators.
  */
 export const systemAccount = 'SYSTEM'
 
-/** The pipe, as containerd names it and as its clients do. */
+/**
+ * Named pipe of containerd. `containerdPipe` is its Windows path, `containerdEndpoint` the form that clients
+ * use.
+ */
 export const containerdPipe = String.raw`\\.\pipe\containerd-containerd`
 export const containerdEndpoint = 'npipe:////./pipe/containerd-containerd'
 
-/** Where every network plugin on Windows puts its files. */
+/** Directory of CNI configurations that all network plugins on Windows use. */
 export const windowsCniDirectory = String.raw`C:\etc\cni\net.d`
 export const foreignPluginDirectory = String.raw`C:\opt\cni\bin`
 
 /**
- * Paths on a Windows host. All our files are below one directory, so that one ACL protects them. Directly
+ * Paths on a Windows host. All hyperkube files are below `base`, so that one ACL protects them. Directly
  * below C:\ any user may create files.
  */
 export interface WindowsPlanPaths {
@@ -31,13 +34,13 @@ export interface WindowsPlanPaths {
   readonly logs: string
   /** Subnet file that flanneld writes. */
   readonly flannelSubnetFile: string
-  /** Allocated addresses of the node subnet. */
+  /** Directory with the allocated pod addresses of the node. */
   readonly addressDirectory: string
   /** File with the source VIP that the agent allocates for kube-proxy. */
   readonly sourceVipFile: string
 }
 
-/** The part of a cluster that paths depend on. */
+/** Part of the context that the base directory depends on. */
 interface BaseDirectoryContext {
   readonly cluster: { readonly spec: Pick<WindowsPlanContext['cluster']['spec'], 'windows'> }
 }
@@ -57,7 +60,10 @@ export function buildWindowsPlanPaths({ cluster }: BaseDirectoryContext): Window
   }
 }
 
-/** One directory per program version, so that two can coexist: a running program cannot be replaced. */
+/**
+ * Returns the directory for a version of a program. Each version has its own directory, because Windows
+ * cannot replace a running program.
+ */
 export function windowsProgramDirectory(
   context: BaseDirectoryContext,
 ): (name: string, version: string) => string {
@@ -65,7 +71,7 @@ export function windowsProgramDirectory(
   return (name, version) => win32.join(programs, `${name}-${version}`)
 }
 
-/** Returns a function that names files in the settings directory of a component. */
+/** Returns a function that joins paths below the settings directory of a component. */
 export function componentSettingsPath(
   context: Pick<WindowsPlanContext, 'cluster'>,
   component: string,
@@ -74,14 +80,14 @@ export function componentSettingsPath(
   return (...parts) => win32.join(settings, component, ...parts)
 }
 
-/** A directory for the system and administrators only. */
+/** Plans a directory that only the system account and administrators can access. */
 export function planPrivateDirectory(path: string): PlannedDirectory {
   return { path, owner: systemAccount, mode: '0700' }
 }
 
 /**
  * Plans the kubeconfig of a component. It refers to certificate files by path, so a renewal does not change
- * it.
+ * the kubeconfig.
  */
 export function planWindowsKubeconfig(context: WindowsPlanContext, component: string): PlannedFile {
   const settingsPath = componentSettingsPath(context, component)

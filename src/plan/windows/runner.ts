@@ -6,15 +6,15 @@ import { buildWindowsPlanPaths, windowsProgramDirectory } from './paths.ts'
 
 export type RunnerContext = DownloadContext
 
-/** The program that starts a service, and its artifact. */
+/** A program that starts a service, and the artifact that contains it. */
 export interface PlannedRunner {
   readonly artifact: PlannedArtifact
   readonly runner: Runner
 }
 
 /**
- * For programs that are Windows services themselves but have no log: kube-log-runner writes their output to
- * files.
+ * Plans kube-log-runner, which writes the output of a program to files. It is for programs that are Windows
+ * services but write no log file.
  */
 export function planLogRunner(context: RunnerContext, name: string): PlannedRunner {
   const as = 'kube-log-runner.exe'
@@ -40,8 +40,8 @@ export function planLogRunner(context: RunnerContext, name: string): PlannedRunn
 const ctrlCStatus = -1_073_741_510
 
 /**
- * For programs that are no Windows services: shawl talks to the service manager and stops the program with
- * Ctrl-C.
+ * Plans shawl, which runs a program that is not a Windows service. shawl talks to the service manager and
+ * stops the program with Ctrl-C.
  */
 export function planServiceWrapper(context: RunnerContext, name: string): PlannedRunner {
   const artifact = planDownload(context, 'shawl', windowsProgramDirectory(context), {
@@ -55,14 +55,14 @@ export function planServiceWrapper(context: RunnerContext, name: string): Planne
       arguments: [
         'run',
         `--name=${name}`,
-        // Restart after any exit status: the service manager does not restart a service that exits with
-        // success.
+        // Restart after any exit status. The service manager itself does not restart a service that exits
+        // with success.
         '--restart',
         '--restart-delay=2000',
-        // Shorter than the time the agent waits before it kills a process.
+        // Shorter than the time after which the agent kills a stopping process.
         '--stop-timeout=30000',
-        // These exit statuses count as stopped. After any other one the service manager would start the
-        // service again.
+        // Exit statuses that count as a normal stop. After any other status the service manager would start
+        // the service again.
         `--pass=0,1,${ctrlCStatus}`,
         `--log-dir=${buildWindowsPlanPaths(context).logs}`,
         `--log-as=${name}-service`,

@@ -11,13 +11,13 @@ export interface ScmServiceOptions {
   /** Program that starts the service, if the service manager does not start it directly. */
   readonly runner?: Runner
   /**
-   * Hard dependencies only: the service manager stops a service together with its dependency. Soft ones must
-   * not be listed.
+   * Services that this service cannot run without. When the service manager stops one of them, it also stops
+   * this service, so weaker dependencies must not be listed.
    */
   readonly dependsOn?: readonly string[]
 }
 
-/** Builds a service that restarts forever: it must recover without an operator. */
+/** Builds a service that Windows always restarts, so that it recovers without an operator. */
 export function buildScmService(options: ScmServiceOptions): ScmServiceSpec {
   const { name, description, program, native, runner, environment = {}, dependsOn = [] } = options
   return {

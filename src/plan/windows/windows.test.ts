@@ -24,7 +24,7 @@ spec:
       labels: { example.com/disk: fast }
 `
 
-/** Builds of Server 2022 and Server 2025. */
+/** Windows builds by host name: Server 2022 and Server 2025. */
 const builds: Readonly<Record<string, number>> = { nt2022: 20_348, nt2025: 26_100 }
 
 const disks = ['C:\\', 'D:\\'].map((path) => ({ path, totalBytes: 2 ** 37, availableBytes: 2 ** 36 }))
@@ -62,7 +62,7 @@ function fileText({ files }: ComponentPlan, name: string): string {
   return content.text
 }
 
-/** Fills in a template as the host does. */
+/** Fills in a template as the agent does. */
 function filledIn(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\$\{(\w+)(\|network)?\}/g, (_, name: string, network?: string) => {
     const value = values[name]
@@ -422,7 +422,10 @@ function read(path: string, text: string): unknown {
   }
 }
 
-/** Files in our directory that settings of a component name and its plan does not create. */
+/**
+ * Lists files in hyperkube's directory that the settings of a component refer to, but that its plan does not
+ * create.
+ */
 function missingFiles(component: ComponentPlan): string[] {
   const { files, certificates, derivedFiles, directories, artifacts, service } = component
   const made = new Set([

@@ -6,21 +6,21 @@ import { parseAddress } from '../address.ts'
 import type { OpensslTestCa } from './openssl-test-ca.ts'
 
 /**
- * `draining`, `unready`: serves, but reports that it is not ready. `mute`: accepts connections without a
- * response. `strict`: requires a client certificate.
+ * `draining`, `unready`: responds, but reports that it is not ready. `mute`: accepts connections and never
+ * responds. `strict`: requires a client certificate.
  */
 export type FakeServerMode = 'ready' | 'draining' | 'unready' | 'mute' | 'strict'
 
-/** The part of an API server that the proxy uses, with real TLS on a real port, for tests. */
+/** Fake of the API server functions that the proxy uses, with real TLS on a real port. */
 export class FakeApiServer {
   readonly name: string
   mode: FakeServerMode = 'ready'
-  /** Servers in its EndpointSlice. */
+  /** Addresses in the EndpointSlice that this server returns. */
   servers: readonly string[] = []
   /** Number of requests for the EndpointSlice. */
   discoveryCount = 0
   readonly connections = new Set<Socket>()
-  /** Pending requests to /slow. */
+  /** Responses to requests for /slow that the test has not completed yet. */
   readonly slow: ServerResponse[] = []
   readonly #server: Server
 
@@ -29,13 +29,13 @@ export class FakeApiServer {
     this.name = name
   }
 
-  /** `name` is the address to listen at, for example that of a previous server. */
+  /** `name` is the address to listen on, for example the address of a closed server. */
   static async start({ certificate, server }: OpensslTestCa, name = '127.0.0.1:0'): Promise<FakeApiServer> {
     const https = createServer({
       ca: certificate,
       cert: server.certificate,
       key: server.privateKey,
-      // In later versions the server sends more data after the first message of the client.
+      // In TLS 1.3 the server would send more data after the client's first message.
       maxVersion: 'TLSv1.2',
       requestCert: true,
       rejectUnauthorized: false,
@@ -52,7 +52,7 @@ export class FakeApiServer {
     return fake
   }
 
-  /** Closes abruptly, as if the process were killed. */
+  /** Closes all connections abruptly, as if the process were killed. */
   async close(): Promise<void> {
     this.#server.closeAllConnections()
     for (const socket of this.connections) socket.destroy()

@@ -8,7 +8,7 @@ export interface OpensslKeyPair {
   readonly privateKey: string
 }
 
-/** A CA, a server at 127.0.0.1 and a client, created with openssl, for tests. */
+/** PEM files of a test CA, of a server at 127.0.0.1 and of a client, created with openssl. */
 export interface OpensslTestCa {
   readonly certificate: string
   readonly server: OpensslKeyPair

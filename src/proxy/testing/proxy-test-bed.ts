@@ -8,7 +8,7 @@ import type { OpensslTestCa } from './openssl-test-ca.ts'
 import { ProxyTestClient } from './proxy-test-client.ts'
 import type { ProxyTiming } from '../timing.ts'
 
-/** About ten times faster than the defaults, but with long timeouts for a busy machine. */
+/** Timing about ten times faster than the defaults, but with long timeouts for a busy machine. */
 export const fastTiming: ProxyTiming = {
   tick: 10,
   probeInterval: 100,
@@ -27,7 +27,7 @@ export const fastTiming: ProxyTiming = {
   stopIdleAfter: 60,
 }
 
-/** Servers, proxies and clients on local ports, all closed at the end. For tests. */
+/** Starts API servers, proxies and clients on local ports for a test and closes all of them at its end. */
 export class ProxyTestBed {
   readonly logged: string[] = []
   readonly deps = {
@@ -51,14 +51,14 @@ export class ProxyTestBed {
     this.#closers.push(close)
   }
 
-  /** `name` is the address of a previous server; `ca` is that of another cluster. */
+  /** Starts an API server. `name` is the address to listen on; `ca` may be the CA of another cluster. */
   async apiServer(name?: string, ca = this.#ca): Promise<FakeApiServer> {
     const server = await FakeApiServer.start(ca, name)
     this.onClose(async () => server.close())
     return server
   }
 
-  /** A server without TLS. */
+  /** Starts a server without TLS and returns its address. */
   async plainServer(take: (socket: Socket) => void): Promise<string> {
     const open = new Set<Socket>()
     const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -96,14 +96,14 @@ export class ProxyTestBed {
     const proxy = new ApiserverProxy(settings, [], { ...this.deps, timing: { ...fastTiming, ...timing } })
     await proxy.start()
     this.onClose(async () => {
-      // Requests that a test left in flight need not end.
+      // Clients are closed first, because requests that a test left in flight would delay the stop.
       for (const client of this.#clients) client.close()
       await proxy.stop()
     })
     return proxy
   }
 
-  /** Opens a connection per request, or always the same one with `reuse`. */
+  /** Creates a client. With `reuse` it keeps one connection; otherwise it opens a connection per request. */
   client(port: number | undefined, reuse = false): ProxyTestClient {
     const client = new ProxyTestClient(this.#ca, port ?? 0, reuse)
     this.#clients.push(client)
@@ -111,7 +111,7 @@ export class ProxyTestBed {
   }
 }
 
-/** Waits until the proxy reports this health for its servers. */
+/** Waits until the proxy reports the expected health of each server. */
 export async function waitForHealth(
   proxy: ApiserverProxy,
   expected: Readonly<Record<string, string>>,
@@ -123,7 +123,7 @@ export async function waitForHealth(
   await pollUntil(`health ${JSON.stringify(expected)}`, isReached, { timeoutMs: 20_000, intervalMs: 5 })
 }
 
-/** A port without a listener. */
+/** Returns a local address with a free port. */
 export async function findFreePort(): Promise<string> {
   const server = createServer()
   const name = await listenLocally(server)

@@ -1,13 +1,14 @@
 import { Agent, request } from 'node:https'
 import type { OpensslTestCa } from './openssl-test-ca.ts'
 
-/** A client of API servers through the proxy, for tests. */
+/** A test client that connects to API servers through the proxy. */
 export class ProxyTestClient {
   readonly #agent: Agent
   readonly #port: number
 
   /**
-   * With `reuse` it keeps its connection, as Kubernetes clients do; otherwise each request opens a new one.
+   * With `reuse` the client keeps its connection, as Kubernetes clients do. Otherwise each request opens a
+   * new connection.
    */
   constructor({ certificate }: OpensslTestCa, port: number, reuse: boolean) {
     this.#agent = new Agent({ ca: certificate, servername: 'kubernetes', keepAlive: reuse, maxSockets: 1 })

@@ -18,7 +18,7 @@ async function atSize(hosts: number): Promise<z.infer<typeof measured>> {
   return measured.parse(JSON.parse(stdout))
 }
 
-/** Repeats a slow measurement, because other load only ever adds time. */
+/** Measures 5,000 hosts. A slow measurement is repeated, because other load on the machine only adds time. */
 async function atFullSize(tries = 3): Promise<z.infer<typeof measured>> {
   const found = await atSize(5000)
   const isGood = found.planAndRollout < limits.milliseconds && found.megabytes < limits.megabytes
@@ -34,6 +34,6 @@ test('5,000 hosts are planned in two seconds and half a gigabyte, and ten times 
   }
   expect(many.planAndRollout).toBeLessThan(limits.milliseconds)
   expect(many.megabytes).toBeLessThan(limits.megabytes)
-  // Ten times, with a margin for a busy machine. Quadratic growth would be a hundred times.
+  // The expected factor is 10; 25 leaves a margin for a busy machine. Quadratic growth would give 100.
   expect(many.planAndRollout / few.planAndRollout).toBeLessThan(25)
 })

@@ -4,7 +4,7 @@ import { planCluster } from '../../plan/plan.ts'
 import { noLiveHosts } from './fixtures.ts'
 import { planRollout } from '../rollout.ts'
 
-/** Test program: measures the time and memory that a cluster with this number of hosts takes. */
+/** Measures the time and memory for planning a cluster with this number of hosts. */
 function measure(count: number): object {
   const input = buildPlanInput(parseTestCluster(clusterText(count)))
   const begin = moment()
@@ -33,13 +33,16 @@ function measure(count: number): object {
   }
 }
 
-/** Wall clock and CPU time, in milliseconds. */
+/** Reads the wall clock and the CPU time of this process, in milliseconds. */
 function moment(): readonly [clock: number, processor: number] {
   const { user, system } = process.cpuUsage()
   return [performance.now(), (user + system) / 1000]
 }
 
-/** Takes the smaller one of both: on a busy machine the CPU time counts only our own work. */
+/**
+ * Returns the smaller of wall time and CPU time. On a busy machine only the CPU time excludes other
+ * processes.
+ */
 function took(from: ReturnType<typeof moment>, to: ReturnType<typeof moment>): number {
   return Math.min(to[0] - from[0], to[1] - from[1])
 }

@@ -7,7 +7,7 @@ import type { LiveHosts, RolloutInput } from '../input.ts'
 
 export type FixtureRole = 'etcd' | 'control-plane' | 'worker'
 
-/** Test fixture: a plan that holds only the roles of a host. */
+/** Builds a plan with one component per stage of the given roles. */
 export function buildHostPlan(host: string, roles: readonly FixtureRole[], kubelet = '1.37.1'): NodePlan {
   const components = stages
     .filter((stage) => listRoleStages(roles).includes(stage))
@@ -35,7 +35,7 @@ export function buildFixtureOp(stage: Stage, action: Op['action']): Op {
   return { component: stage, stage, action, target, name: `${stage}-thing`, because: [] }
 }
 
-/** Changes a file in each stage, and restarts its service if `disruptive`. */
+/** Builds ops that change a file in each given stage and, if `disruptive`, restart the stage's service. */
 export function buildChanges(disruptive: boolean, ...touched: readonly Stage[]): Op[] {
   return touched.flatMap((stage) => [
     buildFixtureOp(stage, 'change'),
@@ -45,7 +45,7 @@ export function buildChanges(disruptive: boolean, ...touched: readonly Stage[]):
 
 export const noLiveHosts: LiveHosts = { etcd: [], controlPlanes: [], nodes: [] }
 
-/** Three control planes, each with an etcd member, and workers. */
+/** Builds the plans of three control planes, each with an etcd member, and of `workers` workers. */
 export function buildPlans(workers: number): NodePlan[] {
   return [
     ...['cp1', 'cp2', 'cp3'].map((name) => buildHostPlan(name, ['control-plane', 'etcd'])),
@@ -53,14 +53,14 @@ export function buildPlans(workers: number): NodePlan[] {
   ]
 }
 
-/** Treats all hosts of these plans as live. */
+/** Lists the hosts of these plans as already part of the cluster. */
 export function toLiveHosts(plans: readonly NodePlan[]): LiveHosts {
   const listHosts = (stage: Stage): string[] =>
     plans.filter(({ components }) => components.some((one) => one.stage === stage)).map(({ host }) => host)
   return { etcd: listHosts('etcd'), controlPlanes: listHosts('api'), nodes: listHosts('node') }
 }
 
-/** Changes every stage of every host. */
+/** Builds changes for every stage of every host. */
 export function changeEverywhere(plans: readonly NodePlan[], disruptive: boolean): Map<string, Op[]> {
   return new Map(
     plans.map(({ host, components }) => [

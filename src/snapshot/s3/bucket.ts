@@ -5,7 +5,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { isTransientBucketError, toBucketError, bucketUnreachable } from './errors.ts'
 
 export interface BucketOptions {
-  /** https://s3.example, without a path. */
+  /** URL of the server without a path, for example https://s3.example. */
   readonly endpoint: string
   readonly region: string
   readonly bucket: string
@@ -13,12 +13,12 @@ export interface BucketOptions {
   readonly secretKey: string
 }
 
-/** Waits so many milliseconds before a retry. */
+/** Waits before a retry. */
 export type BucketPause = (milliseconds: number, signal: AbortSignal) => Promise<void>
 
 export interface BucketRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
-  /** What the request does, for messages. */
+  /** Describes the request in error messages. */
   readonly description: string
   readonly key?: string
   readonly query?: Readonly<Record<string, string>>
@@ -28,7 +28,7 @@ export interface BucketRequest {
 
 /** Delays before retries, in milliseconds. */
 const retryDelaysMs = [500, 2000, 5000] as const
-/** Longer than the upload of one part takes on a slow connection, in milliseconds. */
+/** Timeout of one request, in milliseconds. The upload of one part on a slow connection takes less. */
 const requestTimeoutMs = 300_000
 
 /** A bucket of an S3-compatible server. Every request is signed with the digest of its body. */
@@ -59,7 +59,7 @@ export class Bucket {
     )
   }
 
-  /** Sends a request and returns the response before its body was read. */
+  /** Sends a request and returns the response without reading its body. */
   async open(request: BucketRequest, signal: AbortSignal): Promise<Response> {
     return this.#attempts(signal, async () => this.#send(request, signal), request.description)
   }
@@ -114,7 +114,7 @@ export class Bucket {
 
 async function sleepWithReason(milliseconds: number, signal: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal }).catch((error: unknown) => {
-    // The error of Node would hide the reason.
+    // Throw the abort reason instead of Node's own error.
     signal.throwIfAborted()
     throw error
   })

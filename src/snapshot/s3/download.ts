@@ -1,12 +1,12 @@
 import type { Bucket } from './bucket.ts'
 import { bucketUnreachable } from './errors.ts'
 
-/** A connection without a byte for this time counts as lost, in milliseconds. */
+/** A connection counts as lost if no byte arrives for this time, in milliseconds. */
 const stallTimeoutMs = 60_000
-/** Reconnects without progress before the download fails. */
+/** Maximum number of failed connections in a row. Each received byte resets the count. */
 const maxFailures = 3
 
-/** Reads an object. A lost connection is replaced and continues at the same offset. */
+/** Downloads an object. After a lost connection the download continues at the same offset. */
 export async function* downloadObject(
   bucket: Bucket,
   key: string,
@@ -22,7 +22,7 @@ export async function* downloadObject(
       stallTimeoutMs,
     )
     try {
-      // `if-match` fails if another object has the same name by now.
+      // `if-match` makes the request fail if the object was replaced in the meantime.
       const headers = etag === undefined ? {} : { range: `bytes=${done}-`, 'if-match': etag }
       const combinedSignal = AbortSignal.any([signal, stalled.signal])
       const response = await bucket.open({ method: 'GET', description, key, headers }, combinedSignal)

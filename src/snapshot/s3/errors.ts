@@ -2,7 +2,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { toPrintable } from '../../kit/printable.ts'
 import { parseS3Error } from './responses.ts'
 
-/** Converts an error response, with the message of the server. */
+/** Converts an error response to an error with the message of the server. */
 export function toBucketError(
   title: string,
   description: string,

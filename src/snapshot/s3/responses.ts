@@ -1,11 +1,11 @@
 import type { StoredSnapshot } from '../store.ts'
 
-/* Responses of S3 servers are XML of a few known elements. Everything else is ignored. */
+/* S3 servers respond with XML. Only a few known elements are read. */
 
 export interface ObjectPage {
-  /** Names are whole keys. */
+  /** The objects of this page. Each name is a complete key, including the prefix. */
   readonly objects: readonly StoredSnapshot[]
-  /** Token of the next page; undefined on the last one. */
+  /** Token for requesting the next page; undefined on the last page. */
   readonly next: string | undefined
 }
 
@@ -27,7 +27,7 @@ export function parseUploadId(xml: string): string | undefined {
   return readElement(xml, 'UploadId')
 }
 
-/** Parses an error response; undefined if it is none. */
+/** Parses an error response. Returns undefined if the text is not an S3 error. */
 export function parseS3Error(xml: string): { readonly code: string; readonly message: string } | undefined {
   const error = /<Error>(.*?)<\/Error>/s.exec(xml)?.[1]
   if (error === undefined) return undefined

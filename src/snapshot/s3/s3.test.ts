@@ -17,7 +17,7 @@ afterEach(async () => {
 
 type Responder = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Starts a server that answers each request with the next responder. */
+/** Starts a server that handles each request with the next responder. */
 async function startBucket(
   ...responders: readonly Responder[]
 ): Promise<{ bucket: Bucket; waits: number[] }> {

@@ -5,7 +5,7 @@ import type { Bucket } from './bucket.ts'
 import { downloadObject } from './download.ts'
 import { uploadToBucket } from './upload.ts'
 
-/** Keeps snapshots in a bucket. `prefix` is put before their names. */
+/** Creates a store in a bucket. Keys are PREFIX/NAME, or NAME without a prefix. */
 export function createBucketStore(bucket: Bucket, prefix?: string): SnapshotStore {
   const keyPrefix = prefix === undefined ? '' : `${prefix}/`
   return {

@@ -6,13 +6,17 @@ import type { Bucket } from './bucket.ts'
 import { toBucketError } from './errors.ts'
 
 /**
- * How much of a file is in memory at once, in bytes. A server accepts ten thousand parts of at least 5 MiB.
+ * Size of an upload part, in bytes; one part at a time is in memory. S3 accepts up to 10,000 parts of at
+ * least 5 MiB.
  */
 const partSize = 8 << 20
-/** For aborting a failed upload, in milliseconds. */
+/** Timeout for aborting a failed upload, in milliseconds. */
 const abortTimeoutMs = 10_000
 
-/** Uploads a file: in one request, or in parts that become visible together at the end. */
+/**
+ * Uploads a file in one request or in several parts. The object becomes visible only when the upload is
+ * complete.
+ */
 export async function uploadToBucket(
   bucket: Bucket,
   key: string,
@@ -68,7 +72,7 @@ async function uploadInParts(
       { method: 'POST', description, key, query: { uploadId: id }, body },
       signal,
     )
-    // The server may find an error only after it has sent status 200.
+    // An S3 server may report an error in the body of a response with status 200.
     if (parseS3Error(done.text) !== undefined) throw toBucketError(bucket.title, description, 200, done.text)
   } catch (error) {
     const abortRequest = {

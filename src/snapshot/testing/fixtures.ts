@@ -8,7 +8,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import type { SnapshotTrust } from '../open.ts'
 import type { SnapshotSpec } from '../save.ts'
 
-/** For tests: the key of a cluster, and what opens its identity. */
+/** Signing key of the test cluster. */
 export const snapshotKeys = generateKeyPairSync('ed25519')
 export const snapshotCluster = { name: 'shop', id: '2f4b6f6e-8d5c-4a4e-9b0a-1c2d3e4f5a6b' }
 const sealed = '{"sealed": true}\n'
@@ -33,13 +33,13 @@ export const snapshotSpec: SnapshotSpec = {
   created: new Date('2026-11-15T12:00:00Z'),
 }
 
-/** Builds a database with so many blocks and etcd's digest at its end. */
+/** Builds a database with `blocks` blocks and etcd's digest at its end. */
 export function buildDatabase(blocks: number): Buffer {
   const content = Buffer.alloc(blocks * 512, 'etcd')
   return Buffer.concat([content, createHash('sha256').update(content).digest()])
 }
 
-/** Yields a database as etcd sends it, in pieces. `remaining` does not count the digest. */
+/** Yields a database in pieces, as etcd sends it. `remaining` does not include the digest. */
 export async function* splitIntoPieces(database: Buffer, size: number): AsyncGenerator<DatabasePiece> {
   for (let at = 0; at < database.length; at += size) {
     const bytes = database.subarray(at, at + size)

@@ -20,8 +20,8 @@ type Section = 'ingress' | 'dns' | 'monitoring'
 const settings: Readonly<Record<Section, string>> = { ingress: 'ingress', dns: 'dns', monitoring: 'metrics' }
 
 /**
- * `known` is the provider that hyperkube also has. `replaced` maps other providers to a note about their
- * replacement.
+ * Builds the rule for the provider of a section. `known` is the provider that hyperkube has too; `replaced`
+ * maps other providers to a note about their replacement.
  */
 function provider(section: Section, known: string, replaced: Readonly<Record<string, string>>): KeyRule {
   const to = `spec.${settings[section]}`
@@ -34,7 +34,7 @@ function provider(section: Section, known: string, replaced: Readonly<Record<str
   }
 }
 
-/** Settings of a disabled section have no effect. */
+/** Applies a rule only if the section is enabled. Settings of a disabled section have no effect. */
 function ifEnabled(section: Section, rule: KeyRule): KeyRule {
   return (input) =>
     textAt(input.facts.root, [section, 'provider']) === 'none'
@@ -65,7 +65,7 @@ const forward: KeyRule = ifEnabled('dns', ({ value, captures }) =>
   })),
 )
 
-/** Manifests that contain a Secret must not be copied. */
+/** Matches manifests that contain a Secret. Such manifests are not copied. */
 const holdsSecrets = /^[\s-]*["']?kind["']?\s*:\s*["']?Secret\b/m
 
 const inline: KeyRule = ({ value }) =>

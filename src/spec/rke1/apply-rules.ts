@@ -18,8 +18,8 @@ export interface ApplyRulesResult {
 }
 
 /**
- * Applies the first matching rule to every key, from the outside in. Children of a key that a rule handled
- * are not visited.
+ * Applies the first matching rule to each key, parents before children. Children of a key that a rule has
+ * handled are not visited.
  */
 export function applyRules(
   document: LocatedDocument,
@@ -93,7 +93,7 @@ function children(value: unknown): [string | number, unknown][] {
   return typeof value === 'object' && value !== null ? Object.entries(value) : []
 }
 
-/** `rke config` writes every key it knows, most of them empty. */
+/** True for empty values. `rke config` writes every key it knows, most of them empty. */
 function isEmpty(value: unknown): boolean {
   if (value === null || value === '') return true
   return typeof value === 'object' && Object.keys(value).length === 0

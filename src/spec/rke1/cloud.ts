@@ -17,7 +17,7 @@ const name: KeyRule = ({ value }) => {
   return mapKey(['spec', 'cloudProvider'], 'external', 'install its cloud controller manager yourself')
 }
 
-/** These maps hold credentials, so their content is never read. */
+/** Rule for the maps of cloud providers. They contain credentials, so their content is never read. */
 const settings = unsupportedRule('give it to the cloud controller manager that you install')
 
 export const rke1CloudRules: RuleTable = {

@@ -4,7 +4,10 @@ import { newestKubernetes } from '../versions.ts'
 import { type Rke1Facts, rke1Defaults, textAt, valueAt } from './facts.ts'
 import type { Assignment } from './rule.ts'
 
-/** Assignments made before any key is read: the order of the keys in the result, and the defaults of RKE1. */
+/**
+ * Returns the assignments that are made before any key is read. They set the order of keys in the result and
+ * the defaults of RKE1.
+ */
 export function defaultAssignments(facts: Rke1Facts): readonly Assignment[] {
   return [
     { path: ['apiVersion'], value: clusterApiVersion },
@@ -17,8 +20,8 @@ export function defaultAssignments(facts: Rke1Facts): readonly Assignment[] {
     ...['api', 'components'].map((section) => ({ path: ['spec', section], value: undefined })),
     { path: ['spec', 'security', 'podSecurity'], value: rke1Defaults.podSecurity },
     ...['dns', 'metrics', 'ingress'].map((section) => ({ path: ['spec', section], value: undefined })),
-    // RKE1 installed no storage class. A second default class must not appear beside one that the cluster has
-    // by now.
+    // RKE1 installed no storage class. If the cluster has its own default class by now, hyperkube must not
+    // add a second one.
     { path: ['spec', 'storage'], value: 'none' },
     ...registryDefaults(facts),
   ]
@@ -40,7 +43,7 @@ function hostDefaults({ hosts, root }: Rke1Facts, index: number): Assignment[] {
   return Object.entries(fields).map(([field, value]) => ({ path: ['spec', 'hosts', index, field], value }))
 }
 
-/** RKE1 names a node by its address unless hostname_override is set. */
+/** Returns the node name of a host without hostname_override. RKE1 uses the address as node name then. */
 function readNodeName(root: unknown, index: number): string | undefined {
   if (textAt(root, ['nodes', index, 'hostname_override']) !== undefined) return undefined
   return nodeName.safeParse(textAt(root, ['nodes', index, 'address'])?.toLowerCase()).data
@@ -66,7 +69,7 @@ function networkDefaults({ plugin, windows }: Rke1Facts): Assignment[] {
   ]
 }
 
-/** A registry without an address is Docker Hub. */
+/** Sets docker.io as default host, because RKE1 treats a registry without a URL as Docker Hub. */
 function registryDefaults({ root }: Rke1Facts): Assignment[] {
   const registries = valueAt(root, ['private_registries'])
   if (!Array.isArray(registries)) return []

@@ -10,18 +10,18 @@ export interface Rke1HostFacts {
   readonly hasInternalAddress: boolean
 }
 
-/** Data from the whole file that single rules need. */
+/** Data from the whole RKE1 file that rules for single keys need. */
 export interface Rke1Facts {
   readonly root: unknown
   readonly hosts: readonly Rke1HostFacts[]
   readonly plugin: string
-  /** True if some host runs Windows, which restricts the settings of flannel. */
+  /** True if any host runs Windows, which limits the settings of flannel. */
   readonly windows: boolean
-  /** Service network of the API server; other components must match it. */
+  /** Service network of the API server. Other components must use the same one. */
   readonly services: string
 }
 
-/** Defaults of RKE1. A running cluster has these values where its file does not set them. */
+/** Default values of RKE1. A running cluster has these values if its file does not set them. */
 export const rke1Defaults = {
   name: 'local',
   plugin: 'canal',
@@ -57,13 +57,13 @@ export function valueAt(root: unknown, path: Path): unknown {
   )
 }
 
-/** Returns the text at a path, or undefined if it is missing or empty. */
+/** Returns the text at a path, or undefined if there is none or it is empty. */
 export function textAt(root: unknown, path: Path): string | undefined {
   const found = looseText.safeParse(valueAt(root, path)).data
   return found === '' ? undefined : found
 }
 
-/** Returns the IPv4 networks of a comma-separated list, such as RKE1 writes for dual-stack. */
+/** Returns the IPv4 networks in a comma-separated list. RKE1 uses such lists for dual-stack. */
 export function ipv4Networks(list: string): string[] {
   return list
     .split(',')
@@ -71,7 +71,10 @@ export function ipv4Networks(list: string): string[] {
     .filter((part) => cidr.safeParse(part).success && isIPv4(part.split('/')[0] ?? ''))
 }
 
-/** Names a host after its node if that name is a DNS label, and otherwise by role: cp1, etcd1, w1. */
+/**
+ * Reads the hosts and gives each a name: its hostname_override if that is a DNS label, or else a name by
+ * role, such as cp1, etcd1, w1.
+ */
 function hostFacts(nodes: readonly unknown[]): Rke1HostFacts[] {
   const labels = nodes.map((node) => {
     const parsed = dnsLabel.safeParse(textAt(node, ['hostname_override'])?.toLowerCase())

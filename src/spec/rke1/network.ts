@@ -22,13 +22,16 @@ const plugin: KeyRule = ({ value }) => {
   return refuseKey(noPolicies, [{ path, value: 'flannel' }])
 }
 
-/** Settings of a plugin that the cluster does not use have no effect. */
+/** Applies a rule only if the cluster uses this network plugin. Settings of other plugins have no effect. */
 function onlyFor(owner: 'canal' | 'flannel', rule: KeyRule): KeyRule {
   return (input) =>
     input.facts.plugin === owner ? rule(input) : dropKey(`only counts with the plugin ${owner}`)
 }
 
-/** With Windows hosts flannel only works with the value `needed`. */
+/**
+ * Builds the rule for a flannel setting. In a cluster with Windows hosts, flannel works only with the value
+ * `needed`.
+ */
 function backend(field: string, schema: z.ZodType<string | number>, needed: string | number): KeyRule {
   return ({ value, facts }) =>
     parseValue(schema, value, (parsedValue) =>
@@ -42,7 +45,10 @@ const type = backend('backend', z.enum(['vxlan', 'host-gw']), 'vxlan')
 const vni = backend('vni', looseNumber.pipe(z.int('must be a whole number').min(1).max(16_777_215)), 4096)
 const vxlanPort = backend('port', looseNumber.pipe(port), 4789)
 
-/** Hosts with an internal address need no interface, because the address already selects it. */
+/**
+ * Maps the interface to each host without an internal address. For other hosts, the internal address already
+ * selects the interface.
+ */
 const iface: KeyRule = ({ value, facts }) =>
   parseValue(looseText, value, (name) => {
     const assignments = facts.hosts.flatMap(({ hasInternalAddress }, index) =>

@@ -53,7 +53,9 @@ const label: KeyRule = ({ value, captures }) => {
   )
 }
 
-/** The kubelet sets this label itself. It only tells which operating system the host runs. */
+/**
+ * Handles the operating system label. The kubelet sets it itself, so it is only used to detect Windows hosts.
+ */
 function osLabel(index: string | number, value: unknown): RuleResult {
   return value === 'windows'
     ? mapKey(['spec', 'hosts', index, 'os'], 'windows')

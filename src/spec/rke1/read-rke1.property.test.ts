@@ -14,7 +14,7 @@ import { stringify } from 'yaml'
 import { readRke1, rke1Rules } from './read-rke1.ts'
 import { formatKeyReport } from './report.ts'
 
-/** Generates files with keys that RKE1 knows, keys that it does not know, and arbitrary values. */
+/** Keys that RKE1 knows. Generated files contain them, unknown keys and arbitrary values. */
 const known = [...new Set(rke1Rules.flatMap(({ pattern }) => pattern))].filter((name) => !/[[*]/.test(name))
 const key = oneof(constantFrom(...known), string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 8 }))
   .map((name) => name.replaceAll(/[.[\]]/g, '-'))
@@ -82,7 +82,7 @@ test('no secret stands in the result or in the report, wherever it stood', () =>
   )
 })
 
-/** Returns for each leaf its own path and the paths of all its ancestors. */
+/** Returns one list per leaf value: its own path and the paths of all its ancestors. */
 function leaves(content: unknown, prefixes: readonly string[] = []): (readonly string[])[] {
   const entries = typeof content === 'object' && content !== null ? Object.entries(content) : []
   if (entries.length === 0) return [prefixes]

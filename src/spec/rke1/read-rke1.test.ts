@@ -4,14 +4,14 @@ import { readCluster } from '../read-cluster.ts'
 import { readRke1 } from './read-rke1.ts'
 import { formatKeyReport } from './report.ts'
 
-/** The report as lines, each starting with the verdict on the key. */
+/** Formats the report of a file as lines that begin with the verdict on the key. */
 function formatReport(text: string): string[] {
   return readRke1({ file: 'rke.yml', text }).report.map(
     (key) => `${key.verdict}: ${formatKeyReport(key).replace(/^rke\.yml:/, '')}`,
   )
 }
 
-/** The resulting file, after checking that hyperkube accepts it without findings. */
+/** Returns the converted file as YAML, and checks that hyperkube reads it without findings. */
 function written(text: string): string {
   const { cluster } = readRke1({ file: 'rke.yml', text })
   const result = stringify(cluster)

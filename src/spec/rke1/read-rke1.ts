@@ -36,14 +36,14 @@ export const rke1Rules: readonly RuleRow[] = sections.flatMap((section) =>
 )
 
 export interface ReadRke1Result {
-  /** Undefined if the file describes no cluster. */
+  /** Undefined if the file does not describe a cluster. */
   readonly cluster: PlainCluster | undefined
-  /** Every key of the file once, in the order of the file. */
+  /** One entry for each key of the file, in file order. */
   readonly report: readonly KeyReport[]
   readonly findings: readonly Finding[]
 }
 
-/** Translates an RKE1 cluster.yml into ours and reports what became of every key. */
+/** Converts a cluster.yml of RKE1 to one of hyperkube, and reports the result for every key. */
 export function readRke1(source: SourceText): ReadRke1Result {
   const result = readDocument(source)
   if (!result.ok) return { cluster: undefined, report: [], findings: result.findings }
@@ -77,14 +77,14 @@ function error(code: string, message: string, document: LocatedDocument): Findin
   return { code, severity: 'error', message, position: document.positionOf([]) }
 }
 
-/** A cluster.yml before validation: maps, lists and scalars, ready to be written as YAML. */
+/** Content of a cluster.yml before validation: maps, lists and scalars. */
 type PlainCluster = Readonly<Record<string, unknown>>
 
 type Tree = Map<string | number, unknown>
 
 /**
- * Joins assignments into one document. A later value replaces an earlier one but keeps its position in the
- * order.
+ * Builds one document from assignments. A later value replaces an earlier one at the same path but keeps its
+ * position.
  */
 function assemble(assignments: readonly Assignment[]): PlainCluster {
   const root: Tree = new Map()
@@ -109,7 +109,10 @@ function entries(tree: Tree): [string | number, unknown][] {
     .filter(([, value]) => value !== undefined)
 }
 
-/** Removes gaps from lists, and drops empty maps and lists. */
+/**
+ * Converts a tree to plain maps and lists. List items are moved together, and empty maps and lists are
+ * dropped.
+ */
 function plain(value: unknown): unknown {
   if (!(value instanceof Map)) return value
   const items = entries(value)

@@ -12,7 +12,7 @@ import {
 } from './rule.ts'
 import { looseText } from './scalars.ts'
 
-/** Host of a registry as used in image names: without scheme and credentials. */
+/** Returns the host of a registry as in image names, without scheme and credentials. */
 function parseRegistryHost(url: string): string {
   const host = url
     .replace(/^[a-z]+:\/\//i, '')
@@ -26,7 +26,7 @@ const url: KeyRule = ({ value, captures }) =>
     mapKey(['spec', 'registries', captures[0] ?? 0, 'host'], parseRegistryHost(written)),
   )
 
-/** Name of the secret that will hold the password. */
+/** Returns the name of the secret that will hold the registry's password. */
 function secretName({ facts, captures }: RuleInput): string {
   const written = textAt(facts.root, ['private_registries', captures[0] ?? 0, 'url']) ?? ''
   const label = parseRegistryHost(written)

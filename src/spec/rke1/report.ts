@@ -1,8 +1,8 @@
 import type { Position } from '../../contract/finding.ts'
 
 /**
- * What became of a key: mapped to a key of ours, not needed, left to a person to decide, or not a key of
- * RKE1.
+ * What happened to a key. `mapped`: converted. `dropped`: not needed. `unsupported`: a person must decide.
+ * `unknown`: RKE1 has no such key.
  */
 export const keyVerdicts = ['mapped', 'dropped', 'unsupported', 'unknown'] as const
 export type KeyVerdict = (typeof keyVerdicts)[number]
@@ -11,12 +11,12 @@ export type KeyResult =
   | { readonly verdict: 'mapped'; readonly to: string; readonly note?: string }
   | { readonly verdict: Exclude<KeyVerdict, 'mapped'>; readonly note: string }
 
-/** One key of an RKE1 file, including its children, and what became of it. Never contains the value. */
+/** Result of one key of an RKE1 file, including its children. It never contains the value. */
 export type KeyReport = KeyResult & { readonly path: string; readonly position: Position }
 
 /**
- * One line for a terminal: file:line:column path -> result. Line breaks in a key are replaced, so the result
- * is always one line.
+ * Formats the result of a key as one line: file:line:column path -> result. Line breaks in a key are
+ * replaced.
  */
 export function formatKeyReport(key: KeyReport): string {
   const { file, line, column } = key.position

@@ -5,13 +5,13 @@ import type { Rke1Facts } from './facts.ts'
 import { fillWildcards, parsePattern } from './pattern.ts'
 import type { KeyResult } from './report.ts'
 
-/** A value for our cluster.yml and the path to write it to. */
+/** A value and its path in hyperkube's cluster.yml. */
 export interface Assignment {
   readonly path: Path
   readonly value: unknown
 }
 
-/** Input of a rule: one key of an RKE1 file. */
+/** The key of an RKE1 file that a rule is applied to. */
 export interface RuleInput {
   readonly value: unknown
   readonly path: Path
@@ -30,7 +30,7 @@ export type KeyRule = (input: RuleInput) => RuleResult
 /** Maps the pattern of a path in the RKE1 file to the rule for that path. */
 export type RuleTable = Readonly<Record<string, KeyRule>>
 
-/** Keys whose values are never copied, wherever they occur. */
+/** Keys whose values are secret and therefore never copied. */
 export const secretNames: ReadonlySet<string> = new Set([
   'password',
   'ssh_key',
@@ -62,19 +62,24 @@ export function dropRule(note: string): KeyRule {
   return () => dropKey(note)
 }
 
-/** A setting that is switched off needs no decision. */
+/**
+ * Builds a rule for an unsupported setting. A setting with the value false is dropped, because the feature is
+ * off anyway.
+ */
 export function unsupportedRule(note: string): KeyRule {
   return ({ value }) => (value === false ? dropKey('is off, and so it is here') : refuseKey(note))
 }
 
-/** Maps a value to a path of our cluster.yml if the schema of that path accepts it. */
+/**
+ * Builds a rule that copies a value to a path of hyperkube's cluster.yml, if the schema accepts the value.
+ */
 export function mapRule(to: string, schema: z.ZodType): KeyRule {
   const pattern = parsePattern(to)
   return ({ value, captures }) =>
     parseValue(schema, value, (parsedValue) => mapKey(fillWildcards(pattern, captures), parsedValue))
 }
 
-/** Calls `then` with the parsed value, or refuses the key with the message of the schema. */
+/** Calls `then` with the parsed value, or refuses the key with the schema's error message. */
 export function parseValue<T>(
   schema: z.ZodType<T>,
   value: unknown,
@@ -87,7 +92,7 @@ export function parseValue<T>(
   return refuseKey(`${message}; write it by hand`)
 }
 
-/** Applies one rule to many keys of one map. */
+/** Builds a table with the same rule for several keys of one map. */
 export function forKeys(prefix: string, names: readonly string[], rule: KeyRule): RuleTable {
   return Object.fromEntries(names.map((name) => [`${prefix}${name}`, rule]))
 }

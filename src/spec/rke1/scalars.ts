@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** RKE1 accepted numbers and booleans as text, and text as numbers. */
+/** Text, which RKE1 also accepted as a number or boolean. */
 export const looseText = z
   .union([z.string(), z.number(), z.boolean()], 'must be text')
   .transform((value) => String(value))

@@ -37,7 +37,7 @@ function flag(component: string): KeyRule {
   }
 }
 
-/** Rules that every service has. */
+/** Builds the rules that all services share. */
 function commonRules(service: string, component: string): RuleTable {
   const prefix = `services.${service}.`
   return {
@@ -72,7 +72,10 @@ const etcd: RuleTable = {
   ...forKeys('services.etcd.', ['uid', 'gid'], dropRule('hyperkube decides as whom etcd runs')),
 }
 
-/** Keeps one IPv4 network; a dual-stack value loses its IPv6 network. */
+/**
+ * Builds the rule for a network setting. Only an IPv4 network is copied; the IPv6 network of a dual-stack
+ * value is not.
+ */
 function network(name: string): KeyRule {
   return ({ value }) =>
     parseValue(looseText, value, (written) => {
@@ -140,7 +143,7 @@ const controllerManager: RuleTable = {
   'services.kube-controller.extra_args.node-cidr-mask-size': mapRule('spec.network.nodePrefix', nodePrefix),
 }
 
-/** RKE1 puts DNS at the tenth address of the service network by default. */
+/** By default RKE1 places DNS at the tenth address of the service network. Only this address is supported. */
 const dnsServer: KeyRule = ({ value, facts }) =>
   parseValue(looseText, value, (written): RuleResult => {
     const address = ipv4Networks(`${written}/32`)[0]

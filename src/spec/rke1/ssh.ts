@@ -5,7 +5,7 @@ import { looseNumber, looseText } from './scalars.ts'
 const agent = dropRule('the ssh agent is asked wherever no key is named')
 const certificate = unsupportedRule('no ssh certificates yet; let the ssh agent hold them')
 
-/** Rules for the connection settings of all hosts. */
+/** Rules for SSH settings that apply to all hosts. */
 export const rke1SshRules: RuleTable = {
   ssh_key_path: mapRule('spec.ssh.key', looseText),
   ssh_agent_auth: agent,

@@ -26,7 +26,7 @@ const version: KeyRule = ({ value }) => {
 const docker = dropRule('hyperkube runs containerd, without Docker')
 const action = dropRule('asks RKE1 to do something once; it is not a setting')
 
-/** Rules for the top-level keys of the file. */
+/** Rules for the top-level keys of an RKE1 file. */
 export const rke1TopLevelRules: RuleTable = {
   cluster_name: name,
   kubernetes_version: version,

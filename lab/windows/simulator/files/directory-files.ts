@@ -12,17 +12,17 @@ import { dirname, join, win32 } from 'node:path'
 import { epoch } from '../instant.ts'
 import { inheritedSddl, type SimulatedFile, type SimulatedFiles } from './simulated-files.ts'
 
-/** File metadata that a local file system does not have, by file id. */
+/** File metadata that a local file system does not store (key: file id). */
 export type Marks = Map<string, { access?: string | undefined; heldUntil?: number | undefined }>
 
-/** Maps host paths to local ones: C:\x is C:/x below the root. */
+/** Returns a function that maps host paths to local ones: C:\x becomes C:/x below the root. */
 export function createLocalPathMapper(root: string): (path: string) => string {
   return (path) => join(root, ...path.split(win32.sep))
 }
 
 /**
- * Files in a local directory, where other processes may write too. Windows metadata is stored separately by
- * inode, so it follows a file that is moved.
+ * Stores files in a local directory, where other processes may write too. Windows metadata is stored
+ * separately by inode, so it stays with a moved file.
  */
 export function directoryFiles(root: string, marks: Marks): SimulatedFiles {
   const toLocalPath = createLocalPathMapper(root)
@@ -30,7 +30,7 @@ export function directoryFiles(root: string, marks: Marks): SimulatedFiles {
     const stats = lstatSync(toLocalPath(path), { throwIfNoEntry: false })
     return stats === undefined ? undefined : toSimulatedFile(path, stats)
   }
-  /** The access of the nearest parent directory with a list of its own. */
+  /** Returns the access list inherited from the nearest parent directory that has its own list. */
   const findInherited = (path: string): string => {
     const parent = win32.dirname(path)
     if (parent === path) return inheritedSddl.open
@@ -87,7 +87,7 @@ export function directoryFiles(root: string, marks: Marks): SimulatedFiles {
       writeFileSync(toLocalPath(path), content)
       const made = at(path)
       if (made === undefined) throw new Error(`${path} was taken away at once`)
-      // The inode of a removed file may be reused.
+      // The inode may have belonged to a removed file, so old metadata is deleted.
       marks.delete(made.id)
       return made
     },
@@ -103,7 +103,7 @@ export function directoryFiles(root: string, marks: Marks): SimulatedFiles {
   }
 }
 
-/** The creation time distinguishes a reused inode. */
+/** Returns an id for a file. It includes the creation time, because inodes are reused. */
 function toFileId({ ino, birthtimeMs }: Stats): string {
   return `${ino}-${Math.round(birthtimeMs)}`
 }

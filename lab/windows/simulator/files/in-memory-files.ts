@@ -1,6 +1,6 @@
 import { inheritedSddl, type SimulatedFile, type SimulatedFiles } from './simulated-files.ts'
 
-/** Files in memory. Windows paths are case-insensitive. */
+/** Stores files in memory. Windows paths are case-insensitive. */
 export function inMemoryFiles(): SimulatedFiles {
   const files = new Map<string, SimulatedFile & { path: string }>()
   let last = 0

@@ -1,6 +1,6 @@
 /** A file or directory of a simulated host. */
 export interface SimulatedFile {
-  /** Unchanged when the file is moved, different when it is written again. */
+  /** Id of the file. A moved file keeps its id; a file that is written again gets a new one. */
   readonly id: string
   readonly path: string
   readonly directory: boolean
@@ -9,22 +9,25 @@ export interface SimulatedFile {
   readonly modified: number
   /** Access list in SDDL. */
   access: string
-  /** Until when another process, such as a virus scanner, has the file open. */
+  /** Time until which another process, for example a virus scanner, has the file open. */
   heldUntil: number
 }
 
-/** Storage of a simulated host's files. Callers check locks. */
+/** Stores the files of a simulated host. Locks are checked by callers. */
 export interface SimulatedFiles {
   at(path: string): SimulatedFile | undefined
-  /** Writes a new file in place of any other. */
+  /** Writes a new file and replaces an existing one. */
   put(path: string, content: string, modified: number): SimulatedFile
-  /** The target must not exist. */
+  /** Moves a file. The target must not exist. */
   move(file: SimulatedFile, to: string): void
   remove(file: SimulatedFile): void
   all(): readonly SimulatedFile[]
 }
 
-/** Inherited access lists below an open or a closed directory. */
+/**
+ * Access lists that files inherit from a directory with access for all users (`open`) or only for
+ * administrators (`closed`).
+ */
 export const inheritedSddl = {
   open: 'O:BAG:SYD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU)',
   closed: 'O:BAG:SYD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)',

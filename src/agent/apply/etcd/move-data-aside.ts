@@ -2,12 +2,13 @@ import { dirname, join } from 'node:path'
 import { etcdDataDirectory } from '../../../contract/etcd-restore.ts'
 import type { LinuxHost } from '../../host/host.ts'
 
-/** Number of moved data directories to keep. */
+/** Number of moved data directories that are kept. */
 const maxMoved = 2
 const root = dirname(etcdDataDirectory)
 
 /**
- * Moves the data of an etcd member out of the way instead of deleting it. Returns false if there was none.
+ * Renames the data directory of an etcd member instead of deleting it. Returns false if the directory does
+ * not exist.
  */
 export async function moveDataAside({ files, clock }: LinuxHost, prefix: string): Promise<boolean> {
   if ((await files.stat(etcdDataDirectory)) === undefined) return false

@@ -184,7 +184,7 @@ test('wherever it is interrupted, the next run continues, and no earlier data is
       () => false,
       (error: unknown) => error instanceof Killed,
     )
-    // An upload first checks whether the file is there, so it is repeated here.
+    // The interrupted run may have deleted the uploaded archive. An operator would upload it again.
     await upload('restored')
     host.clock.time += 1000
     await runRestore(first, sha256)

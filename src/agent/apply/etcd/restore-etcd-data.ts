@@ -24,7 +24,10 @@ const restoreStateFile = 'etcd-restore.json'
 
 type RestoreState = Omit<EtcdRestoreState, 'apiVersion' | 'kind'>
 
-/** Throws if the file is unreadable: that does not mean that no restore is active. */
+/**
+ * Reads the state of the active restore. Throws if the file is unreadable, because a restore may still be
+ * active.
+ */
 async function readRestoreState(host: LinuxHost): Promise<RestoreState | undefined> {
   const text = await host.files.read(statePath(host, restoreStateFile))
   if (text === undefined) return undefined
@@ -54,12 +57,14 @@ export interface EtcdDataSpec {
 
 const previousPrefix = 'before-restore-'
 const dataRoot = dirname(etcdDataDirectory)
-/** In the same directory as the data, so that a rename moves it into place. */
+/**
+ * Directory for the unpacked data. It is next to the data directory, so that a rename can move it into place.
+ */
 const restoredPath = join(dataRoot, `.restored${unfinishedSuffix}`)
 
 /**
- * Replaces the data of an etcd member with restored data. The current data is moved aside. The run may be
- * interrupted at any time: a second run continues, and a member that has its data is left unchanged.
+ * Replaces the data of an etcd member with restored data and moves the current data aside. After an
+ * interruption a second run continues. A member whose data is already restored is left unchanged.
  */
 export async function restoreEtcdData(options: ResetOptions<LinuxHost>, spec: EtcdDataSpec): Promise<void> {
   const { host, signal } = options
@@ -77,12 +82,12 @@ export async function restoreEtcdData(options: ResetOptions<LinuxHost>, spec: Et
   })
 }
 
-/** The restore that began on this host and was not ended yet. */
+/** Returns the restore that began on this host and has not ended yet. */
 export async function findActiveRestore(host: LinuxHost): Promise<EtcdRestoreProgress | undefined> {
   return (await readRestoreState(host))?.restore
 }
 
-/** Does nothing if another restore is active. */
+/** Ends a restore. Does nothing if another restore is active. */
 export async function endEtcdRestore(host: LinuxHost, id: string): Promise<void> {
   if ((await readRestoreState(host))?.restore.id === id) await deleteRestoreState(host)
 }
@@ -104,8 +109,7 @@ async function replaceData(host: LinuxHost, spec: EtcdDataSpec, signal: AbortSig
 }
 
 /**
- * Saves the restore before the first change. Data that an unfinished earlier restore placed is marked to be
- * discarded.
+ * Saves the restore before the first change. Data of an earlier unfinished restore is marked to be discarded.
  */
 async function beginRestore(host: LinuxHost, restore: EtcdRestoreId): Promise<RestoreState> {
   const previous = await readRestoreState(host)
@@ -123,7 +127,10 @@ async function hasInode({ files }: LinuxHost, path: string, inode: string | unde
   return inode !== undefined && (await files.stat(path))?.inode === inode
 }
 
-/** The inode is saved only after all data is on disk, so a saved inode means complete data. */
+/**
+ * Unpacks the archive and saves the inode of the new data directory. The inode is saved only after all data
+ * is on disk, so a saved inode means complete data.
+ */
 async function unpackRestored(
   host: LinuxHost,
   { sha256 }: EtcdDataSpec,
@@ -153,7 +160,7 @@ async function unpackRestored(
   return completeState
 }
 
-/** Makes everything below readable by the etcd user only. */
+/** Makes everything below a directory readable by the etcd user only. */
 async function setEtcdOwner(host: LinuxHost, directory: string): Promise<void> {
   for (const { name, kind } of (await host.files.list(directory)) ?? []) {
     const path = join(directory, name)

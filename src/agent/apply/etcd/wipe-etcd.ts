@@ -12,7 +12,7 @@ const prefix = 'before-rejoin-'
 
 /**
  * Wipes the etcd member of a host, so that it can join again as a new member. Its data is moved aside. The
- * initialized marker is removed last: until then no plan starts a member without data.
+ * initialized marker is removed last: while it exists, no plan starts a member without data.
  */
 export async function wipeEtcd(options: ResetOptions<LinuxHost>): Promise<void> {
   const { host } = options
@@ -35,7 +35,7 @@ async function wipeMember(host: LinuxHost): Promise<OpOutcome> {
   const { files } = host
   const hadData = await moveDataAside(host, prefix)
   await pruneMovedData(host, prefix)
-  // Files with `once` describe how the member was initialized; the next initialization needs new ones.
+  // Files with `once` describe how the member was initialized. The new member needs new ones.
   const component = (await readAppliedPlan(host))?.components.find(({ name }) => name === 'etcd')
   for (const { path, once } of component?.files ?? []) if (once === true) await files.remove(path)
   const wasInitialized = await files.remove(etcdInitializedFile)

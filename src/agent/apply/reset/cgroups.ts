@@ -2,7 +2,7 @@ import type { LinuxHost } from '../../host/host.ts'
 import { waitFor } from '../wait-for.ts'
 import type { LinuxLeftoverStep } from './leftover-step.ts'
 
-/** Removes the control groups of pods. */
+/** Removes the cgroups of pods. */
 export const removePodCgroups: LinuxLeftoverStep = async (host, { cgroups }, signal) => {
   const removed: string[] = []
   for (const name of cgroups) {
@@ -13,8 +13,8 @@ export const removePodCgroups: LinuxLeftoverStep = async (host, { cgroups }, sig
 }
 
 /**
- * Slices that systemd created would stay loaded until the next boot. Stopping one also stops the slices below
- * it.
+ * Stops a slice that systemd created, which would stay loaded until the next boot. systemd also stops the
+ * slices below it.
  */
 async function stopSlice({ systemd, clock }: LinuxHost, name: string, signal: AbortSignal): Promise<void> {
   const isLoaded = async (): Promise<boolean> =>

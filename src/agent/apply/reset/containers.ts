@@ -5,7 +5,7 @@ import type { LinuxLeftoverStep } from './leftover-step.ts'
 /** Milliseconds between two checks. */
 const checkIntervalMs = 100
 
-/** Kills all containers. They outlive their runtime, because each one has its own shim process. */
+/** Kills all containers. They outlive the container runtime, because each one has its own shim process. */
 export const killContainers: LinuxLeftoverStep = async ({ processes, clock }, { runtimes }, signal) => {
   const killed = new Set<number>()
   for (;;) {
@@ -19,7 +19,7 @@ export const killContainers: LinuxLeftoverStep = async ({ processes, clock }, { 
   return killed.size === 0 ? [] : [`${killed.size} processes of containers`]
 }
 
-/** Finds the shims of some runtimes and all their descendants. */
+/** Finds the shims of these container runtimes and all their descendants. */
 export function findContainerProcesses(
   all: readonly HostProcess[],
   runtimes: readonly string[],

@@ -3,7 +3,7 @@ import { hasCode } from '../../../kit/errors.ts'
 import type { Host } from '../../host/host.ts'
 import type { LinuxLeftoverStep } from './leftover-step.ts'
 
-/** Removes all data of components. A directory that is a mount point or in use stays, empty. */
+/** Removes the data of components. A directory that is a mount point or in use is only emptied. */
 export const removeComponentData: LinuxLeftoverStep = async (
   host,
   { directories, onlyEmptied, files, removedIfEmpty },
@@ -19,7 +19,7 @@ export const removeComponentData: LinuxLeftoverStep = async (
   return removed
 }
 
-/** Returns false if there is no such directory. */
+/** Deletes the content of a directory. Returns false if the directory does not exist. */
 async function emptyDirectory({ files }: Host, directory: string): Promise<boolean> {
   const entries = await files.list(directory)
   if (entries === undefined) return false

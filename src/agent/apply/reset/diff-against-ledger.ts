@@ -4,7 +4,7 @@ import type { Op } from '../../../contract/op.ts'
 import { diffPlan } from '../../../diff/diff.ts'
 import { toPresentResources } from '../inspect.ts'
 
-/** Computes ops as if every resource of the ledger were present. */
+/** Computes the ops for a plan as if every resource of the ledger were present and unchanged. */
 export function diffAgainstLedger(plan: NodePlan, { resources }: Ledger): Op[] {
   return diffPlan(
     plan,

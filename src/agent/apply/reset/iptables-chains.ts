@@ -1,7 +1,7 @@
 import type { LinuxHost } from '../../host/host.ts'
 import type { LinuxLeftoverStep } from './leftover-step.ts'
 
-/** Tables that iptables creates in nftables as soon as it lists rules. */
+/** Tables that iptables creates in nftables, even if it only lists rules. */
 const iptablesTables = new Set(['filter', 'nat', 'mangle', 'raw', 'security'])
 
 /** Removes iptables chains and the rules that jump to them. */
@@ -17,7 +17,7 @@ export const removeChains: LinuxLeftoverStep = async ({ packets }, { chains }) =
   return removed
 }
 
-/** An empty table has no effect, whichever program created it. */
+/** Removes empty tables of iptables. An empty table has no effect, whichever program created it. */
 async function removeEmptyTables({ packets }: Pick<LinuxHost, 'packets'>): Promise<void> {
   for (const table of await packets.tables()) {
     const isIptablesTable = iptablesTables.has(table.name) && ['ip', 'ip6'].includes(table.family)
@@ -26,8 +26,8 @@ async function removeEmptyTables({ packets }: Pick<LinuxHost, 'packets'>): Promi
 }
 
 /**
- * Builds input for iptables-restore, from the output of iptables-save, that removes all chains with these
- * prefixes.
+ * Builds input for iptables-restore that removes all chains with these prefixes. `saved` is the output of
+ * iptables-save.
  */
 export function buildChainRemoval(
   saved: string,

@@ -21,7 +21,7 @@ const linuxSteps: readonly (readonly [name: string, step: LinuxLeftoverStep])[] 
   ['data', removeComponentData],
 ]
 
-/** Lists the steps that remove everything the programs of a host created, in order. */
+/** Lists the steps, in order, that remove what programs created on the host. */
 export function listLeftoverSteps(host: Host, ledger: Ledger): readonly LeftoverStep[] {
   if (host.os === 'windows') return listWindowsLeftoverSteps(host, ledger)
   const leftovers = listLeftovers(ledger)

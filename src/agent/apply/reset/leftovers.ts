@@ -1,20 +1,23 @@
 import type { Ledger } from '../../../contract/ledger.ts'
 
-/** What programs create on a host beside our resources, and leave behind when they end. */
+/**
+ * Things that programs create on a host in addition to the resources of a plan, and that remain when the
+ * programs end.
+ */
 export interface Leftovers {
-  /** Removed with all their content. */
+  /** Directories that are removed with all their content. */
   readonly directories: readonly string[]
   /**
-   * Directories that the ledger contains: they are only emptied here and removed together with the other
-   * resources.
+   * Directories that are also in the ledger. They are only emptied here and removed later, together with the
+   * other resources.
    */
   readonly onlyEmptied: readonly string[]
   readonly files: readonly string[]
-  /** Removed only if empty: any content was put there by an administrator. */
+  /** Directories that are removed only if they are empty: any content is from an administrator. */
   readonly removedIfEmpty: readonly string[]
-  /** Socket of a runtime; its shims carry this address. */
+  /** Sockets of container runtimes. The command line of a shim contains the socket of its runtime. */
   readonly runtimes: readonly string[]
-  /** Everything mounted below these prefixes is unmounted. */
+  /** Path prefixes. Everything mounted below them is unmounted. */
   readonly mounts: readonly string[]
   readonly links: readonly RegExp[]
   /** Names of nftables tables. */
@@ -38,7 +41,8 @@ const noLeftovers: Leftovers = {
 }
 
 /**
- * Keyed by the service that creates the leftovers. Without that service in the ledger none of them are ours.
+ * Leftovers, keyed by the service that creates them. If the service is not in the ledger, they are not
+ * hyperkube's.
  */
 const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   'etcd.service': { directories: ['/var/lib/etcd'] },
@@ -66,7 +70,7 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   },
   'flanneld.service': {
     directories: ['/run/flannel'],
-    // Mounts of a network probe that was killed.
+    // A killed network probe leaves mounts below this directory.
     mounts: ['/run/hyperkube'],
     links: [/^flannel[.-]/],
     tables: ['flannel-ipv4', 'flannel-ipv6'],
@@ -75,7 +79,10 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   'kube-proxy.service': { tables: ['kube-proxy'], chains: ['KUBE-'] },
 }
 
-/** Combines the leftovers of all services in the ledger and of those whose data is still on the host. */
+/**
+ * Combines the leftovers of all services that are in the ledger or whose data directories are still on the
+ * host.
+ */
 export function listLeftovers({ resources, retainedDirectories }: Ledger): Leftovers {
   const services = new Set(resources.filter(({ target }) => target === 'service').map(({ name }) => name))
   const parts = Object.entries(byService)

@@ -13,14 +13,14 @@ export const unmountAll: LinuxLeftoverStep = async ({ mounts, files }, { mounts:
 }
 
 /**
- * A prefix that ends with a dash is the beginning of a name. A mount at the prefix itself belongs to the
- * administrator.
+ * True if a mount is below a prefix. A prefix that ends with a dash is the beginning of a name. A mount at
+ * the prefix itself belongs to the administrator.
  */
 function isBelow(path: string, prefix: string): boolean {
   return path.startsWith(prefix.endsWith('-') ? prefix : `${prefix}/`)
 }
 
-/** Removes network namespaces of pods. They are plain files once nothing is mounted on them. */
+/** Removes network namespaces of pods. A namespace is a plain file once it is unmounted. */
 async function removeNamespaces({ files }: Pick<LinuxHost, 'files'>): Promise<string[]> {
   const entries = (await files.list(namespaceDirectory)) ?? []
   const podNamespaces = entries

@@ -12,8 +12,8 @@ export function agentServiceName({ os }: Pick<Host, 'os'>): string {
 }
 
 /**
- * Removes our own directories with all their content; the ledger last among them. The socket of the agent
- * goes at the very end, so that an operator can retry after any failure. Returns paths that are still in use.
+ * Removes hyperkube's own directories, the ledger last. On Linux the agent's socket is removed after that, so
+ * that an operator can retry after any failure. Returns paths that are still in use.
  */
 export async function removeOwnFiles(
   host: Host,
@@ -40,7 +40,10 @@ export async function removeOwnFiles(
   return inUse
 }
 
-/** Restores the access of the base directory if it existed before us, otherwise removes it if empty. */
+/**
+ * Restores the permissions of the base directory if it existed before hyperkube. Otherwise removes it if it
+ * is empty.
+ */
 async function restoreBaseDirectory(
   { files, layout }: WindowsHost,
   previousLedger: Ledger | undefined,
@@ -54,7 +57,7 @@ async function restoreBaseDirectory(
   else if ((await files.list(base))?.length === 0) await files.remove(base)
 }
 
-/** A host with an agent but without a plan has this service and no ledger entry for it. */
+/** Removes the agent's service. On a host without an applied plan the ledger does not contain it. */
 async function removeAgentService(host: Host): Promise<void> {
   const unit = agentServiceName(host)
   if (host.os === 'windows') {

@@ -81,7 +81,7 @@ async function everything(): Promise<unknown> {
 async function setUp(): Promise<void> {
   publishPrograms(host, plan)
   await applyAndListOps(host, plan)
-  // Files that programs write beside their resources.
+  // Files that programs write in addition to the resources of the plan.
   await writeFile(host.toLocalPath('/var/lib/etcd/data'), '')
   await mkdir(host.toLocalPath('/var/lib/kubelet/pods'), { recursive: true })
   await writeFile(host.toLocalPath('/etc/hyperkube/etcd/orphan'), '')

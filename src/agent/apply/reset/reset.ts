@@ -18,21 +18,24 @@ import type { ResetOptions } from './reset-options.ts'
 
 export interface ResetResult {
   readonly report: readonly ResetStep[]
-  /** Stops the service of this process, if it is one. To be called after all events were emitted. */
+  /**
+   * Stops the agent's own service; undefined if the agent does not run as a service. Must be called after all
+   * events were emitted.
+   */
   readonly exitHook: (() => Promise<void>) | undefined
 }
 
 export interface ResetStep {
   readonly step: string
-  /** What was found and removed. */
+  /** Names of what this step found and removed. */
   readonly removed: readonly string[]
   /** Paths that are still in use and could not be removed. */
   readonly inUse?: readonly string[]
 }
 
 /**
- * Removes everything of ours from a host, without a plan, and keeps everything else. The ledger is removed
- * last, so that an interrupted reset can start again.
+ * Removes everything of hyperkube from a host, without a plan, and keeps everything else. The ledger is
+ * removed last, so that an interrupted reset can start again.
  */
 export async function runReset(options: ResetOptions): Promise<ResetResult> {
   const { host, signal } = options

@@ -10,7 +10,7 @@ import type { ResetOptions } from './reset-options.ts'
 
 export interface StopServicesOptions {
   readonly components: readonly string[]
-  /** Kills services instead of waiting for a clean stop. */
+  /** True if services are killed instead of stopped cleanly. */
   readonly immediately?: boolean | undefined
 }
 

@@ -8,20 +8,20 @@ import type { LeftoverStep } from './leftover-step.ts'
 
 /** Milliseconds between two checks. */
 const checkIntervalMs = 500
-/** How often a process that does not end is killed. */
+/** Maximum number of attempts to kill the remaining processes. */
 const tries = 20
 
 /**
- * Data outside our own directory, by the service that writes it. Without that service in the ledger none of
- * it is ours.
+ * Data outside hyperkube's base directory, keyed by the service that writes it. If the service is not in the
+ * ledger, the data is not hyperkube's.
  */
 const dataByService: Readonly<Record<string, readonly string[]>> = {
   kubelet: [String.raw`C:\var\lib\kubelet`, String.raw`C:\var\log\pods`, String.raw`C:\var\log\containers`],
 }
 
 /**
- * Steps that remove what a worker leaves after its services stopped. Only networks with our two names are
- * removed.
+ * Lists the steps that remove what a worker leaves after its services stopped. Of the HNS networks only the
+ * two that hyperkube created are removed.
  */
 export function listWindowsLeftoverSteps(host: WindowsHost, ledger: Ledger): readonly LeftoverStep[] {
   return [
@@ -33,15 +33,15 @@ export function listWindowsLeftoverSteps(host: WindowsHost, ledger: Ledger): rea
 }
 
 /**
- * Kills all programs of ours. Containers outlive their runtime, because each one has its own shim beside the
- * runtime.
+ * Kills all programs that run from hyperkube's base directory. This includes containers' shims, which outlive
+ * the container runtime.
  */
 async function killProcesses(host: WindowsHost, signal: AbortSignal): Promise<readonly string[]> {
   const { operations, clock, layout, release } = host
   const killed = new Set<string>()
   for (let left = tries; left > 0; left--) {
     const found = await operations.processes.list({ below: layout.base })
-    // Skips this process and its children.
+    // Skips the agent itself and its children.
     const others = found.filter(({ id, parent }) => id !== release.pid && parent !== release.pid)
     if (others.length === 0) break
     for (const { id, program, startedAt } of others) {
@@ -54,14 +54,14 @@ async function killProcesses(host: WindowsHost, signal: AbortSignal): Promise<re
 }
 
 /**
- * Removes endpoints of pods and policies of kube-proxy with their networks. The network that holds the switch
- * goes last.
+ * Removes hyperkube's HNS networks with the endpoints of pods and the policies of kube-proxy. The network
+ * that holds the virtual switch is removed last.
  */
 async function removeNetworks(host: WindowsHost, signal: AbortSignal): Promise<readonly string[]> {
   const { operations } = host
   const [hns] = await operations.services.list({ names: ['hns'] })
   const network = await readLastNetwork(host)
-  // Without the HNS service there are no networks.
+  // Without the HNS service the host has no networks.
   if (hns?.state !== 'Running' || network?.overlay === undefined) return []
   const names = [network.overlay.network.name, network.overlay.anchor.name]
   const removed: string[] = []
@@ -88,8 +88,8 @@ async function removeEndpoints({ operations }: WindowsHost, network: string): Pr
 }
 
 /**
- * Removing the switch also removed the routes to the cloud metadata service. Those that the host had before
- * are added again.
+ * Adds routes to the cloud metadata service again that the host had before. They were removed together with
+ * the virtual switch.
  */
 async function restoreRoutes(
   host: WindowsHost,
@@ -124,7 +124,7 @@ async function restoreRoutes(
   return []
 }
 
-/** Network of the last plan. */
+/** Reads the network settings of the last plan. */
 async function readLastNetwork({ files, layout }: WindowsHost): Promise<WindowsNetwork | undefined> {
   const text = (await files.read(join(layout.base, windowsNetworkFile)))?.toString('utf8')
   try {
@@ -134,7 +134,7 @@ async function readLastNetwork({ files, layout }: WindowsHost): Promise<WindowsN
   }
 }
 
-/** Removes all rules of our group, also those that the ledger does not contain. */
+/** Removes all firewall rules of hyperkube's group, including those that are not in the ledger. */
 async function removeRules({ operations }: WindowsHost): Promise<readonly string[]> {
   const rules = await operations.firewall.list({ group: firewallGroup })
   for (const { name, group } of rules) await operations.firewall.remove({ name, group })
@@ -142,8 +142,8 @@ async function removeRules({ operations }: WindowsHost): Promise<readonly string
 }
 
 /**
- * Removes all data of components. A directory in the ledger is only emptied here and removed together with
- * the other resources.
+ * Removes the data of components. A directory that is in the ledger is only emptied here and removed later,
+ * together with the other resources.
  */
 async function removeData({ files, layout }: WindowsHost, ledger: Ledger): Promise<readonly string[]> {
   const { resources, retainedDirectories } = ledger

@@ -39,7 +39,8 @@ export const artifactHandler: ResourceHandler<'artifact', PlannedArtifact> = {
     const intact = await findIntactFiles(host.files, directory, sha256, replacementFileCheck(host))
     const files =
       intact ?? (await adoptRelease(spec, sha256, context)) ?? (await installArtifact(spec, sha256, context))
-    // Also if the artifact is installed already: an earlier run may have been interrupted before this step.
+    // The download is deleted even if the artifact was installed before, because an earlier run may have been
+    // interrupted before this step.
     if (spec.from === 'url') await deleteDownload(host, spec)
     const switched = from === 'this-release' && (await makeCurrent(host, directory))
     return {
@@ -57,7 +58,9 @@ export const artifactHandler: ResourceHandler<'artifact', PlannedArtifact> = {
   },
 }
 
-/** Adopts a release that the installer uploaded to its final directory: only the manifest is missing. */
+/**
+ * Adopts a release that the installer uploaded to its final directory, where only the manifest is missing.
+ */
 async function adoptRelease(
   { from, name: artifactName, directory }: PlannedArtifact,
   sha256: string,
@@ -66,7 +69,7 @@ async function adoptRelease(
   const { files } = host
   const name = programName(host, artifactName)
   if (from !== 'this-release' || (await listFilesBelow(files, directory)).join() !== name) return undefined
-  // For the running program the digest is known already.
+  // The digest of the running program is known already.
   const known = (await host.release.isAt(join(directory, name))) ? sha256 : undefined
   const program = await hashArtifactFile(files, directory, name, known)
   if (program.sha256 !== sha256 || program.mode !== 0o755) return undefined
@@ -80,7 +83,10 @@ async function adoptRelease(
   return [await hashArtifactFile(files, directory, artifactManifestName), program]
 }
 
-/** Unpacks into a temporary directory, so that the artifact appears completely or not at all. */
+/**
+ * Unpacks an artifact into a temporary directory, so that the final directory appears completely or not at
+ * all.
+ */
 async function installArtifact(
   spec: PlannedArtifact,
   sha256: string,
@@ -103,7 +109,10 @@ async function installArtifact(
   return all
 }
 
-/** A faulty directory is renamed first: processes that run from it keep their open files. */
+/**
+ * Replaces the directory of a damaged artifact. It is renamed first, so that processes that run from it keep
+ * their open files.
+ */
 async function replaceDirectory(host: Host, temporary: string, directory: string): Promise<void> {
   const { files } = host
   if (host.os === 'windows' && (await files.stat(directory))?.kind === 'directory') {
@@ -116,7 +125,10 @@ async function replaceDirectory(host: Host, temporary: string, directory: string
   await files.removeTree(previous)
 }
 
-/** A downloaded file that is used as it is was already hashed during the download. */
+/**
+ * Returns digests that need not be computed: a file that is not an archive was already hashed during the
+ * download.
+ */
 function knownDigests(spec: PlannedArtifact): ReadonlyMap<string, string> {
   if (spec.from !== 'url' || spec.unpack.kind === 'archive') return new Map()
   return new Map([[spec.unpack.as, spec.sha256]])
@@ -142,7 +154,7 @@ async function fillDirectory(into: string, spec: PlannedArtifact, context: MakeC
   )
 }
 
-/** Ignores owners and modes from the archive. */
+/** Sets owner and mode of all files instead of those from the archive. */
 async function normalize(host: Host, directory: string): Promise<void> {
   const [program, plain] = await Promise.all(
     ['0755', '0644'].map(async (mode) => resolveAccess(host, { owner: 'root', mode })),
@@ -168,7 +180,7 @@ async function readReleaseDigest(
   })
 }
 
-/** Without a link, the service definition decides which release is current. */
+/** True if this is the current release. On hosts without a link, the service definition decides that. */
 async function isCurrent({ files, layout }: Host, directory: string): Promise<boolean> {
   return layout.currentLink === undefined || (await files.readLink(layout.currentLink)) === directory
 }

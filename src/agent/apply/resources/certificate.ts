@@ -66,8 +66,9 @@ function toPlannedCertificate(resource: ManagedResource<'certificate'>): Planned
 }
 
 /**
- * Returns the delivered certificate with its pending key, or the pair that an interrupted run left pending.
- * Undefined if the installed pair is right except for its access.
+ * Returns the pair to install: the pending key with the delivered certificate, or with the one that an
+ * interrupted run received. Undefined if the installed pair is valid, so that only owner and mode must be
+ * set.
  */
 async function findPairToInstall(
   spec: PlannedCertificate,
@@ -104,7 +105,10 @@ async function findPairToInstall(
   })
 }
 
-/** A run interrupted between the two writes finds both files in the pending directory. */
+/**
+ * Installs key and certificate. A run that is interrupted between the two writes finds both again in the
+ * pending directory.
+ */
 async function installPair(
   host: Host,
   { certificateFile, keyFile, owner }: PlannedCertificate,

@@ -16,22 +16,22 @@ export const derivedFileHandler: ResourceHandler<'derived-file', DerivedFile> = 
   findSpec: ({ derivedFiles }, name) => derivedFiles.find(({ path }) => path === name),
 
   /**
-   * Compares with the current source. If the source is missing, as after a boot, compares with the recorded
-   * digest.
+   * Compares the file with its current source. If the source is missing, as after a boot, compares it with
+   * the recorded digest.
    */
   async inspect({ name, owner, mode, from, template, sha256 }, { host }) {
     const text = await tryRender(host, { from, template })
     const desiredSha256 = text === undefined ? sha256 : sha256Hex(text)
     const state = await inspectFile(host, name, { owner, mode, sha256: desiredSha256 })
-    // An interrupted run leaves the digest that was recorded before the write; after a boot the file would be
-    // compared with that.
+    // The ledger still has the digest from before an interrupted write. Report drift, so that the new digest
+    // is recorded; otherwise the comparison after a boot would fail.
     return state === 'as-written' && desiredSha256 !== sha256
       ? { drift: 'it was written, and not written down' }
       : state
   },
 
   async recordBefore({ from, template, ...spec }, context) {
-    // The final content is not known yet.
+    // The final content is not known yet, so the digest of the template is recorded.
     const record = await recordFileBefore({ ...spec, content: Buffer.from(template) }, context)
     return record && { ...context.head, target: 'derived-file', from, template, ...record }
   },
@@ -52,7 +52,7 @@ async function tryRender({ files }: Host, { from, template }: Source): Promise<s
   return text === undefined ? undefined : renderDerived(template, text.toString('utf8'))
 }
 
-/** The writer of the source may wait for other services, so this waits and emits waiting events. */
+/** Waits until the source is complete. The program that writes it may itself wait for other services. */
 async function waitForRendered(
   source: Source,
   { host, component, emit, signal }: MakeContext,

@@ -46,14 +46,14 @@ export const directoryHandler: ResourceHandler<'directory', PlannedDirectory> = 
   },
 
   /**
-   * Inside our own directories everything below is removed. Elsewhere the content is data, which only a reset
-   * removes.
+   * Removes a directory. Inside hyperkube's own directories the content is removed too. Elsewhere it is data,
+   * which only a reset removes.
    */
   async remove(resource, context) {
     const { name, parents } = resource
     const { host, ledger } = context
     const entries = await host.files.list(name)
-    // Other resources of ours are still in this directory.
+    // True if paths of other resources in the ledger are below this directory.
     const isNeeded = ledger.resources.some((other) =>
       listResourcePaths(other).some((path) => isBelow(path, name)),
     )
@@ -79,7 +79,9 @@ async function makeDirectory(
   await host.files.makeDirectory(path, await resolveAccess(host, { owner, mode }))
 }
 
-/** Access of a directory that existed before hyperkube. */
+/**
+ * Returns the permissions of a directory that existed before hyperkube; undefined if hyperkube created it.
+ */
 async function readOriginalAccess(
   path: string,
   { host, ledger }: MakeContext,
@@ -91,7 +93,10 @@ async function readOriginalAccess(
   return { uid, gid, mode, ...(sddl === undefined ? {} : { sddl }) }
 }
 
-/** On Windows the installer of the agent created the directory that contains all of ours. */
+/**
+ * True if the directory contains only directories of hyperkube. On Windows the agent's installer creates such
+ * a parent directory.
+ */
 async function containsOnlyOwn({ os, files, layout }: Host, path: string): Promise<boolean> {
   if (os === 'linux' || !layout.ownDirectories.every((own) => isBelow(own, path))) return false
   const entries = (await files.list(path)) ?? []

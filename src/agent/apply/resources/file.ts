@@ -9,7 +9,7 @@ export const fileHandler: ResourceHandler<'file', PlannedFile> = {
   target: 'file',
   findSpec: ({ files }, name) => files.find(({ path }) => path === name),
 
-  // For a secret only the digest is available, which is sufficient.
+  // The digest is sufficient, so no secret is needed here.
   inspect: async ({ name, owner, mode, sha256 }, { host }) =>
     inspectFile(host, name, { owner, mode, sha256 }),
 
@@ -52,8 +52,8 @@ function resolveContent({ content, path }: PlannedFile, { secrets, component }: 
 }
 
 /**
- * Reloads systemd for slices and drop-ins, which are plain files in the plan. Also if nothing changed: an
- * interrupted run may have left the file unread.
+ * Reloads systemd if the file is a slice or a drop-in, which are plain files in the plan. An unchanged file
+ * is included, because an interrupted run may have left it unread.
  */
 async function reloadIfUnit(host: Host, path: string): Promise<void> {
   if (host.os !== 'linux') return

@@ -5,8 +5,8 @@ import { wasAbsent, type ResourceHandler } from '../resource-handler.ts'
 type Rule = ComponentPlan['firewall'][number]
 
 /**
- * On Linux the administrator manages the firewall, and ports to open are findings. No plan for Linux contains
- * a rule.
+ * Handler for Linux, where the administrator manages the firewall and closed ports are reported as findings.
+ * Plans for Linux contain no rule.
  */
 export const linuxFirewallRuleHandler: ResourceHandler<'firewall-rule', Rule> = {
   target: 'firewall-rule',

@@ -39,7 +39,7 @@ async function runtimeStarts(): Promise<void> {
   host.images.present ??= new Map()
 }
 
-/** A plan with a runtime, its image, and images of a later stage. */
+/** Builds a plan with a container runtime, the runtime's image, and images of a later stage. */
 function planned(...last: readonly string[]): NodePlan {
   const artifacts = [buildProgram('containerd', '1'), buildProgram('crictl', '1')]
   const plan = buildPlanWithHost(
@@ -148,7 +148,7 @@ test('uploaded images are not pulled, and their archives are deleted after use',
     await deliver(uploadedFilePath(artifact.sha256), Buffer.from(programBytes(artifact.name, '1')).toString())
   }
   await applyAndListOps(host, plan, { through: 'node' })
-  // Uploaded images are loaded before anything could pull them.
+  // All uploaded images are loaded in the stage that starts the container runtime.
   expect(host.images.present?.get('registry.example/addon:1')).toBe(newer)
   // Archives for later stages are kept.
   expect(await host.files.list(uploadDirectory)).toHaveLength(2)

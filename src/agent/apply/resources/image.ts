@@ -12,8 +12,8 @@ import {
 } from '../resource-handler.ts'
 
 /**
- * An image that must be present before a pod needs it, with the digest of the plan. The kubelet does not
- * delete it to free space, because it might not be available again.
+ * Handler for images that must be present, with the planned digest, before a pod needs them. They are pinned:
+ * the kubelet must not delete an image that may not be available again.
  */
 export const imageHandler: ResourceHandler<'image', string> = {
   target: 'image',
@@ -47,7 +47,7 @@ export const imageHandler: ResourceHandler<'image', string> = {
       (resource) => resource.target === 'image' && resource.name !== name,
     )
     const needed = new Set(others.flatMap((resource) => listRuntimeNames(resource.name)))
-    // Pods may still use the image, so it is only unpinned. Garbage collection deletes unused images.
+    // Pods may still use the image, so it is only unpinned. The kubelet deletes unused images.
     const free = listRuntimeNames(name).filter((one) => digests.has(one) && !needed.has(one))
     for (const one of free) await host.images.unpin(tools.ctr, one)
     return free.length === 0 ? wasAbsent : wasRemoved
@@ -69,7 +69,10 @@ function compareImage(name: string, digests: ReadonlyMap<string, string>): Resou
   return missing.length > 0 ? { drift: `${missing.join(' and ')} is not there` } : 'as-written'
 }
 
-/** Loads an uploaded archive, or pulls from the registries that the runtime is configured with. */
+/**
+ * Loads an uploaded archive. Without one, pulls the image from the registries in the container runtime's
+ * configuration.
+ */
 async function loadOrPull(name: string, tools: ImageTools, context: MakeContext): Promise<void> {
   const { host, signal } = context
   const { images } = host

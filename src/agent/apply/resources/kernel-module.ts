@@ -2,7 +2,7 @@ import type { LinuxHost } from '../../host/host.ts'
 import { hasSetting, persistSetting } from '../settings-file.ts'
 import { type ResourceHandler, wasRemoved } from '../resource-handler.ts'
 
-/** A kernel module, loaded now and at each boot. */
+/** Handler for kernel modules, which are loaded now and at each boot. */
 export const kernelModuleHandler: ResourceHandler<'module', string, LinuxHost> = {
   target: 'module',
   findSpec: ({ modules }, name) => modules.find((one) => one === name),
@@ -25,7 +25,10 @@ export const kernelModuleHandler: ResourceHandler<'module', string, LinuxHost> =
     return { changed: !loaded || !persisted, resource: { ...head, target: 'module' } }
   },
 
-  /** The module stays loaded until the next boot, because other programs may use it by now. */
+  /**
+   * Removes the module from the list for the next boot. It stays loaded until then, because other programs
+   * may use it.
+   */
   async remove({ name }, { host }) {
     await persistSetting(host, host.layout.modules, name, undefined)
     return wasRemoved

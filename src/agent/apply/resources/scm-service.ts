@@ -11,7 +11,7 @@ import { sha256Hex } from '../planned-file.ts'
 import { wasAbsent, wasRemoved, type ResourceHandler } from '../resource-handler.ts'
 import { waitFor } from '../wait-for.ts'
 
-/** The definition of a Windows service. Whether it runs is handled separately. */
+/** Handler for definitions of Windows services. Starts and stops are separate ops. */
 export const scmServiceHandler: ResourceHandler<'service', ScmServiceSpec, WindowsHost> = {
   target: 'service',
   findSpec: ({ service }, name) =>
@@ -30,7 +30,7 @@ export const scmServiceHandler: ResourceHandler<'service', ScmServiceSpec, Windo
     const current = await findScmService(host, spec.name)
     if (current !== undefined && !isOwnService(host, current)) throw serviceTaken(current, component.name)
     const sha256 = sha256Hex(formatServiceSettings(toWindowsServiceSpec(spec)))
-    // A service that the ledger did not know may already run with other settings.
+    // A service that is missing in the ledger may already run with other settings.
     const hasOtherSettings =
       current !== undefined && current.processId !== 0 && sha256Hex(formatServiceSettings(current)) !== sha256
     return {
@@ -61,15 +61,15 @@ export const scmServiceHandler: ResourceHandler<'service', ScmServiceSpec, Windo
 }
 
 /**
- * Removes a service of ours and waits until the service manager has dropped it. A running process is left
- * alone.
+ * Removes a service of hyperkube and waits until the service manager has dropped it. Does not end its
+ * process.
  */
 export async function removeScmService(host: WindowsHost, name: string): Promise<boolean> {
   const current = await findScmService(host, name)
   if (current === undefined || !isOwnService(host, current)) return false
   await host.operations.services.remove({ name })
-  // The manager drops a service after its last handle is closed and its process has ended. If it is our own,
-  // that is after this process.
+  // The service manager drops a service only after its process has ended and its last handle is closed. The
+  // process may be this agent, so do not wait.
   if (current.processId !== 0) return true
   const { signal } = new AbortController()
   await waitFor(
@@ -84,7 +84,10 @@ async function findScmService({ operations }: WindowsHost, name: string): Promis
   return (await operations.services.list({ names: [name] }))[0]
 }
 
-/** Identified by its program, because any software may use the same service name. */
+/**
+ * True if the service runs a program of hyperkube. Its name is not sufficient, because any software may use
+ * the same one.
+ */
 function isOwnService({ layout }: WindowsHost, service: ServiceState): boolean {
   return parseProgramPath(service).toLowerCase().startsWith(`${layout.base.toLowerCase()}\\`)
 }

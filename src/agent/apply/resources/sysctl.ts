@@ -9,7 +9,7 @@ interface SysctlSpec {
   readonly value: string
 }
 
-/** A kernel setting, now and after each boot. */
+/** Handler for kernel settings, which are set now and at each boot. */
 export const sysctlHandler: ResourceHandler<'sysctl', SysctlSpec, LinuxHost> = {
   target: 'sysctl',
 
@@ -37,7 +37,8 @@ export const sysctlHandler: ResourceHandler<'sysctl', SysctlSpec, LinuxHost> = {
         hint: 'the facts that the plan was made from are old: plan again',
       })
     }
-    // Persisted before the value is set: an interrupted run then finds a wrong value and repeats both.
+    // The setting is persisted before it is set: if the run is interrupted in between, the next run finds a
+    // wrong value and repeats both.
     const persisted = await hasSetting(host, host.layout.sysctls, name, value)
     if (!persisted) await persistSetting(host, host.layout.sysctls, name, value)
     if (now !== value) await host.kernel.writeSetting(name, value)

@@ -15,7 +15,7 @@ export type SystemdService = Extract<ServiceSpec, { supervisor: 'systemd' }>
 
 const access = { owner: 'root', mode: '0644' } as const
 
-/** A systemd unit file. Whether the unit runs is handled separately. */
+/** Handler for systemd unit files. Starts and stops are separate ops. */
 export const systemdServiceHandler: ResourceHandler<'service', SystemdService, LinuxHost> = {
   target: 'service',
   findSpec: ({ service: planned }, name) =>
@@ -27,7 +27,7 @@ export const systemdServiceHandler: ResourceHandler<'service', SystemdService, L
   async recordBefore({ name, unit }, context) {
     const { host, head } = context
     const record = await recordFileBefore(buildUnitSpec(host, name, unit), context)
-    // A service that the ledger did not know may already run with another unit file.
+    // A service that is missing in the ledger may already run with another unit file.
     const runs = (await host.systemd.show(name)).pid !== 0
     const isOtherUnit = (await host.files.read(unitFile(host, name)))?.toString('utf8') !== unit
     return (
@@ -48,7 +48,7 @@ export const systemdServiceHandler: ResourceHandler<'service', SystemdService, L
       context,
       previous && { ...previous, ...access, parents: [] },
     )
-    // systemd reads the unit file at the next start, which follows in any case.
+    // systemd is not reloaded here, because the start that follows reloads it.
     const { started = false, pendingChanges = [] } = previous ?? {}
     return {
       changed,
@@ -61,7 +61,7 @@ export const systemdServiceHandler: ResourceHandler<'service', SystemdService, L
     const { host } = context
     const { enabled } = await host.systemd.show(name)
     if (enabled) await host.systemd.disable(name)
-    // If the unit file was missing, systemd did not remove its link.
+    // If the unit file was missing, `disable` did not remove the link.
     await host.files.remove(join(host.layout.units, 'multi-user.target.wants', name))
     const outcome = await removePlannedFile(unitFile(host, name), { ...resource, parents: [] }, context)
     await host.systemd.reload()

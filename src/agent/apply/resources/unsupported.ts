@@ -2,7 +2,7 @@ import type { OpTarget } from '../../../contract/op.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import type { AnyResourceHandler } from '../resource-handler.ts'
 
-/** Handler for a kind of resource that this operating system lacks and that no plan for it contains. */
+/** Handler that always throws, for a resource kind that this operating system does not have. */
 export function unsupportedHandler(target: OpTarget): AnyResourceHandler {
   const refuse = async (): Promise<never> => {
     throw new HyperkubeError('APPLY_OTHER_SYSTEM', `there is no ${target} on this host`, {

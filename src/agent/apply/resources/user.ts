@@ -10,7 +10,7 @@ export const userHandler: ResourceHandler<'user', string, LinuxHost> = {
   },
 
   async recordBefore(name, { host, head }) {
-    // A user that existed before may belong to other software and is never deleted.
+    // A user that existed before may belong to other software, so it is never deleted.
     return { ...head, target: 'user', existed: (await host.users.find(name)) !== undefined }
   },
 

@@ -8,8 +8,8 @@ import { wasAbsent, wasRemoved, type ResourceObservation, type ResourceHandler }
 type Rule = ComponentPlan['firewall'][number]
 
 /**
- * Inbound rules of the Windows firewall. All are in our own rule group; rules of other groups are never
- * touched.
+ * Handler for inbound rules of the Windows firewall. All are in hyperkube's rule group; rules of other groups
+ * are never changed.
  */
 export const windowsFirewallRuleHandler: ResourceHandler<'firewall-rule', Rule, WindowsHost> = {
   target: 'firewall-rule',
@@ -34,7 +34,7 @@ async function findRule({ operations }: WindowsHost, name: string): Promise<Fire
   return (await operations.firewall.list({ group: firewallGroup })).find((rule) => rule.name === name)
 }
 
-/** Compares with the digest of the planned rule. */
+/** Compares a rule with the digest of the planned rule. */
 function compareRule(rule: FirewallRule | undefined, digest: string): ResourceObservation {
   if (rule === undefined) return 'absent'
   const { protocol, ports, enabled, inbound, allows } = rule

@@ -1,6 +1,6 @@
 import type { Host, LinuxHost, WindowsHost } from '../../host/host.ts'
 
-/** Thrown by a host whose simulated process was killed: nothing is done after it. */
+/** Thrown by every call to a host after its simulated process was killed. */
 export class Killed extends Error {
   constructor() {
     super('killed')
@@ -10,11 +10,14 @@ export class Killed extends Error {
 /** Counts calls to the interfaces of a host and defines at which one the process is killed. */
 export interface CrashPoint {
   calls: number
-  /** Even numbers kill before a call, odd ones after it: call 3 is at 6 and 7. */
+  /**
+   * Number of the crash point. Calls are counted from 0: for call n, 2n kills before the call and 2n + 1
+   * after it.
+   */
   readonly ends: number
 }
 
-/** A host whose process is killed at one of its calls. */
+/** Wraps a Linux host so that its process is killed at the crash point. */
 export function withCrash(host: LinuxHost, crash: CrashPoint): LinuxHost {
   return {
     ...host,
@@ -25,7 +28,7 @@ export function withCrash(host: LinuxHost, crash: CrashPoint): LinuxHost {
   }
 }
 
-/** The same for a Windows host. */
+/** Wraps a Windows host so that its process is killed at the crash point. */
 export function withCrashOnWindows(host: WindowsHost, crash: CrashPoint): WindowsHost {
   const { operations } = host
   return {

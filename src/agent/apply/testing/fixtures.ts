@@ -9,7 +9,7 @@ import type { TemporaryHost } from '../../host/testing/temporary-host.ts'
 import { applyPlan } from '../apply.ts'
 import type { RunEventBody } from '../emit-run-event.ts'
 
-/** A typical component with a program, a configuration file and a service. */
+/** Builds a typical component with a program, a configuration file and a service. */
 export function runningComponent(
   name: string,
   version: string,
@@ -40,7 +40,7 @@ export function runningComponent(
   })
 }
 
-/** The host component of every plan. */
+/** The `host` component, which every plan contains. */
 export const hostComponent: ComponentPlan = buildComponent({
   name: 'host',
   stage: 'prepare',
@@ -57,7 +57,7 @@ export function buildPlanWithHost(...components: readonly ComponentPlan[]): Node
   return buildPlan(hostComponent, ...components)
 }
 
-/** An artifact whose bytes are derived from its name and version. */
+/** Builds an artifact whose bytes are derived from its name and version. */
 export function buildProgram(name: string, version: string): PlannedArtifact {
   const bytes = programBytes(name, version)
   return {

@@ -15,7 +15,9 @@ import { RunEventLog } from '../../runs/run-event-log.ts'
 import { Runs } from '../../runs/runs.ts'
 import { createRollbackCheck } from '../rollback-check.ts'
 
-/** For tests: a host with two services, one of which gets a provisional change of its settings. */
+/**
+ * For tests: a plan with two services. `text` is a setting of the kubelet that provisional changes replace.
+ */
 export function settingsPlan(text: string): NodePlan {
   return buildPlanWithHost(
     runningComponent('etcd', '1', { stage: 'etcd' }),
@@ -36,7 +38,7 @@ export function provisionalUntil(
   return { id, plan: computeDigest(plan), deadline: new Date(deadline).toISOString(), rollbackDelayMs }
 }
 
-/** For tests: an agent of a host. A second one starts with the state on the host's disk. */
+/** For tests: an agent of a host. A second agent on the same host starts with the state on its disk. */
 export interface RollbackAgent {
   readonly work: HostOperations
   readonly runs: Runs
@@ -65,7 +67,7 @@ export async function startRollbackAgent(
   })
   const checkAndWait = async (): Promise<TickResult> => {
     const result = await check()
-    // The end of a run is emitted before the run is removed.
+    // The event for the end of a run is emitted before the run is removed.
     await pollUntil('the run to be over', async () => !runs.busy, { timeoutMs: 5000, intervalMs: 1 })
     return result
   }

@@ -16,12 +16,15 @@ export const readAddresses: Fact<'addresses'> = async (source) => {
   })
 }
 
-/** Every interface assigns itself a link-local address; hosts cannot be reached by it. */
+/**
+ * True for IPv6 link-local addresses. Every interface has one, but hosts cannot reach each other by it
+ * without naming an interface.
+ */
 function isLinkLocal(address: string): boolean {
   return /^fe[89ab]/i.test(address)
 }
 
-/** A second address of eth0 may have the label eth0:1. */
+/** Returns the device of an address label: a second address of eth0 may have the label eth0:1. */
 function toDevice(label: string): string {
   return label.split(':')[0] ?? label
 }
@@ -29,8 +32,8 @@ function toDevice(label: string): string {
 type Mtus = ReadonlyMap<string, number>
 
 /**
- * In a container, /sys may show the interfaces of the surrounding machine, which may have an eth0 too. If the
- * MAC addresses differ, `ip` is used instead.
+ * Reads the MTU of each interface from /sys. In a container, /sys may show the interfaces of the machine
+ * instead. If a MAC address differs, `ip` is used.
  */
 async function readMtus(source: FactSource, macs: ReadonlyMap<string, string>): Promise<Mtus> {
   const fromSys = await Promise.all(

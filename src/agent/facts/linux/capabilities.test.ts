@@ -3,7 +3,7 @@ import { findMissingCapabilities } from './capabilities.ts'
 
 test('a machine has all, whatever its kernel knows', () => {
   expect(findMissingCapabilities('CapBnd:\t000001ffffffffff\n', '40\n')).toEqual([])
-  // RHEL 7 has 37 capabilities, up to CAP_BLOCK_SUSPEND.
+  // RHEL 7 has 37 capabilities; the last one is CAP_BLOCK_SUSPEND.
   expect(findMissingCapabilities('CapBnd:\t0000001fffffffff\n', '36\n')).toEqual([])
 })
 

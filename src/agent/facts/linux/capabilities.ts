@@ -2,8 +2,8 @@ import { readRequiredFile } from '../source.ts'
 import type { Fact } from './fact.ts'
 
 /**
- * Reads the first process, because services inherit from it. The process that collects facts may have fewer
- * capabilities.
+ * Reads the capabilities of process 1, because services inherit them. The process that collects facts may
+ * have fewer.
  */
 export const readMissingCapabilities: Fact<'missingCapabilities'> = async (source) => {
   const [status, last] = await Promise.all([
@@ -13,7 +13,7 @@ export const readMissingCapabilities: Fact<'missingCapabilities'> = async (sourc
   return findMissingCapabilities(status, last)
 }
 
-/** Indexed by the kernel's number. */
+/** Names of capabilities. The index is the kernel's number. */
 const capabilityNames = [
   'CAP_CHOWN',
   'CAP_DAC_OVERRIDE',
@@ -59,8 +59,8 @@ const capabilityNames = [
 ]
 
 /**
- * Capabilities that the kernel knows and the bounding set lacks, from the contents of status and
- * cap_last_cap.
+ * Lists capabilities that the kernel knows and the bounding set lacks. The arguments are the contents of
+ * /proc/1/status and cap_last_cap.
  */
 export function findMissingCapabilities(status: string, last: string): string[] {
   const bounding = BigInt(`0x${/^CapBnd:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)

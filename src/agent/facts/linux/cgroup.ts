@@ -3,7 +3,10 @@ import type { Fact } from './fact.ts'
 
 const root = '/sys/fs/cgroup'
 
-/** Decides as the kubelet and runc do: by the mount at the root. Version 2 beside version 1 is not used. */
+/**
+ * Detects the cgroup version by the mount at /sys/fs/cgroup, like the kubelet and runc. A version 2 mount
+ * elsewhere is ignored.
+ */
 export const readCgroup: Fact<'cgroup'> = async (source) => {
   const [mounts, known, unified] = await Promise.all([
     readRequiredFile(source, '/proc/self/mountinfo'),
@@ -23,11 +26,11 @@ interface Mount {
   readonly path: string
   readonly type: string
   readonly writable: boolean
-  /** Options of the file system, which include its controllers. */
+  /** Options of the file system. In version 1 they include the controllers. */
   readonly options: readonly string[]
 }
 
-/** The cgroup mounts in /proc/self/mountinfo. */
+/** Parses the cgroup mounts in /proc/self/mountinfo. */
 export function parseMounts(text: string): readonly Mount[] {
   return text.split('\n').flatMap((line) => {
     const [mountFields = '', source = ''] = line.split(' - ')
@@ -38,7 +41,10 @@ export function parseMounts(text: string): readonly Mount[] {
   })
 }
 
-/** Parses /proc/cgroups: on some boards the memory controller exists and is disabled. */
+/**
+ * Parses the enabled controllers from /proc/cgroups. On some boards the memory controller exists but is
+ * disabled.
+ */
 export function enabledControllers(text: string): ReadonlySet<string> {
   const rows = text.split('\n').map((line) => line.split('\t'))
   return new Set(rows.flatMap(([name = '', , , enabled]) => (enabled === '1' ? [name] : [])))

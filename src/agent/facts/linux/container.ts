@@ -1,6 +1,6 @@
 import type { Fact } from './fact.ts'
 
-/** Files that container managers, or systemd inside the container, create. */
+/** Files that exist only in containers. Container managers create them, or systemd inside the container. */
 const markerFiles = [
   '/run/host/container-manager',
   '/run/systemd/container',
@@ -16,7 +16,7 @@ export const readContainer: Fact<'container'> = async ({ exists, readFile }) => 
   return found.includes(true) || hasContainerVariable(environment ?? '')
 }
 
-/** Environment of the first process, separated by zero bytes. */
+/** True if the environment of process 1 has a `container` variable. Variables are separated by zero bytes. */
 export function hasContainerVariable(environment: string): boolean {
   return environment.split('\0').some((variable) => /^container=./.test(variable))
 }

@@ -6,7 +6,7 @@ export const readDefaultInterface: Fact<'defaultInterface'> = async ({ readFile 
 const isUp = 0x1
 const isReject = 0x200
 
-/** The interface of the default route that the kernel uses: the one with the lowest metric. */
+/** Returns the interface of the default route with the lowest metric, which the kernel uses. */
 export function parseRoutes(text: string): string | undefined {
   const routes = text
     .split('\n')

@@ -3,7 +3,7 @@ import type { Fact, LinuxFacts } from './fact.ts'
 export const readDistribution: Fact<'distribution'> = async ({ readFile }) =>
   parseRelease((await readFile('/etc/os-release')) ?? (await readFile('/usr/lib/os-release')) ?? '')
 
-/** Values are quoted as in a shell. Rolling distributions have no version. */
+/** Parses os-release, whose values are quoted as in a shell. Rolling distributions have no version. */
 export function parseRelease(text: string): LinuxFacts['distribution'] {
   const lines = text.matchAll(/^([A-Z_]+)=(.*)$/gm)
   const values: Readonly<Record<string, string>> = Object.fromEntries(

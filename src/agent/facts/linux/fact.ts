@@ -3,5 +3,5 @@ import type { FactSource } from '../source.ts'
 
 export type LinuxFacts = Extract<Facts['system'], { os: 'linux' }>
 
-/** Reads one field of the facts. Parsing is done by a pure function in the same file. */
+/** Reads one field of the facts. */
 export type Fact<Field extends keyof LinuxFacts> = (source: FactSource) => Promise<LinuxFacts[Field]>

@@ -49,7 +49,8 @@ test('what goes over ours and starts something else makes it another’s', async
   expect(
     await listForeign({ ...files, [`/usr/lib/systemd/system/${directory}/10-kubeadm.conf`]: kubeadm }),
   ).toEqual(['kubelet.service'])
-  // An empty drop-in of the same name overrides it, and a file with another suffix is ignored.
+  // An empty drop-in of the same name in /etc overrides the one in /usr/lib. A file with another suffix is
+  // ignored.
   expect(
     await listForeign({
       ...files,
@@ -58,7 +59,7 @@ test('what goes over ours and starts something else makes it another’s', async
       [`/etc/systemd/system/${directory}/10-kubeadm.conf.old`]: kubeadm,
     }),
   ).toEqual([])
-  // An administrator may change other settings.
+  // An administrator's drop-in that changes other settings does not make the service foreign.
   expect(
     await listForeign({ ...files, [`/etc/systemd/system/${directory}/me.conf`]: '[Service]\nNice=5\n' }),
   ).toEqual([])

@@ -1,7 +1,7 @@
 import type { Fact } from './fact.ts'
 import { readUnitFiles } from './unit-files.ts'
 
-/** Services that hyperkube creates. */
+/** Names of the services that hyperkube creates. */
 const hyperkubeServices = [
   'apiserver-proxy',
   'containerd',
@@ -16,9 +16,7 @@ const hyperkubeServices = [
   'kubelet',
 ].map((name) => `${name}.service`)
 
-/**
- * Every program of hyperkube is below this directory, so a service that starts another program is foreign.
- */
+/** Directory of all programs of hyperkube. A service that starts a program elsewhere is foreign. */
 const programDirectory = '/opt/hyperkube/'
 
 export const readForeignServices: Fact<'foreignServices'> = async (source) => {
@@ -26,7 +24,10 @@ export const readForeignServices: Fact<'foreignServices'> = async (source) => {
   return hyperkubeServices.filter((name) => isForeign(unitFiles.get(name)))
 }
 
-/** Drop-ins without a unit do not matter, unless they would start something. */
+/**
+ * True if a unit exists that starts no program of hyperkube. Drop-ins without a unit count only if they start
+ * a foreign program.
+ */
 function isForeign(
   found: { readonly unit?: string; readonly dropIns: readonly string[] } | undefined,
 ): boolean {
@@ -39,7 +40,7 @@ function isForeign(
 
 /**
  * Finds the program that a service starts, from its unit and its drop-ins in systemd's order. An empty
- * ExecStart clears the previous ones.
+ * ExecStart clears the earlier ones.
  */
 export function findStartedProgram(texts: readonly string[]): string | undefined {
   const commands: string[] = []
@@ -53,7 +54,7 @@ export function findStartedProgram(texts: readonly string[]): string | undefined
   return commands[0] === undefined ? undefined : parseProgram(commands[0])
 }
 
-/** The first word, without the prefixes that control how it is started. */
+/** Returns the program of an ExecStart command, without systemd's prefix characters and quotes. */
 function parseProgram(command: string): string {
   const [, quoted, plain = ''] = /^[-@:+!|]*(?:"([^"]*)"|(\S+))/.exec(command) ?? []
   return quoted ?? plain

@@ -28,7 +28,7 @@ export const readMemoryBytes: Fact<'memoryBytes'> = async (source) =>
 
 export const readClock: Fact<'clock'> = async ({ now }) => now().getTime() / 1000
 
-/** Parses a list of ranges, such as 0-3,5. */
+/** Counts the CPUs in a list of ranges, such as 0-3,5. */
 export function countCpus(text: string): number {
   return text
     .trim()

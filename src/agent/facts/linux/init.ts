@@ -1,7 +1,7 @@
 import { readRequiredFile } from '../source.ts'
 import type { Fact } from './fact.ts'
 
-/** systemd is detected by its directory: the first process may have another name, as in some containers. */
+/** Detects systemd by its runtime directory, because process 1 may have another name in a container. */
 export const readInit: Fact<'init'> = async (source) => {
   const [booted, name, maps] = await Promise.all([
     source.exists('/run/systemd/system'),
@@ -13,7 +13,7 @@ export const readInit: Fact<'init'> = async (source) => {
     : { name: name.trim(), version: '' }
 }
 
-/** The systemd library that the first process has loaded has the version in its name. */
+/** Finds the version of systemd in the name of a library that process 1 has loaded. */
 export function parseSystemdVersion(maps: string): string {
   return /\/libsystemd-(?:shared|core)-(\d+)[^/\s]*\.so/.exec(maps)?.[1] ?? ''
 }

@@ -1,9 +1,9 @@
 import type { FactSource } from '../source.ts'
 import { readMissingCapabilities } from './capabilities.ts'
 
-/** Modules that the kernel has, or would load on demand. */
+/** Modules that the kernel contains or can load. */
 export interface KernelModules {
-  /** Whether any module can be loaded. */
+  /** True if the kernel can load modules at all. */
   readonly loadable: boolean
   readonly has: (name: string) => Promise<boolean>
 }
@@ -27,14 +27,14 @@ export async function readKernelModules(source: FactSource, release: string): Pr
     has: async (name) =>
       builtinNames.has(name) ||
       (loadable && loadableNames.has(name) && !refused.has(name)) ||
-      // Loaded modules, and built-in modules that have parameters.
+      // This directory exists for loaded modules, and for built-in modules that have parameters.
       exists(`/sys/module/${name}`),
   }
 }
 
 /**
- * Parses modules.builtin and modules.dep: one path per line, followed in modules.dep by a colon and the
- * dependencies.
+ * Parses the module names in modules.builtin or modules.dep. Each line is a path; in modules.dep a colon and
+ * dependencies follow.
  */
 export function parseModuleNames(text: string): ReadonlySet<string> {
   const names = text.matchAll(/^[^:\n]*?([^/:\n]+)\.ko(?:\.\w+)?(?=:|$)/gm)
@@ -49,7 +49,7 @@ const directories = [
   '/lib/modprobe.d',
 ]
 
-/** Modules that hardened hosts refuse to load. */
+/** Reads which modules the modprobe configuration refuses to load. Hardened hosts have such entries. */
 async function readRefusedModules({ listDirectory, readFile }: FactSource): Promise<ReadonlySet<string>> {
   const names = await Promise.all(
     directories.map(async (path) =>
@@ -60,13 +60,13 @@ async function readRefusedModules({ listDirectory, readFile }: FactSource): Prom
   return parseRefusedModules(texts.map((text) => text ?? '').join('\n'))
 }
 
-/** Parses modprobe settings for modules whose install command does nothing. */
+/** Finds modules whose modprobe install command is `true` or `false`, so that they are never loaded. */
 export function parseRefusedModules(text: string): ReadonlySet<string> {
   const lines = text.matchAll(/^\s*install\s+(\S+)\s+(?:\/usr)?\/bin\/(?:true|false)\b/gm)
   return new Set([...lines].map(([, name = '']) => normalizeModuleName(name)))
 }
 
-/** The kernel treats dashes and underscores as equal. */
+/** Replaces dashes with underscores, because the kernel treats both as equal in module names. */
 function normalizeModuleName(name: string): string {
   return name.replaceAll('-', '_')
 }

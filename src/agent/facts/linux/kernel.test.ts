@@ -3,7 +3,7 @@ import { labHost } from '../testing/lab-host.ts'
 import { createFakeFactSource, type FakeHostContent } from '../testing/fake-fact-source.ts'
 import { hasFileSystem, readKernel } from './kernel.ts'
 
-/** A freshly booted Debian 12 cloud image without loaded modules. */
+/** modules.dep of a freshly booted Debian 12 cloud image, on which no modules are loaded. */
 const dep = [
   'kernel/fs/overlayfs/overlay.ko',
   'kernel/drivers/net/vxlan/vxlan.ko',

@@ -4,13 +4,13 @@ import type { Fact } from './fact.ts'
 import { readKernelModules } from './kernel-modules.ts'
 
 /**
- * Tests a kernel feature by using it, where neither modules nor files show it. The commands run in their own
- * network namespace, which ends with the program, so the host's network is not touched.
+ * Commands that test a kernel feature by using it, if neither modules nor files show it. They run in a
+ * temporary network namespace, so the host's network does not change.
  */
 const featureCommands = {
   bridge: ['ip', 'link', 'add', 'name', 'trial', 'type', 'bridge'],
   vxlan: ['ip', 'link', 'add', 'name', 'trial', 'type', 'vxlan', 'id', '1', 'dstport', '4789'],
-  // Statements that kube-proxy's rules consist of.
+  // Statements of the kinds that kube-proxy's rules contain.
   nftables: [
     'nft',
     [
@@ -31,9 +31,12 @@ async function canUseFeature({ run }: FactSource, feature: keyof typeof featureC
   return (await run(['unshare', '--net', ...featureCommands[feature]])).code === 0
 }
 
-/** Modules that kube-proxy's rules need, with their names since kernel 5.2. */
+/** Modules that kube-proxy's rules need, by their names since kernel 5.2. */
 const nftablesModules = ['nf_tables', 'nft_chain_nat', 'nft_fib_ipv4', 'nft_masq', 'nft_nat', 'nft_numgen']
-/** The iptables program is either a frontend of nftables or the legacy one. */
+/**
+ * Modules of the two iptables variants, the one on top of nftables and the legacy one. One of the two sets is
+ * sufficient.
+ */
 const iptablesModules = [
   ['nf_tables', 'nft_compat'],
   ['ip_tables', 'iptable_nat'],
@@ -75,13 +78,13 @@ export const readKernel: Fact<'kernel'> = async (source) => {
   return { release, modules: modules.loadable, overlay, vxlan, bridge, bridgeNetfilter, nftables, iptables }
 }
 
-/** Runs the checks in order, cheap ones first, until one returns true. */
+/** Runs the checks in order until one returns true. The cheapest check comes first. */
 async function isAnyTrue(...checks: readonly (() => Promise<boolean>)[]): Promise<boolean> {
   for (const check of checks) if (await check()) return true
   return false
 }
 
-/** Parses /proc/filesystems. */
+/** True if /proc/filesystems contains the file system. */
 export function hasFileSystem(text: string, name: string): boolean {
   return text.split('\n').some((line) => line.split('\t')[1] === name)
 }

@@ -39,7 +39,7 @@ const host = createFakeFactSource({
 test('who listens, with the whole name of the program', async () => {
   expect(await readListeners(host)).toEqual([
     { port: 22, process: 'sshd' },
-    // No visible owner: the kernel, or a process in another namespace.
+    // Sockets of the kernel, or of a process in another namespace, have no visible owner.
     { port: 53 },
     { port: 2049 },
     { port: 6379, process: 'kube-controller-manager' },

@@ -9,7 +9,7 @@ export const readListeners: Fact<'listeners'> = async (source) => {
     const process = owners.get(inode)
     return { port, ...(process === undefined ? {} : { process }) }
   })
-  // A program that listens for both address families is reported once.
+  // A program that listens on IPv4 and IPv6 is reported once.
   const unique = new Map(found.map((one) => [`${one.port} ${one.process}`, one]))
   return [...unique.values()].toSorted((a, b) => a.port - b.port)
 }
@@ -21,7 +21,7 @@ interface Socket {
 
 const listenState = '0A'
 
-/** Listening sockets in /proc/net/tcp or tcp6. */
+/** Parses the listening sockets in /proc/net/tcp or /proc/net/tcp6. */
 export function parseSockets(text: string): readonly Socket[] {
   return text
     .split('\n')

@@ -5,7 +5,7 @@ const units = {
   firewalld: 'firewalld.service',
   ufw: 'ufw.service',
   docker: 'docker.service',
-  // Unit name of Docker from Ubuntu's snap store.
+  // Unit of the Docker package from Ubuntu's snap store.
   dockerSnap: 'snap.docker.dockerd.service',
   networkManager: 'NetworkManager.service',
 } as const
@@ -23,19 +23,19 @@ export const readFirewalls: Fact<'firewalls'> = async (source) => {
 export const readNetworkManager: Fact<'networkManager'> = async (source) =>
   (await readActiveUnits(source)).has(units.networkManager)
 
-/** Queries all units with one command, which the source caches. */
+/** Queries all units with one command. Its result is cached, because two facts need it. */
 async function readActiveUnits({ run }: FactSource): Promise<ReadonlySet<string>> {
   const names = Object.values(units)
   return parseActiveUnits(names, (await run(['systemctl', 'is-active', ...names])).stdout)
 }
 
-/** systemctl prints one state per unit, in the order of the arguments. */
+/** Parses the output of `systemctl is-active`: one state per unit, in the order of the arguments. */
 export function parseActiveUnits(names: readonly string[], text: string): ReadonlySet<string> {
   const states = text.split('\n')
   return new Set(names.filter((_, index) => ['active', 'reloading'].includes(states[index] ?? '')))
 }
 
-/** Parses ufw.conf. */
+/** True if ufw.conf enables ufw. */
 export function isUfwEnabled(text: string): boolean {
   return /^\s*ENABLED\s*=\s*["']?yes/im.test(text)
 }

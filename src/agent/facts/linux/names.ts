@@ -8,8 +8,8 @@ export const readMachineId: Fact<'machineId'> = async ({ readFile }) =>
   parseMachineId((await readFile('/etc/machine-id')) ?? '')
 
 /**
- * Until the first boot has finished, an image contains `uninitialized`, as all of its copies do: that is not
- * an id.
+ * Parses /etc/machine-id. Before its first boot an image may contain `uninitialized`, which is not an id,
+ * because all copies share it.
  */
 export function parseMachineId(text: string): string {
   return /^[0-9a-f]{32}$/.exec(text.trim())?.[0] ?? ''

@@ -1,7 +1,7 @@
 import { programDirectories } from '../source.ts'
 import type { Fact } from './fact.ts'
 
-/** Programs that components call. */
+/** Programs of the host that components call. */
 const requiredPrograms = ['conntrack', 'ethtool', 'iptables', 'modprobe', 'mount', 'nft', 'socat', 'umount']
 
 export const readPrograms: Fact<'programs'> = async ({ exists }) => {

@@ -1,7 +1,9 @@
 import type { Fact } from './fact.ts'
 
 const file = '/etc/resolv.conf'
-/** systemd-resolved writes the upstream servers here, whatever it shows to programs. */
+/**
+ * File in which systemd-resolved lists the upstream servers. /etc/resolv.conf may name only its local stub.
+ */
 const resolvedFile = '/run/systemd/resolve/resolv.conf'
 
 export const readResolver: Fact<'resolver'> = async ({ readFile, readLink }) => {
@@ -12,12 +14,12 @@ export const readResolver: Fact<'resolver'> = async ({ readFile, readLink }) => 
   return { file: resolvedFile, servers: parseServers(upstream), systemdResolved }
 }
 
-/** As in resolv.conf(5), the keyword must be at the start of a line. */
+/** Lists the name servers. As in resolv.conf(5), the keyword must be at the start of a line. */
 export function parseServers(text: string): string[] {
   return [...text.matchAll(/^nameserver[ \t]+(\S+)/gm)].map(([, server = '']) => server)
 }
 
-/** Addresses on which only systemd-resolved listens, and only for the host itself. */
+/** True if all servers are stub addresses of systemd-resolved, which respond only on the host itself. */
 function isStub(servers: readonly string[]): boolean {
   return servers.length > 0 && servers.every((server) => server === '127.0.0.53' || server === '127.0.0.54')
 }

@@ -1,7 +1,9 @@
 import { posix } from 'node:path'
 import type { FactSource } from '../source.ts'
 
-/** Names of the programs that have sockets open, by inode. */
+/**
+ * Finds the programs that have these sockets open. Returns program names, keyed by the inode of the socket.
+ */
 export async function findSocketOwners(
   source: FactSource,
   inodes: ReadonlySet<string>,
@@ -29,18 +31,21 @@ export async function findSocketOwners(
   )
 }
 
-/** The first process comes last: a socket that it passes to a service belongs to the service. */
+/** Lists process ids, 1 last: a socket that systemd passes to a service belongs to the service. */
 export function listPids(names: readonly string[]): string[] {
   const pids = names.filter((name) => /^\d+$/.test(name)).toSorted((a, b) => Number(a) - Number(b))
   return [...pids.filter((pid) => pid !== '1'), ...pids.filter((pid) => pid === '1')]
 }
 
-/** An open socket is a link to `socket:[12345]`. */
+/** Parses the link of an open socket, such as `socket:[12345]`. */
 function parseSocketInode(link: string): string | undefined {
   return /^socket:\[(\d+)\]$/.exec(link)?.[1]
 }
 
-/** The kernel appends " (deleted)" if the file of a running program was replaced. */
+/**
+ * Returns the program name of an executable. The kernel appends " (deleted)" if the file of a running program
+ * was replaced.
+ */
 export function toProgramName(executable: string): string {
   return posix.basename(executable.replace(/ \(deleted\)$/, ''))
 }

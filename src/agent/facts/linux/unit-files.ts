@@ -8,7 +8,7 @@ const directories = [
   '/usr/local/lib/systemd/system',
   '/usr/lib/systemd/system',
   '/lib/systemd/system',
-  // Generated from SysV init scripts.
+  // Units that systemd generates from SysV init scripts.
   '/run/systemd/generator.late',
 ]
 
@@ -18,7 +18,10 @@ export interface UnitFiles {
   readonly dropIns: readonly string[]
 }
 
-/** Reads the units that exist. A masked unit exists and is empty. */
+/**
+ * Reads units and their drop-ins, keyed by unit name. Units without any file are left out; a masked unit is
+ * empty.
+ */
 export async function readUnitFiles(
   source: FactSource,
   names: readonly string[],
@@ -43,7 +46,10 @@ export async function readUnitFiles(
   return new Map(found.filter(([, { unit, dropIns }]) => unit !== undefined || dropIns.length > 0))
 }
 
-/** Sorted by file name across all directories; for equal names the first directory wins. */
+/**
+ * Reads drop-ins, sorted by file name across all directories. If two have the same name, the first directory
+ * wins.
+ */
 async function readDropIns(source: FactSource, paths: readonly string[]): Promise<string[]> {
   const listings = await Promise.all(
     paths.map(async (path) => ({ path, names: await source.listDirectory(path) })),

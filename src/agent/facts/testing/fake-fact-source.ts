@@ -5,13 +5,13 @@ import type { FactSource, FileSystemSpace } from '../source.ts'
 export interface FakeHostContent {
   readonly arch?: string
   readonly interfaces?: ReturnType<FactSource['interfaces']>
-  /** By path. */
+  /** File contents, keyed by path. */
   readonly files?: Readonly<Record<string, string>>
-  /** Target by path. */
+  /** Targets of links, keyed by path. */
   readonly links?: Readonly<Record<string, string>>
-  /** By path. */
+  /** File system space, keyed by path. */
   readonly spaces?: Readonly<Record<string, FileSystemSpace>>
-  /** Output of the command lines that succeed. All others fail. */
+  /** Output of commands, keyed by command line. All other commands fail. */
   readonly commands?: Readonly<Record<string, string>>
 }
 

@@ -1,6 +1,6 @@
 import type { FakeHostContent } from './fake-fact-source.ts'
 
-/** For tests: facts of a lab host, a Debian 12 container on a kernel without modules. */
+/** MAC address of the lab host, a Debian 12 container on a kernel without modules. */
 const mac = '02:00:0a:d2:00:0b'
 
 function buildInterface(address: string, netmask: string, prefix: number, macAddress: string) {
@@ -53,7 +53,7 @@ export const labHost: FakeHostContent = {
 MemFree:        17089540 kB
 MemAvailable:   23270172 kB
 `,
-    // The interface of the surrounding machine, which has the same name.
+    // In the container, /sys shows the machine's interface, which has the same name.
     '/sys/class/net/eth0/address': '06:fc:00:00:00:01\n',
     '/sys/class/net/eth0/mtu': '1400\n',
     '/proc/net/route': `Iface	Destination	Gateway 	Flags	RefCnt	Use	Metric	Mask		MTU	Window	IRTT

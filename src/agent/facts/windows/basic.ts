@@ -4,7 +4,7 @@ import { watchedWindowsServices } from '../../../contract/windows-services.ts'
 import { parseProgramPath } from '../../windows/scm/service-spec.ts'
 import type { BasicWindowsFactSource, WindowsFacts, WindowsFactSource } from './source.ts'
 
-/** Collects the facts that need no PowerShell: from Node and the service control manager. */
+/** Collects the facts that need no PowerShell, from Node and the service control manager. */
 export async function collectBasicWindowsFacts(
   source: BasicWindowsFactSource,
   host: string,
@@ -33,14 +33,14 @@ export function toArch(arch: string): WindowsFacts['arch'] {
   return arch === 'arm64' ? 'arm64' : 'amd64'
 }
 
-/** The drive that contains the base directory. */
+/** Reads the space on the drive that contains the base directory. */
 export async function readWindowsDisks({ base, space }: WindowsFactSource): Promise<WindowsFacts['disks']> {
   const { root: path } = win32.parse(base)
   const found = await space(path)
   return found === undefined ? [] : [{ path, ...found }]
 }
 
-/** Watched services whose program is outside the base directory. */
+/** Lists watched services whose program is outside the base directory. */
 export async function findForeignWindowsServices({ operations, base }: WindowsFactSource): Promise<string[]> {
   const prefix = `${base.toLowerCase()}\\`
   const found = await operations.services.list({ names: [...watchedWindowsServices] })

@@ -5,7 +5,9 @@ import { HyperkubeError } from '../../../kit/errors.ts'
 import { toArch, readWindowsDisks, findForeignWindowsServices } from './basic.ts'
 import type { WindowsFacts, WindowsFactSource } from './source.ts'
 
-/** Collects all facts of a Windows host. Sequential, because the operations are serialized anyway. */
+/**
+ * Collects all facts of a Windows host, one after the other, because its operations run in sequence anyway.
+ */
 export async function collectWindowsFacts(source: WindowsFactSource, host: string): Promise<Facts> {
   const { operations, arch, cpus, memoryBytes, now } = source
   const systemInfo = await operations.system.describe({})
@@ -48,7 +50,10 @@ export async function collectWindowsFacts(source: WindowsFactSource, host: strin
   return factsFormat.newest.schema.parse({ apiVersion: 'hyperkube.dev/v1', kind: 'Facts', host, system })
 }
 
-/** Owners are known only for hyperkube's own programs; no check needs others. */
+/**
+ * Reads the listening ports. The program is reported only for hyperkube's own ones, because no check needs
+ * others.
+ */
 async function readWindowsListeners({
   operations,
   base,
@@ -67,7 +72,7 @@ async function readWindowsListeners({
     .map(([port, process]) => ({ port, ...(process === undefined ? {} : { process }) }))
 }
 
-/** Empty while HNS is not running. */
+/** Reads the HNS networks; empty while HNS is not running. */
 async function readWindowsNetworks({ operations }: WindowsFactSource): Promise<WindowsFacts['networks']> {
   const [hns] = await operations.services.list({ names: ['hns'] })
   if (hns?.state !== 'Running') return []

@@ -10,22 +10,22 @@ export interface WindowsFactSource {
     WindowsOperations,
     'system' | 'adapters' | 'routes' | 'networks' | 'services' | 'processes' | 'ports'
   >
-  /** Directory that contains everything hyperkube installs. */
+  /** Directory that contains everything that hyperkube installs. */
   readonly base: string
-  /** Node's name: x64, arm64. */
+  /** Architecture in Node's notation: x64, arm64. */
   readonly arch: string
   readonly cpus: number
   readonly memoryBytes: number
   readonly now: () => Date
-  /** Space on the file system that contains a path. */
+  /** Returns the space on the file system that contains a path. */
   readonly space: (path: string) => Promise<FileSystemSpace | undefined>
 }
 
-/** Additional data that Node provides on a Windows host whose PowerShell does not respond. */
+/** Additional data from Node, for a Windows host whose PowerShell does not respond. */
 export interface BasicWindowsFactSource extends WindowsFactSource {
-  /** Node's format: 10.0.20348. */
+  /** Windows version in Node's format, such as 10.0.20348. */
   readonly release: string
   readonly hostname: string
-  /** Interfaces that are up, by name. */
+  /** Returns the network interfaces that are up, keyed by name. */
   readonly interfaces: FactSource['interfaces']
 }

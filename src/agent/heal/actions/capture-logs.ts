@@ -4,17 +4,19 @@ import { resolveAccess } from '../../apply/planned-access.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import { readProcessState } from './process-state.ts'
 
-/** Beside the other logs of hyperkube. */
+/** Directory of captured logs. */
 export const captureDirectory = '/var/log/hyperkube/healing'
 
 const maxLines = 500
-/** Reported at once, and stored with the action. */
+/** Number of lines that are reported and stored with the action. */
 const maxReportedLines = 10
 const maxLineLength = 300
-/** Captures kept per component. */
+/** Maximum number of captures that are kept per component. */
 const maxCaptures = 5
 
-/** Saves the log of a service before newer lines replace it. Returns the path and the last lines. */
+/**
+ * Saves the log of a service before newer lines replace it. Returns the path of the file and the last lines.
+ */
 export async function captureServiceLogs(
   host: LinuxHost,
   component: string,
@@ -26,7 +28,7 @@ export async function captureServiceLogs(
   const time = clock.now().toISOString()
   const heading = [`# ${unit} at ${time}`, `# ${JSON.stringify({ ...state, process })}`]
   const text = [...heading, ...lines.map(toPrintable), ''].join('\n')
-  // A full disk is often the reason for the capture; do not fail on it.
+  // A full disk is often the reason for the capture, so a failed write is ignored.
   const path = await saveCapture(host, component, time, text).catch(() => undefined)
   const end = lines.slice(-maxReportedLines).map((line) => toPrintable(line).slice(0, maxLineLength))
   return [path === undefined ? 'the rest could not be kept' : `kept in ${path}`, ...end]

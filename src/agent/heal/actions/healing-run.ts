@@ -17,8 +17,8 @@ export interface HealingRunDeps extends LockedByOtherDeps {
 }
 
 /**
- * Heals in a journaled run. Does nothing if an operator has claimed the host meanwhile, or another plan was
- * applied. Returns the error if the run failed.
+ * Runs `heal` in a journaled run. Does nothing if an operator has claimed the host or another plan was
+ * applied since the decision. Returns the error if the run failed.
  */
 export async function runHealing(
   deps: HealingRunDeps,
@@ -51,8 +51,8 @@ export async function runHealing(
 }
 
 /**
- * A journal that ignores write errors: a full disk must not prevent healing. The agent's own log has the same
- * lines.
+ * Opens a journal that ignores write errors, because a full disk must not prevent healing. The agent's log
+ * contains the same lines.
  */
 async function openBestEffortJournal(host: Host, run: string): Promise<Journal> {
   const journal = await openJournal(host, run).catch(() => undefined)

@@ -43,7 +43,7 @@ async function perform(step: HealStep): Promise<HealAction[]> {
   return performIn(await createStepDeps(host, plan), step)
 }
 
-/** The end of a run is emitted before it is stored; wait for both. */
+/** Performs a step and waits until its run is stored, because the end of a run is emitted earlier. */
 async function performIn(deps: PerformStepDeps, step: HealStep): Promise<HealAction[]> {
   try {
     return await performStep(deps, step, neverAborted)
@@ -63,7 +63,7 @@ async function readJournaled(): Promise<string[]> {
   })
 }
 
-/** Writes the state of a process as the kernel does. */
+/** Writes process files in /proc in the format of the kernel. */
 async function writeProcess(pid: number, state: string): Promise<void> {
   await writeHostFile(host, `/proc/${pid}/status`, `Name:\tx\nState:\t${state}\n`)
   await writeHostFile(host, `/proc/${pid}/wchan`, 'do_signal_stop')

@@ -21,8 +21,8 @@ export interface PerformStepDeps extends HealingRunDeps {
 }
 
 /**
- * Performs a decided step in a journaled run. Does nothing if an operator has claimed the host meanwhile, or
- * another plan was applied. Failures are returned as actions; only an abort is thrown.
+ * Performs a decided step in a journaled run. Does nothing if an operator has claimed the host or another
+ * plan was applied since the decision. Failures are returned as actions; only an abort is thrown.
  */
 export async function performStep(
   deps: PerformStepDeps,
@@ -60,7 +60,7 @@ async function performActions(
   done: HealAction[],
 ): Promise<void> {
   const { host, plan } = deps
-  // Derived files come after the restart, because the service writes their source when it starts.
+  // Derived files are regenerated after the restart, because the service writes their source when it starts.
   const order = (action: HealAction['action']): number =>
     Number(action === 'regenerate' && step.actions.includes('restart'))
   const ordered = step.actions.toSorted((a, b) => order(a) - order(b))
@@ -101,7 +101,7 @@ async function performAction(
       return succeed(unit === undefined ? [] : await captureServiceLogs(host, component, unit.name))
     }
     default:
-      // `give-up`, `refuse` and `recovered` are only reported.
+      // `give-up`, `refuse` and `recovered` change nothing; they are only reported.
       return succeed([])
   }
 }

@@ -2,9 +2,9 @@ import type { LinuxHost } from '../../host/host.ts'
 
 /** State of a process, from /proc. */
 export interface ProcessState {
-  /** T (stopped), D (disk sleep), S (sleeping), … */
+  /** State letter and name, for example T (stopped), D (disk sleep) or S (sleeping). */
   readonly state: string
-  /** The kernel function that it waits in; empty if the kernel does not tell. */
+  /** Kernel function in which the process waits; empty if the kernel does not expose it. */
   readonly waitChannel: string
 }
 
@@ -22,14 +22,14 @@ export async function readProcessState(
   return { state, waitChannel: channel === '0' ? '' : channel }
 }
 
-/** Whether the process is stopped and handles no signal except SIGKILL. */
+/** True if the process is stopped. It then reacts to no signal except SIGKILL. */
 export function isStopped({ state }: ProcessState): boolean {
   return /^[Tt]\b/.test(state)
 }
 
 /**
- * Whether a process existed before a moment, in nanoseconds. The kernel stamps /proc/PID when it is first
- * read, which may be later: true is certain, false only possible.
+ * True if a process certainly existed before a moment, in nanoseconds since 1970. The kernel sets the time of
+ * /proc/PID when it is first read, so an older process may return false.
  */
 export async function existedBefore(
   { files }: Pick<LinuxHost, 'files'>,

@@ -6,11 +6,14 @@ import { renderDerived } from '../../apply/render-derived.ts'
 import { runOp } from '../../apply/run-op.ts'
 import type { Host } from '../../host/host.ts'
 
-/** In milliseconds. A service writes the source early after its start, or waits for a dependency. */
+/**
+ * Milliseconds to wait until a restarted service has written its source file. If it takes longer, the service
+ * waits for a dependency.
+ */
 const sourceTimeoutMs = 20_000
 const pollIntervalMs = 500
 
-/** When the sources of a component's derived files were last changed, by path. */
+/** When the source of each derived file of a component was last changed (key: path). */
 export type SourceTimes = ReadonlyMap<string, string | undefined>
 
 export async function readSourceTimes(
@@ -25,8 +28,8 @@ export async function readSourceTimes(
 }
 
 /**
- * Regenerates files that are derived from what a component writes. After a restart it waits for newly written
- * sources, because the old ones may have been wrong.
+ * Regenerates the files that are derived from files of a component. After a restart it waits until the source
+ * files are written again, because the old ones may be wrong.
  */
 export async function regenerateDerivedFiles(
   run: PlanRun,
@@ -48,7 +51,7 @@ export async function regenerateDerivedFiles(
   return details
 }
 
-/** Whether the source has every value that the derived file needs. */
+/** True if the source file contains every value that the derived file needs. */
 export async function canDerive(host: Host, plan: NodePlan, path: string): Promise<boolean> {
   const derived = plan.components.flatMap(({ derivedFiles }) => derivedFiles).find((one) => one.path === path)
   return derived !== undefined && (await isComplete(host, derived))

@@ -20,8 +20,8 @@ export interface RepairResult {
 }
 
 /**
- * Repairs drifted resources of a component without disrupting running services. A resource that cannot be
- * repaired does not stop the others.
+ * Repairs drifted resources of a component without disrupting running services. If one repair fails, the
+ * others still run.
  */
 export async function repairComponent(run: PlanRun<LinuxHost>, component: string): Promise<RepairResult> {
   const { host, plan, signal } = run
@@ -61,7 +61,10 @@ async function repairResource(run: PlanRun<LinuxHost>, op: Op): Promise<OpOutcom
   return enabled ? outcome : 'done'
 }
 
-/** When the resource was changed, in nanoseconds. For a deleted resource, when its directory was changed. */
+/**
+ * Returns when a resource was changed, in nanoseconds since 1970. For a deleted resource this is the last
+ * change of its directory.
+ */
 async function findChangeTime(
   { files, layout }: LinuxHost,
   { target, name }: Op,
@@ -72,7 +75,7 @@ async function findChangeTime(
   return facts === undefined ? undefined : BigInt(facts.changed)
 }
 
-/** The state of every systemd service of the plan, by unit. */
+/** Returns the state of each systemd service of the plan (key: unit). */
 async function readUnitStates({ host, plan }: PlanRun<LinuxHost>): Promise<ReadonlyMap<string, UnitState>> {
   const units = plan.components.flatMap(({ service }) =>
     service?.supervisor === 'systemd' ? [service.name] : [],
@@ -84,9 +87,9 @@ async function readUnitStates({ host, plan }: PlanRun<LinuxHost>): Promise<Reado
 }
 
 /**
- * Records services that need no restart for the repaired resource. A process that started before the change
- * has read the right content; a running program needs no file of its artifact. A service that crashed over
- * the wrong content restarts by itself.
+ * Records the services that need no restart after the repair. A process that started before the change has
+ * read the right content, and a running program no longer needs its artifact. A service that crashed because
+ * of the wrong content is restarted by systemd.
  */
 async function recordUpToDateServices(
   { host, plan, ledgerStore, items, signal }: PlanRun<LinuxHost>,
@@ -106,8 +109,8 @@ async function recordUpToDateServices(
 }
 
 /**
- * Milliseconds until a crashed service has restarted: some seconds to exit on a busy host, then two until
- * systemd starts it.
+ * Milliseconds to wait until a crashed service has restarted. On a busy host it takes seconds to exit, and
+ * systemd restarts it two seconds later.
  */
 const restartTimeoutMs = 20_000
 

@@ -10,12 +10,12 @@ import type { LinuxHost } from '../../host/host.ts'
 import type { HealStep } from '../decision/heal-step.ts'
 import { restartService } from './restart-service.ts'
 
-/** The code of a probe whose process runs but does not respond. */
+/** Probe code for a process that runs but does not respond. */
 const unresponsiveCode = 'HEALTH_NO_RESPONSE'
 
 /**
- * Restarts the service of a component as a journaled op. A service that an operator stopped through hyperkube
- * stays stopped.
+ * Restarts the service of a component as a journaled op. Fails if an operator stopped the service with
+ * hyperkube.
  */
 export async function restartComponent(
   host: LinuxHost,
@@ -48,8 +48,8 @@ export function findUnit(
 }
 
 /**
- * Records that the service has read all pending changes. If that fails, the next plan restarts the service
- * once more.
+ * Records in the ledger that the service has read all pending changes. If the write fails, the next apply
+ * restarts the service unnecessarily.
  */
 async function recordStart(host: LinuxHost, ledger: Ledger, unit: string): Promise<void> {
   if ((findService(ledger, unit)?.pendingChanges ?? []).length === 0) return

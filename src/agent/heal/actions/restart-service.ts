@@ -4,15 +4,15 @@ import type { LinuxHost } from '../../host/host.ts'
 import { isDown, type UnitState } from '../../host/systemd.ts'
 import { isStopped, readProcessState } from './process-state.ts'
 
-/** In milliseconds. */
+/** Timeouts of a restart, in milliseconds. */
 interface RestartTimeouts {
-  /** Until a stopping process has exited. */
+  /** Time for the old process to exit. */
   readonly stopMs: number
-  /** Until the new process has been started. */
+  /** Time until the new process must be started. */
   readonly startMs: number
 }
 
-/** An API server takes half a minute to drain its clients; an unhealthy one gets no more than that. */
+/** `stopMs` is the half minute that an API server takes to drain its clients. */
 export const defaultRestartTimeouts: RestartTimeouts = { stopMs: 30_000, startMs: 15_000 }
 
 const pollIntervalMs = 200
@@ -21,13 +21,13 @@ const lastLines = 5
 export interface RestartOptions {
   readonly unit: string
   readonly component: string
-  /** It runs and does not respond, so it would not handle SIGTERM either. */
+  /** True if the process runs but does not respond. It would not handle SIGTERM either, so it is killed. */
   readonly isHung: boolean
 }
 
 /**
- * Restarts a service and waits until its supervisor has started it. Probes decide afterwards whether it is
- * healthy. Returns the state before, for people.
+ * Restarts a service and waits until systemd has started it. Probes check its health afterwards. Returns a
+ * description of the state before the restart.
  */
 export async function restartService(
   host: LinuxHost,
@@ -37,7 +37,7 @@ export async function restartService(
 ): Promise<readonly string[]> {
   const { systemd, release } = host
   const before = await systemd.show(unit)
-  // The agent cannot restart itself; its supervisor does.
+  // The agent cannot restart its own service; systemd does.
   if (before.pid !== 0 && before.pid === release.pid)
     throw restartError(unit, component, 'it is what would restart it')
   const processBefore = await readProcessState(host, before.pid)
@@ -60,7 +60,7 @@ export async function restartService(
   throw restartError(unit, component, [...details, `now ${now.active}, ${now.sub}`, ...lines].join('; '))
 }
 
-/** Waits until the unit has been started, is down for good, or the timeout (milliseconds) is over. */
+/** Waits until the unit has been started, is down for good, or `timeoutMs` has passed. */
 export async function waitForStart(
   { systemd, clock }: LinuxHost,
   unit: string,
@@ -77,9 +77,9 @@ export async function waitForStart(
   }
 }
 
-/** Whether the unit is still at its previous invocation. */
+/** True if the unit has not been started since `before`. */
 function isStartPending({ invocation, active, busy }: UnitState, before: UnitState): boolean {
-  // A start that a unit condition forbids creates no new invocation.
+  // If a unit condition prevents the start, there is no new invocation, so do not wait for one.
   const skipped = isDown({ active, busy }) && isDown(before)
   return invocation === before.invocation && !skipped
 }

@@ -2,13 +2,13 @@ import type { HealState } from '../../../contract/heal-state.ts'
 import type { HealAction } from '../../../contract/health.ts'
 import { elapsed } from './elapsed.ts'
 
-/** How many actions are kept. */
+/** Maximum number of stored actions. */
 const maxActions = 100
 
-/** How often a refusal that lasts is reported again, in milliseconds. */
+/** Milliseconds after which a continuing refusal is reported again. */
 const reminderIntervalMs = 24 * 3_600_000
 
-/** Whether this refusal was already reported for the component, and the component has not recovered since. */
+/** True if this refusal was reported recently and the component has not recovered since. */
 export function isReported(
   { actions }: Pick<HealState, 'actions'>,
   component: string,
@@ -23,7 +23,7 @@ export function isReported(
     .some((one) => one.action === 'refuse' && one.code === code && elapsed(one.at, now) < maxAgeMs)
 }
 
-/** Returns the heal state with more actions, the newest first. */
+/** Adds actions to the heal state, newest first. */
 export function recordActions(healState: HealState, actions: readonly HealAction[]): HealState {
   return actions.length === 0
     ? healState

@@ -5,14 +5,14 @@ import { elapsed } from './elapsed.ts'
 import { isCrashLooping } from './unit-observation.ts'
 
 /**
- * Remote probes of these kinds check whether a component can serve others. They never cause a restart, but
- * can block one.
+ * Kinds of remote probes that check whether a component can serve others. Such a probe never causes a
+ * restart, but it can block one.
  */
 const blockingKinds: ReadonlySet<ProbeCheck['kind']> = new Set(['http', 'grpc'])
 
 /**
- * Codes of a component that does not respond at all. A component that reports a missing dependency may be
- * right.
+ * Failure codes of a component that does not respond at all. With any other code the component may rightly
+ * complain about a dependency.
  */
 const unresponsiveCodes: ReadonlySet<string | undefined> = new Set([
   'HEALTH_NO_RESPONSE',
@@ -20,10 +20,9 @@ const unresponsiveCodes: ReadonlySet<string | undefined> = new Set([
 ])
 
 /**
- * Returns why an unhealthy component must not be healed now, because a dependency may be at fault.
- * Dependencies are healed first, and must be healthy for `grace` milliseconds. A component that was healthy
- * since its start and stopped responding hangs: remote probes of its dependencies do not block its restart. A
- * component that exits, or never became healthy, may do so because a dependency does not serve it.
+ * Returns why an unhealthy component must not be healed now: a dependency may be the cause. Dependencies are
+ * healed first and must be healthy for `grace` milliseconds. A component that was healthy and stopped
+ * responding hangs, so failing remote probes of its dependencies do not block its restart.
  */
 export function findBlocker(
   observed: ComponentObservation,

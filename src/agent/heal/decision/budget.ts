@@ -1,6 +1,6 @@
 import { elapsed } from './elapsed.ts'
 
-/** Limits disruptions of a host: at most `max` in `windowMs` milliseconds. */
+/** Limits how often a host is disrupted: at most `max` times in `windowMs` milliseconds. */
 export interface HealBudget {
   readonly max: number
   readonly windowMs: number

@@ -8,8 +8,8 @@ import { isCrashLooping } from './unit-observation.ts'
 const [minute, hour] = [60_000, 3_600_000]
 
 /**
- * Limits how often drift is repaired, in milliseconds. The interval grows if something else keeps changing
- * the resource.
+ * Limits of drift repairs in milliseconds. After `max` repairs within `windowMs` the longer interval applies,
+ * because something else keeps changing the resource.
  */
 const repairLimits = { intervalMs: minute, max: 10, windowMs: hour, slowIntervalMs: 10 * minute } as const
 
@@ -22,7 +22,7 @@ function canRepair({ actions }: Pick<HealState, 'actions'>, component: string, n
 }
 
 /**
- * Adapts an escalation step to the component: adds the repair of drift, and removes actions that would not
+ * Adapts an escalation step to the component: adds the repair of drift and removes actions that would not
  * help.
  */
 export function buildSteps(
@@ -54,7 +54,10 @@ export function buildSteps(
   ]
 }
 
-/** Repairs drift only. It disrupts nothing that runs, so healthy components are repaired too. */
+/**
+ * Builds a step that only repairs drift. Repairs do not interrupt services, so healthy components are
+ * repaired too.
+ */
 export function buildRepairStep({ observed, healState, suspended, now }: ComponentDecisionInput): HealStep[] {
   const { component, drifted } = observed
   if (drifted.length === 0 || suspended !== undefined || !canRepair(healState, component, now)) return []

@@ -1,21 +1,22 @@
 import { type ComponentObservation, listLocalProbes } from './component-observation.ts'
 import { measureDowntime } from './unit-observation.ts'
 
-/** Health of a component from its own local probes and unit. Remote probes are ignored. */
+/** Health of a component according to its unit and its local probes. Remote probes are ignored. */
 export type ComponentCondition =
   | { readonly state: 'healthy' }
-  /** Not known, or not yet. */
+  /** The health is not known, or not known yet. */
   | { readonly state: 'unknown' }
   | { readonly state: 'unhealthy'; readonly because: string; readonly code?: string; readonly since: number }
 
-/** How long a service may be down, in milliseconds: a restart stops the service first. */
+/** Milliseconds that a service may be down. A normal restart also stops the service for a moment. */
 const maxDownMs = 10_000
 
 export function assessComponent(observed: ComponentObservation, now: number): ComponentCondition {
   const { unit } = observed
   const localProbes = listLocalProbes(observed)
   const areHealthy = localProbes.length > 0 && localProbes.every(({ state }) => state === 'healthy')
-  // If the probes succeed while the unit is down, a person runs the program by hand; leave it alone.
+  // If the probes succeed while the unit is down, a person may be running the program by hand, so leave it
+  // alone.
   if (
     unit !== undefined &&
     !areHealthy &&
@@ -35,13 +36,14 @@ export function assessComponent(observed: ComponentObservation, now: number): Co
       since: Date.parse(since),
     }
   }
-  // Healthy probes win over the unit state: etcd reports readiness to systemd only when its peers are up.
+  // Healthy probes take precedence over the unit state: etcd reports readiness to systemd only after its
+  // peers are up.
   if (areHealthy) return { state: 'healthy' }
   const runs = unit === undefined || unit.state.active === 'active'
   return { state: localProbes.length === 0 && runs ? 'healthy' : 'unknown' }
 }
 
-/** Whether all local probes succeeded since the service was started. */
+/** True if all local probes have succeeded since the start of the service. */
 export function isHealthySinceStart(observed: ComponentObservation): boolean {
   const { unit } = observed
   const localProbes = listLocalProbes(observed)

@@ -71,7 +71,7 @@ function decideUnhealthy(
   return { ...toDecisionState(next, reason), steps, notices, escalation: next }
 }
 
-/** Gives systemd time for its own start or stop. */
+/** True while systemd may still be starting or stopping the service. */
 function isStarting({ unit }: ComponentObservation, startGrace: number, now: number): boolean {
   if (unit === undefined || isDown(unit.state)) return false
   const since = unit.state.active === 'deactivating' ? unit.changed : unit.neverHealthySince
@@ -110,7 +110,7 @@ function decideNotUnhealthy(
   return { ...toDecisionState(escalation, {}), escalation }
 }
 
-/** Leaves the component untouched, because any action would risk data. */
+/** Decides to leave the component untouched, because any action would risk data. */
 function refuseDataRisk(
   input: ComponentDecisionInput,
   risk: DataRisk,

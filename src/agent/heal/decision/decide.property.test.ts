@@ -17,13 +17,16 @@ import {
 import { recordActions } from './action-history.ts'
 
 const service = constantFrom(...modelServiceNames)
-/** For how many rounds it lasts. */
+/** Number of rounds for which an event lasts. */
 const duration = nat(120)
 
 /** Events that can happen to a host, one after the other. */
 const hostEvent = oneof(
   record({ what: constantFrom('kill' as const, 'hang' as const, 'stop' as const), service }),
-  /** Its files are corrupted, at once or with a crash that makes it notice. */
+  /**
+   * The files of the service are corrupted. With `spoil-and-kill` the service also crashes, so it notices
+   * this at once.
+   */
   record({ what: constantFrom('spoil' as const, 'spoil-and-kill' as const), service }),
   record({ what: constant('curse' as const), service, lasts: nat(400) }),
   record({
@@ -36,7 +39,10 @@ const hostEvent = oneof(
 )
 type HostEvent = typeof hostEvent extends { generate(...args: never[]): { value: infer T } } ? T : never
 
-/** Faster than `expect`, which would take longer than everything it checks here. */
+/**
+ * Throws if the condition is false. Used instead of `expect`, which would take longer than the rest of the
+ * test.
+ */
 function ensure(condition: boolean, what: string): void {
   if (!condition) throw new Error(what)
 }
@@ -45,7 +51,7 @@ function listNeeds(name: ModelService): ModelService[] {
   return modelServices[name].flatMap((need) => [need, ...listNeeds(need)])
 }
 
-/** A host, its healing agent, and the invariants that the agent must keep. */
+/** Simulates a host with its healing agent and checks the invariants of healing. */
 class Simulation {
   readonly host = new ModelHost()
   readonly policy: EscalationPolicy
@@ -85,7 +91,7 @@ class Simulation {
     if (name === undefined) throw new Error(`unexpected component ${step.component}`)
     ensure(name !== 'etcd' || !host.dataLost, 'what risks data is refused')
     if (isDisruptive(step)) {
-      // The legacy script policy restarts the proxy on the way, whether it is healthy or not.
+      // The legacy script policy restarts the proxy before another component, even if the proxy is healthy.
       const isLegacyProxyRestart =
         this.policy === legacyScriptPolicy && name === 'apiserver-proxy' && next?.because !== undefined
       if (!isLegacyProxyRestart) this.#mayRestart(name)
@@ -191,7 +197,7 @@ class Simulation {
   }
 }
 
-/** At least 1000 runs; `npm run test:full` sets more. */
+/** Number of runs, at least 1000; `npm run test:full` sets more. */
 const numRuns = Math.max(1000, Number(process.env['PROPERTY_RUNS'] ?? 0))
 
 test.each([['usual', defaultPolicy, 1] as const, ['seed', legacyScriptPolicy, 10] as const])(
@@ -200,14 +206,14 @@ test.each([['usual', defaultPolicy, 1] as const, ['seed', legacyScriptPolicy, 10
     assert(
       property(array(hostEvent, { maxLength: 6 }), (events) => {
         const simulation = new Simulation(policy)
-        // Everything is known to be healthy before the first event.
+        // Before the first event everything is observed as healthy.
         for (let i = 0; i < 20; i++) ensure(simulation.step().steps.length === 0, 'nothing has happened yet')
         events.forEach((event) => simulation.apply(event))
         const isHealthy = (): boolean =>
           modelServiceNames.every(
             (name) => simulation.host.isHealthy(name) && !simulation.host.process(name).isCorrupted,
           )
-        // An exhausted component is tried again every hour, one component after the other.
+        // An exhausted component is tried again every hour, and components are healed one after the other.
         const maxSteps = (2 * 3_600_000) / tickMs
         for (let i = 0; i < maxSteps && !isHealthy(); i++) simulation.step()
         expect(isHealthy(), 'in the end').toBe(true)

@@ -78,8 +78,8 @@ function decideFor(components: readonly ComponentObservation[], more: Partial<De
 }
 
 /**
- * Simulates a component that stays as it is. Returns each step or notice with the seconds since the previous
- * one.
+ * Simulates a component whose observation never changes. Returns each step or notice with the seconds since
+ * the previous one.
  */
 function simulate(observed: ComponentObservation, policy: EscalationPolicy, until: number): string[] {
   const entries: string[] = []
@@ -254,7 +254,8 @@ test('a component that exits or reports a failure waits while its dependency doe
   expect(stepsFor({ probes: [observeProbe('kubelet', 'unhealthy', { code: 'HEALTH_CHECK_FAILED' })] })).toBe(
     0,
   )
-  // Only remote probes that check whether the dependency serves others block a restart.
+  // A failing remote probe of a dependency blocks a restart only if it checks whether the dependency can
+  // serve others.
   const certificateProbe: ProbeObservation = { ...unreachable, kind: 'certificate' }
   const other = { ...proxy, probes: [observeProbe('apiserver-proxy', 'healthy'), certificateProbe] }
   const never = observeHung('kubelet', {
@@ -322,7 +323,7 @@ test('a host over its budget is left alone, which is reported; healing is also s
   expect(
     decideFor([observeHung('kubelet')], { healState: over.healState, now: now + second }).notices,
   ).toEqual([])
-  // After the clock was set back, healing does not wait until it catches up.
+  // If the clock was set back, healing does not wait until it has caught up.
   expect(
     decideFor([observeHung('kubelet')], { healState: over.healState, now: now - 2 * minute }).steps,
   ).toHaveLength(1)

@@ -11,16 +11,16 @@ import type { UnitObservation } from './unit-observation.ts'
 import { decideComponent } from './decide-component.ts'
 
 export interface HealDecision {
-  /** Steps to perform now, in this order. At most one component is disrupted per round. */
+  /** Steps to perform now, in order. At most one component is disrupted per round. */
   readonly steps: readonly HealStep[]
-  /** Actions that are only reported. `healState` already contains them. */
+  /** Actions that are only reported. `healState` already includes them. */
   readonly notices: readonly HealAction[]
-  /** Must be written before any step is performed. */
+  /** New heal state. It must be written before any step is performed. */
   readonly healState: HealState
   readonly components: readonly ComponentHealth[]
 }
 
-/** Decides which components to heal and how. Pure: depends only on its input. */
+/** Decides which components to heal and how. This is a pure function of its input. */
 export function decideHealing(input: DecisionInput): HealDecision {
   const { now, budget, healState } = input
   const byName = new Map(input.components.map((one) => [one.component, one]))
@@ -77,7 +77,7 @@ function toComponentHealth(
 
 function findHealthySince(observed: ComponentObservation, observedSince: number): string {
   const times = listLocalProbes(observed).map(({ since }) => since)
-  // ISO timestamps of the same form sort by time.
+  // ISO timestamps of the same format sort by time.
   return times.toSorted().at(-1) ?? new Date(observed.unit?.changed ?? observedSince).toISOString()
 }
 

@@ -6,32 +6,34 @@ import type { ComponentObservation } from './component-observation.ts'
 import type { EscalationPolicy } from './escalation-policy.ts'
 import type { HealStep } from './heal-step.ts'
 
-/** Everything a healing decision depends on. */
+/** Everything on which a healing decision depends. */
 export interface DecisionInput {
   /** Milliseconds since 1970. */
   readonly now: number
-  /** When observation began: milliseconds since 1970. */
+  /** Time at which the agent began to observe the host, in milliseconds since 1970. */
   readonly observedSince: number
   readonly components: readonly ComponentObservation[]
   readonly healState: HealState
   readonly policy: EscalationPolicy
   readonly budget: HealBudget
-  /** Why nothing is healed at present, whatever is found. */
+  /** Reason why nothing may be healed now, if there is one. */
   readonly suspended?: { readonly because: string; readonly code?: string } | undefined
 }
 
 /** Input of the decision for one component. */
 export interface ComponentDecisionInput extends DecisionInput {
   readonly observed: ComponentObservation
-  /** All components, by name. */
+  /** All components (key: name). */
   readonly byName: ReadonlyMap<string, ComponentObservation>
-  /** How many disruptive steps the budget still allows. */
+  /** Number of disruptive steps that the budget still allows. */
   readonly budgetLeft: number
-  /** Whether a step of this round is already disruptive; the next one waits for the next round. */
+  /**
+   * True if this round already has a disruptive step. Other disruptive steps then wait for the next round.
+   */
   readonly hasDisruption: boolean
 }
 
-/** The health to report for a component, and the steps to take. */
+/** Health to report for a component, and steps to perform. */
 export interface ComponentDecision {
   readonly state: ComponentHealth['state']
   readonly because?: string

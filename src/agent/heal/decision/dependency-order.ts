@@ -1,5 +1,5 @@
 /**
- * Sorts dependencies before their dependents and keeps the order otherwise. Unknown dependencies are ignored.
+ * Sorts dependencies before their dependents and otherwise keeps the order. Unknown dependencies are ignored.
  */
 export function sortByDependencies<
   T extends { readonly component: string; readonly needs: readonly string[] },
@@ -18,7 +18,7 @@ export function sortByDependencies<
   return ordered
 }
 
-/** Returns all direct and indirect dependencies of a component, the nearest first. */
+/** Returns all direct and indirect dependencies of a component, direct ones first. */
 export function listDependencies<T extends { readonly component: string; readonly needs: readonly string[] }>(
   one: T,
   components: ReadonlyMap<string, T>,

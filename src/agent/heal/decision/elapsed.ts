@@ -1,6 +1,6 @@
 /**
- * Returns how long ago a time was, in milliseconds. Future times (the clock was set back) count as infinitely
- * long ago, so that healing does not wait until the clock catches up.
+ * Returns how many milliseconds ago a time was. A future time means that the clock was set back; it returns
+ * Infinity, so healing does not wait until the clock has caught up.
  */
 export function elapsed(at: string | number, now: number): number {
   const then = typeof at === 'number' ? at : Date.parse(at)

@@ -2,26 +2,29 @@ import type { HealAction } from '../../../contract/health.ts'
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000]
 
-/** One attempt. Every attempt also repairs drift, whether `actions` lists repair or not. */
+/**
+ * One attempt to heal a component. Drift is always repaired too, even if `actions` does not contain `repair`.
+ */
 export interface EscalationStep {
-  /** Milliseconds after the previous step. */
+  /** Milliseconds to wait after the previous step. */
   readonly afterMs: number
   readonly actions: readonly HealAction['action'][]
-  /** A component to restart first, although it may be healthy. */
+  /** Component to restart first, even if it is healthy. */
   readonly restartFirst?: string
 }
 
-/** Which steps are tried for an unhealthy component, and in which order. */
+/** Steps to try for an unhealthy component, in order. */
 export interface EscalationPolicy {
   readonly name: 'usual' | 'seed'
   readonly steps: readonly EscalationStep[]
   /**
-   * Steps for some components, by name, instead of `steps`. Their waits are exact: no start grace is added.
+   * Steps that replace `steps` for certain components (key: component name). Their waits are exact, without
+   * an additional start grace.
    */
   readonly componentSteps: ReadonlyMap<string, readonly EscalationStep[]>
-  /** Repeated after all steps were tried. */
+  /** Step that is repeated after all steps were tried. */
   readonly repeat: EscalationStep
-  /** How long a start may take before probes can succeed, in milliseconds. */
+  /** Milliseconds that a start may take before probes can succeed. */
   readonly startupMs: number
 }
 
@@ -40,7 +43,7 @@ export const defaultPolicy: EscalationPolicy = {
 }
 
 /**
- * Six tries: the fourth restarts the API proxy first, the last captures the logs, and then healing is
+ * Six attempts. The fourth also restarts the API proxy, the last captures logs; after them healing is
  * exhausted.
  */
 function buildSixTries(seconds: number): readonly EscalationStep[] {
@@ -56,7 +59,7 @@ function buildSixTries(seconds: number): readonly EscalationStep[] {
   ]
 }
 
-/** Reproduces the shell script that hyperkube replaced. The script knew three components. */
+/** Policy of the shell script that hyperkube replaced. The script handled three components. */
 export const legacyScriptPolicy: EscalationPolicy = {
   ...defaultPolicy,
   name: 'seed',
@@ -79,7 +82,10 @@ export function selectSteps(
   return componentSteps.get(component) ?? steps
 }
 
-/** Returns how long a component may take after a start before it counts as unhealthy, in milliseconds. */
+/**
+ * Returns how long a component may take to become healthy after a start, in milliseconds. Components with
+ * their own steps have no grace.
+ */
 export function selectStartGrace(
   { componentSteps }: EscalationPolicy,
   component: string,

@@ -5,8 +5,8 @@ import { type EscalationPolicy, type EscalationStep, selectSteps } from './escal
 export type Escalation = HealState['escalations'][string]
 
 /**
- * A relapse within this time (milliseconds) resumes the escalation; otherwise a flapping component would
- * restart at step 0 for ever.
+ * Milliseconds after a recovery in which a relapse resumes the escalation. Otherwise a flapping component
+ * would begin at step 0 each time.
  */
 const relapseMs = 60_000
 
@@ -14,7 +14,7 @@ export function startEscalation(since: number): Escalation {
   return { since: new Date(since).toISOString(), step: 0, exhausted: false }
 }
 
-/** Returns the step that is due; undefined while its wait is not over. */
+/** Returns the next step if it is due, otherwise undefined. */
 export function findDueStep(
   policy: EscalationPolicy,
   component: string,
@@ -38,14 +38,16 @@ export function advanceEscalation(escalation: Escalation, step: EscalationStep, 
   }
 }
 
-/** For a healthy component: returns undefined once it has been healthy for `relapseMs`. */
+/**
+ * Updates the escalation of a healthy component. Returns undefined once it has been healthy for `relapseMs`.
+ */
 export function recoverEscalation(escalation: Escalation, now: number): Escalation | undefined {
   if (escalation.lastStepAt === undefined) return undefined
   if (escalation.recoveredAt === undefined) return { ...escalation, recoveredAt: new Date(now).toISOString() }
   return elapsed(escalation.recoveredAt, now) < relapseMs ? escalation : undefined
 }
 
-/** For a component that is unhealthy, or unhealthy again. */
+/** Continues the escalation of an unhealthy component. After a recovery its start time is set to `since`. */
 export function resumeEscalation({ recoveredAt, ...escalation }: Escalation, since: number): Escalation {
   return recoveredAt === undefined ? escalation : { ...escalation, since: new Date(since).toISOString() }
 }

@@ -1,15 +1,15 @@
 import type { HealAction } from '../../../contract/health.ts'
 
-/** Actions to perform on one component now, in this order. */
+/** Actions to perform now on one component, in order. */
 export interface HealStep {
   readonly component: string
   readonly actions: readonly HealAction['action'][]
-  /** For people: what was observed. */
+  /** What was observed, as text for people. */
   readonly because: string
   readonly code?: string
 }
 
-/** Whether the step interrupts a running service, and so counts against the host's budget. */
+/** True if the step interrupts a running service. Such a step counts against the budget of the host. */
 export function isDisruptive({ actions }: HealStep): boolean {
   return actions.includes('restart')
 }

@@ -5,7 +5,7 @@ import type { Escalation } from './escalation.ts'
 import { elapsed } from './elapsed.ts'
 import { isReported } from './action-history.ts'
 
-/** Why healing refuses to act, and what a person can do about it. */
+/** Reason why healing refuses to act, and a hint for the operator. */
 interface Refusal {
   readonly code: string
   readonly because: string
@@ -16,7 +16,7 @@ export function reportExhausted(input: ComponentDecisionInput, because: string):
   return { ...buildNotice(input, 'give-up', because), code: 'HEAL_EXHAUSTED' }
 }
 
-/** Closes a problem that was acted on or refused. Problems that were never reported need no recovery. */
+/** Reports the end of a problem. If there was no action and no report before, it returns nothing. */
 export function reportRecovery(input: ComponentDecisionInput, escalation: Escalation): HealAction[] {
   const { observed, healState, now } = input
   if (escalation.recoveredAt !== undefined) return []
@@ -27,7 +27,7 @@ export function reportRecovery(input: ComponentDecisionInput, escalation: Escala
   return [buildNotice(input, 'recovered', `it took ${formatDuration(elapsed(escalation.since, now))}`)]
 }
 
-/** Reported once, as long as the refusal lasts. */
+/** Reports a refusal, unless it was reported recently. */
 export function reportRefusal(
   input: ComponentDecisionInput,
   { code, because, hint }: Refusal,
@@ -37,7 +37,7 @@ export function reportRefusal(
   return [{ ...buildNotice(input, 'refuse', because), code, details: hint === undefined ? [] : [hint] }]
 }
 
-/** A secret or a certificate is missing: only an operator with the cluster identity can restore it. */
+/** Reports missing secrets and certificates. Only an operator with the cluster identity can restore them. */
 export function reportUnrepairable(input: ComponentDecisionInput): HealAction[] {
   const { unrepairable } = input.observed
   if (unrepairable.length === 0) return []

@@ -5,7 +5,7 @@ import type { ProbeObservation } from './component-observation.ts'
 
 /** Latest results of one probe. */
 export interface ProbeRecord extends ProbeObservation {
-  /** How often it has failed in a row. */
+  /** Number of consecutive failures. */
   readonly failures: number
 }
 
@@ -21,7 +21,7 @@ export function createProbeRecord(component: string, probe: Probe, now: number):
   }
 }
 
-/** Returns the record with one more result. */
+/** Returns the record after another result. */
 export function recordProbeResult(
   before: ProbeRecord,
   probe: Probe,
@@ -50,7 +50,7 @@ function toProbeState({ state }: ProbeResult, hasReachedLimit: boolean): ProbeHe
   return hasReachedLimit ? 'unhealthy' : 'degraded'
 }
 
-/** Returns the part of the record that is reported to others. */
+/** Returns the part of the record that is reported. */
 export function toProbeHealth({
   kind: _kind,
   observedAt: _observedAt,

@@ -25,7 +25,7 @@ test('another life begins with each start, and a row of them with the first that
     70_000,
   )
   expect(again).toMatchObject({ started: 70_000, neverHealthySince: 50_000 })
-  // A person has started it.
+  // A restart count of 0 means that a person has started the service.
   expect(then(again, { invocation: 'e', restarts: 0 }, 80_000)).toMatchObject({
     started: 80_000,
     neverHealthySince: 80_000,

@@ -1,17 +1,20 @@
 import { isDown, type UnitState } from '../../host/systemd.ts'
 import { elapsed } from './elapsed.ts'
 
-/** The state of a unit, with what only earlier observations show. Times are milliseconds since 1970. */
+/** State of a unit, completed with data from earlier observations. Times are milliseconds since 1970. */
 export interface UnitObservation {
   readonly name: string
   readonly state: UnitState
   /** When the current invocation started. */
   readonly started: number
-  /** Since when no invocation was healthy: systemd restarts a crashing service again and again. */
+  /**
+   * Start of the first invocation since the service was last healthy. systemd restarts a crashing service, so
+   * `started` is often later.
+   */
   readonly neverHealthySince: number
-  /** Since when `state.active` has its current value. */
+  /** Time at which `state.active` got its current value. */
   readonly changed: number
-  /** Whether the current invocation was healthy. */
+  /** True if the current invocation was healthy at any time. */
   readonly wasHealthy: boolean
 }
 
@@ -25,7 +28,7 @@ export function updateUnitObservation(
     return { name, state, started: now, neverHealthySince: now, changed: now, wasHealthy: false }
   const changed = before.state.active === state.active ? before.changed : now
   if (before.state.invocation === state.invocation) return { ...before, state, changed }
-  // A deliberate start begins a new series; systemd resets its restart count then too.
+  // A deliberate start begins a new series of invocations; systemd then also resets its restart count.
   const isRetry = state.restarts > before.state.restarts && !before.wasHealthy
   return {
     name,
@@ -37,14 +40,14 @@ export function updateUnitObservation(
   }
 }
 
-/** How long the unit is down, in milliseconds. 0 while it runs or is about to start. */
+/** Returns how long the unit has been down, in milliseconds. Returns 0 while it runs or is about to start. */
 export function measureDowntime({ state, changed }: UnitObservation, now: number): number {
   return isDown(state) ? elapsed(changed, now) : 0
 }
 
 /**
- * Whether the service exits again and again. systemd restarts it soon, so a restart would add nothing. A
- * process that runs and does not respond is no crash loop.
+ * True if the service exits again and again. systemd already restarts it, so another restart would not help.
+ * A process that runs but does not respond is not a crash loop.
  */
 export function isCrashLooping({ state, started }: UnitObservation, grace: number, now: number): boolean {
   if (isDown(state)) return false

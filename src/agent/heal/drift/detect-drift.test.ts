@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(async () => host[Symbol.asyncDispose]())
 
-/** Lists drift that can be repaired, and drift that cannot. */
+/** Lists repairable and unrepairable drift as text. */
 async function listDrifts(): Promise<{ repairable: string[]; unrepairable: string[] }> {
   const { repairable, unrepairable } = await detectDrift(host, plan)
   return {

@@ -10,12 +10,15 @@ import { type InspectedResource, inspectLedger } from '../../apply/inspect.ts'
 import type { ResourceObservation } from '../../apply/resource-handler.ts'
 import type { Host } from '../../host/host.ts'
 
-/** In milliseconds. By then probes have verified the component that writes the source. */
+/**
+ * Milliseconds after which a changed source file counts as stable. By then probes have checked the component
+ * that writes it.
+ */
 const settleMs = 120_000
 
 /**
- * Whether a derived file is as we made it, and only its source has just changed. A corrupted source is
- * repaired by its owner in less than this time; the derived file must not change before.
+ * True if a derived file is unchanged and its source changed only recently. The source may be corrupted and
+ * soon repaired, so the derived file is not regenerated yet.
  */
 async function isSourceSettling({ files, clock }: Host, thing: LedgerResource): Promise<boolean> {
   if (thing.target !== 'derived-file') return false
@@ -26,19 +29,22 @@ async function isSourceSettling({ files, clock }: Host, thing: LedgerResource): 
   return clock.now().getTime() - changed < settleMs
 }
 
-/** Resources that differ from the applied plan, by component. */
+/** Resources that differ from the applied plan (key: component name). */
 export interface DetectedDrift {
-  /** Ops that repair drift with what the host has or can fetch. They disrupt no running service. */
+  /**
+   * Ops that repair drift with data that is on the host or can be downloaded. They do not interrupt running
+   * services.
+   */
   readonly repairable: ReadonlyMap<string, readonly Op[]>
   /** Drift that only an operator can repair. */
   readonly unrepairable: ReadonlyMap<string, readonly ResourceDrift[]>
-  /** Components whose services were stopped through hyperkube; only a new plan starts them again. */
+  /** Components whose services an operator stopped with hyperkube. Only a new plan starts them again. */
   readonly stopped: ReadonlySet<string>
 }
 
 /**
- * Images are not checked: the container runtime restores them. Certificates are checked, but not repaired
- * here.
+ * Targets that are checked for drift. Images are left out, because the container runtime restores them.
+ * Certificates are checked but not repaired here.
  */
 const checkedTargets: ReadonlySet<OpTarget> = new Set([
   'user',
@@ -53,8 +59,8 @@ const checkedTargets: ReadonlySet<OpTarget> = new Set([
 ])
 
 /**
- * Compares the host with the applied plan; changes nothing. Resources of an interrupted run are skipped: an
- * operator resumes that run, and healing must not work against it.
+ * Compares the host with the applied plan and changes nothing. Resources of an interrupted run are skipped,
+ * because an operator resumes that run.
  */
 export async function detectDrift(host: Host, plan: NodePlan): Promise<DetectedDrift> {
   const ledger = await readLedgerFor(host, plan)
@@ -91,7 +97,7 @@ export async function detectDrift(host: Host, plan: NodePlan): Promise<DetectedD
   }
 }
 
-/** A certificate that is due for renewal has not drifted. */
+/** Describes the drift of a resource. A certificate that is due for renewal has not drifted. */
 function describeDrift({ resource, state, unit }: InspectedResource): string | undefined {
   if (state === 'absent') return 'it is gone'
   if (state !== 'as-written') return state.due === true ? undefined : state.drift
@@ -102,8 +108,8 @@ function describeDrift({ resource, state, unit }: InspectedResource): string | u
 function isRepairable({ components }: NodePlan, { component, target, name }: PlanResource): boolean {
   if (target === 'certificate') return false
   if (target !== 'file') return true
-  // A file that matters only at bootstrap records the initial state. Deleting it is how an operator asks for
-  // a new one.
+  // A file with `once` matters only at bootstrap. Healing does not restore it, because an operator may have
+  // deleted it to get a new one.
   const isRepairableText = ({ path, content, once }: ComponentPlan['files'][number]): boolean =>
     path === name && content.kind === 'text' && once === undefined
   return components.some((one) => one.name === component && one.files.some(isRepairableText))
@@ -124,7 +130,7 @@ function buildOp(
   }
 }
 
-/** In creation order: a directory before its contents. */
+/** Sorts ops in creation order, for example a directory before its contents. */
 function sortByCreation(ops: readonly Op[], all: readonly PlanResource[]): Op[] {
   const order = new Map(all.toReversed().map((item, index) => [resourceKey(item), index]))
   return ops.toSorted((a, b) => (order.get(resourceKey(a)) ?? 0) - (order.get(resourceKey(b)) ?? 0))

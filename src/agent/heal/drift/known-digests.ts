@@ -7,8 +7,8 @@ interface CachedDigest {
 }
 
 /**
- * Returns the host with cached file digests: a file is read again only if its metadata changed. For callers
- * that check every minute.
+ * Returns the host with cached file digests, for callers that check often. A file is read again only if its
+ * metadata has changed.
  */
 export function withKnownDigests(host: Host): Host {
   return { ...host, files: knownDigests(host.files) }
@@ -24,7 +24,7 @@ export function knownDigests(files: HostFiles): HostFiles {
       if (facts !== undefined && before !== undefined && isSame(facts, before.facts)) return before.digest
       cache.delete(path)
       const digest = await files.digest(path)
-      // Metadata from before the read: a write during the read is found by the next call.
+      // The metadata was read before the content, so the next call notices a write during the read.
       if (facts !== undefined) cache.set(path, { facts, digest })
       return digest
     },

@@ -1,6 +1,6 @@
 import type { FileFacts, HostFiles } from '../../host/files.ts'
 
-/** Caches file contents. A file is read again only if its metadata changed, because a stat is cheap. */
+/** Caches file contents. A file is read again only if its metadata has changed. */
 export class CachedFiles {
   readonly #files: Pick<HostFiles, 'stat' | 'read'>
   readonly #known = new Map<string, { readonly stamp: string; readonly read: string }>()
@@ -9,7 +9,7 @@ export class CachedFiles {
     this.#files = files
   }
 
-  /** Undefined if there is no file. */
+  /** Returns undefined if the file does not exist. */
   async read(path: string): Promise<string | undefined> {
     const facts = await this.#files.stat(path)
     const stamp = facts === undefined ? undefined : formatStamp(facts)
@@ -21,7 +21,7 @@ export class CachedFiles {
     return text
   }
 
-  /** Throws if there is no file. */
+  /** Like `read`, but throws if the file does not exist. */
   async readRequired(path: string): Promise<string> {
     const text = await this.read(path)
     if (text === undefined) throw new Error(`there is no ${path}`)

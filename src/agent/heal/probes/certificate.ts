@@ -3,7 +3,10 @@ import { type ProbeRunner, failedResult, unknownResult, healthyResult } from './
 import type { ProbeDeps } from './probe-deps.ts'
 import type { CachedFiles } from './cached-files.ts'
 
-/** Checks how long a certificate is valid. A missing certificate is reported as drift, not here. */
+/**
+ * Checks how long a certificate remains valid. A missing certificate is unknown here, because drift detection
+ * reports it.
+ */
 export function createCertificateProbe(
   files: CachedFiles,
   clock: ProbeDeps['clock'],

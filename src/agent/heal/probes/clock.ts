@@ -7,16 +7,19 @@ import type { ProbeHttpClient } from './http-client.ts'
 
 interface ClockOffset {
   readonly server: string
-  /** Milliseconds by which our clock is at least ahead, or behind if negative; 0 if it may be right. */
+  /**
+   * Minimum number of milliseconds by which the host's clock is ahead (negative: behind); 0 if it may be
+   * right.
+   */
   readonly ahead: number
 }
 
-/** Servers report the time in seconds. */
+/** Resolution of the Date header in milliseconds. */
 const resolutionMs = 1000
 
 /**
- * Compares the clock with the Date headers of other servers. If two clocks differ, the one that differs from
- * most is probably wrong: our clock passes if at least half of the servers agree.
+ * Compares the clock with the Date headers of other servers. The check passes if at least half of the servers
+ * agree with the host's clock, because a clock that differs from most others is probably wrong.
  */
 export function createClockProbe(
   web: ProbeHttpClient,
@@ -44,7 +47,10 @@ export function createClockProbe(
   }
 }
 
-/** The server answered between `before` and `after`, and rounded its time down to the second. */
+/**
+ * Computes the minimum clock offset. The server responded between `before` and `after` and rounded its time
+ * down to the second.
+ */
 function computeOffset(serverTime: number, before: number, after: number): number {
   if (before > serverTime + resolutionMs) return before - serverTime - resolutionMs
   return after < serverTime ? after - serverTime : 0

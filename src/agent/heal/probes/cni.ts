@@ -11,15 +11,15 @@ export type CniNetwork = z.infer<typeof network>
 
 const cniError = z.looseObject({ msg: z.string(), details: z.string().default('') })
 
-/** A container to attach to the network, and the directory of the plugins. */
+/** A container to attach to a network, and the directory of the CNI plugins. */
 export interface CniAttachment {
   readonly container: string
-  /** A path. */
+  /** Path of the network namespace. */
   readonly namespace: string
   readonly plugins: string
 }
 
-/** Parses a CNI configuration list. Undefined if the text is none. */
+/** Parses a CNI configuration list. Returns undefined if the text is not a valid one. */
 export function parseCniNetwork(text: string): CniNetwork | undefined {
   try {
     return network.parse(JSON.parse(text))
@@ -28,7 +28,7 @@ export function parseCniNetwork(text: string): CniNetwork | undefined {
   }
 }
 
-/** Runs ADD of each plugin in order, with the result of the previous one. Returns the last result. */
+/** Calls ADD of each plugin in order, passing the result of the previous plugin. Returns the last result. */
 export async function addToNetwork(
   command: RunCommand,
   { plugins, ...all }: CniNetwork,
@@ -51,8 +51,8 @@ export async function addToNetwork(
 }
 
 /**
- * Runs DEL of each plugin in reverse order. All plugins run even if one fails; the first error is thrown at
- * the end.
+ * Calls DEL of each plugin in reverse order. If a plugin fails, the others still run, and the first error is
+ * thrown at the end.
  */
 export async function deleteFromNetwork(
   command: RunCommand,
@@ -78,7 +78,7 @@ function buildInput(
   return JSON.stringify({ ...plugin, cniVersion, name, ...(prevResult === undefined ? {} : { prevResult }) })
 }
 
-/** A CNI plugin reads its command from the environment, and writes errors to stdout. */
+/** Runs a CNI plugin. A plugin reads its command from the environment and writes errors to stdout. */
 async function callPlugin(
   command: RunCommand,
   verb: 'ADD' | 'DEL',

@@ -21,7 +21,7 @@ export function createCriProbe(connections: GrpcConnections): ProbeRunner<'cri'>
     })
 }
 
-/** Reads the conditions from the status of a StatusResponse. */
+/** Reads the conditions from the `status` field of a StatusResponse. */
 function parseConditions(response: Uint8Array): RuntimeCondition[] {
   const [status = new Uint8Array()] = readBytesFields(response, 1)
   return readBytesFields(status, 1).map((condition) => ({

@@ -2,12 +2,12 @@ import { formatError, hasCode } from '../../../kit/errors.ts'
 import { type ProbeRunner, failedResult, healthyResult } from './probe-runner.ts'
 import type { Disks } from './probe-deps.ts'
 
-/** Every disk has single slow writes; a disk is slow if this many writes in a row are. */
+/** A disk counts as slow if this many writes in a row are slow. Single slow writes are normal. */
 const maxWrites = 3
 
 /**
- * Checks whether writes reach the disk in time. Only one write per directory runs: a hanging disk would
- * otherwise block all threads of the file system pool.
+ * Checks whether writes reach the disk in time. Only one write per directory runs at a time, because writes
+ * to a hanging disk would block all threads of the file system pool.
  */
 export function createDiskLatencyProbe(disks: Disks): ProbeRunner<'disk-latency'> {
   const underWay = new Set<string>()

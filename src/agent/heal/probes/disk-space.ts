@@ -1,7 +1,7 @@
 import { type ProbeRunner, failedResult, healthyResult } from './probe-runner.ts'
 import type { Disks } from './probe-deps.ts'
 
-/** Checks free bytes and free inodes. */
+/** Checks the free space and the free inodes of a disk. */
 export function createDiskSpaceProbe(disks: Disks): ProbeRunner<'disk-space'> {
   return async ({ directory, minFree }) => {
     const { free, freeFiles } = await disks.space(directory)
@@ -15,7 +15,7 @@ export function createDiskSpaceProbe(disks: Disks): ProbeRunner<'disk-space'> {
   }
 }
 
-/** Rounds down, so that a value below the limit never looks like the limit. */
+/** Formats a percentage, rounded down so that a value below the limit never looks equal to the limit. */
 function formatPercent(part: number): string {
   return `${(Math.floor(part * 1000) / 10).toFixed(1)} %`
 }

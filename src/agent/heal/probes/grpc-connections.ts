@@ -11,20 +11,20 @@ export class GrpcStatusError extends Error {
   }
 }
 
-/** An empty message is the whole request: the method needs no arguments. */
+/** Frame with an empty message, because the called methods need no arguments. */
 const emptyMessage = Buffer.alloc(5)
 
-/** No health response is larger. */
+/** Maximum response size in bytes, far more than a health response needs. */
 const maxResponseBytes = 2 ** 20
 
 /**
- * Makes gRPC calls over local sockets. Keeps one connection per endpoint; a connection that failed or timed
- * out is replaced.
+ * Makes gRPC calls over local sockets. Keeps one connection per endpoint and replaces it after an error or a
+ * timeout.
  */
 export class GrpcConnections implements Disposable {
   readonly #sessions = new Map<string, ClientHttp2Session>()
 
-  /** Returns the response message. `method` is /package.Service/Method. */
+  /** Makes a call and returns the response message. `method` has the form /package.Service/Method. */
   async call(endpoint: string, method: string, signal: AbortSignal): Promise<Uint8Array> {
     signal.throwIfAborted()
     const session = this.#session(endpoint)
@@ -42,7 +42,7 @@ export class GrpcConnections implements Disposable {
     if (known !== undefined && !known.closed && !known.destroyed) return known
     const path = toSocketPath(endpoint)
     const session = connect('http://localhost', { createConnection: () => dial(path) })
-    // The pending call gets the error; this listener only prevents an uncaught one.
+    // The pending call receives the error. This listener only prevents an uncaught exception.
     session.on('error', () => undefined)
     this.#sessions.set(endpoint, session)
     return session
@@ -59,7 +59,10 @@ export class GrpcConnections implements Disposable {
   }
 }
 
-/** Accepts unix:///run/x.sock, and npipe:////./pipe/x for Windows pipes. */
+/**
+ * Converts an endpoint to a socket path. Accepts unix:///run/x.sock and, for Windows pipes,
+ * npipe:////./pipe/x.
+ */
 export function toSocketPath(endpoint: string): string {
   const pipe = /^npipe:\/\/\/\/\.\/pipe\/(.+)$/.exec(endpoint)?.[1]
   return pipe === undefined ? endpoint.replace(/^unix:\/\//, '') : `\\\\.\\pipe\\${pipe}`
@@ -81,7 +84,7 @@ async function sendRequest(
   const recordStatus = (headers: IncomingHttpHeaders): void => {
     statusError ??= readStatusError(headers)
   }
-  // A server that rejects at once sends the status in the headers.
+  // A server that rejects a call at once sends the status in the headers, not in trailers.
   stream.on('response', recordStatus)
   stream.on('trailers', recordStatus)
   stream.on('data', (chunk: Buffer) => {
@@ -89,10 +92,11 @@ async function sendRequest(
     if (size > maxResponseBytes) reject(new Error(`the answer is longer than ${maxResponseBytes} bytes`))
     else chunks.push(chunk)
   })
-  // The session error says why there is no connection; stream errors say only that they were closed.
+  // The session error contains the reason of a failed connection; stream errors only report that the stream
+  // was closed.
   session.once('error', reject)
   stream.on('error', reject)
-  // At close all data and trailers have arrived.
+  // When the stream closes, all data and trailers have arrived.
   stream.on('close', () => (statusError === undefined ? resolve(Buffer.concat(chunks)) : reject(statusError)))
   stream.end(emptyMessage)
   try {
@@ -110,7 +114,10 @@ function readStatusError(headers: IncomingHttpHeaders): GrpcStatusError | undefi
   return new GrpcStatusError(String(status), message || `it answers with status ${String(status)} of gRPC`)
 }
 
-/** A gRPC frame is one byte for compression, four for the length, then the message. */
+/**
+ * Returns the message in a gRPC frame. A frame has one byte for compression and four bytes for the length
+ * before the message.
+ */
 function parseFrame(frame: Buffer): Uint8Array {
   if (frame.length < 5 || frame[0] !== 0 || frame.length !== 5 + frame.readUInt32BE(1)) {
     throw new Error('the answer is no message of gRPC')

@@ -15,12 +15,12 @@ type FakeResponse = { readonly message: string } | { readonly status: string } |
 interface FakeRuntime extends AsyncDisposable {
   readonly endpoint: string
   readonly paths: readonly string[]
-  /** How many connections there were. */
+  /** Number of connections so far. */
   connections: number
   response: FakeResponse
 }
 
-/** Responds as containerd does, with a message that the test gives in hex. */
+/** Starts a fake container runtime that responds like containerd, with a message in hex. */
 async function startRuntime(response: FakeResponse): Promise<FakeRuntime> {
   const directory = await mkdtemp(join(tmpdir(), 'runtime-'))
   const path = join(directory, 'socket')

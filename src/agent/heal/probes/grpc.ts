@@ -4,10 +4,10 @@ import { type ProbeRunner, failedResult, healthyResult } from './probe-runner.ts
 import { GrpcStatusError, type GrpcConnections } from './grpc-connections.ts'
 import { readNumberField } from './protobuf.ts'
 
-/** SERVING of grpc.health.v1. */
+/** Status SERVING of grpc.health.v1. */
 const serving = 1
 
-/** Checks whether a server reports SERVING by the gRPC health service. */
+/** Checks whether a server reports SERVING through the gRPC health service. */
 export function createGrpcProbe(connections: GrpcConnections): ProbeRunner<'grpc'> {
   return async ({ endpoint }, signal) =>
     callGrpc(connections, endpoint, '/grpc.health.v1.Health/Check', signal, (response) => {
@@ -18,7 +18,10 @@ export function createGrpcProbe(connections: GrpcConnections): ProbeRunner<'grpc
     })
 }
 
-/** Makes one call, and maps a missing response or an error status to a failed result. */
+/**
+ * Makes one gRPC call and converts the response with `toResult`. A missing response or an error status
+ * becomes a failed result.
+ */
 export async function callGrpc(
   connections: GrpcConnections,
   endpoint: string,

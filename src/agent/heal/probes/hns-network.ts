@@ -1,7 +1,7 @@
 import { type ProbeRunner, failedResult, unknownResult, healthyResult } from './probe-runner.ts'
 import type { ProbeDeps } from './probe-deps.ts'
 
-/** Checks whether a Windows host network exists and has the expected type. */
+/** Checks whether an HNS network exists and has the expected type. */
 export function createHnsNetworkProbe({ networks }: Pick<ProbeDeps, 'networks'>): ProbeRunner<'hns-network'> {
   return async ({ name, type }) => {
     if (networks === undefined) return unknownResult('only Windows has such networks')

@@ -5,7 +5,7 @@ import { runHostCommand } from '../../host/command.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import type { Disks, ProbeDeps } from './probe-deps.ts'
 
-/** A fixed name, so that the next probe removes a file that a power failure left. */
+/** The file name is fixed, so the next probe removes a file that remained after a power failure. */
 const probeFileName = '.hyperkube-probe'
 
 export function createProbeDeps({
@@ -25,8 +25,8 @@ export function createProbeDeps({
 }
 
 /**
- * Read from the kernel by this process: starting a program every few seconds would cost more than all other
- * probes.
+ * Returns the IPv4 addresses of an interface. They are read without starting a program, which would cost more
+ * than all other probes.
  */
 function addresses(name: string): readonly string[] {
   return (networkInterfaces()[name] ?? []).flatMap(({ family, address }) =>

@@ -5,29 +5,31 @@ import { hasCode } from '../../../kit/errors.ts'
 
 export interface ProbeHttpResponse {
   readonly status: number
-  /** Date header of the server. */
+  /** Date header of the response. */
   readonly date: string | undefined
-  /** The beginning of the body. */
+  /** Beginning of the body. */
   readonly body: string
 }
 
-/** PEM. */
+/** TLS credentials as PEM. */
 export interface ProbeTlsOptions {
   readonly ca?: string
   readonly cert?: string
   readonly key?: string
 }
 
-/** The server responds with a certificate that we do not trust. */
+/** The server responds with a certificate that the client does not trust. */
 export class UntrustedCertificateError extends Error {}
 
-/** Limits the memory that a response can use. */
+/** Maximum number of characters of a body that are kept. */
 const maxBodyLength = 16_384
 
-/** Shorter than the idle timeout of the servers. */
+/** Idle timeout in milliseconds. It is shorter than that of the servers. */
 const idleTimeoutMs = 60_000
 
-/** Keeps connections open: a TLS handshake every five seconds would be most of the cost of probes. */
+/**
+ * HTTP client that keeps connections open, because TLS handshakes would be the main cost of frequent probes.
+ */
 export class ProbeHttpClient implements Disposable {
   readonly #plain = new PlainAgent({ keepAlive: true, maxFreeSockets: 1, timeout: idleTimeoutMs })
   readonly #tls = new TlsAgent({ keepAlive: true, maxFreeSockets: 1, timeout: idleTimeoutMs })
@@ -39,7 +41,7 @@ export class ProbeHttpClient implements Disposable {
         : request(url, { agent: this.#plain, signal })
     const first = open()
     return readResponse(first).catch(async (error: unknown) => {
-      // The server had closed the idle connection before it read the request: try once more.
+      // The server closed the idle connection before it read the request, so the request is sent once more.
       if (first.reusedSocket && hasCode(error, 'ECONNRESET')) return readResponse(open())
       throw error
     })
@@ -64,7 +66,7 @@ async function readResponse(outgoing: ClientRequest): Promise<ProbeHttpResponse>
   return promise
 }
 
-/** Reads the whole body, so that the connection can be reused, but keeps only the beginning. */
+/** Reads the whole body so that the connection can be reused. Returns only its beginning. */
 async function readBeginning(response: IncomingMessage): Promise<string> {
   let text = ''
   response.setEncoding('utf8')

@@ -86,7 +86,7 @@ test('one that takes connections and says nothing is found by the time', async (
   const check = { kind: 'http', url: target.url } as const
   const unresponsive = { state: 'unhealthy', code: 'HEALTH_NO_RESPONSE', message: 'no answer within 100 ms' }
   expect(await runProbe(check, { timeoutMs: 100 })).toEqual(unresponsive)
-  // An unresponsive etcd is not the same as etcd without quorum.
+  // An etcd that does not respond is not reported as etcd without quorum.
   expect(await runProbe(check, { timeoutMs: 100, name: 'readyz' }, 'etcd')).toEqual(unresponsive)
   expect(await runProbe(check, { timeoutMs: 100, name: 'api' }, 'apiserver-proxy')).toMatchObject({
     code: 'API_UNREACHABLE',
@@ -110,7 +110,8 @@ test('a server is trusted by an authority that is read again when it has changed
   const check = { kind: 'http', url: `${target.url}/healthz`, caFile: '/ca.crt', credentials } as const
   expect(await runProbe(check)).toEqual({ state: 'healthy' })
   deps.texts.set('/ca.crt', foreignCa.certificate)
-  // The server runs, and a restart would not help; a remote probe reports that clients are rejected.
+  // The server runs, so a local probe must not cause a restart. A remote probe reports that clients reject
+  // the certificate.
   expect(await runProbe(check)).toMatchObject({ state: 'unknown' })
   expect(await runProbe(check, { scope: 'remote' })).toMatchObject({
     state: 'unhealthy',

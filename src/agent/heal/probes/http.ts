@@ -10,8 +10,8 @@ import {
 } from './http-client.ts'
 
 /**
- * Checks whether a server reports itself healthy. A stopped process still accepts connections but never
- * responds.
+ * Checks whether a server reports that it is healthy. A stopped process still accepts connections but never
+ * responds, so a response is required.
  */
 export function createHttpProbe(web: ProbeHttpClient, files: CachedFiles): ProbeRunner<'http'> {
   return async ({ url, caFile, credentials }, signal, { probe }) => {
@@ -31,7 +31,7 @@ export function createHttpProbe(web: ProbeHttpClient, files: CachedFiles): Probe
       if (!(error instanceof UntrustedCertificateError))
         return failedResult('HEALTH_NO_RESPONSE', formatError(error))
       const message = `its certificate is not trusted: ${error.message}`
-      // The server responds, so it runs; a restart would not give it another certificate.
+      // The server responds, so it runs; a restart would not change its certificate.
       return probe.scope === 'local' ? unknownResult(message) : failedResult('HEALTH_CHECK_FAILED', message)
     }
   }
@@ -40,7 +40,7 @@ export function createHttpProbe(web: ProbeHttpClient, files: CachedFiles): Probe
 function toResult({ status, body }: ProbeHttpResponse): ProbeResult {
   if (status >= 200 && status < 300) return healthyResult
   const lines = body.split('\n').filter((line) => line.trim() !== '')
-  // etcd and Kubernetes list every check in a line of its own; failed checks start with `[-]`.
+  // etcd and Kubernetes write one line per check; lines of failed checks start with `[-]`.
   const reason = lines.find((line) => line.startsWith('[-]')) ?? lines[0]
   return failedResult(
     'HEALTH_CHECK_FAILED',

@@ -9,7 +9,10 @@ export function createInterfaceProbe(network: InterfaceDeps): ProbeRunner<'inter
   return async ({ name }) => checkInterface(network, name)
 }
 
-/** Does not use /sys, which may show another network namespace in a container. */
+/**
+ * Checks whether an interface exists and is up. Does not use /sys, which may show another network namespace
+ * in a container.
+ */
 export async function checkInterface(
   { files, addresses }: InterfaceDeps,
   name: string,

@@ -3,21 +3,23 @@ import { isKubeError } from '../../../kube/kube-error.ts'
 import type { ProbeApi } from './probe-api.ts'
 import { RateLimitedCache } from './rate-limited-cache.ts'
 
-/** A node of the cluster, with the fields that its peers need. */
+/** A node of the cluster, with the fields that probes on other nodes need. */
 export interface NodeObservation {
   readonly name: string
   readonly ready: boolean
   readonly created: number
-  /** The pod network of the node. */
+  /** Pod subnet of the node. */
   readonly pods: string | undefined
-  /** Whether flannel on that node has published its subnet. */
+  /** True if flannel on the node has published its subnet. */
   readonly overlay: boolean
   readonly address: string | undefined
-  /** Port of its kubelet. */
+  /** Port of the node's kubelet. */
   readonly port: number
 }
 
-/** The table format of kubectl: one line per node, a fortieth of a full object. */
+/**
+ * Media type of the table format of kubectl. One row per node has a fortieth of the size of a full object.
+ */
 const tableMediaType = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 const tableResponse = z.object({
   columnDefinitions: z.array(z.object({ name: z.string() })),
@@ -41,8 +43,8 @@ const node = z.object({
 })
 
 /**
- * Reads nodes at a cost that does not grow with the square of the cluster: names come from a cached table,
- * and only selected nodes are read in full.
+ * Reads nodes from the API. Names come from a cached table and only selected nodes are read in full.
+ * Otherwise the API load would grow with the square of the cluster size.
  */
 export class NodeReader {
   readonly #api: ProbeApi
@@ -57,7 +59,7 @@ export class NodeReader {
     this.#names = new RateLimitedCache(now)
   }
 
-  /** Names of ready nodes, in the order of the API; may be some minutes old. */
+  /** Returns the names of ready nodes in the order of the API. The list may be some minutes old. */
   async listReadyNames(kubeconfig: string, signal: AbortSignal): Promise<readonly string[]> {
     const request = { kubeconfig, path: '/api/v1/nodes', accept: tableMediaType }
     const query = { resourceVersion: '0', includeObject: 'None' }
@@ -68,7 +70,10 @@ export class NodeReader {
     )
   }
 
-  /** Returns a node that was read less than `age` milliseconds ago; undefined if there is none. */
+  /**
+   * Returns a node that was read at most `age` milliseconds ago, or reads it. Returns undefined if the node
+   * does not exist.
+   */
   async get(
     kubeconfig: string,
     name: string,
@@ -96,8 +101,8 @@ export class NodeReader {
 }
 
 /**
- * Returns the names that follow `own` in sorted order, wrapping around. So all nodes together check every
- * node.
+ * Returns the `count` names that follow `own` in sorted order, wrapping around. If every node checks the
+ * names after its own, every node is checked.
  */
 export function selectFollowing(names: readonly string[], own: string, count: number): readonly string[] {
   const others = names.filter((name) => name !== own).toSorted()

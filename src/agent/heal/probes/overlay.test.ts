@@ -73,7 +73,8 @@ test('a network that is whole is well, and the API is asked about it seldom', as
   expect(api.requests.length).toBe(before)
   deps.time += 31_000
   expect(await runProbe()).toEqual({ state: 'healthy' })
-  // Its own node, and the table of all nodes; the subnets of other nodes do not change.
+  // Only the own node and the table of all nodes are read again, because the subnets of other nodes do not
+  // change.
   expect(api.requests.slice(before).map(({ path }) => path)).toEqual(['/api/v1/nodes/a', '/api/v1/nodes'])
   expect(api.requests.at(-1)?.query.get('resourceVersion')).toBe('0')
 })
@@ -115,7 +116,7 @@ test('routes that are missing', async () => {
 test('a node that is gone, recreated, new or not ready needs no route', async () => {
   expect(await runProbe()).toEqual({ state: 'healthy' })
   setRoutes(2)
-  // The cached table still has it.
+  // The cached table still contains the removed node b.
   nodes = three.filter(({ name }) => name !== 'b')
   expect(await runProbe()).toEqual({ state: 'healthy' })
   nodes = three.map((node) =>

@@ -7,21 +7,21 @@ import { checkInterface } from './interface.ts'
 import { selectFollowing, type NodeObservation, type NodeReader } from './node-reader.ts'
 import { listRoutedNetworks } from './routes.ts'
 
-/** In milliseconds. The subnet of a node changes only if the node is recreated. */
+/** Milliseconds for which this node is cached. Its subnet changes only if the node is recreated. */
 const ownNodeMaxAgeMs = 60_000
 
-/** Milliseconds until flannel on every host has learned of a new node. */
+/** Milliseconds that flannel on other hosts may take to notice a new node. */
 const settleMs = 60_000
 
 /**
- * How many nodes are checked: all in most clusters, the next ones by name in a large one. Lost routes are
- * usually all routes of the interface at once.
+ * Maximum number of nodes whose routes are checked. Larger clusters check the next nodes by name, because an
+ * interface usually loses all routes at once.
  */
 const maxNodes = 32
 
 /**
- * Compares the pod network in the kernel and in the subnet file with the API. flanneld itself has no state to
- * query.
+ * Compares the pod network in the kernel and in the subnet file with the API. flanneld itself provides no
+ * state to query.
  */
 export function createOverlayProbe(
   { files, addresses, clock }: Pick<ProbeDeps, 'files' | 'addresses' | 'clock'>,
@@ -33,7 +33,7 @@ export function createOverlayProbe(
     const subnet = parseSubnet((await files.read(check.subnetFile))?.toString('utf8') ?? '')
     const local = checkSubnet(check, subnet, addresses(check.interface))
     if (local.state !== 'healthy') return local
-    // From here on the API is queried; without a response the result is unknown.
+    // The following checks query the API. If it does not respond, the result is unknown.
     const own = await nodes.get(check.kubeconfig, check.node, ownNodeMaxAgeMs, signal)
     if (own?.pods !== undefined && own.pods !== subnet) {
       // The node may have been recreated since it was read.
@@ -54,12 +54,12 @@ export function createOverlayProbe(
   }
 }
 
-/** The pod network of this host, as flannel has written it. */
+/** Returns the pod subnet of this host from the subnet file of flannel. */
 function parseSubnet(text: string): string | undefined {
   return toNetworkAddress(parseValues(text).get('FLANNEL_SUBNET') ?? '')
 }
 
-/** The interface must have the first address of the subnet. */
+/** Checks whether the interface has the first address of the subnet. */
 function checkSubnet(
   { subnetFile, interface: name }: ChecksByKind['overlay'],
   subnet: string | undefined,
@@ -74,12 +74,12 @@ function checkSubnet(
   )
 }
 
-/** Whether other hosts must have a route to its pods by now. */
+/** True if other hosts must already have a route to the pods of this node. */
 function mustBeRouted({ ready, overlay, pods, created }: NodeObservation, now: Date): boolean {
   return ready && overlay && pods !== undefined && now.getTime() - created > settleMs
 }
 
-/** Names of nodes without a route that exist in the API at this moment. */
+/** Returns the names of nodes that have no route although the API still lists them. */
 async function findMissingRoutes(
   nodes: NodeReader,
   { kubeconfig, node: own }: ChecksByKind['overlay'],
@@ -89,12 +89,12 @@ async function findMissingRoutes(
   const missing: string[] = []
   for (const name of selectFollowing(await nodes.listReadyNames(kubeconfig, signal), own, maxNodes)) {
     if (!isMissing(await nodes.get(kubeconfig, name, Number.POSITIVE_INFINITY, signal))) continue
-    // The cached node may be outdated, gone or recreated: confirm with the API before reporting it.
+    // The cached node may be outdated, so confirm with the API before reporting it.
     if (isMissing(await nodes.get(kubeconfig, name, 0, signal))) missing.push(name)
     if (missing.length === maxReported) break
   }
   return missing
 }
 
-/** More names would not be shown. */
+/** Maximum number of reported nodes. */
 const maxReported = 3

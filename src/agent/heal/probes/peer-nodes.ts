@@ -4,17 +4,18 @@ import { toProbeOutcome } from '../../network-probe/probe-outcome.ts'
 import { type NodeObservation, type NodeReader, selectFollowing } from './node-reader.ts'
 import { failedResult, healthyResult, type ProbeRunner } from './probe-runner.ts'
 
-/** In milliseconds; a lost SYN is sent again after one second. */
+/** Connect timeout in milliseconds, long enough to repeat a lost SYN, which happens after one second. */
 const connectTimeoutMs = 2500
 
-/** Checks whether other nodes that the API reports as ready can be reached from here. */
+/** Checks whether this node can reach other nodes that the API reports as ready. */
 export function createPeersProbe(nodes: NodeReader): ProbeRunner<'peer-nodes'> {
   return async ({ node: own, kubeconfig, count }, signal) => {
     const names = selectFollowing(await nodes.listReadyNames(kubeconfig, signal), own, count)
     const findUnreachable = async (name: string): Promise<string | undefined> => {
       const known = await nodes.get(kubeconfig, name, Number.POSITIVE_INFINITY, signal)
       if (known === undefined || (await isReachable(known, signal))) return undefined
-      // The node may be gone or moved since it was read. If the API is unreachable, the old data counts.
+      // The node may have been removed or moved since it was read, so read it again. If the API is
+      // unreachable, the old data is used.
       const now = await nodes.get(kubeconfig, name, 0, signal).catch(() => known)
       if (now?.ready !== true || (await isReachable(now, signal))) return undefined
       return `${name} (${now.address})`
@@ -25,7 +26,10 @@ export function createPeersProbe(nodes: NodeReader): ProbeRunner<'peer-nodes'> {
   }
 }
 
-/** A refused connection proves that the node is there. A node without an address counts as reachable. */
+/**
+ * True if the node responds; a refused connection also proves this. A node without an address counts as
+ * reachable.
+ */
 async function isReachable({ address, port }: NodeObservation, signal: AbortSignal): Promise<boolean> {
   if (address === undefined) return true
   const isConnectable = await canConnect({ address, port }, connectTimeoutMs, signal)
@@ -34,8 +38,8 @@ async function isReachable({ address, port }: NodeObservation, signal: AbortSign
 }
 
 /**
- * Checks whether a port is reachable, with a complete TLS handshake: a kubelet logs a line about every
- * connection without one. Only the path matters, so no certificate is verified and nothing is sent.
+ * Checks whether a port is reachable. The TLS handshake is completed, because a kubelet logs connections
+ * without one. The certificate is not verified, because only the network path matters.
  */
 async function canConnect(
   { address, port }: { readonly address: string; readonly port: number },
@@ -44,7 +48,7 @@ async function canConnect(
 ): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect({ host: address, port, rejectUnauthorized: false })
-  // Once connected, the path is open; later errors concern only the program at the other end.
+  // A connection proves that the network path works; later errors concern only the program on the other side.
   let connected = false
   socket.on('connect', () => (connected = true))
   socket.on('secureConnect', () => resolve(true))

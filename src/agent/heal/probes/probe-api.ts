@@ -16,7 +16,7 @@ const kubeconfig = z.looseObject({
 })
 
 export interface ProbeApiRequest {
-  /** Path on the host. Its credentials decide what the probe may read. */
+  /** Path of a kubeconfig on the host. Its credentials determine what the probe may read. */
   readonly kubeconfig: string
   readonly path: string
   readonly query?: KubeQuery
@@ -24,7 +24,7 @@ export interface ProbeApiRequest {
 }
 
 /**
- * Reads the Kubernetes API with the credentials of this host's components. Requests are not retried, because
+ * Reads the Kubernetes API with the credentials of components on this host. Requests are not retried, because
  * probes run again anyway.
  */
 export class ProbeApi implements Disposable {
@@ -36,7 +36,7 @@ export class ProbeApi implements Disposable {
     this.#files = files
   }
 
-  /** Returns the body as it is. */
+  /** Sends a GET request and returns the unparsed body. */
   async text({ kubeconfig: file, ...request }: ProbeApiRequest, signal: AbortSignal): Promise<string> {
     const client = this.#clients.get(file) ?? (await this.#open(file))
     return client.text({ method: 'GET', ...request, once: true, signal })
@@ -58,7 +58,7 @@ export class ProbeApi implements Disposable {
       },
       signal: this.#over.signal,
     })
-    // Two probes may have opened the same file at once.
+    // Another probe may have opened a client for the same kubeconfig at the same time; close that one.
     this.#clients.get(file)?.close()
     this.#clients.set(file, client)
     return client

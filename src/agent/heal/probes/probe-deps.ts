@@ -5,9 +5,9 @@ import type { Systemd } from '../../host/systemd.ts'
 
 /** Free space of a file system. */
 export interface DiskSpace {
-  /** From 0 to 1, of what a user other than root may use. */
+  /** Free share of the space that users other than root may use, from 0 to 1. */
   readonly free: number
-  /** Free inodes from 0 to 1; 1 if there is no limit. */
+  /** Free share of the inodes, from 0 to 1; 1 if the file system has no inode limit. */
   readonly freeFiles: number
 }
 
@@ -17,17 +17,17 @@ export interface Disks {
   space(directory: string): Promise<DiskSpace>
 }
 
-/** Everything that probes use of a host. */
+/** Interfaces that probes use to read a host. */
 export interface ProbeDeps {
   readonly files: Pick<HostFiles, 'read' | 'stat'>
   readonly systemd: Pick<Systemd, 'show'>
   readonly command: RunCommand
   readonly clock: Pick<Clock, 'now'>
-  /** Milliseconds of a monotonic clock. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly monotonic: () => number
   readonly disks: Disks
-  /** Networks of a Windows host; undefined while HNS does not respond. */
+  /** Returns the HNS networks of a Windows host, or undefined while HNS does not respond. */
   readonly networks?: () => Promise<readonly { readonly name: string; readonly type: string }[] | undefined>
-  /** The IPv4 addresses of an interface that is up. */
+  /** Returns the IPv4 addresses of an interface. The list is empty if the interface is down. */
   readonly addresses: (name: string) => readonly string[]
 }

@@ -6,16 +6,13 @@ import type { ProbeResult } from '../probe-result.ts'
 export type CheckKind = ProbeCheck['kind']
 export type ChecksByKind = { readonly [K in CheckKind]: Extract<ProbeCheck, { kind: K }> }
 
-/** The probe that runs, and its component. */
+/** A probe and the component to which it belongs. */
 export interface ProbeTarget {
   readonly probe: Probe
   readonly component: ComponentPlan
 }
 
-/**
- * Runs a check of one kind. A thrown error means that the check could not run; the signal aborts at the
- * timeout.
- */
+/** Runs a check of one kind. It throws if the check could not run. The signal aborts at the timeout. */
 export type ProbeRunner<K extends CheckKind> = (
   check: ChecksByKind[K],
   signal: AbortSignal,
@@ -32,7 +29,9 @@ export function unknownResult(message: string): ProbeResult {
   return { state: 'unknown', message: shorten(message) }
 }
 
-/** Shortens text for tables, and limits what a foreign program can make us store. */
+/**
+ * Shortens text to one line of 300 characters, which also limits how much output of other programs is stored.
+ */
 function shorten(text: string): string {
   return toPrintable(text.trim().replaceAll(/\s*\n\s*/g, '; ')).slice(0, 300)
 }

@@ -147,7 +147,7 @@ test('a certificate is good, due or over', async () => {
   deps.texts.set('/client.crt', client.certificate)
   const check = { kind: 'certificate', file: '/client.crt', minRemaining: 0.2 } as const
   expect(await runProbe(deps, check)).toEqual({ state: 'healthy' })
-  // After 38.4 hours a fifth of the two days is left.
+  // The certificate is valid for two days; after 38.4 hours a fifth of this time is left.
   deps.time += 40 * 3_600_000
   expect(await runProbe(deps, check)).toMatchObject({ state: 'unhealthy', code: 'CERTIFICATE_DUE' })
   deps.time += 10 * 3_600_000
@@ -168,7 +168,7 @@ test('a clock agrees with most of the others, or does not', async () => {
   const server = async (ahead: number): Promise<AsyncDisposable & { readonly url: string }> => {
     const { certificate: cert, privateKey: key } = ca.server
     const made = createServer({ cert, key }, (_, response) => {
-      // A server that rejects the request still sends its time.
+      // A server that rejects the request still sends a Date header.
       response.writeHead(401, { date: new Date(deps.time + ahead).toUTCString() }).end()
     })
     made.listen(0, '127.0.0.1')

@@ -34,7 +34,7 @@ import { ServiceReader } from './service-reader.ts'
 import { createServiceRulesProbe } from './service-rules.ts'
 import { createServiceProbe } from './service.ts'
 
-/** Probes whose general failure codes have a more specific meaning. */
+/** Probes for which a general failure code has a more specific meaning. */
 const specificCodes: readonly (readonly [
   component: string,
   probe: string,
@@ -46,7 +46,7 @@ const specificCodes: readonly (readonly [
   ['apiserver-proxy', 'api', ['HEALTH_CHECK_FAILED', 'HEALTH_NO_RESPONSE'], 'API_UNREACHABLE'],
 ]
 
-/** Replaces the code of a result with the most specific one. */
+/** Replaces a general failure code with the specific one of this probe, if there is one. */
 function refineCode(component: string, probe: string, result: ProbeResult): ProbeResult {
   if (result.state !== 'unhealthy' || result.code === undefined) return result
   const { code } = result
@@ -56,7 +56,7 @@ function refineCode(component: string, probe: string, result: ProbeResult): Prob
   return match === undefined ? result : { ...result, code: match[3] }
 }
 
-/** Runs probes of every kind, and keeps expensive connections open. */
+/** Runs probes of all kinds and keeps their connections open. */
 export interface Prober extends Disposable {
   readonly run: RunProbe
 }
@@ -102,7 +102,7 @@ export function createProber(deps: ProbeDeps): Prober {
   }
 }
 
-/** Returns a result at the timeout even if the check ignores its signal. */
+/** Runs a probe. Returns a result at the timeout even if the check ignores its signal. */
 async function runWithTimeout(
   runners: ProbeRunners,
   target: ProbeTarget,
@@ -129,7 +129,7 @@ async function runOne<K extends CheckKind>(
   return runners[kind](check, signal, target)
 }
 
-/** The result if there was no response in time; unknown if another server was queried about the component. */
+/** Returns the result for a probe that timed out. It is unknown for kinds that query another server. */
 function toTimeoutResult({ check: { kind }, timeoutMs }: Probe): ProbeResult {
   const code = timeoutCodes.get(kind)
   const result = `no answer within ${formatDuration(timeoutMs)}`

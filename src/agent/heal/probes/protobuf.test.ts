@@ -2,7 +2,7 @@ import { array, assert, integer, property, record, string } from 'fast-check'
 import { expect, test } from 'vitest'
 import { readFields, readNumberField, readBytesFields, readTextField } from './protobuf.ts'
 
-/** 150 in field 1, and `testing` in field 2: the examples of the protocol buffers documentation. */
+/** Examples of the protocol buffers documentation: 150 in field 1 and `testing` in field 2. */
 const example = Buffer.from('089601120774657374696e67', 'hex')
 
 test('a message is read as the format says', () => {

@@ -1,10 +1,10 @@
-/** A field of a message: a number, or bytes that hold text or a nested message. */
+/** A field of a message: a number, or bytes that contain text or a nested message. */
 export interface Field {
   readonly number: number
   readonly value: number | Uint8Array
 }
 
-/** Reads the fields of a protocol buffers message. A truncated message is an error. */
+/** Yields the fields of a protocol buffers message. Throws if the message is truncated. */
 export function* readFields(message: Uint8Array): Generator<Field> {
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength)
   let at = 0
@@ -14,7 +14,7 @@ export function* readFields(message: Uint8Array): Generator<Field> {
       const byte = view.getUint8(at++)
       value += (byte & 0x7f) * shift
       if (byte < 0x80) return value
-      // Ten bytes hold 64 bits, the maximum of a varint.
+      // A varint has at most ten bytes, enough for 64 bits.
       if (shift >= 2 ** 63) throw new RangeError('a number does not end')
     }
   }
@@ -40,19 +40,19 @@ function readValue(
   throw new RangeError(`there are no fields of type ${type}`)
 }
 
-/** The messages or texts of a repeated field, in order. */
+/** Returns all values of a repeated field that contains text or messages, in order. */
 export function readBytesFields(message: Uint8Array, number: number): Uint8Array[] {
   return [...readFields(message)].flatMap((field) =>
     field.number === number && field.value instanceof Uint8Array ? [field.value] : [],
   )
 }
 
-/** Empty if the field is left out. */
+/** Returns an empty text if the message does not contain the field. */
 export function readTextField(message: Uint8Array, number: number): string {
   return Buffer.from(readBytesFields(message, number).at(-1) ?? []).toString('utf8')
 }
 
-/** 0 if the field is left out, which also encodes false. */
+/** Returns 0 if the message does not contain the field, which is also the encoding of false. */
 export function readNumberField(message: Uint8Array, number: number): number {
   const found = [...readFields(message)].findLast((field) => field.number === number)?.value
   return typeof found === 'number' ? found : 0

@@ -2,20 +2,20 @@
 const minAgeMs = 60_000
 
 /**
- * Bytes per millisecond: lists may cost about 4 KB per second on average, whatever their length. Every node
- * requests lists that grow with the cluster, so without a limit the API load would grow with the square of
- * its size. With the limit 5,000 nodes request 20 MB per second from all API servers together. Each node
- * reads 1.3 MB of nodes every five minutes, and 15 MB of services every hour.
+ * Average rate at which lists may be read, in bytes per millisecond (about 4 KB per second). Every node reads
+ * lists that grow with the cluster, so the API load would otherwise grow with the square of the node count.
+ * With 5,000 nodes the total is 20 MB per second. Each node then reads 1.3 MB of nodes every five minutes and
+ * 15 MB of services every hour.
  */
 const bytesPerMs = 4
 
 interface CacheEntry<T> {
-  /** By a monotonic clock. */
+  /** Time at which the entry expires, in milliseconds of a monotonic clock. */
   readonly until: number
   readonly value: T
 }
 
-/** Caches large responses; larger ones are kept longer. */
+/** Caches large responses. The larger a response, the longer it is kept. */
 export class RateLimitedCache<T> {
   readonly #now: () => number
   readonly #entries = new Map<string, CacheEntry<T>>()
@@ -26,8 +26,8 @@ export class RateLimitedCache<T> {
   }
 
   /**
-   * Loads the value if the cached one is too old. If loading fails, the old value is returned if there is
-   * one.
+   * Returns the cached value, or loads it if it has expired. If loading fails, an expired value is returned
+   * as well.
    */
   async get(key: string, load: () => Promise<string>, parse: (text: string) => T): Promise<T> {
     const known = this.#entries.get(key)

@@ -1,4 +1,4 @@
-/** Parses /proc/net/route. Returns the networks that the host has routes for, such as 10.244.3.0/24. */
+/** Parses /proc/net/route. Returns the networks to which the host has a route, for example 10.244.3.0/24. */
 export function listRoutedNetworks(text: string): ReadonlySet<string> {
   const lines = text.split('\n').slice(1)
   return new Set(
@@ -10,11 +10,11 @@ export function listRoutedNetworks(text: string): ReadonlySet<string> {
   )
 }
 
-/** RTF_UP without RTF_REJECT. */
+/** Route flags: a usable route has RTF_UP and not RTF_REJECT (0x200). */
 const up = 0x1
 const usable = up | 0x200
 
-/** Little-endian, as the kernel prints it. */
+/** Converts an address of /proc/net/route, which is little-endian hex. */
 function toAddress(hex: string): string {
   return [...Buffer.from(hex, 'hex')].toReversed().join('.')
 }

@@ -20,7 +20,7 @@ const conflist = JSON.stringify({
   ],
 })
 
-/** Fakes the bridge and portmap plugins. */
+/** Creates a host with fakes of the bridge and portmap plugins. `broken` replaces their results. */
 function host(broken?: (summary: string) => Partial<CommandResult> | undefined): FakeProbeDeps {
   const deps = createFakeProbeDeps((argv) => {
     const summary = summarizeArgv(argv)

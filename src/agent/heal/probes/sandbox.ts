@@ -12,8 +12,9 @@ import {
 import type { ProbeDeps } from './probe-deps.ts'
 
 /**
- * Fixed names of the namespace and of a container that does not exist. The next probe finds what a killed one
- * left, so no address leaks. Not in the directory of `ip netns`, which would mount all its namespaces again.
+ * Fixed names of the network namespace and of a fictitious container, so the next probe can remove what a
+ * killed one left. The namespace is outside the directory of `ip netns`, which would mount all its namespaces
+ * again.
  */
 const name = 'hyperkube-probe'
 const namespace = '/run/hyperkube/probe-network'
@@ -22,14 +23,14 @@ const namespace = '/run/hyperkube/probe-network'
 const cleanupTimeoutMs = 20_000
 
 /**
- * Checks with the real CNI plugins whether a pod could be attached to the network and detached again. An
- * empty bridge may remain; the first pod would have created it too.
+ * Checks with the real CNI plugins whether a pod can be attached to the network and detached again. An empty
+ * bridge may remain, which the first pod would have created anyway.
  */
 export function createSandboxProbe({
   files,
   command,
 }: Pick<ProbeDeps, 'files' | 'command'>): ProbeRunner<'sandbox'> {
-  // A probe that timed out still cleans up; the next one must wait for it.
+  // A probe that timed out still cleans up, so the next one must wait.
   const exclusive = createMutex()
   let isClean = false
   const joinAndLeave = async (
@@ -43,7 +44,7 @@ export function createSandboxProbe({
       try {
         await deleteFromNetwork(command, network, attachment, result, limit)
       } finally {
-        // umount exits with 32 if nothing is mounted, and with 1 if there is no file.
+        // umount exits with 32 if nothing is mounted, and with 1 if the file does not exist.
         await command(['umount', '--', namespace], { codes: [0, 1, 32], signal: limit })
       }
     }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ProbeApi } from './probe-api.ts'
 import { RateLimitedCache } from './rate-limited-cache.ts'
 
-/** Only the fields that are needed, because all services are cached. */
+/** Contains only the fields that are needed, because all services are cached. */
 const service = z.object({
   metadata: z.object({
     name: z.string(),
@@ -31,18 +31,18 @@ const slice = z.object({
 })
 type Slice = z.infer<typeof slice>
 
-/** A port of a service that must have a rule on every node. */
+/** A port of a service for which every node must have a rule. */
 export interface ServicePort {
   readonly namespace: string
   readonly service: string
-  /** Such as `10.96.0.10 udp 53`. */
+  /** Address, protocol and port, for example `10.96.0.10 udp 53`. */
   readonly rule: string
 }
 
-/** Milliseconds until kube-proxy has learned of a new service. */
+/** Milliseconds that kube-proxy may take to notice a new service. */
 const settleMs = 60_000
 
-/** Reads the services that kube-proxy must have rules for, with its own credentials. */
+/** Reads the services for which kube-proxy must have rules, with the credentials of kube-proxy. */
 export class ServiceReader {
   readonly #api: ProbeApi
   readonly #services: RateLimitedCache<readonly Service[]>
@@ -55,7 +55,10 @@ export class ServiceReader {
     this.#slices = new RateLimitedCache(monotonic)
   }
 
-  /** From the cache: a minute old, or up to an hour in a large cluster. */
+  /**
+   * Lists the ports of all services from a cache, which is one minute old, or up to an hour in a large
+   * cluster.
+   */
   async listPorts(kubeconfig: string, now: Date, signal: AbortSignal): Promise<readonly ServicePort[]> {
     const query = { resourceVersion: '0' }
     const all = await this.#services.get(
@@ -71,7 +74,10 @@ export class ServiceReader {
     return selectServicePorts(all, slices, now)
   }
 
-  /** The current ports of one service. kube-proxy may list but not get, so this is a filtered list. */
+  /**
+   * Reads the current ports of one service. kube-proxy may list but not get services, so this is a filtered
+   * list.
+   */
   async fetchPorts(
     kubeconfig: string,
     { namespace, service: name }: ServicePort,
@@ -110,7 +116,7 @@ function parseSlices(text: string): readonly Slice[] {
   return z.object({ items: z.array(slice).nullish() }).parse(JSON.parse(text)).items ?? []
 }
 
-/** Selects ports with ready endpoints; kube-proxy writes no such rules for the others. */
+/** Selects the ports with ready endpoints. kube-proxy writes no such rules for other ports. */
 export function selectServicePorts(
   services: readonly Service[],
   slices: readonly Slice[],
@@ -133,14 +139,14 @@ export function selectServicePorts(
     )
 }
 
-/** Whether kube-proxy writes the same rules for the service on every node. */
+/** True if kube-proxy must have a rule for the service on every node. */
 function hasRuleOnEveryNode({
   metadata: { labels },
   spec: { type, clusterIP, internalTrafficPolicy },
 }: Service): boolean {
   const hasOtherProxy = labels['service.kubernetes.io/service-proxy-name'] !== undefined
   const isIpv4 = /^\d+\.\d+\.\d+\.\d+$/.test(clusterIP)
-  // With `Local`, a node without an endpoint has no rule, which is correct.
+  // With the policy `Local` a node without an endpoint rightly has no rule.
   return !hasOtherProxy && type !== 'ExternalName' && isIpv4 && internalTrafficPolicy === 'Cluster'
 }
 

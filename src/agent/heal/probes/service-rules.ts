@@ -5,12 +5,12 @@ import type { ProbeDeps } from './probe-deps.ts'
 import type { ServicePort, ServiceReader } from './service-reader.ts'
 
 /**
- * Missing rules are confirmed with the API for this many services, because the cached list may be outdated.
+ * Number of services whose missing rules are confirmed with the API, because the cached list may be outdated.
  */
 const sampleSize = 3
 
 /**
- * Checks whether the packet filter has rules for all services. kube-proxy writes changes at once, but
+ * Checks whether the packet filter has rules for all services. kube-proxy writes changes at once, but it
  * restores deleted rules only once an hour.
  */
 export function createServiceRulesProbe(
@@ -36,14 +36,15 @@ export function createServiceRulesProbe(
 type ReadRules = (command: RunCommand, signal: AbortSignal) => Promise<ReadonlySet<string>>
 
 /**
- * Reads the rules that kube-proxy has written. Each reader runs one program, which is the cost of this probe.
+ * Functions that read the rules of kube-proxy, one per proxy mode. Each runs one program, which is the main
+ * cost of this probe.
  */
 const readers: Readonly<Record<ChecksByKind['service-rules']['mode'], ReadRules>> = {
   nftables: async (command, signal) => {
     const argv = ['nft', 'list', 'map', 'ip', 'kube-proxy', 'service-ips'] as const
     const { code, stdout, stderr } = await command(argv, { codes: [0, 1], signal })
     if (code === 0) return parseNftRules(stdout)
-    // Without the table there are no rules; any other error says nothing about them.
+    // If the table does not exist, there are no rules. After any other error the rules are unknown.
     if (stderr.includes('No such file or directory')) return new Set()
     throw new Error(stderr)
   },

@@ -3,7 +3,7 @@ import type { EventNote } from '../../../kube/event-note.ts'
 
 type OutcomeText = Record<HealAction['outcome'], string>
 
-/** The verb for an action; the component name follows it. */
+/** Verb for each action. The component name follows the verb. */
 const verbs: Readonly<Record<HealAction['action'], OutcomeText>> = {
   restart: { done: 'restarted', failed: 'could not restart' },
   regenerate: { done: 'regenerated derived files of', failed: 'could not regenerate derived files of' },
@@ -14,7 +14,7 @@ const verbs: Readonly<Record<HealAction['action'], OutcomeText>> = {
   recovered: { done: 'confirmed recovery of', failed: 'confirmed recovery of' },
 }
 
-/** Event reasons, for programs. */
+/** Event reason of each action. */
 const reasons: Readonly<Record<HealAction['action'], string>> = {
   restart: 'HyperkubeRestarted',
   regenerate: 'HyperkubeRegenerated',
@@ -25,7 +25,7 @@ const reasons: Readonly<Record<HealAction['action'], string>> = {
   recovered: 'HyperkubeRecovered',
 }
 
-/** One line for the agent's log. Captured log lines are left out. */
+/** Formats an action as one line for the agent's log. Captured log lines are left out. */
 export function formatLogLine(action: HealAction): string {
   const { details } = action
   const shown = action.action === 'capture-logs' ? details.slice(0, 1) : details
@@ -33,7 +33,7 @@ export function formatLogLine(action: HealAction): string {
   return `heal: ${formatSummary(action)}${more}`.replaceAll('\n', ' ')
 }
 
-/** The event that `kubectl describe node` shows. */
+/** Converts an action to an event, which `kubectl describe node` shows. */
 export function toEventNote(action: HealAction): EventNote {
   const isGood = action.action === 'recovered' || (action.action === 'repair' && action.outcome === 'done')
   return {

@@ -17,7 +17,7 @@ export interface ProbeLabels {
   readonly probe: string
 }
 
-/** What has happened since the agent started. */
+/** Counts heal actions and probe failures since the agent started. */
 export class HealCounters {
   readonly #actions = new Map<string, LabeledCount<ActionLabels>>()
   readonly #failures = new Map<string, LabeledCount<ProbeLabels>>()
@@ -26,7 +26,7 @@ export class HealCounters {
     increment(this.#actions, { component, action, outcome })
   }
 
-  /** Counts every failed run, whether the probe counts as failing already or not. */
+  /** Counts a failed probe run, even if the probe does not count as unhealthy yet. */
   countFailure({ component, probe }: ProbeLabels): void {
     increment(this.#failures, { component, probe })
   }

@@ -8,10 +8,7 @@ export interface HealReporterDeps extends NodeEventsDeps {
 }
 
 export interface HealReporter {
-  /**
-   * Reports a journaled action to the agent's log, the metrics and the cluster. Returns at once and never
-   * fails.
-   */
+  /** Reports an action to the agent's log, the metrics and the cluster. Returns at once and never fails. */
   readonly report: (action: HealAction) => void
   readonly counters: HealCounters
 }

@@ -5,14 +5,14 @@ import type { HealCounters } from './heal-counters.ts'
 export interface ProcessStats {
   readonly cpuSeconds: number
   readonly residentBytes: number
-  /** Seconds since 1970. */
+  /** Time in seconds since 1970. */
   readonly startedAt: number
   readonly openFiles: number | undefined
 }
 
 export interface MetricsInput {
   readonly version: string
-  /** Undefined before the first round. */
+  /** Undefined before the first healing round. */
   readonly health: HostHealth | undefined
   readonly counters: Pick<HealCounters, 'actions' | 'failures'>
   readonly process: ProcessStats
@@ -30,7 +30,7 @@ const states: readonly ComponentHealth['state'][] = [
   'exhausted',
 ]
 
-/** Formats health and actions of the host for Prometheus. */
+/** Formats the health and the heal actions of a host in the Prometheus text format. */
 export function formatAgentMetrics({ version, health, counters, process }: MetricsInput): string {
   const families = [
     gauge(`${prefix}_info`, 'Which hyperkube it is.', [[{ version }, 1]]),
@@ -104,7 +104,7 @@ function counter(name: string, help: string, rows: readonly Row[]): string[] {
   return family(name, 'counter', help, rows)
 }
 
-/** A family without values is left out. */
+/** Formats one metric family. A family without values is left out. */
 function family(name: string, type: 'counter' | 'gauge', help: string, rows: readonly Row[]): string[] {
   if (rows.length === 0) return []
   const lines = rows.map(([labels, value]) => `${name}${labelText(labels)} ${value}`)

@@ -8,23 +8,23 @@ import { toEventNote } from './action-text.ts'
 
 export interface NodeEventsDeps {
   readonly host: Host
-  /** Reads the current plan; undefined if there is none. */
+  /** Reads the current plan, if there is one. */
   readonly plan: () => Promise<NodePlan | undefined>
   readonly signal: AbortSignal
 }
 
-/** Events that wait while the API is unreachable; beyond that, the oldest are dropped. */
+/** Maximum number of events that wait while the API is unreachable. The oldest events are dropped first. */
 const maxPending = 50
-/** In milliseconds. Older actions are not reported. */
+/** Milliseconds after which an action is no longer reported. */
 const maxAgeMs = 3_600_000
 const retryIntervalMs = 20_000
 const requestTimeoutMs = 10_000
-/** A connection is replaced after this time, because certificates are renewed meanwhile. */
+/** Milliseconds after which a connection is replaced, because certificates are renewed from time to time. */
 const connectionLifetimeMs = 3_600_000
 
 /**
- * Records healing actions as Kubernetes events of the node, with the node's own credentials. Callers never
- * wait.
+ * Records healing actions as Kubernetes events of the node, with the credentials of the node. Callers do not
+ * wait for the API.
  */
 export class NodeEvents {
   readonly #deps: NodeEventsDeps
@@ -46,7 +46,7 @@ export class NodeEvents {
     if (!this.#isSending) void this.#sendAll()
   }
 
-  /** Sends until nothing is pending. Never fails: the journal has every action. */
+  /** Sends all pending events. Never fails, because the journal contains every action anyway. */
   async #sendAll(): Promise<void> {
     const { host, signal } = this.#deps
     this.#isSending = true
@@ -58,7 +58,7 @@ export class NodeEvents {
         } else await host.clock.pause(retryIntervalMs, signal)
       }
     } catch {
-      // The agent ends.
+      // The wait was aborted because the agent ends.
     } finally {
       this.#isSending = false
     }
@@ -71,7 +71,7 @@ export class NodeEvents {
     return this.#pending[0]
   }
 
-  /** Whether the event was recorded or need not be recorded. */
+  /** Sends an event. Returns true if it was recorded or if the host is not a node. */
   async #send(action: HealAction): Promise<boolean> {
     const { signal } = this.#deps
     const connection = await this.#connect().catch(() => undefined)
@@ -86,7 +86,7 @@ export class NodeEvents {
     return !this.#failed
   }
 
-  /** `not-a-node`: the host is no Kubernetes node. */
+  /** Connects to the API. Returns `not-a-node` if the host is not a Kubernetes node. */
   async #connect() {
     const { host, plan, signal } = this.#deps
     const now = host.clock.now().getTime()
@@ -105,7 +105,7 @@ export class NodeEvents {
         this.#failed = true
       },
     })
-    // Kubelets use the node's name as its uid in events, and `kubectl describe node` selects by that.
+    // `kubectl describe node` selects events by uid, and kubelets use the node name as uid.
     const node: KubeObject = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } }
     this.#connection = { recorder, node, since: now, [Symbol.dispose]: () => client[Symbol.dispose]() }
     return this.#connection
@@ -117,7 +117,7 @@ export class NodeEvents {
   }
 }
 
-/** The node name in the certificate of its kubelet. */
+/** Returns the node name from the kubelet's certificate, or undefined if the host is not a node. */
 export function findNodeName({ components }: NodePlan): string | undefined {
   const kubelet = components.find(({ name }) => name === 'kubelet')
   const prefix = 'system:node:'

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
-/** Next to the health port 6445 of the API proxy. Reachable only from the host itself. */
+/** Loopback address of the metrics. The port follows the health port 6445 of the API proxy. */
 export const metricsAddress = { host: '127.0.0.1', port: 6446 } as const
 
 export interface ServeMetricsOptions {
@@ -9,20 +9,20 @@ export interface ServeMetricsOptions {
   readonly log: (line: string) => void
   readonly signal: AbortSignal
   readonly address?: { readonly host: string; readonly port: number }
-  /** Milliseconds until the port is tried again. */
+  /** Milliseconds until the next try if the port is in use. */
   readonly retryMs?: number
 }
 
 /**
- * Serves metrics at /metrics and liveness at /healthz. Retries while another program has the port, because
- * healing works without metrics. Returns the server so that tests can read its port.
+ * Serves metrics at /metrics and liveness at /healthz. If another program uses the port it tries again later,
+ * because healing works without metrics. Returns the server, so tests can read its port.
  */
 export function serveMetrics(options: ServeMetricsOptions): Server {
   const { log, signal, address = metricsAddress, retryMs = 5000 } = options
   const server = createServer((request, response) => {
     void respond(options, request, response)
   })
-  // A metrics client sends its request at once.
+  // Metrics clients send their request at once, so timeouts are short.
   server.headersTimeout = 5000
   server.requestTimeout = 10_000
   server.maxConnections = 20

@@ -22,7 +22,7 @@ export function probeAt(name: string, scope: Probe['scope'] = 'local'): Probe {
   return { name, scope, check: { kind: 'http', url: `http://127.0.0.1/${name}` }, ...probeSettings }
 }
 
-/** For tests: a host that runs two services, one of which needs the other. */
+/** For tests: a plan with two services, one of which needs the other. */
 export function servicesPlan(text = 'one'): NodePlan {
   return buildPlanWithHost(
     runningComponent('containerd', '1', { stage: 'node', probes: [probeAt('cri')] }),
@@ -39,7 +39,7 @@ export function publishServicesPlans(host: TemporaryHost): void {
   for (const plan of [servicesPlan(), servicesPlan('two')]) publishPrograms(host, plan)
 }
 
-/** For tests: a clock that only advances when a test says so. */
+/** For tests: a clock that advances only when the test calls `pass`. */
 export function manualClock(start: number): Clock & { pass(milliseconds: number): Promise<void> } {
   let now = start
   let waiting: { readonly at: number; readonly wake: () => void }[] = []
@@ -57,16 +57,16 @@ export function manualClock(start: number): Clock & { pass(milliseconds: number)
       const due = waiting.filter(({ at }) => at <= now)
       waiting = waiting.filter((one) => !due.includes(one))
       for (const { wake } of due) wake()
-      // Lets the woken tasks run.
+      // Lets the tasks that were just woken run.
       for (let i = 0; i < 5; i++) await turn()
     },
   }
 }
 
-/** State of a fake host, and what was done to it. */
+/** State of a fake host, and a record of what was done to it. */
 export interface FakeEnvironment {
   readonly clock: ReturnType<typeof manualClock>
-  /** Components that do not respond. */
+  /** Names of components that do not respond. */
   readonly unresponsive: Set<string>
   drift: DriftObservation
   claim: HeldOperatorLock | undefined
@@ -116,7 +116,9 @@ function createFakeOperations(environment: FakeEnvironment, host: LinuxHost): He
   }
 }
 
-/** For tests: an agent of a host. A second one starts with the state on the host's disk. */
+/**
+ * For tests: starts an agent of a host. A second agent on the same host starts with the state on its disk.
+ */
 export async function startFakeAgent(environment: FakeEnvironment, temporary: TemporaryHost) {
   const host: LinuxHost = { ...temporary, clock: environment.clock }
   const stop = new AbortController()

@@ -21,7 +21,7 @@ export const subnetFile = '/run/flannel/subnet.env'
 export const conflist = '/etc/cni/net.d/10-flannel.conflist'
 
 /**
- * For tests: a host with a container runtime, a derived network configuration, a secret file, and a file that
+ * For tests: a plan with a container runtime, a derived network configuration, a secret file and a file that
  * matters only at bootstrap.
  */
 export function healPlan(text = 'one'): NodePlan {

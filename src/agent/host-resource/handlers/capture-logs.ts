@@ -10,7 +10,7 @@ export interface CaptureLogsDeps {
   readonly plan: () => Promise<NodePlan | undefined>
 }
 
-/** Accepts only components of the plan: any other name would become part of a path. */
+/** Accepts only names of components in the plan, because the name becomes part of a path. */
 export function createCaptureLogsHandler({ host, plan }: CaptureLogsDeps): RequestHandlers['capture-logs'] {
   return async ({ component }) => {
     if (host.os === 'windows') {

@@ -1,7 +1,7 @@
 import type { Healer } from '../../heal/healer.ts'
 import type { RequestHandlers } from '../request-handlers.ts'
 
-/** Runs every probe now. The reported host status still follows the probes' own intervals. */
+/** Runs all probes now. The reported host status is still updated at the intervals of the probes. */
 export function createCheckHandler(healer: Pick<Healer, 'health'>): RequestHandlers['check'] {
   return async (_action, signal) => {
     const { components, probes } = await healer.health(true, signal)

@@ -85,7 +85,7 @@ test('due certificates are renewed now, unless an operator holds the host', asyn
   expect(await handler(action, never)).toEqual([
     `renewed ${planned.map(({ certificateFile }) => certificateFile).join(', ')}`,
   ])
-  // The end of a run is reported before it is stored.
+  // The event for the end of a run is emitted before the run is removed.
   await pollUntil('the run to be over', async () => !deps.runs.busy, { timeoutMs: 5000, intervalMs: 5 })
   expect(await handler(action, never)).toEqual([expect.stringContaining('nothing is due')])
 })

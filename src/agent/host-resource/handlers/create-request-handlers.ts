@@ -14,8 +14,8 @@ export interface RequestHandlerDeps extends Omit<DefragmentDeps, 'host'>, TakeSn
 }
 
 /**
- * Handlers for every action that can be requested of a host, on any operating system. A handler fails with
- * HOST_UNSUPPORTED where the host cannot do it.
+ * Creates the handlers for all actions that can be requested of a host. A handler fails with HOST_UNSUPPORTED
+ * if the host does not support its action.
  */
 export function createRequestHandlers(deps: RequestHandlerDeps): RequestHandlers {
   const { host, healer, renew } = deps

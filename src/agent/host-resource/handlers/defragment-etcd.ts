@@ -16,9 +16,9 @@ export interface DefragmentDeps extends LockedByOtherDeps {
 }
 
 /**
- * Defragments the local member as a run of its own: an arriving operator waits for its end, and healing
- * ignores etcd while it does not respond. The member itself is asked whether the other members keep quorum
- * meanwhile, whatever the requester assumed.
+ * Defragments the local member as a separate run: operators wait for its end, and healing ignores etcd
+ * meanwhile. The handler asks etcd itself whether the other members keep quorum, and does not rely on the
+ * requester.
  */
 export function createDefragmentHandler(deps: DefragmentDeps): RequestHandlers['defragment-etcd'] {
   return async (_action, signal) => {
@@ -48,12 +48,12 @@ export function createDefragmentHandler(deps: DefragmentDeps): RequestHandlers['
   }
 }
 
-/** Milliseconds. */
+/** Longest wait for probes, in milliseconds. */
 const maxWaitMs = 60_000
 const pollIntervalMs = 1000
 
 /**
- * Waits until local probes pass again, so that failures observed during the defragmentation are not healed
+ * Waits until the local probes pass again. Otherwise healing would react to failures from the defragmentation
  * once the run ends.
  */
 async function waitForProbes({ host, healer }: DefragmentDeps, signal: AbortSignal): Promise<void> {

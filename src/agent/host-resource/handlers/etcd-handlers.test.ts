@@ -61,7 +61,7 @@ async function startMember(
   return { etcd, local: { client, endpoint, component } }
 }
 
-/** Returns these probes, one per call, and repeats the last one. */
+/** Creates a healer that returns these probe results, one per call, and repeats the last one. */
 function createFakeHealer(...results: readonly Partial<ProbeHealth>[]) {
   const rest = [...results]
   let callCount = 0
@@ -125,7 +125,6 @@ test('defragmentation is refused without quorum of the others, or when an operat
   expect(etcd.changes).toEqual([])
 })
 
-/** Fake etcdutl. */
 function createFakeEtcdutl(
   respond: (file: string) => Promise<string>,
   calls: (readonly string[])[] = [],

@@ -6,7 +6,7 @@ export function unsupportedError(reason: string, hint: string): HyperkubeError {
 }
 
 /**
- * The host was free when the request was accepted, and is locked by an operator now. The request may be
+ * The host was free when the request was accepted, but another operation holds it now. The request may be
  * retried.
  */
 export function hostBusyError(): HyperkubeError {

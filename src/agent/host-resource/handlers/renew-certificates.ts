@@ -3,9 +3,7 @@ import type { RequestHandlers } from '../request-handlers.ts'
 import type { TickResult } from '../../loop/run-loop.ts'
 import { hostBusyError } from './handler-errors.ts'
 
-/**
- * Checks certificates now, as the agent does by itself, and passes messages about what was renewed to `log`.
- */
+/** Runs the agent's regular certificate check now. Messages about renewed certificates go to `log`. */
 export type RenewNow = (log: (text: string) => void) => Promise<TickResult>
 
 export function createRenewHandler(renew: RenewNow): RequestHandlers['renew-certificates'] {

@@ -12,9 +12,9 @@ export interface TakeSnapshotDeps {
 }
 
 /**
- * Not a run: taking a snapshot disturbs nothing and may take minutes, so neither healing nor an operator
- * waits for it. Revision and key count are read just before the download, so the database contains at least
- * those.
+ * Takes a snapshot without a run: it may take minutes and disturbs nothing, so neither healing nor an
+ * operator has to wait. Revision and key count are read just before the download, so the snapshot must not be
+ * older.
  */
 export function createTakeSnapshotHandler({
   member,
@@ -37,7 +37,7 @@ export function createTakeSnapshotHandler({
         lines.push(`${snapshots.directory}/${name} has ${keys} keys as of revision ${revision}`)
       })
     }
-    // Older snapshots are removed last: until here they were the only ones.
+    // Older snapshots are removed last, because they are needed until the new one is verified.
     const removed = await snapshots.remove(remove.filter((one) => one !== name))
     return [...lines, ...removed.map((one) => `removed ${one}`)]
   }

@@ -6,7 +6,7 @@ import type { RunCommand } from '../../host/command.ts'
 import type { LocalEtcdMember } from '../local-etcd.ts'
 
 /**
- * Returns the revision and key count of a snapshot. Fails if the snapshot is damaged or older than `known`.
+ * Returns the revision and key count of a snapshot file. Fails if the file is damaged or older than `known`.
  */
 export type VerifySnapshotFile = (
   local: LocalEtcdMember,
@@ -17,7 +17,7 @@ export type VerifySnapshotFile = (
 
 const statusOutput = z.looseObject({ revision: z.int(), totalKey: z.int() })
 
-/** Verifies with etcdutl, which reads every page of the database. */
+/** Verifies snapshots with etcdutl, which reads every page of the database. */
 export function createEtcdutlVerifier(command: RunCommand): VerifySnapshotFile {
   return async ({ component }, file, known, signal) => {
     const directory = component.artifacts.find(({ name }) => name === 'etcd')?.directory ?? ''

@@ -21,7 +21,7 @@ export function createFakeHandlers(host: LinuxHost): RequestHandlers {
   }
 }
 
-/** All actions that were handled on a host, in order. */
+/** Lists all actions that were handled on a host, in order. */
 export async function listHandled(host: LinuxHost): Promise<unknown[]> {
   const text = (await host.files.read(file))?.toString('utf8') ?? ''
   return text
@@ -30,7 +30,7 @@ export async function listHandled(host: LinuxHost): Promise<unknown[]> {
     .map((line): unknown => JSON.parse(line))
 }
 
-/** A host with the agent's state directory. */
+/** Creates a host that has the agent's state directory. */
 export async function createHostWithAgent(): Promise<TemporaryHost & AsyncDisposable> {
   const host = await createTemporaryHost()
   await mkdir(host.toLocalPath(host.layout.state), { recursive: true })

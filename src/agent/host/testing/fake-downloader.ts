@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { type Downloader, downloadRefused, downloadTooLarge } from '../downloader.ts'
 import type { ToLocalPath } from '../local-path.ts'
 
-/** For tests: serves contents by URL. */
+/** For tests: a downloader that serves contents by URL. */
 export function createFakeDownloader(
   toLocalPath: ToLocalPath,
   contents: ReadonlyMap<string, Uint8Array>,

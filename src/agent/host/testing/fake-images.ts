@@ -1,13 +1,13 @@
 import type { Images } from '../images.ts'
 
-/** For tests: a container runtime. */
+/** For tests: a fake container runtime. */
 export interface FakeImages extends Images {
-  /** Digests by name; undefined while the runtime is stopped. */
+  /** Digests of the present images, keyed by name; undefined while the runtime is stopped. */
   present: Map<string, string> | undefined
   readonly pinned: Set<string>
-  /** Images that can be pulled: digests by name. */
+  /** Digests of images that can be pulled, keyed by name. */
   readonly registry: Map<string, string>
-  /** Contents of archives: digests by name, by archive path. */
+  /** Image archives, keyed by path. Each maps the names of its images to digests. */
   readonly archives: Map<string, ReadonlyMap<string, string>>
   readonly calls: string[]
 }

@@ -1,6 +1,6 @@
 import { type Kernel, formatSetting } from '../kernel.ts'
 
-/** For tests: a kernel with some settings. */
+/** For tests: a fake kernel with the given settings. */
 export function createFakeKernel(settings: Readonly<Record<string, string>> = {}): Kernel & {
   readonly settings: Map<string, string>
   readonly modules: Set<string>

@@ -3,12 +3,12 @@ import type { LinuxLayout } from '../layout.ts'
 import type { Systemd, UnitState } from '../systemd.ts'
 
 interface FakeUnit {
-  /** Content at the last reload. */
+  /** Content of the unit file at the last reload. */
   text: string | undefined
   state: 'active' | 'failed' | 'inactive'
   starts: number
   restarts: number
-  /** What `observe` returned at the last start. */
+  /** Result of `observe` at the last start. */
   observed: string | undefined
 }
 
@@ -17,15 +17,18 @@ export interface FakeSystemd extends Systemd {
   readonly calls: string[]
   /** Units that fail as soon as they are started. */
   readonly broken: Set<string>
-  /** Units that do not stop when asked to. */
+  /** Units that keep running when they are stopped. */
   readonly stubborn: Set<string>
-  /** Log lines by unit. */
+  /** Log lines, keyed by unit. */
   readonly written: Map<string, readonly string[]>
-  /** Simulates a process that was killed from outside. */
+  /** Simulates that the main process was killed. */
   crash(unit: string): void
 }
 
-/** For tests: systemd without processes. A started unit calls `observe`, as a program reads its files. */
+/**
+ * For tests: a fake systemd without processes. It calls `observe` when a unit starts, as a program would read
+ * its files.
+ */
 export function createFakeSystemd(
   files: HostFiles,
   { units: directory }: LinuxLayout,

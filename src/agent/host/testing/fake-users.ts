@@ -1,8 +1,8 @@
 import type { UserIds, Users } from '../users.ts'
 
 /**
- * For tests: users that do not exist on the machine. Without root all have the same ids, because only root
- * can change file owners.
+ * For tests: fake users. If the tests do not run as root, all users have the same ids, because only root can
+ * change file owners.
  */
 export function createFakeUsers(
   names: readonly string[] = [],

@@ -14,10 +14,7 @@ const setting = 'net.ipv4.ip_forward'
 const unitText =
   '[Service]\nType=exec\nExecStart=/bin/sleep infinity\n\n[Install]\nWantedBy=multi-user.target\n'
 
-/**
- * Checks that both the real Linux host and the fakes of the tests must pass. Each check removes what it has
- * created.
- */
+/** Checks that both the real Linux host and the fakes must pass. Each check removes what it has created. */
 export const linuxHostContract: readonly LinuxHostCheck[] = [
   {
     name: 'root exists, and a user that was not created does not',
@@ -104,7 +101,7 @@ export const linuxHostContract: readonly LinuxHostCheck[] = [
   },
 ]
 
-/** Waits for the state, by another start than `previous` if given. */
+/** Waits until the unit has this state. If `previous` is given, waits for another invocation than that. */
 async function waitForState(
   { systemd, clock }: ContractHost,
   active: string,

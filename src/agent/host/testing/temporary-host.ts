@@ -17,7 +17,7 @@ import { createRunningRelease } from '../running-release.ts'
 import { createSystemTar } from '../system-tar.ts'
 
 export interface TemporaryHost extends LinuxHost {
-  /** Maps paths of the host to its directory. */
+  /** Maps a path of the host to a path in its temporary directory. */
   readonly toLocalPath: ToLocalPath
   readonly remoteFiles: Map<string, Uint8Array>
   readonly fetch: ReturnType<typeof createFakeDownloader>
@@ -28,7 +28,7 @@ export interface TemporaryHost extends LinuxHost {
   readonly clock: Clock & { time: number }
 }
 
-/** Leftovers of running programs; no program runs here. */
+/** Fakes for leftovers of programs. They are empty, because no program runs on this host. */
 const noLeftovers: Pick<LinuxHost, 'processes' | 'mounts' | 'packets' | 'cgroups'> = {
   processes: { list: async () => [], kill: async () => undefined },
   mounts: { list: async () => [], unmount: async () => undefined },
@@ -48,7 +48,7 @@ const noLeftovers: Pick<LinuxHost, 'processes' | 'mounts' | 'packets' | 'cgroups
 export async function createTemporaryHost(
   observe?: (unit: string) => Promise<string>,
 ): Promise<TemporaryHost & AsyncDisposable> {
-  // In memory where possible: hundreds of synced writes would wait for the disk otherwise.
+  // In memory if possible, because hundreds of synced writes to a disk would be slow.
   const root = await mkdtemp(join((await fileExists('/dev/shm')) ? '/dev/shm' : tmpdir(), 'host-'))
   const toLocalPath = createPathMapper(root)
   const { units, modules, sysctls } = linuxLayout

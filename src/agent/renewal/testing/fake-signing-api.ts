@@ -35,7 +35,9 @@ export class FakeSigningApi {
     return { metadata: { resourceVersion: String(this.#version) }, items }
   }
 
-  /** Only agents of control planes may write, and only based on the newest version. */
+  /**
+   * Replaces a request. Only agents of control planes may do this, and only with the newest resourceVersion.
+   */
   #replace({ body, user }: ReceivedRequest, previous: RenewalSigningRequest, part: string): TestResponse {
     const next = renewalSigningRequestKind.schema.parse(body)
     if (user !== 'hyperkube:agent') return buildRefusal(403, 'Forbidden')

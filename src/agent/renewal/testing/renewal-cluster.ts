@@ -27,8 +27,8 @@ import { defaultRenewalIntervals } from '../intervals.ts'
 import { FakeSigningApi } from './fake-signing-api.ts'
 
 /**
- * Age of the hosts in milliseconds, so that all certificates are due now. The API server's TLS uses the real
- * clock.
+ * Milliseconds since the hosts were set up, long enough that all certificates are due now. Host clocks start
+ * in the past because TLS of the API server uses the real clock.
  */
 export const setUpAgeMs = 250 * day
 
@@ -40,7 +40,7 @@ export interface RenewalTestAgent {
   readonly plan: NodePlan
   readonly deps: RenewalDeps & { readonly random: () => number; readonly claims: OperatorLockStore }
   readonly logged: string[]
-  /** Current content of a file. */
+  /** Returns the current content of a file. */
   readonly read: (path: string) => Promise<string>
   readonly planned: readonly PlannedCertificate[]
 }
@@ -58,7 +58,7 @@ export class RenewalTestCluster implements AsyncDisposable {
     this.api = api
   }
 
-  /** `respond` replaces the signing API where a test needs other API responses. */
+  /** `respond` replaces the fake signing API in tests that need other responses. */
   static async create(respond?: (request: ReceivedRequest) => TestResponse): Promise<RenewalTestCluster> {
     const api = new FakeSigningApi()
     const createdAt = new Date(Date.now() - setUpAgeMs - day)
@@ -80,7 +80,7 @@ export class RenewalTestCluster implements AsyncDisposable {
     return findCa(this.#cas, name)
   }
 
-  /** A host that was set up long ago and not checked since. */
+  /** Creates a host that was set up long ago and not checked since. */
   async createAgent(name: string, kind: AgentKind): Promise<RenewalTestAgent> {
     const host = this.#stack.use(await createTemporaryHost())
     host.clock.time = Date.now() - setUpAgeMs

@@ -21,13 +21,13 @@ export async function acceptUpload(
     throw digestMismatchError(target, sha256, found ?? 'that of nothing')
   }
   await files.setAccess(temporary, { uid: 0, gid: 0, mode: 0o600 })
-  // The uploader could not flush the file to disk.
+  // Flush the file to disk, because the uploader cannot do this.
   await files.syncTree(win32.dirname(temporary))
   await files.rename(temporary, target)
   return { type: 'done' }
 }
 
-/** Creates the upload directories and lists what they contain. A file under its final name is complete. */
+/** Creates the upload directories and lists their files. A file with its final name is complete. */
 export async function listDeliveries(
   { host, paths }: HostCallContext,
   { folders }: RequestFor<'uploads'>,
@@ -46,7 +46,9 @@ export async function listDeliveries(
   return { type: 'uploads', files: found }
 }
 
-/** Callers are administrators anyway; this check guards against our own mistakes. */
+/**
+ * Rejects paths outside `base`. Callers are administrators, so this only guards against bugs of hyperkube.
+ */
 function rejectOutside(base: string, path: string): void {
   const below = win32.relative(base, path)
   if (below !== '' && !below.startsWith('..') && !win32.isAbsolute(below)) return

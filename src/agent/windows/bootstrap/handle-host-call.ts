@@ -17,7 +17,7 @@ import { agentName, forgetPreviousAgent, startAgent } from './switch-agent.ts'
 
 type ResponseBody = HostCallResponse['body']
 
-/** Handles one call from an operator's connection to the host; yields response lines. */
+/** Handles one call that an operator sends through a remote shell. Yields the lines of the response. */
 export async function* handleHostCall(
   text: string,
   createContext: (base: string) => HostCallContext,
@@ -70,7 +70,7 @@ function toRefusal(error: unknown): ResponseBody {
   return { type: 'refused', code, message: formatError(error), ...(hint === undefined ? {} : { hint }) }
 }
 
-/** Formats a response as one line in ASCII, which every shell in between passes on unchanged. */
+/** Formats a response as one line of ASCII, which remote shells pass on unchanged. */
 function formatLine(response: ResponseBody): string {
   const document: HostCallResponse = {
     apiVersion: 'hyperkube.dev/v1',

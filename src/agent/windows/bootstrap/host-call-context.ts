@@ -1,13 +1,13 @@
 import type { WindowsPaths } from '../../../contract/windows-paths.ts'
 import type { WindowsHost } from '../../host/host.ts'
 
-/** A Windows host for calls that hyperkube handles without an agent. */
+/** Context of the calls that hyperkube handles on a Windows host without an agent. */
 export interface HostCallContext {
   readonly host: WindowsHost
   readonly paths: WindowsPaths
   readonly arch: string
-  /** Used share of the disk that contains a path, from 0 to 1. */
+  /** Returns the used share of the disk that contains a path, from 0 to 1. */
   readonly readDiskUsage: (path: string) => Promise<number>
-  /** The caller has disconnected. Reads then end; changes to the host run to their end. */
+  /** Aborted when the caller has disconnected. Reads then end, but changes to the host are completed. */
   readonly callerGone: AbortSignal
 }

@@ -5,7 +5,7 @@ const adminOnlyAccess = { uid: 0, gid: 0, mode: 0o600 }
 /** Access inherited from the parent directory. */
 const inheritedAccess = { uid: 0, gid: 0, mode: 0o755 }
 
-/** Undefined if the file is missing. */
+/** Returns undefined if the file is missing. */
 export async function readHostFileSize(files: HostFiles, path: string): Promise<number | undefined> {
   return (await files.stat(path))?.size
 }
@@ -27,17 +27,17 @@ export async function copyAdminOnly(files: HostFiles, from: string, to: string):
   await files.copyIn(from, to, adminOnlyAccess)
 }
 
-/** Copies a local file to where the host runs it. */
+/** Copies a local program to the path from which the host runs it. Access is inherited. */
 export async function copyProgram(files: HostFiles, from: string, to: string): Promise<void> {
   await files.copyIn(from, to, inheritedAccess)
 }
 
-/** Only for SYSTEM and administrators, including everything below. */
+/** Creates a directory whose contents only SYSTEM and administrators can access. */
 export async function makeAdminOnlyDirectory(files: HostFiles, path: string): Promise<void> {
   await files.makeDirectory(path, { uid: 0, gid: 0, mode: 0o700 })
 }
 
-/** With access inherited from the parent directory. */
+/** Creates a directory that inherits access from its parent. */
 export async function makeInheritedDirectory(files: HostFiles, path: string): Promise<void> {
   await files.makeDirectory(path, inheritedAccess)
 }

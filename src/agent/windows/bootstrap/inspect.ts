@@ -2,13 +2,13 @@ import type { HostCallResponse } from '../../../contract/host-call.ts'
 import { formatError } from '../../../kit/errors.ts'
 import type { HostCallContext } from './host-call-context.ts'
 
-/** Services besides those of a node: of Windows itself, of hyperkube, and containerd. */
+/** Services that are inspected in addition to `nodeServices`. */
 const systemServices = ['hns', 'vmcompute', 'sshd', 'hyperkube-agent', 'hyperkube-revert', 'containerd']
 const nodeServices = ['apiserver-proxy', 'kubelet', 'flanneld', 'kube-proxy']
 
 /**
- * Yields everything that helps to find a fault, as the operations return it. If a read fails, its file
- * contains the error.
+ * Yields diagnostic files with the unchanged results of read operations. If a read fails, its file contains
+ * the error.
  */
 export async function* inspectWindowsHost({
   host: { operations: host },

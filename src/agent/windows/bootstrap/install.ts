@@ -24,10 +24,13 @@ import {
   switchAgent,
 } from './switch-agent.ts'
 
-/** No cluster owns the artifact yet. The first apply finds it complete and records it. */
+/**
+ * Placeholder, because no cluster owns the host yet. The first apply finds the artifact complete and records
+ * it.
+ */
 const noCluster = { name: 'none', id: '00000000-0000-4000-8000-000000000000' }
 
-/** Installs an artifact as apply does, so that the first apply finds it in order. */
+/** Installs an artifact in the same way as apply, so the first apply does not install it again. */
 async function installArtifact(host: WindowsHost, artifact: PlannedArtifact): Promise<void> {
   const component: ComponentPlan = {
     ...emptyComponent(),
@@ -51,7 +54,7 @@ async function installArtifact(host: WindowsHost, artifact: PlannedArtifact): Pr
 
 type RequestFor<T extends HostCallBody['type']> = Extract<HostCallBody, { type: T }>
 
-/** Reports the installed agent and whether the caller is an administrator. */
+/** Returns the state of the installed agent and whether the caller is an administrator. */
 export async function readAgentStatus(context: HostCallContext): Promise<HostCallResponse['body']> {
   const described = await context.host.operations.system.describe({})
   const service = await findWindowsService(context, agentName)
@@ -67,7 +70,7 @@ export async function readAgentStatus(context: HostCallContext): Promise<HostCal
 }
 
 /**
- * Copies the running program to its final path, closes the directory to all but administrators, and makes the
+ * Copies the running program to its final path, restricts the directory to administrators and makes the
  * program the host's agent.
  */
 export async function installWindowsAgent(
@@ -81,8 +84,8 @@ export async function installWindowsAgent(
   if (described?.administrator !== true) throw notAdministratorError()
   const found = await release.digest()
   if (found !== sha256) throw digestMismatchError(release.executable, sha256, found)
-  // Close the directories first: by default all users may create files below C:\, also beside a program that
-  // is about to run.
+  // First restrict the directories to administrators. By default every user can create files below C:\, for
+  // example a DLL next to a program that is about to run.
   for (const directory of [paths.base, paths.state]) await makeAdminOnlyDirectory(files, directory)
   const target = paths.program(version)
   if ((await readHostDigest(files, target)) !== sha256) {
@@ -94,7 +97,10 @@ export async function installWindowsAgent(
   return switchAgent(context, version, request)
 }
 
-/** Moves a file that was uploaded beside the program to where downloads are looked for first. */
+/**
+ * Copies a file that was uploaded next to the program to the upload directory, where apply looks before it
+ * downloads.
+ */
 async function acceptBundledFile(
   { host, paths }: HostCallContext,
   { beside, artifact }: RequestFor<'install'>,

@@ -2,7 +2,7 @@ import { win32 } from 'node:path'
 import type { HostCallBody, HostCallResponse } from '../../../contract/host-call.ts'
 import type { HostCallContext } from './host-call-context.ts'
 
-/** Time and severity of a log line, as far as the line states them. */
+/** Time and severity of a log line. */
 interface ParsedLogLine {
   /** Milliseconds since 1970; undefined if the line has no time. */
   readonly time?: number
@@ -23,8 +23,8 @@ const levels: Readonly<Record<string, number>> = {
 }
 
 /**
- * Kubernetes and flannel write klog lines, which have no year. containerd writes logfmt. The service wrapper
- * starts lines with the local time.
+ * Parses a log line. Kubernetes and flannel write klog lines, which have no year; containerd writes logfmt;
+ * service wrappers put the local time at the start of a line.
  */
 function parseLogLine(line: string, now: Date): ParsedLogLine {
   const klog = /^([IWEF])(\d{2})(\d{2}) (\d{2}):(\d{2}):(\d{2})\.(\d{3})/.exec(line)
@@ -33,7 +33,7 @@ function parseLogLine(line: string, now: Date): ParsedLogLine {
     const [month = 1, day = 1, hours = 0, minutes = 0, seconds = 0, milliseconds = 0] = numbers.map(Number)
     const at = (year: number): number =>
       new Date(year, month - 1, day, hours, minutes, seconds, milliseconds).getTime()
-    // A time more than a day ahead belongs to last year.
+    // A time more than one day in the future belongs to the previous year.
     const time = at(now.getFullYear())
     const isAhead = time > now.getTime() + 86_400_000
     return { time: isAhead ? at(now.getFullYear() - 1) : time, priority: severities[severity] ?? 6 }
@@ -56,7 +56,8 @@ type Line = Extract<HostCallResponse['body'], { type: 'line' }>
 const pollIntervalMs = 500
 
 /**
- * Reads the log files of components, which are never large: existing lines in order of time, then new ones.
+ * Yields the existing log lines of components in order of time, then new lines. Log files are small, because
+ * they are rotated.
  */
 export async function* readComponentLogs(
   context: HostCallContext,
@@ -76,13 +77,16 @@ export async function* readComponentLogs(
   yield { type: 'done' }
 }
 
-/** In microseconds. */
+/** Converts an absolute or relative time to microseconds since 1970. */
 function toMicroseconds(when: LogRequest['since'], { host }: HostCallContext): number | undefined {
   if (when === undefined) return undefined
   return 1000 * (when.by === 'time' ? when.milliseconds : host.clock.now().getTime() - when.milliseconds)
 }
 
-/** Reads one file from the last position. A file that has become shorter is a new one. */
+/**
+ * Reads new lines of one log file. If the file is shorter than before, it was replaced and is read from its
+ * start.
+ */
 class LogReader {
   readonly #context: HostCallContext
   readonly #component: string
@@ -98,7 +102,7 @@ class LogReader {
   async next(): Promise<readonly Line[]> {
     const { host, paths } = this.#context
     const at = (name: string): string => win32.join(paths.logs, name)
-    // The service wrapper uses another name for its current file.
+    // Service wrappers use another name for the current log file.
     const [plain, current] = [at(`${this.#component}.log`), at(`${this.#component}_rCURRENT.log`)]
     const path = (await host.files.stat(current)) === undefined ? plain : current
     const facts = await host.files.stat(path)
@@ -112,7 +116,7 @@ class LogReader {
     return texts.map((text) => this.#line(text.replace(/\r$/, ''), modified))
   }
 
-  /** A line without a time gets the time of the line before it. */
+  /** Builds a log entry. A line without a time gets the time of the previous line. */
   #line(message: string, modified: number): Line {
     const { time, priority } = parseLogLine(message, this.#context.host.clock.now())
     this.#last = time ?? this.#last ?? modified

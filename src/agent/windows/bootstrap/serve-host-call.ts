@@ -4,20 +4,20 @@ import { handleHostCall } from './handle-host-call.ts'
 import type { HostCallContext } from './host-call-context.ts'
 
 export interface HostCallDeps {
-  /** The request, one line. The caller is connected until this stream ends. */
+  /** Stream with one request line. It ends when the caller disconnects. */
   readonly requests: Readable
   readonly respond: (line: string) => void
   readonly createContext: (base: string, callerGone: AbortSignal) => HostCallContext
 }
 
-/** Handles one call; writes response lines. */
+/** Handles one call and writes the lines of the response. */
 export async function serveCall({ requests, respond, createContext }: HostCallDeps): Promise<void> {
   const callerGone = new AbortController()
   requests.once('end', () => callerGone.abort())
   requests.once('close', () => callerGone.abort())
   const calls = readLines(requests)
   const call = await calls.next()
-  // Keep reading; otherwise the end of the stream is not noticed.
+  // Keep reading the stream, or its end would not be noticed.
   requests.resume()
   try {
     if (call.done === true) return

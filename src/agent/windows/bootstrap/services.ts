@@ -10,7 +10,9 @@ import { readCurrentVersion } from './switch-agent.ts'
 type RequestFor<T extends HostCallBody['type']> = Extract<HostCallBody, { type: T }>
 type ServiceRow = Extract<HostCallResponse['body'], { type: 'services' }>['services'][number]
 
-/** Above this used share kubelets fail, or are about to. */
+/**
+ * Used share of a disk above which the disk counts as full, because the kubelet fails or is about to fail.
+ */
 const fullRatio = 0.98
 
 export async function listHostServices(
@@ -32,7 +34,7 @@ export async function listHostServices(
   }
 }
 
-/** ERROR_SERVICE_NEVER_STARTED: the exit code of a service that never ran. */
+/** ERROR_SERVICE_NEVER_STARTED, the exit code that Windows reports for a service that has never run. */
 const neverStarted = 1077
 
 function toServiceRow(name: string, service: ServiceState | undefined): ServiceRow {
@@ -53,7 +55,7 @@ function toServiceRow(name: string, service: ServiceState | undefined): ServiceR
   }
 }
 
-/** Full disks and missing programs, for hosts whose agent does not respond. */
+/** Finds a full disk and missing programs. Used for hosts whose agent does not respond. */
 export async function readHostDiskState(
   { host, paths, readDiskUsage: readUsage }: HostCallContext,
   { names }: RequestFor<'disk-state'>,
@@ -69,7 +71,9 @@ export async function readHostDiskState(
   return { type: 'disk-state', disks: used >= fullRatio ? [{ mounted, usedShare: used }] : [], programs }
 }
 
-/** The programs in a command line: the service itself and the one that it wraps. */
+/**
+ * Returns the programs in a command line: the service program and, if it is a wrapper, the wrapped program.
+ */
 export function parseProgramPaths(commandLine: string): readonly string[] {
   const words = [...commandLine.matchAll(/"([^"]*)"|(\S+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',

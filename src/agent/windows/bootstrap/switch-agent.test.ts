@@ -44,7 +44,7 @@ beforeEach(async () => {
 })
 afterEach(async () => rm(root, { recursive: true, force: true }))
 
-/** The host as an uploaded program of this version sees it. */
+/** Opens the host from an uploaded program of the given version. */
 async function openHost(version: string): Promise<SimulatedWindows & { readonly context: HostCallContext }> {
   const executable = join(root, `hyperkube-${version}.exe`)
   await writeFile(executable, `hyperkube ${version}`)
@@ -109,7 +109,7 @@ function computeSha256(version: string): string {
   return createHash('sha256').update(`hyperkube ${version}`).digest('hex')
 }
 
-/** A host with a confirmed agent of a version. */
+/** Installs a version on the host as its confirmed agent. */
 async function installed(version: string): Promise<void> {
   const windows = await openHost(version)
   expect(await call(windows.context, buildInstall(version))).toEqual([
@@ -163,7 +163,7 @@ test('a new agent is provisional until it is confirmed', async () => {
   expect(await call(context, { type: 'keep' })).toEqual([{ type: 'done' }])
   expect(await call(context, { type: 'status' })).toMatchObject([{ version: '0.2.0', provisional: false }])
   expect(machine.services.has('hyperkube-revert')).toBe(false)
-  // The new agent is confirmed: a late rollback does nothing.
+  // The new agent is confirmed, so a late rollback does nothing.
   await rollBackAgent(context)
   expect(await call(context, { type: 'status' })).toMatchObject([{ version: '0.2.0', running: true }])
 })
@@ -177,7 +177,7 @@ test('an agent that is not confirmed is rolled back', async () => {
     { version: '0.1.0', running: true, provisional: false },
   ])
   expect(machine.services.get('hyperkube-agent')?.commandLine).toContain('hyperkube-0.1.0')
-  // The service is removed when its own process ends.
+  // The service disappears when its own process ends.
   await host.operations.services.stop({ name: 'hyperkube-revert' })
   advance(machine, 10_000)
   expect(machine.services.has('hyperkube-revert')).toBe(false)
@@ -216,7 +216,7 @@ test('an interruption at any moment leaves the previous agent, or the new one wi
 
 type Operations = HostCallContext['host']['operations']
 
-/** Operations that fail from a moment on, as if the caller had crashed. */
+/** Returns operations that fail while `isInterrupted` returns true, as if the caller had crashed. */
 function interruptOperations(operations: Operations, isInterrupted: () => boolean): Operations {
   const { services } = operations
   const unlessInterrupted = async <T>(act: () => Promise<T>): Promise<T> => {

@@ -11,10 +11,10 @@ import { readHostFileSize, readHostText, writeAdminOnlyText } from './host-files
 import type { HostCallContext } from './host-call-context.ts'
 
 /**
- * Switches a Windows host to another agent. A new agent is provisional until an operator has reached it;
- * otherwise a separate service rolls back to the previous one. The file that names the previous agent and
- * that service are on disk before anything refers to the new agent. An interruption therefore leaves either
- * the previous agent, or the new one with a service whose timeout starts again at every boot.
+ * Switching the agent of a Windows host. A new agent is provisional until an operator has connected to it;
+ * otherwise a rollback service restores the previous agent. The rollback service and the record of the
+ * previous agent are on disk before the new agent is used. After an interruption either the previous agent
+ * runs, or the new one with the rollback service, whose timeout restarts at every boot.
  */
 type SwitchContext = Pick<HostCallContext, 'host' | 'paths'>
 
@@ -22,8 +22,8 @@ export const agentName = 'hyperkube-agent'
 export const revertName = 'hyperkube-revert'
 
 /**
- * A service may need as long to stop as its current work takes, and as long to start as its program needs to
- * load.
+ * Milliseconds to wait for a service to stop or start. Stopping takes as long as its current work, starting
+ * as long as its program needs to load.
  */
 const serviceTimeoutMs = 60_000
 const pollIntervalMs = 500
@@ -84,7 +84,10 @@ export async function switchAgent(
   })
 }
 
-/** Records the agent to roll back to. A provisional agent is never recorded; the one before it stays. */
+/**
+ * Records the agent to which a rollback returns. A provisional agent is not recorded; the record of the agent
+ * before it stays.
+ */
 async function recordPreviousAgent(context: SwitchContext, version: string): Promise<void> {
   const { host, paths } = context
   const [current, existing] = [
@@ -121,7 +124,10 @@ export function toAgentServiceSpec(service: ScmServiceSpec): WindowsServiceSpec 
   }
 }
 
-/** Points service and version file to this version and restarts it; false if it does not start. */
+/**
+ * Configures the service and the version file for this version and restarts the service. Returns false if it
+ * does not start.
+ */
 async function installAndRestart(
   context: SwitchContext,
   version: string,
@@ -145,7 +151,10 @@ export async function startAgent(context: SwitchContext): Promise<boolean> {
   return observed?.state === 'Running'
 }
 
-/** Rolls back unless the new agent was confirmed, which deletes the previous-agent file. */
+/**
+ * Rolls back to the previous agent. Does nothing if the new agent was confirmed, because confirming deletes
+ * the record of the previous agent.
+ */
 export async function rollBackAgent(context: SwitchContext): Promise<void> {
   const { host, paths } = context
   const previous = await readPreviousAgent(context)
@@ -167,8 +176,8 @@ export async function rollBackAgent(context: SwitchContext): Promise<void> {
 }
 
 /**
- * Ends the provisional period for good. The file is removed first, because a rollback service without it does
- * nothing.
+ * Ends the provisional period. The record of the previous agent is removed first, because the rollback
+ * service does nothing without it.
  */
 export async function forgetPreviousAgent(
   context: SwitchContext,
@@ -176,7 +185,7 @@ export async function forgetPreviousAgent(
 ): Promise<void> {
   const { host, paths } = context
   await host.files.remove(previousAgentFile(paths))
-  // The rollback service cannot wait for its own end. It is removed when its process ends.
+  // The rollback service cannot wait for its own end. Windows removes it when its process ends.
   if (!self) await stopService(context, revertName)
   await host.operations.services.remove({ name: revertName })
 }
@@ -188,7 +197,7 @@ async function stopService(context: SwitchContext, name: string): Promise<void> 
   await waitForState(context, name, ['Stopped'])
 }
 
-/** Polls until the service is in one of the states, or until the timeout. */
+/** Waits until the service is in one of the states or the timeout has passed. */
 async function waitForState(
   context: SwitchContext,
   name: string,

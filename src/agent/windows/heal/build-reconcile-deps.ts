@@ -4,7 +4,7 @@ import type { ReconcileDeps } from '../reconcile/reconcile-deps.ts'
 import { type RenderDerivedFile, publishSourceAddresses } from './source-vip.ts'
 import { fetchProgram } from './fetch-program.ts'
 
-/** Connects reconciling to the host of a plan's worker. */
+/** Builds the dependencies of reconciling the worker of a plan. */
 export function buildReconcileDeps(
   host: WindowsHost,
   plan: NodePlan,
@@ -16,7 +16,7 @@ export function buildReconcileDeps(
     .flatMap(({ artifacts }) => artifacts)
     .find(({ name }) => name === 'cni-plugins')
   const { services, operations } = host
-  // Starts and stops go through `host.services`, which must know them to count restarts.
+  // Starts and stops go through `host.services`, which otherwise would count them as unexpected restarts.
   const countedServices = {
     ...operations.services,
     async start({ name }: { readonly name: string }) {

@@ -19,14 +19,14 @@ import {
 import { toWindowsServiceSpec } from '../scm/service-spec.ts'
 
 /**
- * The spec of a worker: the resources of its plan that are installed already. A partly installed host is kept
- * in that state. Undefined for a plan without the file that describes its networks.
+ * Builds the spec of a worker from the resources of its plan that are already installed, so a partly
+ * installed host stays as it is. Returns undefined for a plan without a network file.
  */
 export function buildWorkerSpec(plan: NodePlan, ledger: Ledger): WorkerSpec | undefined {
   const network = findWindowsNetwork(plan)
   if (network === undefined) return undefined
   const digests = new Map(ledger.resources.map((resource) => [resourceKey(resource), resource.digest]))
-  // An interrupted change is completed by a run, not by healing.
+  // A resource whose change was interrupted is not included: a run completes it, not healing.
   const isDone = (item: PlanResource): boolean => digests.get(resourceKey(item)) === item.digest
   const done = new Set(listResources(plan).filter(isDone).map(resourceKey))
   const isInstalled = (target: 'service' | 'firewall-rule', name: string): boolean =>
@@ -52,7 +52,8 @@ export function buildWorkerSpec(plan: NodePlan, ledger: Ledger): WorkerSpec | un
 }
 
 /**
- * Finds the digest of a program from an archive. Plans do not list the contents of archives; the ledger does.
+ * Finds the digest of a program that was unpacked from an archive. Only the ledger lists the contents of
+ * archives; plans do not.
  */
 function findDigest({ resources }: Ledger, path: string): string | undefined {
   for (const resource of resources) {
@@ -68,7 +69,7 @@ export function findWindowsNetwork({ components }: NodePlan): WindowsNetwork | u
   return file?.content.kind === 'text' ? parseWindowsNetwork(file.content.text) : undefined
 }
 
-/** Parses the network file of a host, where no plan is available. */
+/** Parses the network file of a host. Used if there is no plan. */
 export function parseWindowsNetwork(text: string): WindowsNetwork {
   return readVersioned(windowsNetworkFormat, JSON.parse(text))
 }

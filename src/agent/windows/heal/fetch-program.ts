@@ -8,7 +8,7 @@ import type { WindowsHost } from '../../host/host.ts'
 import { basename, dirname, isBelow, join } from '../../host/host-path.ts'
 import type { WorkerProgramSpec } from '../reconcile/worker-spec.ts'
 
-/** Writes a program of a plan's artifacts to its staging path again. */
+/** Writes a program from the artifacts of a plan to the path `to`. */
 export async function fetchProgram(
   host: WindowsHost,
   { components }: NodePlan,

@@ -34,7 +34,7 @@ export interface WindowsHealDeps extends LockedByOtherDeps {
   readonly signal: AbortSignal
 }
 
-/** An observed host and its plan. */
+/** Observed problems of a host, and its plan. */
 export interface WindowsHealInput {
   readonly plan: NodePlan
   /** Files and programs that differ from what was installed. */
@@ -47,13 +47,13 @@ export interface WindowsHealInput {
 
 export interface WindowsHealResult {
   readonly actions: readonly HealAction[]
-  /** What the round waited for at its end, if anything. */
+  /** What the host still waited for at the end of the round, if anything. */
   readonly waitingFor: string | undefined
 }
 
 /**
- * Repairs drift and reconciles once, as a recorded run, if there is anything to do. Does nothing if an
- * operator or another plan took over meanwhile.
+ * Repairs drift and reconciles once, as a recorded run, if anything must be done. Does nothing if an operator
+ * or another plan has taken over since the observation.
  */
 export async function healWindowsOnce(
   deps: WindowsHealDeps,
@@ -81,7 +81,7 @@ export async function healWindowsOnce(
   return result
 }
 
-/** The first decision of a round. */
+/** Decides the first step of a round without performing it. */
 async function decideFirstStep(deps: WindowsHealDeps, input: WindowsHealInput): Promise<ReconcileDecision> {
   const { host, backoff, signal } = deps
   const spec = await buildInstalledSpec(deps, input)
@@ -136,7 +136,8 @@ async function runActions(
 }
 
 /**
- * Performs a step. A step about a resource of the plan gets a journal entry; others are log lines of the run.
+ * Performs a step. A step that concerns a resource of the plan gets a journal entry; other steps become log
+ * lines of the run.
  */
 async function performReported(
   reconcileDeps: ReconcileDeps,

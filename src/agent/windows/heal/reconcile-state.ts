@@ -5,7 +5,7 @@ import { emptyReconcileState, type ReconcileState } from '../reconcile/worker-ob
 
 const file = 'worker.json'
 
-/** Reads the state. Invalid state counts as none: services are then started once too often. */
+/** Reads the stored state. Invalid state is ignored, so services may be started once too often. */
 export async function readReconcileState(host: WindowsHost): Promise<ReconcileState> {
   const {
     apiVersion: _version,

@@ -10,7 +10,7 @@ import { dirname } from '../../host/host-path.ts'
 
 export interface WindowsRepairResult {
   readonly op: Op
-  /** Why the repair failed. */
+  /** Error message, if the repair failed. */
   readonly error?: string
 }
 
@@ -36,7 +36,10 @@ export async function repairWindowsDrift(
   return results
 }
 
-/** When the resource changed, in milliseconds. A missing file was there until its directory changed. */
+/**
+ * Returns when the resource changed, in milliseconds since 1970. For a missing file this is the last change
+ * of its directory.
+ */
 async function findChangeTime({ files }: WindowsHost, { target, name }: Op): Promise<number | undefined> {
   if (target === 'artifact') return undefined
   const facts = (await files.stat(name)) ?? (await files.stat(dirname(name)))
@@ -44,8 +47,8 @@ async function findChangeTime({ files }: WindowsHost, { target, name }: Op): Pro
 }
 
 /**
- * Marks a repaired file as read by processes that started before it was changed; they need no restart. A
- * running process needs nothing more from its program file.
+ * Records that running processes need no restart after a repair. They have read the file before it was
+ * changed, or the op concerns their program file, which they no longer read.
  */
 async function recordAsRead(
   { host, plan, ledgerStore, items }: PlanRun<WindowsHost>,

@@ -9,7 +9,7 @@ test('a log that its program never ends is kept once, and goes on at its beginni
   const { host, machine, plan, toLocalPath } = worker
   const log = String.raw`C:\hyperkube\logs\containerd.log`
   await host.files.makeDirectory(String.raw`C:\hyperkube\logs`, { uid: 0, gid: 0, mode: 0o700 })
-  // containerd keeps its log open all the time.
+  // Like containerd, the test keeps the log file open.
   await using file = await open(toLocalPath(log), 'a')
   const rotate = createLogRotation(host)
   await file.write('a'.repeat(maxLogBytes))
@@ -17,7 +17,7 @@ test('a log that its program never ends is kept once, and goes on at its beginni
   expect((await host.files.stat(log))?.size).toBe(maxLogBytes)
   await file.write('b')
   await rotate(plan)
-  // The last rotation was less than an interval ago.
+  // Less than one interval has passed since the last rotation, so the log is not rotated.
   expect((await host.files.stat(log))?.size).toBe(maxLogBytes + 1)
   advance(machine, 60_000)
   await rotate(plan)

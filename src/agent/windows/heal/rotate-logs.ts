@@ -3,17 +3,17 @@ import { elapsed } from '../../heal/decision/elapsed.ts'
 import type { WindowsHost } from '../../host/host.ts'
 import { join } from '../../host/host-path.ts'
 
-/** In bytes; the limit that service wrappers use. */
+/** Maximum log size in bytes, the same as in service wrappers. */
 export const maxLogBytes = 10 << 20
-/** A larger log is not read into memory for a copy. */
+/** Logs above this size in bytes are truncated without a copy, because a copy is read into memory. */
 const maxCopyBytes = 10 * maxLogBytes
-/** In milliseconds. */
+/** Milliseconds between rotations. */
 const intervalMs = 60_000
 
 /**
- * Limits logs that a program writes itself, as containerd does: it never rotates, and as a service it has no
- * stdout to capture. An open file cannot be moved. The program appends to the end, so the log is copied and
- * truncated. Lines between the two are lost.
+ * Limits the size of logs that programs without a wrapper write themselves. containerd never rotates its log
+ * and keeps it open, so the file cannot be moved. The log is copied and truncated instead; lines written in
+ * between are lost.
  */
 export function createLogRotation(host: WindowsHost): (plan: NodePlan) => Promise<void> {
   let lastRun: number | undefined

@@ -5,12 +5,12 @@ import { renderDerived } from '../../apply/render-derived.ts'
 import type { WindowsHost } from '../../host/host.ts'
 import type { SourceAddresses } from '../reconcile/reconcile-deps.ts'
 
-/** Renders a derived file of a plan from its current source. */
+/** Renders a derived file of a plan again from its source file. */
 export type RenderDerivedFile = (derived: DerivedFile) => Promise<void>
 
 /**
- * Source addresses that are also published to kube-proxy. An address counts as reserved only once its file
- * and the files derived from it are written.
+ * Wraps `allocator` and also publishes the source address to kube-proxy. An address counts as reserved only
+ * after its file and all files derived from it are written.
  */
 export function publishSourceAddresses(
   host: WindowsHost,
@@ -37,7 +37,7 @@ export function publishSourceAddresses(
     },
     async reserve(network, subnet) {
       const known = await allocator.findReserved(network)
-      // An address of another subnet is published as well: the next round releases it.
+      // An existing address is published even if it is in another subnet; the next round releases it.
       const address = known ?? (await allocator.reserve(network, subnet))
       const access = await resolveAccess(host, { owner: 'root', mode: '0600' })
       await files.write(layout.sourceVip, Buffer.from(formatSourceVip(address)), access)
@@ -48,7 +48,7 @@ export function publishSourceAddresses(
   }
 }
 
-/** Same format as the files of flannel. */
+/** Formats the source address like an environment file of flannel. */
 function formatSourceVip(address: string): string {
   return `SOURCE_VIP=${address}\n`
 }

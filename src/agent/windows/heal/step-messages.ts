@@ -12,7 +12,7 @@ export interface StepMessage {
   readonly text: string
   /** Finding code, if the step is a finding. */
   readonly code?: string
-  /** The op of the run, if the step is about a resource of the plan. */
+  /** Op of the run, if the step concerns a resource of the plan. */
   readonly op: Op | undefined
 }
 

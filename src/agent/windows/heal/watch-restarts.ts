@@ -5,14 +5,14 @@ import type { ComponentObservation } from '../../heal/decision/component-observa
 import { elapsed } from '../../heal/decision/elapsed.ts'
 import type { WindowsHost } from '../../host/host.ts'
 
-/** In the state directory of the agent, where host calls read it without an agent. */
+/** File in the agent's state directory. Host calls read it even if the agent does not run. */
 export const restartsFile = 'restarts.json'
 
-/** In milliseconds. Listing processes is slow on Windows. */
+/** Milliseconds between observations. Listing processes is slow on Windows. */
 const intervalMs = 30_000
 
 export interface RestartWatch {
-  /** Records an observation of a plan's services. */
+  /** Updates the restart counts from an observation of a plan's services. */
   observe(plan: NodePlan, components: readonly ComponentObservation[]): Promise<void>
   count(service: string): number
 }
@@ -60,20 +60,20 @@ async function observeServices(
 /** One observation of a service. */
 export interface ServiceRunObservation {
   readonly name: string
-  /** Process that the service manager started; 0 without one. */
+  /** Id of the process that the service manager started; 0 if there is none. */
   readonly process: number
-  /** Process of the program that this one wraps, if there is one now. */
+  /** Id of the program's process if the service process is a wrapper; undefined if it does not run. */
   readonly program: number | undefined
   /** Restarts by the service manager since this agent started. */
   readonly restarts: number
 }
 
-/** Restart count and last observation by service name. */
+/** Total restarts and last observation of each service (key: service name). */
 type RestartCounts = ReadonlyMap<string, { readonly total: number; readonly last?: ServiceRunObservation }>
 
 /**
- * Counts restarts that hyperkube did not request: by the service manager, or by a runner that restarts its
- * program. Two restarts between two observations count as one.
+ * Counts restarts that hyperkube did not request: by the service manager, or by a wrapper that restarts its
+ * program. Several restarts of a program between two observations count as one.
  */
 export function countRestarts(
   previous: RestartCounts,
@@ -91,7 +91,7 @@ export function countRestarts(
   return new Map([...previous, ...now])
 }
 
-/** Counts as a new agent reads them from disk. */
+/** Converts stored totals to counts. A new agent starts without an observation. */
 export function toRestartCounts(totals: Readonly<Record<string, number>>): RestartCounts {
   return new Map(Object.entries(totals).map(([name, total]) => [name, { total }]))
 }

@@ -21,7 +21,7 @@ import {
 import { windowsHealer } from './windows-healer.ts'
 
 let fixture: SharedWindowsFixture
-/** A worker whose plan was applied once for all tests. */
+/** Worker whose plan is applied once; each test starts from this state. */
 let appliedWorker: WindowsWorker
 let worker: WindowsWorker
 beforeAll(async () => {
@@ -65,7 +65,10 @@ async function createHealer(actions: HealAction[], backoff: StepBackoff = defaul
   return { healer, claims }
 }
 
-/** Probes run when a test reads health. Their own interval would follow the clock of this machine. */
+/**
+ * Keeps probes from running at their intervals, which follow the real clock. Tests run probes by reading the
+ * health.
+ */
 function waitForAbort(signal: AbortSignal) {
   return async (): Promise<void> =>
     new Promise((_resolve, reject) => {
@@ -127,7 +130,7 @@ test.each<FaultName>([
     advance(worker.machine, 5000)
   }
   expect(isHealthy()).toBe(true)
-  // What the service manager restarts by itself is not a heal action.
+  // A restart by the service manager itself is not a heal action, so there may be no action at all.
   const [last = { action: 'recovered' }] = actions.slice(-1)
   expect(last).toMatchObject({ action: 'recovered' })
   const commands = (await readJournal(worker.host)).flatMap(({ body }) =>
@@ -187,7 +190,7 @@ test('what starts again by itself is counted, and what we have started is not', 
   injectFault(machine, { name: 'stopped-service', role: 'kube-proxy' })
   expect(await healUntilHealthy(healer)).toBeLessThan(60)
   expect(await countRestarts()).toEqual(['kubelet 1'])
-  // The next agent continues the count.
+  // The next agent continues the restart count.
   const { healer: next } = await createHealer([])
   await next.once()
   const { components } = await next.health(false, end.signal)
@@ -212,12 +215,12 @@ test('with the legacy script policy a program is tried six times, and the connec
       if (component === 'flanneld' && because === 'start it') times.push(machine.time)
     advance(machine, 5000)
   }
-  // The first start was part of the setup.
+  // The first start was part of the setup, so it is left out.
   const intervals = times.slice(1).map((time, index) => Math.round((time - (times[index] ?? 0)) / 1000))
   expect(intervals.slice(0, 6)).toEqual([20, expect.any(Number), 20, 20, 120, 20])
   expect(actions.filter(({ component }) => component === 'apiserver-proxy').length).toBeGreaterThan(0)
   const gaveUp = actions.filter(({ action }) => action === 'give-up')
   expect(gaveUp[0]).toMatchObject({ component: 'flanneld', code: 'HEAL_EXHAUSTED', outcome: 'done' })
-  // Once for each series of six.
+  // `give-up` is reported once for each series of six starts.
   expect(gaveUp).toHaveLength(Math.floor(times.length / 6))
 })

@@ -24,15 +24,15 @@ import { type RestartWatch, watchRestarts } from './watch-restarts.ts'
 export interface WindowsHealerDeps extends WindowsHealDeps {
   readonly runProbe: RunProbe
   readonly stateStore: HealStateStore
-  /** Emits an event; never waits and never fails. */
+  /** Emits an event. It neither waits nor fails. */
   readonly report: (action: HealAction) => void
   readonly random: () => number
   readonly log: (text: string) => void
 }
 
-/** Number of recent actions in a health report. */
+/** Maximum number of recent actions in a health report. */
 const maxActions = 50
-/** Milliseconds until the first round. */
+/** Milliseconds between the start of the agent and the first round. */
 const firstDelayMs = 1000
 
 /** Heals a Windows host by reconciling its services and networks in rounds. */
@@ -58,16 +58,16 @@ export function windowsHealer(deps: WindowsHealerDeps): HostHealer & { once(): P
   })
   const restarts = watchRestarts(host)
   const rotateLogs = createLogRotation(host)
-  // The healer's own run does not count as a reason to be idle.
+  // True during the healer's own run, which must not suspend healing.
   let acting = false
   let waitingFor: string | undefined
 
-  /** A failure of work that is only informative does not prevent healing. */
+  /** Logs errors of work that must not prevent healing. */
   const bestEffort = async (work: () => Promise<void>): Promise<void> =>
     work().catch((error: unknown) => deps.log(toPrintable(formatError(error))))
 
   const once = async (): Promise<TickResult> => {
-    // While a component is being healed, do not wait for the usual interval of the supervisor state.
+    // While a component is being healed, read the service states now instead of at the usual interval.
     const observed = await watch.observe(
       unfinished(stateStore.current.actions).size > 0 ? 'news' : 'usual',
       end,
@@ -92,13 +92,13 @@ export function windowsHealer(deps: WindowsHealerDeps): HostHealer & { once(): P
     return { nextMs: healIntervalMs, problems: [] }
   }
 
-  /** Every component with heal actions gets a final `recovered` action. */
+  /** Returns a `recovered` action for each component that was healed and is healthy again. */
   const listRecovered = (actions: readonly HealAction[], { components }: HostObservation): HealAction[] => {
     if (actions.length > 0 || waitingFor !== undefined) return []
     const openComponents = unfinished(stateStore.current.actions)
     return components.flatMap((one): HealAction[] => {
       const { component } = one
-      // The component may have everything that it needs and not report it yet.
+      // A component can match its plan and still be down or unhealthy for a while.
       if (!openComponents.has(component) || isDown(one) || assessComponent(one, time()).state === 'unhealthy')
         return []
       const at = clock.now().toISOString()
@@ -146,7 +146,7 @@ export function windowsHealer(deps: WindowsHealerDeps): HostHealer & { once(): P
   }
 }
 
-/** Components with heal actions since they were last healthy. */
+/** Returns the components that have heal actions after their last `recovered` action. */
 function unfinished(actions: readonly HealAction[]): ReadonlySet<string> {
   const last = new Map(actions.toReversed().map(({ component, action }) => [component, action]))
   return new Set([...last].flatMap(([component, action]) => (action === 'recovered' ? [] : [component])))
@@ -165,7 +165,7 @@ function toHealInput(
   const unhealthy = components.filter((one) => assessComponent(one, now).state === 'unhealthy')
   return {
     plan,
-    // The round itself reconciles services and rules.
+    // Service ops are left out, because the round reconciles services itself.
     drift: [...(drift?.repairable.values() ?? [])].flat().filter(({ target }) => target !== 'service'),
     unhealthy: new Set(unhealthy.flatMap(({ component }) => toRoles(component))),
     stopped: new Set(

@@ -10,7 +10,7 @@ test.each([
   ['O:SYG:SYD:PAI(A;;FA;;;SY)(A;;FA;;;BA)(A;;FA;;;WD)', false, 0o666],
   ['O:SYG:SYD:AI(A;;FA;;;S-1-5-21-1-2-3-1001)(A;ID;FA;;;SY)', false, 0o666],
   ['O:SYG:SYD:AI(A;OICI;FA;;;BU)(A;OICIID;FA;;;SY)', true, 0o777],
-  // A file without an access list is open to everybody. Hyperkube never creates one.
+  // Windows gives all users access to a file without an access list. Hyperkube never creates such a file.
   ['', false, 0o644],
 ])('%s is as the plan would say it', (sddl, isProgram, mode) => {
   expect(toFileMode(sddl, isProgram)).toBe(mode)

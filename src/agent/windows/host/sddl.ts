@@ -1,6 +1,6 @@
 import { adminOnlySddl } from '../operations/files.ts'
 
-/** Access inherited from the parent directory. */
+/** Access list for access that is inherited from the parent directory. */
 export const inheritedAccess = 'O:SYG:SYD:AI'
 
 interface AccessEntry {
@@ -12,9 +12,8 @@ interface AccessEntry {
 const trustedAccounts: ReadonlySet<string> = new Set(['SY', 'BA'])
 
 /**
- * Converts an access list to the mode that a plan would state. A mode without access for others is a
- * protected list with SYSTEM and administrators. Any other mode is inheritance. Additional entries count as
- * world-writable.
+ * Converts an access list to the file mode of a plan. Entries for other accounts count as world-writable. A
+ * protected list means a private mode; inheritance means a mode with access for others.
  */
 export function toFileMode(sddl: string, isProgram: boolean): number {
   const [, flags = '', list = ''] = /D:([A-Z]*)((?:\([^)]*\))*)/.exec(sddl) ?? []
@@ -25,7 +24,7 @@ export function toFileMode(sddl: string, isProgram: boolean): number {
   return isProgram ? 0o755 : 0o644
 }
 
-/** Converts a mode to an access list. */
+/** Converts a file mode to an access list in SDDL. */
 export function toSddl(mode: number, kind: 'file' | 'directory'): string {
   return (mode & 0o007) === 0 ? adminOnlySddl[kind] : inheritedAccess
 }

@@ -14,7 +14,8 @@ export interface ThisWindows extends AsyncDisposable {
 }
 
 /**
- * The local Windows host: services through the Service Control Manager, everything else through PowerShell.
+ * Opens the local Windows host: services through the Service Control Manager, everything else through
+ * PowerShell.
  */
 export async function thisWindows(): Promise<ThisWindows> {
   const powershell = powershellHost({ script: await readHostScript() })
@@ -36,7 +37,10 @@ export function localServices(): WindowsOperations['services'] {
 
 type Services = WindowsOperations['services']
 
-/** Uses the second implementation if the first is unreachable. No operation was started then. */
+/**
+ * Uses `second` if `first` is unreachable. This is safe because an unreachable implementation has not started
+ * the operation.
+ */
 export function withFallback(first: Services, second: Services): Services {
   const callWithFallback = async <T>(call: (services: Services) => Promise<T>): Promise<T> =>
     call(first).catch(async (error: unknown) => {

@@ -3,8 +3,8 @@ import { toCommandError, runProgram } from '../../../kit/command.ts'
 import type { RunCommand } from '../../host/command.ts'
 
 /**
- * Runs programs of a Windows host in the same environment, however hyperkube was started. Without SystemRoot
- * no program starts.
+ * Runs programs of a Windows host with a fixed environment, regardless of how hyperkube was started. Windows
+ * programs do not start without SystemRoot.
  */
 export function windowsCommand(systemRoot: string): RunCommand {
   const system = win32.join(systemRoot, 'System32')

@@ -40,7 +40,7 @@ test('a private file is closed before anything is in it, and written atomically'
   await files.write(secret, Buffer.from('another'), closed)
   expect((await files.read(secret))?.toString()).toBe('another')
   expect(await files.stat(secret)).toMatchObject({ kind: 'file', mode: 0o600, uid: 0, size: 7 })
-  // No temporary file is left.
+  // Temporary files are removed.
   expect(await readdir(join(root, 'C:/hyperkube/settings'))).toEqual(['key'])
 })
 

@@ -30,8 +30,8 @@ export type AccessOperations = Pick<WindowsOperations['files'], 'access' | 'gran
 const programExtensions: ReadonlySet<string> = new Set(['.exe', '.dll', '.cmd', '.bat', '.ps1'])
 
 /**
- * Files of a Windows host. Directories cannot be flushed there: a name is durable once the file system
- * journal is, which takes seconds.
+ * Files of a Windows host. Windows cannot flush directories, so a new file name is durable only after the
+ * file system has written its journal, some seconds later.
  */
 export function windowsFiles(toLocalPath: ToLocalPath, operations: AccessOperations): HostFiles {
   const stat = async (path: string): Promise<FileFacts | undefined> => {
@@ -47,7 +47,10 @@ export function windowsFiles(toLocalPath: ToLocalPath, operations: AccessOperati
     const kind = facts.kind === 'directory' ? 'directory' : 'file'
     if (!isAsDesired) await operations.grant({ path, sddl: sddl ?? toSddl(mode, kind) })
   }
-  /** Writes atomically. A private file is private from its first byte. */
+  /**
+   * Writes a file atomically. The access list is set before any content is written, so a private file is
+   * never readable by others.
+   */
   const writeAtomically = async (
     path: string,
     access: FileAccess,

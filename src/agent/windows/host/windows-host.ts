@@ -26,11 +26,11 @@ export interface WindowsHostOptions {
   /** Base directory of hyperkube. */
   readonly base: string
   readonly operations: WindowsOperations
-  /** Directory of Windows itself. */
+  /** Directory of Windows, usually C:\Windows. */
   readonly systemRoot: string
 }
 
-/** The local machine. Hyperkube runs as SYSTEM. */
+/** Creates the host interface of the local machine. Hyperkube runs as SYSTEM. */
 export function createWindowsHost({
   version,
   base,
@@ -71,14 +71,15 @@ export function createWindowsHost({
     tar: windowsTar(systemRoot, command),
     images: createWindowsImages(layout, command),
     clock,
-    // The Service Control Manager knows the process of the wrapper that started this one.
+    // The service process is the wrapper, which is the parent of this process.
     release: createRunningRelease(version, toLocalPath, process.execPath, process.ppid),
   }
   return { host, probes, [Symbol.dispose]: () => probes[Symbol.dispose]() }
 }
 
 /**
- * Images through ctr and its default pipe. Pulls use the registry hosts that containerd is configured with.
+ * Manages images with ctr through the default pipe of containerd. Pulls use the registry configuration of
+ * containerd.
  */
 export function createWindowsImages(
   { settings }: Pick<WindowsLayout, 'settings'>,
@@ -93,7 +94,10 @@ export function createWindowsImages(
   }
 }
 
-/** The tar of Windows, which also reads zip. Archive entries are checked before they are unpacked. */
+/**
+ * Unpacks archives with the tar.exe of Windows, which also reads zip files. Entry names are checked before
+ * unpacking.
+ */
 function windowsTar(systemRoot: string, command: RunCommand): Tar {
   const tar = win32.join(systemRoot, 'System32', 'tar.exe')
   return {
@@ -106,7 +110,7 @@ function windowsTar(systemRoot: string, command: RunCommand): Tar {
   }
 }
 
-/** Whether an archive entry would be written outside the target directory. */
+/** True if an archive entry would be written outside the target directory. */
 function escapesDirectory(name: string): boolean {
   return /^[\\/]|^[A-Za-z]:/.test(name) || name.split(/[\\/]/).includes('..')
 }

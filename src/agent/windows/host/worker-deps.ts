@@ -11,10 +11,13 @@ import { hostLocalAddresses } from '../reconcile/host-local.ts'
 
 const node = z.object({ spec: z.object({ podCIDR: z.string().optional() }) })
 
-/** In milliseconds. After a timeout the next round tries again. */
+/** Timeout of an API request in milliseconds. */
 const timeoutMs = 5000
 
-/** What reconciling a worker needs from its programs, from the API and from the IPAM plugin. */
+/**
+ * Creates the dependencies of reconciling a worker that are not host operations: readiness probes, the API
+ * and the IPAM plugin.
+ */
 export function createWorkerDeps(
   layout: Pick<WindowsLayout, 'addresses'>,
   runProbe: RunProbe,
@@ -38,7 +41,7 @@ export function createWorkerDeps(
         })
         return node.parse(response).spec.podCIDR
       } catch {
-        // The API does not respond, or the Node does not exist yet. The caller waits for both.
+        // The API does not respond, or the Node does not exist yet. The caller tries again later.
         signal.throwIfAborted()
         return undefined
       } finally {

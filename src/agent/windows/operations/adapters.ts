@@ -25,8 +25,8 @@ const adapter = z
 export type Adapter = z.output<typeof adapter>
 
 /**
- * Switches are observed through the adapters. The commands for switches come with Hyper-V, which nodes need
- * not have.
+ * Operations on network adapters. They also show virtual switches, because the commands for switches need
+ * Hyper-V, which a node may not have.
  */
 export const adapterOperations = {
   list: defineRead({

@@ -11,7 +11,7 @@ export const environmentOperations = {
     output: atMostOne(z.object({ Value: z.string() }).transform(({ Value }) => Value)),
     uses: ['[Environment]::GetEnvironmentVariable'],
   }),
-  /** Null removes the variable. */
+  /** Sets a variable, or removes it if the value is null. */
   set: defineChange({
     name: 'environment.set',
     input: z.strictObject({ name, value: z.string().min(1).max(30_000).nullable() }),

@@ -11,10 +11,13 @@ const facts = z
 
 const pathInput = z.strictObject({ path: windowsPath })
 
-/** Files and their access lists. Large files are never transferred; the agent downloads them itself. */
+/**
+ * Operations on files and their access lists. Large files are not transferred; the agent downloads them
+ * itself.
+ */
 export const fileOperations = {
   stat: defineRead({ name: 'files.stat', input: pathInput, output: atMostOne(facts), uses: ['Get-Item'] }),
-  /** The digest of a program takes seconds. */
+  /** Computes the SHA-256 of a file, which takes seconds for a program. */
   digest: defineRead({
     name: 'files.digest',
     input: pathInput,
@@ -30,30 +33,31 @@ export const fileOperations = {
     output: atMostOne(z.object({ Text: z.string() }).transform(({ Text }) => Text)),
     uses: ['Test-Path', '[IO.File]::ReadAllText'],
   }),
-  /** Writes atomically, in UTF-8 without a byte order mark. */
+  /** Writes a file atomically, in UTF-8 without a byte order mark. */
   write: defineChange({
     name: 'files.write',
     input: z.strictObject({ path: windowsPath, text: z.string().max(1_000_000) }),
     uses: ['Test-Path', '[IO.File]::WriteAllText', '[IO.File]::Replace', '[IO.File]::Move'],
   }),
   /**
-   * Moves to a path that must be free. A running program can be moved, but neither overwritten nor removed.
+   * Moves a file to a path that must not exist. A running program can be moved, but neither overwritten nor
+   * removed.
    */
   move: defineChange({
     name: 'files.move',
     input: z.strictObject({ from: windowsPath, to: windowsPath }),
     uses: ['[IO.File]::Move'],
   }),
-  /** A missing file is not an error. */
+  /** Removes a file. A missing file is not an error. */
   remove: defineChange({ name: 'files.remove', input: pathInput, uses: ['[IO.File]::Delete'] }),
-  /** The access list in SDDL. */
+  /** Returns the access list of a file in SDDL. */
   access: defineRead({
     name: 'files.access',
     input: pathInput,
     output: atMostOne(z.object({ Sddl: z.string() }).transform(({ Sddl }) => Sddl)),
     uses: ['Test-Path', 'Get-Acl'],
   }),
-  /** Sets an access list that was read before, or inheritance. Only characters of SDDL are accepted. */
+  /** Sets an access list in SDDL. The schema accepts only characters that occur in SDDL. */
   grant: defineChange({
     name: 'files.grant',
     input: z.strictObject({
@@ -69,7 +73,7 @@ export const fileOperations = {
   close: defineChange({ name: 'files.close', input: pathInput, uses: ['Get-Acl', 'Set-Acl'] }),
 }
 
-/** The access list that `close` sets; the one for directories is inherited. */
+/** Access lists that `close` sets. Files in a directory inherit that of the directory. */
 export const adminOnlySddl = {
   directory: 'O:SYG:SYD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)',
   file: 'O:SYG:SYD:PAI(A;;FA;;;SY)(A;;FA;;;BA)',

@@ -34,7 +34,7 @@ const ruleSpec = z.strictObject({
 export type WindowsFirewallRuleSpec = z.output<typeof ruleSpec>
 
 export const firewallOperations = {
-  /** Lists the rules of one group. Rules belong to the owner of their group. */
+  /** Lists the rules of one group. A group contains only rules of one owner. */
   list: defineRead({
     name: 'firewall.list',
     input: z.strictObject({ group }),
@@ -42,8 +42,8 @@ export const firewallOperations = {
     uses: ['Get-NetFirewallRule', 'Get-NetFirewallPortFilter'],
   }),
   /**
-   * Allows inbound traffic. A rule with the same name and group is replaced; one of another group belongs to
-   * others and is an error.
+   * Allows inbound traffic. Replaces a rule with the same name and group; a rule of another group with that
+   * name is an error.
    */
   put: defineChange({
     name: 'firewall.put',

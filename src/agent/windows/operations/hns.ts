@@ -3,7 +3,7 @@ import { defineChange, guid, defineRead, noInput } from './operation.ts'
 
 const optionalText = z.string().nullish()
 
-/** A network as HNS describes it, with only the properties that are used here. */
+/** A network as HNS describes it, reduced to the properties that hyperkube uses. */
 const network = z
   .object({
     ID: guid,
@@ -16,7 +16,10 @@ const network = z
   .transform((raw) => ({
     id: raw.ID,
     name: raw.Name,
-    /** overlay, l2bridge, nat, …; HNS is inconsistent about capital letters. */
+    /**
+     * Network type, for example overlay, l2bridge or nat. In lower case, because HNS is inconsistent about
+     * capital letters.
+     */
     type: raw.Type.toLowerCase(),
     managementAddress: raw.ManagementIP ?? undefined,
     adapter: raw.NetworkAdapterName ?? undefined,
@@ -40,7 +43,7 @@ const endpoint = z
     remote: raw.IsRemoteEndpoint ?? false,
   }))
 
-/** A policy list, which kube-proxy creates for a service. */
+/** A policy list. kube-proxy creates policy lists for Services. */
 const policyList = z
   .object({
     ID: guid,
@@ -49,7 +52,7 @@ const policyList = z
   })
   .transform((raw) => ({
     id: raw.ID,
-    /** The endpoints that the policies refer to. */
+    /** Ids of the endpoints that the policies refer to. */
     endpoints: (raw.References ?? []).map((reference) => reference.slice(reference.lastIndexOf('/') + 1)),
     types: (raw.Policies ?? []).map(({ Type }) => Type),
     sourceAddress: raw.Policies?.find(({ SourceVIP }) => SourceVIP)?.SourceVIP ?? undefined,
@@ -58,7 +61,8 @@ const policyList = z
 const byId = z.strictObject({ id: guid })
 
 /**
- * The first network on an adapter moves the adapter's address to a switch: connections break and come back.
+ * Spec of a network. The first network on an adapter moves the adapter's address to a virtual switch, which
+ * interrupts connections for a short time.
  */
 const networkSpec = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9.-]{0,60}$/),
@@ -75,7 +79,7 @@ export const networkOperations = {
     output: z.array(network),
     uses: ['Get-HnsNetwork'],
   }),
-  /** Creates an overlay network that survives a reboot, unlike the one of flannel. */
+  /** Creates an overlay network that survives a reboot, unlike the network that flannel creates. */
   create: defineChange({ name: 'networks.create', input: networkSpec, uses: ['HNSCall'] }),
   remove: defineChange({ name: 'networks.remove', input: byId, uses: ['HNSCall'] }),
 }

@@ -1,19 +1,21 @@
 import { z } from 'zod'
 
 /**
- * One operation of a Windows host, as data. The script returns properties under the names that Windows
- * documents; the schema maps them to ours.
+ * Describes one operation of a Windows host. The script returns properties with the names of the Windows
+ * documentation; the output schema renames them.
  */
 export interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
   /** PART.VERB, as in the script. */
   readonly name: string
   readonly input: I
   readonly output: O
-  /** Whether the operation changes the host. Reads may be repeated when no response came. */
+  /**
+   * True if the operation changes the host. Only other operations may be repeated after a missing response.
+   */
   readonly changes: boolean
-  /** The commands that it runs. Each has a row in powershell-commands.ts. */
+  /** Commands that the operation runs. Each has a row in powershell-commands.ts. */
   readonly uses: readonly string[]
-  /** Milliseconds after which the process counts as hung. */
+  /** Milliseconds after which the PowerShell process counts as hung. */
   readonly timeoutMs: number
 }
 
@@ -45,8 +47,8 @@ export function defineChange<I extends z.ZodType>(
 }
 
 /**
- * For operations with at most one result. The script always returns a list, because PowerShell does not
- * distinguish one value from a list of one.
+ * Output schema for operations with at most one result. The script always returns a list, because PowerShell
+ * does not distinguish one value from a list of one.
  */
 export function atMostOne<T extends z.ZodType>(schema: T) {
   return z
@@ -62,10 +64,10 @@ const noOutput = z
 
 export const noInput = z.strictObject({})
 
-/** HNS is inconsistent about capital letters in ids. */
+/** Lower-case id, because HNS is inconsistent about capital letters. */
 export const guid = z.guid().transform((id) => id.toLowerCase())
 
-/** An absolute path with a drive. Any other path would depend on the working directory of PowerShell. */
+/** An absolute path with a drive. Other paths would depend on the working directory of PowerShell. */
 export const windowsPath = z
   .string()
   .max(1000)

@@ -5,7 +5,7 @@ const listener = z
   .object({ LocalPort: z.int().min(0), OwningProcess: z.int().min(0) })
   .transform(({ LocalPort, OwningProcess }) => ({ port: LocalPort, process: OwningProcess }))
 
-/** Listening TCP ports, once per address. */
+/** Operations on listening TCP ports. A port is listed once for each address. */
 export const portOperations = {
   list: defineRead({
     name: 'ports.list',

@@ -18,8 +18,8 @@ export type WindowsProcess = z.output<typeof hostProcess>
 
 export const processOperations = {
   /**
-   * Lists processes whose program is below a directory. A name alone would be a guess, because anybody may
-   * have a kubelet.exe.
+   * Lists processes whose program is below a directory. A name is not enough, because other software may also
+   * run a kubelet.exe.
    */
   list: defineRead({
     name: 'processes.list',
@@ -28,8 +28,8 @@ export const processOperations = {
     uses: ['Get-CimInstance'],
   }),
   /**
-   * Ends exactly the observed process, because process ids are reused soon. A process that has ended is not
-   * an error.
+   * Ends exactly the observed process: process ids are reused, so program and start time must match too. A
+   * process that has ended is not an error.
    */
   end: defineChange({
     name: 'processes.end',

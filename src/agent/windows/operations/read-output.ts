@@ -3,8 +3,8 @@ import { HyperkubeError } from '../../../kit/errors.ts'
 import type { Operation } from './operation.ts'
 
 /**
- * Validates output and maps it to our names. Output that differs from the documentation is an error; nothing
- * is guessed.
+ * Validates output of Windows and renames its properties to those of hyperkube. Fails if the output differs
+ * from the documentation.
  */
 export function readOutput<O extends z.ZodType>(
   operation: Operation<z.ZodType, O>,

@@ -27,8 +27,8 @@ export const routeOperations = {
     uses: ['Get-NetRoute'],
   }),
   /**
-   * Adds a route until the next boot. Some are added by services at boot, which fail on routes that already
-   * exist.
+   * Adds a route that lasts until the next boot. Persistent routes would break services that add the same
+   * route at boot.
    */
   add: defineChange({
     name: 'routes.add',

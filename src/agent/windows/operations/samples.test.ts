@@ -5,8 +5,8 @@ import { serviceOperations } from './services.ts'
 import { readOutput } from './read-output.ts'
 
 /**
- * Output of real hosts, copied from the threads that are named. Values are unchanged; some properties are
- * left out. Only the first was JSON; two were PowerShell lists, one a line of kube-proxy's log.
+ * The tests of this file use output of real hosts, copied from the named threads. Values are unchanged, some
+ * properties are left out. Only the first output was JSON; the others are converted.
  */
 
 test('the switch of a node of RKE2, from github.com/rancher/rke2/issues/3925', () => {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { defineChange, defineRead } from './operation.ts'
 
-/** Characters without a special meaning to any program that receives a name. */
+/** Service names may contain only characters without a special meaning to the programs that receive them. */
 export const serviceName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
 
-/** In the order of their numbers in Windows, from 1. */
+/** Service states in the order of their Windows numbers, which start at 1. */
 export const serviceStates = [
   'Stopped',
   'Start Pending',
@@ -14,10 +14,10 @@ export const serviceStates = [
   'Pause Pending',
   'Paused',
 ] as const
-/** In the order of their numbers in Windows, from 0. */
+/** Start modes in the order of their Windows numbers, which start at 0. */
 export const startModes = ['Boot', 'System', 'Auto', 'Manual', 'Disabled'] as const
 
-/** Win32_Service, completed from the registry and Get-Service. */
+/** Properties of Win32_Service, completed from the registry and Get-Service. */
 const service = z
   .object({
     Name: z.string(),
@@ -34,7 +34,7 @@ const service = z
     name: raw.Name,
     state: raw.State,
     startMode: raw.StartMode,
-    /** 0 while the service does not run. */
+    /** 0 if the service is not running. */
     processId: raw.ProcessId,
     exitCode: raw.ExitCode,
     commandLine: raw.PathName ?? '',
@@ -44,13 +44,13 @@ const service = z
   }))
 export type ServiceState = z.output<typeof service>
 
-/** The desired service. Applying it again changes nothing. */
+/** Desired state of a service. Applying the same spec again changes nothing. */
 export const windowsServiceSpec = z.strictObject({
   name: serviceName,
   description: z.string().max(500),
   commandLine: z.string().min(1).max(8000),
   dependsOn: z.array(serviceName),
-  /** Each is NAME=VALUE. */
+  /** Environment variables, each as NAME=VALUE. */
   environment: z.array(z.string().regex(/^[^=\0]+=[^\0]*$/)),
   /** Milliseconds before the first, the second and every further restart. */
   restartAfter: z.tuple([z.int().min(0), z.int().min(0), z.int().min(0)]),
@@ -73,11 +73,13 @@ export const serviceOperations = {
     input: windowsServiceSpec,
     uses: ['Get-CimInstance', 'New-Service', 'Invoke-CimMethod', 'sc.exe', 'Set-ItemProperty'],
   }),
-  /** Only requests the start; `list` shows the result. A running service is left alone. */
+  /**
+   * Requests the start and does not wait; `list` shows the result. Does nothing if the service runs already.
+   */
   start: defineChange({ name: 'services.start', input: nameInput, uses: ['Get-Service'] }),
-  /** Also stops the services that depend on it. */
+  /** Stops a service and the services that depend on it. */
   stop: defineChange({ name: 'services.stop', input: nameInput, uses: ['Get-Service'] }),
-  /** A missing service is not an error. */
+  /** Removes a service. A missing service is not an error. */
   remove: defineChange({
     name: 'services.remove',
     input: nameInput,

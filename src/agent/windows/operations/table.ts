@@ -10,7 +10,7 @@ import { routeOperations } from './routes.ts'
 import { serviceOperations } from './services.ts'
 import { systemOperations } from './system.ts'
 
-/** All operations of a Windows host. A test checks that the script has exactly these. */
+/** All operations of a Windows host. A test checks that host.ps1 implements exactly these. */
 export const operationTable = {
   services: serviceOperations,
   networks: networkOperations,

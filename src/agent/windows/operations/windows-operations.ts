@@ -7,14 +7,14 @@ type OperationCall<T> =
     ? (input: z.input<I>, signal?: AbortSignal) => Promise<z.output<O>>
     : never
 
-/** The operations of a Windows host: one object per part of the table. */
+/** The operations of a Windows host, grouped as in `operationTable`. */
 export type WindowsOperations = {
   readonly [Part in keyof OperationTable]: {
     readonly [Verb in keyof OperationTable[Part]]: OperationCall<OperationTable[Part][Verb]>
   }
 }
 
-/** Builds the operations from a function that runs one of them on a host. */
+/** Builds the operations from a function that runs a single operation on a host. */
 export function buildWindowsOperations(run: RunOperation): WindowsOperations {
   const parts = Object.entries(operationTable).map(([part, operations]) => {
     const calls = Object.entries<Operation>(operations).map(

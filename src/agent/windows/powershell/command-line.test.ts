@@ -2,7 +2,7 @@ import { array, assert, constantFrom, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
 import { formatWindowsCommandLine } from './command-line.ts'
 
-/** Parses a command line as Windows documents CommandLineToArgvW. */
+/** Parses a command line by the documented rules of CommandLineToArgvW. */
 function parseCommandLine(line: string): string[] {
   const end = line.indexOf('"', 1)
   const args = [line.slice(1, end)]

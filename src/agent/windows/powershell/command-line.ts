@@ -1,11 +1,12 @@
 /**
- * Formats a program and its arguments as one line, which is all that Windows stores of a service. Each
- * program parses the line by the rules of CommandLineToArgvW: quotes group blanks, and backslashes are
- * special only before a quote.
+ * Formats a program and its arguments as one command line, as Windows stores it for a service. Programs split
+ * the line by the rules of CommandLineToArgvW: quotes group blanks, and backslashes are special only before a
+ * quote.
  */
 export function formatWindowsCommandLine(program: string, args: readonly string[]): string {
   if (program.includes('"')) throw new Error('no file of Windows has a quote in its name')
-  // Nothing inside the program path is special. It is always quoted, or Windows would try C:\Program first.
+  // The path needs quotes, or Windows would try C:\Program first. Characters inside the path need no
+  // escaping.
   return [`"${program}"`, ...args.map(quoteArgument)].join(' ')
 }
 

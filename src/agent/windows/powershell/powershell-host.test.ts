@@ -6,10 +6,10 @@ import { readHostScript } from './script.ts'
 
 const script = await readHostScript()
 
-/** A host whose PowerShell fails on its nth request. */
+/** Creates a host whose PowerShell fails on request number `at`. */
 function hostWith(fault: string, at = 1): PowerShellHost {
   const fake = join(import.meta.dirname, '../../../../lab/windows/simulator/fake-powershell.ts')
-  // Long enough for a busy machine, except where no response ever comes.
+  // The timeout is long enough for a busy machine. It is short only for `hang`, where no response comes.
   const timeoutMs = fault !== 'hang' ? 30_000 : at === 1 ? 50 : 1000
   return powershellHost({ script, argv: [process.execPath, fake, fault, String(at)], timeoutMs })
 }

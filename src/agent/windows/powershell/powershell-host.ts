@@ -11,30 +11,30 @@ import { powershellArguments } from './script.ts'
 
 export interface PowerShellOptions {
   readonly script: string
-  /** A program to run instead of the host's PowerShell. */
+  /** Command to run instead of the host's PowerShell. */
   readonly argv?: Argv
-  /** Milliseconds that replace the timeout of each operation. */
+  /** Replaces the timeout of all operations, in milliseconds. */
   readonly timeoutMs?: number
-  /** Ends operations whose caller passes no signal of its own. */
+  /** Used for operations whose caller passes no signal. */
   readonly signal?: AbortSignal
 }
 
 export interface PowerShellHost extends AsyncDisposable {
   readonly host: WindowsOperations
-  /** Number of processes started so far. */
+  /** Number of PowerShell processes that were started so far. */
   readonly processes: number
 }
 
-/** Windows PowerShell at its fixed path. PATH could lead to another program. */
+/** Command for Windows PowerShell at its fixed path, because PATH could lead to another program. */
 export function powershellArgv(systemRoot: string): Argv {
   const program = win32.join(systemRoot, 'System32', 'WindowsPowerShell', 'v1.0', 'powershell.exe')
   return [program, ...powershellArguments]
 }
 
 /**
- * A Windows host through one PowerShell process, which lives until it misbehaves. Operations run one at a
- * time. A failed read is repeated once with a new process. After a failed change the result is unknown, so
- * the caller has to observe the host.
+ * Runs operations in one PowerShell process, one at a time, and replaces the process after a failure. A
+ * failed read is repeated once with a new process. After a failed change the result is unknown, so the caller
+ * must observe the host.
  */
 export function powershellHost({
   script,
@@ -91,7 +91,7 @@ export function powershellHost({
   }
 }
 
-/** Whether the process failed, rather than the operation. */
+/** True if the PowerShell process failed, not the operation. */
 function isSessionError(error: unknown): error is HyperkubeError {
   return ['POWERSHELL_ENDED', 'POWERSHELL_TIMEOUT', 'POWERSHELL_INVALID_OUTPUT'].some((code) =>
     hasCode(error, code),

@@ -12,12 +12,12 @@ const blocks = new Map(
     ([, name = '', body = '']) => [name, body] as const,
   ),
 )
-/** Functions that the script defines. */
+/** Names of the functions that the script defines. */
 const own = new Set([...script.matchAll(/^function ([A-Za-z-]+)/gm)].map(([, name = '']) => name))
 
 /**
- * The commands in a piece of the script: Verb-Noun, program.exe and methods of .NET classes that touch the
- * machine.
+ * Lists the commands in a part of the script: Verb-Noun commands, .exe programs and .NET methods that access
+ * the machine.
  */
 function commandsIn(text: string): string[] {
   const found = [
@@ -42,7 +42,7 @@ test('every command of the script has been reviewed, and every review is of one'
   const used = new Set(allOperations.flatMap(({ uses }) => uses))
   expect(Object.keys(powershellCommands).toSorted()).toEqual([...used].toSorted())
   for (const block of blocks.values()) expect(block.includes('# HNSCall')).toBe(block.includes('Invoke-Hns '))
-  // Code outside of operations does not touch the host.
+  // Code outside the operations does not access the host.
   const outside = script.replaceAll(/^\$operations\['[a-z.]+'\] = \{\n.*?^\}/gms, '')
   expect(commandsIn(outside.replaceAll(/^#.*$/gm, ''))).toEqual([])
 })
@@ -58,8 +58,8 @@ test('the script never runs what a value says', () => {
   expect(script).not.toMatch(
     /Invoke-Expression|\biex\b|AddScript|InvokeScript|NewScriptBlock|\[scriptblock\]/i,
   )
-  // Double-quoted strings are expanded. The quotes of the one C# declaration are inside single-quoted
-  // strings.
+  // Double-quoted strings are expanded, so the script must not contain any. The only double quotes are in a
+  // C# declaration inside single-quoted strings.
   expect(script.replaceAll(/'[^'\n]*'/g, '').replaceAll(/#.*$/gm, '')).not.toContain('"')
   expect(script).not.toMatch(/-Filter\b/)
 })

@@ -2,16 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { getAsset, isSea } from 'node:sea'
 
-/** Asset name in the executable. */
+/** Name of the script asset in the executable. */
 const asset = 'host.ps1'
 
-/** The script from the repository. It is constant and the only code that PowerShell ever runs. */
+/** Reads the script host.ps1. It is constant and the only code that PowerShell runs. */
 export async function readHostScript(): Promise<string> {
   return isSea() ? getAsset(asset, 'utf8') : readFile(join(import.meta.dirname, asset), 'utf8')
 }
 
 /**
- * Arguments of Windows PowerShell. `-Command -` reads commands from stdin line by line and writes no prompts.
+ * Arguments of Windows PowerShell. With `-Command -` it reads commands from stdin line by line and writes no
+ * prompts.
  */
 export const powershellArguments: readonly string[] = [
   '-NoLogo',
@@ -26,8 +27,8 @@ export const powershellArguments: readonly string[] = [
 ]
 
 /**
- * The first line, which defines the script. Between its quotes are only letters, digits, + / and =, so
- * nothing can end them. The script is never a file, where it could be changed.
+ * Formats the first line, which defines the script. Base64 contains no quotes, so the script cannot end the
+ * quoted string. The script is never written to a file, where it could be changed.
  */
 export function formatOpeningLine(script: string): string {
   return `. ([scriptblock]::Create([Text.Encoding]::UTF8.GetString([Convert]::FromBase64String('${base64(script)}'))))\n`
@@ -39,7 +40,7 @@ export interface ScriptRequest {
   readonly input: unknown
 }
 
-/** Formats a request. Its content travels as data, never as code. */
+/** Formats a request. Its content is passed as data, never as code. */
 export function formatRequestLine(request: ScriptRequest): string {
   return `Invoke-HyperkubeRequest '${base64(JSON.stringify(request))}'\n`
 }

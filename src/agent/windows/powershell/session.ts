@@ -18,7 +18,10 @@ type ScriptResponse = z.output<typeof scriptResponse>
 
 const linePrefix = 'hyperkube '
 
-/** Parses a line: `nothing` for an empty line, `invalid-output` for a line that the script did not write. */
+/**
+ * Parses a line of output. Returns `nothing` for an empty line and `invalid-output` for a line that the
+ * script did not write.
+ */
 function parseScriptResponse(line: string): ScriptResponse | 'nothing' | 'invalid-output' {
   const text = line.trim()
   if (text === '') return 'nothing'
@@ -31,14 +34,23 @@ function parseScriptResponse(line: string): ScriptResponse | 'nothing' | 'invali
   }
 }
 
-/** More than all networks and policies of a host need. A longer line does not come from the script. */
+/**
+ * Maximum line length, more than all networks and policies of a host need. A longer line does not come from
+ * the script.
+ */
 const maxLineLength = 16 * 2 ** 20
-/** Windows loads modules, compiles, and a virus scanner checks everything. */
+/**
+ * Milliseconds until PowerShell must be ready. A start is slow because modules are loaded, code is compiled
+ * and virus scanners check files.
+ */
 const startTimeoutMs = 60_000
 
 /** One PowerShell process. Unexpected output ends the session. */
 export interface PowerShellSession {
-  /** Rejects when the process ends, times out or writes something unexpected. The session is then over. */
+  /**
+   * Sends a request. Rejects if the process ends, times out or writes unexpected output; the session is then
+   * over.
+   */
   send(request: ScriptRequest, timeoutMs: number, signal?: AbortSignal): Promise<ScriptResponse>
   readonly failed: boolean
   end(): Promise<void>
@@ -50,7 +62,7 @@ interface PendingRequest {
   readonly reject: (error: Error) => void
 }
 
-/** Starts the process and waits until the script reports that it is loaded. */
+/** Starts a PowerShell process and waits until the script reports that it is loaded. */
 export async function startPowerShell(
   argv: Argv,
   script: string,
@@ -74,7 +86,7 @@ export async function startPowerShell(
   child.once('close', (code) =>
     fail('POWERSHELL_ENDED', `PowerShell ended by itself with ${code ?? 'no code'}${readStderr()}`),
   )
-  // The `close` event reports a process that has ended.
+  // Write errors are ignored, because the `close` event reports that the process has ended.
   child.stdin.on('error', () => undefined)
   onLines(child, (line) => {
     const response = line === undefined ? 'invalid-output' : parseScriptResponse(line)
@@ -100,7 +112,8 @@ export async function startPowerShell(
         fail('POWERSHELL_TIMEOUT', `PowerShell has said nothing for ${timeoutMs / 1000} s${readStderr()}`),
       timeoutMs,
     )
-    // The operation may still complete. A process whose response is not awaited cannot take another request.
+    // The operation may still complete, and its late response would be taken for that of the next request.
+    // The process is therefore ended.
     const abandon = (): void => fail('POWERSHELL_ENDED', 'the caller stopped waiting for PowerShell')
     abort?.addEventListener('abort', abandon, { once: true })
     try {
@@ -138,7 +151,7 @@ export async function startPowerShell(
   }
 }
 
-/** Splits output into lines; calls `onLine` without a line if one is longer than any response. */
+/** Calls `onLine` for each line of output, and without a line if a line exceeds `maxLineLength`. */
 function onLines(child: ChildProcess, onLine: (line: string | undefined) => void): void {
   let rest = ''
   child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
@@ -149,7 +162,7 @@ function onLines(child: ChildProcess, onLine: (line: string | undefined) => void
   })
 }
 
-/** Returns the last output on stderr, for error messages. */
+/** Returns a function that returns the last output on stderr, for error messages. */
 function captureStderr(child: ChildProcess): () => string {
   let stderr = ''
   child.stderr?.setEncoding('utf8').on('data', (piece: string) => {

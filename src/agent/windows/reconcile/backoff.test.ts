@@ -12,7 +12,7 @@ import type { ReconcileStep } from './step.ts'
 
 const start: ReconcileStep = { do: 'start', role: 'flanneld', basis: '' }
 
-/** Delays after each of some attempts, in seconds. */
+/** Returns the delays after the first `tries` attempts, in seconds. */
 function listDelays(backoff: typeof defaultBackoff, step: ReconcileStep, tries: number): number[] {
   let [state, now] = [emptyReconcileState, 1_000_000]
   return Array.from({ length: tries }, () => {

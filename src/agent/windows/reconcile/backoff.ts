@@ -2,26 +2,29 @@ import type { StepAttempt, ReconcileState } from './worker-observation.ts'
 import { type ReconcileStep, formatStepKey } from './step.ts'
 import type { WorkerRole } from './worker-spec.ts'
 
-/** How soon a step is repeated. */
+/** Delays between attempts of the same step. */
 export interface StepBackoff {
   readonly name: 'usual' | 'seed'
-  /** Milliseconds after the first, the second and every further attempt. */
+  /**
+   * Milliseconds to wait after the first, second, … attempt. The last value also applies to all further
+   * attempts.
+   */
   readonly delays: readonly number[]
-  /** Policies that replace these delays when a program is started. */
+  /** Policies that replace `delays` for starts of these programs. */
   readonly startPolicies: Readonly<Partial<Record<WorkerRole, StartPolicy>>>
-  /** Number of failed starts after which the connection to the API is reopened. */
+  /** Number of failed starts after which the connection to the API is reopened, if any. */
   readonly reopenAfter: number | undefined
 }
 
 /** A series of attempts to start a program. */
 export interface StartPolicy {
-  /** Milliseconds after each attempt. After the last one the series begins again. */
+  /** Milliseconds to wait after each attempt. After the last attempt the series begins again. */
   readonly delays: readonly number[]
-  /** Milliseconds after the last attempt until the program is reported as given up. */
+  /** Milliseconds after the last attempt at which the program is reported as given up. */
   readonly giveUpAfter: number
 }
 
-/** Runs a new step at once, then repeats it at growing intervals. */
+/** A new step runs at once and is then repeated at growing intervals. */
 export const defaultBackoff: StepBackoff = {
   name: 'usual',
   delays: [5000, 10_000, 20_000, 40_000, 80_000, 120_000],
@@ -30,7 +33,8 @@ export const defaultBackoff: StepBackoff = {
 }
 
 /**
- * Six attempts at a fixed interval, then a pause of the length after which the script would have run again.
+ * Six attempts at a fixed interval, then a pause of two minutes, after which the original script was run
+ * again.
  */
 function sixAttempts(seconds: number): StartPolicy {
   const delay = seconds * 1000
@@ -38,8 +42,8 @@ function sixAttempts(seconds: number): StartPolicy {
 }
 
 /**
- * The policy of the original script: it reopens the connection to the API when three attempts are left and
- * reports when none is left.
+ * Backoff of the original script: it reopened the connection to the API when three attempts were left, and
+ * reported when all had failed.
  */
 export const legacyScriptBackoff: StepBackoff = {
   ...defaultBackoff,
@@ -53,7 +57,7 @@ export const stepBackoffs = { usual: defaultBackoff, seed: legacyScriptBackoff }
   StepBackoff
 >
 
-/** After this time without an attempt a step counts as new. */
+/** Milliseconds without an attempt after which a step counts as new. */
 export const forgetAfterMs = 600_000
 
 export interface BackoffContext {
@@ -61,7 +65,7 @@ export interface BackoffContext {
   readonly backoff?: StepBackoff
 }
 
-/** The time at which a step may be taken again. */
+/** Returns the earliest time of the next attempt of a step. */
 export function findNextAttemptTime(
   { state, backoff = defaultBackoff }: BackoffContext,
   step: ReconcileStep,
@@ -76,7 +80,7 @@ export function findNextAttemptTime(
   return previous.last + ((startPolicy ?? backoff.delays)[attempt - 1] ?? 0)
 }
 
-/** The step that reports that all starts of a series failed. */
+/** Returns the step that reports a failed series of starts, if that report is due. */
 export function findGiveUpStep(
   { state, backoff = defaultBackoff, now }: BackoffContext & { readonly now: number },
   step: ReconcileStep,
@@ -93,7 +97,7 @@ export function findGiveUpStep(
   return unlessTakenSince(state, previous, { do: 'give-up', role: step.role })
 }
 
-/** Returns the step unless it was taken after the previous attempt. */
+/** Returns the step unless it was already taken after the last recorded attempt. */
 function unlessTakenSince(
   state: BackoffContext['state'],
   { last }: StepAttempt,
@@ -102,7 +106,7 @@ function unlessTakenSince(
   return (state.tries[formatStepKey(step)]?.last ?? -1) >= last ? undefined : step
 }
 
-/** The step that comes before a start after so many failed attempts. */
+/** Returns the `reopen` step if the number of failed starts requires it before the next start. */
 export function findReopenStep(
   { state, backoff = defaultBackoff }: BackoffContext,
   step: ReconcileStep,
@@ -115,12 +119,12 @@ export function findReopenStep(
   return unlessTakenSince(state, previous, { do: 'reopen', role: step.role })
 }
 
-/** Maps a growing count to 1..max, again and again. */
+/** Maps a growing count to the repeating sequence 1 to max. */
 function wrapCount(count: number, max: number): number {
   return ((count - 1) % max) + 1
 }
 
-/** Records a step before it is tried, so that an agent that crashes does not retry at once. */
+/** Records an attempt. This is done before the attempt, so a crashed agent does not retry at once. */
 export function recordAttempt(state: ReconcileState, step: ReconcileStep, now: number): ReconcileState {
   const recent = Object.entries(state.tries).filter(([, { last }]) => now - last < forgetAfterMs)
   const tries: Record<string, StepAttempt> = Object.fromEntries(recent)

@@ -12,15 +12,15 @@ import { reconcileService } from './reconcile-service.ts'
 import type { ReconcileStep } from './step.ts'
 import type { ReconcileContext, DesiredSteps } from './desired-steps.ts'
 
-/** The next step, or what to wait for; `well` if the worker matches its spec. */
+/** The next step, the reason to wait, or `healthy` if the worker matches its spec. */
 export type ReconcileDecision =
   | { readonly kind: 'step'; readonly step: ReconcileStep }
   | { readonly kind: 'wait'; readonly reason: string }
   | { readonly kind: 'healthy' }
 
 /**
- * Returns the next step towards a working worker, in dependency order. The function is pure, so tests can try
- * any sequence of events in memory.
+ * Returns the next step towards a working worker, in dependency order. This is a pure function, so tests can
+ * simulate any sequence of events.
  */
 export function decideNextStep(context: ReconcileContext): ReconcileDecision {
   let backoffReason: string | undefined
@@ -44,7 +44,8 @@ function* desiredSteps(context: ReconcileContext): DesiredSteps {
   yield* reconcileService(context, 'containerd', [])
   yield* reconcileService(context, 'kubelet', [])
   const { overlay, services } = context.spec
-  // Another network plugin starts kube-proxy with the arguments that it needs.
+  // Without an overlay another network plugin manages the pod network, so kube-proxy has no dependencies
+  // here.
   if (overlay === undefined) yield* reconcileService(context, 'kube-proxy', [])
   else if (services.flanneld !== undefined) yield* reconcilePodNetwork(context, overlay)
 }

@@ -3,21 +3,21 @@ import type { WorkerObservation, ReconcileState } from './worker-observation.ts'
 import type { ReconcileStep } from './step.ts'
 import type { WorkerSpec } from './worker-spec.ts'
 
-/** The data on which the next step is decided. */
+/** Input for the decision about the next step. */
 export interface ReconcileContext {
   readonly spec: WorkerSpec
   readonly observed: WorkerObservation
   readonly state: ReconcileState
   readonly now: number
-  /** The default backoff unless another was chosen. */
+  /** If undefined, the default backoff applies. */
   readonly backoff?: StepBackoff
 }
 
 export type DesiredStep =
-  /** A blocking step that is in its backoff keeps all later steps waiting. */
+  /** If a blocking step must wait for its backoff, all later steps wait too. */
   | { readonly step: ReconcileStep; readonly blocking: boolean }
-  /** Only waiting is left; later steps are not considered. */
+  /** The worker must wait for this condition; later steps are not considered. */
   | { readonly wait: string }
 
-/** Desired steps for a host, in order. */
+/** Steps that a host needs, in order. */
 export type DesiredSteps = Generator<DesiredStep, void>

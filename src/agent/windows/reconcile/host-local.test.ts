@@ -11,7 +11,10 @@ const config = z.object({
   ipam: z.object({ dataDir: z.string(), ranges: z.array(z.array(z.object({ subnet: z.string() }))) }),
 })
 
-/** Acts like host-local on its data directory and refuses a second address for the same owner. */
+/**
+ * Fake of host-local that uses a data directory in the same way and refuses a second address for the same
+ * owner.
+ */
 const plugin: HostLocalOptions['run'] = async (_argv, { env = {}, input }) => {
   const { name, ipam } = config.parse(JSON.parse(String(input)))
   const networkDirectory = join(ipam.dataDir, name)
@@ -43,7 +46,7 @@ test('an address is taken once, is found again by its owner, and goes', async ()
     await addresses.release(network)
     expect(await addresses.reserve(network, '10.244.3.0/24')).toBe('10.244.3.2')
     expect(await addresses.reserve(network, '10.244.3.0/24')).toBe('10.244.3.2')
-    // Reservations of pods are in the same directory.
+    // Reservations of pods are in the same directory and must be ignored.
     await writeFile(join(dataDirectory, network, '10.244.3.3'), 'some-pod\r\neth0')
     expect(await addresses.findReserved(network)).toBe('10.244.3.2')
     await addresses.release(network)

@@ -7,25 +7,25 @@ import { join } from '../../host/host-path.ts'
 import type { SourceAddresses } from './reconcile-deps.ts'
 
 export interface HostLocalOptions {
-  /** Path of host-local; the other plugins are in the same directory. */
+  /** Path of the host-local program. */
   readonly program: string
   readonly plugins: string
   /**
-   * Data directory of host-local with one directory per network. It must be the one in the CNI configuration
-   * of pods.
+   * Data directory of host-local, with one directory per network. The CNI configuration of pods must use the
+   * same directory.
    */
   readonly dataDirectory: string
   readonly run: (argv: Argv, options: CommandOptions) => Promise<CommandResult>
 }
 
-/** Owner of kube-proxy's reservation. A reserved address is never given to a pod. */
+/** Owner under which kube-proxy's address is reserved. host-local gives a reserved address to no pod. */
 const owner = { CNI_CONTAINERID: 'kube-proxy', CNI_IFNAME: 'source-vip', CNI_NETNS: 'kube-proxy' }
 
 const addResult = z.object({ ips: z.array(z.object({ address: z.cidrv4() })).length(1) })
 
 /**
- * Reserves addresses with host-local itself, because only host-local knows which are free. It refuses a
- * second address for the same owner.
+ * Reserves addresses by running host-local, because only host-local knows which addresses are free.
+ * host-local refuses a second address for the same owner.
  */
 export function hostLocalAddresses({
   program,
@@ -69,7 +69,7 @@ export function hostLocalAddresses({
     },
     async release(network) {
       const known = await findReserved(network)
-      // host-local finds the reservation by its owner, so any subnet will do.
+      // host-local finds a reservation by its owner, so the subnet does not matter.
       if (known !== undefined) await runPlugin('DEL', network, known.replace(/\.\d+$/, '.0/24'))
     },
   }

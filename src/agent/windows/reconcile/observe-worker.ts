@@ -13,7 +13,7 @@ import {
   type WorkerSpec,
 } from './worker-spec.ts'
 
-/** Observes a host once and returns the observation with the state to keep. */
+/** Observes a host once. Also returns the updated state, which the caller must keep. */
 export async function observeWorker(
   deps: ReconcileDeps,
   spec: WorkerSpec,
@@ -59,7 +59,9 @@ export async function observeWorker(
     }
   }
 
-  /** Reuses the known digest of a file whose size and modification time have not changed. */
+  /**
+   * Computes the digest of a file, or reuses the known one if size and modification time have not changed.
+   */
   async function readDigest(path: string): Promise<string | undefined> {
     const facts = await host.files.stat({ path })
     if (facts?.kind !== 'file') return undefined
@@ -76,7 +78,10 @@ async function listReadyRoles(deps: ReconcileDeps, spec: WorkerSpec): Promise<re
   return (await Promise.all(results)).flat()
 }
 
-/** Lists programs before their runners. A process whose runner is then missing has really lost it. */
+/**
+ * Lists programs before their wrappers. A program without a wrapper in the result is therefore really
+ * orphaned, and was not started between the two listings.
+ */
 async function listServiceProcesses(
   host: WindowsOperations,
   services: readonly WorkerServiceSpec[],
@@ -90,7 +95,10 @@ async function listServiceProcesses(
   return found
 }
 
-/** Services that do not run or are not ready. Only these are inspected, because listing processes is slow. */
+/**
+ * Returns the services that do not run or are not ready. Only their processes are listed, because that is
+ * slow.
+ */
 function listSuspectServices(
   spec: WorkerSpec,
   services: WorkerObservation['services'],

@@ -19,8 +19,8 @@ import { reconcileOnce } from './reconcile-once.ts'
 import { type NodeRole, type WorkerRole, nodeRoles } from './worker-spec.ts'
 
 /**
- * The bugs of hyperkube.ps1 of 2018 by number, and proof that this code has none of them. Number 9, two names
- * for one node, is about plans: src/plan/windows/old-bugs.test.ts.
+ * The tests of this file prove that the numbered bugs of the script hyperkube.ps1 (2018) are gone. Bug 9, two
+ * names for one node, is tested in src/plan/windows/old-bugs.test.ts.
  */
 
 async function createHealthyWorker(): Promise<Scenario> {
@@ -30,7 +30,7 @@ async function createHealthyWorker(): Promise<Scenario> {
   return scenario
 }
 
-/** Stops services for good: the service manager does not restart them. */
+/** Stops services such that the service manager does not restart them. */
 function stopForGood(machine: Machine, ...stoppedRoles: readonly NodeRole[]): void {
   for (const role of stoppedRoles) {
     injectFault(machine, { name: 'killed-process', role })
@@ -47,7 +47,7 @@ test('bug 1: a live process counted as healthy, and the number of attempts was r
     scenario.state = end.state
     advance(worker.machine, 5000)
   }
-  // The kubelet runs and reports that it is not healthy, so nothing that needs it is started.
+  // The kubelet runs but is not healthy, so services that depend on it are not started.
   expect(worker.machine.services.get('kubelet')?.state).toBe('Running')
   expect(listStarts(scenario)).toEqual(['containerd', 'kubelet'])
   expect(defaultBackoff.delays).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 120_000])
@@ -56,7 +56,7 @@ test('bug 1: a live process counted as healthy, and the number of attempts was r
 test.each(nodeRoles)('bug 2: what happens when %s fails for the last time was undefined', async (role) => {
   const scenario = await createHealthyWorker()
   const { machine } = scenario.worker
-  // The service ends after every start. It is retried at growing intervals and never given up.
+  // The service ends after every start. It is started again at growing intervals, without end.
   const times: number[] = []
   for (let count = 0; count < 240; count++) {
     if (machine.services.get(role)?.state !== 'Stopped') stopForGood(machine, role)
@@ -169,7 +169,7 @@ test('bug 12: when the agent stopped, it took all of the node and all containers
   const scenario = await createHealthyWorker()
   const { machine } = scenario.worker
   const before = nodeRoles.map((role) => findProcess(machine, role))
-  // No agent runs for an hour. Then another one starts with the state of the previous one.
+  // The agent is down for an hour. The next agent starts with its state.
   advance(machine, 3_600_000)
   const next: Scenario = { ...scenario, steps: 0 }
   await runUntilHealthy(next)
@@ -201,7 +201,7 @@ test('bug 13: programs were deleted before there were new ones', async () => {
   }
   expect(findFile(machine, path)?.content.toString()).toBe('the program kubelet')
   expect(findProcess(machine, 'kubelet')).toBe(running)
-  // A host that reboots meanwhile still works as a node.
+  // After a reboot at this point the host still works as a node.
   injectFault(machine, { name: 'reboot', role: 'kubelet' })
   for (let count = 0; count < 40; count++) {
     const end = await reconcileOnce(offline, newer, scenario.state, async () => undefined)

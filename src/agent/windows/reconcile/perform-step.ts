@@ -3,7 +3,7 @@ import { buildProgramPaths } from './replace-program.ts'
 import type { ReconcileStep } from './step.ts'
 import type { WorkerRole, WorkerServiceSpec, WorkerSpec } from './worker-spec.ts'
 
-/** Performs one step. The next observation shows whether it was enough. */
+/** Performs one step. The next observation shows whether it succeeded. */
 export async function performReconcileStep(
   deps: ReconcileDeps,
   spec: WorkerSpec,

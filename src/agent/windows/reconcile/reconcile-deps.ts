@@ -6,23 +6,25 @@ import type { WorkerRole, WorkerServiceSpec } from './worker-spec.ts'
 export interface ReconcileDeps {
   readonly host: WindowsOperations
   readonly clock: Pick<Clock, 'now'>
-  /** Ends a round between two steps. The signal of the host ends the operation in progress. */
+  /**
+   * Ends a round between two steps. An operation in progress is ended by the signal of the host operations.
+   */
   readonly signal: AbortSignal
-  /** Whether a program reports that it is healthy. */
+  /** Returns true if a program reports that it is healthy. */
   isReady(role: WorkerRole): Promise<boolean>
-  /** Roles that failed their probes often enough to count as unhealthy, if the caller counts failures. */
+  /** Running programs that count as unhealthy; undefined if the caller does not count failed probes. */
   readonly unhealthy?: ReadonlySet<WorkerRole>
-  /** Pod subnet of the host from its Node; undefined while it cannot be read. */
+  /** Reads the pod subnet of the host from its Node. Returns undefined while this is not possible. */
   subnet(): Promise<string | undefined>
   readonly addresses: SourceAddresses
-  /** Writes a complete copy of a program to a path. The caller checks the digest. */
+  /** Writes a complete copy of a program to a path. The caller of `fetch` checks the digest. */
   fetch(program: WorkerServiceSpec['program'], to: string): Promise<void>
 }
 
-/** Source address of kube-proxy, reserved in the store of host-local. */
+/** Manages the source address of kube-proxy, which is reserved in the store of host-local. */
 export interface SourceAddresses {
   findReserved(network: string): Promise<string | undefined>
-  /** Returns the same address as long as it is reserved. */
+  /** Reserves an address, or returns the one that is already reserved. */
   reserve(network: string, subnet: string): Promise<string>
   release(network: string): Promise<void>
 }

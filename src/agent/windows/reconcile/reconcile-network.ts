@@ -8,12 +8,15 @@ import type { WorkerSpec } from './worker-spec.ts'
 
 export type Overlay = NonNullable<WorkerSpec['overlay']>
 
-/** How long flannel may take to create its network. Waiting for the adapter alone takes most of a minute. */
+/**
+ * Milliseconds that flannel may take to create its network. Waiting for the adapter alone takes almost a
+ * minute.
+ */
 export const networkTimeoutMs = 90_000
 
 /**
- * The adapter that has the host's address. Its name is ignored, because the address moves when a switch is
- * created.
+ * Finds the adapter that has the host's address. The adapter's name is ignored, because the address moves to
+ * another adapter when a switch is created.
  */
 export function findAdapter({ address }: WorkerSpec, { adapters }: WorkerObservation): Adapter | undefined {
   return adapters.find(({ up, addresses }) => up && addresses.some((one) => one.address === address))
@@ -35,8 +38,8 @@ export function* reconcileMetadataRoutes({ spec, observed }: ReconcileContext): 
 }
 
 /**
- * The first network on an adapter breaks connections. Hyperkube therefore creates one network once and keeps
- * it.
+ * Creates the network that keeps the virtual switch. The first network on an adapter breaks connections, so
+ * hyperkube creates this one once and keeps it.
  */
 export function* reconcileSwitch(
   { spec, observed }: ReconcileContext,
@@ -55,7 +58,7 @@ export function* reconcileSwitch(
 }
 
 /**
- * The physical adapter below the switch. A switch takes the address and is named after its adapter: vEthernet
+ * Finds the physical adapter. A switch takes over its address and is named after it, for example vEthernet
  * (Ethernet).
  */
 function findPhysicalAdapter(spec: WorkerSpec, observed: WorkerObservation): string | undefined {
@@ -66,8 +69,8 @@ function findPhysicalAdapter(spec: WorkerSpec, observed: WorkerObservation): str
 }
 
 /**
- * Removes a network of the wrong type. Flannel does not check the type of an existing network, so flanneld
- * must stop first, or it never creates another.
+ * Removes a network of the wrong type. Flannel reuses a network without checking its type, so flanneld must
+ * stop first.
  */
 export function* reconcileNetworkType(
   context: ReconcileContext,
@@ -95,7 +98,7 @@ export function* waitForNetwork(
   yield { wait: `flannel to make the network ${name}` }
 }
 
-/** Reserves the source address where pods get theirs. Otherwise a pod could get the same address. */
+/** Reserves the source address in the same IPAM store as pod addresses, so it is never given to a pod. */
 export function* reconcileSourceAddress({ observed }: ReconcileContext, network: HnsNetwork): DesiredSteps {
   const [subnet] = network.subnets
   if (subnet === undefined) yield { wait: 'the network to have a subnet' }
@@ -103,7 +106,7 @@ export function* reconcileSourceAddress({ observed }: ReconcileContext, network:
   else if (!isInSubnet(observed.sourceAddress, subnet)) yield { step: { do: 'release' }, blocking: true }
 }
 
-/** Whether an address is in a subnet such as 10.244.3.0/24. */
+/** True if an address is in a subnet such as 10.244.3.0/24. */
 export function isInSubnet(address: string, subnet: string): boolean {
   const [network = '', prefix = ''] = subnet.split('/')
   const list = new BlockList()

@@ -7,30 +7,30 @@ import type { WorkerObservation, ReconcileState } from './worker-observation.ts'
 import type { ReconcileStep } from './step.ts'
 import type { WorkerSpec } from './worker-spec.ts'
 
-/** Limit of steps per round, so that every round ends. */
+/** Maximum number of steps in a round, so every round ends. */
 const maxSteps = 20
 
 export interface ReconcileResult {
   /** The last observation. */
   readonly observed: WorkerObservation
   readonly state: ReconcileState
-  /** What the round waits for at its end; `well` if nothing was left to do. */
+  /** The reason to wait at the end of the round, or `healthy` if nothing was left to do. */
   readonly decision: Exclude<ReconcileDecision, { readonly kind: 'step' }>
   readonly steps: readonly { readonly step: ReconcileStep; readonly error?: unknown }[]
 }
 
-/** Saves the state, before each step and after each start. */
+/** Saves the state. Called before each step and after each start. */
 export type SaveReconcileState = (state: ReconcileState) => Promise<void>
 
 export interface ReconcileOptions {
   readonly backoff?: StepBackoff
-  /** Performs a step; the caller may report it. */
+  /** Performs a step. Callers pass their own function to report steps. */
   readonly runStep?: (step: ReconcileStep) => Promise<void>
 }
 
 /**
- * Observes and performs steps until only waiting is left. A failed observation ends the round; the next round
- * tries again.
+ * Observes and performs steps in turn until no step is due. A failed observation ends the round; the next
+ * round tries again.
  */
 export async function reconcileOnce(
   deps: ReconcileDeps,
@@ -74,7 +74,10 @@ export async function reconcileOnce(
   }
 }
 
-/** A failed step is retried after its backoff. Other steps continue meanwhile. */
+/**
+ * Returns the error of a failed step, which is retried after its backoff. The round continues with other
+ * steps.
+ */
 async function tryStep(work: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
   try {
     await work()

@@ -6,13 +6,13 @@ import { buildProgramPaths, listReplaceSteps } from './replace-program.ts'
 import type { ReconcileContext, DesiredSteps } from './desired-steps.ts'
 import type { WorkerRole } from './worker-spec.ts'
 
-/** How long a service may take to stop. */
+/** Milliseconds that a service may take to stop. */
 export const stopTimeoutMs = 60_000
 
 /**
- * Brings a service to its spec: its program is installed, it runs, and it was started on the current versions
- * of its dependencies. While its program is being replaced, a running service is left alone: it might not
- * start again.
+ * Reconciles a service: its program is installed, it runs, and it was started with the current versions of
+ * its dependencies. A running service is not restarted while its program is being replaced, because it might
+ * not start again.
  */
 export function* reconcileService(
   context: ReconcileContext,
@@ -44,17 +44,19 @@ export function* reconcileService(
   if (!observed.ready.has(role) && !notAwaited.has(role)) yield { wait: `${role} to be healthy` }
 }
 
-/** How long after its start a program may report that it is unhealthy, in milliseconds. */
+/** Milliseconds after its start in which a program may be unhealthy. */
 export const startupGraceMs = 90_000
 
-/** The process is alive and has been unhealthy for long. Nothing else would restart it. */
+/**
+ * True if the process runs but has been unhealthy for too long. Only hyperkube would restart such a process.
+ */
 function isHung({ observed, state, now }: ReconcileContext, role: WorkerRole): boolean {
   return observed.unhealthy.has(role) && now - (state.started[role]?.at ?? 0) > startupGraceMs
 }
 
 /**
- * Roles that no other step waits for: kube-proxy comes last, and apiserver-proxy works as soon as it runs.
- * Healing checks their health.
+ * Roles that other steps do not wait for: kube-proxy comes last, and apiserver-proxy works as soon as it
+ * runs. Healing checks their health.
  */
 const notAwaited: ReadonlySet<WorkerRole> = new Set(['apiserver-proxy', 'kube-proxy'])
 
@@ -68,8 +70,8 @@ function matchesSpec(existing: ServiceState, spec: WindowsServiceSpec): boolean 
 }
 
 /**
- * A program whose runner was killed: it holds the port and the files that the next one needs. Runners are
- * listed after programs, so a program that has just been started does not count as an orphan.
+ * Finds a program whose wrapper was killed. It still holds the port and the files that the next process
+ * needs.
  */
 function findOrphan(
   { processes }: ReconcileContext['observed'],
@@ -77,7 +79,7 @@ function findOrphan(
   path: string,
 ): WindowsProcess | undefined {
   if (isSamePath(parseProgramPath({ commandLine }), path)) return undefined
-  // The process keeps running from wherever its file was moved.
+  // A process keeps running when its file is moved, so all three paths are possible.
   const { staged, previous } = buildProgramPaths({ path })
   return processes.find(
     ({ program, parent }) =>
@@ -93,8 +95,8 @@ function isSamePath(one: string, other: string): boolean {
 }
 
 /**
- * Waits for a service to start or stop. After the timeout it ends the observed process, the child of the
- * service first.
+ * Waits for a service that is about to start or stop. If it does not stop within the timeout, its process is
+ * ended; a child process is ended first.
  */
 export function* waitForTransition(
   { observed, state, now }: ReconcileContext,

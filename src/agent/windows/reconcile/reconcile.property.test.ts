@@ -44,12 +44,12 @@ const eventArbitrary = oneof(
    * result.
    */
   { weight: 1, arbitrary: record({ what: constant('death' as const), writes: nat(3) }) },
-  /** The agent has lost its state. */
+  /** The agent loses its state. */
   { weight: 1, arbitrary: record({ what: constant('loss' as const) }) },
   { weight: 4, arbitrary: record({ what: constant('rounds' as const), count: nat(12) }) },
 )
 
-/** A few hundred scenarios at every change; 100,000 with `npm run test:full`. */
+/** Runs 300 scenarios by default; PROPERTY_RUNS sets another number, for example in `npm run test:full`. */
 const requestedRuns = process.env['PROPERTY_RUNS']
 const numRuns = requestedRuns === undefined ? 300 : Math.ceil((Number(requestedRuns) * 100) / 3)
 
@@ -97,7 +97,7 @@ test(
   },
 )
 
-/** All operations that reconciling a worker ever uses. */
+/** The only operations that reconciling a worker may use. */
 const allowedOperations = new Set([
   'firewall.put',
   'routes.add',
@@ -111,7 +111,7 @@ const allowedOperations = new Set([
   'networks.remove',
 ])
 
-/** Runs a round in which the agent crashes at the nth write. */
+/** Runs a round in which the agent crashes when it saves its state for the nth time. */
 async function runInterruptedRound(events: Scenario, writes: number): Promise<void> {
   const { worker } = events
   const steps = events.steps

@@ -27,7 +27,7 @@ test('an empty host becomes a worker, in dependency order', async () => {
     'flanneld',
     'kube-proxy',
   ])
-  // The switch is created once, and nothing else breaks connections.
+  // Only the creation of the switch breaks connections, and it happens once.
   expect(worker.machine.breaks).toBe(1)
   expect(readForeignState(worker.machine)).toEqual(foreign)
 })

@@ -3,9 +3,12 @@ import type { ReconcileStep } from './step.ts'
 import type { WorkerProgramSpec, WorkerRole } from './worker-spec.ts'
 
 export interface ProgramPaths {
-  /** Path of the complete new copy before it is installed. */
+  /** Path of the complete new program before it is installed. */
   readonly staged: string
-  /** Path of the previous program. A running program can be moved, but neither overwritten nor removed. */
+  /**
+   * Path to which the previous program is moved. A running program can be moved, but neither overwritten nor
+   * removed.
+   */
   readonly previous: string
 }
 
@@ -14,8 +17,9 @@ export function buildProgramPaths({ path }: Pick<WorkerProgramSpec, 'path'>): Pr
 }
 
 /**
- * Steps that lead to the desired program, best first. A program is moved only when a complete new one is
- * beside it. An interruption or a locked file therefore leaves a host with a program.
+ * Lists steps that install the desired program, best first. The current program is moved only after a
+ * complete new copy is staged. An interruption or a locked file therefore never leaves the host without a
+ * program.
  */
 export function listReplaceSteps(
   role: WorkerRole,
@@ -27,19 +31,19 @@ export function listReplaceSteps(
   if (target === sha256) {
     return [
       ...(observed.staged === undefined ? [] : [{ do: 'discard', path: staged } as const]),
-      // The previous program is locked until the service restarts.
+      // Windows locks the previous program until the service restarts.
       ...(observed.previous === undefined ? [] : [{ do: 'discard', path: previous } as const]),
     ]
   }
   if (observed.staged !== sha256) {
-    // Until the new program is there, the previous one is better than none.
+    // Until the new program is staged, restore the previous one.
     const restore = { do: 'move', from: previous, to: path } as const
     const fetch = { do: 'fetch', role } as const
     return target === undefined && observed.previous !== undefined ? [restore, fetch] : [fetch]
   }
   if (target === undefined) return [{ do: 'move', from: staged, to: path }]
   if (observed.previous === undefined) return [{ do: 'move', from: path, to: previous }]
-  // At most one of the two files is running.
+  // One of the two files may be running and cannot be removed; the other one can.
   return [
     { do: 'discard', path: previous },
     { do: 'discard', path },

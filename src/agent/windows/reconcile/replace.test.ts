@@ -11,7 +11,7 @@ const states: ProgramObservation[] = contents.flatMap((target) =>
   contents.flatMap((new_) => contents.map((old) => ({ target, staged: new_, previous: old }))),
 )
 
-/** The files after a step; undefined if Windows refuses it because the file is running. */
+/** Returns the files after a step, or undefined if Windows refuses the step because the file is in use. */
 function after(
   observed: ProgramObservation,
   step: ReconcileStep,
@@ -49,7 +49,7 @@ test.each(cases)(
         return state === undefined ? [] : [{ step, state }]
       })
       if (next === undefined) throw new Error('there is nothing that could be done')
-      // A running process moves with its file.
+      // A process keeps running from its file when the file is moved.
       if (next.step.do === 'move' && next.step.from === program.path && running === 'target')
         running = 'previous'
       else if (next.step.do === 'move' && next.step.from === previous && running === 'previous')

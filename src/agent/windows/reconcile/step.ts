@@ -1,7 +1,7 @@
 import type { WindowsProcess } from '../operations/processes.ts'
 import type { WorkerRole } from './worker-spec.ts'
 
-/** One change to a host. Every step can be repeated, whatever its first attempt did. */
+/** One change to a host. Every step can be repeated safely after a failed or interrupted attempt. */
 export type ReconcileStep =
   | { readonly do: 'allow'; readonly rule: string }
   | {
@@ -18,21 +18,20 @@ export type ReconcileStep =
   | { readonly do: 'start-hns' }
   | { readonly do: 'start'; readonly role: WorkerRole; readonly basis: string }
   | { readonly do: 'stop'; readonly role: WorkerRole }
-  /** Ends a process that does not stop or that has lost its runner. */
+  /** Ends a process that does not stop or whose wrapper is gone. */
   | { readonly do: 'end'; readonly role: WorkerRole; readonly process: WindowsProcess; readonly why: string }
   | { readonly do: 'hold'; readonly adapter: string }
   | { readonly do: 'drop-network'; readonly id: string; readonly name: string }
   | { readonly do: 'reserve'; readonly subnet: string }
   | { readonly do: 'release' }
   /**
-   * Restarts apiserver-proxy because a program does not start. Its connections to the API are then opened
-   * again.
+   * Restarts apiserver-proxy because a program does not start. This opens the connections to the API again.
    */
   | { readonly do: 'reopen'; readonly role: WorkerRole }
-  /** Changes nothing: it reports that all starts of a series failed. */
+  /** Changes nothing. It only reports that all starts of a series failed. */
   | { readonly do: 'give-up'; readonly role: WorkerRole }
 
-/** Identifies what a step does. Two steps with the same key are attempts of the same step. */
+/** Returns a key for what a step does. Steps with the same key count as attempts of one step. */
 export function formatStepKey(step: ReconcileStep): string {
   switch (step.do) {
     case 'allow':

@@ -2,12 +2,12 @@ import type { ComponentPlan } from '../../../contract/component-plan.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { SourceAddresses } from './reconcile-deps.ts'
 
-/** What reconciling a worker needs besides the operations of its host. */
+/** Interfaces for reconciling a worker, in addition to the operations of its host. */
 export interface WorkerDeps {
-  /** Whether a component reports that it is healthy. */
+  /** Returns true if a component reports that it is healthy. */
   isReady(component: ComponentPlan, signal: AbortSignal): Promise<boolean>
-  /** Pod subnet of the host from its Node; undefined while it cannot be read. */
+  /** Reads the pod subnet of the host from its Node. Returns undefined while this is not possible. */
   subnet(plan: NodePlan, signal: AbortSignal): Promise<string | undefined>
-  /** Source addresses, allocated by the CNI plugins in a directory. */
+  /** Allocates source addresses with the CNI plugins in the directory `plugins`. */
   addresses(plugins: string): SourceAddresses
 }

@@ -6,7 +6,7 @@ import type { WindowsRoute } from '../operations/routes.ts'
 import type { ServiceState } from '../operations/services.ts'
 import type { WorkerRole } from './worker-spec.ts'
 
-/** Digests of a program, its staged copy and its previous version; undefined where no file exists. */
+/** Digests of a program, its staged copy and its previous version; undefined if the file does not exist. */
 export interface ProgramObservation {
   readonly target: string | undefined
   readonly staged: string | undefined
@@ -26,25 +26,25 @@ export interface WorkerObservation {
   readonly rules: readonly FirewallRule[]
   /** Undefined while HNS does not respond. */
   readonly networks: readonly HnsNetwork[] | undefined
-  /** Pod subnet of the host, once its Node exists and has one. */
+  /** Pod subnet of the host; undefined until its Node exists and has one. */
   readonly subnet: string | undefined
   /** Reserved source address of kube-proxy, if there is one. */
   readonly sourceAddress: string | undefined
-  /** Read only while a service does not run or is not healthy. */
+  /** Processes of the services that do not run or are not ready; other services are not inspected. */
   readonly processes: readonly WindowsProcess[]
 }
 
-/** What a worker remembers of its own steps. If this state is lost, some steps are done once too often. */
+/** What the agent remembers about its steps. If this state is lost, some steps are repeated unnecessarily. */
 export interface ReconcileState {
-  /** Recent steps by key. A step that is repeated waits longer. */
+  /** Recent attempts of each step (key: step key). Their number determines the backoff. */
   readonly tries: Readonly<Record<string, StepAttempt>>
-  /** The basis of each service's last start, and when that was. */
+  /** When each service was last started, and on which versions of its dependencies (`basis`). */
   readonly started: Readonly<Partial<Record<WorkerRole, { readonly basis: string; readonly at: number }>>>
-  /** Since when a service has been in the state Stop Pending. */
+  /** Time since which each service has been in the state Stop Pending. */
   readonly stopping: Readonly<Partial<Record<WorkerRole, number>>>
-  /** Digests of files that have not changed since. Reading a program takes seconds. */
+  /** Cached digests of files, valid while `stamp` is unchanged, because reading a program takes seconds. */
   readonly digests: Readonly<Record<string, { readonly stamp: string; readonly sha256: string }>>
-  /** Metadata routes that the host had before a switch was created. Removing hyperkube restores them. */
+  /** Metadata routes from before the switch was created. They are restored when hyperkube is removed. */
   readonly routesBefore?: readonly string[] | undefined
 }
 

@@ -6,7 +6,7 @@ import type { WindowsServiceSpec } from '../operations/services.ts'
 export const nodeRoles = ['containerd', 'kubelet', 'flanneld', 'kube-proxy'] as const
 export type NodeRole = (typeof nodeRoles)[number]
 
-/** All programs including apiserver-proxy, which the others except containerd use. */
+/** All programs of a worker. All but containerd reach the API through apiserver-proxy. */
 export const workerRoles = ['apiserver-proxy', ...nodeRoles] as const
 export type WorkerRole = (typeof workerRoles)[number]
 
@@ -20,17 +20,20 @@ export interface WorkerServiceSpec {
   readonly program: WorkerProgramSpec
 }
 
-/** Desired state of a Windows worker, as far as it can drift by itself. */
+/** Desired state of a Windows worker, limited to what can change without hyperkube. */
 export interface WorkerSpec {
-  /** The address by which others know the host. Its adapter is the one that has this address. */
+  /** Address of the host. It also identifies the adapter to use. */
   readonly address: string
-  /** Services that are installed so far. */
+  /** Specs of the services that are already installed. */
   readonly services: Readonly<Partial<Record<WorkerRole, WorkerServiceSpec>>>
-  /** Group of hyperkube's firewall rules. Rules of other groups belong to others. */
+  /** Group of hyperkube's firewall rules. Rules of other groups belong to other software. */
   readonly group: string
   readonly firewall: readonly Omit<WindowsFirewallRuleSpec, 'group'>[]
-  /** Metadata addresses of the cloud. The first network on an adapter removes their routes. */
+  /**
+   * Metadata addresses of the cloud provider. Creating the first network on an adapter removes the routes to
+   * them.
+   */
   readonly metadata: readonly string[]
-  /** Undefined if another plugin manages the pod network. */
+  /** Undefined if another network plugin manages the pod network. */
   readonly overlay?: WindowsNetwork['overlay']
 }

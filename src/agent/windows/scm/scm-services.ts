@@ -14,13 +14,13 @@ export interface ScmServicesDeps {
   readonly clock: Clock
 }
 
-/** How long a service may take to stop before its process is killed. */
+/** Milliseconds that a service may take to stop before its process is killed. */
 const stopTimeoutMs = 60_000
 const pollIntervalMs = 500
 
 /**
- * Process id and restart count of a service. They are kept here because the Service Control Manager counts no
- * restarts.
+ * Process id and restart count of a service. The agent counts restarts, because the Service Control Manager
+ * does not.
  */
 interface KnownService {
   readonly pid: number
@@ -28,12 +28,12 @@ interface KnownService {
 }
 
 /**
- * The Service Control Manager behind the `Services` interface that apply uses. The SCM has no restart
- * operation, so `restart` stops, waits and starts.
+ * Implements the `Services` interface with the Service Control Manager. The SCM has no restart operation, so
+ * `restart` stops the service, waits and starts it.
  */
 export function scmServices({ operations, layout, files, clock }: ScmServicesDeps): HostServiceManager {
   const known = new Map<string, KnownService>()
-  /** Services that hyperkube stopped. Their exit codes mean nothing. */
+  /** Services that hyperkube stopped. Their exit codes are ignored. */
   const stopped = new Set<string>()
 
   const list = async (names: readonly string[]): Promise<ReadonlyMap<string, ServiceState>> =>
@@ -47,7 +47,10 @@ export function scmServices({ operations, layout, files, clock }: ScmServicesDep
     known.set(name, { pid: pid === 0 ? (previous?.pid ?? 0) : pid, restarts })
     return toUnitState(state, restarts, stopped.has(name))
   }
-  /** The next new process is not a restart: hyperkube asked for it. */
+  /**
+   * Forgets the process id of a service, so the process that hyperkube starts next does not count as a
+   * restart.
+   */
   const expectNewProcess = (name: string): void => {
     stopped.delete(name)
     const previous = known.get(name)
@@ -65,7 +68,7 @@ export function scmServices({ operations, layout, files, clock }: ScmServicesDep
   const kill = async (name: string): Promise<void> => {
     const pid = (await list([name])).get(name)?.processId ?? 0
     const all = await operations.processes.list({ below: layout.base })
-    // Kill children first: a program would outlive the runner that started it.
+    // Kill children first: otherwise the program would outlive the wrapper that started it.
     const [ownProcesses, children] = [
       all.filter(({ id }) => id === pid),
       all.filter(({ parent }) => parent === pid),
@@ -92,11 +95,11 @@ export function scmServices({ operations, layout, files, clock }: ScmServicesDep
       const states = names.length === 0 ? new Map<string, ServiceState>() : await list(names)
       return names.map((name) => recordState(name, states.get(name)))
     },
-    // Services are installed with automatic start, so nothing is left to enable.
+    // Services are always installed with automatic start, so `enable` has nothing to do.
     enable: async () => undefined,
     start,
     async restart(name) {
-      // The SCM also stops the services that depend on this one.
+      // The SCM also stops the services that depend on this one, so wait for them too.
       const others = [...(await list([...known.keys()])).values()].filter(
         ({ dependsOn, state }) => dependsOn.includes(name) && state !== 'Stopped',
       )
@@ -110,7 +113,7 @@ export function scmServices({ operations, layout, files, clock }: ScmServicesDep
     kill,
     async lines(name, count) {
       const read = async (file: string) => files.read(join(layout.logs, file))
-      // The log of the program itself, or the one that the service wrapper writes for it.
+      // Log that the program writes itself, or else the log of its service wrapper.
       const bytes = (await read(`${name}.log`)) ?? (await read(`${name}_rCURRENT.log`))
       const text = bytes?.toString('utf8') ?? ''
       return text
@@ -121,12 +124,12 @@ export function scmServices({ operations, layout, files, clock }: ScmServicesDep
   }
 }
 
-/** ERROR_SERVICE_NEVER_STARTED: the exit code of a service that never ran. */
+/** ERROR_SERVICE_NEVER_STARTED, the exit code that Windows reports for a service that has never run. */
 const neverStarted = 1077
 
 /**
- * Translates a Windows service state into systemd terms. A service that ended by itself counts as restarting,
- * because every service is installed with restart actions.
+ * Converts the state of a Windows service to systemd terms. A service that ended by itself counts as
+ * restarting, because all services are installed with restart actions.
  */
 export function toUnitState(
   state: ServiceState | undefined,
@@ -142,7 +145,7 @@ export function toUnitState(
     active,
     sub,
     result: hasFailed && active !== 'active' ? 'exit-code' : 'success',
-    // Windows exit codes have other meanings than those of systemd.
+    // Always 0, because Windows exit codes differ in meaning from those of systemd.
     status: 0,
     restarts,
     pid,

@@ -18,8 +18,8 @@ export function toWindowsServiceSpec(service: ScmServiceSpec): WindowsServiceSpe
 }
 
 /**
- * The comparable settings of a service: equal text means equal settings. Restart delays are missing because
- * Windows does not report them.
+ * Formats the settings of a service for comparison: equal text means equal settings. Restart delays are left
+ * out because `services.list` does not return them.
  */
 export function formatServiceSettings(
   service: Pick<WindowsServiceSpec, 'commandLine' | 'description' | 'dependsOn' | 'environment'>,
@@ -28,7 +28,7 @@ export function formatServiceSettings(
   return JSON.stringify({ commandLine: line, description, dependsOn, environment })
 }
 
-/** The program path of a service, parsed by the rules of Windows. */
+/** Returns the program path at the start of a service's command line. */
 export function parseProgramPath({ commandLine: line }: Pick<ServiceState, 'commandLine'>): string {
   return /^"([^"]+)"/.exec(line)?.[1] ?? line.split(' ')[0] ?? ''
 }

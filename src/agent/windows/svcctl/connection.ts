@@ -11,7 +11,7 @@ import {
   buildRequestFragments,
 } from './pdu.ts'
 
-/** Named pipe of the Service Control Manager, the same on every Windows. */
+/** Named pipe of the Service Control Manager, the same in every version of Windows. */
 export const serviceManagerPipe = String.raw`\\.\pipe\svcctl`
 
 /**
@@ -22,7 +22,7 @@ export interface ScmConnection extends Disposable {
   readonly call: (procedure: number, stub: Buffer) => Promise<Buffer>
 }
 
-/** A response has some ten kilobytes at most. A longer one does not come from the Service Control Manager. */
+/** Maximum response size in bytes. Real responses have a few dozen kilobytes at most. */
 const maxResponseBytes = 2 ** 20
 
 export async function connectServiceManager(pipe: string, signal: AbortSignal): Promise<ScmConnection> {
@@ -30,8 +30,8 @@ export async function connectServiceManager(pipe: string, signal: AbortSignal): 
   const fragments = readFragments(socket)
   let calls = 0
   let maxFragmentLength = 0
-  // Only one call is in progress at a time, so every fragment belongs to it. Call ids are not compared,
-  // because Wine gives all responses the same one.
+  // Only one call is in progress at a time, so all fragments belong to it. Call ids are not compared, because
+  // Wine uses the same id for all responses.
   const readResponse = async (): Promise<Fragment[]> => {
     const parts: Fragment[] = []
     for (let size = 0; parts.at(-1)?.last !== true;) {
@@ -73,20 +73,23 @@ export async function connectServiceManager(pipe: string, signal: AbortSignal): 
   }
 }
 
-/** An abort destroys the socket and so rejects pending reads. */
+/** Connects to a named pipe. An abort destroys the socket, which rejects pending reads. */
 async function openPipe(path: string, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted()
   const socket = connect({ path, signal })
   try {
     await once(socket, 'connect')
-    // A pending call rejects by itself; errors without a pending call are ignored.
+    // A socket error already rejects the pending call. Errors without a pending call are ignored.
     return socket.on('error', () => undefined)
   } catch (cause) {
     throw scmUnreachableError(path, signal, cause)
   }
 }
 
-/** The error for a Service Control Manager that could not be reached. No operation was started. */
+/**
+ * Creates the error for an unreachable Service Control Manager. The operation was not started, so the caller
+ * may use another way.
+ */
 export function scmUnreachableError(pipe: string, signal: AbortSignal, cause: unknown): HyperkubeError {
   signal.throwIfAborted()
   return new HyperkubeError('SCM_UNREACHABLE', `the manager of services is not to be reached by ${pipe}`, {

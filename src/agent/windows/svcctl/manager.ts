@@ -27,7 +27,7 @@ export const outcomes = {
   markedForDeletion: 1072,
 } as const
 
-/** Access masks for handles. Each handle is opened with no more than it needs. */
+/** Access masks for handles. Each contains only the rights that its operation needs. */
 export const accessMasks = {
   connect: 0x1,
   create: 0x2,
@@ -51,7 +51,7 @@ const levels = { description: 1, failureActions: 2, failureFlag: 4 } as const
 const restartAction = 1
 /** Seconds without a failure after which the failure count is reset. */
 const failureResetSeconds = 900
-/** Enough for hundreds of dependents; a quarter of the maximum. */
+/** Buffer size in bytes: enough for hundreds of dependents and a quarter of the allowed maximum. */
 const bufferLength = 65_536
 
 /** The command line of a service and the services that must run before it. */
@@ -63,26 +63,29 @@ export interface ServiceStartConfig {
 /** Calls to the Service Control Manager, one procedure each. */
 export interface ServiceManager {
   openManager(access: number): Promise<Handle>
-  /** Undefined if there is no such service. */
+  /** Returns undefined if the service does not exist. */
   openService(manager: Handle, name: string, access: number): Promise<Handle | undefined>
   close(handle: Handle): Promise<void>
   create(manager: Handle, name: string, start: ServiceStartConfig): Promise<Handle>
   configure(service: Handle, start: ServiceStartConfig): Promise<void>
   describe(service: Handle, description: string): Promise<void>
-  /** Milliseconds before each restart. */
+  /** Sets the delays before restarts, in milliseconds. */
   restartAfter(service: Handle, delays: readonly number[]): Promise<void>
   status(service: Handle): Promise<{ state: number; exitCode: number; processId: number }>
-  /** A running service is left alone. */
+  /** Starts a service. Does nothing if it runs already. */
   start(service: Handle): Promise<void>
-  /** False if running dependents prevent the stop. A service that does not run is left alone. */
+  /**
+   * Stops a service. Returns false if running dependents prevent this; does nothing if the service does not
+   * run.
+   */
   stop(service: Handle): Promise<boolean>
-  /** Running dependents, in the order in which they have to stop. */
+  /** Lists running dependents in the order in which they must be stopped. */
   dependents(service: Handle): Promise<string[]>
-  /** The service disappears when its last handle is closed. */
+  /** Marks the service for deletion. Windows deletes it when its last handle is closed. */
   delete(service: Handle): Promise<void>
 }
 
-/** The error code with which the Service Control Manager refused a call. */
+/** The Service Control Manager refused a call with this error code. */
 export class OutcomeError extends Error {
   readonly outcome: number
   constructor(procedure: keyof typeof procedures, outcome: number) {
@@ -154,9 +157,9 @@ export function createServiceManager({ call }: ScmConnection): ServiceManager {
         .pointer()
         .uint32(delays.length, ...delays.flatMap((delay) => [restartAction, delay]))
       requireSuccess('changeConfig2', (await invoke('changeConfig2', actions)).uint32())
-      // A program that exits with an error also counts as failed.
+      // Also apply the restart actions when a program exits with an error code.
       const flag = withHandle(service).uint32(failureFlag, failureFlag).pointer().uint32(1)
-      // Wine does not have this flag.
+      // Wine does not support this flag and returns invalidLevel.
       requireSuccess('changeConfig2', (await invoke('changeConfig2', flag)).uint32(), outcomes.invalidLevel)
     },
     async status(service) {
@@ -189,7 +192,7 @@ export function createServiceManager({ call }: ScmConnection): ServiceManager {
       output.uint32()
       const count = output.uint32()
       requireSuccess('enumDependents', output.uint32())
-      // Each entry has two text offsets and a status. Offsets count from the start of the buffer.
+      // Each entry has two text offsets and a status. Offsets are relative to the start of the buffer.
       return Array.from({ length: count }, (_, index) => readTextAt(buffer, buffer.readUInt32LE(36 * index)))
     },
     async delete(service) {
@@ -202,7 +205,10 @@ export function createServiceManager({ call }: ScmConnection): ServiceManager {
   }
 }
 
-/** Appends the remaining arguments: no load group, no tag, the LocalSystem account, no password. */
+/**
+ * Appends the remaining arguments. Load group, tag, account and password stay empty, so the service runs as
+ * LocalSystem.
+ */
 function appendRemaining(input: NdrWriter, dependsOn: readonly string[]): NdrWriter {
   const dependencies = encodeMultiString(dependsOn)
   return input

@@ -1,6 +1,6 @@
 /**
- * The NDR encoding of DCE 1.1, as far as the Service Control Manager uses it. Numbers are little-endian and
- * aligned to four bytes from the start.
+ * This file implements the NDR encoding of DCE 1.1, as far as the Service Control Manager uses it. Numbers
+ * are little-endian and aligned to four bytes.
  */
 
 /** Writes the arguments of a procedure. */
@@ -23,7 +23,7 @@ export class NdrWriter {
     return this
   }
 
-  /** Writes a non-null pointer. Its target follows at once or later. */
+  /** Writes a non-null pointer. The caller writes its target afterwards. */
   pointer(): this {
     return this.uint32(0x20000 + 4 * this.#pointers++)
   }
@@ -33,12 +33,12 @@ export class NdrWriter {
     return this.uint32(count, 0, count).raw(Buffer.from(`${text}\0`, 'utf16le'))
   }
 
-  /** A text that may be null. */
+  /** Writes a pointer to a text, or a null pointer. */
   optionalString(text?: string): this {
     return text === undefined ? this.uint32(0) : this.pointer().string(text)
   }
 
-  /** Bytes preceded by their count. */
+  /** Writes bytes preceded by their count. */
   array(bytes: Uint8Array): this {
     return this.uint32(bytes.length).raw(bytes)
   }
@@ -56,7 +56,7 @@ export class NdrWriter {
   }
 }
 
-/** Reads the results of a procedure. Input that is too short throws; nothing is filled in. */
+/** Reads the results of a procedure. Throws if the input is too short. */
 export class NdrReader {
   readonly #bytes: Buffer
   #at = 0
@@ -99,7 +99,7 @@ export class NdrReader {
 }
 
 /**
- * The Windows format of string lists (REG_MULTI_SZ): every string ends with NUL, and the list with one more.
+ * Encodes a list of strings as REG_MULTI_SZ: each string ends with NUL, and the list ends with one more NUL.
  */
 export function encodeMultiString(values: readonly string[]): Buffer {
   const text = values.length === 0 ? '\0' : values.map((value) => `${value}\0`).join('')

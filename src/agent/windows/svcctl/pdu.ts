@@ -1,6 +1,6 @@
 /**
- * PDUs of connection-oriented DCE RPC 1.1, as far as they are needed: bind, request, response and fault. A
- * message may have several fragments; the header of each says how long it is.
+ * Length of a PDU header in connection-oriented DCE RPC 1.1. A message may have several fragments; each
+ * header contains the length of its fragment.
  */
 export const headerLength = 16
 
@@ -15,12 +15,12 @@ export interface Fragment {
 
 const firstFlag = 1
 const lastFlag = 2
-/** Little-endian, ASCII, IEEE. */
+/** Data representation: little-endian integers, ASCII characters, IEEE floating point. */
 const representation = 0x10
-/** Maximum fragment length that both sides announce. */
+/** Maximum fragment length that this client announces. */
 export const maxFragmentLength = 4280
 
-/** The interface of the Service Control Manager, from [MS-SCMR] 1.9. */
+/** UUID of the interface of the Service Control Manager, from [MS-SCMR] 1.9. */
 const svcctl = { id: '81bb7a364498f135ad3298f038001003', version: 2 }
 const ndr = { id: '045d888aeb1cc9119fe808002b104860', version: 2 }
 
@@ -39,7 +39,7 @@ export function buildFragment({
   return bytes
 }
 
-/** Returns the first complete fragment and the bytes after it; undefined while the fragment is incomplete. */
+/** Returns the first fragment and the bytes after it, or undefined while the fragment is incomplete. */
 export function readFragment(
   bytes: Buffer,
 ): { readonly fragment: Fragment; readonly rest: Buffer } | undefined {
@@ -73,14 +73,14 @@ export function buildBindBody(): Buffer {
   return bytes
 }
 
-/** Whether the presentation context was accepted, and the maximum fragment length. */
+/** Returns whether the server accepted the presentation context, and its maximum fragment length. */
 export function readBindAck(body: Buffer): { readonly accepted: boolean; readonly maxLength: number } {
-  // The results follow the secondary address, which is not used, at the next multiple of four.
+  // The results begin after the secondary address, which is ignored, at the next multiple of four.
   const results = 4 * Math.ceil((10 + body.readUInt16LE(8)) / 4)
   return { accepted: body.readUInt16LE(results + 4) === 0, maxLength: body.readUInt16LE(2) }
 }
 
-/** Splits a request into fragments that the other side accepts. */
+/** Splits a request into fragments of at most `maxLength` bytes. */
 export function buildRequestFragments(
   call: number,
   procedure: number,

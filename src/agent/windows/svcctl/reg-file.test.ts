@@ -5,7 +5,7 @@ import { parseServiceSettings } from './service-settings.ts'
 
 const key = String.raw`HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\one`
 
-/** An export by Wine's reg.exe, with ImagePath as Windows itself stores it. */
+/** Export by Wine's reg.exe, but with the type that Windows uses for ImagePath. */
 const exported = `\uFEFFWindows Registry Editor Version 5.00\r
 \r
 [HKEY_LOCAL_MACHINE\\System\\CurrentControlSet\\Services\\one]\r

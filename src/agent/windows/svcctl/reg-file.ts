@@ -6,8 +6,8 @@ export type RegValue = string | number | readonly string[]
 const title = 'Windows Registry Editor Version 5.00'
 
 /**
- * Matches one key or one value. A text may span lines; bytes continue after a backslash at the end of a line.
- * Values of other types are skipped.
+ * Matches one key or one value of a .reg file. Text may span lines; byte lists continue after a backslash at
+ * the end of a line. Values of other types are skipped.
  */
 const entry =
   /^\[(?<key>[^\]\r\n]+)\]|^"(?<name>(?:[^"\\]|\\.)*)"=(?:"(?<text>(?:[^"\\]|\\.)*)"|dword:(?<number>[0-9a-f]{8})|hex\((?<type>[0-9a-f]+)\):(?<bytes>(?:[0-9a-f]{2}|[,\s\\])*))/gims
@@ -32,7 +32,10 @@ export function readRegFile(text: string): ReadonlyMap<string, ReadonlyMap<strin
   return keys
 }
 
-/** REG_EXPAND_SZ, the usual type of ImagePath, and REG_MULTI_SZ; both are exported as bytes. */
+/**
+ * Registry value types that are exported as bytes: REG_EXPAND_SZ, the usual type of ImagePath, and
+ * REG_MULTI_SZ.
+ */
 const types = { expand: '2', multi: '7' }
 
 function parseValue(groups: Readonly<Record<string, string | undefined>>): RegValue | undefined {
@@ -54,7 +57,7 @@ export function formatMultiString(values: readonly string[]): string {
   return `hex(${types.multi}):${bytes.join(',')}`
 }
 
-/** Formats the values of one key for `reg import`. The values must already be in its syntax. */
+/** Formats the values of one key for `reg import`. The values must already be in .reg syntax. */
 export function formatRegFile(key: string, values: Readonly<Record<string, string>>): string {
   const lines = Object.entries(values).map(([name, value]) => `"${name}"=${value}`)
   return `\uFEFF${[title, '', `[${key}]`, ...lines, '', ''].join('\r\n')}`

@@ -4,7 +4,7 @@ import { win32 } from 'node:path'
 import type { RunCommand } from '../../host/command.ts'
 import { formatMultiString, readRegFile, formatRegFile } from './reg-file.ts'
 
-/** Settings of a service in the registry, from which the Service Control Manager reads them. */
+/** Settings of a service, as stored in the registry. */
 export interface ScmServiceSettings {
   readonly commandLine: string
   readonly description: string
@@ -14,18 +14,21 @@ export interface ScmServiceSettings {
 }
 
 export interface ServiceSettingsStore {
-  /** Reads a service that the Service Control Manager knows. */
+  /** Reads the settings of a service that is known to exist. */
   read(name: string, signal: AbortSignal): Promise<ScmServiceSettings>
-  /** Environment variables are the one setting that the Service Control Manager does not accept over RPC. */
+  /**
+   * Writes the environment variables to the registry, because the Service Control Manager does not accept
+   * them over RPC.
+   */
   setEnvironment(name: string, environment: readonly string[], signal: AbortSignal): Promise<void>
 }
 
 const servicesKey = String.raw`HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services`
 
 /**
- * Reads and writes through reg.exe with files. Its printed output loses characters outside the code page.
- * Proxy variables may contain a password, which must not appear in a command line. Only administrators may
- * read `directory`.
+ * Reads and writes settings through files with reg.exe. Its printed output would lose characters outside the
+ * code page, and its command line would expose passwords in proxy variables. Only administrators may read
+ * `directory`.
  */
 export function registrySettings(
   systemRoot: string,

@@ -40,7 +40,9 @@ async function listen(nextServer: Server): Promise<string> {
   return pipe
 }
 
-/** A simulated host whose services are reached over the protocol of the Service Control Manager. */
+/**
+ * Opens a simulated host. Its services are controlled through the protocol of the Service Control Manager.
+ */
 async function openSvcctlHost(): Promise<{ host: WindowsOperations; machine: Machine }> {
   const machine = newMachine(new Map())
   const pipe = await listen(fakeServiceManager(machine))

@@ -14,17 +14,17 @@ export interface SvcctlServicesDeps {
   readonly connect: (signal: AbortSignal) => Promise<ScmConnection>
   readonly settings: ServiceSettingsStore
   readonly clock: Clock
-  /** Ends operations whose caller passes no signal of its own. */
+  /** Used for operations whose caller passes no signal. */
   readonly signal?: AbortSignal
 }
 
-/** Milliseconds between two checks of a dependent that has to stop first. */
+/** Milliseconds between checks whether a dependent has stopped. */
 const pollIntervalMs = 250
 
 /**
- * Service operations over the protocol of the Service Control Manager, [MS-SCMR]. It returns numbers and
- * texts, where programs print in the language of the host. Each operation has its own connection, so no
- * handle stays open.
+ * Implements service operations over the protocol of the Service Control Manager, [MS-SCMR]. Unlike command
+ * line programs, its results do not depend on the language of the host. Each operation opens its own
+ * connection, so handles do not stay open.
  */
 export function svcctlServices({
   connect,

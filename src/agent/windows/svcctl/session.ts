@@ -9,17 +9,17 @@ import {
   type ServiceStartConfig,
 } from './manager.ts'
 
-/** A session with the Service Control Manager. Each service handle is closed as soon as it is not needed. */
+/** A session with the Service Control Manager. Each service handle is closed right after use. */
 export interface ScmSession {
   readonly manager: ServiceManager
   readonly signal: AbortSignal
-  /** Undefined if there is no such service. */
+  /** Opens a service and calls `use` with its handle. Returns undefined if the service does not exist. */
   readonly find: <T>(
     name: string,
     access: number,
     use: (service: Handle) => Promise<T>,
   ) => Promise<T | undefined>
-  /** Like `find`, for a service that must exist. */
+  /** Like `find`, but fails if the service does not exist. */
   readonly use: <T>(name: string, access: number, use: (service: Handle) => Promise<T>) => Promise<T>
   readonly create: (
     name: string,
@@ -42,8 +42,8 @@ export async function openScmSession(
     })
   const useAndClose = async <T>(service: Handle, use: (service: Handle) => Promise<T>): Promise<T> => {
     const result = await use(service)
-    // A removed service exists until its last handle is closed. After a failure the connection ends and
-    // closes all handles.
+    // Close the handle, because a removed service exists until its last handle is closed. After a failure the
+    // whole connection ends, which closes all handles.
     await manager.close(service)
     return result
   }
@@ -64,7 +64,7 @@ export async function openScmSession(
   }
 }
 
-/** Stops a service after its running dependents. */
+/** Stops a service. If running dependents prevent this, they are stopped first. */
 export async function stopWithDependents(
   { manager, use, signal }: ScmSession,
   name: string,

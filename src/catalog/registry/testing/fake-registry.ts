@@ -4,7 +4,7 @@ import { type RequestHeaders, fakeRegistryTransport, type FakePage } from './fak
 import type { RegistryTransport } from '../transport.ts'
 
 export interface FakeImage {
-  /** Digest of the manifest, or of the index if the image is for several platforms. */
+  /** Digest of the manifest, or of the index if the image has several platforms. */
   readonly digest: string
   readonly blobs: ReadonlyMap<string, Buffer>
   readonly manifest: Buffer
@@ -22,8 +22,8 @@ const types = {
 }
 
 /**
- * A small image for tests, for these Linux architectures and Windows builds. An image for a single platform
- * has no index.
+ * Builds a small image for tests with these Linux architectures and Windows builds. An image with a single
+ * platform has no index.
  */
 export function fakeImage(
   name: string,
@@ -75,7 +75,7 @@ export function fakeImage(
   return { digest: fakeBlobDigest(manifest), blobs, manifest }
 }
 
-/** Registries that serve these images, by reference, without a login; for tests. */
+/** Builds a transport for tests that serves these images without a login. The key is the image reference. */
 export function fakeRegistries(images: Readonly<Record<string, FakeImage>>): RegistryTransport {
   return fakeRegistryTransport((url, headers) => fakeRegistryPage(images, url, headers))
 }

@@ -1,18 +1,21 @@
 import { urlStatusError, urlUnreachableError } from '../../fetcher.ts'
 import type { RegistryTransport } from '../transport.ts'
 
-/** Response of a site to one request, for tests. */
+/** Response to one request in tests. */
 export interface FakePage {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** The connection breaks after the body. */
+  /** If true, the connection breaks after the body. */
   readonly cut?: true
 }
 
 export type RequestHeaders = Readonly<Record<string, string>>
 
-/** A transport over in-memory pages, for tests. If `page` returns undefined, the host is unreachable. */
+/**
+ * Builds a transport for tests that gets its responses from `page`. If `page` returns undefined, the host is
+ * unreachable.
+ */
 export function fakeRegistryTransport(
   page: (url: string, headers: RequestHeaders) => FakePage | undefined,
 ): RegistryTransport {

@@ -2,19 +2,19 @@ import { formatDuration } from '../../../kit/duration.ts'
 import type { TableColumn } from '../../table.ts'
 import { formatCount } from '../../format-text.ts'
 
-/** A member or snapshot that a cluster could be recovered from. */
+/** A member or snapshot from which a cluster can be recovered. */
 export interface RecoveryCandidate {
   readonly kind: 'member' | 'snapshot'
   readonly name: string
   readonly revision: number
   readonly keys: number
-  /** When the data was complete; for a member that is now. */
+  /** Time up to which the data is complete; for a member that is now. */
   readonly taken: Date
 }
 
 /**
- * Sorts by revision, highest first. At the same revision a member comes before a snapshot, because it may
- * have received later writes.
+ * Sorts by revision, highest first. At the same revision a member comes before a snapshot, because its data
+ * is current.
  */
 export function rankCandidates(candidates: readonly RecoveryCandidate[]): readonly RecoveryCandidate[] {
   return candidates.toSorted(
@@ -22,7 +22,10 @@ export function rankCandidates(candidates: readonly RecoveryCandidate[]): readon
   )
 }
 
-/** Where the snapshot is: the snapshot of a member is where it was just saved. */
+/**
+ * Returns the store location of a candidate's snapshot. The snapshot of a member is in `to`, where it was
+ * just saved.
+ */
 export function findSnapshotLocation(
   { kind }: Pick<RecoveryCandidate, 'kind'>,
   { to, from }: { readonly to?: string | undefined; readonly from?: string | undefined },
@@ -30,7 +33,7 @@ export function findSnapshotLocation(
   return kind === 'member' ? to : from
 }
 
-/** Describes what would be lost with a candidate, as far as it is known. */
+/** Describes the changes that would be lost with a candidate, as far as they are known. */
 export function formatLoss({ kind, revision, taken }: RecoveryCandidate, best: number, now: Date): string {
   const age =
     kind === 'member' ? '' : `, and all since ${formatDuration(now.getTime() - taken.getTime())} ago`

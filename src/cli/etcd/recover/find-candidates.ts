@@ -11,7 +11,7 @@ import { openSnapshotStores } from '../stores.ts'
 import { loadSnapshotTrust } from '../trust.ts'
 import type { RecoveryCandidate } from './candidate.ts'
 
-/** How many snapshots of each store are offered. */
+/** Maximum number of snapshots offered from each store. */
 const maxPerStore = 3
 
 export interface SurvivingMembers {
@@ -21,8 +21,8 @@ export interface SurvivingMembers {
 }
 
 /**
- * Finds members that still answer without a quorum. Fails if etcd has a quorum, because then there is nothing
- * to recover.
+ * Finds members that still respond without a quorum. Fails if etcd has a quorum, because then there is
+ * nothing to recover.
  */
 export async function findSurvivingMembers(invocation: EtcdInvocation): Promise<SurvivingMembers> {
   const { context, options, cluster } = invocation
@@ -48,7 +48,10 @@ export async function findSurvivingMembers(invocation: EtcdInvocation): Promise<
   return { candidates, leftOut }
 }
 
-/** Finds the newest snapshots of each store by their manifests. Reports invalid ones and leaves them out. */
+/**
+ * Finds the newest snapshots of each store and reads their manifests. Reports invalid snapshots and leaves
+ * them out.
+ */
 export async function findSnapshotCandidates(
   invocation: EtcdInvocation,
 ): Promise<readonly RecoveryCandidate[]> {
@@ -85,7 +88,7 @@ async function readCandidate(
     context.stderr.write(`${name}: ${error.code}: ${error.message}\n`)
     return undefined
   } finally {
-    // The database follows; it is large and not needed.
+    // Stops reading after the manifest: the database that follows is large and not needed.
     readAbort.abort()
   }
 }

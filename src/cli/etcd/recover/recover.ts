@@ -19,8 +19,8 @@ import {
 import { findSnapshotCandidates, findSurvivingMembers } from './find-candidates.ts'
 
 /**
- * Recovers a cluster that has lost most members of its etcd for good. Shows what is left and what each choice
- * would lose, takes a snapshot of a chosen member, and restores from it.
+ * Recovers a cluster that has lost most of its etcd members for good. Shows the remaining members and
+ * snapshots and what each would lose, saves a snapshot of a chosen member, and restores it.
  */
 export const recoverEtcd: EtcdCommandAction = async (invocation) => {
   const { context, flags, cluster } = invocation
@@ -35,7 +35,7 @@ export const recoverEtcd: EtcdCommandAction = async (invocation) => {
   if (survivors.leftOut.length > 0) {
     stderr.write(`considered lost: ${joinNames(survivors.leftOut)}; make sure that they stay off\n`)
   }
-  // The members that are left out were listed above.
+  // The warning about left-out members is ignored, because they were listed above.
   const restoreInvocation = {
     ...invocation,
     flags: { ...flags, ignore: [...flags.ignore, 'ETCD_RESTORE_LEFT_OUT'] },
@@ -54,7 +54,7 @@ export const recoverEtcd: EtcdCommandAction = async (invocation) => {
   )
 }
 
-/** Runs the dry run. A snapshot of a member is kept only until it ends. */
+/** Shows what the restore would change. A snapshot of a member is deleted afterwards. */
 async function runDryRun(invocation: EtcdInvocation, best: RecoveryCandidate): ReturnType<EtcdCommandAction> {
   const { kind, name } = best
   if (kind === 'snapshot')
@@ -70,7 +70,7 @@ async function runDryRun(invocation: EtcdInvocation, best: RecoveryCandidate): R
   return await restoreFrom(dryRunInvocation, await findSnapshotSource(dryRunInvocation, snapshotName))
 }
 
-/** Searches the location where the candidate was found. */
+/** Returns the invocation with `--from` set to the location of the candidate's snapshot. */
 function withSnapshotLocation(invocation: EtcdInvocation, chosen: RecoveryCandidate): EtcdInvocation {
   return {
     ...invocation,
@@ -78,7 +78,7 @@ function withSnapshotLocation(invocation: EtcdInvocation, chosen: RecoveryCandid
   }
 }
 
-/** Saves all data of the member into a file before anything is changed on it. */
+/** Saves all data of a member as a snapshot before anything is changed on its host. */
 async function saveCandidate(
   invocation: EtcdInvocation,
   { name: member }: RecoveryCandidate,

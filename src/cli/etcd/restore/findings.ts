@@ -12,11 +12,13 @@ export interface RestoreFacts {
   readonly currentIdentity: Identity
   /** Version in cluster.yml. */
   readonly kubernetes: string
-  /** Hosts that are members of etcd and are not in cluster.yml. */
+  /** Hosts that are etcd members but not in cluster.yml. */
   readonly leftOut: readonly string[]
 }
 
-/** Checks whether a good snapshot would make a broken cluster. An operator can ignore every finding. */
+/**
+ * Checks whether restoring a valid snapshot would break the cluster. The operator can ignore every finding.
+ */
 export function checkRestore(facts: RestoreFacts): Finding[] {
   return [...checkVersion(facts), ...checkKeys(facts), ...checkLeftOut(facts)]
 }
@@ -51,7 +53,7 @@ function formatVersionHint(version: string): string {
   return `cluster.yml and cluster.lock of then are in the snapshot: hyperkube etcd snapshot unpack; or set spec.kubernetes to ${version}, then: hyperkube lock`
 }
 
-/** Data that was encrypted with a lost key can never be read again. */
+/** Reports missing encryption keys: data that was encrypted with a lost key can never be read again. */
 function checkKeys({ previousIdentity, currentIdentity }: RestoreFacts): Finding[] {
   const currentKeys = encryptionKeys(currentIdentity)
   const isKnown = (one: NamedKey): boolean =>

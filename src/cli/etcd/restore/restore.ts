@@ -21,7 +21,8 @@ import { createWorkDirectory } from '../work-directory.ts'
 import { runRestore, type VerifiedSnapshot } from './run-restore.ts'
 
 /**
- * Restores a cluster from a snapshot: checks it, asks, gives every member its data, and starts everything.
+ * Restores a cluster from a snapshot: checks the snapshot, asks for confirmation, uploads its data to every
+ * member, and starts all services.
  */
 export const restoreSnapshot: EtcdCommandAction = async (invocation) => {
   const { context, name } = invocation
@@ -104,7 +105,8 @@ interface CheckedSnapshot {
 }
 
 /**
- * Checks the snapshot itself, and in an etcd of the release that will run with it. No host is contacted yet.
+ * Verifies the snapshot, and restores it into a temporary etcd of the release that will use it. Hosts are not
+ * contacted yet.
  */
 async function checkSnapshotSource(
   { context, options, flags, cluster }: EtcdInvocation,

@@ -25,7 +25,7 @@ const cluster = buildTestCluster(
 const inputs = await buildClusterInputs(cluster, clusterIdentity)
 const names = cluster.spec.hosts.map(({ name }) => name)
 const manifest = buildSnapshotManifest(clusterIdentity)
-/** Everything is stopped when this op is reported. */
+/** Op that a host reports while its etcd is stopped. */
 const start: Op = {
   component: 'etcd',
   stage: 'etcd',

@@ -48,23 +48,26 @@ export interface VerifiedSnapshot extends ExtractedSnapshot {
 export interface RestoreDeps extends Omit<UpDeps, 'restored'> {
   readonly snapshot: VerifiedSnapshot
   readonly programs: EtcdPrograms
-  /** Holds the data of members until it is uploaded. */
+  /** Local directory for the data of members until it is uploaded. */
   readonly directory: string
 }
 
-/** Inspects the connected hosts, shows what would be lost, asks, and restores the cluster from a snapshot. */
+/**
+ * Inspects the connected hosts, shows what would be lost, asks for confirmation, and restores the cluster
+ * from a snapshot.
+ */
 export async function runRestore(deps: RestoreDeps): Promise<CommandOutcome> {
   const { context, options, inputs, connected, flags, run, snapshot } = deps
   const { cluster, identity } = inputs
   const members = listMembers(cluster, [])
   const names = members.map(({ host }) => host)
-  // All members get new data: one that is unreachable would come back with its old data.
+  // All members must be reachable: an unreachable one would come back with its old data.
   const unreachable = buildUnreachableFindings(connected.unreachable, new Set(names)).map((one) =>
     one.severity === 'error' ? { ...one, hint: unreachableMemberHint } : one,
   )
   if (hasErrors(unreachable)) return reportRefused(deps, unreachable)
   const restoredDeps = { ...deps, connected: { ...connected, restores: new Map() }, restored: names }
-  // Predicts the state of the hosts after everything is stopped.
+  // Proposes the changes that are left after all services have been stopped.
   const proposal = await proposeChanges({
     ...restoredDeps,
     ignore: flags.ignore,
@@ -97,7 +100,7 @@ export async function runRestore(deps: RestoreDeps): Promise<CommandOutcome> {
   if (confirmed !== true) return { code: confirmed, result: { outcome: 'unchanged' } }
   const peers = endpoints.map(({ host, address }) => ({ name: host, address }))
   await replaceEtcdData(deps, proposal, peers)
-  // Services that were just stopped have not drifted.
+  // Services that the restore has just stopped would be reported as drift.
   const ignore = [...flags.ignore, 'HOST_DRIFT']
   return await proposeAndExecute({
     ...restoredDeps,
@@ -113,7 +116,7 @@ function listMembers(cluster: Cluster, plans: Proposal['plans']): HostEndpoint[]
   return listCurrentEndpoints(cluster, plans).filter(({ etcd }) => etcd)
 }
 
-/** Combines the changes of the restore and those of the rollout after it. */
+/** Combines the changes of the restore with those of the rollout after it. */
 function buildPlannedChanges(
   proposal: Proposal,
   hosts: readonly string[],
@@ -175,7 +178,7 @@ async function replaceEtcdData(
   )
 }
 
-/** Builds them one after the other: each needs as much space as the database. */
+/** Builds the archives one after the other, because each needs as much disk space as the database. */
 async function buildArchives(
   { context, inputs, snapshot, programs, directory }: RestoreDeps,
   { id }: EtcdRestoreId,
@@ -201,7 +204,7 @@ function findNewMembers({ plans, ops }: Proposal, members: ReadonlySet<string>):
     )
 }
 
-/** A cluster of which nothing answers. */
+/** Reader of a cluster in which nothing responds. */
 const stoppedCluster: ClusterReader & Disposable = {
   members: async () => [],
   unconfirmedMembers: async () => [],
@@ -218,13 +221,13 @@ const stoppedCluster: ClusterReader & Disposable = {
 }
 
 interface CurrentEtcd {
-  /** From one member, without a quorum. */
+  /** Members as reported by one member, without a quorum. */
   readonly members: readonly EtcdMember[]
-  /** From the member with the highest revision. */
+  /** Key count of the member with the highest revision. */
   readonly current: KeyCount | undefined
 }
 
-/** Reads members and key count from the members that answer. */
+/** Reads the member list and the key count from members that respond. */
 async function readCurrentEtcd(etcd: EtcdClient, endpoints: readonly HostEndpoint[]): Promise<CurrentEtcd> {
   const options = { timeoutMs: 3000 }
   const counts = await Promise.all(

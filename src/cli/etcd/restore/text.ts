@@ -9,7 +9,7 @@ export interface RestoreSummary {
   readonly name: string
   readonly manifest: SnapshotManifest
   readonly now: Date
-  /** Highest revision and its key count; undefined if no member answers. */
+  /** Key count at the highest revision of all members; undefined if no member responds. */
   readonly current: KeyCount | undefined
   readonly members: readonly string[]
   /** Hosts on which services stop. */

@@ -8,7 +8,7 @@ import type { SmallFile, SnapshotManifest } from '../../../snapshot/manifest.ts'
 import { encodeSnapshot } from '../../../snapshot/write.ts'
 import { runHyperkube } from '../../testing/run-in-memory.ts'
 
-/** For tests: the files of a cluster that was never brought up. */
+/** Files of a test cluster after `init`, before the first `up`. */
 export const clusterFiles = Object.fromEntries(
   (await runHyperkube('init --name shop --host 10.0.0.1=control-plane')).files,
 )
@@ -59,7 +59,7 @@ export function buildSnapshotManifest(
   }
 }
 
-/** Builds a snapshot as this identity makes it. */
+/** Builds a snapshot that the given identity has signed. */
 export async function buildSnapshot(owner: Identity, sealed: string): Promise<Buffer> {
   const content = {
     manifest: buildSnapshotManifest(owner, sealed),

@@ -3,7 +3,7 @@ import type { Event } from '../../../contract/event.ts'
 import type { RecordedEvent } from './fixtures.ts'
 import { createOpFixture } from './fixtures.ts'
 
-/** Text as a host may send it: words, other scripts, control characters, long lines. */
+/** Text that a host may send: words, other scripts, control characters, long lines. */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 40 }),
   fc.string({ unit: 'binary', maxLength: 200 }),
@@ -65,7 +65,7 @@ const eventBody: fc.Arbitrary<Event['body']> = fc.oneof(
   fc.record({ type: fc.constant('log'), lines: fc.array(text, { maxLength: 30 }) }),
 )
 
-/** Events in any order, also impossible ones. */
+/** Events in any order, including sequences that cannot occur. */
 export const anyEvents: fc.Arbitrary<readonly RecordedEvent[]> = fc.array(
   fc.tuple(seconds, eventBody, fc.option(name, { nil: undefined }), fc.option(name, { nil: undefined })),
   { maxLength: 80 },

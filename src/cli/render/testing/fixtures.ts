@@ -6,7 +6,7 @@ import type { EventSubject, EventBody } from '../../../lifecycle/event-stream.ts
 /** Start time of every recorded run. */
 export const recordingStart = Date.parse('2026-11-15T05:00:00Z')
 
-/** Seconds since the start, the event, its host and its component. */
+/** Seconds since the start, and the event with its host and component. */
 export type RecordedEvent = readonly [
   seconds: number,
   what: EventBody,
@@ -37,7 +37,7 @@ function toSubject(host: string | undefined, component: string | undefined): Eve
 
 export const runStarted: RecordedEvent = [0, { type: 'run-started', command: 'up' }]
 
-/** A step without a stage, from start to end. */
+/** Events of a step without a stage, from its start to its end. */
 export function singleStep(
   from: number,
   to: number,

@@ -38,7 +38,7 @@ const config = createOpFixture('containerd', 'create', 'file', '/etc/hyperkube/c
 const runtime = createOpFixture('containerd', 'start', 'service', 'containerd.service')
 const etcd = createOpFixture('etcd', 'start', 'service', 'etcd.service')
 
-/** Hosts are being connected, one of them slowly. */
+/** The command connects to hosts, one of which is slow. */
 export const connectingRun: readonly RecordedEvent[] = [
   runStarted,
   [
@@ -103,7 +103,7 @@ const preparedRun: readonly RecordedEvent[] = [
   opStarts(36, 'cp1', etcd),
 ]
 
-/** The first etcd member does not answer yet. */
+/** The step waits, because the first etcd member does not respond yet. */
 export const waitingRun: readonly RecordedEvent[] = [
   ...preparedRun,
   opEnds(37, 'cp1', etcd),
@@ -113,7 +113,7 @@ export const waitingRun: readonly RecordedEvent[] = [
   waits(47, 'until etcd is well on cp1: cp1: connection refused', 37),
 ]
 
-/** A complete run. */
+/** All steps succeed. */
 export const succeededRun: readonly RecordedEvent[] = [
   ...waitingRun,
   stepEnds(49, steps.etcd),
@@ -181,7 +181,7 @@ const fleet: StepFixture = {
   stage: 'prepare',
   hosts: names,
 }
-/** One host after the other, as kubelets are updated in a running cluster. */
+/** Steps for one host each, as when kubelets are updated in a running cluster. */
 const singles = names.map((host): StepFixture => ({
   step: `node/${host}`,
   title: `kubelet on ${host}, pods moved away first`,
@@ -217,7 +217,7 @@ export const largeRun: readonly RecordedEvent[] = [
   waits(30, 'containerd.service to run (activating, start)', 12, 'w12', 'containerd'),
 ]
 
-/** The same cluster in the middle of its single-host steps. */
+/** The same cluster after 120 of its single-host steps. */
 export const rollingRun: readonly RecordedEvent[] = [
   runStarted,
   stepsPlanned(0, singles),

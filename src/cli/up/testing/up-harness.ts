@@ -41,7 +41,7 @@ const successfulRun: AgentScript = async function* () {
   yield { type: 'run-ended', result: { outcome: 'done' } }
 }
 
-/** A cluster that runs and is healthy. */
+/** Result of a health check that succeeds. */
 const healthy = async (): Promise<undefined> => undefined
 const fakeClient = {
   unconfirmedMembers: async () => [],
@@ -65,7 +65,7 @@ export interface UpTestOptions {
   readonly ops?: readonly Op[]
   readonly script?: AgentScript
   readonly unreachable?: readonly string[]
-  /** Error code of the unreachable hosts. */
+  /** Error code with which hosts are unreachable. */
   readonly code?: string
   readonly restores?: ReadonlyMap<string, EtcdRestoreProgress>
   readonly provisionalChanges?: ReadonlyMap<string, HostProvisionalChange>
@@ -75,7 +75,7 @@ export interface UpTestOptions {
   readonly plan?: ApprovedPlan
   readonly dryRun?: boolean
   readonly provisional?: ProvisionalOptions
-  /** Responses of the agents instead of the default ones. */
+  /** Overrides the default responses of the agents. */
   readonly respond?: (request: AgentRequest['body'], host: string) => AgentResponse['body'] | undefined
   /** Replaces the last action of a run. */
   readonly syncNodeLabels?: () => Promise<void>
@@ -96,7 +96,7 @@ interface UpTestResult {
   readonly findings: readonly string[]
 }
 
-/** For tests: `up` on hosts with scripted agents. */
+/** Creates a harness that runs `up` on hosts with scripted agents, for tests. */
 export async function createUpHarness(): Promise<UpHarness> {
   const inputs = {
     cluster: upTestCluster,

@@ -5,7 +5,10 @@ import { listProbes } from './probes.ts'
 
 const component = 'kube-apiserver'
 
-/** Checks the API as the operator observes it: as a whole, and each server that no probe has reported. */
+/**
+ * Checks the API as the operator reaches it: the API as a whole, and each unready server that no probe has
+ * reported.
+ */
 export function checkApiServers(observation: ClusterHealthObservation): Diagnosis[] {
   const servers = [...observation.api].filter(([host]) => isReachable(host, observation))
   const unready = servers.flatMap(([host, health]) =>
@@ -20,7 +23,7 @@ export function checkApiServers(observation: ClusterHealthObservation): Diagnosi
   ]
 }
 
-/** Servers of unreachable hosts are not reported again. */
+/** False if the host itself is unreachable. Its API server is then not reported separately. */
 function isReachable(host: string, { hosts }: ClusterHealthObservation): boolean {
   return hosts.find(({ endpoint }) => endpoint.host === host)?.unreachable === undefined
 }

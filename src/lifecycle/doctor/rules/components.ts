@@ -9,7 +9,9 @@ import { healingProgressCodes, needsOperatorAction } from '../code-order.ts'
 import { summarizeCode } from '../summaries.ts'
 import { listProbes } from './probes.ts'
 
-/** Reports what agents know of components beyond probes, and the state in systemd where no agent reports. */
+/**
+ * Finds unhealthy components: stopped services, and problems that the agent reports without a failing probe.
+ */
 export function findUnhealthyComponents({ hosts }: ClusterHealthObservation): Diagnosis[] {
   return hosts.flatMap((observation) => {
     const health = observation.agent.state === 'reachable' ? observation.agent.health : undefined
@@ -20,9 +22,9 @@ export function findUnhealthyComponents({ hosts }: ClusterHealthObservation): Di
   })
 }
 
-/** Services of a host that do not run. The service of the agent has its own rule. */
+/** Finds services of a host that are not active. The agent's own service has a separate rule. */
 function findStopped(observation: HostHealthObservation, health: HostHealth | undefined): Diagnosis[] {
-  // Nothing is installed there yet.
+  // hyperkube is not installed on this host yet.
   if (observation.version === undefined && health === undefined) return []
   const { endpoint, logs } = observation
   const probed = new Set(
@@ -49,8 +51,8 @@ function formatSystemdState({ name, state, restarts }: ServiceStatus): string {
 }
 
 /**
- * Components with a code of their own, or with a problem that no probe reports: data risks, resources that
- * only an operator can repair, exhausted healing.
+ * Finds components with a code of their own, or with a problem that no probe reports. Examples are data
+ * risks, resources that only an operator can repair, and exhausted healing.
  */
 function findReported({ endpoint: { host } }: HostHealthObservation, health: HostHealth): Diagnosis[] {
   return health.components.flatMap((component): Diagnosis[] => {
@@ -83,7 +85,7 @@ function findReported({ endpoint: { host } }: HostHealthObservation, health: Hos
   })
 }
 
-/** The last action of the agent, if it was a refusal. */
+/** Returns the last action for a component if the agent refused to act. */
 function findRefusal(actions: readonly HealAction[], { component }: ComponentHealth): HealAction | undefined {
   const last = actions.find((action) => action.component === component)
   return last?.action === 'refuse' ? last : undefined

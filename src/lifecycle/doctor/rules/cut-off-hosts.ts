@@ -7,8 +7,8 @@ import { explainNotReady } from '../../cluster-objects/node-readiness.ts'
 import { listProbes } from './probes.ts'
 
 /**
- * Finds hosts that the operator reaches and the rest of the cluster does not: they find no API server though
- * others are ready, and their own proxy is healthy.
+ * Finds hosts that the operator reaches but the rest of the cluster does not. Such a host reaches no API
+ * server although others are ready and its own proxy is healthy.
  */
 export function findCutOffHosts(observation: ClusterHealthObservation): Diagnosis[] {
   return observation.hosts.flatMap((host) => diagnoseCutOff(host, observation))
@@ -32,8 +32,8 @@ function diagnoseCutOff(
   const nodeObject = nodes?.find(({ metadata }) => metadata.name === node)
   const unready = nodeObject === undefined ? undefined : explainNotReady(nodeObject)
   const isIsolated = peersUnreachable.length > 0 && (quorumLost.length > 0 || unready !== undefined)
-  // The host of a restarting server misses it first, for a moment: one failure is not enough, unless peers
-  // are unreachable too.
+  // While an API server restarts, its own host is the first to miss it. One failure is therefore not enough,
+  // unless peers are unreachable too.
   const isApiUnreachable = apiUnreachable.some(
     ({ state }) => state === 'unhealthy' || peersUnreachable.length > 0,
   )
@@ -59,7 +59,10 @@ function diagnoseCutOff(
   ]
 }
 
-/** Without a working proxy or a valid certificate, the probes say nothing about the network. */
+/**
+ * True if the proxy is unhealthy or a certificate has expired. Failed probes then do not prove a network
+ * problem.
+ */
 function isInconclusive(probes: readonly ProbeHealth[]): boolean {
   return probes.some(
     ({ component, scope, state, code }) =>

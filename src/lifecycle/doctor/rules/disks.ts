@@ -3,7 +3,10 @@ import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 import { listProbes } from './probes.ts'
 
-/** Finds full disks that no probe has reported: the agent may be the first to fail on a full disk. */
+/**
+ * Finds full disks that no probe has reported. On a full disk the agent may have failed before it could
+ * report.
+ */
 export function findFullDisks({ hosts }: ClusterHealthObservation): Diagnosis[] {
   return hosts.flatMap((observation) => {
     const { host, os } = observation.endpoint

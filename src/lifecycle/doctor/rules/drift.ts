@@ -4,7 +4,7 @@ import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 import { describeHealing } from '../healing.ts'
 
-/** Finds components with drift, as reported by the agent and as observed without it. */
+/** Finds components with drift, both reported by the agent and observed by ssh. */
 export function findDrift({ hosts }: ClusterHealthObservation): Diagnosis[] {
   return hosts.flatMap((observation) => {
     const { host } = observation.endpoint

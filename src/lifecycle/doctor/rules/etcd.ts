@@ -9,14 +9,14 @@ import { listProbes } from './probes.ts'
 
 const component = 'etcd'
 
-/** Checks etcd as the operator observes it: as a whole, and what its members report of each other. */
+/** Checks etcd as the operator reaches it: the quorum, and the problems that members report. */
 export function checkEtcdCluster(observation: ClusterHealthObservation): Diagnosis[] {
   return [...findLostQuorum(observation), ...listMemberDiagnoses(observation)]
 }
 
 function findLostQuorum({ etcd, hosts, endpoints }: ClusterHealthObservation): Diagnosis[] {
   const voters = endpoints.filter(({ etcd: isMember }) => isMember)
-  // If no host of a member is reachable, the quorum is unknown.
+  // If no host with an etcd member is reachable, the state of the quorum is unknown.
   const isAnyReachable = voters.some(
     ({ host }) => hosts.find(({ endpoint }) => endpoint.host === host)?.unreachable === undefined,
   )
@@ -43,8 +43,8 @@ function findLostQuorum({ etcd, hosts, endpoints }: ClusterHealthObservation): D
 }
 
 /**
- * A ready member has just read with a quorum. An operator with a slow connection may only have waited too
- * short.
+ * True if any member is ready, because a ready member has just read with a quorum. The operator's own request
+ * may have timed out on a slow connection.
  */
 function isAnyMemberReady(hosts: ClusterHealthObservation['hosts']): boolean {
   return hosts
@@ -69,7 +69,10 @@ function explainMissingQuorum(etcd: ClusterHealthObservation['etcd']): string[] 
   ]
 }
 
-/** A lost quorum is reported for the whole cluster, not for each member. */
+/**
+ * Reports problems of single members. A lost quorum is left out, because it is reported once for the whole
+ * cluster.
+ */
 function listMemberDiagnoses({ etcd }: ClusterHealthObservation): Diagnosis[] {
   if (etcd.state === 'unreachable') return []
   return checkEtcdHealth(etcd.observed)

@@ -3,7 +3,10 @@ import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
 import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 
-/** Finds nodes that are not ready. If the API does not answer, another rule reports that. */
+/**
+ * Finds nodes that are not ready. If the API does not answer, nothing is returned, because another rule
+ * reports the outage.
+ */
 export function findUnreadyNodes({ hosts, nodes }: ClusterHealthObservation): Diagnosis[] {
   if (nodes === undefined) return []
   return hosts.flatMap(({ endpoint: { host, node: name } }): Diagnosis[] => {

@@ -7,7 +7,7 @@ import { describeHealing } from '../healing.ts'
 import { needsOperatorAction, isHarmless } from '../code-order.ts'
 import { summarizeCode } from '../summaries.ts'
 
-/** Reports failing probes: one diagnosis for each code and component, however many probes fail. */
+/** Reports failing probes. Probes with the same code and component give one diagnosis. */
 export function findFailingProbes({ hosts }: ClusterHealthObservation): Diagnosis[] {
   return hosts.flatMap((observation) => {
     const failed = listProbes(observation).filter(
@@ -25,7 +25,7 @@ export function listProbes({ agent }: HostHealthObservation): readonly ProbeHeal
 }
 
 /**
- * A live component that takes too long to answer its readiness probe waits for others: the component is not
+ * Codes for live components whose readiness probe times out. Such a component waits for others, so it is not
  * ready.
  */
 const readinessCodes: Readonly<Record<string, string>> = {
@@ -57,7 +57,7 @@ function buildDiagnosis(
   const health = agent.state === 'reachable' ? agent.health : undefined
   const isLocal = probes.some(({ scope }) => scope === 'local')
   const described = isLocal && health !== undefined ? describeHealing(health, component) : undefined
-  // A remote probe may fail once by mistake; a local probe is certain.
+  // A single failure of a remote probe may be a mistake. A failure of a local probe is certain.
   const isCertain = isLocal || probes.some(({ state }) => state === 'unhealthy')
   return {
     code,

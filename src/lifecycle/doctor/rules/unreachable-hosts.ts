@@ -4,7 +4,7 @@ import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
 import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 
-/** Finds hosts where ssh fails. */
+/** Finds hosts that the operator cannot reach by ssh. */
 export function findUnreachableHosts({ hosts, nodes }: ClusterHealthObservation): Diagnosis[] {
   return hosts.flatMap(
     ({ endpoint: { host, address, node }, unreachable }: HostHealthObservation): Diagnosis[] => {

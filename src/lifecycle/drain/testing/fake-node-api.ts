@@ -20,7 +20,10 @@ export interface PodFixture extends Metadata {
   readonly ready?: boolean
 }
 
-/** A running pod of a ReplicaSet unless another controller is given; '' means none. */
+/**
+ * Builds a running pod. Its controller is a ReplicaSet unless another kind is given; '' means a pod without a
+ * controller.
+ */
 export function buildPod(
   name: string,
   { controller = 'ReplicaSet', spec, phase = 'Running', ready = true, ...metadata }: PodFixture = {},
@@ -64,7 +67,7 @@ export function buildBudget(
   }
 }
 
-/** In-memory API of one node. Pods end when they are evicted, as their budgets allow. */
+/** In-memory API of one node. An evicted pod ends at once if its budgets allow the eviction. */
 export class FakeNodeApi {
   node: Node | undefined = nodeKind.schema.parse({
     apiVersion: 'v1',
@@ -75,11 +78,11 @@ export class FakeNodeApi {
   })
   pods: Pod[]
   budgets: DisruptionBudget[] = []
-  /** Claims and volumes by path. */
+  /** PersistentVolumeClaims and PersistentVolumes, by request path. */
   readonly others = new Map<string, object>()
   /** Names of pods that terminate slowly. */
   readonly slow = new Set<string>()
-  /** Called before a request is served. A returned response replaces the one of the API. */
+  /** Called before a request is served. A returned response replaces the regular response. */
   intercept: (request: ReceivedRequest) => TestResponse | undefined = () => undefined
   /** Called for each pod that has ended. */
   onGone: (pod: Pod) => void = () => undefined

@@ -30,12 +30,12 @@ const kinds: Readonly<Record<string, object>> = {
 
 /** For tests: an API with objects of some kinds and the etcd behind it. */
 export class FakeKeysApi {
-  /** By `plural/namespace/name`. */
+  /** Stored objects by `plural/namespace/name`. */
   readonly objects = new Map<string, Stored>()
-  /** Name of the key for new writes. */
+  /** Name of the key that encrypts new writes. */
   writesWith = 'key1'
   metrics = ''
-  /** Called before a PUT is served, with the path in the store. */
+  /** Called before a PUT is served, with the object's key in `objects`. */
   beforeWrite: (path: string) => void = () => undefined
   #revision = 1
 
@@ -87,7 +87,7 @@ export class FakeKeysApi {
     return { json: { metadata: { resourceVersion: '1', ...rest }, items: all.slice(from, from + pageLimit) } }
   }
 
-  /** Response of etcd to a range request. */
+  /** Returns the response of etcd to a range request. */
   range(from: string, end: string, limit: number): object {
     const [low, high] = [from, end].map((key) => Buffer.from(key, 'base64').toString('latin1'))
     const kvs = [...this.objects]

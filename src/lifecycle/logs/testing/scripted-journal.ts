@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import type { Argv } from '../../../kit/command.ts'
 import type { Remote } from '../../../ssh/remote.ts'
 
-/** For tests: a host that returns these journal lines for every request. */
+/** For tests: a host that returns the given journal lines for every request. */
 export function scriptedJournal(
   host: string,
   lines: readonly (string | object)[],

@@ -9,9 +9,9 @@ export interface PeersOptions {
   readonly controlPlanes?: number
   readonly workers?: number
   readonly etcd?: number
-  /** Lines of `spec`. */
+  /** Lines below `spec` in cluster.yml. */
   readonly spec?: readonly string[]
-  /** By host name. */
+  /** Changed facts by host name. */
   readonly facts?: Readonly<Record<string, FactsVariation>>
 }
 
@@ -20,7 +20,7 @@ export function buildPeers({
   controlPlanes = 1,
   workers = 0,
   etcd = 0,
-  // A pod network for many nodes.
+  // The pod network is large enough for many nodes.
   spec = ['network: { pods: 10.128.0.0/10 }'],
   facts = {},
 }: PeersOptions): readonly Peer[] {

@@ -9,7 +9,7 @@ import { type ClusterHealthObservation, toHealthResult } from '../observe-cluste
 export const observedAt = '2026-11-15T12:00:00.000Z'
 const startedAt = '2026-11-15T11:58:00.000Z'
 
-/** For tests: a healthy cluster with this number of control planes and workers. */
+/** For tests: a healthy cluster with the given numbers of control planes and workers. */
 export function buildHealthyCluster(controlPlanes = 3, workers = 2): ClusterHealthObservation {
   const endpoints = [
     ...numberNames('cp', controlPlanes).map((host, index) =>
@@ -132,7 +132,7 @@ export function changeHost(
   return { ...cluster, hosts: cluster.hosts.map((one) => (one.endpoint.host === host ? change(one) : one)) }
 }
 
-/** For tests: lets some probes of a host fail with these codes. */
+/** For tests: makes probes of a host fail with the given codes. */
 export function withFailingProbes(
   cluster: ClusterHealthObservation,
   host: string,

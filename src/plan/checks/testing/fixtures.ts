@@ -13,10 +13,10 @@ export const defaultHostLines = [
 ] as const
 
 interface CheckCase {
-  /** Lines of `spec`. */
+  /** Lines of `spec` in cluster.yml. */
   readonly spec?: readonly string[]
   readonly hosts?: readonly string[]
-  /** By host name. */
+  /** Changed facts, by host name. */
   readonly facts?: Readonly<Record<string, FactsVariation>>
   readonly input?: (input: PlanInput) => PlanInput
 }
@@ -44,7 +44,7 @@ export function checkCase(testCase: CheckCase): readonly Finding[] {
   return checkPlanInput(input, buildTopology(input.cluster, input.facts))
 }
 
-/** Findings in short form: host, severity, code. */
+/** Runs the checks and formats each finding as host (or component), severity and code. */
 export function checkCaseBriefly(testCase: CheckCase): string[] {
   return checkCase(testCase).map(
     ({ host, component, severity, code }) => `${host ?? component ?? 'cluster'} ${severity} ${code}`,

@@ -9,7 +9,7 @@ import { type ProbeRecord, recordProbeResult, createProbeRecord } from '../probe
 import type { HealStep } from '../heal-step.ts'
 import { updateUnitObservation, type UnitObservation } from '../unit-observation.ts'
 
-/** Milliseconds between two rounds. The model runs every probe once per round. */
+/** Milliseconds between rounds. The model runs every probe once per round. */
 export const tickMs = 5000
 
 export const emptyHealState: HealState = {
@@ -20,7 +20,7 @@ export const emptyHealState: HealState = {
   actions: [],
 }
 
-/** The services of a model host, each with its dependencies on that host. */
+/** Services of the model host, each with its local dependencies. */
 export const modelServices = {
   etcd: [],
   'kube-apiserver': ['etcd'],
@@ -58,20 +58,20 @@ interface ModelProcess {
   /** Time of the last start, in milliseconds. */
   started: number
   state: 'runs' | 'hangs' | 'ended' | 'stopped'
-  /** Its files are corrupted: it cannot start. */
+  /** True if the files of the service are corrupted, so it cannot start. */
   isCorrupted: boolean
-  /** It hangs soon after every start, whatever is done. */
+  /** True if the service hangs soon after every start. */
   alwaysHangs: boolean
 }
 
 /**
- * A host whose services follow simple rules. It knows the true state, which healing observes only through
- * probes.
+ * Model of a host whose services follow simple rules. The model knows the true state; healing sees it only
+ * through probes.
  */
 export class ModelHost {
   now = Date.UTC(2027, 0, 1)
   hasQuorum = true
-  /** Whether any API server of the cluster can be reached. */
+  /** True if at least one API server of the cluster can be reached. */
   isApiReachable = true
   dataLost = false
   readonly #processes = new Map<ModelService, ModelProcess>()
@@ -97,7 +97,7 @@ export class ModelHost {
     return process
   }
 
-  /** A restarted agent has lost its observations. */
+  /** Drops all observations, as a restart of the agent does. */
   forgetObservations(): void {
     this.#counts = new Map()
     this.#units = new Map()
@@ -107,7 +107,10 @@ export class ModelHost {
     return this.now - this.process(name).started
   }
 
-  /** Whether its dependencies serve it. Some services exit without them, others never get ready. */
+  /**
+   * True if the dependencies of a service serve it. Without them some services exit and others never become
+   * ready.
+   */
   isServed(name: ModelService): boolean {
     switch (name) {
       case 'kube-apiserver':
@@ -122,20 +125,21 @@ export class ModelHost {
   }
 
   #wasReady = new Set<string>()
-  /** Whether its health endpoint reports healthy. */
+  /** True if the health endpoint of a service reports healthy. */
   isHealthy(name: ModelService): boolean {
     const { state, startCount } = this.process(name)
     if (state !== 'runs' || this.#age(name) < 2 * tickMs) return false
     if (name === 'kubelet' && !this.isHealthy('containerd')) return false
     const key = `${name} ${startCount}`
-    // A service that was ready once goes on without its dependencies: the API server reads, flanneld routes.
+    // A service that was ready once stays healthy without its dependencies: the API server still serves
+    // reads, and flanneld keeps its routes.
     if (name !== 'kube-controller-manager' && this.#wasReady.has(key)) return true
     const served = this.isServed(name)
     if (served) this.#wasReady.add(key)
     return served
   }
 
-  /** Advances time by one round, and lets systemd restart services. */
+  /** Advances time by one round and lets systemd restart services. */
   advance(): void {
     this.now += tickMs
     for (const name of modelServiceNames) {
@@ -198,7 +202,7 @@ export class ModelHost {
     })
   }
 
-  /** What its remote probe checks. */
+  /** True if the remote probe of a service succeeds. */
   #serves(name: ModelService): boolean {
     if (name === 'etcd') return this.hasQuorum
     if (name === 'apiserver-proxy') return this.isApiReachable

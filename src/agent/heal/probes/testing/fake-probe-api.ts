@@ -11,13 +11,13 @@ import {
 import { buildKubeconfig } from '../../../../pki/kubeconfig.ts'
 
 export interface FakeProbeApi extends AsyncDisposable {
-  /** Its text. The files that it names exist. */
+  /** Text of a kubeconfig for the fake API. The files that it names exist. */
   readonly kubeconfig: string
-  /** The requests, with their queries. */
+  /** Requests that the fake API has received. */
   readonly requests: readonly ReceivedRequest[]
 }
 
-/** Starts an API server that responds as the test says, and the kubeconfig of a component for it. */
+/** Starts a fake API server with the responses of `respond`, and creates a kubeconfig for it. */
 export async function startFakeProbeApi(
   ca: TestCa,
   respond: (request: ReceivedRequest) => TestResponse,
@@ -51,7 +51,7 @@ export interface FakeNode {
   readonly port?: number
 }
 
-/** Responds to node requests as an API server does. */
+/** Returns responses to node requests in the format of an API server. */
 export function respondWithNodes(nodes: readonly FakeNode[]): (request: ReceivedRequest) => TestResponse {
   return ({ path }) => {
     if (path === '/api/v1/nodes') return { json: buildTable(nodes) }

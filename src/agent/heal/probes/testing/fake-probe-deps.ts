@@ -17,11 +17,11 @@ export interface FakeProbeDeps extends ProbeDeps {
   readonly links: Map<string, readonly string[]>
   readonly units: Map<string, Pick<UnitState, 'active' | 'sub'>>
   readonly disk: { took: number | Error | Promise<number>; free: number; freeFiles: number }
-  /** Milliseconds since 1970; also the time of the monotonic clock. */
+  /** Milliseconds since 1970. The fake monotonic clock returns the same value. */
   time: number
 }
 
-/** A host in memory, whose programs respond as the test says. */
+/** Creates a fake host in memory. `respond` returns the results of its programs. */
 export function createFakeProbeDeps(
   respond: (argv: Argv, input: string | undefined) => FakeResult = () => ({}),
 ): FakeProbeDeps {
@@ -65,7 +65,7 @@ export function createFakeProbeDeps(
   return deps
 }
 
-/** A rewritten file has another timestamp. */
+/** Builds file metadata. A file with other content gets another timestamp. */
 function buildFacts(text: string | undefined, stamps: Map<string, number>): FileFacts | undefined {
   if (text === undefined) return undefined
   const stamp = stamps.get(text) ?? stamps.size
