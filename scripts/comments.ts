@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readSourceText } from './source-text.ts'
+import { readSourceText, type SourceText } from './source-text.ts'
 import { readRepository } from './words.ts'
 
 /**
@@ -23,13 +23,24 @@ export function drawSample<T>(items: readonly T[], count: number, random: () => 
   ).flat()
 }
 
+/** Joins comments on consecutive lines, because a reader sees them as one. */
+export function joinLines(comments: readonly SourceText[]): SourceText[] {
+  return comments.reduce<SourceText[]>((joined, comment) => {
+    const last = joined.at(-1)
+    if (last === undefined || last.line + last.text.split('\n').length !== comment.line) {
+      return [...joined, comment]
+    }
+    return [...joined.slice(0, -1), { ...last, text: `${last.text}\n${comment.text}` }]
+  }, [])
+}
+
 /** Prints a random sample of comments for a reader who did not write them, with the code below each. */
 if (import.meta.main) {
   const [seed = Math.floor(Math.random() * 2 ** 32), count = 200] = process.argv.slice(2).map(Number)
   const { modules } = readRepository(join(import.meta.dirname, '..'))
   const comments = [...modules].flatMap(([file, source]) =>
-    readSourceText(file, source)
-      .filter(({ kind, text }) => kind === 'comment' && /[a-z] [a-z]/.test(text))
+    joinLines(readSourceText(file, source).filter(({ kind }) => kind === 'comment'))
+      .filter(({ text }) => /[a-z] [a-z]/.test(text))
       .map(({ text, line }) => ({ file, line, text, source })),
   )
   const sample = drawSample(comments, count, createRandom(seed))

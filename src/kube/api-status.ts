@@ -4,7 +4,7 @@ import { z } from 'zod'
 const statusSchema = z.looseObject({
   kind: z.literal('Status'),
   message: z.string().optional(),
-  /** Reason for programs: AlreadyExists, Conflict, Expired. */
+  /** Machine-readable reason, for example AlreadyExists, Conflict or Expired. */
   reason: z.string().optional(),
   details: z
     .looseObject({
@@ -21,11 +21,11 @@ const statusSchema = z.looseObject({
     .nullish(),
 })
 
-/** One of several problems of a request. */
+/** One problem of a request; a Status object can list several. */
 export interface StatusCause {
   readonly reason: string
   readonly message: string
-  /** Path of the field. */
+  /** Path of the invalid field. */
   readonly field: string | undefined
 }
 
@@ -37,7 +37,10 @@ export interface ApiStatus {
   readonly causes: readonly StatusCause[]
 }
 
-/** Parses an error response. Proxies and servers that are about to stop send plain text. */
+/**
+ * Parses an error response. If it is not a Status object, its text becomes the message: proxies and stopping
+ * servers send plain text.
+ */
 export function parseErrorResponse(code: number, text: string): ApiStatus {
   return (
     parseApiStatus(code, parseJson(text)) ?? {
@@ -49,7 +52,7 @@ export function parseErrorResponse(code: number, text: string): ApiStatus {
   )
 }
 
-/** Returns undefined if the value is not a Status object. */
+/** Parses a Status object. Returns undefined if the value is not a Status object. */
 export function parseApiStatus(code: number, value: unknown): ApiStatus | undefined {
   const parsed = statusSchema.safeParse(value)
   if (!parsed.success) return undefined

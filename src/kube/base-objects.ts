@@ -8,20 +8,20 @@ import type { KubeCallOptions } from './request.ts'
 import { applyObject } from './write-objects.ts'
 
 export interface BaseObjectsSpec {
-  /** Whether the cluster has Windows nodes, and therefore needs runtime classes for their pods. */
+  /** True if the cluster has Windows nodes. Their pods need runtime classes. */
   readonly windows: boolean
 }
 
 /**
- * Objects that every cluster needs before all others: RBAC rules of hyperkube's own programs and of
- * operators.
+ * Builds the objects that every cluster needs first: RBAC for operators and for hyperkube's own programs, and
+ * runtime classes for Windows.
  */
 export function buildBaseObjects({ windows }: BaseObjectsSpec): Manifest[] {
   return [
     ...flannelRbac,
     ...apiserverProxyRbac,
     ...agentRbac,
-    // Without this binding the API server may not call kubelets, and `kubectl logs` fails.
+    // Allows the API server to call kubelets. Without it, `kubectl logs` fails.
     buildRoleBinding('hyperkube:kubelet-api', 'system:kubelet-api-admin', {
       kind: 'User',
       name: 'kube-apiserver-kubelet-client',
@@ -32,7 +32,7 @@ export function buildBaseObjects({ windows }: BaseObjectsSpec): Manifest[] {
   ]
 }
 
-/** Flannel reads the networks of all nodes and writes its own address to its node. */
+/** flanneld reads the pod networks of all nodes and writes its own address to the status of its node. */
 const flannelRbac: readonly Manifest[] = [
   buildRole('hyperkube:flannel', [
     { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
@@ -41,7 +41,7 @@ const flannelRbac: readonly Manifest[] = [
   buildRoleBinding('hyperkube:flannel', 'hyperkube:flannel', { kind: 'User', name: 'hyperkube:flannel' }),
 ]
 
-/** The proxies read the addresses of all API servers, and nothing else. */
+/** The API server proxies may only read the addresses of all API servers. */
 const apiserverProxyRbac: readonly Manifest[] = [
   buildRole(
     'hyperkube:apiserver-proxies',
@@ -49,7 +49,7 @@ const apiserverProxyRbac: readonly Manifest[] = [
       {
         apiGroups: ['discovery.k8s.io'],
         resources: ['endpointslices'],
-        // The API servers publish themselves under this name.
+        // The API servers publish their addresses in the EndpointSlice of this name.
         resourceNames: ['kubernetes'],
         verbs: ['get', 'list', 'watch'],
       },
@@ -86,10 +86,9 @@ const agentRbac: readonly Manifest[] = [
 ]
 
 /**
- * A pod that names one of these classes runs on Windows nodes and tolerates their taint: on any of them, or
- * on those of one build, because an image runs only on some builds. There is a class for each supported
- * build, whether or not a host has it today. A pod that waits for a host reports so; a pod whose class is
- * missing is refused.
+ * RuntimeClasses for Windows pods: `windows` selects any Windows node, `windows-<build>` only nodes of that
+ * build. All supported builds get a class, because a pod without a matching node stays Pending, but a pod
+ * whose class is missing is rejected.
  */
 const windowsRuntimeClasses: readonly Manifest[] = [
   buildWindowsRuntimeClass('windows', {}),
@@ -112,8 +111,8 @@ function buildWindowsRuntimeClass(name: string, labels: Readonly<Record<string, 
 }
 
 /**
- * Forces the ownership of all fields, because RBAC rules must be exactly as planned. The first call needs
- * system:masters; later ones need `hyperkube:admins`.
+ * Applies the base objects and takes over all their fields, because RBAC rules must be exactly as planned.
+ * The first call needs system:masters; later calls need `hyperkube:admins`.
  */
 export async function applyBaseObjects(
   client: KubeClient,

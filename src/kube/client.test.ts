@@ -204,7 +204,7 @@ describe('again', () => {
 })
 
 describe('several servers', () => {
-  /** Address without a listener. */
+  /** Returns an address on which no server listens. */
   async function nobody(): Promise<string> {
     await using server = await startHttpsTestServer(ca, () => fine)
     return server.url
@@ -282,7 +282,7 @@ describe('several servers', () => {
 describe('over a way of the caller’s', () => {
   const refused = new HyperkubeError('SSH_DIAL_REFUSED', 'nothing listens there')
   const unreachable = 'https://10.255.255.1:6443'
-  /** Refuses the first connections. */
+  /** A `dial` function that refuses the first connections. */
   const dialAfter = (refusals: number): { dial: Dial; dialled: string[] } => {
     const dialled: string[] = []
     const dial: Dial = async (host, port) => {
@@ -342,7 +342,7 @@ describe('an abort ends it with its own reason', () => {
   test('while waiting to try again', async () => {
     const controller = new AbortController()
     const server = await serveResponses({ status: 429, headers: { 'retry-after': '4' }, text: 'crowd' })
-    // Requested directly before the wait begins.
+    // `random` is called directly before the wait begins, so the abort arrives during the wait.
     const random = (): number => {
       setImmediate(() => controller.abort(reason))
       return 0

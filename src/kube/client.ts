@@ -13,28 +13,28 @@ import { createHttpsAgent, type Dial } from '../kit/tunnel-agent.ts'
 
 export interface KubeClientOptions {
   /**
-   * Base URLs such as https://10.0.0.1:6443. They are tried in this order, starting with the last one that
-   * responded.
+   * Base URLs such as https://10.0.0.1:6443. They are tried in this order, starting with the server that
+   * responded last.
    */
   readonly servers: readonly string[]
   readonly ca: Pem
   readonly credentials: Omit<TlsCredentials, 'ca'>
-  /** Aborts everything that the client does. */
+  /** Aborts all requests and streams of the client. */
   readonly signal: AbortSignal
-  /** How servers are reached; undefined to connect directly. */
+  /** Opens connections to servers; undefined to connect directly. */
   readonly dial?: Dial | undefined
   /** User to impersonate. The user of the certificate must be allowed to do so. */
   readonly impersonate?: string | undefined
-  /** Called directly before a request is sent. The request fails with what the guard throws. */
+  /** Called directly before a request is sent. If the guard throws, the request fails with its error. */
   readonly guard?: (() => void) | undefined
   readonly timing?: Partial<KubeClientTiming>
   /** Returns a number from 0 to 1. */
   readonly random?: () => number
 }
 
-/** In milliseconds. */
+/** Timeouts and backoff of the client, in milliseconds. */
 export interface KubeClientTiming extends RequestTimeouts {
-  /** For all attempts at one request together. */
+  /** Timeout for all attempts of one request together. */
   readonly timeout: number
   readonly backoff: Backoff
 }
@@ -46,11 +46,11 @@ const defaultTiming: KubeClientTiming = {
   backoff: { initial: 200, max: 5000 },
 }
 
-/** Client for the API of one cluster. It uses any server that responds. */
+/** Client for the API of one cluster. It sends each request to an API server that responds. */
 export class KubeClient implements Disposable {
   readonly servers: readonly string[]
   readonly discovery: Discovery
-  /** Aborts everything that the client does. */
+  /** Aborted when the client must stop all requests and streams. */
   readonly signal: AbortSignal
   readonly #timing: KubeClientTiming
   readonly #random: () => number
@@ -81,16 +81,16 @@ export class KubeClient implements Disposable {
     this.#serverOrder = new ServerOrder(this.servers)
     this.#impersonate = impersonate
     this.#guard = guard
-    // Servers close connections after 90 s idle. The client closes them earlier, so that no request meets a
-    // closing connection.
+    // Servers close connections after 90 s idle. The client closes them earlier, so it does not send requests
+    // on a connection that is being closed.
     this.#agent = createHttpsAgent(dial, {
       keepAlive: true,
       maxSockets: 8,
       maxFreeSockets: 8,
       timeout: 60_000,
     })
-    // Each stream holds a connection as long as it lasts. In the shared agent, streams would leave no
-    // connection for requests.
+    // Each stream holds a connection while it lasts. In the shared agent, streams could leave no connection
+    // for requests.
     this.#streamAgent = createHttpsAgent(dial, { keepAlive: false })
   }
 
@@ -114,7 +114,7 @@ export class KubeClient implements Disposable {
 
   /**
    * Returns the response as soon as it begins; the timeout covers only the start. The caller must read or
-   * destroy it.
+   * destroy the response.
    */
   async stream(request: KubeRequest): Promise<IncomingMessage> {
     const [context, streamSignal] = [this.#requestContext(this.#streamAgent), this.#combineSignals(request)]
@@ -150,7 +150,7 @@ export class KubeClient implements Disposable {
     })
   }
 
-  /** Closes idle connections. */
+  /** Closes all connections. */
   close(): void {
     this.#agent.destroy()
     this.#streamAgent.destroy()
@@ -161,7 +161,7 @@ export class KubeClient implements Disposable {
   }
 }
 
-/** Paths begin with a slash. */
+/** Removes trailing slashes from a base URL, because paths begin with a slash. */
 function stripTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }

@@ -6,9 +6,9 @@ export interface CrdOptions {
   readonly kind: string
   readonly plural: string
   readonly singular: string
-  /** Schemas of the top-level fields besides metadata, by name. */
+  /** Schemas of the top-level fields except metadata. The key is the field name. */
   readonly fields: Readonly<Record<string, z.ZodType>>
-  /** Whether the status is a subresource. */
+  /** True if the kind has a status subresource. */
   readonly status: boolean
   /** Columns of `kubectl get`. */
   readonly columns: readonly PrinterColumn[]

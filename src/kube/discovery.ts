@@ -15,8 +15,7 @@ type ResourcesByKind = ReadonlyMap<string, ApiResource>
 export type FetchJson = (path: string, options: KubeCallOptions) => Promise<unknown>
 
 /**
- * Finds the resource of each kind that a cluster serves. Kinds that were found are cached; missing ones are
- * looked up again.
+ * Finds the API resource of each kind. Kinds that were found are cached; missing kinds are looked up again.
  */
 export class Discovery {
   readonly #fetch: FetchJson

@@ -19,7 +19,8 @@ function contenders(slowest: number, fastest: number) {
   const contender = record({
     from: integer({ min: 0, max: 20_000 }),
     to: integer({ min: 30_000, max: 2 * length }),
-    // Errors show first between the slowest and the fastest clock.
+    // The extreme rates are generated more often, because errors occur first between the slowest and the
+    // fastest clock.
     rate: oneof(constantFrom(slowest, fastest), double({ min: slowest, max: fastest, noNaN: true })),
     frozen: array(span, { maxLength: 3 }),
     cut: array(
@@ -34,7 +35,7 @@ function contenders(slowest: number, fastest: number) {
   )
 }
 
-/** Numbers that two holders share. */
+/** Lists leaseTransitions values that two different holders used. */
 function findShared(actions: readonly LeaderAction[]): string[] {
   const holders = new Map<number, string>()
   return actions.flatMap(({ fence: { holder, transitions } }) => {
@@ -44,7 +45,7 @@ function findShared(actions: readonly LeaderAction[]): string[] {
   })
 }
 
-/** Actions that were sent after a holder with a higher number had begun. */
+/** Lists actions that were sent after a holder with more leaseTransitions had already acted. */
 function findLate(actions: readonly LeaderAction[]): LeaderAction[] {
   let highest = -1
   return actions.filter(({ fence: { transitions } }) => {

@@ -65,7 +65,7 @@ test('one that was frozen does not act when it wakes up', async () => {
   expect(endings.get('a')).toEqual({ at: 50_000, ending: 'lost' })
 })
 
-/** A lock with scripted results. */
+/** A fake lock that returns the given results one after the other. */
 function createLock(...results: LeaseHold[]) {
   const done: string[] = []
   return {

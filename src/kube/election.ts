@@ -3,13 +3,13 @@ import { sleepUnlessAborted, type MonotonicClock } from '../kit/monotonic-clock.
 import type { LeaseHold, LeaseLock } from './lease-lock.ts'
 import { LeaseTerm, type LeaderTerm } from './leader-term.ts'
 
-/** In milliseconds. */
+/** Timing of the leader election, in milliseconds. */
 export interface ElectionTiming {
-  /** How long other contenders wait for a leader that does not renew its lease. */
+  /** Lease duration: how long other contenders wait for a leader that does not renew the lease. */
   readonly duration: number
   /**
-   * How long a leader acts without a renewal. Shorter than the lease, so that it has stopped before another
-   * one begins.
+   * How long a leader acts without a renewal. It is shorter than the lease, so the leader has stopped before
+   * another one begins.
    */
   readonly deadline: number
   readonly retry: number
@@ -17,7 +17,7 @@ export interface ElectionTiming {
   readonly grace: number
 }
 
-/** The defaults of Kubernetes components. */
+/** The defaults of Kubernetes components such as kube-controller-manager. */
 export const defaultElectionTiming: ElectionTiming = {
   duration: 15_000,
   deadline: 10_000,
@@ -38,14 +38,14 @@ export interface ElectionOptions {
 
 /**
  * `stopped`: the signal was aborted or the work ended. `lost`: another contender may lead now. `stuck`: the
- * work did not stop in time. After `lost` and `stuck` the process must exit: the next process is another
- * contender and gets another fence.
+ * work did not stop in time. After `lost` and `stuck` the process must exit: a new process is a new contender
+ * with a new fence.
  */
 export type ElectionResult = 'stopped' | 'lost' | 'stuck'
 
 type AcquiredLease = Extract<LeaseHold, { held: true }>
 
-/** Fails if a leader could still act when another one begins, or could never renew in time. */
+/** Throws if a leader could still act when another one begins, or if it could never renew in time. */
 export function checkElectionTiming({ duration, deadline, retry }: ElectionTiming): void {
   if (duration > deadline && deadline > 1.5 * retry && retry > 0) return
   throw new HyperkubeError(
@@ -57,7 +57,9 @@ export function checkElectionTiming({ duration, deadline, retry }: ElectionTimin
   )
 }
 
-/** Waits for the lease, leads until the term ends, and releases the lease if it is safe to do so. */
+/**
+ * Waits for the lease and leads until the term ends. Releases the lease unless it was lost or work is stuck.
+ */
 export async function runElection(
   lock: Pick<LeaseLock, 'tryAcquire' | 'raise' | 'release'>,
   options: ElectionOptions,
@@ -80,7 +82,8 @@ export async function runElection(
   } finally {
     finished.abort()
     await renewing
-    // A lost lease cannot be released, and stuck work may still act on it.
+    // A lost lease cannot be released. A lease with stuck work must not be released, because the work may
+    // still act.
     if ((ended || !term.signal.aborted) && !term.lost.aborted) await releaseLease(lock, options)
   }
   if (term.lost.aborted) return 'lost'
@@ -100,14 +103,14 @@ async function acquireLease(
       const holder = holding.held ? holding.fence.holder : holding.holder
       if (holder !== undefined && holder !== known) onLeader?.(holder)
       known = holder ?? known
-      // If the request took so long that the term is already over, do not start; the next try renews the
-      // lease.
+      // If the request took so long that the term is already over, leading does not start. The next attempt
+      // renews the lease.
       if (holding.held && leadershipEnd(holding, timing) > time.now()) return holding
       if (!holding.held) left = holding.left ?? Infinity
     } catch (error) {
       if (!signal.aborted) onError?.(error)
     }
-    // The random delay keeps contenders apart, and none comes much later than the lease expires.
+    // The random delay keeps contenders apart. The wait ends soon after the lease expires.
     const jitter = random() * (timing.retry / 2)
     await sleepUnlessAborted(time, Math.min(timing.retry, left) + jitter, signal)
   }
@@ -134,12 +137,12 @@ async function renewLease(
   }
 }
 
-/** Time until which the holder may act. */
+/** Returns the time until which the holder may act. */
 function leadershipEnd({ until }: AcquiredLease, { duration, deadline }: ElectionTiming): number {
   return until - duration + deadline
 }
 
-/** Returns true if the work ended, and false if it still runs when the stop timeout is over. */
+/** Returns true if the work ended, and false if it still runs after the grace period. */
 async function waitForEnd(
   work: Promise<void>,
   signal: AbortSignal,
@@ -155,7 +158,7 @@ async function waitForEnd(
   const ended = work.then(
     () => true,
     (error: unknown) => {
-      // An error after the signal still means that the work has stopped.
+      // If the work fails after the signal was aborted, it has stopped as well.
       if (signal.aborted) return true
       throw error
     },
@@ -176,7 +179,7 @@ async function releaseLease(
   try {
     await lock.release(timeout.signal)
   } catch (error) {
-    // Other contenders then wait until the lease expires.
+    // If the release fails, other contenders wait until the lease expires.
     onError?.(error)
   } finally {
     cancelTimer()

@@ -2,23 +2,26 @@ import { LruCache } from '../kit/lru.ts'
 import type { EventNote } from './event-note.ts'
 import type { KubeObject } from './object.ts'
 
-/** An event to write, and the key of its series: events with the same key are one event with a count. */
+/** An event to write and the key of its series. Events with the same key become one event with a count. */
 export interface AggregatedEvent {
   readonly key: string
   readonly note: EventNote
 }
 
-/** So many events that differ only in their note are written separately per window. In milliseconds. */
+/**
+ * Up to `maxTexts` events that differ only in their note are written separately per window of `windowMs`
+ * milliseconds.
+ */
 const aggregation = { maxTexts: 10, windowMs: 600_000 }
-/** Token bucket per object: `burst` new events at once, then one every `refillMs`. */
+/** Token bucket per object: up to `burst` new events at once, then one every `refillMs` milliseconds. */
 const rateLimit = { burst: 25, refillMs: 300_000 }
-/** Maximum number of entries in each cache. */
+/** Maximum number of objects or event groups to remember. */
 const maxTracked = 1000
 
 interface SimilarEvents {
   readonly since: number
   readonly texts: Set<string>
-  /** Stands for all further events of the group. */
+  /** The event that replaces all further events of the group. */
   combined: AggregatedEvent | undefined
 }
 
@@ -28,16 +31,15 @@ interface TokenBucket {
 }
 
 /**
- * Limits the number of events, because the API stores each of them in etcd and many similar ones hide the
- * others.
+ * Limits the number of events, because each event is stored in etcd and many similar ones hide the others.
  */
 export class EventAggregator {
   readonly #similar = new LruCache<SimilarEvents>(maxTracked)
   readonly #buckets = new LruCache<TokenBucket>(maxTracked)
 
   /**
-   * Returns the event itself while there are few similar ones, and then one combined event. `now` is in
-   * milliseconds.
+   * Returns the event itself while the group has few different notes, and then one combined event. `now` is
+   * in milliseconds.
    */
   aggregate(regarding: KubeObject, note: EventNote, now: number): AggregatedEvent {
     const { type, reason, action, note: text } = note
@@ -58,7 +60,7 @@ export class EventAggregator {
     return similar.combined
   }
 
-  /** Takes a token for a new event of the object. Returns false if none is left. */
+  /** Takes a token for a new event of the object. Returns false if the bucket is empty. */
   tryTakeToken(regarding: KubeObject, now: number): boolean {
     const name = formatIdentity(regarding)
     const before = this.#buckets.get(name) ?? { tokens: rateLimit.burst, updatedAt: now }

@@ -1,10 +1,10 @@
-/** What an event says about an object; `kubectl describe` shows it. */
+/** Content of an event about an object, as shown by `kubectl describe`. */
 export interface EventNote {
   readonly type: 'Normal' | 'Warning'
-  /** Cause in CamelCase, for programs: FailedApply. */
+  /** Machine-readable cause in CamelCase, for example FailedApply. */
   readonly reason: string
-  /** What was done or tried, in CamelCase: Apply. */
+  /** The action that was done or tried, in CamelCase, for example Apply. */
   readonly action: string
-  /** Text for people. */
+  /** Message for people. */
   readonly note: string
 }

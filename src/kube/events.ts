@@ -9,31 +9,31 @@ import type { KubeCallOptions } from './request.ts'
 import { createObject, patchObject } from './write-objects.ts'
 import type { EventNote } from './event-note.ts'
 
-// events.k8s.io/v1 validates its input, has microseconds and native series. Core v1 shows the same stored
-// objects.
+// events.k8s.io/v1 validates its input, has microsecond times and supports series. Clients of core v1 see the
+// same objects.
 const events = createUntypedKind('events.k8s.io/v1', 'Event')
 
 export interface EventRecorderOptions {
-  /** Name of the reporting controller: hyperkube.dev/addons. */
+  /** Name of the reporting controller, for example hyperkube.dev/addons. */
   readonly controller: string
-  /** Process of the controller. */
+  /** Identity of the controller's process. */
   readonly instance: string
   readonly clock?: () => Date
-  /** Called when an event is dropped because there were too many. */
+  /** Called when an event is dropped because of too many events. */
   readonly onDropped?: () => void
-  /** Called with write errors. They never fail the caller. */
+  /** Called when writing an event fails. The caller of `record` does not get the error. */
   readonly onError?: (error: unknown) => void
 }
 
 interface Series {
   readonly ref: Required<NamespacedName>
   count: number
-  /** Times of the last occurrence and of the last write. */
+  /** Times of the last occurrence and of the last write, in milliseconds. */
   lastObserved: number
   lastWritten: number
 }
 
-/** A longer pause than this ends a series; the next occurrence is a new event. */
+/** If an event does not occur for longer than this, its series ends. The next occurrence is a new event. */
 const seriesGapMs = 6 * 60_000
 /** Minimum interval between two writes of a series count. */
 const writeIntervalMs = 60_000
@@ -41,7 +41,10 @@ const maxSeries = 1000
 /** Maximum number of concurrent writes. */
 const maxConcurrentWrites = 100
 
-/** Writes events. Repeated events become one event with a count, and events per object are rate-limited. */
+/**
+ * Writes events. Repeated events become one event with a count, and the number of events per object is
+ * limited.
+ */
 export class EventRecorder {
   readonly #client: KubeClient
   readonly #options: EventRecorderOptions
@@ -56,7 +59,7 @@ export class EventRecorder {
     this.#clock = options.clock ?? ((): Date => new Date())
   }
 
-  /** Never fails. */
+  /** Records an event about an object. Never throws; errors are passed to `onError`. */
   async record(regarding: KubeObject, requested: EventNote, options: KubeCallOptions = {}): Promise<void> {
     const now = this.#clock().getTime()
     const { key, note } = this.#aggregator.aggregate(regarding, requested, now)
@@ -78,7 +81,7 @@ export class EventRecorder {
     }
   }
 
-  /** Returns false if the event no longer exists. */
+  /** Increments the count of a series. Returns false if the event no longer exists. */
   async #incrementSeries(series: Series, options: KubeCallOptions): Promise<boolean> {
     const now = this.#clock()
     series.count++
@@ -89,7 +92,7 @@ export class EventRecorder {
     return patchObject(this.#client, events, series.ref, patch, options).then(
       () => true,
       (error: unknown) => {
-        // Servers keep events for one hour only.
+        // API servers delete events after one hour.
         if (isKubeError(error, 'KUBE_NOT_FOUND')) return false
         throw error
       },
@@ -130,17 +133,21 @@ export class EventRecorder {
   }
 }
 
-/** Names of roles and similar objects may contain characters that names of events may not. */
+/**
+ * Builds an event name. Some object names, for example of roles, contain characters that event names must not
+ * contain.
+ */
 function buildEventName({ kind, metadata: { name } }: KubeObject): string {
   const fits = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) && name.length < 230
   return `${fits ? name : kind.toLowerCase()}.${randomBytes(8).toString('hex')}`
 }
 
-/** The API limits bytes, not characters. */
+/** Truncates a text to a number of bytes, because the API limits bytes and not characters. */
 function truncateBytes(text: string, bytes: number): string {
   const whole = Buffer.from(text)
   if (whole.length <= bytes) return text
-  // The cut may split a character; its replacement character has three bytes.
+  // The cut may split a character, which decodes to U+FFFD and is removed. The appended ellipsis takes three
+  // bytes.
   const truncated = whole.subarray(0, bytes - 3).toString('utf8')
   return `${truncated.replace(/\uFFFD$/, '')}…`
 }

@@ -12,7 +12,7 @@ function golden(file: string): Record<string, unknown> {
   return z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(path, 'utf8')))
 }
 
-/** Has every field. */
+/** A Host with a value in every field. */
 const full = golden('host.v1.json')
 const fullStatus = golden('cluster-status.v1.json')
 
@@ -30,7 +30,7 @@ function schemaOf(manifest: Manifest): unknown {
 }
 const schema = schemaOf(hostCrd)
 
-/** Parts of a value that the API server would prune because the schema has no field for them. */
+/** Lists the fields of a value that the API server would prune because the schema does not contain them. */
 function pruned(value: unknown, by: unknown, path = ''): string[] {
   const { properties, items, ...rest } = node.parse(by)
   if (rest['x-kubernetes-preserve-unknown-fields'] === true) return []
@@ -43,7 +43,7 @@ function pruned(value: unknown, by: unknown, path = ''): string[] {
   )
 }
 
-/** Parts of a schema that the API server would reject. */
+/** Lists the parts of a schema that the API server would reject. */
 function wrong(by: unknown, path = ''): string[] {
   const { type, properties, items, ...rest } = node.parse(by)
   const unknown = [

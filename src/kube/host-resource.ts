@@ -6,7 +6,8 @@ import { buildRoleBinding, buildRole } from './rbac.ts'
 
 const schema = kubeObject.extend({ spec: hostSpec.prefault({}), status: hostStatus.prefault({}) })
 /**
- * The Host resource: requests to a host and the status that its agent reports. It has the name of its node.
+ * The Host resource: requests to a host and the status that its agent reports. Its name is the name of the
+ * node.
  */
 export type HostResource = z.infer<typeof schema>
 
@@ -28,19 +29,19 @@ export const hostCrd: Manifest = buildCrd({
   ],
 })
 
-/** The agent of a host acts as the user of its node. */
+/** Returns the Kubernetes user of a host's agent, which is the user of its node. */
 export function formatAgentUser(host: string): string {
   return `system:node:${host}`
 }
 
 const hostRolePrefix = 'hyperkube:host:'
 
-/** Returns the host of a role name; undefined if the role does not belong to a host. */
+/** Returns the host name in a role name; undefined if the role does not belong to a host. */
 export function parseHostRoleName(name: string): string | undefined {
   return name.startsWith(hostRolePrefix) ? name.slice(hostRolePrefix.length) : undefined
 }
 
-/** RBAC of a host's agent: watch its own Host object and no other, and patch its status. */
+/** Builds the RBAC of a host's agent: it may watch only its own Host object and patch only the status. */
 export function buildHostRbac(host: string): Manifest[] {
   const name = `${hostRolePrefix}${host}`
   const ownObject = { apiGroups: [crdGroup], resourceNames: [host] }

@@ -1,4 +1,4 @@
-/** Function that computes the index values of an object. It must be deterministic. */
+/** An index: its name and a deterministic function that computes the index values of an object. */
 export type Index<T, I extends string> = readonly [
   name: I,
   words: (object: T, key: string) => readonly string[],
@@ -7,7 +7,7 @@ export type Index<T, I extends string> = readonly [
 export type IndexEntries<I extends string> = readonly (readonly [index: I, word: string])[]
 
 /**
- * Keys of objects by index value. A lookup costs in proportion to its matches, not to the number of objects.
+ * Maps index values to object keys. The cost of a lookup depends on the number of matches, not of objects.
  */
 export class Indexes<T, I extends string> {
   readonly #indexes: readonly Index<T, I>[]

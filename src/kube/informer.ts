@@ -2,7 +2,7 @@ import type { Indexes } from './indexes.ts'
 import type { ObjectChange, DefinedValue } from './object-store.ts'
 import type { WatchChange } from './watch.ts'
 
-/** Where changes come from. */
+/** Source of an informer: the current objects, their indexes and the stream of changes. */
 export interface WatchSource<T extends DefinedValue, I extends string> {
   readonly current: ReadonlyMap<string, T>
   readonly indexes: Pick<Indexes<T, I>, 'findKeys' | 'counts'>
@@ -11,7 +11,7 @@ export interface WatchSource<T extends DefinedValue, I extends string> {
 
 export type ChangeListener<T> = (change: ObjectChange<T>) => void
 
-/** One shared watch: objects by key and by index, and notifications of changes. */
+/** A shared watch. It provides objects by key and by index, and notifies listeners of changes. */
 export class Informer<T extends DefinedValue, I extends string = never> {
   readonly name: string
   readonly #source: WatchSource<T, I>
@@ -47,7 +47,7 @@ export class Informer<T extends DefinedValue, I extends string = never> {
     return this.#source.indexes.counts(index)
   }
 
-  /** Whether the initial list is complete. */
+  /** True once the initial list is complete. */
   get isSynced(): boolean {
     return this.#isSynced
   }
@@ -56,14 +56,17 @@ export class Informer<T extends DefinedValue, I extends string = never> {
     return this.#synced.promise
   }
 
-  /** Existing objects are reported as added. Listeners run synchronously and should only enqueue work. */
+  /**
+   * Adds a listener. Existing objects are reported as added. Listeners run synchronously and should only
+   * enqueue work.
+   */
   listen(listener: ChangeListener<T>): () => void {
     for (const [key, object] of this.#source.current) this.#notify(listener, { type: 'added', key, object })
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Call once. Never fails; ends when the signal is aborted. */
+  /** Runs the informer until the signal is aborted. Must be called only once. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
     for await (const change of this.#source.changes(signal)) {
       if (change.type === 'listed') {

@@ -27,10 +27,7 @@ export interface OpenInformerOptions {
   readonly timing?: Partial<WatchTiming>
 }
 
-/**
- * Describes a watch before it is started. Users of the same WatchSpec in one set of informers share one
- * watch.
- */
+/** Describes a watch before it is started. All users of a WatchSpec share one informer per `Informers`. */
 export class WatchSpec<K extends KubeObject, T extends DefinedValue, I extends string = never> {
   readonly name: string
   readonly #options: WatchSpecOptions<K, T, I>
@@ -52,7 +49,7 @@ export class WatchSpec<K extends KubeObject, T extends DefinedValue, I extends s
     return { group: readGroup(kind.apiVersion), plural, namespace }
   }
 
-  /** Returns undefined before the informer was opened. */
+  /** Returns undefined if the informer was not opened yet. */
   findInformer(informers: Informers): Informer<T, I> | undefined {
     return this.#informers.get(informers)
   }
@@ -83,7 +80,7 @@ export interface InformersOptions {
   readonly timing?: Partial<WatchTiming>
 }
 
-/** The part of an informer that does not depend on its object type. */
+/** The members of an informer that do not depend on its object type. */
 export type InformerState = Pick<Informer<DefinedValue>, 'name' | 'size' | 'isSynced' | 'synced' | 'run'>
 
 /** Shared informers: one for each WatchSpec. */
@@ -98,7 +95,10 @@ export class Informers {
     this.#options = options
   }
 
-  /** All informers must be requested before `run`. A later one would never be started. */
+  /**
+   * Returns the shared informer of a WatchSpec. All informers must be requested before `run`, because later
+   * ones would never be started.
+   */
   getInformer<K extends KubeObject, T extends DefinedValue, I extends string>(
     source: WatchSpec<K, T, I>,
   ): Informer<T, I> {

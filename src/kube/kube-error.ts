@@ -24,17 +24,20 @@ interface KubeErrorDetails {
   readonly cause?: unknown
 }
 
-/** A request that the API refused or did not respond to. */
+/** Error of a request that the API refused or did not answer. */
 export class KubeError extends HyperkubeError {
   declare readonly code: KubeErrorCode
   /** HTTP status; undefined without a response. */
   readonly status: number | undefined
-  /** Reason of the API's Status object: AlreadyExists and Conflict are both KUBE_CONFLICT. */
+  /**
+   * Reason in the API's Status object. It distinguishes errors with the same code: AlreadyExists and Conflict
+   * are both KUBE_CONFLICT.
+   */
   readonly reason: string | undefined
   /** Full message of the API. */
   readonly apiMessage: string
   readonly causes: readonly StatusCause[]
-  /** When the API asks for a retry, in milliseconds. */
+  /** Delay that the API requests before a retry (Retry-After), in milliseconds. */
   readonly retryAfter: number | undefined
 
   constructor(
@@ -58,10 +61,13 @@ export function isKubeError(error: unknown, code: KubeErrorCode): error is KubeE
   return error instanceof KubeError && error.code === code
 }
 
-/** `what` names the request in messages: GET /api/v1/nodes. */
+/**
+ * Builds the error of a refused request. `what` names the request in the message, for example GET
+ * /api/v1/nodes.
+ */
 export function buildRefusalError(what: string, apiStatus: ApiStatus, retryAfter?: number): KubeError {
   const { status, message: apiMessage, causes } = apiStatus
-  // The message usually contains the causes. Causes that it lacks are appended.
+  // The message usually contains the causes. Only missing causes are appended.
   const missing = causes.filter((cause) => cause.message !== '' && !apiMessage.includes(cause.message))
   const parts = [
     apiMessage || `status ${status}`,
@@ -72,7 +78,7 @@ export function buildRefusalError(what: string, apiStatus: ApiStatus, retryAfter
 }
 
 function toErrorCode({ status, message }: ApiStatus): KubeErrorCode {
-  // A field that the kind does not have: server-side apply reports it as a server error.
+  // Server-side apply reports an unknown field as a server error, although the request is invalid.
   if (message.includes('field not declared in schema')) return 'KUBE_INVALID'
   if (status >= 500) return 'KUBE_SERVER'
   return codesByStatus.get(status) ?? 'KUBE_INVALID'

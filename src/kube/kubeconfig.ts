@@ -36,8 +36,8 @@ const schema = z.looseObject({
 export type KubeApiAccess = Pick<KubeClientOptions, 'servers' | 'ca' | 'credentials'>
 
 /**
- * Reads server, CA and client certificate of the current context. Supports only certificates, because
- * hyperkube uses nothing else.
+ * Reads server, CA and client certificate of the current context. Other credentials are not supported,
+ * because hyperkube only uses certificates.
  */
 export function parseKubeconfig(text: string, file: string): KubeApiAccess {
   const config = schema.safeParse(parseYaml(text, file))

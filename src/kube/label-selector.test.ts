@@ -11,7 +11,7 @@ test.each<[boolean, LabelSelector]>([
   [true, { matchExpressions: [{ key: 'app', operator: 'In', values: ['web', 'api'] }] }],
   [false, { matchExpressions: [{ key: 'app', operator: 'In', values: ['api'] }] }],
   [false, { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['web'] }] }],
-  // A missing label matches NotIn for any value.
+  // NotIn also matches an object without the label.
   [true, { matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['a'] }] }],
   [true, { matchExpressions: [{ key: 'tier', operator: 'Exists' }] }],
   [false, { matchExpressions: [{ key: 'tier', operator: 'DoesNotExist' }] }],

@@ -7,7 +7,7 @@ const expression = z.looseObject({
 })
 type Expression = z.infer<typeof expression>
 
-/** Kubernetes label selector. */
+/** Schema of a Kubernetes label selector. */
 export const labelSelector = z.looseObject({
   matchLabels: z.record(z.string(), z.string()).nullish(),
   matchExpressions: z.array(expression).nullish(),
@@ -17,7 +17,7 @@ export type LabelSelector = z.infer<typeof labelSelector>
 export type ObjectLabels = Readonly<Record<string, string>>
 
 /**
- * Whether the selector matches these labels. An empty selector matches everything; a missing one matches
+ * True if the selector matches the labels. An empty selector matches everything; undefined and null match
  * nothing.
  */
 export function matchesSelector(

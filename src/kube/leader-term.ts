@@ -2,25 +2,28 @@ import type { Fence } from '../contract/fence.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 
-/** The time in which one contender leads. */
+/** The period during which one contender is leader. */
 export interface LeaderTerm {
-  /** Aborted when the term is over or should end: finish what was begun, and begin nothing more. */
+  /**
+   * Aborted when the term is over or should end. Work in progress may finish, but new work must not start.
+   */
   readonly signal: AbortSignal
-  /** Aborted when another contender may lead: do nothing more. */
+  /** Aborted when another contender may lead. All work must stop immediately. */
   readonly lost: AbortSignal
   /**
-   * The fence to act with; call it directly before each action. Fails if the lease is lost, even before the
-   * timer has fired: after a pause of the whole process, timers are late.
+   * Returns the fence to act with. Must be called directly before each action. Throws if the lease is lost,
+   * even if its timer is late because the process was paused.
    */
   fence(): Fence
   /**
-   * Reports that a host knows a higher fence than ours. This happens after a restored etcd, whose lease has
-   * numbers that were already used. If we really lead, our fence rises above it soon.
+   * Reports that a host knows a higher fence than this term's. After a restore of etcd, the lease may count
+   * from a number that was already used. If this process is the leader, its fence soon rises above the
+   * reported one.
    */
   raise(higher: Fence): void
 }
 
-/** A term that ends by itself unless it is extended. */
+/** A term that ends when its lease expires, unless the term is extended. */
 export class LeaseTerm implements LeaderTerm, Disposable {
   readonly signal: AbortSignal
   readonly lost: AbortSignal
@@ -32,7 +35,7 @@ export class LeaseTerm implements LeaderTerm, Disposable {
   #until: number
   #cancelTimer: () => void
 
-  /** `stop` ends the term early; `raise` receives the number that the next fence must exceed. */
+  /** `stop` ends the term early. `raise` is called with the number that the next fence must exceed. */
   constructor(
     time: MonotonicClock,
     fence: Fence,
@@ -61,7 +64,10 @@ export class LeaseTerm implements LeaderTerm, Disposable {
     this.#raise(transitions)
   }
 
-  /** A different fence is another term, unless we asked to raise it. */
+  /**
+   * Extends the term. A different fence means that the lease was lost, unless this term requested a higher
+   * fence.
+   */
   extend({ holder, transitions }: Fence, until: number): void {
     const isOurs = holder === this.#fence.holder && transitions <= this.#raised
     if (!isOurs) return this.lose('the lease was taken away')

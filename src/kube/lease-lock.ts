@@ -13,14 +13,18 @@ import type { LeaseStore } from './lease-store.ts'
 
 export type LeaseHold =
   /**
-   * Ours until `expiresAt` (monotonic clock) unless renewed. The fence stays the same unless it is raised.
+   * This contender holds the lease until `until` (monotonic clock) unless it renews the lease. The fence
+   * changes only if it is raised.
    */
   | { readonly held: true; readonly until: number; readonly fence: Fence }
-  /** Held by another contender; `holder` is undefined if that contender has only just won the race. */
+  /**
+   * Another contender holds the lease. `holder` is undefined if another contender wrote the lease during this
+   * attempt.
+   */
   | {
       readonly held: false
       readonly holder: string | undefined
-      /** Milliseconds until the lease expires without a renewal. */
+      /** Milliseconds until the lease expires if it is not renewed. */
       readonly left?: number
     }
 
@@ -41,7 +45,7 @@ export class LeaseLock {
     this.#clock = clock
   }
 
-  /** Acquires the lease if it is free, and renews it if it is ours. */
+  /** Acquires the lease if it is free, and renews it if this contender holds it. */
   async tryAcquire(signal?: AbortSignal): Promise<LeaseHold> {
     // Time is counted from before the request, because part of the lease has passed when the response
     // arrives.
@@ -54,12 +58,12 @@ export class LeaseLock {
     return { held: true, until: requestedAt + this.#me.duration, fence: { holder, transitions } }
   }
 
-  /** From the next renewal on, our transitions number is above this one. */
+  /** Makes sure that the next renewal writes a leaseTransitions value above `number`. */
   raise(number: number): void {
     this.#me = { ...this.#me, minTransitions: Math.max(this.#me.minTransitions ?? 0, number + 1) }
   }
 
-  /** Polls until the lease is ours. `every` is in milliseconds. */
+  /** Polls until this contender holds the lease. */
   async acquire(intervalMs: number, signal: AbortSignal): Promise<Extract<LeaseHold, { held: true }>> {
     for (;;) {
       const hold = await this.tryAcquire(signal)
@@ -71,7 +75,10 @@ export class LeaseLock {
     }
   }
 
-  /** Releases the lease, so that others need not wait for its expiry. Returns false if it was not ours. */
+  /**
+   * Releases the lease, so others need not wait until it expires. Returns false if this contender did not
+   * hold it.
+   */
   async release(signal?: AbortSignal): Promise<boolean> {
     for (;;) {
       const { lease } = await this.#observe(signal)

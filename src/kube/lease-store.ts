@@ -10,8 +10,8 @@ import { createObject, replaceObject } from './write-objects.ts'
 export interface LeaseStore {
   find(signal: AbortSignal | undefined): Promise<Lease | undefined>
   /**
-   * Replaces exactly the lease that was found, or creates a new one. Returns undefined if another contender
-   * wrote first.
+   * Replaces the lease if it is unchanged since `found`, or creates it. Returns undefined if another
+   * contender wrote first.
    */
   write(
     found: Lease | undefined,
@@ -20,7 +20,10 @@ export interface LeaseStore {
   ): Promise<Lease | undefined>
 }
 
-/** `timeout` in milliseconds limits each request: a request must not outlast the lease. */
+/**
+ * Creates a store that uses the API. `timeout` (milliseconds) limits each request, because a request must not
+ * take longer than the lease lasts.
+ */
 export function createKubeLeaseStore(
   client: KubeClient,
   ref: Required<NamespacedName>,

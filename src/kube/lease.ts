@@ -21,25 +21,28 @@ export interface LeaseSpec {
   readonly leaseTransitions: number
 }
 
-/** A lease as last read. */
+/** A lease as it was last read. */
 export interface LeaseObservation {
   readonly lease: Lease | undefined
-  /** When this version was first read, by our monotonic clock. Clocks of other contenders may be wrong. */
+  /**
+   * Monotonic time at which this process first read this version. The times in the lease are not used,
+   * because other clocks may be wrong.
+   */
   readonly since: number
-  /** The last lease before it was deleted. Its holder may still act on it. */
+  /** The last lease before the object was deleted. Its holder may still act as leader. */
   readonly previous?: Lease | undefined
 }
 
 export interface Contender {
-  /** Unique for each process, also after a restart. */
+  /** Unique for each process, so a restarted process is a new contender. */
   readonly identity: string
-  /** How long the lease holds without renewal, in milliseconds. */
+  /** Lease duration in milliseconds. */
   readonly duration: number
-  /** Lower bound of our transitions number. */
+  /** Minimum leaseTransitions value that this contender writes. */
   readonly minTransitions?: number
 }
 
-/** Wall clock, which other contenders read, and monotonic clock. */
+/** Current time: wall time, which is written to the Lease, and monotonic time, for measuring durations. */
 export interface LeaseTime {
   readonly wall: Date
   /** Milliseconds since an arbitrary point in time. */
@@ -47,16 +50,16 @@ export interface LeaseTime {
 }
 
 export type LeaseAction =
-  /** There is no lease yet. */
+  /** The lease does not exist yet. */
   | { readonly kind: 'create'; readonly spec: LeaseSpec }
-  /** The lease is ours. */
+  /** This contender already holds the lease. */
   | { readonly kind: 'renew'; readonly spec: LeaseSpec }
-  /** The lease is free or expired. */
+  /** The lease is released or expired. */
   | { readonly kind: 'take'; readonly spec: LeaseSpec }
   | {
       readonly kind: 'wait'
       readonly holder: string
-      /** Milliseconds until the lease expires without a renewal. */
+      /** Milliseconds until the lease expires if it is not renewed. */
       readonly left: number
     }
 
@@ -92,7 +95,7 @@ export function decideLease(
   }
 }
 
-/** Formats a time as Kubernetes MicroTime: always six decimal places. */
+/** Formats a time as Kubernetes MicroTime, which always has six decimal places. */
 export function formatMicroTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z')
 }

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { Indexes, type IndexEntries } from './indexes.ts'
 import type { KubeObject, NamespacedName } from './object.ts'
 
-/** A change of the selected part of an object. */
+/** A change of the selected fields of an object. */
 export type ObjectChange<T> =
   | { readonly type: 'added'; readonly key: string; readonly object: T }
   | { readonly type: 'modified'; readonly key: string; readonly object: T; readonly before: T }
   | { readonly type: 'deleted'; readonly key: string; readonly before: T }
 
-/** Detects a new object with the same name (uid) and a new version of the same object. */
+/** Identifies a version of an object. The uid detects that the object was deleted and created again. */
 interface ObjectVersion {
   readonly uid: string | undefined
   readonly version: string | undefined
@@ -17,7 +17,7 @@ interface ObjectVersion {
 /** Any value except null and undefined. */
 export type DefinedValue = object | string | number | boolean
 
-/** Cache of objects. Each update yields its changes one by one. */
+/** Cache of objects. Each update yields the resulting changes. */
 export class ObjectStore<T extends DefinedValue, I extends string = never> {
   readonly indexes: Indexes<T, I>
   readonly #current = new Map<string, T>()
@@ -31,17 +31,17 @@ export class ObjectStore<T extends DefinedValue, I extends string = never> {
     return this.#current
   }
 
-  /** Whether exactly this version is already stored. */
+  /** True if exactly this version of the object is stored. */
   has({ metadata }: KubeObject): boolean {
     const version = this.#versions.get(formatObjectKey(metadata))
     return version !== undefined && isDeepStrictEqual(version, readObjectVersion(metadata))
   }
 
-  /** `entries` are the index entries of the object. */
+  /** Adds or replaces an object. `entries` are its index entries. */
   *upsert({ metadata }: KubeObject, object: T, entries: IndexEntries<I> = []): Generator<ObjectChange<T>> {
     const key = formatObjectKey(metadata)
     const version = readObjectVersion(metadata)
-    // The deletion of the previous object was missed, and listeners may have to act on it.
+    // The object was deleted and created again, but the deletion was missed. Listeners may have to act on it.
     if (this.#versions.get(key)?.uid !== version.uid) yield* this.remove(key)
     const before = this.#current.get(key)
     this.#versions.set(key, version)
@@ -61,13 +61,13 @@ export class ObjectStore<T extends DefinedValue, I extends string = never> {
     yield { type: 'deleted', key, before }
   }
 
-  /** Removes all other objects. */
+  /** Removes all objects except those with the given keys. */
   *retainOnly(keys: ReadonlySet<string>): Generator<ObjectChange<T>> {
     for (const key of this.#current.keys()) if (!keys.has(key)) yield* this.remove(key)
   }
 }
 
-/** `namespace/name`, or the name alone for cluster-scoped objects. */
+/** Returns `namespace/name`, or only the name for cluster-scoped objects. */
 export function formatObjectKey({ namespace, name }: NamespacedName): string {
   return namespace === undefined ? name : `${namespace}/${name}`
 }

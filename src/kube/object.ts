@@ -12,11 +12,11 @@ export const metadata = z.looseObject({
   deletionTimestamp: z.string().optional(),
 })
 
-/** An object as the API returns it. Timestamps are strings. */
+/** An object as the API returns it. */
 export const kubeObject = z.looseObject({ apiVersion: z.string(), kind: z.string(), metadata })
 export type KubeObject = z.infer<typeof kubeObject>
 
-/** A desired object. */
+/** A desired object, as sent to the API. */
 export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
@@ -35,12 +35,12 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly schema: z.ZodType<T>
 }
 
-/** Creates a kind without a schema of its own. */
+/** Creates a kind whose objects are checked only for apiVersion, kind and metadata. */
 export function createUntypedKind(apiVersion: string, kind: string): Kind {
   return { apiVersion, kind, schema: kubeObject }
 }
 
-/** Identifies an object of a kind. */
+/** Identifies an object among the objects of its kind. */
 export interface NamespacedName {
   readonly name: string
   /** Undefined for cluster-scoped objects. */

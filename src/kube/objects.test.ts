@@ -166,7 +166,7 @@ test('an answer that is something else is not taken', async () => {
 describe('a list', () => {
   const all = Array.from({ length: 7 }, (_, index) => ({ metadata: { name: `c${index}` } }))
 
-  /** Pages as the API returns them, with a continue token. */
+  /** Returns one page of a list, with a continue token if more pages follow. */
   function page({ query }: ReceivedRequest): TestResponse {
     const from = Number(query.get('continue') ?? 0)
     const limit = Number(query.get('limit') ?? all.length)

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { KubeError } from './kube-error.ts'
 
-/** Validates a response. `what` names the request in messages. */
+/** Validates a response with a schema. `what` names the request in error messages. */
 export function parseKubeResponse<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data

@@ -2,12 +2,12 @@ import { KubeError } from './kube-error.ts'
 import type { NamespacedName } from './object.ts'
 import type { ApiResource } from './resources.ts'
 
-/** Path of an API version. The core group has no name and its own prefix. */
+/** Returns the path of an API version. The core group has no name and uses the prefix /api. */
 export function versionPath(apiVersion: string): string {
   return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
 }
 
-/** Path of all objects of a resource, in one namespace if given. */
+/** Returns the path of all objects of a resource, or of those in one namespace. */
 export function collectionPath({ apiVersion, plural, namespaced }: ApiResource, namespace?: string): string {
   if (!namespaced && namespace !== undefined)
     throw buildInvalidError(`${plural} are in no namespace, also not in ${namespace}`)
@@ -15,7 +15,7 @@ export function collectionPath({ apiVersion, plural, namespaced }: ApiResource, 
   return `${versionPath(apiVersion)}${namespaceSegment}/${plural}`
 }
 
-/** `subresource` is status, scale or similar. */
+/** Returns the path of an object. `subresource` is for example status or scale. */
 export function objectPath(
   resource: ApiResource,
   { namespace, name }: NamespacedName,
@@ -29,8 +29,8 @@ export function objectPath(
 }
 
 /**
- * Rejects invalid names. An empty name would address the whole collection, and a DELETE would remove all
- * objects.
+ * Encodes a name for a path and rejects invalid names. With an empty name, a DELETE would remove the whole
+ * collection.
  */
 function encodeSegment(name: string): string {
   if (name === '' || name === '.' || name === '..' || /[/%]/.test(name)) {

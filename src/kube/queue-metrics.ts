@@ -1,13 +1,13 @@
 import type { CounterVec, HistogramVec, Metrics, Sample } from '../kit/metrics.ts'
 
-/** Current load of a queue. In milliseconds. */
+/** Current load of a queue. */
 export interface QueueLoad {
   readonly depth: number
-  /** Age of each key that is being processed. */
+  /** Milliseconds since the start of each key that is being processed. */
   readonly running: readonly number[]
 }
 
-/** Counters of one queue. */
+/** Records what happens in one queue. Durations are in milliseconds. */
 export interface QueueMeter {
   added(): void
   retried(): void
@@ -15,10 +15,10 @@ export interface QueueMeter {
   ended(worked: number): void
 }
 
-/** Buckets from 10 ns to 1000 s, as in client-go. */
+/** Histogram buckets in seconds, from 10 ns to 1000 s, as in client-go. */
 const durationBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
 
-/** Uses the metric names of client-go, so that existing dashboards and alerts work. */
+/** Metrics of queues under the names that client-go uses, so existing dashboards and alerts work. */
 export class QueueMetrics {
   readonly #metrics: Metrics
   readonly #adds: CounterVec
@@ -42,7 +42,7 @@ export class QueueMetrics {
     )
   }
 
-  /** `load` is called at each scrape. */
+  /** Registers the metrics of a queue. `load` is called at each scrape. */
   meter(name: string, load: () => QueueLoad): QueueMeter {
     const labels = { name }
     const sample = (value: (load: QueueLoad) => number) => (): Sample[] => [[labels, value(load())]]

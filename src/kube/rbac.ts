@@ -3,7 +3,7 @@ import type { Manifest } from './object.ts'
 const group = 'rbac.authorization.k8s.io'
 const rbac = `${group}/v1`
 
-/** A user or group, as named in a client certificate. */
+/** A user or group, as named in the subject of a client certificate. */
 export interface RbacSubject {
   readonly kind: 'User' | 'Group'
   readonly name: string
@@ -23,7 +23,10 @@ export function buildRole(name: string, rules: readonly RbacRule[], namespace?: 
   return { apiVersion: rbac, kind, metadata: buildMetadata(name, namespace), rules }
 }
 
-/** Builds the binding of a role in the same scope to a subject. */
+/**
+ * Builds the binding of a role to a subject: a RoleBinding if a namespace is given, and otherwise a
+ * ClusterRoleBinding.
+ */
 export function buildRoleBinding(
   name: string,
   roleName: string,

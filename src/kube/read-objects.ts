@@ -40,21 +40,21 @@ export async function objectExists(
 }
 
 export interface ListOptions extends KubeCallOptions {
-  /** All namespaces if undefined. */
+  /** Namespace to list; undefined for all namespaces. */
   readonly namespace?: string
   readonly labels?: string
   readonly fields?: string
-  /** Page size. */
+  /** Maximum number of objects per page. */
   readonly limit?: number
 }
 
 export interface ObjectList<T> {
   readonly items: readonly T[]
-  /** Version from which a watch can continue. */
+  /** Version from which a watch can continue after this list. */
   readonly resourceVersion: string
 }
 
-/** Lists all objects page by page. The timeout is per page. */
+/** Lists all objects, page by page. The timeout applies to each page. */
 export async function listObjects<T extends KubeObject>(
   client: KubeClient,
   kind: Kind<T>,
@@ -70,7 +70,8 @@ export async function listObjects<T extends KubeObject>(
     return { items, resourceVersion }
   }
   return listAll(options.limit ?? 500).catch(async (error: unknown) => {
-    // etcd compacts the revision of the pages after some minutes. One large list is slow, but completes.
+    // etcd compacts the revision of the pages after some minutes. A single large page is slow but cannot
+    // expire.
     if (isKubeError(error, 'KUBE_EXPIRED')) return listAll(undefined)
     throw error
   })
@@ -82,8 +83,8 @@ const listResponse = z.looseObject({
 })
 
 /**
- * Lists page by page. Fails with KUBE_EXPIRED if the revision was compacted meanwhile. Without a limit there
- * is one page.
+ * Lists objects page by page. Throws KUBE_EXPIRED if the revision was compacted between two pages. Without a
+ * limit there is one page.
  */
 export async function* listObjectPages<T extends KubeObject>(
   client: KubeClient,
@@ -98,7 +99,7 @@ export async function* listObjectPages<T extends KubeObject>(
     const query = { labelSelector: labels, fieldSelector: fields, limit, continue: next }
     const response = await client.request({ method: 'GET', path, query, signal, timeout })
     const { metadata, items } = parseKubeResponse(listResponse, response, path)
-    // Items of a list have no apiVersion and kind.
+    // The API omits apiVersion and kind in list items.
     const named = (items ?? []).map((item) => ({ apiVersion: kind.apiVersion, kind: kind.kind, ...item }))
     yield { items: parseKubeResponse(schema, named, path), resourceVersion: metadata.resourceVersion }
     next = metadata.continue

@@ -10,21 +10,24 @@ export type Readiness =
   | {
       readonly ready: false
       /**
-       * Failing checks by their server names: etcd, poststarthook/rbac/bootstrap-roles. Empty if the server
-       * did not respond.
+       * Names of the failing checks, for example etcd or poststarthook/rbac/bootstrap-roles. Empty if the
+       * server did not respond.
        */
       readonly failing: readonly string[]
       readonly reason: string
     }
 
-/** Checks whether this server, and no other in its place, is ready. Fails only when aborted. */
+/**
+ * Checks whether the given server is ready. Other servers of the client are not used. Throws only when
+ * aborted.
+ */
 export async function checkReadiness(
   client: KubeClient,
   server: string,
   { signal, timeout = 10_000 }: KubeCallOptions = {},
 ): Promise<Readiness> {
   try {
-    // Verbose in the first request: a second request could return another result.
+    // The first request is already verbose, because a second request could have another result.
     const query = { verbose: '' }
     await client.text({ method: 'GET', path: '/readyz', query, server, once: true, signal, timeout })
     return { ready: true }
@@ -39,10 +42,10 @@ export async function checkReadiness(
   }
 }
 
-/** A server that has just started fails a dozen checks. */
+/** Maximum number of failing checks to name. A server that has just started fails about a dozen. */
 const maxNamed = 2
 
-/** Parses lines such as `[-]etcd failed: reason withheld`. */
+/** Reads the check names from lines such as `[-]etcd failed: reason withheld`. */
 export function parseFailingChecks(text: string): string[] {
   return [...text.matchAll(/\[-\](\S+) /g)].map(([, name = '']) => name)
 }
@@ -54,7 +57,7 @@ const versionResponse = z.looseObject({
 })
 export type ServerVersion = z.infer<typeof versionResponse>
 
-/** Reads the version of the server that responds: v1.37.1. */
+/** Reads the version of an API server, for example v1.37.1. */
 export async function getServerVersion(
   client: KubeClient,
   options: KubeCallOptions & Pick<KubeRequest, 'server' | 'once'> = {},

@@ -3,7 +3,7 @@ import { z } from 'zod'
 export type KubeMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type KubeQuery = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** Options of every call. */
+/** Options of every API call. */
 export interface KubeCallOptions {
   readonly signal?: AbortSignal | undefined
   /** Milliseconds for all attempts together. */
@@ -17,22 +17,22 @@ export interface KubeRequest extends KubeCallOptions {
   /** Sent as JSON. */
   readonly body?: unknown
   readonly contentType?: string
-  /** Accept header; JSON if undefined. */
+  /** Accept header; application/json if undefined. */
   readonly accept?: string
-  /** Sends the request only to this server, which need not be one of the client's. */
+  /** Sends the request only to this server, which may be unknown to the client. */
   readonly server?: string
-  /** Do not retry after one attempt at each server. */
+  /** True to try each server only once. */
   readonly once?: boolean
 }
 
-/** Server-side apply. JSON is valid YAML. */
+/** Content type of server-side apply. The body may be JSON, because JSON is valid YAML. */
 export const applyPatchType = 'application/apply-patch+yaml'
 
-/** RFC 7386. */
+/** Content type of a JSON merge patch (RFC 7386). */
 export const mergePatchType = 'application/merge-patch+json'
 
 /**
- * Whether the request may be sent again when its result is unknown. A PUT with a resourceVersion can take
+ * True if the request may be sent again when its result is unknown. A PUT with a resourceVersion can take
  * effect only once.
  */
 export function isIdempotent({ method, body, contentType }: KubeRequest): boolean {
@@ -43,14 +43,14 @@ export function isIdempotent({ method, body, contentType }: KubeRequest): boolea
 
 const versioned = z.looseObject({ metadata: z.looseObject({ resourceVersion: z.string().min(1) }) })
 
-/** Builds path and query of the request line. */
+/** Builds the path and query of the request. */
 export function buildRequestTarget({ path, query = {} }: Pick<KubeRequest, 'path' | 'query'>): string {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value))
   return params.size === 0 ? path : `${path}?${params.toString()}`
 }
 
-/** Names the request in messages. Omits the query, because continue tokens are long and meaningless. */
+/** Describes the request for messages. Omits the query, because continue tokens are long and meaningless. */
 export function describeRequest({ method, path }: Pick<KubeRequest, 'method' | 'path'>): string {
   return `${method} ${path}`
 }

@@ -1,4 +1,4 @@
-/** How a kind appears in API paths. */
+/** How objects of a kind are addressed in API paths. */
 export interface ApiResource {
   readonly apiVersion: string
   readonly plural: string
@@ -6,8 +6,8 @@ export interface ApiResource {
 }
 
 /**
- * Kinds that hyperkube and its addons use. Their paths are stable, so they need no discovery; all others are
- * discovered.
+ * Kinds that hyperkube and its addons use. Their paths are stable, so discovery is needed only for other
+ * kinds.
  */
 const knownResources: Readonly<
   Record<string, Readonly<Record<string, readonly [plural: string, scope: Scope]>>>

@@ -1,23 +1,28 @@
 import type { RequestErrorReason } from '../kit/https-request.ts'
 import type { StatusCause } from './api-status.ts'
 
-/** Why an attempt failed. */
+/** Reason why an attempt failed. */
 export type KubeRequestFailure =
   | {
       readonly kind: 'refused'
       readonly status: number
       /** Milliseconds until a retry is allowed. */
       readonly retryAfterMs: number | undefined
-      /** The server closes the connection because it is about to stop. */
+      /** True if the server closes the connection because it is shutting down. */
       readonly closing: boolean
       readonly causes: readonly StatusCause[]
     }
   | { readonly kind: 'unanswered'; readonly reason: RequestErrorReason; readonly sent: boolean }
 
-/** A pod disruption budget also responds with 429. It is not overload: only time and other pods change it. */
+/**
+ * Causes that make a 429 response final. A pod disruption budget responds with 429 although the server is not
+ * overloaded.
+ */
 const finalReasons = new Set(['DisruptionBudget'])
 
-/** Whether the same request may succeed later, and is harmless if it was already executed. */
+/**
+ * True if the same request may succeed later, and repeating it is harmless even if it was already executed.
+ */
 export function shouldRetry(idempotent: boolean, failure: KubeRequestFailure): boolean {
   if (failure.kind === 'unanswered') return isTransient(failure.reason) && (idempotent || !failure.sent)
   const { status, retryAfterMs: wait, causes } = failure
@@ -25,7 +30,7 @@ export function shouldRetry(idempotent: boolean, failure: KubeRequestFailure): b
   return idempotent && (transientStatuses.has(status) || (status >= 500 && wait !== undefined))
 }
 
-/** A gateway without a server, a server without etcd, or a timeout of one of them. */
+/** Statuses of a gateway without a server, of a server without etcd, or of a timeout of either. */
 const transientStatuses = new Set([502, 503, 504])
 
 function isTransient(reason: RequestErrorReason): boolean {
@@ -33,15 +38,15 @@ function isTransient(reason: RequestErrorReason): boolean {
 }
 
 /**
- * Whether another server may respond differently right now. False for overload: other servers would have to
- * take the load.
+ * True if another server may respond differently right now. False for overload, because a retry would only
+ * move the load to another server.
  */
 export function isServerSpecific(failure: KubeRequestFailure): boolean {
   if (failure.kind === 'unanswered') return failure.reason !== 'long'
   return failure.status === 429 ? failure.closing : failure.status >= 500
 }
 
-/** Whether another server may be tried after this failure. A request that was not sent has had no effect. */
+/** True if another server may be tried after this failure. A request that was not sent has had no effect. */
 export function canTryNextServer(idempotent: boolean, failure: KubeRequestFailure): boolean {
   const unsent = failure.kind === 'unanswered' && !failure.sent
   return isServerSpecific(failure) && (unsent || shouldRetry(idempotent, failure))
@@ -49,7 +54,7 @@ export function canTryNextServer(idempotent: boolean, failure: KubeRequestFailur
 
 const maxRetryAfterMs = 60_000
 
-/** Parses the header, in seconds or as a date, into milliseconds from `now`. */
+/** Parses a Retry-After header (seconds or date). Returns milliseconds from `now`. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined
   const text = header.trim()
@@ -57,15 +62,15 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), maxRetryAfterMs)
 }
 
-/** In milliseconds. */
+/** Initial and maximum delay between attempts, in milliseconds. */
 export interface Backoff {
   readonly initial: number
   readonly max: number
 }
 
 /**
- * Delay before the round after `round`, which counts from 0. The delay doubles and is spread over its upper
- * half, so that clients that failed together do not retry together. `random` is from 0 to 1.
+ * Returns the delay after round `round`, which counts from 0. The delay doubles each round. Its upper half is
+ * random (`random` from 0 to 1), so clients that failed together do not retry together.
  */
 export function backoffDelay(round: number, { initial, max }: Backoff, random: number): number {
   const ceiling = Math.min(initial * 2 ** Math.min(round, 30), max)

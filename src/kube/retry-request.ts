@@ -11,7 +11,7 @@ import {
 } from './retry-policy.ts'
 import type { ServerOrder } from './server-order.ts'
 
-/** Result of one attempt at one server. */
+/** Result of one attempt with one server. */
 export type AttemptResult<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'failed'; readonly failure: KubeRequestFailure; readonly error: KubeError }
@@ -22,7 +22,7 @@ export interface KubeRetryOptions {
   /** Names the request in messages. */
   readonly what: string
   readonly idempotent: boolean
-  /** Give up after one attempt at each server. */
+  /** True to try each server only once. */
   readonly once: boolean
   /** Milliseconds for all attempts together. */
   readonly timeout: number
@@ -33,7 +33,7 @@ export interface KubeRetryOptions {
 
 type FailedAttempt = Extract<AttemptResult<unknown>, { kind: 'failed' }>
 
-/** Tries each server, and then all again, until a retry is pointless or the timeout is over. */
+/** Tries all servers in rounds until a request succeeds, a retry is pointless or the timeout is over. */
 export async function retryRequest<T>(
   serverOrder: ServerOrder,
   attempt: Attempt<T>,
@@ -63,7 +63,7 @@ export async function retryRequest<T>(
   throw toFinalError(what, last, timeout)
 }
 
-/** Stops at the first server whose response the others would only repeat. */
+/** Tries one server after the other. Stops when a further server would only repeat the result. */
 async function tryEachServer<T>(
   serverOrder: ServerOrder,
   attempt: (server: string) => Promise<AttemptResult<T>>,
@@ -95,7 +95,7 @@ function toFinalError(what: string, last: readonly FailedAttempt[], timeout: num
   if (final === undefined) {
     return new KubeError('KUBE_UNREACHABLE', `${what}: no answer within ${formatDuration(timeout)}`)
   }
-  // A response counts, even if other servers were unreachable before it.
+  // A response that does not depend on the server is final, even if other servers were unreachable.
   if (last.length === 1 || !isServerSpecific(final.failure)) return final.error
   const cause = new AggregateError(
     last.map(({ error }) => error),

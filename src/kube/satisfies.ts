@@ -1,6 +1,6 @@
 /**
- * Whether an object already matches a manifest. Fields that the manifest omits may have any value; lists must
- * match as a whole.
+ * True if an object already matches a manifest. Fields that the manifest omits may have any value; lists must
+ * have the same length and matching items.
  */
 export function satisfies(actual: unknown, desired: unknown): boolean {
   if (desired === undefined) return true

@@ -9,7 +9,7 @@ import { describeRequest, isIdempotent, type KubeRequest, buildRequestTarget } f
 import { type KubeRequestFailure, parseRetryAfter } from './retry-policy.ts'
 import { parseErrorResponse } from './api-status.ts'
 
-/** What all requests of one client share. */
+/** Settings that all requests of a client share. */
 export interface KubeRequestContext {
   readonly agent: Agent
   readonly credentials: ReloadingCredentials
@@ -19,10 +19,10 @@ export interface KubeRequestContext {
   readonly guard: () => void
 }
 
-/** Limits the memory that a response can take. */
+/** Maximum response size, to limit memory use. */
 const maxResponseBytes = 256 * 2 ** 20
 
-/** Sends one request to one server, once. Throws only errors that another attempt cannot fix. */
+/** Sends a request to a server once. Throws only errors that another attempt cannot fix. */
 export async function sendKubeRequest(
   context: KubeRequestContext,
   request: KubeRequest,
@@ -34,7 +34,9 @@ export async function sendKubeRequest(
   )
 }
 
-/** Like `sendKubeRequest` for a response of unknown length: returns as soon as the response has begun. */
+/**
+ * Like `sendKubeRequest`, but returns the response as soon as it has begun. For responses of unknown length.
+ */
 export async function openKubeStream(
   context: KubeRequestContext,
   request: KubeRequest,
@@ -45,7 +47,7 @@ export async function openKubeStream(
 }
 
 export interface StreamSignals {
-  /** Aborts an attempt that has not succeeded yet. */
+  /** Aborts the attempt until the response has begun. */
   readonly startSignal: AbortSignal
   /** Aborts the attempt and its response. */
   readonly streamSignal: AbortSignal

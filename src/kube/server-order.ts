@@ -1,4 +1,4 @@
-/** Order in which servers are tried: the last one that responded comes first. */
+/** Order in which servers are tried. The server that responded last comes first. */
 export class ServerOrder {
   readonly #servers: readonly string[]
   #first = 0
@@ -7,7 +7,7 @@ export class ServerOrder {
     this.#servers = servers
   }
 
-  /** All servers, each once. */
+  /** Lists all servers in the order to try them. */
   list(): readonly string[] {
     return [...this.#servers.slice(this.#first), ...this.#servers.slice(0, this.#first)]
   }

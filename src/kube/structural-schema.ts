@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
-/** A structural schema, as CustomResourceDefinitions require it. */
+/** A structural schema, which CustomResourceDefinitions require. */
 export interface StructuralSchema {
   readonly type?: string
   readonly [keyword: string]: unknown
@@ -59,7 +59,9 @@ function convertProperties(properties: Readonly<Record<string, unknown>>): Recor
   )
 }
 
-/** Conditions have several writers; each owns the entries of its type. */
+/**
+ * Makes a list of conditions a map by `type`, because several writers each own the entries of their types.
+ */
 function buildListType({ items }: Readonly<Record<string, unknown>>): object {
   const fields = Object.keys(json.parse(json.optional().parse(items)?.['properties'] ?? {}))
   return fields.includes('lastTransitionTime')

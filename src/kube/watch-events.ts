@@ -12,7 +12,7 @@ const bookmark = z.looseObject({ metadata: z.looseObject({ resourceVersion: vers
 
 const eventSchema = z.discriminatedUnion('type', [
   z.looseObject({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED']), object: versioned }),
-  /** Nothing has happened up to this version. */
+  /** A bookmark: all changes up to this version have been sent. */
   z.looseObject({ type: z.literal('BOOKMARK'), object: bookmark }),
   z.looseObject({ type: z.literal('ERROR'), object: z.looseObject({ code: z.int().optional() }) }),
 ])
@@ -22,15 +22,15 @@ export type WatchEvent = Exclude<Event, { type: 'ERROR' }>
 
 /** Timeouts of a watch, in milliseconds. */
 export interface WatchTimeouts {
-  /** Longest time without a byte. */
+  /** Maximum time without data. */
   readonly idleTimeout: number
-  /** Longest duration of the whole watch. */
+  /** Maximum duration of the whole watch. */
   readonly maxLifetime: number
 }
 
 /**
- * Reads the events of a watch response, one per line. Ends when the server ends the response. All other ends
- * are KubeErrors, including a truncated line or an invalid event. `what` names the request in messages.
+ * Reads the events of a watch response, one per line. Ends when the server ends the response. Any other end
+ * throws a KubeError, for example a truncated line. `what` names the request in messages.
  */
 export async function* readWatchEvents(
   response: IncomingMessage,
@@ -48,7 +48,7 @@ export async function* readWatchEvents(
   }
 }
 
-/** Objects in etcd have a few megabytes at most; a longer line must not fill the memory. */
+/** Maximum line length, to limit memory use. Objects in etcd have a few megabytes at most. */
 const maxLineLength = 64 * 2 ** 20
 
 async function* readLines(

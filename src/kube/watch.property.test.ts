@@ -30,14 +30,17 @@ const scripts = array(record({ before: acts, during: acts, fault: constantFrom(.
   maxLength: 20,
 })
 
-/** Each script entry takes a connection: the usual number of runs would take minutes. */
+/** A quarter of the usual number of runs: each script entry needs a connection, so a run is slow. */
 const numRuns = Math.ceil(Number(process.env['PROPERTY_RUNS'] ?? 100) / 4)
 
-/** Errors of the recorded changes once the watch knows everything that the API has. */
+/**
+ * Runs a watch against the script until it knows all objects of the API. Returns the errors in the recorded
+ * changes.
+ */
 async function findErrorsAfter(script: readonly ScriptedRequest[]): Promise<string[]> {
   const api = new FakeWatchApi(script)
   await using server = await startHttpsTestServer(ca, (request) => {
-    // Ensures that the watch has something to report at the end.
+    // A last object makes sure that the watch reports something at the end.
     if (api.requestsLeft === 0 && !api.objects.has('end')) api.put('end')
     return api.respond(request)
   })
@@ -75,7 +78,8 @@ test('whatever happens to connections, every change is seen, or a later one of t
     asyncProperty(scripts, async (script) => {
       expect(await findErrorsAfter(script)).toEqual([])
     }),
-    // Hanging examples take seconds each; shrinking them would take minutes.
+    // `endOnFailure` disables shrinking: an example that hangs takes seconds, so shrinking would take
+    // minutes.
     { numRuns, endOnFailure: true },
   )
 })

@@ -21,7 +21,7 @@ const timing = { idleTimeout: 60_000, backoff: { initial: 1, max: 4 } }
 
 type Options = Partial<WatchOptions<KubeObject, string>>
 
-/** Changes of a watch in order, as `type key`. */
+/** Starts a watch and records its changes in order, as `type key`. */
 async function startWatch(
   respond: (requests: ReceivedRequest) => TestResponse,
   options: Options = {},
@@ -60,7 +60,9 @@ function inWords(change: WatchChange<string>): string {
   return change.type === 'listed' ? 'listed' : `${change.type} ${change.key}`
 }
 
-/** The list succeeds; the watch gets this fault, and these writes happen before the next request. */
+/**
+ * An API whose list succeeds. The watch then gets the fault, and the writes happen before the next request.
+ */
 function faulty(fault: WatchFault, then: readonly ObjectWrite[]): FakeWatchApi {
   const during: ObjectWrite[] = []
   return new FakeWatchApi([
@@ -212,7 +214,7 @@ test('waits longer from failure to failure, up to a bound', async () => {
   expect(await next(1)).toEqual(['listed'])
   const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0))
   expect(pauses).toHaveLength(6)
-  // At least half of 4, 8, 16 and so on.
+  // Each pause is at least half of 4, 8, 16 ms and so on.
   for (const [index, least] of [2, 4, 8, 16, 32, 32].entries()) {
     expect(pauses[index]).toBeGreaterThanOrEqual(least - 1)
   }

@@ -15,24 +15,24 @@ export interface WatchOptions<
   T extends DefinedValue,
   I extends string = never,
 > extends Omit<ListOptions, 'signal' | 'timeout'> {
-  /** Selects the part of each object to keep. Changes outside of it are not reported. */
+  /** Selects the part of each object to keep. Changes in other parts are not reported. */
   readonly select: (object: K) => T
   readonly indexes?: readonly Index<T, I>[]
-  /**
-   * Called when the watch has to restart, and with objects that cannot be parsed. The watch continues by
-   * itself.
-   */
+  /** Called when the watch has to restart, and when an object cannot be parsed. The watch then continues. */
   readonly onError?: (error: unknown) => void
   readonly timing?: Partial<WatchTiming>
   /** Returns a number from 0 to 1. */
   readonly random?: () => number
 }
 
-/** In milliseconds. */
+/** Timing of a watch, in milliseconds. */
 export interface WatchTiming {
-  /** A connection without data for so long is considered dead. */
+  /** A connection counts as dead if it receives no data for this long. */
   readonly idleTimeout: number
-  /** The server ends a watch after one to two times this long, so that not all watches restart together. */
+  /**
+   * The server ends a watch after one to two times this duration. The random factor keeps watches from
+   * restarting together.
+   */
   readonly lifetime: number
   readonly backoff: Backoff
 }
@@ -44,15 +44,18 @@ const defaultTiming: WatchTiming = {
   backoff: { initial: 500, max: 30_000 },
 }
 
-/** After so many failures in a row, the resourceVersion itself may be the problem; a new list fixes that. */
+/**
+ * Number of failures in a row after which the watch lists again, because the resourceVersion itself may cause
+ * them.
+ */
 const failuresBeforeRelist = 5
 
-/** `listed`: all existing and all missed deleted objects have been reported. */
+/** `listed`: all existing objects and all deletions that were missed have been reported. */
 export type WatchChange<T> = ObjectChange<T> | { readonly type: 'listed' }
 
 /**
- * Watches all objects of a kind across failures of connections and servers. Changes during an interruption
- * are reported as a difference. Objects that cannot be parsed stay as they were.
+ * Watches all objects of a kind and survives failures of connections and servers. Changes during an
+ * interruption are reported afterwards. If an object cannot be parsed, its previous state stays.
  */
 export class Watch<K extends KubeObject, T extends DefinedValue, I extends string = never> {
   readonly #client: KubeClient
@@ -61,11 +64,11 @@ export class Watch<K extends KubeObject, T extends DefinedValue, I extends strin
   readonly #timing: WatchTiming
   readonly #random: () => number
   readonly #store: ObjectStore<T, I>
-  /** Version to continue from; undefined if a list must come first. */
+  /** Version from which to continue; undefined if a list is needed first. */
   #resourceVersion: string | undefined
-  /** Whether to list in one page, because the revision of the next page would be compacted. */
+  /** True if the next list must use a single page, because the revision was compacted between two pages. */
   #listAsOnePage = false
-  /** In a row. */
+  /** Number of failures in a row. */
   #failures = 0
 
   constructor(client: KubeClient, kind: Kind<K>, options: WatchOptions<K, T, I>) {
@@ -82,12 +85,15 @@ export class Watch<K extends KubeObject, T extends DefinedValue, I extends strin
     return this.#store.current
   }
 
-  /** Always consistent with `current`. */
+  /** Indexes of the objects, always consistent with `current`. */
   get indexes(): Pick<Indexes<T, I>, 'findKeys' | 'counts'> {
     return this.#store.indexes
   }
 
-  /** Never fails; ends when the signal or that of the client is aborted. Has one consumer. */
+  /**
+   * Yields changes until `signal` or the client's signal is aborted. Never throws. Must have only one
+   * consumer.
+   */
   async *changes(signal: AbortSignal): AsyncGenerator<WatchChange<T>, void> {
     const stopSignal = AbortSignal.any([this.#client.signal, signal])
     while (!stopSignal.aborted) {
@@ -120,14 +126,14 @@ export class Watch<K extends KubeObject, T extends DefinedValue, I extends strin
         this.#resourceVersion = undefined
     }
     const { backoff } = this.#timing
-    // An idle cluster sends no events; a connection that lasted for a while counts as success.
+    // A connection that lasted for a while counts as success even without events, because an idle cluster
+    // sends none.
     const wasStable = performance.now() - began > 10 * backoff.initial
     if (wasStable) this.#failures = 0
     if (wasStable && ended) return 0
     const pause = backoffDelay(this.#failures++, backoff, this.#random())
     if (this.#failures >= failuresBeforeRelist) this.#resourceVersion = undefined
-    // The backoff is added to the requested delay, because the server asks all clients to return at the same
-    // moment.
+    // The backoff is added to the delay that the server requested, because all clients get the same delay.
     return wait + pause
   }
 

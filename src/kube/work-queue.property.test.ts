@@ -21,10 +21,10 @@ const act = oneof(
   record({ act: constant('later' as const), key, delay }),
   record({ act: constant('wait' as const), delay }),
 )
-/** Results of the handler in turn, for any key. */
+/** Result of one call of the handler. The results are used in turn for all keys. */
 const turn = record({ takes: delay, fails: boolean(), again: oneof(constant(undefined), delay) })
 
-/** A requested run of a key, and its deadline. */
+/** A requested run of a key. `due` is the time at which it should start. */
 interface RequestedRun {
   readonly key: string
   readonly from: number
@@ -44,7 +44,7 @@ test('each added key is processed in time, by one worker at a time, and no more 
         const requestedRuns: RequestedRun[] = []
         const runs: { readonly key: string; readonly began: number; ended: number }[] = []
         const working = new Set<string>()
-        // An error of the handler only leads to a retry.
+        // Errors are collected here, because an exception in the handler would only cause a retry.
         const wrong: string[] = []
         const requestRun = (one: string, after: number): void => {
           requestedRuns.push({ key: one, from: time.now(), due: time.now() + after })
@@ -77,7 +77,7 @@ test('each added key is processed in time, by one worker at a time, and no more 
             else queue.addAfter(step.key, step.delay)
           }
         }
-        // Longer than all runs in sequence.
+        // This is longer than all runs in sequence.
         await time.advance(300_000)
         stop.abort()
         await ended
@@ -86,7 +86,7 @@ test('each added key is processed in time, by one worker at a time, and no more 
         for (const { key: one, from, due } of requestedRuns) {
           const next = runs.find(({ key: other, began }) => other === one && began >= from)
           expect(next, `${one} was not processed after ${from}`).toBeDefined()
-          // All workers may be busy: then none is idle between the due time and the run.
+          // A run may start late only if other runs kept the workers busy after its due time.
           const began = next?.began ?? Infinity
           const idle = runs.filter((run) => run.began < began && run.ended > due)
           expect(began <= due || idle.length > 0, `${one} waited though a worker was idle`).toBe(true)

@@ -14,17 +14,20 @@ export interface QueueOptions {
   readonly metrics?: QueueMetrics
 }
 
-/** Undefined to wait for the next event, or milliseconds until the key is processed again. */
+/**
+ * Undefined to wait for the next event; otherwise `requeueAfter` is the delay in milliseconds until the key
+ * is processed again.
+ */
 export type WorkResult = undefined | { readonly requeueAfter: number }
 
 export interface QueueWorkerOptions {
   readonly workers?: number
-  /** Handles a key with all changes known so far. Errors are retried with backoff. */
+  /** Processes a key. If it throws, the key is retried with backoff. */
   readonly handle: (key: string) => Promise<WorkResult>
   readonly onFailure?: (key: string, error: unknown, failures: number) => void
 }
 
-/** A fixed problem is noticed after five minutes at the latest. */
+/** With this maximum, a key is retried at most five minutes after its problem was fixed. */
 const defaultBackoff: Backoff = { initial: 5, max: 300_000 }
 
 interface DelayedKey {
@@ -37,9 +40,8 @@ function createDelayHeap(): Heap<DelayedKey> {
 }
 
 /**
- * Deduplicating queue of object keys. A key that is added several times before processing is processed once.
- * A key that is added during processing is processed once more. A key is never processed by two workers at
- * once.
+ * Deduplicating queue of object keys. A key added several times before processing is processed once. A key
+ * added during processing is processed once more. Two workers never process the same key at the same time.
  */
 export class WorkQueue {
   readonly name: string
@@ -47,15 +49,18 @@ export class WorkQueue {
   readonly #backoff: Backoff
   readonly #random: () => number
   readonly #meter: QueueMeter | undefined
-  /** Keys to process and when they were added: queued keys, and keys in progress that were added again. */
+  /**
+   * Keys to process, with the time of their addition: queued keys, and keys in progress that were added
+   * again.
+   */
   readonly #dirty = new Map<string, number>()
   readonly #queue = new FifoQueue<string>()
   readonly #processing = new Map<string, number>()
-  /** Keys to add at a later time. */
+  /** Keys to add later, with the time of their addition. */
   readonly #delayed = new Map<string, number>()
   #timers = createDelayHeap()
   #cancelTimer: (() => void) | undefined
-  /** In a row. */
+  /** Number of failures in a row of each key. */
   readonly #failures = new Map<string, number>()
   readonly #idleWorkers: (() => void)[] = []
 
@@ -68,7 +73,7 @@ export class WorkQueue {
   }
 
   add(key: string): void {
-    // The coming run of the handler decides again when to requeue.
+    // A delayed addition is not needed any more: the handler runs now and decides again when to requeue.
     this.#delayed.delete(key)
     if (this.#dirty.has(key)) return
     this.#dirty.set(key, this.#time.now())
@@ -76,7 +81,7 @@ export class WorkQueue {
     if (!this.#processing.has(key)) this.#enqueue(key)
   }
 
-  /** The earliest of several times for a key counts. */
+  /** Adds a key after a delay. If a key is added several times, the earliest time counts. */
   addAfter(key: string, milliseconds: number): void {
     if (milliseconds <= 0) return this.add(key)
     if (this.#dirty.has(key)) return
@@ -89,7 +94,7 @@ export class WorkQueue {
     if (this.#timers.first === delayed) this.#startTimer()
   }
 
-  /** Processes keys until the signal is aborted, and then finishes what was begun. */
+  /** Processes keys until the signal is aborted, and then finishes the keys in progress. */
   async run({ workers = 1, handle, onFailure }: QueueWorkerOptions, signal: AbortSignal): Promise<void> {
     const wakeAll = (): void => this.#idleWorkers.splice(0).forEach((wake) => wake())
     signal.addEventListener('abort', wakeAll, { once: true })
@@ -98,7 +103,7 @@ export class WorkQueue {
         const key = await this.#next(signal)
         if (key === undefined) return
         await this.#handle(key, { handle, ...(onFailure === undefined ? {} : { onFailure }) }, signal)
-        // Yield between two keys, however long the queue is: lease renewal must not wait.
+        // Yields to the event loop after each key, so a long queue does not delay lease renewal.
         await nextTurn()
       }
     }
@@ -138,7 +143,7 @@ export class WorkQueue {
     }
   }
 
-  /** Returns the number of failures in a row. */
+  /** Schedules a retry of the key. Returns its number of failures in a row. */
   #retry(key: string, error: unknown): number {
     const before = this.#failures.get(key) ?? 0
     this.#failures.set(key, before + 1)
@@ -169,7 +174,7 @@ export class WorkQueue {
       first && this.#time.after(Math.max(0, first.at - this.#time.now()), () => this.#fireTimers())
   }
 
-  /** Cancelled timers stay in the heap until they expire. If there are too many, rebuild the heap. */
+  /** Rebuilds the heap if it contains too many cancelled timers, which otherwise stay until they expire. */
   #compactTimers(): void {
     if (this.#timers.size < 1000 + 2 * this.#delayed.size) return
     this.#timers = createDelayHeap()

@@ -13,21 +13,21 @@ import {
 
 /** Field manager of all fields that hyperkube sets. */
 export const fieldManager = 'hyperkube'
-/** An unknown field is a bug in hyperkube and must fail. */
+/** Query of all writes. Strict validation rejects unknown fields, because they are bugs in hyperkube. */
 const strict: KubeQuery = { fieldManager, fieldValidation: 'Strict' }
 
 export interface ApplyObjectOptions extends KubeCallOptions {
-  /** Take over fields that other managers own. */
+  /** True to take over fields that other managers own. */
   readonly force?: boolean
-  /** Change nothing; return the object as it would be. */
+  /** True to change nothing and return the object as it would become. */
   readonly dryRun?: boolean
-  /** Field manager, if several hyperkube programs write the same object. */
+  /** Field manager to use instead of `hyperkube`, if several hyperkube programs write the same object. */
   readonly manager?: string
 }
 
 /**
- * Server-side apply: sets the fields of the manifest, creates the object if needed, and leaves other fields
- * alone. Fields of our previous manifest that this one omits are removed.
+ * Server-side apply: creates the object or sets the fields of the manifest. Fields that hyperkube applied
+ * before and that the manifest now omits are removed. All other fields stay unchanged.
  */
 export async function applyObject(
   client: KubeClient,
@@ -64,7 +64,7 @@ async function applyManifest(
   })
 }
 
-/** Fails with KUBE_CONFLICT if the object exists. */
+/** Creates an object. Throws KUBE_CONFLICT if it already exists. */
 export async function createObject(
   client: KubeClient,
   manifest: Manifest,
@@ -72,19 +72,20 @@ export async function createObject(
 ): Promise<KubeObject> {
   const resource = await client.discovery.resource(manifest, { signal, timeout })
   const { namespace } = manifest.metadata
-  // Only validates the name before the request is sent.
+  // Only validates the name, before the request is sent.
   objectPath(resource, manifest.metadata)
   const path = collectionPath(resource, namespace)
   return sendWrite(client, { method: 'POST', path, query: strict, body: manifest, signal, timeout })
 }
 
 export interface ReplaceObjectOptions extends KubeCallOptions {
-  /** Subresource to write: status, approval. */
+  /** Subresource to write, for example status or approval. */
   readonly subresource?: string
 }
 
 /**
- * The object must have the resourceVersion that was read. Fails with KUBE_CONFLICT if it has changed since.
+ * Replaces an object, which must contain the resourceVersion that was read. Throws KUBE_CONFLICT if the
+ * object has changed since.
  */
 export async function replaceObject(
   client: KubeClient,
@@ -96,7 +97,10 @@ export async function replaceObject(
   return sendWrite(client, { method: 'PUT', path, query: strict, body: object, signal, timeout })
 }
 
-/** Merge patch: null removes a field. With a resourceVersion it fails if the object has changed since. */
+/**
+ * Applies a JSON merge patch, in which null removes a field. If the patch contains a resourceVersion, it
+ * fails if the object has changed since.
+ */
 export async function patchObject(
   client: KubeClient,
   kind: Kind,
@@ -117,17 +121,20 @@ export async function patchObject(
 }
 
 export interface DeleteObjectOptions extends KubeCallOptions {
-  /** How dependent objects are deleted: after the object, before it, or not at all. */
+  /**
+   * How dependent objects are deleted: `Background` after the object, `Foreground` before it, `Orphan` not at
+   * all.
+   */
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
-  /** Delete only this object, not a new one with the same name. */
+  /** Deletes only the object with this uid, not a new object with the same name. */
   readonly uid?: string
-  /** Delete only this version. */
+  /** Deletes the object only if it still has this version. */
   readonly resourceVersion?: string
-  /** Grace period in seconds; with 0 the API does not wait for the kubelet's confirmation. */
+  /** Grace period of a pod in seconds. With 0 the API does not wait for the kubelet. */
   readonly graceSeconds?: number
 }
 
-/** Returns false if the object did not exist. Finalizers may keep it for a while. */
+/** Deletes an object. Returns false if it did not exist. Finalizers may delay the deletion. */
 export async function deleteKubeObject(
   client: KubeClient,
   kind: Kind,
@@ -153,13 +160,13 @@ export async function deleteKubeObject(
 }
 
 export interface EvictPodOptions extends KubeCallOptions {
-  /** Evict only this pod, not a new one with the same name. */
+  /** Evicts only the pod with this uid, not a new pod with the same name. */
   readonly uid?: string
 }
 
 /**
- * Evicts a pod as its disruption budget allows. Returns false if the pod did not exist. Fails with
- * KUBE_TOO_MANY if the budget forbids it; there is no retry, because only time and other pods change that.
+ * Evicts a pod if its disruption budget allows it. Returns false if the pod did not exist. Throws
+ * KUBE_TOO_MANY if the budget forbids it, without a retry, because only time and other pods change that.
  */
 export async function evictPod(
   client: KubeClient,

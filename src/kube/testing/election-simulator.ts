@@ -6,7 +6,7 @@ import { type Lease, leases, type LeaseSpec } from '../lease.ts'
 import { LeaseLock } from '../lease-lock.ts'
 import type { LeaseStore } from '../lease-store.ts'
 
-/** Start and end in true time. */
+/** A period in simulated true time, in milliseconds. */
 export interface TimeSpan {
   readonly from: number
   readonly to: number
@@ -14,15 +14,15 @@ export interface TimeSpan {
 
 export interface SimulatedContender extends TimeSpan {
   readonly name: string
-  /** Speed of its clock relative to true time. */
+  /** Speed of the contender's clock relative to true time. */
   readonly rate: number
-  /** The process is paused, but its clock continues. */
+  /** Periods in which the process is paused while its clock continues. */
   readonly frozen: readonly TimeSpan[]
-  /** Requests or responses are lost. */
+  /** Periods in which requests (`there`) or responses (`back`) are lost. */
   readonly cut: readonly (TimeSpan & { readonly way: 'there' | 'back' })[]
-  /** Duration of each of its requests, in turn. */
+  /** Durations of the contender's requests, used in rotation. */
   readonly delays: readonly number[]
-  /** Whether the process is killed at its end, or asked to stop. */
+  /** `killed`: the process dies at `to`. `stopped`: it is asked to stop at `to`. */
   readonly end: 'killed' | 'stopped'
 }
 
@@ -40,7 +40,7 @@ export interface ElectionTrace {
   readonly endings: ReadonlyMap<string, { readonly at: number; readonly ending: ElectionResult }>
 }
 
-/** The single lease in the fake API. */
+/** The Lease object in the fake API. */
 class TestLease {
   #lease: Lease | undefined
   #version = 0
@@ -62,7 +62,7 @@ class TestLease {
   }
 }
 
-/** Simulates contenders for one lease in simulated time. Each leader sends an action every 500 ms. */
+/** Runs an election of several contenders in simulated time. Each leader sends an action every 500 ms. */
 export async function simulateElection(
   contenders: readonly SimulatedContender[],
   timing: ElectionTiming,
@@ -81,7 +81,7 @@ export async function simulateElection(
       const lock = new LeaseLock(
         createStore(time, own, contender, lease),
         { identity: contender.name, duration: timing.duration },
-        // Wall clocks may show anything.
+        // Wall clocks are arbitrary, because the election must not depend on them.
         () => ({ wall: new Date(contender.rate * 1e12), monotonic: own.now() }),
       )
       const stop = new AbortController()
@@ -110,7 +110,8 @@ export async function simulateElection(
 }
 
 /**
- * Time of one contender. Timers that expire while it is frozen fire afterwards; after its death none fires.
+ * Creates the clock of one contender. Timers that expire while it is frozen fire afterwards. After a kill no
+ * timer fires.
  */
 function createTime(time: FakeMonotonicClock, { rate, frozen, to, end }: SimulatedContender): MonotonicClock {
   const deliver = (run: () => void): void => {
@@ -137,11 +138,11 @@ function createStore(
     const isCut = (way: 'there' | 'back'): boolean =>
       cut.some((span) => span.way === way && span.from <= time.now() && time.now() < span.to)
     return new Promise<T>((resolve, reject) => {
-      // Like a real request, it ends on abort or after a timeout.
+      // Like a real request, this one fails on abort or after a timeout.
       const fail = (): void => reject(new Error('no answer'))
       signal?.addEventListener('abort', fail, { once: true })
       own.after(5000, fail)
-      // A request on its way to the API cannot be held back any more.
+      // From here on the request is on its way to the API, even if the contender freezes.
       if (isCut('there')) return
       time.after(delay, () => {
         const response = run()

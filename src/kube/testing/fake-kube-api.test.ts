@@ -37,7 +37,7 @@ test('objects have versions, and a write with an old one conflicts', async () =>
   await expect(
     patchObject(client, kind, ref, { metadata: { resourceVersion: first.metadata.resourceVersion } }),
   ).rejects.toMatchObject({ code: 'KUBE_CONFLICT' })
-  // A write without a difference creates no new version.
+  // A patch that changes nothing does not create a new resourceVersion.
   expect((await patchObject(client, kind, ref, { spec: { y: 2 } })).metadata.resourceVersion).toBe(
     second.metadata.resourceVersion,
   )

@@ -22,12 +22,12 @@ const record = z.record(z.string(), z.unknown())
 type Fields = z.infer<typeof record>
 
 /**
- * A fake API for objects of any kind: resource versions, conflicts, subresources, field owners of applied
- * objects, and watches without gaps. A write without a difference changes nothing.
+ * A fake API for objects of any kind, with resource versions, conflicts, subresources, field owners and
+ * watches. A write that changes nothing creates no new version.
  */
 export class FakeKubeApi {
   readonly #all = new Map<string, KubeObject>()
-  /** What each manager applied last, by object, subresource and manager. */
+  /** Fields that each manager applied last. The key consists of object, subresource and manager. */
   readonly #applied = new Map<string, Fields>()
   readonly #watches = new Map<ServerResponse, OpenWatch>()
   readonly #log: ApiEvent[] = []
@@ -168,7 +168,10 @@ function parsePath(path: string): {
   return { collection, name, part: subresource }
 }
 
-/** metadata.name=x,spec.signerName=y; labels match by name, or by name and value. */
+/**
+ * Parses selectors such as metadata.name=x,spec.signerName=y. A label selector may also contain only a label
+ * name.
+ */
 function parseSelectors(fields: string | null, labels: string | null): (object: KubeObject) => boolean {
   const desired: (readonly [path: readonly string[], value: string | undefined])[] = [
     ...parseTerms(fields).map(([path, value]) => [path.split('.'), value] as const),
@@ -188,13 +191,18 @@ function parseTerms(text: string | null): (readonly [path: string, value: string
   })
 }
 
-/** Status and other fields are written separately. An approval is part of the status. */
+/**
+ * Selects the fields that a request may write: the status for subresources, including approval, and otherwise
+ * all other fields.
+ */
 function selectPart(body: Fields, subresource: string): Fields {
   const { status, ...rest } = body
   return subresource === '' ? rest : { status }
 }
 
-/** Conditions have several owners; every other list has one. */
+/**
+ * Merges applied fields into an object. Conditions are merged by type; any other list is replaced as a whole.
+ */
 function applyFields(object: unknown, desired: Fields): Fields {
   const before = record.parse(object ?? {})
   const entries = Object.entries(desired).map(([name, value]) => {
@@ -207,13 +215,13 @@ function applyFields(object: unknown, desired: Fields): Fields {
 
 const typed = z.array(z.looseObject({ type: z.string() }))
 
-/** Conditions whose types are in none of the lists. */
+/** Returns the conditions whose types do not occur in the lists. */
 function byType(conditions: unknown, ...lists: readonly unknown[]): unknown[] {
   const types = new Set(lists.flatMap((list) => typed.parse(list ?? []).map(({ type }) => type)))
   return typed.parse(conditions ?? []).filter(({ type }) => !types.has(type))
 }
 
-/** Removes fields that this manager applied before and omits now. */
+/** Removes the fields that this manager applied previously and omits now. */
 function removeFields(object: Fields, before: Fields, now: Fields): Fields {
   const entries = Object.entries(object).flatMap(([name, value]): [string, unknown][] => {
     if (!Object.hasOwn(before, name)) return [[name, value]]

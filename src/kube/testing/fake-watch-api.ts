@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { ReceivedRequest, TestResponse } from '../../kit/testing/https-test-server.ts'
 import type { KubeObject } from '../object.ts'
 
-/** What happens to a connection after the scripted events were sent. */
+/** What happens to a connection after its events were sent. */
 export const watchFaults = [
   'end',
   'reset',
@@ -19,17 +19,17 @@ export const watchFaults = [
 ] as const
 export type WatchFault = (typeof watchFaults)[number]
 
-/** Creates or changes the object of this name, or removes it if it exists. */
+/** A write of the object with this name: `put` creates or changes it, `remove` deletes it if it exists. */
 export interface ObjectWrite {
   readonly name: string
   readonly act: 'put' | 'remove'
 }
 
-/** What the API does with one request. */
+/** How the fake API handles one request. */
 export interface ScriptedRequest {
-  /** Writes before the request is handled. */
+  /** Writes that happen before the request is handled. */
   readonly before: readonly ObjectWrite[]
-  /** Writes while a watch is answered; a list has been answered already. */
+  /** Writes that happen while a watch is open. List requests ignore them. */
   readonly during: readonly ObjectWrite[]
   readonly fault: WatchFault
 }
@@ -41,12 +41,12 @@ interface LoggedEvent {
 }
 
 /**
- * A fake collection whose API handles each request as the next script entry says. Without script entries it
- * works normally.
+ * A fake collection that handles each request as the next script entry says. After the last entry it works
+ * normally.
  */
 export class FakeWatchApi {
   readonly objects = new Map<string, KubeObject>()
-  /** All events so far. */
+  /** All events since the start. */
   readonly log: LoggedEvent[] = []
   #version = 10
   /** Events up to this version are compacted. */
@@ -105,7 +105,7 @@ export class FakeWatchApi {
     this.#log({ type: 'DELETED', version, object })
   }
 
-  /** Compacts all events so far. */
+  /** Compacts all events that were logged so far. */
   compact(): void {
     this.#compacted = this.#version
   }
@@ -115,7 +115,10 @@ export class FakeWatchApi {
     for (const response of this.#streams.keys()) this.#send(response)
   }
 
-  /** A continue token is the version of the first page and the last name of the previous page. */
+  /**
+   * Responds with one page. A continue token contains the version of the first page and the last name of the
+   * previous page.
+   */
   #list(
     query: URLSearchParams,
     fault: WatchFault | undefined,
@@ -197,7 +200,7 @@ function applyFault(response: ServerResponse, fault: WatchFault): void {
   else if (fault === 'gone as an event') response.end(formatEvent('ERROR', expired))
   else if (fault === 'broken as an event') response.end(formatEvent('ERROR', internal))
   else if (fault === 'half a line') response.end('{"type":"ADDED","object":{"met')
-  // Only after all data was written: otherwise nothing would ever arrive.
+  // The connection is reset only after all data was written. Otherwise the client would receive nothing.
   else if (fault === 'reset') response.write('{"type":"MOD', () => response.socket?.destroy())
   else response.end()
 }

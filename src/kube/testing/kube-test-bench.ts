@@ -14,13 +14,13 @@ export interface KubeTestBench {
     port?: number,
     serverCa?: TestCa,
   ) => Promise<HttpsTestServer>
-  /** A server that sends these responses in turn, and then repeats the last one. */
+  /** Starts a server that sends these responses in turn and then repeats the last one. */
   readonly serveResponses: (...responses: [TestResponse, ...TestResponse[]]) => Promise<HttpsTestServer>
-  /** A client with short timeouts. */
+  /** Creates a client with short timeouts. */
   readonly createClient: (servers: readonly string[], options?: Partial<KubeClientOptions>) => KubeClient
 }
 
-/** Servers and clients that are disposed of after each test. */
+/** Creates servers and clients for tests, and disposes of them after each test. */
 export function createKubeTestBench(ca: () => TestCa): KubeTestBench {
   let stack = new AsyncDisposableStack()
   afterEach(async () => {

@@ -4,7 +4,7 @@ import { objectPath } from '../paths.ts'
 import type { KubeCallOptions } from '../request.ts'
 
 export interface LogOptions extends KubeCallOptions {
-  /** Optional if the pod has one container. */
+  /** Container name; optional if the pod has one container. */
   readonly container?: string
   /** Reads the log of the container before its last restart. */
   readonly previous?: boolean

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../object.ts'
 import type { WatchChange } from '../watch.ts'
 
-/** The part of an object that the test compares. */
+/** The fields of an object that the tests compare. */
 export interface RecordedObject {
   readonly uid: string | undefined
   readonly version: number
 }
 
-/** A change that was really made in the API. */
+/** A change that was made in the fake API. */
 export interface ApiChange extends RecordedObject {
   readonly type: 'put' | 'remove'
   readonly key: string
@@ -30,10 +30,7 @@ export class WatchRecorder {
     return this.#changes.length
   }
 
-  /**
-   * Lists all errors: changes that cannot follow each other, and API changes that were never reported, not
-   * even by a later one.
-   */
+  /** Lists reported changes that are out of order, and API changes that were never reported. */
   findErrors(apiChanges: readonly ApiChange[]): string[] {
     return [...this.#findDisorder(), ...this.#findMissing(apiChanges)]
   }
@@ -68,7 +65,7 @@ export class WatchRecorder {
     const removed = new Set(apiChanges.filter(({ type }) => type === 'remove').map(({ uid }) => uid))
     return apiChanges
       .filter(({ type, uid, version }) => {
-        // An object that was created and deleted unobserved need not be reported.
+        // An object that was created and deleted while the watch was interrupted need not be reported.
         if (type === 'remove') return (deletions.get(uid) ?? 0) !== (latest.has(uid) ? 1 : 0)
         return !removed.has(uid) && (latest.get(uid) ?? 0) < version
       })
@@ -76,7 +73,7 @@ export class WatchRecorder {
   }
 }
 
-/** Whether a store matches the objects of the API. */
+/** True if the store contains exactly the objects of the API. */
 export function matchesApi(
   current: ReadonlyMap<string, RecordedObject>,
   real: ReadonlyMap<string, Pick<RecordedObject, 'version'>>,
