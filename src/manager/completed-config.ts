@@ -8,15 +8,18 @@ export interface CompleteOptions {
   readonly readFile: (path: string) => Promise<string>
   /** Host name of this machine. */
   readonly machine: string
-  /** Returns a new value at every call. */
+  /** Generates a UUID, a new one at every call. */
   readonly uuid: () => string
 }
 
-/** A config with everything that only the machine knows. `complete` is the only way to get one. */
+/**
+ * A config completed with data from this machine: kubeconfig, settings file and identity. Only `complete`
+ * creates it.
+ */
 export class CompletedConfig {
   readonly config: ManagerConfig
   readonly access: KubeApiAccess
-  /** Unique per process: after a crash the restarted process is another lease holder. */
+  /** Lease identity, unique per process. After a crash the restarted process is a new lease holder. */
   readonly identity: string
   readonly settings: ManagerSettings
 
@@ -46,8 +49,8 @@ export class CompletedConfig {
 }
 
 /**
- * Invalid settings are refused before anything starts: running with half of them would not be what the
- * operator asked for.
+ * Reads the settings file. Invalid settings fail before anything starts, because running with only some of
+ * them would be wrong.
  */
 async function readSettings(
   file: string | undefined,

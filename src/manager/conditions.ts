@@ -1,10 +1,10 @@
 import type { HostCondition } from '../contract/host-resource.ts'
 import type { KnownCondition } from './watch-specs.ts'
 
-/** A desired condition of an object. */
+/** A desired condition of an object, without its transition time. */
 export type ConditionSpec = Omit<HostCondition, 'lastTransitionTime'>
 
-/** True if the object already has all conditions with the same status, reason and message. */
+/** True if the object already has all desired conditions with the same status, reason and message. */
 export function areConditionsCurrent(
   desired: readonly ConditionSpec[],
   current: readonly KnownCondition[],
@@ -20,7 +20,7 @@ export function areConditionsCurrent(
   })
 }
 
-/** Adds the time of the last status change. A change of the message alone keeps the time. */
+/** Adds the transition time to conditions. It changes only with the status, not with the message. */
 export function addTransitionTimes(
   desired: readonly ConditionSpec[],
   current: readonly KnownCondition[],

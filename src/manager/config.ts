@@ -13,7 +13,7 @@ const durationSchema = z.string().transform((text, context) => {
   return milliseconds ?? 0
 })
 
-/** Options of the command line. */
+/** Command line options of the manager. */
 export const managerOptions = z.object({
   kubeconfig: z.string().min(1, 'is required'),
   controllers: z.string().default('*'),
@@ -25,10 +25,10 @@ export const managerOptions = z.object({
 })
 export type ManagerOptions = z.infer<typeof managerOptions>
 
-/** The validated options. */
+/** Validated configuration of the manager. */
 export interface ManagerConfig {
   readonly kubeconfig: string
-  /** File with settings. Without one the settings are empty. */
+  /** Path of the settings file. Without a file the settings are empty. */
   readonly settings?: string | undefined
   readonly controllers: readonly ControllerDefinition[]
   readonly listen: ListenAddress
@@ -65,7 +65,10 @@ export function buildManagerConfig(
   }
 }
 
-/** Health and metrics are served without authentication, so only on loopback. */
+/**
+ * Parses an address and rejects any that is not loopback, because health and metrics are served without
+ * authentication.
+ */
 function parseLoopback(text: string): ListenAddress {
   const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d{1,5})$/.exec(text) ?? []
   const isLoopback = (isIP(host) === 4 && host.startsWith('127.')) || host === '::1'

@@ -12,32 +12,32 @@ import type { DefinedValue } from '../kube/object-store.ts'
 import type { WorkQueue } from '../kube/work-queue.ts'
 
 /**
- * One controller of the table. Names and aliases are permanent: users have them in their settings, and
- * identities contain them.
+ * Definition of one controller. Its name and aliases must never change, because users have them in their
+ * settings and user names contain them.
  */
 export interface ControllerDefinition {
   readonly name: string
   readonly aliases: readonly string[]
   readonly summary: string
-  /** Whether `*` includes it. */
+  /** True if `*` includes the controller. */
   readonly byDefault: boolean
-  /** The shared informers that it uses. It cannot get others. */
+  /** Informers that the controller uses. It cannot get others. */
   readonly watches: readonly Watchable[]
-  /** RBAC rules of its identity. It can do nothing else. */
+  /** RBAC rules of the user that the controller impersonates. It has no other permissions. */
   readonly rules: readonly ControllerRule[]
   readonly build: (context: ControllerContext) => Controller
 }
 
 export type Watchable = Pick<WatchSpec<KubeObject, DefinedValue>, 'name' | 'requiredAccess'>
 
-/** An RBAC rule, for one namespace if one is given, otherwise for the whole cluster. */
+/** An RBAC rule. It applies to one namespace, or to the whole cluster without a namespace. */
 export interface ControllerRule extends RbacRule {
   readonly namespace?: string
 }
 
-/** Everything that a controller works with. A new one is built for each term. */
+/** Interfaces and settings for a controller. A new context is built for each leader term. */
 export interface ControllerContext {
-  /** Acts under the controller's own identity. Sends nothing after the term has ended. */
+  /** Client that impersonates the controller's own user. It sends nothing after the term has ended. */
   readonly client: KubeClient
   readonly getInformer: <K extends KubeObject, T extends DefinedValue, I extends string>(
     source: WatchSpec<K, T, I>,
@@ -45,7 +45,7 @@ export interface ControllerContext {
   readonly queue: WorkQueue
   readonly events: EventRecorder
   readonly metrics: Metrics
-  /** The leader term in whose name hosts get requests. */
+  /** The current leader term. Requests to hosts carry its fence. */
   readonly term: LeaderTerm
   readonly time: MonotonicClock
   /** Wall clock. */
@@ -55,6 +55,9 @@ export interface ControllerContext {
 }
 
 export interface Controller {
-  /** Starts when all its informers are synced and ends with the term. It must not end earlier. */
+  /**
+   * Runs the controller. It is called once its informers are synced, and must not return before the term
+   * ends.
+   */
   run(signal: AbortSignal): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Returns why something is unhealthy, or undefined. */
+/** Returns why a check fails, or undefined if it passes. */
 export type HealthCheck = () => string | undefined
 
 export type HealthChecks = ReadonlyMap<string, HealthCheck>
@@ -9,7 +9,8 @@ export interface HealthCheckReport {
 }
 
 /**
- * Formats checks as Kubernetes components do: one line per check if one fails or verbose output is requested.
+ * Runs the checks and formats the result as Kubernetes components do. Checks are listed one per line if one
+ * fails or `verbose` is set.
  */
 export function runHealthChecks(path: string, checks: HealthChecks, verbose = false): HealthCheckReport {
   const all = [...checks].map(([name, check]) => ({ name, reason: check() }))

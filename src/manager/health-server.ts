@@ -4,7 +4,10 @@ import { HyperkubeError } from '../kit/errors.ts'
 import type { ListenAddress } from './config.ts'
 import { type HealthChecks, runHealthChecks } from './health-checks.ts'
 
-/** The checks by path: livez, readyz, healthz. */
+/**
+ * `checks` returns the checks of livez, readyz or healthz, and undefined for other paths. `metrics` returns
+ * the metrics in Prometheus format.
+ */
 export interface HealthServerOptions {
   readonly checks: (path: string) => HealthChecks | undefined
   readonly metrics: () => string
@@ -14,7 +17,7 @@ export interface HealthServer extends AsyncDisposable {
   readonly port: number
 }
 
-/** Serves `/livez`, `/readyz`, `/healthz`, each of their checks as a subpath, and `/metrics`. */
+/** Serves `/livez`, `/readyz` and `/healthz`, each single check as a subpath, and `/metrics`. */
 export async function startHealthServer(
   { host, port }: ListenAddress,
   options: HealthServerOptions,

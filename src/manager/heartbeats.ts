@@ -1,9 +1,14 @@
 import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 import type { KnownHost } from './watch-specs.ts'
 
-/** In milliseconds. Agents send a heartbeat every two minutes. */
+/**
+ * Milliseconds without a heartbeat after which an agent is silent. Agents send a heartbeat every two minutes.
+ */
 export const silentAfterMs = 5 * 60_000
-/** A heartbeat with an older timestamp is not recent, even if clocks differ a little. */
+/**
+ * Maximum age in milliseconds of the first heartbeat that is read from a host. It is large, because clocks
+ * may differ.
+ */
 const staleAfterMs = 30 * 60_000
 
 interface LastHeartbeat {
@@ -12,15 +17,15 @@ interface LastHeartbeat {
 }
 
 /**
- * Tracks which agents are silent, by our own monotonic clock, because clocks of hosts may be wrong. At its
- * start all hosts count as just heard. If no host at all sends heartbeats, the problem is more likely here or
- * at the API, so the limit is three times longer.
+ * Tracks which agents are silent, with the manager's monotonic clock, because clocks of hosts may be wrong.
+ * If no host at all sends heartbeats, the cause is more likely the manager or the API. The limit is then
+ * three times longer.
  */
 export class Heartbeats {
   readonly #time: Pick<MonotonicClock, 'now'>
   readonly #now: () => Date
   readonly #hosts = new Map<string, LastHeartbeat>()
-  /** When any heartbeat was received last. */
+  /** Monotonic time at which the last heartbeat of any host was received. */
   #lastReceivedAt = -Infinity
 
   constructor({ time, now }: { readonly time: Pick<MonotonicClock, 'now'>; readonly now: () => Date }) {
@@ -28,11 +33,11 @@ export class Heartbeats {
     this.#now = now
   }
 
-  /** Takes over the heartbeat of the host's object. */
+  /** Records the heartbeat in a Host object if it has changed. */
   observe({ name, status: { heartbeat } }: KnownHost): void {
     const before = this.#hosts.get(name)
     if (before !== undefined && before.heartbeat === heartbeat) return
-    // At its start it also reads the last heartbeats of hosts that went silent long ago.
+    // After the start, Host objects may contain heartbeats of agents that have been silent for a long time.
     const isStale = before === undefined && this.#now().getTime() - Date.parse(heartbeat ?? '') > staleAfterMs
     if (!isStale) this.#lastReceivedAt = this.#time.now()
     this.#hosts.set(name, { heartbeat, receivedAt: isStale ? -Infinity : this.#lastReceivedAt })

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const path = '/apis/hyperkube.dev/v1/hosts/n1'
 
-/** Requests an action from one host until it has a result. */
+/** A controller that requests an action from one host until the host reports a result. */
 function buildRequester(results: unknown[]): ControllerDefinition {
   return {
     ...{
@@ -100,7 +100,7 @@ describe('a controller that requests an action from a host', () => {
     putHost(one)
     let between = 3
     one.cluster.intercept = ({ method, impersonatedUser }) => {
-      // Another writer between the read and the write.
+      // Simulates another writer between the read and the write.
       if (method === 'PATCH' && impersonatedUser?.endsWith('requester') === true && between-- > 0) {
         one.cluster.objects.change(path, { metadata: { labels: { turn: String(between) } } })
       }

@@ -12,9 +12,9 @@ export const hostRequestRules: readonly ControllerRule[] = [
 ]
 
 /**
- * Requests an action from a host in the name of this term. Repeated calls with the same id are one request.
- * Returns the result, or undefined while there is none; the result arrives with the host's object. Throws if
- * another writer was faster; the queue then tries again.
+ * Requests an action from a host in this leader term. Calls with the same id are one request. Returns the
+ * result, or undefined until the host has reported it. Throws if another writer changed the object meanwhile;
+ * the queue then retries.
  */
 export async function requestHostAction(
   { client, term, now }: Pick<ControllerContext, 'client' | 'term' | 'now'>,
@@ -39,7 +39,8 @@ export async function requestHostAction(
     })
   }
   if (step.kind === 'write') {
-    // Only into the version that was read: a newer leader may have changed the object since.
+    // The patch applies only to the version that was read, because a newer leader may have changed the object
+    // since.
     const metadata = { resourceVersion: object.metadata.resourceVersion }
     await patchObject(client, hostKind, { name: host }, { metadata, spec: { requests: step.requests } })
   }

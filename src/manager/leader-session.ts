@@ -16,17 +16,18 @@ import { informersUser, formatControllerUser } from './rbac.ts'
 export interface LeaderSessionOptions {
   readonly controllers: readonly ControllerDefinition[]
   /**
-   * A client that impersonates a user, calls the guard before every request, and is aborted by the signal.
+   * Creates a client that impersonates a user. It calls the guard before every request and is aborted by the
+   * signal.
    */
   readonly createClientAs: (user: string, guard: () => void, signal: AbortSignal) => KubeClient
-  /** Identity of this process, for events. */
+  /** Identity of this process, shown in events. */
   readonly instance: string
   readonly metrics: Metrics
   readonly time: MonotonicClock
   readonly now: () => Date
   readonly settings: ManagerSettings
   readonly random: () => number
-  /** How long controllers may take to stop, in milliseconds. */
+  /** Milliseconds that controllers have to stop. */
   readonly graceMs: number
   readonly log: (line: string) => void
   readonly logLimiter: LogLimiter
@@ -35,7 +36,7 @@ export interface LeaderSessionOptions {
 interface RunningController {
   readonly name: string
   readonly controller: Controller
-  /** Informers that must be synced before it starts. */
+  /** Informers that must be synced before the controller starts. */
   readonly informers: ReadonlySet<InformerState>
   state: 'waiting' | 'working' | 'ended' | { readonly failed: string }
 }
@@ -54,8 +55,8 @@ export class LeaderSession {
   }
 
   /**
-   * All controllers are built before the informers start, so that each gets all events. Each controller
-   * starts once its informers are synced.
+   * Runs the controllers until the term ends. All are built before the informers start, so they receive all
+   * events. Each controller starts when its informers are synced.
    */
   async run(term: LeaderTerm): Promise<void> {
     const { createClientAs, controllers, log } = this.#options
@@ -76,16 +77,17 @@ export class LeaderSession {
     const controllerRuns = runningControllers.map(async (running) =>
       this.#runController(running, term.signal),
     )
-    // Also with no controllers: a process that ended here would be restarted in a loop.
+    // The session also waits for the end of the term if there are no controllers. Otherwise the process would
+    // end and be restarted in a loop.
     await Promise.all([waitForAbort(term.signal), informersRun, ...controllerRuns])
   }
 
-  /** Names of controllers that have not stopped. */
+  /** Names of controllers that are still running. */
   get stillRunning(): string[] {
     return this.#running.filter(({ state }) => state === 'working').map(({ name }) => name)
   }
 
-  /** One check per controller. */
+  /** One health check per controller, which fails if the controller has failed. */
   get controllerChecks(): HealthChecks {
     return new Map(
       this.#running.map(({ name, state }) => [
@@ -95,7 +97,7 @@ export class LeaderSession {
     )
   }
 
-  /** One check per informer: whether it is synced. */
+  /** One health check per informer, which fails until the informer is synced. */
   get informerChecks(): HealthChecks {
     return new Map(
       (this.#informers?.all ?? []).map(({ name, isSynced }) => [
@@ -118,7 +120,7 @@ export class LeaderSession {
     const controller = definition.build({
       client,
       getInformer(source) {
-        // Otherwise the table would not show which rules the informers need.
+        // RBAC rules are derived from `watches`, so a controller may only use informers that it lists there.
         if (!definition.watches.includes(source))
           throw new Error(`${name} does not list ${source.name} among its watches`)
         const informer = informers.getInformer(source)
@@ -160,7 +162,10 @@ export class LeaderSession {
     }
   }
 
-  /** Aborts requests that hang at the end, in time to release the lease. */
+  /**
+   * Returns a signal that aborts hanging requests after the end of the term, early enough to release the
+   * lease.
+   */
   #abortLate({ signal, lost }: LeaderTerm): Disposable & { readonly signal: AbortSignal } {
     const late = new AbortController()
     let cancelTimer = (): void => undefined

@@ -1,10 +1,10 @@
 import { formatError } from '../kit/errors.ts'
 import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 
-/** An unchanged error is logged again after this time. */
+/** Milliseconds after which an unchanged error is logged again. */
 const repeatMs = 10 * 60_000
 
-/** Logs errors without repeating the same one all the time. */
+/** Logs errors, but repeats the same error of a subject only after some time. */
 export class LogLimiter {
   readonly #time: Pick<MonotonicClock, 'now'>
   readonly #log: (line: string) => void
@@ -15,7 +15,7 @@ export class LogLimiter {
     this.#log = log
   }
 
-  /** Every subject is remembered, so there must be few. */
+  /** Logs the error of a subject. All subjects are kept in memory, so there must be few. */
   report(subject: string, error: unknown): void {
     const text = formatError(error)
     const before = this.#reported.get(subject)
@@ -24,7 +24,7 @@ export class LogLimiter {
     this.#log(`${subject}: ${text}`)
   }
 
-  /** The subject works again: its next error is logged in any case. */
+  /** Forgets the last error of a subject that works again. Its next error is logged immediately. */
   reset(subject: string): void {
     this.#reported.delete(subject)
   }

@@ -3,19 +3,19 @@ import type { Manifest } from '../kube/object.ts'
 import { buildRole, buildRoleBinding, type RbacRule } from '../kube/rbac.ts'
 import type { ControllerDefinition, ControllerRule } from './controller.ts'
 
-/** The user that lists and watches for all controllers, and does nothing else. */
+/** The user that lists and watches objects for all controllers. It has no other permissions. */
 export const informersUser = formatControllerUser({ name: 'shared-informers' })
-/** The holder of this lease is the leader. */
+/** The lease of the leader election. */
 export const managerLease = { namespace: 'kube-system', name: 'hyperkube-controller-manager' } as const
 
-/** The user that a controller impersonates. */
+/** Returns the user that a controller impersonates. */
 export function formatControllerUser({ name }: Pick<ControllerDefinition, 'name'>): string {
   return `${controllerUserPrefix}${name}`
 }
 
 /**
- * RBAC of the manager and of each controller, from the table. The manager impersonates its controllers, so
- * there are no tokens to steal or to expire, and audit logs name both users.
+ * Builds the RBAC of the manager and of each controller from the definitions. The manager impersonates its
+ * controllers, so tokens are not needed and audit logs name both users.
  */
 export function buildManagerRbac(definitions: readonly ControllerDefinition[]): Manifest[] {
   const users = [informersUser, ...definitions.map(formatControllerUser)]
@@ -23,7 +23,7 @@ export function buildManagerRbac(definitions: readonly ControllerDefinition[]): 
     ...grantRules(managerUser, [
       { apiGroups: [''], resources: ['users'], resourceNames: users, verbs: ['impersonate'] },
       buildLeaseRule({ resourceNames: [managerLease.name], verbs: ['get', 'update'] }),
-      // RBAC cannot restrict the name of a created object.
+      // `create` has no resourceNames, because RBAC cannot restrict the name of a created object.
       buildLeaseRule({ verbs: ['create'] }),
     ]),
     ...grantRules(informersUser, buildWatchRules(definitions)),
@@ -36,7 +36,7 @@ function buildLeaseRule(rule: Pick<ControllerRule, 'resourceNames' | 'verbs'>): 
   return { apiGroups: ['coordination.k8s.io'], resources: ['leases'], namespace, ...rule }
 }
 
-/** Builds one rule per watched resource, also if several controllers watch it. */
+/** Builds one rule per watched resource, even if several controllers watch it. */
 function buildWatchRules(definitions: readonly ControllerDefinition[]): ControllerRule[] {
   const accesses = definitions.flatMap(({ watches }) => watches.map(({ requiredAccess: rule }) => rule))
   const byText = new Map(accesses.map((rule) => [JSON.stringify(rule), rule]))
@@ -48,7 +48,7 @@ function buildWatchRules(definitions: readonly ControllerDefinition[]): Controll
   }))
 }
 
-/** One role for the whole cluster and one per namespace. None without rules. */
+/** Builds one role with its binding for cluster-wide rules, and one per namespace that the rules name. */
 function grantRules(user: string, controllerRules: readonly ControllerRule[]): Manifest[] {
   const byNamespace = Map.groupBy(controllerRules, ({ namespace }) => namespace)
   return [...byNamespace].flatMap(([namespace, namespaceRules]) => {

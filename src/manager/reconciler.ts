@@ -5,7 +5,7 @@ import type { Controller, ControllerContext } from './controller.ts'
 export interface ReconcilerOptions {
   /** Number of keys that are reconciled concurrently. */
   readonly workers?: number
-  /** Reconciles the object of the key, independent of the event that caused it. */
+  /** Reconciles the object of a key. It does not know which event added the key. */
   readonly reconcile: (key: string) => Promise<WorkResult>
 }
 
@@ -28,7 +28,7 @@ export function createReconciler(
           },
           onFailure(key, error, failures) {
             count('error')
-            // Repeated failures are logged at powers of two.
+            // Repeated failures are logged only if their number is a power of two.
             if (Number.isInteger(Math.log2(failures))) {
               log(
                 `${key || 'it'} failed ${failures === 1 ? 'once' : `${failures} times`}: ${formatError(error)}`,

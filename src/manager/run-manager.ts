@@ -14,17 +14,17 @@ import { managerLease } from './rbac.ts'
 
 export interface ManagerDeps {
   readonly time: MonotonicClock
-  /** Wall clock, only for timestamps that others read. */
+  /** Wall clock. It is used only for timestamps that other programs read. */
   readonly now: () => Date
   /** Returns a number from 0 to 1. */
   readonly random: () => number
   readonly log: (line: string) => void
-  /** Receives the port of health and metrics. */
+  /** Called with the port that serves health and metrics. */
   readonly onListening?: (port: number) => void
 }
 
 /**
- * Waits for the lease, leads, and stops cleanly with the signal. After any result other than `stopped` the
+ * Waits for the lease and leads until the signal is aborted. After any result other than `stopped` the
  * process must exit.
  */
 export async function runManager(
@@ -63,7 +63,7 @@ export async function runManager(
     metrics: () => metrics.text(),
   })
   deps.onListening?.(server.port)
-  // A hanging connection must time out early enough to try another server.
+  // A request that hangs must time out early enough to try another server before the renewal deadline.
   const [timeoutMs, storeTimeoutMs] = [timing.deadline / 4, timing.deadline / 2]
   using client = createClient({
     ...access,
@@ -114,7 +114,7 @@ const electionSubject = 'leader election'
 
 const pingChecks: HealthChecks = new Map([['ping', () => undefined]])
 
-/** The state of the leader election, for health and metrics. */
+/** State of the leader election, for health checks and metrics. */
 class ElectionStatus {
   isLeader = false
   readonly #time: MonotonicClock
@@ -139,7 +139,7 @@ class ElectionStatus {
   }
 }
 
-/** Registers process metrics under the standard exporter names. */
+/** Registers process metrics under the standard Prometheus names. */
 function registerProcessMetrics(metrics: Metrics): void {
   metrics.gauges('process_resident_memory_bytes', 'Memory of the process.', () => [
     [{}, process.memoryUsage.rss()],

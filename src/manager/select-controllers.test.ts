@@ -14,7 +14,7 @@ function buildDefinition(
 
 const definitions = [buildDefinition('a'), buildDefinition('b', true, ['bee']), buildDefinition('c', false)]
 
-// The rules of kube-controller-manager.
+// The selection follows the rules of kube-controller-manager.
 test.each([
   ['*', 'a b'],
   ['', ''],

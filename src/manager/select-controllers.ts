@@ -4,9 +4,9 @@ import { toPrintable } from '../kit/printable.ts'
 import type { ControllerDefinition } from './controller.ts'
 
 /**
- * Selects controllers by a list like `*,-foo`, with the rules of kube-controller-manager: a name turns a
- * controller on, a name with a minus turns it off. The first mention of a name wins, and `*` adds all others
- * that are on by default.
+ * Selects controllers by a list such as `*,-foo`, as in kube-controller-manager. A name enables a controller,
+ * and a name with a minus disables it. The first entry for a controller wins. `*` adds all others that are on
+ * by default.
  */
 export function selectControllers(
   definitions: readonly ControllerDefinition[],
@@ -41,7 +41,7 @@ function buildUnknownError(name: string, known: readonly string[]): HyperkubeErr
   })
 }
 
-/** Throws if two controllers share a name, because names are part of user identities. */
+/** Throws if a name is invalid or used by two controllers, because names are part of user names. */
 export function checkControllerNames(definitions: readonly ControllerDefinition[]): void {
   const names = definitions.flatMap(({ name, aliases }) => [name, ...aliases])
   const duplicate = names.find((name, at) => names.indexOf(name) !== at)

@@ -59,7 +59,8 @@ test('all controllers together write the state once, and then nothing for an hou
   const manager = await long.start('m')
   await long.advanceMinutes(5, manager, () => hosts.sendHeartbeats())
   const before = cluster.controllerWrites.length
-  // One condition per host and node, and the cluster status, which is created and then written.
+  // The initial writes: conditions of hosts and nodes, and the cluster status, which is created and then
+  // updated.
   expect(before).toBeLessThanOrEqual(3 + 3 + 2 + 2)
   await long.advanceMinutes(60, manager, () => hosts.sendHeartbeats())
   expect(cluster.controllerWrites.slice(before)).toEqual([])

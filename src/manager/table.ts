@@ -10,7 +10,7 @@ import { nodeConditions } from './controllers/node-conditions/node-conditions.ts
 import { snapshotSchedule } from './controllers/snapshot-schedule/snapshot-schedule.ts'
 import { versionSkew } from './controllers/version-skew/version-skew.ts'
 
-/** All controllers. A new one needs a folder beside the others and an entry here. */
+/** All controllers. A new controller needs its own folder in controllers/ and an entry here. */
 export const controllers: readonly ControllerDefinition[] = [
   versionSkew,
   kubeletServingApprover,

@@ -27,7 +27,10 @@ const nodeSchema = kubeObject.extend({
 })
 const nodeKind: Kind<z.infer<typeof nodeSchema>> = { apiVersion: 'v1', kind: 'Node', schema: nodeSchema }
 
-/** A node condition without lastHeartbeatTime, which kubelets update every few minutes. */
+/**
+ * The fields of a node condition that controllers need. lastHeartbeatTime is omitted, because kubelets update
+ * it every few minutes.
+ */
 export interface KnownCondition {
   readonly type: string
   readonly status: string
@@ -36,22 +39,22 @@ export interface KnownCondition {
   readonly lastTransitionTime?: string | undefined
 }
 
-/** The fields of a node that controllers need. Few, because there may be thousands of nodes. */
+/** The fields of a node that controllers need. They are few, because there may be thousands of nodes. */
 export interface KnownNode {
   readonly name: string
   readonly uid: string | undefined
   readonly kubelet: string
   readonly ready: string
   readonly unschedulable: boolean
-  /** The hyperkube controller that cordoned it, if one did. */
+  /** Name of the hyperkube controller that cordoned the node; undefined if none did. */
   readonly cordonedBy: string | undefined
-  /** Only conditions of hyperkube. */
+  /** Conditions of the node that hyperkube wrote. */
   readonly conditions: readonly KnownCondition[]
 }
 
-/** Prefix of all node conditions that controllers write. */
+/** Prefix of the types of all node conditions that hyperkube writes. */
 export const conditionPrefix = 'Hyperkube'
-/** Names the controller that cordoned a node, so that cordons of others are left alone. */
+/** Annotation with the name of the controller that cordoned a node. Cordons without it are not changed. */
 export const cordonedByAnnotation = 'hyperkube.dev/cordoned-by'
 
 export const nodeWatch = new WatchSpec({
@@ -78,11 +81,11 @@ export interface KnownHost {
   readonly uid: string | undefined
   readonly names: HostResource['spec']['names']
   readonly status: HostStatus
-  /** Ids of requests without a result. */
+  /** Ids of requests to the host that have no result yet. */
   readonly openRequests: readonly string[]
 }
 
-/** Hosts as their agents report them. They change with every heartbeat; use isHostChanged to ignore those. */
+/** Watches Host objects. They change with every heartbeat; use isHostChanged to ignore heartbeats. */
 export const hostWatch = new WatchSpec({
   name: 'hosts',
   kind: hostKind,
@@ -96,7 +99,7 @@ export const hostWatch = new WatchSpec({
   }),
 })
 
-/** True if more than the heartbeat has changed. */
+/** True if more than the heartbeat of a host has changed. */
 export function isHostChanged(change: ObjectChange<KnownHost>): boolean {
   if (change.type !== 'modified') return true
   return serializeWithoutHeartbeat(change.object) !== serializeWithoutHeartbeat(change.before)
@@ -110,13 +113,13 @@ function serializeWithoutHeartbeat({
   return JSON.stringify([names, openRequests, rest])
 }
 
-/** The object reference for events about a host. */
+/** Builds the object reference for events about a host. */
 export function toHostReference({ name, uid }: Pick<KnownHost, 'name' | 'uid'>): KubeObject {
   const { apiVersion, kind } = hostKind
   return { apiVersion, kind, metadata: { name, uid } }
 }
 
-/** Events about hosts and nodes are in the default namespace. */
+/** RBAC rules for events about hosts and nodes, which are stored in the namespace `default`. */
 export const eventRules: readonly ControllerRule[] = [
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'], namespace: 'default' },
 ]

@@ -9,7 +9,10 @@ import type { ConnectSettings } from './options.ts'
 import type { Hop } from './hop.ts'
 import { buildUnreachableError, toUnreachableReason } from './unreachable-error.ts'
 
-/** Connections to bastions, shared by all hosts behind them, because sshd refuses many logins at once. */
+/**
+ * Connections to bastions. All hosts behind a bastion share one connection, because sshd refuses many logins
+ * at the same time.
+ */
 export interface Bastions {
   /** Opens a socket to a machine through bastions. */
   through(bastions: readonly Hop[], hop: Hop, settings: ConnectSettings): Promise<Duplex>
@@ -28,7 +31,7 @@ export function openBastions(): Bastions {
     const key = JSON.stringify([...before, bastion])
     const existing = links.get(key)
     if (existing !== undefined) return existing
-    // Other hosts may wait for the same connection: an abort by one of them must not end it.
+    // Other hosts may wait for the same connection, so the abort of one host must not end it.
     const shared = { ...settings, signal: closed.signal }
     const link = through(before, bastion, shared).then(async (socket) => logIn(bastion, socket, shared))
     links.set(key, link)
@@ -102,7 +105,7 @@ async function connectTcp(
   try {
     return await waitUnlessAborted([limit.signal], ({ succeed, fail }) => {
       socket.once('connect', () => succeed(socket))
-      // Stays attached: an error event without a listener would crash the process.
+      // The listener stays attached, because an error event without a listener would crash the process.
       socket.on('error', (error) =>
         fail(buildUnreachableError(host, hop, toUnreachableReason(error, timeout))),
       )

@@ -13,7 +13,7 @@ import type { Hop } from './hop.ts'
 import type { Channel, SshTransport } from './transport.ts'
 import { asError, waitUnlessAborted } from './deadline.ts'
 
-/** Transport over a connection of the built-in ssh client. */
+/** Creates a transport over a connection of the built-in ssh client. */
 export function createBuiltInTransport(
   link: SshLink,
   { name, user }: Hop,
@@ -46,7 +46,7 @@ async function start(
     try {
       begin(client, (error, channel) => {
         if (error !== undefined) fail(buildSessionRefusedError(host, error))
-        // Synchronously: a fast program may end in the same packet.
+        // The channel is created synchronously, because a fast program may end in the same packet.
         else if (!succeed(createChannel(channel, lost, host))) channel.close()
       })
     } catch (error) {
@@ -81,7 +81,7 @@ async function dial(
   })
 }
 
-/** Wraps the library's stream, which reports no errors and is destroyed only when the host confirms. */
+/** Wraps the library's stream, which does not report errors and is destroyed only after the host confirms. */
 function createTunnel(channel: ClientChannel, signals: readonly AbortSignal[]): Duplex {
   const ends = { readable: channel, writable: channel, close: () => channel.destroy() }
   return destroyOnAbort(new Tunnel(async () => ends), signals)
@@ -106,15 +106,15 @@ function createChannel(channel: ClientChannel, lost: AbortSignal, host: string):
   channel.on('error', () => undefined)
   const kill = (reason: unknown): void => {
     killed.abort(reason)
-    // sshd delivers the signal only to programs of plain users, and only before the end of input. Other
-    // programs find their input and output closed.
+    // sshd delivers the signal only to programs of users other than root, and only before the end of input.
+    // All other programs find their input and output closed.
     channel.signal('TERM')
     channel.close()
   }
   return { stdin: channel, stdout: channel, stderr: channel.stderr, ended, kill }
 }
 
-/** Exit code of a signal, as in a shell. */
+/** Returns the exit code of a program that a signal ended, as in a shell. */
 function toSignalExitCode(signal: string | undefined): number {
   const known: Readonly<Record<string, number>> = constants.signals
   return 128 + (known[signal ?? ''] ?? 0)

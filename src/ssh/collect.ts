@@ -1,9 +1,12 @@
 import type { Readable } from 'node:stream'
 
-/** Larger than any expected output; endless output of a host must not fill our memory. */
+/**
+ * Maximum output size in bytes, larger than any expected output. Endless output of a host must not fill the
+ * memory.
+ */
 const maxBytes = 64 << 20
 
-/** Collects a stream until its end. `tooMuch` is called when it exceeds the limit. */
+/** Collects a stream until its end. `onLimit` is called when the stream exceeds the limit. */
 export async function collectOutput(stream: Readable, onLimit: (limit: number) => void): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
@@ -15,12 +18,12 @@ export async function collectOutput(stream: Readable, onLimit: (limit: number) =
     })
     const done = (): void => resolve(Buffer.concat(chunks))
     stream.on('end', done).on('close', done)
-    // The exit code or the connection tells how a program ended.
+    // Stream errors are ignored: the exit code or the connection shows how the program ended.
     stream.on('error', () => undefined)
   })
 }
 
-/** Keeps the last bytes of a stream of any length. */
+/** Returns the last `keep` bytes of a stream of any length. */
 export async function collectOutputTail(stream: Readable, keep = 16 << 10): Promise<Buffer> {
   let tail: Buffer = Buffer.alloc(0)
   return new Promise((resolve) => {

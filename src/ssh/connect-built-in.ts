@@ -8,7 +8,7 @@ import type { Remote } from './remote.ts'
 import { createWindowsRemote } from './windows/windows-remote.ts'
 
 export interface BuiltInConnectOptions extends ConnectOptions {
-  /** Shared bastion connections, which the caller closes. */
+  /** Shared bastion connections. The caller closes them. */
   readonly bastions?: Bastions
 }
 

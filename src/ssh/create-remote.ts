@@ -48,7 +48,7 @@ async function probePermissions(transport: Transport, signal: AbortSignal): Prom
   return parsePermissions(await runToEnd(channel, { signal }, { host, argv: permissionsProbe }), host, user)
 }
 
-/** Caches a result; failures are not cached. */
+/** Caches the first successful result. Failures are not cached. */
 function cacheResult<T>(find: (signal: AbortSignal) => Promise<T>): (signal: AbortSignal) => Promise<T> {
   let found: T | undefined
   return async (signal) => (found ??= await find(signal))

@@ -14,19 +14,21 @@ import { waitUnlessAborted } from './deadline.ts'
 import { formatHostKey } from './host-key-format.ts'
 import type { Hop, KeyFile } from './hop.ts'
 
-/** Lists the keys of an ssh agent, each as an agent of its own. Empty if no agent responds. */
+/**
+ * Lists the keys of an ssh agent, each wrapped as its own agent. Returns an empty list if no agent responds.
+ */
 async function listAgentKeys(socket: string, signal: AbortSignal): Promise<readonly AgentKey[]> {
   const agent = ssh2.createAgent(socket)
   return waitUnlessAborted([signal], ({ succeed }) => {
     agent.getIdentities((error, keys = []) => {
-      // Key types that the library does not know, such as those of hardware tokens, are left out.
+      // Key types that the library does not support, such as those of hardware tokens, are left out.
       const known = keys.filter((key) => typeof key === 'object' && 'getPublicSSH' in key)
       succeed(error ? [] : known.map((key) => new AgentKey(agent, key)))
     })
   })
 }
 
-/** Wraps a single key, so that we know which keys were offered and how the host responded to each. */
+/** An agent with a single key. This shows which keys were offered and how the host responded to each. */
 class AgentKey extends ssh2.BaseAgent<ParsedKey> {
   readonly key: ParsedKey
   readonly #agent: BaseAgent
@@ -52,24 +54,26 @@ class AgentKey extends ssh2.BaseAgent<ParsedKey> {
   }
 }
 
-/** A key to offer. */
+/** A key to offer to a machine. */
 export interface KeyOffer {
-  /** Name for messages. */
+  /** Name of the key for messages. */
   readonly label: string
   readonly method: AnyAuthMethod
 }
 
 export interface SshCredentials {
   readonly offers: readonly KeyOffer[]
-  /** Key files with a passphrase. hyperkube does not prompt for passphrases. */
+  /** Paths of key files with a passphrase. hyperkube does not prompt for passphrases. */
   readonly encrypted: readonly string[]
-  /** Configured keys that cannot be used. */
+  /** Keys from cluster.yml that are missing or cannot be used. */
   readonly broken: readonly UnusableKey[]
 }
 
 type UnusableKey = Extract<FoundKey, { readonly kind: 'missing' | 'unusable' }>
 
-/** Collects the keys to offer to a machine: files first, in their order, then keys of the agent. */
+/**
+ * Collects the keys to offer to a machine: first the key files in their order, then the keys of the agent.
+ */
 export async function gatherCredentials(
   hop: Hop,
   agent: string | undefined,
@@ -101,9 +105,9 @@ export async function gatherCredentials(
   }
 }
 
-/** Selects the keys of the agent to offer, if only configured keys are allowed. */
+/** Returns which keys of the agent to offer. If only configured keys are allowed, others are left out. */
 function agentFilter(files: readonly FoundKey[], onlyKeys: boolean): (key: ParsedKey) => boolean {
-  // Without its public key file, the key in an encrypted file is unknown: any key of the agent may match.
+  // Without its public key file, the key in an encrypted file is unknown, so any key of the agent may match.
   const unknown = files.some((file) => file.kind === 'encrypted' && file.publicKey === undefined)
   if (!onlyKeys || unknown) return () => true
   return (key) => files.some((file) => isPublicOf(file, key))
@@ -123,13 +127,13 @@ function computeFingerprint(key: ParsedKey): string {
   return fingerprint(formatHostKey(key.getPublicSSH()))
 }
 
-/** What a key file contains. */
+/** Content of a key file. */
 type FoundKey =
   | { readonly kind: 'private'; readonly path: string; readonly key: ParsedKey }
-  /** Only a public key: the agent may hold the private one. */
+  /** The file contains only a public key. The agent may have the private key. */
   | { readonly kind: 'public'; readonly path: string; readonly key: ParsedKey }
   | { readonly kind: 'encrypted'; readonly path: string; readonly publicKey: ParsedKey | undefined }
-  /** The file is configured but missing. */
+  /** The file is configured in cluster.yml but cannot be read. */
   | { readonly kind: 'missing'; readonly path: string; readonly why: string }
   /** The file cannot be parsed as a key. */
   | { readonly kind: 'unusable'; readonly path: string; readonly why: string }
@@ -139,7 +143,7 @@ async function readKeys(files: readonly KeyFile[]): Promise<readonly FoundKey[]>
   return found.filter((key) => key !== undefined)
 }
 
-/** Returns undefined if a file that is not explicitly configured has no key. */
+/** Reads a key file. Returns undefined if the file has no key and is not configured in cluster.yml. */
 async function readKey({ path, from }: KeyFile): Promise<FoundKey | undefined> {
   const isRequired = from === 'settings'
   let text: Buffer
@@ -159,7 +163,7 @@ async function readKey({ path, from }: KeyFile): Promise<FoundKey | undefined> {
 }
 
 function parse(text: Buffer): ParsedKey | Error {
-  // These files hold one key; the list type is for a format that is not in use.
+  // The library returns a list only for a key format that these files do not use.
   const parsed: ParsedKey | ParsedKey[] | Error = ssh2.utils.parseKey(text)
   return Array.isArray(parsed) ? (parsed[0] ?? new Error('there is no key in it')) : parsed
 }

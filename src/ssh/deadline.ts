@@ -3,7 +3,9 @@ export interface Deadline {
   readonly clear: () => void
 }
 
-/** A signal that is also aborted after a timeout, with a reason that names what was waited for. */
+/**
+ * Returns a signal that is also aborted after a timeout. The reason of the abort names what was waited for.
+ */
 export function startDeadline(signal: AbortSignal, timeoutMs: number, reason: () => Error): Deadline {
   const deadline = new AbortController()
   const timer = setTimeout(() => deadline.abort(reason()), timeoutMs)
@@ -11,12 +13,14 @@ export function startDeadline(signal: AbortSignal, timeoutMs: number, reason: ()
 }
 
 interface Settle<T> {
-  /** Returns false if the wait is already over: the caller must dispose of the value. */
+  /** Returns false if the wait is already over. The caller must then dispose of the value. */
   readonly succeed: (value: T) => boolean
   readonly fail: (reason: unknown) => void
 }
 
-/** Waits for what `begin` starts. Fails with the reason of the first aborted signal. */
+/**
+ * Waits until `begin` reports success or failure. Fails with the abort reason if a signal is aborted first.
+ */
 export async function waitUnlessAborted<T>(
   signals: readonly AbortSignal[],
   begin: (outcome: Settle<T>) => void,

@@ -1,13 +1,13 @@
 import { HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/printable.ts'
 
-/** Where the host connects to. */
+/** Address and port to which the host opens a connection. */
 export interface DialTarget {
   readonly address: string
   readonly port: number
 }
 
-/** Builds the error for a connection that the host did not open; `words` is the message of ssh. */
+/** Builds the error for a connection that the host did not open. `message` is the text of ssh. */
 export function buildDialError(host: string, { address, port }: DialTarget, message: string): HyperkubeError {
   if (/administratively prohibited/i.test(message)) {
     const text = `its sshd forbids connections to ${address} port ${port} through it`
@@ -24,12 +24,15 @@ export function buildDialError(host: string, { address, port }: DialTarget, mess
   })
 }
 
-/** Message of the ssh program for a channel that was not opened; undefined without a response. */
+/**
+ * Returns why a channel was not opened, in the words of the ssh program. Returns undefined if the host did
+ * not respond.
+ */
 export function parseOpenFailure(error: Error): string | undefined {
   if (!('reason' in error) || typeof error.reason !== 'number') return undefined
   const message = error.message.replace('(SSH) Channel open failure: ', '')
   return error.reason === administrativelyProhibited ? `administratively prohibited: ${message}` : message
 }
 
-/** RFC 4254, section 5.1. */
+/** Reason code of a refused channel (RFC 4254, section 5.1). */
 const administrativelyProhibited = 1

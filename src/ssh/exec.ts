@@ -8,7 +8,7 @@ import type { ExecOptions, ExecResult } from './remote.ts'
 import type { Channel } from './transport.ts'
 import { startDeadline, type Deadline } from './deadline.ts'
 
-/** Sends input to a started program, and waits for its output and its end. */
+/** Sends input to a started program and waits until it ends. Returns its output and exit code. */
 export async function runToEnd(
   channel: Channel,
   { input, signal }: Pick<ExecOptions, 'input' | 'signal'>,
@@ -34,7 +34,7 @@ export async function runToEnd(
 }
 
 function writeInput({ stdin, kill }: Channel, input: ExecOptions['input']): void {
-  // The exit code decides about a program that ends before it has read its input.
+  // A program may end before it has read its input. This is not an error: only the exit code counts.
   stdin.on('error', () => undefined)
   if (input instanceof Readable) {
     input.on('error', kill)
@@ -43,7 +43,7 @@ function writeInput({ stdin, kill }: Channel, input: ExecOptions['input']): void
   else stdin.end(input)
 }
 
-/** Decodes the output only on demand. */
+/** Result of an ended program. Its output is decoded only on demand. */
 class EndedProgram implements ExecResult {
   readonly code: number
   readonly bytes: Buffer
@@ -64,7 +64,7 @@ class EndedProgram implements ExecResult {
   }
 }
 
-/** Combines the caller's signal with the timeout, if any. */
+/** Combines the caller's signal with the timeout, if one is set. */
 export function withTimeout(
   { signal, timeout }: Pick<ExecOptions, 'signal' | 'timeout'>,
   { host, argv }: { readonly host: string; readonly argv: Argv },
@@ -74,7 +74,7 @@ export function withTimeout(
   return startDeadline(signal, timeout, () => new HyperkubeError('TIMED_OUT', message, { host }))
 }
 
-/** Formats a command for a message and truncates it. */
+/** Formats a command for a message, shortened to 80 characters. */
 export function formatCommandLine(argv: Argv): string {
   const text = toPrintable(argv.join(' ').replaceAll(/\s+/g, ' '))
   return text.length <= 80 ? text : `${text.slice(0, 79)}…`

@@ -21,7 +21,7 @@ interface Attempt {
   readonly progress: LoginProgress
 }
 
-/** Interprets an error of the library; undefined if the login continues. */
+/** Converts an error of the ssh library. Returns undefined if the login continues. */
 export function explainLoginError(error: Error, attempt: Attempt): unknown {
   const { host, hop, credentials, progress } = attempt
   if (progress.refusal !== undefined) return progress.refusal.error
@@ -29,7 +29,7 @@ export function explainLoginError(error: Error, attempt: Attempt): unknown {
   if (words.startsWith('Too many authentication failures'))
     return buildTooManyKeysError(host, hop, progress.offered)
   switch (readLevel(error)) {
-    // An agent that does not respond or a key that cannot sign: the next key may work.
+    // The agent did not respond, or a key could not sign. The next key may work.
     case 'agent':
       return undefined
     case 'client-authentication':
@@ -57,7 +57,7 @@ function explainHandshakeError(host: string, hop: Hop, words: string): Hyperkube
     : buildNoCommonAlgorithmError(host, hop, `no ${missing}`)
 }
 
-/** Why an established connection was lost; undefined if it was not. */
+/** Returns why an established connection was lost. Returns undefined if the error did not end it. */
 export function explainLoss(error: Error): string | undefined {
   switch (readLevel(error)) {
     case 'agent':

@@ -4,27 +4,27 @@ import type { ConfiguredHost } from './ssh-config.ts'
 
 /** A machine that ssh logs in to: a bastion or the host itself. */
 export interface Hop {
-  /** Name under which its host key is pinned: that of the host, or a generated one for a bastion. */
+  /** Name under which the host key is pinned: the host name, or a generated name for a bastion. */
   readonly name: string
-  /** Name by which ~/.ssh/config knows the machine. */
+  /** Name of the machine in ~/.ssh/config. */
   readonly alias: string
   readonly address: string
   readonly port: number
   readonly user: string
-  /** Offered in this order. */
+  /** Key files, in the order in which they are offered. */
   readonly keys: readonly KeyFile[]
-  /** Offer no other keys of the agent. */
+  /** True to offer only the configured keys, and no other keys of the agent. */
   readonly onlyKeys: boolean
-  /** Socket of another agent than the caller's; false for none. */
+  /** Socket of an agent that replaces the caller's agent. False to use no agent. */
   readonly agent?: string | false
-  /** A setting in ~/.ssh/config that only the ssh program supports; irrelevant behind a bastion. */
+  /** A setting in ~/.ssh/config that only the ssh program supports. It does not matter behind a bastion. */
   readonly programOnly?: string
 }
 
 export interface KeyFile {
   readonly path: string
   /**
-   * Source of the path: cluster.yml, ~/.ssh/config or the defaults of ssh. Only a path in cluster.yml must
+   * Source of the path: cluster.yml, ~/.ssh/config or the defaults of ssh. Only a file from cluster.yml must
    * exist.
    */
   readonly from: 'settings' | 'config' | 'habit'
@@ -38,11 +38,11 @@ export interface SshOperator {
   readonly directory: string
 }
 
-/** Explicit settings of one machine; ~/.ssh/config and defaults fill in the rest. */
+/** Explicit settings of one machine. ~/.ssh/config and defaults provide the rest. */
 export interface HopSpec extends Jump {
   readonly name?: string
   readonly key?: string | undefined
-  /** A further key to try, for a bastion without its own key. */
+  /** An additional key to try, for a bastion without its own key. */
   readonly fallbackKey?: string | undefined
 }
 
@@ -108,7 +108,8 @@ function expandPath(
 }
 
 /**
- * Name under which the host key is pinned, in the form of host names. Another port may be another machine.
+ * Returns the name under which a bastion's host key is pinned. It contains the port, because another port may
+ * be another machine.
  */
 function bastionName(alias: string, port: number): string {
   const plain = alias

@@ -1,12 +1,12 @@
 import type { ServerHostKeyAlgorithm } from 'ssh2'
 
-/** Formats a binary host key as OpenSSH does: ssh-ed25519 AAAA… */
+/** Formats a binary host key like OpenSSH, for example ssh-ed25519 AAAA… */
 export function formatHostKey(blob: Buffer): string {
   const length = blob.length < 4 ? 0 : blob.readUInt32BE(0)
   return `${blob.subarray(4, 4 + length).toString('latin1')} ${blob.toString('base64')}`
 }
 
-/** Key types and their signature algorithms, without SHA-1. */
+/** Supported key types with their signature algorithms. SHA-1 is left out. */
 const keyTypes: readonly (readonly [kind: string, algorithms: readonly ServerHostKeyAlgorithm[]])[] = [
   ['ssh-ed25519', ['ssh-ed25519']],
   ['ecdsa-sha2-nistp256', ['ecdsa-sha2-nistp256']],
@@ -15,15 +15,15 @@ const keyTypes: readonly (readonly [kind: string, algorithms: readonly ServerHos
   ['ssh-rsa', ['rsa-sha2-512', 'rsa-sha2-256']],
 ]
 
-/** Signature algorithms of the pinned keys of a host. */
+/** Returns the signature algorithms of a host's pinned keys. */
 export function pinnedAlgorithms(pinned: readonly string[]): ServerHostKeyAlgorithm[] {
   const known = new Set(pinned.map((key) => key.split(' ')[0]))
   return keyTypes.filter(([kind]) => known.has(kind)).flatMap(([, algorithms]) => algorithms)
 }
 
 /**
- * All algorithms to accept, best first. Pinned ones come before the others: otherwise a host with an
- * additional key would show that one and appear changed.
+ * Lists all accepted algorithms, best first, with those of pinned keys at the start. Otherwise a host with an
+ * additional key could send that key and appear changed.
  */
 export function hostKeyAlgorithms(pinned: readonly string[]): ServerHostKeyAlgorithm[] {
   return [...new Set([...pinnedAlgorithms(pinned), ...keyTypes.flatMap(([, algorithms]) => algorithms)])]

@@ -1,14 +1,14 @@
 import { HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/printable.ts'
 
-/** A machine to go through, as in ProxyJump. */
+/** A machine on the way to a host, as in ProxyJump. */
 export interface Jump {
   readonly alias: string
   readonly user?: string | undefined
   readonly port?: number | undefined
 }
 
-/** Parses ProxyJump: [user@]host[:port] or ssh://[user@]host[:port], separated by commas. */
+/** Parses ProxyJump: a comma-separated list of [user@]host[:port] or ssh://[user@]host[:port]. */
 export function parseJumps({ proxyJump }: { readonly proxyJump?: string | undefined }): readonly Jump[] {
   if (proxyJump === undefined || proxyJump.toLowerCase() === 'none') return []
   return proxyJump.split(',').map((text) => parseJump(text.trim()))
@@ -31,6 +31,6 @@ function parseJump(text: string): Jump {
   }
 }
 
-/** Without brackets, an address with colons has no port. */
+/** Pattern of one jump. An IPv6 address without brackets cannot have a port. */
 const form =
   /^(?:(?<user>[^@]+)@)?(?:\[(?<bracketed>[0-9a-fA-F:.%]+)\]|(?<name>[^\s@:[\]]+|[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*))(?::(?<port>\d{1,5}))?$/

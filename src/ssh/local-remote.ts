@@ -9,7 +9,7 @@ import { createRemote } from './create-remote.ts'
 import type { Remote } from './remote.ts'
 import { asError, waitUnlessAborted } from './deadline.ts'
 
-/** This machine as a host: `local: true` in cluster.yml. */
+/** Creates a Remote for this machine itself (`local: true` in cluster.yml). */
 export function createLocalRemote(host: string): Remote {
   const closed = new AbortController()
   return createRemote({

@@ -3,15 +3,15 @@ import { toPrintable } from '../kit/printable.ts'
 import type { Hop } from './hop.ts'
 import { formatHopEndpoint, formatSshTarget } from './unreachable-error.ts'
 
-/** What was tried at a host that refused the login. */
+/** Details of a login that a host refused. */
 export interface LoginRefusal {
-  /** Offered keys: file or comment, and fingerprint. */
+  /** Offered keys, each with its file or comment and its fingerprint. */
   readonly offered: readonly string[]
   /** Key files with a passphrase. */
   readonly encrypted: readonly string[]
   /** Authentication methods that the host offers. */
   readonly methods: readonly string[]
-  /** A key was accepted, but the host requires more. */
+  /** True if the host accepted a key but requires a further method. */
   readonly partial: boolean
 }
 
@@ -61,7 +61,10 @@ function buildNoKeyAcceptedError(message: string, host: string, hint: string): H
   return new HyperkubeError('SSH_NO_KEY_ACCEPTED', message, { host, hint })
 }
 
-/** The host disconnects after MaxAuthTries keys; the right key may be among the rest. */
+/**
+ * Builds the error for a host that disconnects after MaxAuthTries keys. The right key may be among those that
+ * were not offered.
+ */
 export function buildTooManyKeysError(host: string, hop: Hop, offered: readonly string[]): HyperkubeError {
   const message = `${hop.user}@${hop.address} hung up after too many keys: ${toPrintable(offered.join(', '))}`
   return buildNoKeyAcceptedError(message, host, 'name the right one in cluster.yml: ssh.key')
@@ -74,7 +77,7 @@ export function buildKeyNotReadError(host: string, path: string, reason: string)
   })
 }
 
-/** The ssh handshake failed because there is no common algorithm. */
+/** Builds the error for a handshake that failed because both sides have no algorithm in common. */
 export function buildNoCommonAlgorithmError(host: string, hop: Hop, reason: string): HyperkubeError {
   const message = `${formatHopEndpoint(hop)} and we have no algorithm in common: ${toPrintable(reason)}`
   return new HyperkubeError('SSH_KEX', message, {

@@ -12,11 +12,11 @@ import { startDeadline, waitUnlessAborted } from './deadline.ts'
 /** An authenticated ssh connection. */
 export interface SshLink {
   readonly client: Client
-  /** Aborted with SSH_LOST when the connection ends, on either side. */
+  /** Aborted with SSH_LOST when either side ends the connection. */
   readonly lost: AbortSignal
 }
 
-/** Logs in over a socket: verifies the host key, then offers our keys. */
+/** Logs in over a socket: verifies the host key, then offers the operator's keys. */
 export async function logIn(hop: Hop, socket: Duplex, settings: ConnectSettings): Promise<SshLink> {
   const { host, timeout, signal, keepalive, pinned } = settings
   const progress: LoginProgress = {
@@ -38,7 +38,7 @@ export async function logIn(hop: Hop, socket: Duplex, settings: ConnectSettings)
     const credentials = await gatherCredentials(hop, settings.agent, deadline.signal)
     const [broken] = credentials.broken
     if (broken !== undefined) throw buildKeyNotReadError(host, broken.path, broken.why)
-    // The socket may have been closed while keys were read.
+    // The socket may have been closed while the keys were read.
     if (!socket.writable) throw buildUnreachableError(host, hop, { kind: 'closed' })
     await waitUnlessAborted<void>([deadline.signal], ({ succeed, fail }) => {
       client
@@ -57,7 +57,7 @@ export async function logIn(hop: Hop, socket: Duplex, settings: ConnectSettings)
           keepaliveCountMax: keepalive.count,
           algorithms: algorithms(pinned(hop)),
           hostVerifier: (key: Buffer, reply: (valid: boolean) => void) => {
-            // The connection may be gone before the result is known.
+            // The connection may end before the key is verified, so errors of the reply are ignored.
             verifyHostKey(key, hop, settings, progress)
               .then(reply)
               .catch(() => undefined)
@@ -75,7 +75,10 @@ export async function logIn(hop: Hop, socket: Duplex, settings: ConnectSettings)
   }
 }
 
-/** AES-GCM first: it is native in Node, all others are slower. Nothing with SHA-1. */
+/**
+ * Returns the accepted algorithms, without SHA-1. AES-GCM comes first, because Node implements it natively
+ * and the others are slower.
+ */
 function algorithms(pinned: readonly string[]): Algorithms {
   return {
     serverHostKey: hostKeyAlgorithms(pinned),
@@ -119,11 +122,14 @@ type OfferInTurn = (
   next: NextAuthHandler,
 ) => false | undefined
 
-/** Tries `none` first, to learn the methods of the machine; then offers one key after the other. */
+/**
+ * Tries the method `none` first, which returns the methods that the machine offers. Then offers one key after
+ * the other.
+ */
 function offerInTurn(hop: Hop, { offers }: SshCredentials, progress: LoginProgress): OfferInTurn {
   const remaining = [...offers]
   return (methods, partial, next) => {
-    // Null before the first attempt.
+    // `methods` is null before the first attempt.
     if (methods === null) {
       next({ type: 'none', username: hop.user })
       return undefined
@@ -138,7 +144,10 @@ function offerInTurn(hop: Hop, { offers }: SshCredentials, progress: LoginProgre
   }
 }
 
-/** The first error is the reason of the loss; without one the connection was just closed. */
+/**
+ * Returns a signal that is aborted when the connection is lost. Its reason is the first error, or else that
+ * the connection was closed.
+ */
 function watchForLoss(client: Client, host: string): AbortSignal {
   const lost = new AbortController()
   client.on('error', (error) => {

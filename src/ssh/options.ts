@@ -1,8 +1,8 @@
 import type { Hop } from './hop.ts'
 
 /**
- * Called for each machine on the route whose host key is not pinned, before any of our keys is offered. An
- * error ends the attempt and is passed to the caller.
+ * Called for each machine on the route whose host key is not pinned, before any key is offered to it. If it
+ * throws, the connection attempt fails with its error.
  */
 export type VerifyHostKey = (key: string, hop: Hop) => HostKeyStatus | Promise<HostKeyStatus>
 export type HostKeyStatus = 'known' | 'first-use'
@@ -10,26 +10,26 @@ export type HostKeyStatus = 'known' | 'first-use'
 export interface Keepalive {
   /** Milliseconds between two keepalive requests. */
   readonly interval: number
-  /** Maximum number of keepalives without a response. */
+  /** Number of keepalives without a response after which the connection is lost. */
   readonly count: number
 }
 
 export interface ConnectOptions {
   readonly verify: VerifyHostKey
   readonly signal: AbortSignal
-  /** Pinned host keys of a machine. Their key types are requested first. */
+  /** Returns the pinned host keys of a machine. Their key types are requested first. */
   readonly pinned?: (hop: Hop) => readonly string[]
   /** Socket of the ssh agent. */
   readonly agent?: string | undefined
-  /** Milliseconds for each machine on the route to respond, and again to log in. */
+  /** Milliseconds that each machine on the route has to respond, and again to complete the login. */
   readonly timeout?: number
   readonly keepalive?: Keepalive
-  /** Set for a Windows host: the directory that contains everything of hyperkube. */
+  /** Set for a Windows host. `base` is the directory that contains all files of hyperkube. */
   readonly windows?: { readonly base: string } | undefined
 }
 
 export interface ConnectSettings extends Required<Omit<ConnectOptions, 'agent' | 'windows'>> {
-  /** Host to name in errors. */
+  /** Host name for error messages. */
   readonly host: string
   readonly agent: string | undefined
 }

@@ -6,10 +6,11 @@ import { hasCode } from '../kit/errors.ts'
 import type { Channel } from './transport.ts'
 import { waitUnlessAborted } from './deadline.ts'
 
-/** Runs a program on this machine as a channel. `kill` ends its whole process group. */
+/** Runs a program on this machine as a channel. `kill` ends the whole process group of the program. */
 export function startProcessChannel(argv: Argv, env: NodeJS.ProcessEnv = process.env): Channel {
   const [program, ...args] = argv
-  // Its own process group: its children can be killed with it, and Ctrl-C in the terminal reaches only us.
+  // The program gets its own process group, so its children can be killed with it. Ctrl-C in the terminal
+  // does not reach it.
   const child = spawn(program, args, { env, detached: true })
   const killed = new AbortController()
   const ended = waitUnlessAborted<number>([killed.signal], ({ succeed }) => {
@@ -26,13 +27,13 @@ export function startProcessChannel(argv: Argv, env: NodeJS.ProcessEnv = process
     killed.abort(reason)
     killGroup(child)
   }
-  // The message of a shell.
+  // A program that could not be started gets the error message of a shell.
   const stderr =
     child.pid === undefined ? Readable.from([Buffer.from(`${program}: not found\n`)]) : child.stderr
   return { stdin: child.stdin, stdout: child.stdout, stderr, ended, kill }
 }
 
-/** Sends SIGTERM, then SIGKILL. */
+/** Sends SIGTERM to the process group, and SIGKILL two seconds later if the program still runs. */
 function killGroup(child: ChildProcessWithoutNullStreams): void {
   const { pid } = child
   if (pid === undefined) return
@@ -40,7 +41,7 @@ function killGroup(child: ChildProcessWithoutNullStreams): void {
     try {
       process.kill(-pid, signal)
     } catch (error) {
-      // Already gone, or owned by root.
+      // The process has already ended or belongs to root.
       if (!hasCode(error, 'ESRCH') && !hasCode(error, 'EPERM')) throw error
     }
   }

@@ -16,14 +16,14 @@ import { startDeadline } from './deadline.ts'
 /** A route of the ssh program and its configuration files. */
 export interface SystemRoute {
   readonly reach: SshRoute
-  /** The host is the last one. */
+  /** All machines on the route. The host is the last one. */
   readonly hops: readonly Hop[]
   readonly config: string
   readonly knownHosts: string
   readonly settings: ConnectSettings
 }
 
-/** Reads the host key of a machine with the ssh program, without offering any of our keys. */
+/** Reads the host key of a machine with the ssh program, without offering any of the operator's keys. */
 export async function readHostKey(route: SystemRoute, index: number): Promise<string> {
   const { reach, hops, settings } = route
   const hop = hops[index] ?? reach

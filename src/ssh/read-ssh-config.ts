@@ -3,18 +3,18 @@ import { join, resolve } from 'node:path'
 import { hasCode } from '../kit/errors.ts'
 import { noSshConfig, parseSshConfig, type SshConfig } from './ssh-config.ts'
 
-/** Reads ~/.ssh/config with its includes. Empty if the file does not exist. */
+/** Reads ~/.ssh/config with its includes. Returns an empty configuration if the file does not exist. */
 export async function readSshConfig(home: string): Promise<SshConfig> {
   const text = await readWithIncludes(join(home, '.ssh/config'), home, 0)
   return text === '' ? noSshConfig : parseSshConfig(text)
 }
 
-/** Maximum include depth of ssh. */
+/** Maximum include depth, as in ssh. */
 const maxDepth = 16
 
 async function readWithIncludes(path: string, home: string, depth: number): Promise<string> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    // ssh skips unreadable files, too.
+    // Unreadable files are skipped, as in ssh.
     if (['ENOENT', 'EACCES', 'EISDIR'].some((code) => hasCode(error, code))) return ''
     throw error
   })
@@ -29,7 +29,7 @@ async function readWithIncludes(path: string, home: string, depth: number): Prom
   return (await Promise.all(lines)).join('\n')
 }
 
-/** The patterns of an Include line; undefined for other lines. */
+/** Returns the file patterns of an Include line, and undefined for other lines. */
 export function parseInclude(line: string): readonly string[] | undefined {
   const [, rest] = /^\s*include(?:\s*=\s*|\s+)(.*)$/i.exec(line) ?? []
   if (rest === undefined) return undefined

@@ -4,76 +4,82 @@ import type { Argv, CommandResult } from '../kit/command.ts'
 /** A host that runs commands and receives files, over any transport. */
 export interface Remote {
   readonly host: string
-  /** Runs a program to its end. Arguments are passed as they are, without a shell. */
+  /** Runs a program to its end. Arguments are passed unchanged, without a shell. */
   exec(argv: Argv, options: ExecOptions): Promise<ExecResult>
-  /** Starts a program for interactive use. */
+  /** Starts a program and returns its input and output streams. */
   open(argv: Argv, options: OpenOptions): Promise<RunningProgram>
-  /** Writes a file atomically and synced, or leaves the previous one. */
+  /** Writes a file atomically and syncs it to disk. On failure the previous file stays. */
   upload(source: UploadSource, target: string, options: UploadOptions): Promise<void>
   /**
-   * Opens a TCP connection from the host. Fails at once with SSH_DIAL_REFUSED if nothing listens there. If
-   * the connection to the host is lost, the stream fails with SSH_LOST or ends. If the signal is aborted,
-   * also later, it fails with the reason.
+   * Opens a TCP connection from the host. Fails immediately with SSH_DIAL_REFUSED if nothing listens at the
+   * address. If the connection to the host is lost, the stream fails with SSH_LOST or ends. An abort of the
+   * signal destroys the stream at any time.
    */
   dial(address: string, port: number, options: Pick<OpenOptions, 'signal'>): Promise<Duplex>
   close(): Promise<void>
-  /** Only on Windows hosts. */
+  /** Defined only for Windows hosts. */
   readonly windows?: WindowsRemoteOperations
 }
 
-/** Windows hosts have no usable shell: the hyperkube program does what scripts do elsewhere. */
+/**
+ * Operations on Windows hosts, which have no usable shell. The hyperkube program does there what scripts do
+ * on Linux.
+ */
 export interface WindowsRemoteOperations {
-  /** The directory that contains everything of hyperkube. */
+  /** The directory that contains all files of hyperkube. */
   readonly base: string
-  /** Version of the installed hyperkube; undefined if there is none. */
+  /** Returns the version of the installed hyperkube; undefined if it is not installed. */
   readCurrentVersion(signal: AbortSignal): Promise<string | undefined>
   /**
-   * Uploads the hyperkube program to a host that may not have it: into the home directory of the login, which
-   * others cannot access.
+   * Uploads the hyperkube program to a host that may not have it. The target is the login's home directory,
+   * which other users cannot access.
    */
   installProgram(source: UploadSource, name: string, options: UploadOptions): Promise<UploadedProgram>
   /**
-   * Removes the hyperkube programs after a reset: programs that ran until its end could not be removed with
-   * the rest. Fails while they run.
+   * Removes the hyperkube programs after a reset. A reset cannot remove programs that run until its end.
+   * Fails while one of them runs.
    */
   removePrograms(signal: AbortSignal): Promise<void>
 }
 
 export interface UploadedProgram {
-  /** How a login calls the program. */
+  /** Path of the program for a command line. */
   readonly program: string
   readonly remove: (signal: AbortSignal) => Promise<void>
 }
 
 export interface OpenOptions {
   readonly signal: AbortSignal
-  /** Run as root, with sudo if the user is not root. */
+  /** True to run the program as root, with sudo if the user is not root. */
   readonly root?: boolean
 }
 
 export interface ExecOptions extends OpenOptions {
   /**
-   * Written to standard input, which is then closed. Use it for secrets, because arguments are visible to all
-   * users.
+   * Data for standard input, which is then closed. Secrets must be passed here, because all users can see
+   * arguments.
    */
   readonly input?: string | Uint8Array | Readable
-  /** In milliseconds. */
+  /** Milliseconds until the program is killed. */
   readonly timeout?: number
 }
 
-/** Exit codes as in a shell: 127 if the program does not exist, 128 and more for a signal. */
+/**
+ * Result of a program. Exit codes are as in a shell: 127 for a missing program, 128 plus the number of a
+ * signal.
+ */
 export interface ExecResult extends CommandResult {
-  /** Output, if it is not text. */
+  /** Standard output as bytes. */
   readonly bytes: Buffer
 }
 
 export interface RunningProgram {
   readonly stdin: Writable
-  /** Must be read to its end, or the program blocks. */
+  /** Standard output, which must be read to its end because the program blocks otherwise. */
   readonly stdout: Readable
-  /** Exit code and the tail of standard error; fails if they cannot be known. */
+  /** Exit code and the end of standard error. Rejects if the exit code is unknown. */
   readonly ended: Promise<{ readonly code: number; readonly stderr: string }>
-  /** Ends the program, as far as possible remotely, and fails `ended`. */
+  /** Ends the program as far as the host allows it. `ended` then rejects. */
   readonly kill: () => void
 }
 
@@ -84,7 +90,7 @@ export type UploadSource =
 
 export interface UploadOptions extends OpenOptions {
   readonly mode: number
-  /** Expected digest in hexadecimal. Without it, only the transfer is verified. */
+  /** Expected SHA-256 in hexadecimal. Without it, the upload is compared only with the data that was sent. */
   readonly sha256?: string
   readonly onProgress?: (sent: number, size: number) => void
 }

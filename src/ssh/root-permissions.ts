@@ -2,7 +2,7 @@ import type { Argv } from '../kit/command.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/printable.ts'
 
-/** Prints whether the user is root, or whether sudo works without a password. */
+/** Command that prints whether the user is root, or whether sudo works without a password. */
 export const permissionsProbe: Argv = [
   'sh',
   '-c',
@@ -12,7 +12,7 @@ LC_ALL=C sudo -n true </dev/null && echo 'hyperkube permissions: sudo'
 exit 0`,
 ]
 
-/** Wraps a command to run as root. */
+/** Converts a command to one that runs as root. */
 export type RootWrapper = (argv: Argv) => Argv
 
 interface ProbeOutput {
@@ -20,7 +20,7 @@ interface ProbeOutput {
   readonly stderr: string
 }
 
-/** Parses the output of the probe. A shell may print more than that. */
+/** Parses the output of the probe, which may contain other lines of the shell. */
 export function parsePermissions({ stdout, stderr }: ProbeOutput, host: string, user: string): RootWrapper {
   const [, permissions] = /^hyperkube permissions: (root|sudo|no sudo)$/m.exec(stdout) ?? []
   if (permissions === 'root') return (argv) => argv

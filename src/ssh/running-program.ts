@@ -2,7 +2,7 @@ import { collectOutputTail } from './collect.ts'
 import type { RunningProgram } from './remote.ts'
 import type { Channel } from './transport.ts'
 
-/** Wraps a running program; the signal kills it. */
+/** Creates a RunningProgram from a channel. An abort of the signal kills the program. */
 export function wrapProgram(channel: Channel, signal: AbortSignal): RunningProgram {
   const abort = (): void => channel.kill(signal.reason)
   signal.addEventListener('abort', abort, { once: true })

@@ -2,7 +2,7 @@ import { type Line, LineType, parse, type SSHConfig } from 'ssh-config'
 import { formatError, HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/printable.ts'
 
-/** The supported settings of ~/.ssh/config for one host. */
+/** The settings of one host in ~/.ssh/config that hyperkube supports. */
 export interface ConfiguredHost {
   readonly hostName?: string | undefined
   readonly port?: number | undefined
@@ -18,7 +18,7 @@ export interface SshConfig {
   readonly lookup: (alias: string) => ConfiguredHost
 }
 
-/** An operator without ~/.ssh/config. */
+/** Configuration of an operator without ~/.ssh/config. */
 export const noSshConfig: SshConfig = { lookup: () => ({ identityFiles: [], identitiesOnly: false }) }
 
 /** Parses ~/.ssh/config. Includes must already be expanded. */
@@ -28,7 +28,7 @@ export function parseSshConfig(text: string): SshConfig {
 }
 
 function lookup(config: SSHConfig, alias: string): ConfiguredHost {
-  // Never run `Match exec` commands: reading a file must have no side effects.
+  // `Match exec` commands never run, because reading a file must have no side effects.
   const values = config.compute(alias, { ignoreCase: true, matchExec: false })
   const first = (name: string): string | undefined => [values[name]].flat()[0]
   const port = Number(first('port'))
@@ -41,7 +41,8 @@ function lookup(config: SSHConfig, alias: string): ConfiguredHost {
     identitiesOnly: first('identitiesonly')?.toLowerCase() === 'yes',
     identityAgent: first('identityagent'),
     proxyJump,
-    // ssh uses whichever of the two comes first; if both are set, the jump is usually meant.
+    // ssh uses the setting that comes first. Here ProxyJump always wins, because it is usually meant if both
+    // are set.
     proxyCommand: ignoreNone(proxyJump) === undefined ? ignoreNone(first('proxycommand')) : undefined,
   }
 }
@@ -50,7 +51,7 @@ function ignoreNone(value: string | undefined): string | undefined {
   return value?.toLowerCase() === 'none' ? undefined : value
 }
 
-/** The library would run a program to resolve canonical names. */
+/** Removes canonicalization settings, because the library would run a program to resolve canonical names. */
 function removeCanonicalization(config: SSHConfig): SSHConfig {
   for (const line of config) {
     if (line.type === LineType.DIRECTIVE && 'config' in line)

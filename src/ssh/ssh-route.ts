@@ -3,13 +3,13 @@ import { buildHop, type HopSpec, type Hop, type SshOperator } from './hop.ts'
 import { parseJumps } from './jump.ts'
 import type { SshConfig } from './ssh-config.ts'
 
-/** How a host is reached. */
+/** Route to a host: the host itself and its bastions. */
 export interface SshRoute extends Hop {
-  /** Bastions in order. */
+  /** Bastions in the order in which they are passed. */
   readonly bastions: readonly Hop[]
 }
 
-/** `ssh` in cluster.yml. */
+/** The `ssh` section in cluster.yml. */
 export interface SshSettings {
   readonly user?: string | undefined
   readonly port?: number | undefined
@@ -31,8 +31,8 @@ export interface SshHost {
 }
 
 /**
- * Resolves how to reach a host. Precedence: settings of the host, of the cluster, ~/.ssh/config, defaults of
- * ssh.
+ * Resolves the route to a host. Precedence: settings of the host, settings of the cluster, ~/.ssh/config,
+ * defaults of ssh.
  */
 export function resolveSshRoute(
   host: SshHost,
@@ -70,8 +70,8 @@ function resolveBastions(
   if (visited.includes(spec.alias)) throw buildJumpLoopError([...visited, spec.alias])
   const [first, ...rest] = explicitJumps ?? parseJumps(config.lookup(spec.alias))
   if (first === undefined) return []
-  // As in ssh, only the first of several jumps uses its own ProxyJump; the others are reached through their
-  // predecessors.
+  // As in ssh, only the first of several jumps uses its own ProxyJump. Each of the others is reached through
+  // the previous jump.
   const before = resolveBastions(first, undefined, { config, operator, visited: [...visited, spec.alias] })
   return [...before, ...[first, ...rest].map((jump) => buildHop(jump, config.lookup(jump.alias), operator))]
 }

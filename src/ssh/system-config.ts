@@ -2,23 +2,23 @@ import type { Keepalive } from './options.ts'
 import type { Hop } from './hop.ts'
 
 export interface SystemConfig {
-  /** The route; the host is the last one. */
+  /** All machines on the route. The host is the last one. */
   readonly hops: readonly Hop[]
-  /** Socket of the agent; undefined for none. */
+  /** Socket of the ssh agent; undefined to use no agent. */
   readonly agent: string | undefined
   readonly timeout: number
   readonly keepalive: Keepalive
-  /** File of verified host keys; no others are accepted. */
+  /** File with the verified host keys. Other host keys are not accepted. */
   readonly knownHosts: string
   /** Control socket of the shared connection. */
   readonly control: string
-  /** The operator's own file, for settings that we do not set. */
+  /** The operator's own ~/.ssh/config, for settings that hyperkube does not set. */
   readonly include?: string | undefined
 }
 
 /**
- * Builds the configuration of the ssh program. It must be a file, because ssh starts another ssh for each
- * bastion, without our command line options. ssh uses the first value of a setting.
+ * Builds the configuration file of the ssh program. Options are not enough, because ssh starts another ssh
+ * for each bastion without them. The first value of a setting wins.
  */
 export function buildSystemConfig(config: SystemConfig): string {
   const { hops, agent, timeout, keepalive } = config
@@ -66,19 +66,22 @@ export function buildSystemConfig(config: SystemConfig): string {
   ]
   const included =
     config.include === undefined ? [] : ['Match all', `  Include ${quoteValue(config.include)}`]
-  // Older ssh programs do not know this setting and would fail.
+  // Older ssh programs do not support KnownHostsCommand and would fail.
   return ['IgnoreUnknown KnownHostsCommand', ...blocks.flat(), ...globalBlock, ...included, ''].join('\n')
 }
 
-/** Without configured keys, the defaults of ssh cover more than ours. */
+/**
+ * Lists the key files. Without configured keys the list is empty, because ssh itself knows more default files
+ * than hyperkube.
+ */
 function identityFiles({ keys }: Hop): string[] {
   if (keys.every(({ from }) => from === 'habit')) return []
   return keys.map(({ path }) => `  IdentityFile ${quotePath(path)}`)
 }
 
 /**
- * Host name for the ssh program: the alias that the operator's configuration knows, if it is usable and
- * unique.
+ * Returns the name of a machine for the ssh program. It is the operator's alias if this is unique and valid,
+ * because ~/.ssh/config may refer to it.
  */
 export function hopName(hops: readonly Hop[], index: number): string {
   const alias = hops[index]?.alias ?? ''
@@ -86,7 +89,7 @@ export function hopName(hops: readonly Hop[], index: number): string {
   return isUnique && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(alias) ? alias : `hyperkube-hop-${index}`
 }
 
-/** Name of a machine in the known_hosts file, independent of its address and port. */
+/** Name of a machine in the known_hosts file. It does not depend on address and port. */
 export function hostKeyAlias(index: number): string {
   return `hyperkube-hop-${index}`
 }
@@ -99,7 +102,7 @@ function quoteValue(text: string): string {
   return `"${text.replaceAll(/["\\]/g, (character) => `\\${character}`)}"`
 }
 
-/** ssh expands % in paths. */
+/** Quotes a path and escapes %, because ssh expands % in paths. */
 function quotePath(text: string): string {
   return quoteValue(text.replaceAll('%', '%%'))
 }

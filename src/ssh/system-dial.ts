@@ -8,7 +8,7 @@ import { startProcessChannel } from './process-channel.ts'
 import { type SystemDestination, type SshMaster, englishEnvironment } from './system-master.ts'
 import { waitUnlessAborted } from './deadline.ts'
 
-/** Opens a connection from the host with `ssh -W`, whose input and output become the stream. */
+/** Opens a connection from the host with `ssh -W`. Input and output of this ssh process become the stream. */
 export async function systemDial(
   host: string,
   { config, name }: SystemDestination,
@@ -21,7 +21,7 @@ export async function systemDial(
   const { address, port } = target
   const endpoint = `${address.includes(':') ? `[${address}]` : address}:${port}`
   // ssh reports an open connection only at debug level. ProxyCommand=false prevents a new login if the shared
-  // connection is gone.
+  // connection is lost.
   const settings = ['-o', 'LogLevel=DEBUG1', '-o', 'ProxyCommand=false']
   const channel = startProcessChannel(
     ['ssh', '-F', config, ...settings, '-W', endpoint, name],

@@ -9,7 +9,7 @@ import type { SshRoute } from './ssh-route.ts'
 import type { Hop } from './hop.ts'
 import { type UnreachableReason, formatHopEndpoint, buildUnreachableError } from './unreachable-error.ts'
 
-/** Interprets the English messages of the ssh program about a failed connection. */
+/** Converts the English messages of the ssh program about a failed connection to an error. */
 export function explainSystemError(
   stderr: string,
   reach: SshRoute,
@@ -53,7 +53,7 @@ function parseReason(stderr: string, { bastions }: SshRoute, after: number): Unr
   return { kind: 'other', message: readLastMessage(stderr) }
 }
 
-/** Finds the machine on the route that the message is about; ssh usually names it. */
+/** Finds the machine on the route that the message is about. If no bastion is named, it is the host. */
 export function findHop(stderr: string, reach: SshRoute): Hop {
   const named = reach.bastions.find(({ address, user }) =>
     [`${user}@${address}: Permission denied`, `connect to host ${address} port`, `hostname ${address}:`].some(
@@ -63,7 +63,7 @@ export function findHop(stderr: string, reach: SshRoute): Hop {
   return named ?? reach
 }
 
-/** The last line that is not a statistic. */
+/** Returns the last line that is not a statistic or notice of ssh. */
 export function readLastMessage(stderr: string): string {
   const statistics = /^(?:Transferred: |Bytes per second: |Authenticated to |Warning: Permanently added )/
   const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== '' && !statistics.test(line))

@@ -11,45 +11,48 @@ import { findHop, readLastMessage, explainSystemError } from './system-errors.ts
 import { buildUnreachableError } from './unreachable-error.ts'
 import { startDeadline, waitUnlessAborted } from './deadline.ts'
 
-/** The shared connection (ControlMaster) of all programs on a host. */
+/** The shared connection (ControlMaster) that all programs on a host use. */
 export interface SshMaster {
-  /** Aborted with SSH_LOST when the connection ends, on either side. */
+  /** Aborted with SSH_LOST when either side ends the connection. */
   readonly lost: AbortSignal
   isAlive(): Promise<boolean>
-  /** Why the host refused the last connection: only the master process reports it. */
+  /** Returns why the host refused the last connection. Only the master process prints this reason. */
   refusal(): string | undefined
   close(): Promise<void>
 }
 
 export interface SystemDestination {
-  /** Configuration file. */
+  /** Path of the configuration file for the ssh program. */
   readonly config: string
-  /** Name of the host in that file. */
+  /** Name of the host in the configuration file. */
   readonly name: string
 }
 
-/** Environment for English messages of ssh, in any locale. */
+/** Returns an environment in which ssh prints English messages. */
 export function englishEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, LC_ALL: 'C' }
 }
 
-/** The remote program that keeps the connection open, and how its readiness is detected. */
+/** The remote program that keeps the shared connection open, and a check of its output for readiness. */
 export interface KeepOpenProgram {
   readonly args: (name: string) => readonly string[]
-  /** Sent first, if the program only responds to input. */
+  /** Input to send first, for a program that only responds to input. */
   readonly initialInput?: Buffer
   readonly isReady: (output: Buffer) => boolean
 }
 
-/** A shell may print more than the marker. */
+/**
+ * Keeps the connection open with a shell command. The output is searched for a marker, because a shell may
+ * print other text.
+ */
 export const keepOpenWithShell: KeepOpenProgram = {
   args: (name) => [name, 'echo hyperkube ready; exec cat >/dev/null'],
   isReady: (output) => output.includes('hyperkube ready\n'),
 }
 
 /**
- * Opens the shared connection. It lasts as long as its standard input: when our process ends in any way, the
- * remote program ends, and so does the connection.
+ * Opens the shared connection. The remote program ends with its standard input, so the connection ends when
+ * this process ends for any reason.
  */
 export async function openMaster(
   reach: SshRoute,
@@ -103,7 +106,7 @@ export async function openMaster(
     },
     refusal: () => refusal,
     close: async () => {
-      // Abort users of the connection first: the ssh program waits for them.
+      // Users of the connection are aborted first, because the ssh program waits for them.
       lost.abort(buildConnectionLostError(reach.name, 'it was closed'))
       channel.stdin.end()
       const forceTimer = setTimeout(() => channel.kill(new Error('closed')), 1000)
@@ -113,7 +116,10 @@ export async function openMaster(
   }
 }
 
-/** The ssh program has its own timeout; this one is a fallback. */
+/**
+ * Timeout in milliseconds for opening the shared connection. It is a fallback for the ssh program's own
+ * timeout.
+ */
 export function masterTimeoutMs({ bastions }: SshRoute, { timeout }: ConnectSettings): number {
   return timeout * (bastions.length + 1) + 2000
 }
@@ -122,7 +128,7 @@ export function buildMasterTimeoutError(reach: SshRoute, { timeout }: ConnectSet
   return buildUnreachableError(reach.name, reach, { kind: 'silent', after: timeout })
 }
 
-/** Explains a failed connection from the messages of ssh and the available keys. */
+/** Builds the error of a failed connection from the messages of ssh and the available keys. */
 export async function explainConnectionFailure(
   stderr: string,
   reach: SshRoute,
@@ -132,7 +138,7 @@ export async function explainConnectionFailure(
   const { offers, encrypted, broken } = await gatherCredentials(hop, settings.agent, settings.signal)
   const missing = broken.find(({ kind }) => kind === 'missing')
   if (missing !== undefined) return buildKeyNotReadError(reach.name, missing.path, missing.why)
-  // The ssh program may have offered keys that we cannot read, such as those of a hardware token.
+  // The ssh program may have offered keys that hyperkube cannot read, such as those of a hardware token.
   const offered = [...offers.map(({ label }) => label), ...broken.map(({ path }) => path)]
   return explainSystemError(
     toPrintable(stderr.replaceAll('\r', '')),

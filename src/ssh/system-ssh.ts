@@ -15,9 +15,9 @@ import { keepOpenWithSftp } from './windows/keep-open-with-sftp.ts'
 import { createWindowsRemote } from './windows/windows-remote.ts'
 
 export interface SystemSshOptions extends ConnectOptions {
-  /** The operator's ~/.ssh/config, if there is one. */
+  /** Path of the operator's ~/.ssh/config; undefined if it does not exist. */
   readonly include?: string | undefined
-  /** Parent of our temporary directory. */
+  /** Parent of the temporary directory for configuration and control socket. */
   readonly temporary?: string
 }
 
@@ -41,7 +41,8 @@ export async function connectWithSystemSsh(reach: SshRoute, options: SystemSshOp
       files.config,
       buildSystemConfig({ ...settings, ...files, hops, include: options.include }),
     )
-    // Sequentially: a machine behind a bastion is reachable only once the bastion's key is known.
+    // The keys are read one after the other, because a machine behind a bastion is reachable only after the
+    // bastion's key is known.
     for (const [index, hop] of hops.entries()) await writeKnownHost(route, index, hop)
     const destination = { config: files.config, name: hopName(hops, hops.length - 1) }
     const { windows } = options
@@ -59,7 +60,7 @@ export async function connectWithSystemSsh(reach: SshRoute, options: SystemSshOp
   }
 }
 
-/** Writes the accepted host keys of a machine to known_hosts; ssh accepts no others. */
+/** Writes the accepted host keys of a machine to known_hosts. ssh accepts no other keys. */
 async function writeKnownHost(route: SystemRoute, index: number, hop: Hop): Promise<void> {
   const pinned = route.settings.pinned(hop)
   const keys = pinned.length > 0 ? pinned : [await readVerifiedKey(route, index, hop)]
@@ -73,7 +74,10 @@ async function readVerifiedKey(route: SystemRoute, index: number, hop: Hop): Pro
   return key
 }
 
-/** ssh only reports that a key is wrong. Read the key again and let the caller's `verify` explain it. */
+/**
+ * Reads the host keys again and passes changed keys to `verify`, which throws a precise error. ssh only
+ * reports that a key is wrong.
+ */
 async function verifyChangedKey(route: SystemRoute): Promise<void> {
   for (const [index, hop] of route.hops.entries()) {
     const key = await readHostKey(route, index)

@@ -6,7 +6,7 @@ import { systemDial } from './system-dial.ts'
 import { type SystemDestination, type SshMaster, englishEnvironment } from './system-master.ts'
 import type { Channel, SshTransport } from './transport.ts'
 
-/** Transport that runs each program with an ssh process over the shared connection. */
+/** Creates a transport that runs each program with its own ssh process over the shared connection. */
 export function createSystemTransport(
   { name: host, user }: SshRoute,
   destination: SystemDestination,
@@ -37,7 +37,10 @@ export function createSystemTransport(
   }
 }
 
-/** Exit code 255 is either that of the remote program or a lost connection. */
+/**
+ * Makes `ended` reject if the connection was lost. ssh exits with 255 in this case, but a remote program may
+ * do so, too.
+ */
 function withLossDetection(channel: Channel, master: SshMaster, host: string): Channel {
   const ended = channel.ended.then(async (code) => {
     if (code !== 255 || (await master.isAlive())) return code

@@ -3,16 +3,22 @@ import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/printable.ts'
 import type { Hop } from './hop.ts'
 
-/** Why no ssh connection could be established. */
+/** Reason why no ssh connection could be established. */
 export type UnreachableReason =
   | { readonly kind: 'refused' | 'no-route' | 'no-name' | 'closed' | 'not-ssh'; readonly after?: number }
-  /** No packet came back; connected without a banner; handshake done, but login not completed. */
+  /**
+   * `no-response`: the machine sent no packet. `silent`: it accepted the connection but sent no ssh banner.
+   * `slow-login`: the login did not complete after the handshake.
+   */
   | { readonly kind: 'no-response' | 'silent' | 'slow-login'; readonly after: number }
   | { readonly kind: 'other'; readonly message: string }
-  /** The bastion could not or would not open the connection. */
+  /** The bastion did not open the connection to the machine. */
   | { readonly kind: 'bastion'; readonly bastion: string; readonly message: string }
 
-/** `host` is the destination; the machine that does not respond may be a bastion on its route. */
+/**
+ * Builds the error for a host that cannot be reached. `hop` is the machine that failed: the host itself or a
+ * bastion on its route.
+ */
 export function buildUnreachableError(
   host: string,
   hop: Hop,
@@ -96,9 +102,9 @@ function describeBastionReason(
   ]
 }
 
-/** Interprets a system error of a connection attempt. */
+/** Converts a system error of a connection attempt to a reason. */
 export function toUnreachableReason(error: unknown, after: number): UnreachableReason {
-  // All addresses of a name were tried, each with its own error.
+  // An AggregateError contains one error for each address of the host name.
   const errors: readonly unknown[] = error instanceof AggregateError ? [error, ...error.errors] : [error]
   const known = Object.entries(kindByErrorCode).find(([code]) => errors.some((one) => hasCode(one, code)))
   if (known !== undefined) return { kind: known[1], after }
@@ -122,7 +128,7 @@ export function formatHopEndpoint({ address, port }: Hop): string {
   return `${address} port ${port}`
 }
 
-/** Arguments for the ssh command in hints. */
+/** Formats the arguments of an ssh command for hints. */
 export function formatSshTarget({ user, address, port }: Hop): string {
   return `${port === 22 ? '' : `-p ${port} `}${user}@${address}`
 }

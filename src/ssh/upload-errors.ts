@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/printable.ts'
 
-/** Builds the error from the message of the host. */
+/** Builds the error of a failed upload from the host's error message. */
 export function buildUploadFailedError(host: string, target: string, stderr: string): HyperkubeError {
   const directory = posix.dirname(target)
   const lastLine = toPrintable(stderr.trim().split('\n').at(-1) ?? '')

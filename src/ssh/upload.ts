@@ -11,8 +11,9 @@ import type { RunningProgram, UploadOptions, UploadSource } from './remote.ts'
 import { buildDigestMismatchError, buildSourceChangedError, buildUploadFailedError } from './upload-errors.ts'
 
 /**
- * Writes to a temporary file beside the target, prints the digest, and renames the file only after
- * confirmation. On any failure, including a lost connection, it removes the temporary file.
+ * Script that writes standard input to a temporary file in the target's directory and prints the digest. It
+ * renames the file only after confirmation. On any failure, including a lost connection, it removes the
+ * temporary file.
  */
 const script = `set -eu
 export LC_ALL=C
@@ -77,7 +78,7 @@ async function transferAndConfirm(program: RunningProgram, job: UploadJob): Prom
     const actual = await Promise.race([arrived, failed])
     if (actual !== expected) throw buildDigestMismatchError(host, target, expected, actual)
   } catch (error) {
-    // Without confirmation the script removes the temporary file; once it has ended, nothing is left.
+    // Without confirmation the script removes the temporary file. When the script has ended, no file is left.
     stdin.end()
     await ended.catch(() => undefined)
     throw error
@@ -89,13 +90,13 @@ async function transferAndConfirm(program: RunningProgram, job: UploadJob): Prom
 
 /** Sends the whole file and returns its expected digest. */
 async function send({ stream, size, host, options }: UploadJob, { stdin }: RunningProgram): Promise<string> {
-  // A known digest need not be computed for each host.
+  // The digest is computed only if the caller does not know it.
   const hash = options.sha256 === undefined ? createHash('sha256') : undefined
   let sent = 0
   stream.on('data', (chunk: Buffer) => {
     hash?.update(chunk)
     sent += chunk.length
-    // Excess bytes would be read as the confirmation.
+    // The script would read excess bytes as the confirmation.
     if (sent > size) stream.destroy(buildSourceChangedError(host, size))
     else options.onProgress?.(sent, size)
   })

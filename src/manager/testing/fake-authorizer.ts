@@ -17,12 +17,12 @@ const object = z.object({
   subjects: z.array(z.object({ name: z.string() })).default([]),
 })
 
-/** A request as RBAC sees it. */
+/** The attributes of an API request that RBAC checks. */
 export interface AccessRequest {
   readonly user: string
   readonly verb: string
   readonly group: string
-  /** With its subresource, for example nodes/status; or a path that is no resource. */
+  /** Resource with its subresource, for example nodes/status. For other requests, the path. */
   readonly resource: string
   readonly namespace: string | undefined
   readonly name: string | undefined
@@ -57,7 +57,7 @@ export class FakeAuthorizer {
     return matchingRule !== undefined
   }
 
-  /** Rules that were never used: `user verb resource`. */
+  /** Lists rules that were never used, as `user verb resource`. */
   get unused(): string[] {
     const bound = this.#objects.flatMap(({ metadata, rules, roleRef }) =>
       roleRef === undefined ? rules.map((one) => ({ ...one, user: metadata.name })) : [],
@@ -87,7 +87,7 @@ const verbs: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 }
 
-/** Converts an HTTP request into an RBAC request. */
+/** Converts an HTTP request to the attributes that RBAC checks. */
 export function toAccessRequest({ method, path, query }: ReceivedRequest, user: string): AccessRequest {
   const pathPattern =
     /^\/(?:api|apis\/(?<group>[^/]+))\/v\d[^/]*(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[^/]+)(?:\/(?<name>[^/]+))?(?:\/(?<part>[^/]+))?$/
@@ -98,7 +98,7 @@ export function toAccessRequest({ method, path, query }: ReceivedRequest, user: 
     name: inPath,
     part: subresource,
   } = pathPattern.exec(path)?.groups ?? {}
-  // A list or watch of one object by name is checked against that name.
+  // If a list or watch selects one object by name, RBAC checks this name.
   const [, selected] = /^metadata\.name=([^,]+)$/.exec(query.get('fieldSelector') ?? '') ?? []
   const name = inPath ?? selected
   const reading = inPath === undefined && plural !== undefined ? 'list' : 'get'

@@ -9,14 +9,14 @@ import { toAccessRequest, type FakeAuthorizer } from './fake-authorizer.ts'
 const { namespace, name: leaseName } = managerLease
 const leasePath = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaseName}`
 
-/** An API server with all objects that controllers use. It enforces the generated RBAC rules. */
+/** A fake API server with all objects that controllers use. It enforces the generated RBAC rules. */
 export class FakeManagerCluster {
   version: string
   readonly objects = new FakeKubeApi()
-  /** All writes, with their users. */
+  /** All writes, with the user of each. */
   readonly writes: string[] = []
   readonly events: unknown[] = []
-  /** Called for every authorized request. A returned response replaces that of the API. */
+  /** Called for every authorized request. If it returns a response, the API does not handle the request. */
   intercept: (request: ReceivedRequest) => TestResponse | undefined = () => undefined
   readonly #authorizer: FakeAuthorizer
   #unreachable = false
@@ -31,12 +31,12 @@ export class FakeManagerCluster {
     return lease === undefined ? undefined : (leases.schema.parse(lease).spec?.holderIdentity ?? undefined)
   }
 
-  /** Writes of controllers, without those of the manager itself. */
+  /** Writes of controllers, without the manager's writes to its lease. */
   get controllerWrites(): string[] {
     return this.writes.filter((write) => !write.includes('/leases'))
   }
 
-  /** While set, no request gets a response. */
+  /** If set to true, requests get no response and watches are cut. */
   set unreachable(unreachable: boolean) {
     this.#unreachable = unreachable
     if (unreachable) this.objects.cutWatches()
@@ -73,7 +73,7 @@ export class FakeManagerCluster {
     return this.objects.respond(request)
   }
 
-  /** An approval needs a second permission, to approve for the signer. */
+  /** Checks the additional permission that an approval needs: `approve` for the signer. */
   #canApprove({ body }: ReceivedRequest, user: string): boolean {
     const { signerName } = z.object({ spec: z.object({ signerName: z.string() }) }).parse(body).spec
     const access = { user, verb: 'approve', group: 'certificates.k8s.io', resource: 'signers' }

@@ -9,7 +9,7 @@ export function formatHostPath(name: string): string {
   return `/apis/hyperkube.dev/v1/hosts/${name}`
 }
 
-/** The report of an agent about its etcd member, whose id is its name. */
+/** Builds an agent's report about its etcd member. The member id equals the host name. */
 export function buildHostEtcd(
   name: string,
   members: readonly string[],
@@ -23,7 +23,7 @@ export function buildHostEtcd(
   }
 }
 
-/** Hosts of a test cluster, and what their agents would do. */
+/** Hosts of a fake cluster. The methods write what their agents would report. */
 export class FakeHosts {
   readonly #cluster: FakeManagerCluster
   readonly #now: () => Date
@@ -56,7 +56,7 @@ export class FakeHosts {
     this.#cluster.objects.change(formatHostPath(name), { status })
   }
 
-  /** Sends a heartbeat for all hosts but the given ones. */
+  /** Sends heartbeats of all hosts except the given ones. */
   sendHeartbeats(...silent: readonly string[]): void {
     const heartbeat = this.#now().toISOString()
     for (const name of this.#names) if (!silent.includes(name)) this.change(name, { heartbeat })

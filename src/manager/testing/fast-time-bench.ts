@@ -13,7 +13,10 @@ import {
 /** Start time of every test bench. */
 export const fastTimeStart = Date.parse('2026-11-16T08:00:00Z')
 
-/** These tests are not about the election: no lease is lost while an hour passes in seconds. */
+/**
+ * A lease so long that it is not lost while simulated hours pass in seconds. These tests are not about the
+ * election.
+ */
 const longLease: ElectionTiming = {
   ...defaultElectionTiming,
   duration: 3600_000,
@@ -21,7 +24,7 @@ const longLease: ElectionTiming = {
   retry: 600_000,
 }
 
-/** A manager bench whose clock advances as fast as the controllers finish their work. */
+/** A manager bench with a simulated clock, which advances as fast as the controllers finish their work. */
 export interface FastTimeBench extends AsyncDisposable {
   readonly bench: ManagerBench
   readonly now: () => Date
@@ -49,7 +52,7 @@ export async function createFastTimeBench(
     start: async (identity) => one.start(identity, longLease),
     async advanceMinutes(minutes, manager, each = () => undefined) {
       for (let minute = 0; minute < minutes; minute++) {
-        // Watches reconnect in real time. Without this wait they would miss everything meanwhile.
+        // Watches reconnect in real time. Without this wait they would miss changes.
         await waitUntil('all to be watched', () => one.cluster.objects.watching >= watchCount)
         each(minute)
         await manager.idle()

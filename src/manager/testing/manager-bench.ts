@@ -13,7 +13,7 @@ import { controllers } from '../table.ts'
 import { FakeAuthorizer } from './fake-authorizer.ts'
 import { FakeManagerCluster } from './fake-cluster.ts'
 
-/** The default timing, so that a busy machine loses no lease, with a short retry interval. */
+/** The default timing, so the lease is not lost on a busy machine, but with a short retry interval. */
 const quickRetry: ElectionTiming = { ...defaultElectionTiming, retry: 100 }
 
 export type ManagerClocks = Pick<ManagerDeps, 'time' | 'now'>
@@ -22,7 +22,7 @@ export interface ManagerBenchOptions extends Partial<ManagerClocks> {
   readonly settings?: ManagerSettings
 }
 
-/** A running manager. */
+/** A manager that runs in the test process. */
 export class RunningManager implements AsyncDisposable {
   readonly lines: string[] = []
   readonly stop = new AbortController()
@@ -74,7 +74,7 @@ export interface ManagerBench extends AsyncDisposable {
   readonly start: (identity: string, election?: ElectionTiming) => Promise<RunningManager>
 }
 
-/** A cluster that allows only what these controllers declare, and managers for it. */
+/** Creates a fake cluster that allows only what the given controllers declare, and starts managers for it. */
 export async function createManagerBench(
   ca: TestCa,
   definitions: readonly ControllerDefinition[] = controllers,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
 
-/** A local echo server for the duration of the suite. Returns its port. */
+/** Starts a local echo server for the duration of the suite. The result returns its port. */
 export function startEchoServer(): () => Promise<number> {
   let server: Server
   beforeAll(async () => {

@@ -4,20 +4,20 @@ export interface RemoteSubject {
   readonly remote: () => Remote
   /** An empty directory on the host. */
   readonly directory: () => string
-  /** An empty directory with room for a few megabytes; without it, full disks are not tested. */
+  /** An empty directory with room for a few megabytes. If undefined, full disks are not tested. */
   readonly smallDirectory?: () => string
-  /** An abort ends any program, not only the wait for it. */
+  /** True if an abort ends any remote program, and not only the wait for it. */
   readonly endsPrograms: boolean
   /** Exit code of a killed program. */
   readonly killed: number
-  /** Root is available on the host. */
+  /** True if programs can run as root on the host. */
   readonly root: boolean
   readonly megabytes: number
-  /** Port of a server on the host that echoes its input and closes at its end. */
+  /** Port of a server on the host that echoes its input and closes when the input ends. */
   readonly echo: () => Promise<number>
-  /** The host does not report why a connection failed, as the library's sshd. */
+  /** Set if the host does not report why a connection failed, like the library's sshd. */
   readonly silentRefusals?: true
-  /** A second connection to the same host, to be closed. */
+  /** Opens a second connection to the same host, which the test closes. */
   readonly connectAnother: () => Promise<Remote>
 }
 

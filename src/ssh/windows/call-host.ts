@@ -21,17 +21,17 @@ export type HostCallResponseOf<T extends HostCallResponseBody['type']> = Extract
 export interface HostCallTarget {
   readonly host: string
   readonly base: string
-  /** The hyperkube program on the host. */
+  /** Path of the hyperkube program on the host. */
   readonly program: string
   readonly open: (argv: Argv, options: OpenOptions) => Promise<RunningProgram>
 }
 
-/** Arguments of the hyperkube program; it reads the request from standard input. */
+/** Arguments for the hyperkube program. It reads the request from standard input. */
 export const hostCallArgs = ['host-call'] as const
 
 /**
  * Sends a request to the hyperkube program on a Windows host and yields its responses. Throws the program's
- * error if it refuses.
+ * error if the program refuses the request.
  */
 export async function* streamHostResponses(
   { host, base, program, open }: HostCallTarget,
@@ -47,7 +47,7 @@ export async function* streamHostResponses(
   })
   running.stdin.on('error', () => undefined)
   running.stdin.write(`${toAsciiJson(JSON.stringify(call))}\n`)
-  // An open standard input tells a following program that the caller is still there.
+  // While logs are followed, standard input stays open. It shows the program that the caller still reads.
   if (request.type !== 'logs' || !request.follow) running.stdin.end()
   try {
     for await (const line of createInterface({ input: running.stdout, crlfDelay: Infinity })) {
@@ -56,7 +56,7 @@ export async function* streamHostResponses(
       yield response
       if (response.type !== 'line' && response.type !== 'file') return
     }
-    // Only the output counts: a shell in between may change the exit code.
+    // The exit code is only used in the message, because a shell may change it.
     const { code, stderr } = await running.ended
     throw buildHostCallError(
       host,
@@ -67,7 +67,7 @@ export async function* streamHostResponses(
   }
 }
 
-/** Like `streamHostResponses` for a single response. */
+/** Like `streamHostResponses`, but returns a single response of the expected type. */
 export async function callHost<T extends HostCallResponseBody['type']>(
   target: HostCallTarget,
   request: HostCallBody,

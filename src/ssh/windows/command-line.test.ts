@@ -2,30 +2,33 @@ import { array, assert, constantFrom, property, string, stringMatching } from 'f
 import { expect, test } from 'vitest'
 import { toSftpPath, buildWindowsCommandLine } from './command-line.ts'
 
-/** Characters with a meaning to cmd.exe: operators, variables, escapes, quotes and separators. */
+/** Characters that are special in cmd.exe: operators, variables, escapes, quotes and separators. */
 const cmdSpecial = /[&|<>^()%!"',;=@\s*?`]/
-/** Characters with a meaning to PowerShell anywhere in a word. */
+/** Characters that are special in PowerShell anywhere in a word. */
 const powershellSpecial = /[$`"'(){}[\],;&|<>@#%\s*?~]/
 
-/** Splits a line as cmd.exe does; undefined if cmd.exe could interpret it differently. */
+/** Splits a command line like cmd.exe. Returns undefined if cmd.exe could interpret the line differently. */
 function cmdWords(line: string): string[] | undefined {
   const words = line.split(' ')
-  // A slash would start a switch, also within the program name.
+  // A slash would start an option, even within the program name.
   return words.some((word) => word === '' || cmdSpecial.test(word) || word.includes('/')) ? undefined : words
 }
 
-/** The same for PowerShell. */
+/**
+ * Splits a command line like PowerShell. Returns undefined if PowerShell could interpret the line
+ * differently.
+ */
 function powershellWords(line: string): string[] | undefined {
   const [program = '', ...words] = line.split(' ')
   const isPath = /^([A-Za-z]:\\|\.\\)/.test(program)
-  // A word with a leading dash may be a parameter, and is split at dots and colons.
+  // PowerShell may treat a word with a leading dash as a parameter, and splits such words at dots and colons.
   const plain = words.every((word) => word !== '' && !word.startsWith('-') && !/[.:]/.test(word))
   return isPath && plain && !powershellSpecial.test([program, ...words].join(''))
     ? [program, ...words]
     : undefined
 }
 
-/** Splits a line without quotes as Windows programs do: CommandLineToArgvW. */
+/** Splits a command line without quotes like Windows programs (CommandLineToArgvW). */
 function programWords(line: string): string[] {
   return line.split(/[ \t]+/)
 }

@@ -1,18 +1,18 @@
 import type { Argv } from '../../kit/command.ts'
 
 /**
- * A path from a drive or from the login directory, of characters without a meaning to any shell. Windows
- * would drop a dot at the end of a name.
+ * A path that starts with a drive or with the login directory and has no characters that are special in a
+ * shell. A name must not end with a dot, because Windows would drop the dot.
  */
 const programPattern = /^(?:[A-Za-z]:|\.)(?:\\[A-Za-z0-9_.-]*[A-Za-z0-9_-])+$/
 
-/** No leading dash, no dots and no colons: PowerShell splits arguments there. */
+/** Leading dashes, dots and colons are not allowed, because PowerShell splits arguments at them. */
 const argumentPattern = /^[a-z0-9][a-z0-9-]*$/
 
 /**
- * Builds a command line that means the same to cmd.exe and to PowerShell, because sshd may use either.
- * Nothing is quoted, since their rules differ; arguments that need quotes are refused. Programs read all
- * other input from standard input.
+ * Builds a command line that cmd.exe and PowerShell interpret identically, because sshd may use either. Their
+ * quoting rules differ, so arguments that need quotes are rejected. Programs read other input from standard
+ * input.
  */
 export function buildWindowsCommandLine([path, ...args]: Argv): string {
   if (!programPattern.test(path))
@@ -22,7 +22,7 @@ export function buildWindowsCommandLine([path, ...args]: Argv): string {
   return [path, ...args].join(' ')
 }
 
-/** Converts a Windows path for sftp: /C:/hyperkube. */
+/** Converts a Windows path to an sftp path, for example C:\hyperkube to /C:/hyperkube. */
 export function toSftpPath(path: string): string {
   const [, drive, rest] = /^([A-Za-z]:)(\\.*)?$/.exec(path) ?? []
   if (drive === undefined) throw new Error(`${path} does not begin with a drive`)

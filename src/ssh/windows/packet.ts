@@ -1,4 +1,7 @@
-/** SFTP version 3, as OpenSSH implements it: draft-ietf-secsh-filexfer-02. Only the parts in use. */
+/**
+ * Request types of SFTP version 3, as in OpenSSH (draft-ietf-secsh-filexfer-02). Only types that hyperkube
+ * uses are listed.
+ */
 export const sftpRequests = {
   init: 1,
   open: 3,
@@ -30,7 +33,10 @@ export const openFlags = { read: 0x01, write: 0x02, create: 0x08, truncate: 0x10
 
 type Field = number | bigint | string | Buffer
 
-/** Numbers have four bytes, bigints eight; strings and buffers are prefixed with their length. */
+/**
+ * Encodes a packet. Numbers take four bytes and bigints eight; strings and buffers are prefixed with their
+ * length.
+ */
 export function encodePacket(type: number, ...fields: readonly Field[]): Buffer {
   const body = Buffer.concat([Buffer.from([type]), ...fields.map(encodeField)])
   return Buffer.concat([uint32(body.length), body])
@@ -101,10 +107,10 @@ export class PacketFields {
   }
 }
 
-/** Maximum packet length. The longest response is 256 KiB of a file, plus overhead. */
+/** Maximum packet length in bytes. The longest response contains 256 KiB of a file. */
 const maxPacketLength = 1 << 20
 
-/** Reassembles packets from chunks and passes on each of them. */
+/** Returns a function that assembles packets from chunks and calls `onPacket` for each. */
 export function createPacketReader(onPacket: (fields: PacketFields) => void): (chunk: Buffer) => void {
   let pending: Buffer = Buffer.alloc(0)
   return (chunk) => {

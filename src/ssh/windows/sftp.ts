@@ -13,12 +13,12 @@ import {
   statusCodes,
 } from './packet.ts'
 
-/** Packet size that every server accepts. */
+/** Size in bytes of a write request. Every server accepts this size. */
 const chunkSize = 32 << 10
-/** Maximum number of writes in flight: enough for high latency, with bounded memory. */
+/** Maximum number of writes in flight. It is enough for high latency and limits memory use. */
 const maxWritesInFlight = 64
 
-/** A status error of the server. */
+/** An error status that the server returned. */
 export class SftpStatusError extends Error {
   readonly status: number
 
@@ -33,7 +33,7 @@ interface PendingRequest {
   readonly reject: (error: unknown) => void
 }
 
-/** SFTP client. Every sshd, also on Windows, has an sftp server, and no shell is involved. */
+/** SFTP client. Every sshd has an sftp server, even on Windows, and it does not depend on a shell. */
 export class SftpClient {
   readonly #host: string
   readonly #channel: Channel
@@ -81,7 +81,7 @@ export class SftpClient {
     this.#channel.kill(new Error('sftp was closed'))
   }
 
-  /** Returns undefined if the path does not exist. */
+  /** Returns the size of a file in bytes; undefined if the path does not exist. */
   async size(path: string): Promise<number | undefined> {
     try {
       const fields = await this.#request(sftpReplies.attributes, sftpRequests.stat, path)
@@ -100,7 +100,7 @@ export class SftpClient {
     return fields.text()
   }
 
-  /** An existing directory is not an error. */
+  /** Creates a directory. If it already exists, nothing happens. */
   async mkdir(path: string): Promise<void> {
     if ((await this.size(path)) !== undefined) return
     await this.#request(sftpReplies.status, sftpRequests.mkdir, path, 0)
@@ -110,7 +110,7 @@ export class SftpClient {
     await this.#request(sftpReplies.status, sftpRequests.remove, path)
   }
 
-  /** Removes a directory recursively. A missing one is not an error. Fails if a file is in use. */
+  /** Removes a directory recursively. If it does not exist, nothing happens. Fails if a file is in use. */
   async removeTree(path: string): Promise<void> {
     if ((await this.size(path)) === undefined) return
     for (const { name, isDirectory } of await this.#list(path)) {
@@ -120,7 +120,7 @@ export class SftpClient {
     await this.removeDirectory(path)
   }
 
-  /** The directory must be empty. */
+  /** Removes an empty directory. */
   async removeDirectory(path: string): Promise<void> {
     await this.#request(sftpReplies.status, sftpRequests.rmdir, path)
   }
@@ -134,7 +134,7 @@ export class SftpClient {
         for (let left = fields.number(); left > 0; left--) {
           const [name, long] = [fields.text(), fields.text()]
           fields.skipAttributes()
-          // The long name has the format of `ls -l` on every server.
+          // The long name has the format of `ls -l`, in which directories begin with `d`.
           if (name !== '.' && name !== '..') found.push({ name, isDirectory: long.startsWith('d') })
         }
       }
@@ -146,12 +146,12 @@ export class SftpClient {
     }
   }
 
-  /** Replaces the target atomically. */
+  /** Renames a file and atomically replaces an existing target. */
   async rename(from: string, to: string): Promise<void> {
     await this.#request(sftpReplies.status, sftpRequests.extended, 'posix-rename@openssh.com', from, to)
   }
 
-  /** Reads a small file; undefined if it does not exist. */
+  /** Reads a small file. Returns undefined if it does not exist. */
   async read(path: string): Promise<string | undefined> {
     let handle
     try {
@@ -171,7 +171,7 @@ export class SftpClient {
     }
   }
 
-  /** Writes a file and replaces its content. */
+  /** Creates a file or replaces its content. */
   async write(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
     const handle = await this.#open(path, openFlags.write | openFlags.create | openFlags.truncate)
     const inFlight = new Set<Promise<unknown>>()
@@ -208,7 +208,10 @@ export class SftpClient {
     return (await this.#request(sftpReplies.handle, sftpRequests.open, path, flags, 0)).bytes()
   }
 
-  /** Errors are ignored: writes report their own errors, and a lost connection fails every later call. */
+  /**
+   * Closes a handle. Errors are ignored, because writes report their own errors and a lost connection fails
+   * every later call.
+   */
   async #close(handle: Buffer): Promise<void> {
     await this.#request(sftpReplies.status, sftpRequests.close, handle).catch(() => undefined)
   }

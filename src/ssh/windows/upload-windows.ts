@@ -15,12 +15,13 @@ export interface SftpAccess {
   readonly withSftp: <T>(signal: AbortSignal, use: (sftp: SftpClient) => Promise<T>) => Promise<T>
 }
 
-/** Milliseconds for the cleanup, which also runs after the caller has aborted. */
+/** Milliseconds for the removal of the temporary file, which also happens after an abort. */
 const cleanupTimeoutMs = 10_000
 
 /**
- * Uploads to a temporary file beside the target; the hyperkube program on the host verifies and renames it. A
- * lost connection leaves the temporary file, which the next upload to the same target overwrites.
+ * Uploads to a temporary file in the target's directory. The hyperkube program on the host then verifies and
+ * renames it. After a lost connection the temporary file remains, and the next upload to this target
+ * overwrites it.
  */
 export async function uploadToWindows(
   access: SftpAccess & { readonly callee: (signal: AbortSignal) => Promise<HostCallTarget> },
@@ -41,7 +42,7 @@ export async function uploadToWindows(
   }
 }
 
-/** Uploads the hyperkube program itself, which verifies itself at its first run. */
+/** Uploads the hyperkube program itself. The program verifies itself when it first runs. */
 export async function uploadProgram(
   access: SftpAccess,
   source: UploadSource,
@@ -65,21 +66,23 @@ export async function uploadProgram(
     remove: async (until) =>
       access.withSftp(until, async (sftp) => {
         await sftp.remove(target).catch(() => undefined)
-        // Succeeds only when the directory is empty.
+        // The removal fails if the directory is not empty, and the directory then stays.
         await sftp.removeDirectory(directory).catch(() => undefined)
       }),
   }
 }
 
 interface SftpUploadJob {
-  /** Path for sftp. */
+  /** Path of the file in sftp format. */
   readonly sftpTarget: string
-  /** Final path, for messages. */
+  /** Final Windows path, for messages. */
   readonly target: string
   readonly options: UploadOptions
 }
 
-/** Sends the whole file; returns its size and expected digest. Removes the temporary file on failure. */
+/**
+ * Sends the whole file and returns its size and expected digest. On failure it removes the temporary file.
+ */
 async function send(
   access: SftpAccess,
   source: UploadSource,
@@ -119,7 +122,7 @@ function countChunks(
     for await (const chunk of stream) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- streams that are sent are of bytes
       const bytes = chunk as Buffer
-      // A known digest need not be computed for each host.
+      // The digest is computed only if the caller does not know it.
       if (options.sha256 === undefined) hash.update(bytes)
       sent += bytes.length
       if (sent > size) throw buildSourceChangedError(host, size)
@@ -145,7 +148,8 @@ async function withUploadError<T>(host: string, target: string, act: () => Promi
     const drive = sftpDrive(target)
     throw new HyperkubeError('UPLOAD_FAILED', `${target} could not be written: ${error.message}`, {
       host,
-      // The sftp server of Windows reports all errors with the same message.
+      // The hint lists both possible causes, because the sftp server of Windows uses one message for all
+      // errors.
       hint: `on the host: dir ${win32.dirname(target)}, and fsutil volume diskfree ${drive}`,
     })
   }

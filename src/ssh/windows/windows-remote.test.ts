@@ -19,7 +19,7 @@ const folder = String.raw`C:\hyperkube\files`
 let host: FakeWindowsHost
 let remote: Remote
 
-/** A minimal version of what the hyperkube program does with an uploaded file. */
+/** A fake hyperkube program that handles uploaded files in a minimal way. */
 const program: FakeProgram = async ([path = '', word], { stdin, stdout, stderr }) => {
   if (path !== exe) {
     stderr.write(`'${path}' is not recognized as an internal or external command`)

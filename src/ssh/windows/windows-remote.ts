@@ -10,8 +10,8 @@ import { SftpClient } from './sftp.ts'
 import { uploadProgram, uploadToWindows } from './upload-windows.ts'
 
 /**
- * A Windows host over OpenSSH. Programs are started with plain arguments, files go over sftp, and the
- * hyperkube program on the host does the rest. The login must be an administrator, because there is no sudo.
+ * Creates a Remote for a Windows host with OpenSSH. Commands are not quoted, files are sent over sftp, and
+ * the hyperkube program does the rest. The login must be an administrator, because Windows has no sudo.
  */
 export function createWindowsRemote(transport: SshTransport, { base }: { readonly base: string }): Remote {
   const { host } = transport
@@ -71,7 +71,7 @@ export function createWindowsRemote(transport: SshTransport, { base }: { readonl
       removePrograms: async (signal) =>
         withSftp(signal, async (sftp) => {
           await sftp.removeTree(toSftpPath(paths.programs))
-          // The directory may have existed before hyperkube, or may contain other files now.
+          // The removal may fail, because the directory may contain files that do not belong to hyperkube.
           await sftp.removeDirectory(toSftpPath(base)).catch(() => undefined)
         }),
       installProgram: async (source, name, options) =>

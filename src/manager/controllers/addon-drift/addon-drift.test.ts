@@ -17,7 +17,7 @@ beforeAll(async () => {
   ca = await createTestCa()
 })
 
-/** Three objects of every readable kind, and one of another kind. */
+/** Three objects of every readable kind, and one object of a kind that the controller cannot read. */
 const manifests = [
   ...readableKinds.flatMap(([apiVersion, kind]) =>
     ['one', 'two', 'three'].map((name) => {
@@ -102,7 +102,7 @@ describe('addon-drift', () => {
     putAll(long, () => true)
     const manager = await long.start('m')
     await long.advanceMinutes(30, manager)
-    // The apply of a new version is under way.
+    // An inventory without a digest means that the apply of a new version is in progress.
     cluster.objects.change('/api/v1/namespaces/kube-system/configmaps/hyperkube-addon-hello', {
       data: { inventory: serializeInventory({ addon: 'hello', entries: [] }) },
     })
@@ -125,7 +125,7 @@ describe('addon-drift', () => {
     expect(cluster.events[0]).toMatchObject({
       note: 'Deployment shop/two is missing; hyperkube up restores it',
     })
-    // Kinds that the controller may not read are not reported as missing.
+    // Objects of kinds that the controller may not read are not reported as missing.
     expect((await manager.get('/metrics')).text).toContain('hyperkube_addon_drift_objects{addon="hello"} 1\n')
   })
 
@@ -159,7 +159,7 @@ describe('addon-reconciler', () => {
   }
   const small = { name: 'hello', manifests: [one] }
 
-  /** An API that tracks field owners, behind the RBAC rules of the bench. */
+  /** Starts the reconciler with a fake API that tracks field owners and enforces the RBAC rules. */
   async function startReconciler() {
     const long = await createFastTimeBench(ca, [addonReconciler], {
       settings: { ...emptySettings, addons: [small] },
@@ -228,7 +228,7 @@ describe('addon-reconciler', () => {
     const before = writes.length
     await stage.advanceMinutes(60, manager)
     expect(manager.lines.filter((line) => line.includes('failed'))).toEqual([])
-    // One write per check, and the API refuses it.
+    // The reconciler tries one write per check, which the API rejects.
     expect(writes.length - before).toBeLessThan(8)
     expect(stage.bench.authorizer.refused).toEqual([])
   })

@@ -12,7 +12,8 @@ import { createReconciler } from '../../reconciler.ts'
 import { type AddonObjectDrift, detectAddonDrift, findMissingObjects } from './detect-drift.ts'
 
 /**
- * The usual kinds of addon objects. Secrets are left out, because the controller does not need to read them.
+ * Kinds of addon objects that the controller may read. Secrets are left out, because the controller does not
+ * need to read them.
  */
 export const readableKinds = [
   ['v1', 'ConfigMap', 'configmaps'],
@@ -50,11 +51,17 @@ function isReadableKind({
   return readableKinds.some(([version, name]) => version === apiVersion && name === kind)
 }
 
-/** In milliseconds. A repeated event within its series gap is one event with a count. */
+/**
+ * Milliseconds between two checks of an addon. After drift the shorter `reportIntervalMs` applies, so
+ * repeated events stay in one series.
+ */
 export const addonCheckIntervalMs = 10 * 60_000
 const reportIntervalMs = 5 * 60_000
 
-/** It only reports, and its rules allow no more. addonReconciler also repairs. */
+/**
+ * A controller that only reports drift; its RBAC rules do not allow writes. addonReconciler also repairs
+ * drift.
+ */
 export const addonDrift: ControllerDefinition = {
   name: 'addon-drift',
   aliases: ['addons'],
@@ -91,13 +98,16 @@ const queueKey = 'addons'
 
 type DesiredManifests = Pick<Addon, 'name' | 'manifests'>
 
-/** Missing objects are found for every addon, changed objects only where the desired manifests are known. */
+/**
+ * Finds drift of an addon. Missing objects are found for every addon, changed objects only if the desired
+ * manifests are known.
+ */
 async function detectInventoryDrift(
   client: KubeClient,
   inventory: Inventory,
   desired: DesiredManifests | undefined,
 ): Promise<AddonObjectDrift[]> {
-  // An apply is under way, or was interrupted.
+  // Without a digest, an apply is in progress or was interrupted.
   if (inventory.appliedDigest === undefined) return []
   if (desired === undefined) {
     const entries = inventory.entries.filter(isReadableKind)
@@ -117,7 +127,7 @@ function buildDriftEvent(drift: readonly AddonObjectDrift[]) {
   return { type: 'Warning', reason: 'AddonDrift', action: 'CheckAddon', note } as const
 }
 
-/** Events about an addon refer to its inventory. */
+/** Returns the object for events about an addon: the ConfigMap that contains its inventory. */
 export function toInventoryReference(addon: string): KubeObject {
   const metadata = { namespace: 'kube-system', name: `hyperkube-addon-${addon}` }
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata }

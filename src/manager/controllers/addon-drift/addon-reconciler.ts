@@ -9,7 +9,7 @@ import type { ControllerDefinition } from '../../controller.ts'
 import { createReconciler } from '../../reconciler.ts'
 import { toInventoryReference, addonCheckIntervalMs } from './addon-drift.ts'
 
-/** How long objects of an addon may take to become ready, in milliseconds. */
+/** Milliseconds that the objects of an addon have to become ready. */
 const readyTimeoutMs = 5 * 60_000
 
 const reconciledEvent = {
@@ -19,7 +19,10 @@ const reconciledEvent = {
   note: 'an object of it was missing or changed, and was applied again',
 } as const
 
-/** A user must decide which manager owns the field. The conflict is reported instead of retried. */
+/**
+ * Returns the error if it is a field conflict, and throws any other error. A conflict is reported and not
+ * retried, because a user must decide which manager owns the field.
+ */
 function requireConflict(error: unknown): HyperkubeError {
   if (error instanceof HyperkubeError && error.code === 'ADDON_CONFLICT') return error
   throw error
@@ -30,7 +33,10 @@ function buildConflictEvent({ message, hint = '' }: HyperkubeError) {
   return { type: 'Warning', reason: 'AddonConflict', action: 'ApplyAddon', note } as const
 }
 
-/** Addons may contain anything, including RBAC. So this controller may do anything, and is off by default. */
+/**
+ * A controller that repairs addons. Addons may contain any object, including RBAC, so it needs all
+ * permissions and is off by default.
+ */
 export const addonReconciler: ControllerDefinition = {
   name: 'addon-reconciler',
   aliases: [],
@@ -52,7 +58,7 @@ export const addonReconciler: ControllerDefinition = {
         if (addon === undefined) return undefined
         const others = addons.filter((one) => one !== addon)
         const inventories = await readInventories(client)
-        // A manifest that no operator has applied yet is left to the operator.
+        // If the operator has not applied these manifests yet, the controller does not apply them either.
         if (inventories.find((one) => one.addon === name)?.appliedDigest !== computeAddonDigest(addon))
           return { requeueAfter: addonCheckIntervalMs }
         if (isEmptyDifference(await diffAddon(client, addon, { others })))

@@ -12,14 +12,14 @@ import { satisfies } from '../../../kube/satisfies.ts'
 import { fieldManager } from '../../../kube/write-objects.ts'
 
 export interface AddonObjectDrift {
-  /** Text for people: Deployment kube-system/coredns. */
+  /** Description for people, for example Deployment kube-system/coredns. */
   readonly description: string
   readonly state: 'gone' | 'changed'
 }
 
 /**
- * Finds objects that differ from what was applied. Values that the API normalizes are no drift: another
- * manager must have written the object later.
+ * Finds objects that differ from the applied manifests. A difference counts only if another manager wrote the
+ * object later, because the API normalizes values.
  */
 export function detectAddonDrift(addon: Addon, live: LiveObjects): AddonObjectDrift[] {
   return labelManifests(addon).flatMap((manifest): AddonObjectDrift[] => {
@@ -32,7 +32,7 @@ export function detectAddonDrift(addon: Addon, live: LiveObjects): AddonObjectDr
   })
 }
 
-/** Finds recorded objects that no longer exist. */
+/** Finds objects of the inventory that no longer exist. */
 export function findMissingObjects(
   entries: readonly ObjectReference[],
   live: LiveObjects,
@@ -54,7 +54,7 @@ const managed = z.looseObject({
     .default([]),
 })
 
-/** True if another manager has written more than the status since our last apply. */
+/** True if another manager has written more than the status since hyperkube's last apply. */
 function isChangedByOthers({ metadata }: KubeObject): boolean {
   const entries = managed.parse(metadata).managedFields.filter(({ subresource }) => subresource === '')
   const ownTimes = entries

@@ -7,7 +7,6 @@ import { createReconciler } from '../../reconciler.ts'
 import { hostWatch, isHostChanged } from '../../watch-specs.ts'
 import { decideRenewal } from './decide.ts'
 
-/** In milliseconds. */
 const hourMs = 3_600_000
 const maxIntervalMs = 6 * hourMs
 
@@ -38,7 +37,7 @@ export const certificateRenewal: ControllerDefinition = {
     return createReconciler(context, {
       async reconcile(name) {
         const { certificates, conditions = [] } = known.get(name)?.status ?? {}
-        // Its agent has not reported yet.
+        // The agent of this host has not reported its certificates yet.
         if (certificates === undefined) return undefined
         const time = now()
         const { condition, renew, next } = decideRenewal(certificates, time.getTime())

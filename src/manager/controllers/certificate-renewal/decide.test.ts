@@ -4,7 +4,7 @@ import { decideRenewal } from './decide.ts'
 const day = 86_400_000
 const now = Date.parse('2026-11-16T08:00:00Z')
 
-/** A certificate that is due for renewal, and expires, in so many days. */
+/** A certificate that is due for renewal in `renew` days and expires in `end` days. */
 function certificate(renew: number, end: number, file = '/etc/x.crt') {
   const at = (days: number): string => new Date(now + days * day).toISOString()
   return { component: 'kubelet', file, renewAfter: at(renew), notAfter: at(end) }

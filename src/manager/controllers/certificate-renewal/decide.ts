@@ -3,9 +3,12 @@ import type { ConditionSpec } from '../../conditions.ts'
 
 export interface RenewalDecision {
   readonly condition: ConditionSpec
-  /** True if the agent should have renewed a certificate and has not. */
+  /** True if the agent should have renewed a certificate but has not. */
   readonly renew: boolean
-  /** Latest time at which the decision changes by itself, in milliseconds since 1970. */
+  /**
+   * Earliest time at which the decision changes without a new event, in milliseconds since 1970. Infinity if
+   * it does not change.
+   */
   readonly next: number
 }
 
@@ -30,7 +33,10 @@ export function decideRenewal(certificates: readonly HostCertificate[], now: num
   return { condition: buildCondition('True', 'Current', message), renew: false, next }
 }
 
-/** An agent has a quarter of the remaining lifetime, which is enough for many attempts. */
+/**
+ * Returns when a renewal is overdue. The agent has a quarter of the time between `renewAfter` and `notAfter`,
+ * which is enough for many attempts.
+ */
 function overdueAt({ renewAfter, notAfter }: HostCertificate): number {
   const from = Date.parse(renewAfter)
   return from + (Date.parse(notAfter) - from) / 4
@@ -44,7 +50,7 @@ function formatFiles([first, ...more]: readonly HostCertificate[]): string {
   return more.length === 0 ? (first?.file ?? '') : `${first?.file} and ${more.length} more`
 }
 
-/** Only the day, so that the message does not change every hour. */
+/** Formats only the day, because the message should not change every hour. */
 function formatDate(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }

@@ -16,7 +16,7 @@ const statusWatch = new WatchSpec({
   select: ({ status }): { readonly status: ClusterStatus | undefined } => ({ status }),
 })
 
-/** In milliseconds: changes within this time are written together. */
+/** Changes within this many milliseconds are written together. */
 const batchMs = 2000
 
 export const clusterStatusController: ControllerDefinition = {

@@ -8,11 +8,11 @@ export interface ClusterStatusInput {
 
 type Finding = ClusterStatus['findings'][number]
 
-/** More would not be read; the counts show how many there are. */
+/** Maximum number of findings in the status. More would not be read, and the counts cover the rest. */
 const maxFindings = 20
 
 /**
- * Summarizes the cluster. Equal input in any order gives an equal result, and nothing in it changes with time
+ * Summarizes the cluster. The result does not depend on the order of the input and does not change with time
  * alone.
  */
 export function summarizeCluster({ nodes, hosts }: ClusterStatusInput): Omit<ClusterStatus, 'since'> {

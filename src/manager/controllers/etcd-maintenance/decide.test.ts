@@ -7,7 +7,7 @@ const now = Date.parse('2026-11-16T08:00:00Z')
 const names = ['cp1', 'cp2', 'cp3']
 const reclaimable = { size: 900 * mebibyte, inUse: 100 * mebibyte }
 
-/** Decides as if the space had been reclaimable for long. */
+/** Decides as if the space had been reclaimable for the whole report delay. */
 const decideEtcd = (hosts: readonly EtcdHost[], time: number): ReturnType<typeof decide> =>
   decide(hosts, time, time - wasteReportDelayMs)
 
@@ -85,7 +85,7 @@ test('while one member is defragmented, no other one is requested, also across r
   const [first] = decideEtcd(all, now)
   const id = first?.kind === 'defragment' ? first.id : ''
   const requested = host('cp3', reclaimable, { openRequests: [id] })
-  // It is requested again with the same id, which is the same request.
+  // The same host is selected again with the same id, so it remains one request.
   expect(
     listTargets(decideEtcd([host('cp1', reclaimable), host('cp2', reclaimable), requested], now)),
   ).toEqual(['cp3'])

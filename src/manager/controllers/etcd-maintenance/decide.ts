@@ -4,9 +4,9 @@ import type { HostEtcd, HostResult } from '../../../contract/host-resource.ts'
 export interface EtcdHost {
   readonly name: string
   readonly etcd: HostEtcd
-  /** The agent has not reported for a while, so its report is old. */
+  /** True if the agent has not reported for a while, so its data is old. */
   readonly silent: boolean
-  /** Ids of requests without a result. */
+  /** Ids of requests to the host that have no result yet. */
   readonly openRequests: readonly string[]
   readonly results: readonly HostResult[]
 }
@@ -15,28 +15,28 @@ export type EtcdMaintenanceAction =
   | { readonly kind: 'report'; readonly host: string; readonly reason: string; readonly note: string }
   | { readonly kind: 'defragment'; readonly host: string; readonly id: string }
 
-/** In bytes. Less is not worth the pause of a member. */
+/** Minimum number of unused bytes. For less, a defragmentation is not worth the pause of the member. */
 const minWasteBytes = 128 * 2 ** 20
-/** Share of the database that must be unused. */
+/** Minimum share of the database that must be unused. */
 const minWasteShare = 0.5
 /**
- * In milliseconds: how long to wait until all members have reported reclaimable space. They report at
- * different times, and the leader may be the first.
+ * Milliseconds to wait until all members have reported reclaimable space. They report at different times, and
+ * the leader, which must be last, may report first.
  */
 export const wasteReportDelayMs = 60_000
-/** In milliseconds: a member gets one request per window. */
+/** Window length in milliseconds. A member gets at most one request per window. */
 const requestWindowMs = 6 * 3_600_000
 
 const prefix = 'etcd-maintenance.defragment'
 
-/** True if a member could release space and was not defragmented in this window. */
+/** True if a member has reclaimable space and was not defragmented in the current window. */
 export function hasReclaimableSpace(hosts: readonly EtcdHost[], now: number): boolean {
   return hosts.some((host) => needsDefragmentation(host, formatRequestId(now)))
 }
 
 /**
- * Reports etcd problems, and selects the next member to defragment if space has been reclaimable for long
- * enough.
+ * Reports etcd problems. Without problems, selects the next member to defragment if space has been
+ * reclaimable long enough.
  */
 export function decideEtcd(
   hosts: readonly EtcdHost[],
@@ -56,12 +56,13 @@ export function decideEtcd(
       buildReport(host, 'DefragmentationFailed', 'the defragmentation of its etcd member failed'),
     )
   }
-  // One after the other and the leader last: a member serves no requests during a defragmentation.
+  // Members are defragmented one after the other and the leader last, because a member serves no requests
+  // meanwhile.
   if (hosts.some(({ openRequests }) => openRequests.some((one) => one.startsWith(prefix) && one !== id)))
     return []
   const requested = hosts.find(({ openRequests }) => openRequests.includes(id))
   const age = now - reclaimableSince
-  // A negative age means that the clock was set back.
+  // A negative age means that the clock was set back, so the delay is skipped.
   if (requested === undefined && age >= 0 && age < wasteReportDelayMs) return []
   const next =
     requested ?? hosts.filter((host) => needsDefragmentation(host, id)).toSorted(compareLeaderLast)[0]
@@ -85,7 +86,7 @@ function compareLeaderLast(a: EtcdHost, b: EtcdHost): number {
   return leads(a) - leads(b) || (a.name < b.name ? -1 : 1)
 }
 
-/** True if all members are ready voters, report, and agree on the leader. */
+/** True if all members are ready voters, report and agree on the leader. */
 function isStable(hosts: readonly EtcdHost[]): boolean {
   const leaders = new Set(hosts.map(({ etcd }) => etcd.leader))
   return (
@@ -95,7 +96,10 @@ function isStable(hosts: readonly EtcdHost[]): boolean {
   )
 }
 
-/** During an alarm etcd refuses writes, so no host can get a request. An operator is needed. */
+/**
+ * Reports etcd alarms. During an alarm etcd rejects writes, so requests to hosts are impossible and an
+ * operator must act.
+ */
 function reportAlarms(hosts: readonly EtcdHost[]): EtcdMaintenanceAction[] {
   const alarms = new Map(
     hosts.flatMap(({ etcd }) => etcd.alarms.map((one) => [`${one.member} ${one.alarm}`, one])),
@@ -108,7 +112,7 @@ function reportAlarms(hosts: readonly EtcdHost[]): EtcdMaintenanceAction[] {
   })
 }
 
-/** Reports members that the others know and that are not ready or do not report. */
+/** Reports members that are in the member list but are not ready or do not report. */
 function reportUnreachableMembers(hosts: readonly EtcdHost[]): EtcdMaintenanceAction[] {
   const known = new Map(
     hosts

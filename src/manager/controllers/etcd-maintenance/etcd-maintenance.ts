@@ -5,7 +5,10 @@ import { createReconciler } from '../../reconciler.ts'
 import { eventRules, toHostReference, hostWatch, isHostChanged } from '../../watch-specs.ts'
 import { decideEtcd, type EtcdHost, hasReclaimableSpace, wasteReportDelayMs } from './decide.ts'
 
-/** In milliseconds. A repeated event within its series gap is one event with a count. */
+/**
+ * Milliseconds between two checks. It is shorter than the series gap of events, so repeated events become one
+ * event with a count.
+ */
 const checkIntervalMs = 5 * 60_000
 const startTimeoutMs = 30 * 60_000
 
@@ -21,7 +24,7 @@ export const etcdMaintenance: ControllerDefinition = {
     const { queue, events, now } = context
     const known = context.getInformer(hostWatch)
     const heartbeats = new Heartbeats(context)
-    // One key for all members, because what one member may do depends on the others.
+    // All members share one queue key, because the decision for one member depends on the others.
     const members = new Set<string>()
     known.listen((change) => {
       if (change.type === 'deleted') heartbeats.forget(change.key)
@@ -71,5 +74,5 @@ export const etcdMaintenance: ControllerDefinition = {
   },
 }
 
-/** The queue key for all members. */
+/** The queue key that all members share. */
 const queueKey = 'etcd'

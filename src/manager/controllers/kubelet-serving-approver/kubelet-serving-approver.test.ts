@@ -61,7 +61,7 @@ test('a kubelet gets only the names of its host, with exactly the RBAC rules of 
   expect(readDecisions(one, 'other-signer')).toBeUndefined()
   expect(manager.lines.join('\n')).toContain('denied foreign of system:node:w1')
   expect(one.authorizer.refused).toEqual([])
-  // The test is shorter than the renewal interval of the lease, and the renewal is one of the rules.
+  // The lease is renewed only after some time. Waiting for it proves that the renewal rule is used, too.
   await waitUntil('its lease to be renewed', () => one.authorizer.unused.length === 0)
 })
 

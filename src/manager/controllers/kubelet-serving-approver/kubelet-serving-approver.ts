@@ -41,7 +41,8 @@ export const kubeletServingApprover: ControllerDefinition = {
       'Serving certificate requests of kubelets, by decision.',
     )
     known.listen(({ key }) => queue.add(key))
-    // The names of a host may be planned only after its kubelet has sent a request.
+    // The names of a host may be planned only after its kubelet has created a CSR. So pending CSRs are
+    // checked again.
     planned.listen((change) => {
       const [before, after] = [
         change.type === 'added' ? undefined : change.before.names,
@@ -57,7 +58,7 @@ export const kubeletServingApprover: ControllerDefinition = {
         if (request === undefined || !isPending(request)) return undefined
         const serving = toServingRequest(request)
         const names = planned.get(requestingNode(serving) ?? '')?.names
-        // The host is not planned yet, so its names are unknown.
+        // The host is not planned yet, so its valid names are unknown and the CSR waits.
         if (requestingNode(serving) !== undefined && names === undefined) return undefined
         const check = checkServingRequest(await loadX509(), serving, names ?? { dns: [], ip: [] })
         const decision: ApprovalDecision =
@@ -68,7 +69,7 @@ export const kubeletServingApprover: ControllerDefinition = {
                 message: 'all names in it belong to its host in the plan',
               }
             : { type: 'Denied', reason: check.reason, message: check.message }
-        // Replaces only the version that was read.
+        // Fails with a conflict if the CSR has changed since it was read.
         await replaceObject(client, addApproval(request, decision), { subresource: 'approval' })
         decisions.add({ decision: decision.type })
         if (decision.type === 'Denied') log(`denied ${key} of ${serving.username}: ${decision.message}`)

@@ -7,7 +7,7 @@ const condition = z.looseObject({ type: z.string(), status: z.string() })
 
 const signingRequest = kubeObject.extend({
   spec: z.looseObject({
-    /** Base64, like all bytes in JSON. */
+    /** PEM-encoded CSR in Base64. */
     request: z.string(),
     signerName: z.string(),
     username: z.string().default(''),
@@ -25,7 +25,7 @@ export const kubeletSigningRequestKind: Kind<KubeletSigningRequest> = {
   schema: signingRequest,
 }
 
-/** True if the request is neither approved, denied nor failed. */
+/** True if the CSR is not approved, denied, failed or issued. */
 export function isPending({ status }: KubeletSigningRequest): boolean {
   const decisions = (status.conditions ?? []).filter(({ type }) =>
     ['Approved', 'Denied', 'Failed'].includes(type),
@@ -61,7 +61,7 @@ export interface KnownServingRequest {
   readonly pending: boolean
 }
 
-/** Requests of kubelets for serving certificates. */
+/** Watches the CSRs of kubelets for serving certificates. */
 export const servingRequestWatch = new WatchSpec({
   name: 'kubelet-serving-requests',
   kind: kubeletSigningRequestKind,

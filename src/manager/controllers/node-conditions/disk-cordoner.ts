@@ -9,10 +9,10 @@ import { isDiskCode } from './decide.ts'
 
 interface CordonView {
   readonly unschedulable: boolean
-  /** The hyperkube controller that cordoned it, if one did. */
+  /** Name of the hyperkube controller that cordoned the node, from its annotation; undefined if none did. */
   readonly cordonedBy: string | undefined
   readonly isDiskFailing: boolean
-  /** How long no disk probe has failed, in milliseconds. */
+  /** Milliseconds since a disk probe last failed. */
   readonly healthyForMs: number
 }
 
@@ -21,12 +21,15 @@ type CordonAction = 'cordon' | 'uncordon' | 'forget' | 'nothing'
 /** Value of the annotation on nodes that this controller cordoned. */
 const diskCordonerName = 'disk-cordoner'
 
-/** In milliseconds. A disk that fails now and then must not move pods back and forth. */
+/**
+ * Milliseconds that a disk must be healthy before its node is uncordoned. Otherwise an unstable disk would
+ * move pods back and forth.
+ */
 export const diskSettleMs = 10 * 60_000
 
 /**
- * Decides what to do about a node whose disk fails or has recovered. Cordons of others are left alone. If a
- * user uncordons the node, that holds until the disk has recovered.
+ * Decides what to do about a node whose disk fails or has recovered. Cordons by others are not changed. If a
+ * user uncordons the node, it is not cordoned again until the disk has recovered.
  */
 export function decideCordon({
   unschedulable,
@@ -42,8 +45,8 @@ export function decideCordon({
 }
 
 /**
- * A controller of its own, because its rules go further than those of nodeConditions and an operator must
- * turn it on.
+ * A separate controller, because it needs more permissions than nodeConditions and an operator must enable
+ * it.
  */
 export const diskCordoner: ControllerDefinition = {
   name: diskCordonerName,
@@ -56,7 +59,7 @@ export const diskCordoner: ControllerDefinition = {
     const { queue, client, events, time } = context
     const [known, agents] = [context.getInformer(nodeWatch), context.getInformer(hostWatch)]
     const heartbeats = new Heartbeats(context)
-    /** Since when no disk probe has failed, as far as this process has observed. */
+    /** Times since which the disk of each host is healthy, as observed by this process. */
     const healthySince = new Map<string, number>()
     known.listen(({ key }) => queue.add(key))
     agents.listen((change) => {
@@ -67,7 +70,7 @@ export const diskCordoner: ControllerDefinition = {
     return createReconciler(context, {
       async reconcile(name) {
         const [node, host] = [known.get(name), agents.get(name)]
-        // The disk state of a silent host is unknown, so nothing is changed.
+        // The disk state of a silent host is unknown, so the node is not changed.
         if (node === undefined || host === undefined || heartbeats.isSilent(name)) return undefined
         const isDiskFailing = (host.status.failing ?? []).some(({ code }) => isDiskCode(code))
         if (isDiskFailing) healthySince.delete(name)
@@ -77,7 +80,8 @@ export const diskCordoner: ControllerDefinition = {
         const healthyForMs = isDiskFailing ? 0 : time.now() - since
         const action = decideCordon({ unschedulable, cordonedBy, isDiskFailing, healthyForMs })
         if (action !== 'nothing') {
-          // Only in the version that was read: an administrator may change the node at the same time.
+          // The patch applies only to the version that was read, because an administrator may change the node
+          // at the same time.
           const { metadata } = await getObject(client, nodeKind, { name })
           const isUnchanged = metadata.annotations?.[cordonedByAnnotation] === cordonedBy
           if (!isUnchanged) return { requeueAfter: 1000 }

@@ -29,7 +29,7 @@ export const nodeConditions: ControllerDefinition = {
       async reconcile(name) {
         const [node, host] = [known.get(name), agents.get(name)]
         if (node === undefined) return undefined
-        // A node without a host object gets no conditions.
+        // A node without a Host object gets no conditions.
         const desired = host === undefined ? [] : buildNodeConditions(host.status, heartbeats.isSilent(name))
         const isCurrent =
           desired.length === node.conditions.length && areConditionsCurrent(desired, node.conditions)

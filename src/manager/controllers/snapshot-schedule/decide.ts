@@ -13,7 +13,7 @@ export interface SnapshotHost {
 }
 
 export interface DueSnapshot {
-  /** The latest scheduled time. */
+  /** The latest scheduled time that has passed. */
   readonly moment: Date
   readonly keep: Retention
 }
@@ -30,7 +30,10 @@ export type SnapshotAction =
   | { readonly kind: 'report'; readonly host: string; readonly note: string }
   | { readonly kind: 'nothing' }
 
-/** Equal for the same scheduled time under every leader. */
+/**
+ * Formats the request id. Every leader gets the same id for a scheduled time, so a new leader does not repeat
+ * the request.
+ */
 export function formatSnapshotRequestId(moment: Date): string {
   return `snapshot-schedule.${moment
     .toISOString()
@@ -39,7 +42,7 @@ export function formatSnapshotRequestId(moment: Date): string {
     .toLowerCase()}`
 }
 
-/** Selects the host that takes the scheduled snapshot. After a failure on one host another host takes it. */
+/** Selects the host that takes the scheduled snapshot. If it fails on one host, another host takes it. */
 export function decideSnapshot(
   hosts: readonly SnapshotHost[],
   { moment, keep }: DueSnapshot,
@@ -54,7 +57,8 @@ export function decideSnapshot(
   const candidates = hosts.filter(
     (host) => host.etcd.ready && !host.etcd.learner && !host.silent && !failed.includes(host),
   )
-  // If the requested host went silent, another host gets the request too: two snapshots are better than none.
+  // If the requested host went silent, another host is requested too, because two snapshots are better than
+  // none.
   const next =
     requested !== undefined && !requested.silent ? requested : candidates.toSorted(comparePreference)[0]
   if (next !== undefined)
@@ -74,14 +78,14 @@ export function decideSnapshot(
 }
 
 /**
- * A result without the snapshot file is a failure, too. A request refused as late or unknown will not be
- * done.
+ * True if the host will not create this snapshot. Called only while the snapshot does not exist, so even the
+ * outcome `done` is a failure.
  */
 function hasFailed(result: HostResult): boolean {
   return result.outcome !== 'refused' || result.reason === 'late' || result.reason === 'unknown'
 }
 
-/** Prefers members that are not the leader, then the one whose latest snapshot is the oldest. */
+/** Sorts followers before the leader, and then hosts with the oldest latest snapshot first. */
 function comparePreference(a: SnapshotHost, b: SnapshotHost): number {
   const leads = ({ etcd }: SnapshotHost): number => Number(etcd.leader === etcd.id)
   const newest = ({ snapshots }: SnapshotHost): number =>
@@ -90,8 +94,8 @@ function comparePreference(a: SnapshotHost, b: SnapshotHost): number {
 }
 
 /**
- * Files of this host that the retention, counted over all hosts, no longer keeps once the new snapshot
- * exists.
+ * Lists snapshot files of a host that can be removed once the new snapshot exists. The retention counts the
+ * snapshots of all hosts.
  */
 function findFilesToRemove(
   host: SnapshotHost,

@@ -9,12 +9,12 @@ export interface ScheduledSnapshot {
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** 1970 began on a Thursday; weeks begin on Mondays. */
+/** 1970 began on a Thursday, the fourth day of a week that starts on Monday. */
 const mondayOffset = 4 * dayMs
 
 /**
- * Snapshots that the retention does not keep, the oldest first. For each of the last hours, days and weeks
- * with a snapshot the newest one stays. The newest of all always stays.
+ * Returns the snapshots that the retention does not keep, oldest first. It keeps the newest snapshot of each
+ * of the last hours, days and weeks that have one. The newest of all is always kept.
  */
 export function findExpiredSnapshots<T extends ScheduledSnapshot>(
   all: readonly T[],
@@ -38,14 +38,14 @@ export function findExpiredSnapshots<T extends ScheduledSnapshot>(
 }
 
 /**
- * For example etcd-2026-11-16T08-00-00Z.db. Files with other names were created on purpose and are never
- * removed.
+ * Formats the file name of a scheduled snapshot, for example etcd-2026-11-16T08-00-00Z.db. Files with other
+ * names were created by operators and are never removed.
  */
 export function formatScheduledSnapshotName(moment: Date): string {
   return `etcd-${formatFileTimestamp(moment)}.db`
 }
 
-/** The scheduled time in such a name. */
+/** Parses the scheduled time, in milliseconds since 1970, from a snapshot's file name. */
 export function parseScheduledSnapshotTime(name: string): number | undefined {
   return parseFileTimestamp(/^etcd-(.*)\.db$/.exec(name)?.[1] ?? '')?.getTime()
 }

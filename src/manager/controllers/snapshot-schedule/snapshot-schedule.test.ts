@@ -35,7 +35,7 @@ test('a due snapshot is requested, from another host when it fails, across leade
   await long.advanceMinutes(4, first, () => hosts.sendHeartbeats())
   await waitUntil('cp2 to be asked', () => hosts.requestIds('cp2').length === 1)
   expect(hosts.requestIds('cp2')).toEqual(['snapshot-schedule.20261116t0830'])
-  // Another process leads, and sends no second request.
+  // A second manager becomes the leader and must not send a second request.
   first.stop.abort()
   await first.result
   const second = await long.start('b')

@@ -6,7 +6,7 @@ import { eventRules, toHostReference, hostWatch, isHostChanged } from '../../wat
 import { previousOccurrence, nextOccurrence, parseCron } from '../../../kit/cron.ts'
 import { decideSnapshot, type SnapshotHost } from './decide.ts'
 
-/** In milliseconds. */
+/** Maximum number of milliseconds that a host has to start a snapshot. */
 const maxStartTimeoutMs = 60 * 60_000
 const checkIntervalMs = 5 * 60_000
 
@@ -70,5 +70,5 @@ export const snapshotSchedule: ControllerDefinition = {
   },
 }
 
-/** The queue key of the due snapshot. */
+/** The queue key of the snapshot that is due. */
 const queueKey = 'due'

@@ -1,10 +1,10 @@
-/** How the version of a kubelet relates to that of the API server. */
+/** Relation of a kubelet's version to the API server's version. */
 export type VersionSkew = 'supported' | 'newer' | 'too-old' | 'unknown'
 
-/** Kubernetes supports kubelets that are at most this many minor versions older. */
+/** Maximum number of minor versions that a kubelet may be older than the API server. */
 const maxMinorsBehind = 3
 
-/** Versions look like v1.37.1. */
+/** Compares two versions such as v1.37.1. */
 export function computeSkew(kubelet: string, server: string): VersionSkew {
   const [kubeletMinor, serverMinor] = [parseMinor(kubelet), parseMinor(server)]
   if (kubeletMinor === undefined || serverMinor === undefined) return 'unknown'

@@ -35,7 +35,7 @@ test('a leader reports an unsupported kubelet, with exactly the RBAC rules of th
   expect(cluster.events[1]).toMatchObject({
     note: 'kubelet v1.38.0 must not be newer than API server v1.37.1',
   })
-  // Repeated events are counted.
+  // A repeated event increments the count of the series.
   cluster.putNode('good', 'v1.37.1')
   cluster.putNode('good', 'v1.38.0')
   await waitUntil('it to be counted', () => cluster.events.length > 2)

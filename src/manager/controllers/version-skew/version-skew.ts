@@ -12,7 +12,7 @@ export const versionSkew: ControllerDefinition = {
   watches: [nodeWatch],
   rules: [
     { nonResourceURLs: ['/version'], verbs: ['get'] },
-    // Events about nodes are in the default namespace.
+    // Events about nodes are stored in the namespace `default`.
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'], namespace: 'default' },
   ],
   build(context) {
@@ -43,14 +43,14 @@ export const versionSkew: ControllerDefinition = {
         const problem = problems[computeSkew(node.kubelet, server)]
         if (problem === undefined) return undefined
         await recordEvent(context, node, `kubelet ${node.kubelet} ${problem} API server ${server}`)
-        // The API deletes events after an hour.
+        // The event is repeated every hour, because the API deletes events after an hour.
         return { requeueAfter: 60 * 60_000 }
       },
     })
   },
 }
 
-/** The queue key of the API server: no node has this name. */
+/** Queue key for reading the API server's version. It cannot be the name of a node. */
 const apiServer = ''
 
 const problems: Readonly<Partial<Record<VersionSkew, string>>> = {

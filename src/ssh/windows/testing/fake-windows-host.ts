@@ -21,19 +21,19 @@ import { connectBuiltIn } from '../../connect-built-in.ts'
 import type { ConnectOptions } from '../../options.ts'
 import type { Remote } from '../../remote.ts'
 
-/** A program that the fake host runs, with its arguments and standard streams. Returns its exit code. */
+/** A program of the fake host. It gets its arguments and standard streams and returns its exit code. */
 export type FakeProgram = (
   args: readonly string[],
   streams: { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable },
 ) => Promise<number>
 
 export interface FakeWindowsHost extends AsyncDisposable {
-  /** Directory that contains C:. */
+  /** Local directory that contains the drive C: as a subdirectory. */
   readonly root: string
-  /** Local path of a Windows path. */
+  /** Converts a Windows path to a local path. */
   readonly toLocalPath: (path: string) => string
   readonly connect: (options?: Partial<ConnectOptions>) => Promise<Remote>
-  /** All command lines that it received. */
+  /** All command lines that the host received. */
   readonly lines: readonly string[]
   /** Cuts all connections and refuses new ones until `restore`. */
   readonly cut: () => void
@@ -44,8 +44,8 @@ const base = String.raw`C:\hyperkube`
 const home = '/C:/Users/Administrator'
 
 /**
- * For tests: an sshd that behaves like that of Windows. Command lines go to a program, files go over sftp,
- * and C: is a directory.
+ * Starts an sshd that behaves like the one of Windows. Command lines are passed to `program`, files are
+ * served over sftp, and C: is a local directory.
  */
 export async function startFakeWindowsHost(program: FakeProgram): Promise<FakeWindowsHost> {
   const directory = await mkdtemp(join(tmpdir(), 'hyperkube-windows-'))
@@ -81,8 +81,8 @@ export async function startFakeWindowsHost(program: FakeProgram): Promise<FakeWi
       })
     })
   })
-  // A listener in front of the sshd can cut all connections at once, as a lost network adapter does. noDelay
-  // as in sshd.
+  // The listener in front of the sshd can cut all connections at once, like a failing network adapter.
+  // noDelay is set as in sshd.
   const listener = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
